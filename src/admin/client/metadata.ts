@@ -25,6 +25,8 @@ import { DEFAULT_ID_TOKEN_ALGORITHM, ID_TOKEN_ALGORITHMS } from '../../protocol/
 import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
 import { LIST_LIMIT } from '../../protocol/client/descriptive-metadata.ts'
 import { definedMembers } from '../../base/json.ts'
+import { forShell } from '../../base/shell.ts'
+import { listedIdOf } from '../../protocol/client/identifier.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
 import { ACR_VALUES } from '../../protocol/sign-in/acr.ts'
 import { checkRedirectUri } from '../../protocol/uri/redirect-uri.ts'
@@ -216,7 +218,8 @@ export async function updateClient(context: ChangeNeeds, id: ClientId, changes: 
  */
 export async function setKeys(context: ChangeNeeds, id: ClientId, keys: KeysInput): Promise<ClientRecord> {
   const client = await requireOperatorClient(context, id)
-  if (!isConfidential(client)) throw conflict(`The client ${client.id} is public. Create another client with keys.`)
+  if (!isConfidential(client))
+    throw conflict(`The client ${listedIdOf(client)} is public. Create another client with keys.`)
   const { jwks: _, jwks_uri: __, token_endpoint_auth_signing_alg: ___, ...rest } = inputOf(client)
   return change(context, client, { ...rest, ...keys, token_endpoint_auth_method: 'private_key_jwt' })
 }
@@ -266,7 +269,7 @@ export async function adoptClient(
   if (client.document !== undefined) {
     throw conflict(`The client ${client.id} is its metadata document, which its host changes. Verify it instead.`)
   }
-  if (isOperatorMade(client)) throw conflict(`The client ${client.id} already belongs to the operator.`)
+  if (isOperatorMade(client)) throw conflict(`The client ${listedIdOf(client)} already belongs to the operator.`)
   const { id: clientId, metadata: previous } = client
   const outcome = await context.store.adoptClient({ id: clientId, previous, now: context.clock() })
   if (outcome === 'conflict') throw changedMeanwhile(client)
@@ -277,12 +280,15 @@ async function requireOperatorClient(context: StoreNeeds<'findClient'>, id: Clie
   const client = await requireClient(context, id)
   if (isOperatorMade(client)) return client
   throw conflict(
-    `The client ${client.id} was not created by an operator. To take it over: grantor client adopt ${client.id}`,
+    `The client ${listedIdOf(client)} was not created by an operator. To take it over: grantor client adopt ${forShell(listedIdOf(client))}`,
   )
 }
 
-function changedMeanwhile({ id }: Pick<ClientRecord, 'id'>) {
-  return conflict(`The client ${id} was changed or deleted at the same time. Check it: grantor client show ${id}`)
+function changedMeanwhile(client: Pick<ClientRecord, 'chosenId' | 'id'>) {
+  const id = listedIdOf(client)
+  return conflict(
+    `The client ${id} was changed or deleted at the same time. Check it: grantor client show ${forShell(id)}`,
+  )
 }
 
 async function requireMetadata(

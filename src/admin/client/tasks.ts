@@ -127,9 +127,10 @@ export const CLIENT_TASKS: readonly Task[] = [
     ({ store, clock }, { client_id: id }) => store.verifyClient({ id, now: clock() }),
   ),
   change('unverify', "Remove a client's verified mark.", async (context, { client_id: id }) => {
-    if (!isOperatorMade(await requireClient(context, id))) return context.store.unverifyClient(id)
+    const client = await requireClient(context, id)
+    if (!isOperatorMade(client)) return context.store.unverifyClient(id)
     throw conflict(
-      `The client ${id} was created by an operator, so it is always verified. To stop it: grantor client disable`,
+      `The client ${listedIdOf(client)} was created by an operator, so it is always verified. To stop it: grantor client disable`,
     )
   }),
   end('disable', 'Disable a client: its credentials and tokens stop working.', ({ store, clock }, { client_id: id }) =>

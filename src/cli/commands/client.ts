@@ -8,6 +8,7 @@ import { UsageError } from '../lib/failure.ts'
 import type { OptionRows } from '../lib/member-options.ts'
 import { nextPage } from '../lib/options.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
+import { forShell } from '../../base/shell.ts'
 
 interface RotatedSecret {
   readonly client_id: string
@@ -111,7 +112,7 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
   taskVerb<ClientDocument>({
     task: 'client.adopt',
     say: ({ client_id }) =>
-      `${client_id} is now managed by administrators. Its registration access token no longer works. To change it: grantor client update ${client_id}`,
+      `${client_id} is now managed by administrators. Its registration access token no longer works. To change it: grantor client update ${forShell(client_id)}`,
   }),
   taskVerb<{ readonly client_id: string; readonly registration_access_token: string }>({
     task: 'client.create-registration-token',
@@ -189,7 +190,7 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
   }),
   taskVerb<ClientDocument>({
     task: 'client.disable',
-    say: ({ client_id }) => `${client_id} is disabled. To undo this: grantor client enable ${client_id}`,
+    say: ({ client_id }) => `${client_id} is disabled. To undo this: grantor client enable ${forShell(client_id)}`,
   }),
   taskVerb<ClientDocument>({
     task: 'client.enable',

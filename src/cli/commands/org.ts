@@ -4,6 +4,7 @@ import type { OrganizationDocument } from '../../admin/organization/organization
 import { formatTime } from '../lib/columns.ts'
 import { NAME, NEW_CLIENT, NEW_MEMBER, ORGANIZATION } from '../lib/subjects.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
+import { forShell } from '../../base/shell.ts'
 
 /** The verbs of `grantor org`. */
 export const ORG_VERBS: readonly AddVerb[] = [
@@ -11,7 +12,7 @@ export const ORG_VERBS: readonly AddVerb[] = [
     task: 'organization.create',
     subjects: [NAME],
     say: ({ organization_id, name }) =>
-      `Created ${name} (${organization_id}). To add a member: grantor org add-member ${organization_id} <address>`,
+      `Created ${name} (${organization_id}). To add a member: grantor org add-member ${forShell(organization_id)} <address>`,
   }),
   listVerb<OrganizationDocument>({
     task: 'organization.list',
@@ -31,7 +32,7 @@ export const ORG_VERBS: readonly AddVerb[] = [
   taskVerb<OrganizationDocument>({
     task: 'organization.disable',
     say: ({ organization_id, name }) =>
-      `${name} is disabled, and tokens for it are revoked. To undo this: grantor org enable ${organization_id}`,
+      `${name} is disabled, and tokens for it are revoked. To undo this: grantor org enable ${forShell(organization_id)}`,
   }),
   taskVerb<OrganizationDocument>({
     task: 'organization.enable',
@@ -67,7 +68,7 @@ export const ORG_VERBS: readonly AddVerb[] = [
     task: 'member.disable',
     verb: 'disable-member',
     say: ({ email, user_id, organization_id }) =>
-      `${email ?? user_id} may no longer act for ${organization_id}. To undo this: grantor org enable-member ${organization_id} ${user_id}`,
+      `${email ?? user_id} may no longer act for ${organization_id}. To undo this: grantor org enable-member ${forShell(organization_id)} ${forShell(user_id)}`,
   }),
   taskVerb<MemberDocument>({
     task: 'member.enable',
@@ -106,7 +107,7 @@ export const ORG_VERBS: readonly AddVerb[] = [
     task: 'installation.disable',
     verb: 'disable-installation',
     say: ({ client_id, organization_id }) =>
-      `${client_id} may no longer act for ${organization_id}. To undo this: grantor org enable-installation ${organization_id} ${client_id}`,
+      `${client_id} may no longer act for ${organization_id}. To undo this: grantor org enable-installation ${forShell(organization_id)} ${forShell(client_id)}`,
   }),
   taskVerb<InstallationDocument>({
     task: 'installation.enable',

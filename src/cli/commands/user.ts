@@ -6,6 +6,7 @@ import { columns, formatTime } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import { collect, excludeEachOther } from '../lib/options.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
+import { forShell } from '../../base/shell.ts'
 
 interface CreateOptions {
   /** false: the user gets no password. */
@@ -148,12 +149,13 @@ export const USER_VERBS: readonly AddVerb[] = [
     say: (user) => [
       `${nameOf(user)} no longer has this passkey, and is signed out.`,
       'Where GRANTOR_SECOND_FACTOR is required, the next sign-in of a user without another factor sets one up.',
-      `If the user has no other way to sign in: grantor user create-link ${user.email ?? user.user_id}`,
+      `If the user has no other way to sign in: grantor user create-link ${forShell(user.email ?? user.user_id)}`,
     ],
   }),
   taskVerb<UserDocument>({
     task: 'user.disable',
-    say: (user) => `${nameOf(user)} is disabled. To undo this: grantor user enable ${user.email ?? user.user_id}`,
+    say: (user) =>
+      `${nameOf(user)} is disabled. To undo this: grantor user enable ${forShell(user.email ?? user.user_id)}`,
   }),
   taskVerb<UserDocument>({
     task: 'user.enable',

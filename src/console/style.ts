@@ -1,8 +1,13 @@
 import { palette } from '../web/stylesheet.ts'
 
-/** The stylesheet of the console: the colours of all pages, and one step denser. */
+/** The stylesheet of the console: the colours of all pages, and one step denser. Without the spaces that only people read. */
 export function consoleStyle(accent: string): string {
-  return (palette(accent) + more + base + frame + lists + objects + situations).replaceAll(/\n\s*/g, '\n').trim()
+  return (palette(accent) + more + base + frame + lists + objects + situations)
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ *([{}]) */g, '$1')
+    .replaceAll(/([;:,]) /g, '$1')
+    .replaceAll(';}', '}')
+    .trim()
 }
 
 const more = `

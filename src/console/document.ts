@@ -4,7 +4,7 @@ import { href, html, isolate, type Fragment, type Markup } from '../web/markup.t
 import { downIcon, menuIcon, searchIcon } from './icons.ts'
 import { hidden } from './parts.ts'
 import type { OneOrganization, Section } from './screen.ts'
-import { sectionsOf, type SectionRow } from './sections.ts'
+import { groupsOf, sectionsOf, type SectionRow } from './sections.ts'
 
 /** The addresses of the files that all pages load. Each has the hash of its content in its name. */
 export interface Assets {
@@ -79,9 +79,9 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
         ${organization === undefined ? undefined : html`<p class="muted"><bdi>${organization.name}</bdi></p>`}
         <details class="menu">
           <summary aria-label="Menu">${menuIcon}</summary>
-          ${navigation(sections, section)}
+          ${navigation(sections, section, () => undefined)}
         </details>
-        ${navigation(sections, section)}
+        ${navigation(sections, section, ({ icon }) => icon)}
         <p class="version muted">${version}</p>
       </header>
       <div class="page">
@@ -128,6 +128,10 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
           <dd>Choose the row</dd>
         </div>
         <div>
+          <dt><kbd>b</kbd></dt>
+          <dd>To the buttons for the chosen rows</dd>
+        </div>
+        <div>
           <dt><kbd>Enter</kbd></dt>
           <dd>Open the row</dd>
         </div>
@@ -143,18 +147,24 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
     </dialog>`
 }
 
-function navigation(sections: readonly SectionRow[], current: Section | undefined): Markup {
+/** Each page has it twice, and the menu of a narrow window without drawings. */
+function navigation(
+  sections: readonly SectionRow[],
+  current: Section | undefined,
+  iconOf: (row: SectionRow) => Fragment,
+): Markup {
+  const entry = (row: SectionRow): Markup => {
+    const isHere = row.section === current ? html` aria-current="page"` : undefined
+    return html`<li><a href="${row.path}" data-go="${row.key}" ${isHere}>${iconOf(row)}${row.label}</a></li>`
+  }
   return html`<nav aria-label="Screens">
-    <ul role="list">
-      ${sections.map(
-        ({ section, label, path, icon, key }) =>
-          html`<li>
-            <a href="${path}" data-go="${key}" ${section === current ? html` aria-current="page"` : undefined}
-              >${icon}${label}</a
-            >
-          </li>`,
-      )}
-    </ul>
+    ${groupsOf(sections).map(
+      ([heading, rows]) =>
+        html`${heading === undefined ? undefined : html`<p class="group">${heading}</p>`}
+          <ul role="list" ${heading === undefined ? undefined : html` aria-label="${heading}"`}>
+            ${rows.map(entry)}
+          </ul>`,
+    )}
   </nav>`
 }
 

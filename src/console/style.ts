@@ -55,7 +55,7 @@ const frame = `
 .skip { position: absolute; left: -999px; }
 .skip:focus { left: 8px; top: 8px; z-index: 3; padding: 8px; background: var(--card); }
 .frame { display: grid; grid-template-columns: 208px minmax(0, 1fr); max-width: 1440px; min-height: 100vh; margin: 0 auto; }
-.side { position: sticky; top: 0; display: flex; flex-direction: column; height: 100vh; padding: 16px 12px; border-right: 1px solid var(--line); }
+.side { position: sticky; top: 0; display: flex; flex-direction: column; height: 100vh; padding: 16px 12px; border-right: 1px solid var(--line); overflow-y: auto; }
 .brand { display: flex; align-items: center; gap: 8px; min-height: 32px; margin-bottom: 16px; padding: 0 8px; font-weight: 600; }
 .brand + .muted { margin: -8px 0 8px; padding: 0 8px; }
 .mark { flex: none; width: 24px; height: 24px; border-radius: 6px; background: var(--fill); color: var(--fill-text); font-size: 14px; line-height: 24px; text-align: center; overflow: hidden; }
@@ -66,7 +66,8 @@ nav li a:hover { background: var(--hover); text-decoration: none; }
 nav li a svg { color: var(--muted); }
 nav [aria-current] { background: var(--hover); font-weight: 600; }
 nav [aria-current] svg { color: var(--ink); }
-.version { margin-top: auto; padding: 0 8px; font-size: .75rem; }
+.group { margin: 12px 0 2px; padding: 0 8px; color: var(--muted); font-size: .75rem; }
+.version { margin-top: auto; padding: 12px 8px 0; font-size: .75rem; }
 .page { min-width: 0; max-width: 1232px; padding: 0 24px 48px; }
 .top { display: flex; align-items: center; gap: 16px; min-height: 56px; }
 .search { position: relative; flex: 1; display: flex; align-items: center; max-width: 440px; }
@@ -181,12 +182,12 @@ const situations = `
 @media (max-width: 1240px) { .far { display: none; } th, td { max-width: 208px; } }
 @media (max-width: 960px) {
   .frame { display: block; }
-  .side { position: static; display: flex; flex-direction: row; align-items: center; justify-content: space-between; height: auto; padding: 8px 16px; border: 0; border-bottom: 1px solid var(--line); }
+  .side { position: static; overflow: visible; display: flex; flex-direction: row; align-items: center; justify-content: space-between; height: auto; padding: 8px 16px; border: 0; border-bottom: 1px solid var(--line); }
   .side > nav, .version { display: none; }
   .brand, .brand + .muted { margin: 0; padding: 0; }
   .menu { position: relative; display: block; }
   .menu summary { display: flex; align-items: center; justify-content: center; width: 44px; height: 44px; list-style: none; cursor: pointer; }
-  .menu nav { position: absolute; right: 0; z-index: 2; width: 220px; padding: 8px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); box-shadow: var(--shadow); }
+  .menu nav { position: absolute; right: 0; z-index: 2; width: 220px; max-height: calc(100vh - 64px); padding: 8px; overflow-y: auto; border: 1px solid var(--line); border-radius: 8px; background: var(--card); box-shadow: var(--shadow); }
 }
 @media (max-width: 720px) {
   .page { padding: 0 16px 32px; }

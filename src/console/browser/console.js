@@ -16,11 +16,24 @@ export function consoleScript() {
     })
   }
 
+  const pick = one('.list thead .pick')
+  const every = document.createElement('input')
+  every.type = 'checkbox'
+  every.setAttribute('aria-label', 'Choose all rows')
+  const label = document.createElement('label')
+  label.append(every)
+  pick?.replaceChildren(label)
+  every.addEventListener('change', () => {
+    for (const box of /** @type {HTMLInputElement[]} */ (all('.list [name=subject]'))) box.checked = every.checked
+  })
+
   const count = one('[data-count]')
   const changes = all('.list .bar [name=task]')
   const say = () => {
     const boxes = /** @type {HTMLInputElement[]} */ (all('.list [name=subject]'))
     const chosen = boxes.filter(({ checked }) => checked).length
+    every.checked = chosen > 0 && chosen === boxes.length
+    every.indeterminate = chosen > 0 && chosen < boxes.length
     if (count === null) return
     for (const change of changes) change.hidden = chosen === 0
     count.hidden = false
@@ -101,6 +114,9 @@ export function consoleScript() {
         box?.click()
         return
       }
+      case 'b':
+        changes.find(({ hidden }) => !hidden)?.focus()
+        return
       case '?':
         help?.showModal()
     }

@@ -2,7 +2,7 @@ import type { Branding } from '../ports/pages.ts'
 import { initial } from '../web/initial.ts'
 import { href, html, isolate, type Fragment, type Markup } from '../web/markup.ts'
 import { downIcon, menuIcon, searchIcon } from './icons.ts'
-import { hidden } from './parts.ts'
+import { copyButton, hidden } from './parts.ts'
 import type { OneOrganization, Section } from './screen.ts'
 import { groupsOf, sectionsOf, type SectionRow } from './sections.ts'
 
@@ -77,11 +77,8 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
       <header class="side">
         <p class="brand">${mark(branding, assets)}${isolate(branding.name)}</p>
         ${organization === undefined ? undefined : html`<p class="muted"><bdi>${organization.name}</bdi></p>`}
-        <details class="menu">
-          <summary aria-label="Menu">${menuIcon}</summary>
-          ${navigation(sections, section, () => undefined)}
-        </details>
-        ${navigation(sections, section, ({ icon }) => icon)}
+        <details class="menu"><summary aria-label="Menu">${menuIcon}</summary></details>
+        ${navigation(sections, section)}
         <p class="version muted">${version}</p>
       </header>
       <div class="page">
@@ -105,6 +102,7 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
         <main id="main" tabindex="-1">${main}</main>
       </div>
     </div>
+    <template>${copyButton('')}</template>
     <dialog data-help>
       <h2>Shortcuts</h2>
       <dl class="keys">
@@ -112,13 +110,6 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
           <dt><kbd>/</kbd></dt>
           <dd>Search</dd>
         </div>
-        ${sections.map(
-          ({ label, key }) =>
-            html`<div>
-              <dt><kbd>g</kbd> <kbd>${key}</kbd></dt>
-              <dd>${label}</dd>
-            </div>`,
-        )}
         <div>
           <dt><kbd>j</kbd> <kbd>k</kbd></dt>
           <dd>Next and previous row</dd>
@@ -147,15 +138,11 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
     </dialog>`
 }
 
-/** Each page has it twice, and the menu of a narrow window without drawings. */
-function navigation(
-  sections: readonly SectionRow[],
-  current: Section | undefined,
-  iconOf: (row: SectionRow) => Fragment,
-): Markup {
-  const entry = (row: SectionRow): Markup => {
-    const isHere = row.section === current ? html` aria-current="page"` : undefined
-    return html`<li><a href="${row.path}" data-go="${row.key}" ${isHere}>${iconOf(row)}${row.label}</a></li>`
+/** In a narrow window the stylesheet shows it while the menu before it is open. */
+function navigation(sections: readonly SectionRow[], current: Section | undefined): Markup {
+  const entry = ({ section, label, path, icon, key }: SectionRow): Markup => {
+    const isHere = section === current ? html` aria-current="page"` : undefined
+    return html`<li><a href="${path}" data-go="${key}" ${isHere}>${icon}${label}</a></li>`
   }
   return html`<nav aria-label="Screens">
     ${groupsOf(sections).map(

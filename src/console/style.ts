@@ -15,6 +15,11 @@ const more = `
 @media (prefers-color-scheme: dark) { :root { --good: #7fd6a2; --row: #12151a; } }
 `
 
+/** A drawing of a list, which has one in each row: the page would have it fifty times. */
+function drawn(path: string): string {
+  return `url("data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20' fill='none' stroke='red' stroke-width='1.75' stroke-linecap='round' stroke-linejoin='round'><path d='${path}'/></svg>")`
+}
+
 const base = `
 *, ::before, ::after { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
@@ -129,7 +134,12 @@ th.act { text-align: right; }
 .empty { padding: 32px 24px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
 .empty p + p { margin-top: 8px; }
 .chip { display: inline-flex; align-items: center; gap: 4px; vertical-align: bottom; white-space: nowrap; }
-.chip.good svg { color: var(--good); }
+.chip::before { content: ''; flex: none; width: 1rem; height: 1rem; background: currentColor; mask: var(--drawing) center / contain no-repeat; print-color-adjust: exact; }
+.chip.quiet::before { content: none; }
+.chip.good { --drawing: ${drawn('m4.5 10.5 3.5 3.5 7.5-8')}; }
+.chip.good::before { background: var(--good); }
+.chip.caution { --drawing: ${drawn('M10 3.5 2.8 16h14.4zM10 8.5v3.5M10 14v.05')}; }
+.chip.bad { --drawing: ${drawn('M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14ZM5.2 14.8 14.8 5.2')}; }
 .chip.caution { color: var(--caution); }
 .chip.bad { color: var(--danger); }
 .chip.quiet { color: var(--muted); }
@@ -147,6 +157,7 @@ section > header > :nth-child(2) { margin-left: auto; }
 .facts > div + div { border-top: 1px solid var(--line); }
 .facts dt { color: var(--muted); }
 .facts li + li { margin-top: 4px; }
+@media (min-width: 721px) { .facts .button { min-height: 24px; margin: -2px 0; padding: 0 8px; } }
 .findings > li { display: grid; grid-template-columns: 24px minmax(0, 1fr); gap: 4px; padding: 10px 12px; }
 .findings > li + li { border-top: 1px solid var(--line); }
 .findings { border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
@@ -182,12 +193,12 @@ const situations = `
 @media (max-width: 1240px) { .far { display: none; } th, td { max-width: 208px; } }
 @media (max-width: 960px) {
   .frame { display: block; }
-  .side { position: static; overflow: visible; display: flex; flex-direction: row; align-items: center; justify-content: space-between; height: auto; padding: 8px 16px; border: 0; border-bottom: 1px solid var(--line); }
-  .side > nav, .version { display: none; }
+  .side { position: relative; z-index: 2; overflow: visible; display: flex; flex-direction: row; align-items: center; justify-content: space-between; height: auto; padding: 8px 16px; border: 0; border-bottom: 1px solid var(--line); }
+  .menu:not([open]) + nav, .version { display: none; }
   .brand, .brand + .muted { margin: 0; padding: 0; }
-  .menu { position: relative; display: block; }
+  .menu { display: block; }
   .menu summary { display: flex; align-items: center; justify-content: center; width: 44px; height: 44px; list-style: none; cursor: pointer; }
-  .menu nav { position: absolute; right: 0; z-index: 2; width: 220px; max-height: calc(100vh - 64px); padding: 8px; overflow-y: auto; border: 1px solid var(--line); border-radius: 8px; background: var(--card); box-shadow: var(--shadow); }
+  .menu + nav { position: absolute; top: 100%; right: 16px; z-index: 2; width: 220px; max-height: calc(100vh - 64px); padding: 8px; overflow-y: auto; border: 1px solid var(--line); border-radius: 8px; background: var(--card); box-shadow: var(--shadow); }
 }
 @media (max-width: 720px) {
   .page { padding: 0 16px 32px; }
@@ -204,7 +215,11 @@ const situations = `
   .act > .actions { justify-content: flex-start; }
   .scroll { border: 0; background: none; overflow: visible; }
   table, tbody, tr, th, td { display: block; }
-  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  thead, thead tr, .list thead .pick { display: block; height: auto; border: 0; }
+  thead th:not(.pick) { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  thead .pick { width: auto; }
+  thead .pick label { width: auto; justify-content: flex-end; gap: 8px; padding-right: 14px; }
+  thead .pick label::before { content: 'All'; }
   tbody tr { position: relative; margin-bottom: 8px; padding: 12px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
   tbody tr + tr > * { border: 0; }
   tbody th, tbody td { height: auto; max-width: none; padding: 0; white-space: normal; }
@@ -218,10 +233,10 @@ const situations = `
   .pick label { width: 44px; height: 44px; }
   .copy { width: 32px; height: 32px; }
   .facts > div { grid-template-columns: 1fr; }
-  .heading .actions { margin-left: 0; }
+  .heading .actions, .heading > .button { margin-left: 0; }
   .columns { grid-template-columns: minmax(0, 1fr); }
   .card { margin: 0; min-height: 100vh; border: 0; border-radius: 0; }
 }
-@media (forced-colors: active) { .mark { border: 1px solid; } nav [aria-current] { outline: 1px solid; } }
+@media (forced-colors: active) { .chip::before { background: CanvasText !important; } .mark { border: 1px solid; } nav [aria-current] { outline: 1px solid; } }
 @media print { .side, .top, .filters, .set, .bar, .pick, .act, .actions, .button, .copy, dialog { display: none !important; } .frame { display: block; } .page { max-width: none; padding: 0; } .scroll { overflow: visible; } td, th { white-space: normal; } }
 `

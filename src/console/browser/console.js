@@ -6,6 +6,13 @@ export function consoleScript() {
     /** @type {HTMLElement[]} */ ([...document.querySelectorAll(selector)])
   const one = (/** @type {string} */ selector) => all(selector)[0] ?? null
 
+  const model = /** @type {HTMLTemplateElement | null} */ (one('template'))?.content.firstElementChild
+  for (const place of all('.id')) {
+    const button = /** @type {HTMLElement | undefined} */ (model?.cloneNode(true))
+    if (button === undefined) continue
+    button.dataset['copy'] = place.querySelector('code')?.title ?? ''
+    place.append(button)
+  }
   for (const button of all('[data-copy]')) {
     button.hidden = navigator.clipboard === undefined
     button.addEventListener('click', () => {
@@ -74,6 +81,18 @@ export function consoleScript() {
   for (const button of all('[data-show-help]')) {
     button.hidden = false
     button.addEventListener('click', () => help?.showModal())
+  }
+
+  const first = one('.keys div')
+  for (const link of all('.side > nav [data-go]').toReversed()) {
+    const row = /** @type {HTMLElement} */ (first?.cloneNode(true))
+    const [keys, what] = row.children
+    const key = keys?.firstElementChild?.cloneNode()
+    if (key !== undefined) keys?.append(' ', key)
+    for (const [index, one] of [...(keys?.children ?? [])].entries())
+      one.textContent = index === 0 ? 'g' : (link.dataset['go'] ?? '')
+    if (what !== undefined) what.textContent = link.textContent
+    first?.after(row)
   }
 
   let at = -1

@@ -1,6 +1,6 @@
 import type { AdminCredentialDocument } from '../../admin/admin.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
-import { actions, chip, formOf, id, name, nothing, table, time } from '../parts.ts'
+import { actions, asking, chip, formOf, id, name, nothing, table, time } from '../parts.ts'
 import { screen, type Frame, type ScreenForm } from '../screen.ts'
 
 interface Answers {
@@ -109,5 +109,5 @@ function stateOf(one: AdminCredentialDocument, frame: Frame): Markup {
 }
 
 function revoke(frame: Frame, one: AdminCredentialDocument): Fragment {
-  return isEnded(one, frame) ? undefined : actions(frame, formOf(frame, REVOKE.task), one.credential_id)
+  return isEnded(one, frame) ? undefined : asking(frame, formOf(frame, REVOKE.task), one.credential_id)
 }

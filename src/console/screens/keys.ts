@@ -1,6 +1,6 @@
 import type { KeyDocument } from '../../admin/key/tasks.ts'
 import { html, type Fragment } from '../../web/markup.ts'
-import { actions, chip, formOf, id, table, time } from '../parts.ts'
+import { actions, asking, chip, formOf, id, table, time } from '../parts.ts'
 import { screen, type Frame, type ScreenForm } from '../screen.ts'
 
 type Key = KeyDocument & { readonly state: string }
@@ -75,5 +75,5 @@ function stateOf({ state }: Key): Fragment {
 }
 
 function withdraw(frame: Frame, { kid, state }: Key): Fragment {
-  return state === 'signing' ? undefined : actions(frame, formOf(frame, RETIRE.task), kid)
+  return state === 'signing' ? undefined : asking(frame, formOf(frame, RETIRE.task), kid)
 }

@@ -1,7 +1,7 @@
 import type { ListedRoleDocument } from '../../admin/user/role.ts'
 import { forShell } from '../../base/shell.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
-import { actions, chip, command, formOf, named, nothing, table, time } from '../parts.ts'
+import { asking, chip, command, formOf, named, nothing, table, time } from '../parts.ts'
 import { screen, type Frame, type ScreenForm, type Texts } from '../screen.ts'
 
 interface Answers {
@@ -54,7 +54,7 @@ export const ROLES = screen<Answers>({
       ${
         frame.mayWrite
           ? html`<p class="sub">
-              <span>To give a person a role, open the page of the <a href="/console/users">user</a>.</span>
+              <span>To give a person a role, open the person among the <a href="/console/users">users</a>.</span>
             </p>`
           : undefined
       }
@@ -74,7 +74,7 @@ export const ROLES = screen<Answers>({
           { heading: 'For', cell: (role) => extentOf(role, list.names) },
           { heading: 'Two factors', isWide: true, cell: ({ has_second_factor: has }) => factorsOf(has) },
           { heading: 'Set', isWide: true, cell: (role) => time(role.set_at, frame) },
-          { heading: 'Signed in here', cell: (role) => time(role.signed_in_at, frame) },
+          { heading: 'Signed in', cell: (role) => time(role.signed_in_at, frame) },
           ...(frame.forms.length === 0
             ? []
             : [
@@ -119,5 +119,5 @@ function factorsOf(has: boolean | null): Fragment {
 /** Nobody changes the own role (threats.md CON-20). */
 function change(frame: Frame, { user_id: user }: ListedRoleDocument): Fragment {
   if (user === frame.self) return undefined
-  return actions(frame, [...formOf(frame, SET_ROLE.task), ...formOf(frame, REMOVE_ROLE.task)], user)
+  return asking(frame, [...formOf(frame, SET_ROLE.task), ...formOf(frame, REMOVE_ROLE.task)], user)
 }

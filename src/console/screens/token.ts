@@ -74,9 +74,9 @@ function inspected(answer: TokenInspection, more: Members, frame: Frame): View {
     main: html`<div class="result">
         <div class="heading">
           <h1>${TITLE}</h1>
-          ${answer.kind === 'unknown' ? undefined : revocation(frame)}
+          ${stateOf(answer)} ${answer.kind === 'unknown' ? undefined : revocation(frame)}
         </div>
-        <p>${sentence(answer)}</p>
+        <p class="sub"><span>${sentence(answer)}</span></p>
         ${answer.kind === 'unknown' ? undefined : belongings(answer, more, frame)}
       </div>
       <section>
@@ -94,13 +94,16 @@ function revocation(frame: Frame): Fragment {
 
 const KINDS = { access: 'an access token', refresh: 'a refresh token' } as const
 
-function sentence({ kind, active, ended_by: reason }: TokenInspection): Fragment {
+function stateOf({ kind, active }: TokenInspection): Markup {
+  if (kind === 'unknown') return chip('Unknown', 'bad')
+  return active ? chip('Active', 'good') : chip('Inactive', 'bad')
+}
+
+function sentence({ kind, active, ended_by: reason }: TokenInspection): string {
   if (kind === 'unknown')
-    return html`${chip('Unknown', 'bad')} This server did not issue this text as a token, or has deleted what it
-    belonged to. It may be cut off, of another server, or an ID token.`
-  if (active) return html`${chip('Active', 'good')} This is ${KINDS[kind]}, and it works.`
-  return html`${chip('Inactive', 'bad')} This is ${KINDS[kind]}, and it does not work:
-  ${reason === null ? 'the server does not say why' : REASONS[reason]}.`
+    return 'This server did not issue this text as a token, or has deleted what it belonged to. It may be cut off, of another server, or an ID token.'
+  if (active) return `This is ${KINDS[kind]}, and it works.`
+  return `This is ${KINDS[kind]}, and it does not work: ${reason === null ? 'the server does not say why' : REASONS[reason]}.`
 }
 
 /** Why a token is inactive, in words. */

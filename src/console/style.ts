@@ -90,6 +90,7 @@ main:focus { outline: 0; }
 .heading { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; min-height: 40px; margin-bottom: 8px; }
 .heading .actions, .heading > .button { margin-left: auto; }
 .sub { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 12px; margin: -4px 0 16px; color: var(--muted); }
+.sub a { text-decoration: underline; }
 .actions { display: flex; flex-wrap: wrap; gap: 8px; }
 .notice { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; margin-bottom: 12px; padding: 8px 12px; border: 1px solid var(--line); border-left: 3px solid var(--good); border-radius: 6px; background: var(--card); }
 .notice.bad { border-left-color: var(--danger); }

@@ -248,7 +248,7 @@ test('CON-04: each caller gets from each screen and each form what the rules say
           const path = fill(screen.path, objects)
           const what = `${name}, ${form.task} at ${screen.path}`
           const url = `${path}?${new URLSearchParams({ ask: form.task, subject: objects[form.subject ?? ''] ?? '' }).toString()}`
-          // Whoever does not see the page is refused before the server looks for the form.
+          // A caller that does not see the page is refused before the server looks for the form.
           if (index === 0 || pageOf(caller, rule, screen.path) === 'page') {
             const asked = await stage.server.injectAdmin({ method: 'GET', url, headers: caller.headers })
             check(`the question of ${what}`, asked, askOf(caller, rule, needed, screen.path))

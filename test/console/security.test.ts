@@ -46,7 +46,7 @@ async function aReader(): Promise<{ readonly id: UserId; readonly email: string;
   return { id, email, reader }
 }
 
-test('CON-20: nobody changes the own role, and the only person with write access for the server is warned', async () => {
+test('CON-20: a person does not change the own role, and the only person with write access for the server is warned', async () => {
   const warning = /You are the only person who may change the server here[^]*grantor role set gus_\S+ --access write/
   const { id } = await stage.makeUser()
   assert.match(await page('roles'), warning)
@@ -100,7 +100,7 @@ test('CON-19: a role that counts only on a loopback issuer makes neither a role 
   assert.equal(await roleOf(id), undefined)
   await browser.press(asked, 'role.set', { access: 'write', loopback_only: 'on' })
   assert.equal((await roleOf(id))?.isLoopbackOnly, true)
-  // Nor does anybody else with such a role make the first one last.
+  // Nor does another person with such a role make the first one last.
   assert.equal(
     (await browser.press(await ask('roles', 'role.set', ada), 'role.set', { access: 'write' })).statusCode,
     409,

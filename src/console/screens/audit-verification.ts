@@ -60,7 +60,7 @@ function verified({ chains, links, events, faults }: Report): View {
 function verdict(faults: number): Fragment {
   return faults === 0
     ? chip('Nothing was changed or removed.', 'good')
-    : chip(`${count(faults, 'fault')}: somebody with access to the store changed or removed events.`, 'bad')
+    : chip(`${count(faults, 'fault')}: events were changed or removed in the store.`, 'bad')
 }
 
 function listOf(faults: Report['faults']): Markup {

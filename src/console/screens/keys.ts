@@ -55,7 +55,7 @@ export const KEYS = screen<Answers>({
           { heading: 'State', cell: stateOf },
           { heading: 'Id', cell: ({ kid }) => id(kid) },
           { heading: 'Created', isWide: true, cell: (key) => time(key.created_at, frame) },
-          { heading: 'Signs from', cell: (key) => time(key.active_from, frame) },
+          { heading: 'Signing begins', cell: (key) => time(key.active_from, frame) },
           ...(formOf(frame, RETIRE.task).length === 0
             ? []
             : [{ heading: 'Action', isAction: true as const, cell: (key: Key) => withdraw(frame, key) }]),

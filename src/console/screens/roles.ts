@@ -85,7 +85,7 @@ export const ROLES = screen<Answers>({
   }),
 })
 
-/** Nobody else could give the person the role back here. */
+/** No other person could give the role back here. */
 function lastOne({ roles, next }: Answers['list'], { self, mayWrite }: Frame): Fragment {
   const writers = roles.filter(({ access, organization_id: one }) => access === 'write' && one === null)
   if (!mayWrite || next !== null || writers.some(({ user_id: user }) => user !== self)) return undefined
@@ -116,7 +116,7 @@ function factorsOf(has: boolean | null): Fragment {
   return has ? 'yes' : chip('No', 'caution')
 }
 
-/** Nobody changes the own role (threats.md CON-20). */
+/** A person does not change the own role (threats.md CON-20). */
 function change(frame: Frame, { user_id: user }: ListedRoleDocument): Fragment {
   if (user === frame.self) return undefined
   return asking(frame, [...formOf(frame, SET_ROLE.task), ...formOf(frame, REMOVE_ROLE.task)], user)

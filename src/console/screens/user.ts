@@ -58,7 +58,7 @@ const FORMS: readonly ScreenForm[] = [
     fields: ['email', 'verified'],
     isRecent: true,
     warning:
-      'The user signs in with the new address from now on, and whoever reads its mail can set a new password. Sessions and grants stay.',
+      'The user signs in with the new address from now on, and the reader of its mail can set a new password. Sessions and grants stay.',
     before: (answers) => addressOf(userOf(answers)),
   },
   {
@@ -118,8 +118,8 @@ function userOf(answers: Members): WholeUserDocument {
   return answers['user'] as WholeUserDocument
 }
 
-function addressOf({ email, email_verified_at: verifiedAt }: WholeUserDocument): Texts | undefined {
-  return email === null ? undefined : { email, verified: verifiedAt === null ? '' : 'on' }
+function addressOf({ email, email_verified_at: provenAt }: WholeUserDocument): Texts | undefined {
+  return email === null ? undefined : { email, verified: provenAt === null ? '' : 'on' }
 }
 
 function nameOf({ name: called }: WholeUserDocument): Texts | undefined {
@@ -127,8 +127,8 @@ function nameOf({ name: called }: WholeUserDocument): Texts | undefined {
 }
 
 /** Anyone can sign up with the address of another person (threats.md CON-34). */
-function strangerIn({ email_verified_at: verified, first_signed_in_at: first }: WholeUserDocument): string | undefined {
-  return verified === null && first !== null
+function strangerIn({ email_verified_at: provenAt, first_signed_in_at: first }: WholeUserDocument): string | undefined {
+  return provenAt === null && first !== null
     ? 'The address of this account was never verified, and the account is in use: it may be of another person than its address says. Set a role only if you know the account.'
     : undefined
 }
@@ -242,7 +242,7 @@ function browserOf({ browser, system }: Pick<SessionDocument, 'browser' | 'syste
   return [browser ?? 'unknown browser', ...(system === null ? [] : [system])].join(', ')
 }
 
-/** Nobody changes the own role here: the command line does. */
+/** The own role is changed by another person, or by the command line. */
 function role({ role: held, user_id }: WholeUserDocument, { self, mayWrite }: Frame, forms: Fragment): Fragment {
   const access =
     held === null

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Page as Tab } from 'playwright-core'
+import { createAdminCredential } from '../../src/admin/admin.ts'
 import { createUser, updateUser } from '../../src/admin/user/user.ts'
 import { asksFirst } from '../../src/console/screen.ts'
 import { SCREENS } from '../../src/console/screens.ts'
 import { after } from '../../src/base/brand.ts'
 import { mintClientId, mintOrganizationId, mintUserId } from '../../src/protocol/ids.ts'
+import { giveRole } from '../../tools/console-browser.ts'
 import { obtainTokens, redeem, registerClient, silentCodes } from '../../tools/flow.ts'
 import type { Grantor } from '../resource-servers/grantor.ts'
 
@@ -22,7 +24,7 @@ const ROWS = 51
 /** What a hostile client may call itself. */
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)>\u202e${'W'.repeat(60)}`
 
-const LISTS = ['', '/clients', '/users', '/grants', '/audit']
+const LISTS = ['', '/clients', '/users', '/grants', '/audit', '/roles', '/credentials', '/keys', '/server']
 
 /** The lists of a server that has just started, and those that have one row. */
 export function firstStates(console: string): readonly State[] {
@@ -35,7 +37,7 @@ export function firstStates(console: string): readonly State[] {
 /** Fills the server, and returns the states of its screens. */
 export async function fillStates(grantor: Grantor, console: string): Promise<readonly State[]> {
   const { context } = grantor
-  const { userIds, clientIds, grantId, organizationId, hostileId } = await fill(grantor)
+  const { userIds, clientIds, grantId, organizationId, hostileId, token } = await fill(grantor)
   const [user = '', other = ''] = userIds
   const [client = ''] = clientIds
   const now = context.clock()
@@ -59,6 +61,8 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
     ['grants for an organization', `/organizations/${organizationId}/grants`],
     ['a grant for an organization', `/organizations/${organizationId}/grants/${grantId}`],
     ['a hostile client', `/clients/${hostileId}`],
+    ['the question about a token', '/token'],
+    ['the verification of the audit', '/audit/verification'],
     ['a hostile name in a filter', `/clients?name=${encodeURIComponent(HOSTILE)}`],
     ['no such client', `/clients/${unknown.client}`],
     ['no such page', '/nothing'],
@@ -120,6 +124,57 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
         await tab.goto(`${console}/users/${other}?ask=user.create-link`)
         await tab.getByRole('button', { name: 'Create a link' }).click()
         await tab.locator('.secret').waitFor()
+      },
+    },
+    {
+      name: 'what a token is',
+      async show(tab) {
+        await tab.goto(`${console}/token`)
+        await tab.getByLabel('Access token or refresh token').fill(token)
+        await tab.getByRole('button', { name: 'Inspect' }).click()
+        await tab.getByText('This is an access token, and it works.').waitFor()
+      },
+    },
+    {
+      name: 'what is no token',
+      async show(tab) {
+        await tab.goto(`${console}/token`)
+        await tab.getByLabel('Access token or refresh token').fill('x'.repeat(200))
+        await tab.getByRole('button', { name: 'Inspect' }).click()
+        await tab.getByText('This server did not issue this text as a token').waitFor()
+      },
+    },
+    {
+      name: 'the audit is verified',
+      async show(tab) {
+        await tab.goto(`${console}/audit/verification`)
+        await tab.getByRole('button', { name: 'Verify the audit' }).click()
+        await tab.getByText('Nothing was changed or removed.').waitFor()
+      },
+    },
+    {
+      name: 'the token of credentials',
+      async show(tab) {
+        await tab.goto(`${console}/credentials?ask=admin.create`)
+        await tab.getByLabel('Name').fill('Pipeline')
+        await tab.getByRole('button', { name: 'Create credentials' }).click()
+        await tab.locator('.secret').waitFor()
+      },
+    },
+    {
+      name: 'the menu of the screens',
+      async show(tab) {
+        await tab.setViewportSize({ width: 360, height: 900 })
+        await tab.goto(console)
+        await tab.locator('.menu summary').click()
+      },
+    },
+    {
+      name: 'all rows are chosen',
+      async show(tab) {
+        await tab.goto(`${console}/clients`)
+        await tab.getByRole('checkbox', { name: 'Choose all rows' }).check()
+        await tab.keyboard.press('End')
       },
     },
     {
@@ -205,8 +260,13 @@ async function fill(grantor: Grantor) {
     redirect_uris: [`https://${'long-label.'.repeat(20)}example/cb`],
     scope: 'a'.repeat(200),
   })
-  for (let index = 0; index < ROWS; index += 1)
-    await createUser(context, { email: `person-${index}@acme.test`, password: undefined, name: `Person ${index}` })
+  for (let index = 0; index < ROWS; index += 1) {
+    const email = `person-${index}@acme.test`
+    await createUser(context, { email, password: undefined, name: `Person ${index}` })
+    await giveRole({ context }, 'read', email)
+    const name = `Deployment pipeline of the platform team ${index}`
+    await createAdminCredential(context, { name, access: 'read', organizationId: undefined, days: 1 + index })
+  }
   const [ada, other] = await Promise.all(
     ['ada@acme.test', 'person-7@acme.test'].map((email) => context.store.findUserByEmail(email)),
   )
@@ -222,7 +282,7 @@ async function fill(grantor: Grantor) {
   await context.store.createOrganization({ ...since, id: organizationId, name: 'Acme' })
   await context.store.addMember({ ...since, userId: ada.id })
   const cursor = await registerClient(grantor, { ...grants, client_name: 'Cursor' })
-  await obtainTokens(grantor, cursor, { org_id: organizationId })
+  const { access_token: token } = await obtainTokens(grantor, cursor, { org_id: organizationId })
   const [grant] = await context.store.listGrants({ organizationId, before: undefined, limit: 1 })
   if (grant === undefined) throw new Error('The organization has no grant.')
   return {
@@ -231,5 +291,6 @@ async function fill(grantor: Grantor) {
     grantId: grant.id,
     organizationId,
     hostileId: hostile.client_id,
+    token,
   }
 }

@@ -16,6 +16,7 @@ import {
   ORGANIZATION_ID,
   pageStart,
 } from './fields.ts'
+import { requireLasting } from './administrators.ts'
 import { requireOrganization } from './organization/organization.ts'
 import { listPage } from './page.ts'
 import { defineTask, type Task } from './task.ts'
@@ -95,6 +96,7 @@ export const ADMIN_TASKS: readonly Task[] = [
     }),
     output: ADMIN_CREDENTIAL_DOCUMENT.extend({ token: z.string() }).meta({ id: 'NewAdminCredential' }),
     async run(context, { name, access, organization_id: organizationId, days }) {
+      if (access === 'write') requireLasting(context.administrator, 'create credentials with write access')
       const { credential, token } = await createAdminCredential(context, { name, access, organizationId, days })
       return { ...describeAdminCredential(credential), token }
     },

@@ -1,17 +1,41 @@
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { AdminCredentialId } from '../protocol/ids.ts'
+import { conflict } from './admin-error.ts'
 import { sameText } from '../protocol/secrets.ts'
 import type { Administrator, TaskContext } from './task.ts'
 
 /** The operator who runs commands beside the server, and who has access to the store. */
-export const COMMAND_LINE: Administrator = { actor: 'command-line', access: 'write', organizationId: undefined }
+export const COMMAND_LINE: Administrator = {
+  actor: 'command-line',
+  access: 'write',
+  organizationId: undefined,
+  isLoopbackOnly: false,
+}
 
 /** The program that Grantor is part of. */
-export const LIBRARY: Administrator = { actor: 'library', access: 'write', organizationId: undefined }
+export const LIBRARY: Administrator = {
+  actor: 'library',
+  access: 'write',
+  organizationId: undefined,
+  isLoopbackOnly: false,
+}
 
 /** The context of an administrator's tasks: every change is recorded with its actor (threats.md ADM-07). */
 export function asAdministrator(context: Context, administrator: Administrator): TaskContext {
   return { ...context, store: context.actingAs(administrator.actor), administrator }
+}
+
+/**
+ * Refuses what would outlive the role of the administrator: a role for a trial ends when the issuer leaves the loopback address, and must
+ * not make one, or credentials, that go on (threats.md CON-19).
+ *
+ * @throws AdminError
+ */
+export function requireLasting({ isLoopbackOnly }: Pick<Administrator, 'isLoopbackOnly'>, what: string): void {
+  if (!isLoopbackOnly) return
+  throw conflict(
+    `Your role counts only while the issuer is a loopback address, so you cannot ${what}. The command line can.`,
+  )
 }
 
 /** The result of the authentication of an administrator. */
@@ -41,5 +65,5 @@ export async function authenticateAdministrator(
     const organization = await store.findOrganization(organizationId)
     if (organization === undefined || organization.disabledAt !== undefined) return { kind: 'inactive', actor: id }
   }
-  return { kind: 'administrator', administrator: { actor: id, access, organizationId } }
+  return { kind: 'administrator', administrator: { actor: id, access, organizationId, isLoopbackOnly: false } }
 }

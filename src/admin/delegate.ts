@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { StoreNeeds } from '../ports/context.ts'
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
 import { ADMIN_CREDENTIAL_DOCUMENT, createAdminCredential, describeAdminCredential } from './admin.ts'
+import { requireLasting } from './administrators.ts'
 import { LIST_LIMIT } from './page.ts'
 import { defineTask, type Task } from './task.ts'
 
@@ -25,6 +26,7 @@ export const DELEGATE_TASKS: readonly Task[] = [
     }),
     output: ADMIN_CREDENTIAL_DOCUMENT.extend({ token: z.string() }).meta({ id: 'NewDelegateCredential' }),
     async run(context, { days }) {
+      requireLasting(context.administrator, 'create the credentials of the application that signs users in')
       const { credential, token } = await createDelegateCredentials(context, days)
       return { ...describeAdminCredential(credential), token }
     },

@@ -10,6 +10,8 @@ export interface Administrator {
   readonly access: AdminCredentialRecord['access']
   /** The one organization that the administrator has access to; undefined: the whole server. */
   readonly organizationId: OrganizationId | undefined
+  /** The administrator is a user whose role counts only while the issuer is a loopback address. */
+  readonly isLoopbackOnly: boolean
 }
 
 /** What a task needs. `write` includes `read`. `delegate`: only the application that signs users in may perform it. */

@@ -11,6 +11,7 @@ export interface Asking {
   readonly form: ScreenForm
   /** What the task does, in its own words. */
   readonly summary: string
+  readonly caution: string | undefined
   readonly fields: readonly InputField[]
   /** The values of fields that have a box for each. */
   readonly choices: Readonly<Record<string, readonly (readonly [value: string, remark: string])[]>>
@@ -28,7 +29,7 @@ export interface Asking {
 }
 
 export function askPage(asking: Asking, frame: Frame): View {
-  const { form, summary, fields, errors, subjects, names, matches, once } = asking
+  const { form, summary, caution, fields, errors, subjects, names, matches, once } = asking
   const count = matches?.names.length ?? subjects.length
   const { task, label, warning, isDanger } = form
   const general = errors['']
@@ -50,6 +51,7 @@ export function askPage(asking: Asking, frame: Frame): View {
       }
       ${matches === undefined ? undefined : matching(frame, form, matches)}
       ${warning === undefined ? undefined : html`<p class="${isDanger ? 'plate' : ''}">${warning}</p>`}
+      ${caution === undefined ? undefined : html`<p class="plate">${caution}</p>`}
       <form method="post" action="${addressOf(frame, {})}" class="ask">
         ${hidden('csrf', frame.csrf)} ${hidden('task', task)} ${hidden('confirmed', '1')}
         ${once === undefined ? undefined : hidden('once', once)} ${subjects.map((one) => hidden('subject', one))}
@@ -157,6 +159,7 @@ function fieldOf(field: InputField, { choices: offered, values, errors }: Asking
         name="${member}"
         value="${value}"
         autocomplete="off"
+        spellcheck="false"
         ${maxLength === undefined ? undefined : html` maxlength="${maxLength}"`}${more} /></label
     >${below}
   </div>`
@@ -189,8 +192,11 @@ export function secretPage(form: ScreenForm, secret: string, { name: whom, until
     title: form.done,
     main: html`<div class="ask">
       <h1>${form.done}${whom === undefined ? undefined : html` for ${name(whom, '(no name)')}`}</h1>
-      ${until === undefined ? undefined : html`<p>It works once, until ${exactTime(until)}.</p>`}
-      <p>It is shown this once. Hand it to the person over a way that only the person reads.</p>
+      ${until === undefined ? undefined : html`<p>It ${isLink ? 'works once,' : 'is valid'} until ${exactTime(until)}.</p>`}
+      <p>
+        It is shown this
+        once.${isLink ? ' Hand it to the person over a way that only the person reads.' : ' Keep it where only the program that uses it reads it.'}
+      </p>
       <p class="secret">
         ${isLink ? html`<code>${href(secret)}</code>` : html`<code>${secret}</code>`} ${copyButton(secret)}
       </p>

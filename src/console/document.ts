@@ -2,9 +2,9 @@ import type { Branding } from '../ports/pages.ts'
 import { initial } from '../web/initial.ts'
 import { href, html, isolate, type Fragment, type Markup } from '../web/markup.ts'
 import { downIcon, menuIcon, searchIcon } from './icons.ts'
-import { hidden } from './parts.ts'
+import { copyButton, hidden } from './parts.ts'
 import type { OneOrganization, Section } from './screen.ts'
-import { sectionsOf, type SectionRow } from './sections.ts'
+import { groupsOf, sectionsOf, type SectionRow } from './sections.ts'
 
 /** The addresses of the files that all pages load. Each has the hash of its content in its name. */
 export interface Assets {
@@ -77,10 +77,7 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
       <header class="side">
         <p class="brand">${mark(branding, assets)}${isolate(branding.name)}</p>
         ${organization === undefined ? undefined : html`<p class="muted"><bdi>${organization.name}</bdi></p>`}
-        <details class="menu">
-          <summary aria-label="Menu">${menuIcon}</summary>
-          ${navigation(sections, section)}
-        </details>
+        <details class="menu"><summary aria-label="Menu">${menuIcon}</summary></details>
         ${navigation(sections, section)}
         <p class="version muted">${version}</p>
       </header>
@@ -105,6 +102,7 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
         <main id="main" tabindex="-1">${main}</main>
       </div>
     </div>
+    <template>${copyButton('')}</template>
     <dialog data-help>
       <h2>Shortcuts</h2>
       <dl class="keys">
@@ -112,13 +110,6 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
           <dt><kbd>/</kbd></dt>
           <dd>Search</dd>
         </div>
-        ${sections.map(
-          ({ label, key }) =>
-            html`<div>
-              <dt><kbd>g</kbd> <kbd>${key}</kbd></dt>
-              <dd>${label}</dd>
-            </div>`,
-        )}
         <div>
           <dt><kbd>j</kbd> <kbd>k</kbd></dt>
           <dd>Next and previous row</dd>
@@ -126,6 +117,10 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
         <div>
           <dt><kbd>x</kbd></dt>
           <dd>Choose the row</dd>
+        </div>
+        <div>
+          <dt><kbd>b</kbd></dt>
+          <dd>To the buttons for the chosen rows</dd>
         </div>
         <div>
           <dt><kbd>Enter</kbd></dt>
@@ -143,18 +138,20 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
     </dialog>`
 }
 
+/** In a narrow window the stylesheet shows it while the menu before it is open. */
 function navigation(sections: readonly SectionRow[], current: Section | undefined): Markup {
+  const entry = ({ section, label, path, icon, key }: SectionRow): Markup => {
+    const isHere = section === current ? html` aria-current="page"` : undefined
+    return html`<li><a href="${path}" data-go="${key}" ${isHere}>${icon}${label}</a></li>`
+  }
   return html`<nav aria-label="Screens">
-    <ul role="list">
-      ${sections.map(
-        ({ section, label, path, icon, key }) =>
-          html`<li>
-            <a href="${path}" data-go="${key}" ${section === current ? html` aria-current="page"` : undefined}
-              >${icon}${label}</a
-            >
-          </li>`,
-      )}
-    </ul>
+    ${groupsOf(sections).map(
+      ([heading, rows]) =>
+        html`${heading === undefined ? undefined : html`<p class="group">${heading}</p>`}
+          <ul role="list" ${heading === undefined ? undefined : html` aria-label="${heading}"`}>
+            ${rows.map(entry)}
+          </ul>`,
+    )}
   </nav>`
 }
 

@@ -1,7 +1,7 @@
 import { LIST_LIMIT } from '../admin/page.ts'
-import { code, html, type Fragment, type Markup } from '../web/markup.ts'
+import { html, type Fragment, type Markup } from '../web/markup.ts'
 import { visible } from '../web/visible.ts'
-import { closeIcon, copyIcon, noIcon, warnIcon, yesIcon } from './icons.ts'
+import { closeIcon, copyIcon } from './icons.ts'
 import { lockOutBy } from './lock-out.ts'
 import { asksFirst, type Filter, type Frame, type ScreenForm, type Texts } from './screen.ts'
 import { organizationPath } from './sections.ts'
@@ -13,7 +13,8 @@ export function time(iso: string | null, { place }: Pick<Frame, 'place'>, never 
   if (iso === null) return html`<span class="muted">${never}</span>`
   const exact = exactTime(iso)
   const ageSeconds = (place.now - Date.parse(iso)) / 1000
-  return html`<time datetime="${iso}" title="${exact}">${ageSeconds < 0 ? exact : age(ageSeconds)}</time>`
+  const minute = `${iso.slice(0, 16)}Z`
+  return html`<time datetime="${minute}" title="${exact}">${ageSeconds < 0 ? exact : age(ageSeconds)}</time>`
 }
 
 /** The day and the minute, as all pages write them. */
@@ -37,13 +38,12 @@ function age(seconds: number): string {
 
 const [HEAD, TAIL] = [10, 4]
 
-/** An id in a fixed-width face, cut in the middle, with a button that copies all of it. */
+/** An id in a fixed-width face, cut in the middle. The script adds a button that copies all of it. */
 export function id(text: string, to?: string): Markup {
   const short = text.length <= HEAD + TAIL + 4 ? text : `${text.slice(0, HEAD)}…${text.slice(-TAIL)}`
   const shown = html`<code title="${text}">${short}</code>`
-  return html`<span class="id"
-    >${to === undefined ? shown : html`<a href="${to}">${shown}</a>`}${copyButton(text)}</span
-  >`
+  const place = to === undefined ? shown : html`<a href="${to}">${shown}</a>`
+  return html`<span class="id">${place}</span>`
 }
 
 /** The script shows the button. */
@@ -63,10 +63,9 @@ export function networkOf(text: string): string {
 
 export type Tone = 'good' | 'caution' | 'bad' | 'quiet'
 
-/** A state in a word, with a drawing, because colour alone says nothing to many people. */
+/** A state in a word, with a drawing of the stylesheet, because colour alone says nothing to many people. */
 export function chip(text: string, tone: Tone): Markup {
-  const icon = { good: yesIcon, caution: warnIcon, bad: noIcon, quiet: undefined }[tone]
-  return html`<span class="chip ${tone}">${icon}${text}</span>`
+  return html`<span class="chip ${tone}">${text}</span>`
 }
 
 /** Untrusted text as the name of a row. An empty name is said to be none. */
@@ -75,11 +74,11 @@ export function name(text: string | null | undefined, none: string): Markup {
   return seen === '' ? html`<span class="muted">${none}</span>` : html`<bdi>${seen}</bdi>`
 }
 
-/** Scopes, each in a fixed-width face. */
+/** Scopes, each in a fixed-width face. They are ASCII (RFC 6749 §3.3), so no direction of writing is in them. */
 export function scopes(text: string): Markup {
   const tokens = text.split(' ').filter((token) => token !== '')
   if (tokens.length === 0) return html`<span class="muted">none</span>`
-  return html`<span class="scopes">${tokens.map((token) => html`${code(token)} `)}</span>`
+  return html`<span class="scopes">${tokens.map((token) => html`<code>${token}</code> `)}</span>`
 }
 
 export interface Column<Row> {
@@ -144,17 +143,22 @@ export function table<Row>(frame: Frame, list: Table<Row>): Markup {
   </form>`
 }
 
+/** Without spaces, because a page has fifty. */
 function bodyRow<Row>(row: Row, { columns, idOf, isLeftOut, labelOf }: Table<Row>, chooses: boolean): Markup {
   const [first, ...others] = columns
   const rowId = idOf?.(row) ?? ''
+  const pick = chooses ? box(isLeftOut?.(row) === true ? undefined : rowId, labelOf?.(row) ?? rowId) : undefined
+  const name = html`<th scope="row">${first.cell(row)}</th>`
+  const cells = others.map((column) => {
+    const attributes = html`data-label="${column.heading}"${classOf(column)}`
+    return html`<td ${attributes}>${column.cell(row)}</td>`
+  })
   return html`<tr data-row>
-    ${chooses ? box(isLeftOut?.(row) === true ? undefined : rowId, labelOf?.(row) ?? rowId) : undefined}
-    <th scope="row">${first.cell(row)}</th>
-    ${others.map((column) => html`<td data-label="${column.heading}" ${classOf(column)}>${column.cell(row)}</td>`)}
+    ${pick}${name}${cells}
   </tr>`
 }
 
-/** `row`: undefined if the row cannot be chosen. All of the cell is the target. Without spaces, because a page has fifty. */
+/** `row`: undefined if the row cannot be chosen. All of the cell is the target. */
 function box(row: string | undefined, label: string): Markup {
   if (row === undefined) return html`<td class="pick"></td>`
   const field = html`<input type="checkbox" name="subject" value="${row}" aria-label="${label}" />`
@@ -211,6 +215,16 @@ export function actions(frame: Frame, forms: readonly ScreenForm[], subject?: st
     ${hidden('csrf', frame.csrf)} ${subject === undefined ? undefined : hidden('subject', subject)}
     ${forms.map((form) => button(form))}
   </form>`
+}
+
+/** Links to the pages that ask, for a row of a list: forms of fifty rows would be half of the page. */
+export function asking(frame: Frame, forms: readonly ScreenForm[], subject: string): Markup | undefined {
+  if (forms.length === 0) return undefined
+  const link = ({ task, label, isDanger }: ScreenForm) => {
+    const to = addressOf(frame, { ask: task, subject }).slice(frame.place.path.length)
+    return html`<a class="${isDanger ? 'button danger' : 'button'}" href="${to}">${label}…</a>`
+  }
+  return html`<span class="actions">${forms.map(link)}</span>`
 }
 
 /** The forms of a screen that fit its object, with or without danger. `object`: its id. */

@@ -52,16 +52,33 @@ export interface ScreenForm {
   readonly secret?: string
   /** The form is about all rows that match the filters, up to 1,000 at a time: what a dry run of the task answers. */
   readonly matches?: (answer: Members) => Matches
-  /** What the fields have at first, from the answers of the screen. The next page offers to restore it. */
-  readonly before?: (answers: Members) => Texts
+  /** What the fields have at first, from the answers of the screen. The next page offers to restore it. undefined: nothing to restore. */
+  readonly before?: (answers: Members) => Texts | undefined
   /** The values that a field may have, each with a box, with a remark or ''. */
   readonly choices?: (
     answers: Members,
   ) => Readonly<Record<string, readonly (readonly [value: string, remark: string])[]>>
   /** Whether the form fits the state of the object that the screen shows, which is the first answer. */
   readonly fits?: (object: Members) => boolean
+  /** A sentence beside the warning, for what the screen shows: that the change locks a person out, or outlives something. */
+  readonly caution?: (answers: Members, frame: Frame) => string | undefined
+  /** What the answer says, on the page that the form leads to. It is in no address, and a reload asks the task again. */
+  readonly shows?: Shows
   /** An object that is in the state already is left alone, so that undo does not change it. */
   readonly already?: { readonly text: string; readonly holds: (object: Members) => boolean }
+}
+
+/** How the answer of a form is shown. */
+export interface Shows {
+  /** Tasks about what the answer names. One whose object is gone has no answer. */
+  readonly reads?: (answer: Members) => Readonly<Record<string, Named>>
+  readonly view: (answer: Members, more: Members, frame: Frame) => View
+}
+
+/** A task with its whole input. */
+export interface Named {
+  readonly task: string
+  readonly input: Members
 }
 
 /** The rows that a form with filters is about. */
@@ -89,6 +106,8 @@ export interface Frame {
   readonly factorUri?: string | undefined
   /** Proves that a form of this page was made for this session. */
   readonly csrf: string
+  /** The role of the person counts only while the issuer is a loopback address. */
+  readonly isLoopbackOnly: boolean
   /** The forms of the screen that the person may use. */
   readonly forms: readonly ScreenForm[]
   /** What the list of the screen can be filtered by, from the schema of its task. */
@@ -110,7 +129,17 @@ export interface View {
   readonly main: Markup
 }
 
-export type Section = 'overview' | 'clients' | 'users' | 'grants' | 'audit'
+export type Section =
+  | 'overview'
+  | 'clients'
+  | 'users'
+  | 'grants'
+  | 'audit'
+  | 'roles'
+  | 'credentials'
+  | 'keys'
+  | 'token'
+  | 'server'
 
 /**
  * A screen: the tasks that it reads, and the forms that it offers. The view sees nothing but their answers, so a screen can neither show

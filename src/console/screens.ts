@@ -1,9 +1,15 @@
 import { AUDIT } from './screens/audit.ts'
+import { AUDIT_VERIFICATION } from './screens/audit-verification.ts'
 import { CLIENT } from './screens/client.ts'
 import { CLIENTS } from './screens/clients.ts'
 import { CONSENT } from './screens/consent.ts'
+import { CREDENTIALS } from './screens/credentials.ts'
 import { GRANT, GRANTS, ORGANIZATION_GRANT, ORGANIZATION_GRANTS } from './screens/grants.ts'
+import { KEYS } from './screens/keys.ts'
 import { OVERVIEW } from './screens/overview.ts'
+import { ROLES } from './screens/roles.ts'
+import { SERVER } from './screens/server.ts'
+import { TOKEN } from './screens/token.ts'
 import { USER } from './screens/user.ts'
 import { USERS } from './screens/users.ts'
 import type { AnyScreen } from './screen.ts'
@@ -21,4 +27,10 @@ export const SCREENS: readonly AnyScreen[] = [
   ORGANIZATION_GRANTS,
   ORGANIZATION_GRANT,
   AUDIT,
+  AUDIT_VERIFICATION,
+  ROLES,
+  CREDENTIALS,
+  KEYS,
+  TOKEN,
+  SERVER,
 ]

@@ -1,6 +1,20 @@
 import type { Markup } from '../web/markup.ts'
-import { auditIcon, clientsIcon, grantsIcon, overviewIcon, usersIcon } from './icons.ts'
+import {
+  auditIcon,
+  clientsIcon,
+  credentialsIcon,
+  grantsIcon,
+  keysIcon,
+  overviewIcon,
+  rolesIcon,
+  serverIcon,
+  tokenIcon,
+  usersIcon,
+} from './icons.ts'
 import type { Section } from './screen.ts'
+
+/** The groups of the side, in their order. The first one has no heading: it is for every day. */
+const GROUPS = { everyDay: undefined, setUp: 'Set up', security: 'Security' } as const
 
 /** An entry of the side. */
 export interface SectionRow {
@@ -8,17 +22,46 @@ export interface SectionRow {
   readonly label: string
   readonly path: string
   readonly icon: Markup
-  /** After `g`. */
+  /** After `g`. No two entries have the same one. */
   readonly key: string
+  /** Absent: what is set up once. */
+  readonly group?: keyof typeof GROUPS
 }
 
 /** `below`: where it is below the path of an organization; absent: a role for one organization does not have it. */
 const SECTIONS: readonly (SectionRow & { readonly below?: string })[] = [
-  { section: 'overview', label: 'Overview', path: '/console', icon: overviewIcon, key: 'o' },
-  { section: 'clients', label: 'Clients', path: '/console/clients', icon: clientsIcon, key: 'c' },
-  { section: 'users', label: 'Users', path: '/console/users', icon: usersIcon, key: 'u' },
-  { section: 'grants', label: 'Grants', path: '/console/grants', below: '/grants', icon: grantsIcon, key: 'g' },
-  { section: 'audit', label: 'Audit', path: '/console/audit', icon: auditIcon, key: 'a' },
+  { section: 'overview', label: 'Overview', path: '/console', icon: overviewIcon, key: 'o', group: 'everyDay' },
+  { section: 'clients', label: 'Clients', path: '/console/clients', icon: clientsIcon, key: 'c', group: 'everyDay' },
+  { section: 'users', label: 'Users', path: '/console/users', icon: usersIcon, key: 'u', group: 'everyDay' },
+  {
+    section: 'grants',
+    label: 'Grants',
+    path: '/console/grants',
+    below: '/grants',
+    icon: grantsIcon,
+    key: 'g',
+    group: 'everyDay',
+  },
+  { section: 'audit', label: 'Audit', path: '/console/audit', icon: auditIcon, key: 'a', group: 'everyDay' },
+  { section: 'roles', label: 'Roles', path: '/console/roles', icon: rolesIcon, key: 'r', group: 'security' },
+  {
+    section: 'credentials',
+    label: 'Credentials',
+    path: '/console/credentials',
+    icon: credentialsIcon,
+    key: 'e',
+    group: 'security',
+  },
+  { section: 'keys', label: 'Keys', path: '/console/keys', icon: keysIcon, key: 'k', group: 'security' },
+  {
+    section: 'token',
+    label: 'What is this token?',
+    path: '/console/token',
+    icon: tokenIcon,
+    key: 'w',
+    group: 'security',
+  },
+  { section: 'server', label: 'Server', path: '/console/server', icon: serverIcon, key: 's', group: 'security' },
 ]
 
 /** The entries for a person with a role for the server, or for one organization. */
@@ -27,6 +70,15 @@ export function sectionsOf(organization: string | undefined): readonly SectionRo
   return SECTIONS.flatMap(({ below, ...row }) =>
     below === undefined ? [] : [{ ...row, path: `${organizationPath(organization)}${below}` }],
   )
+}
+
+/** The entries by their groups, each with its heading, if it has one. */
+export function groupsOf(
+  rows: readonly SectionRow[],
+): readonly (readonly [heading: string | undefined, rows: readonly SectionRow[]])[] {
+  const groups = Object.keys(GROUPS) as readonly (keyof typeof GROUPS)[]
+  const filled = groups.map((group) => [GROUPS[group], rows.filter((row) => (row.group ?? 'setUp') === group)] as const)
+  return filled.filter(([, of]) => of.length > 0)
 }
 
 /** Where a person begins. */

@@ -1,14 +1,24 @@
 import { palette } from '../web/stylesheet.ts'
 
-/** The stylesheet of the console: the colours of all pages, and one step denser. */
+/** The stylesheet of the console: the colours of all pages, and one step denser. Without the spaces that only people read. */
 export function consoleStyle(accent: string): string {
-  return (palette(accent) + more + base + frame + lists + objects + situations).replaceAll(/\n\s*/g, '\n').trim()
+  return (palette(accent) + more + base + frame + lists + objects + situations)
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ *([{}]) */g, '$1')
+    .replaceAll(/([;:,]) /g, '$1')
+    .replaceAll(';}', '}')
+    .trim()
 }
 
 const more = `
 :root { --good: #1a6e3c; --row: #f7f8fa; }
 @media (prefers-color-scheme: dark) { :root { --good: #7fd6a2; --row: #12151a; } }
 `
+
+/** A drawing of a list, which has one in each row: the page would have it fifty times. */
+function drawn(path: string): string {
+  return `url("data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20' fill='none' stroke='red' stroke-width='1.75' stroke-linecap='round' stroke-linejoin='round'><path d='${path}'/></svg>")`
+}
 
 const base = `
 *, ::before, ::after { box-sizing: border-box; }
@@ -50,7 +60,7 @@ const frame = `
 .skip { position: absolute; left: -999px; }
 .skip:focus { left: 8px; top: 8px; z-index: 3; padding: 8px; background: var(--card); }
 .frame { display: grid; grid-template-columns: 208px minmax(0, 1fr); max-width: 1440px; min-height: 100vh; margin: 0 auto; }
-.side { position: sticky; top: 0; display: flex; flex-direction: column; height: 100vh; padding: 16px 12px; border-right: 1px solid var(--line); }
+.side { position: sticky; top: 0; display: flex; flex-direction: column; height: 100vh; padding: 16px 12px; border-right: 1px solid var(--line); overflow-y: auto; }
 .brand { display: flex; align-items: center; gap: 8px; min-height: 32px; margin-bottom: 16px; padding: 0 8px; font-weight: 600; }
 .brand + .muted { margin: -8px 0 8px; padding: 0 8px; }
 .mark { flex: none; width: 24px; height: 24px; border-radius: 6px; background: var(--fill); color: var(--fill-text); font-size: 14px; line-height: 24px; text-align: center; overflow: hidden; }
@@ -61,7 +71,8 @@ nav li a:hover { background: var(--hover); text-decoration: none; }
 nav li a svg { color: var(--muted); }
 nav [aria-current] { background: var(--hover); font-weight: 600; }
 nav [aria-current] svg { color: var(--ink); }
-.version { margin-top: auto; padding: 0 8px; font-size: .75rem; }
+.group { margin: 12px 0 2px; padding: 0 8px; color: var(--muted); font-size: .75rem; }
+.version { margin-top: auto; padding: 12px 8px 0; font-size: .75rem; }
 .page { min-width: 0; max-width: 1232px; padding: 0 24px 48px; }
 .top { display: flex; align-items: center; gap: 16px; min-height: 56px; }
 .search { position: relative; flex: 1; display: flex; align-items: center; max-width: 440px; }
@@ -79,6 +90,7 @@ main:focus { outline: 0; }
 .heading { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; min-height: 40px; margin-bottom: 8px; }
 .heading .actions, .heading > .button { margin-left: auto; }
 .sub { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 12px; margin: -4px 0 16px; color: var(--muted); }
+.sub a { text-decoration: underline; }
 .actions { display: flex; flex-wrap: wrap; gap: 8px; }
 .notice { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; margin-bottom: 12px; padding: 8px 12px; border: 1px solid var(--line); border-left: 3px solid var(--good); border-radius: 6px; background: var(--card); }
 .notice.bad { border-left-color: var(--danger); }
@@ -123,7 +135,12 @@ th.act { text-align: right; }
 .empty { padding: 32px 24px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
 .empty p + p { margin-top: 8px; }
 .chip { display: inline-flex; align-items: center; gap: 4px; vertical-align: bottom; white-space: nowrap; }
-.chip.good svg { color: var(--good); }
+.chip::before { content: ''; flex: none; width: 1rem; height: 1rem; background: currentColor; mask: var(--drawing) center / contain no-repeat; print-color-adjust: exact; }
+.chip.quiet::before { content: none; }
+.chip.good { --drawing: ${drawn('m4.5 10.5 3.5 3.5 7.5-8')}; }
+.chip.good::before { background: var(--good); }
+.chip.caution { --drawing: ${drawn('M10 3.5 2.8 16h14.4zM10 8.5v3.5M10 14v.05')}; }
+.chip.bad { --drawing: ${drawn('M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14ZM5.2 14.8 14.8 5.2')}; }
 .chip.caution { color: var(--caution); }
 .chip.bad { color: var(--danger); }
 .chip.quiet { color: var(--muted); }
@@ -141,6 +158,7 @@ section > header > :nth-child(2) { margin-left: auto; }
 .facts > div + div { border-top: 1px solid var(--line); }
 .facts dt { color: var(--muted); }
 .facts li + li { margin-top: 4px; }
+@media (min-width: 721px) { .facts .button { min-height: 24px; margin: -2px 0; padding: 0 8px; } }
 .findings > li { display: grid; grid-template-columns: 24px minmax(0, 1fr); gap: 4px; padding: 10px 12px; }
 .findings > li + li { border-top: 1px solid var(--line); }
 .findings { border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
@@ -176,12 +194,12 @@ const situations = `
 @media (max-width: 1240px) { .far { display: none; } th, td { max-width: 208px; } }
 @media (max-width: 960px) {
   .frame { display: block; }
-  .side { position: static; display: flex; flex-direction: row; align-items: center; justify-content: space-between; height: auto; padding: 8px 16px; border: 0; border-bottom: 1px solid var(--line); }
-  .side > nav, .version { display: none; }
+  .side { position: relative; z-index: 2; overflow: visible; display: flex; flex-direction: row; align-items: center; justify-content: space-between; height: auto; padding: 8px 16px; border: 0; border-bottom: 1px solid var(--line); }
+  .menu:not([open]) + nav, .version { display: none; }
   .brand, .brand + .muted { margin: 0; padding: 0; }
-  .menu { position: relative; display: block; }
+  .menu { display: block; }
   .menu summary { display: flex; align-items: center; justify-content: center; width: 44px; height: 44px; list-style: none; cursor: pointer; }
-  .menu nav { position: absolute; right: 0; z-index: 2; width: 220px; padding: 8px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); box-shadow: var(--shadow); }
+  .menu + nav { position: absolute; top: 100%; right: 16px; z-index: 2; width: 220px; max-height: calc(100vh - 64px); padding: 8px; overflow-y: auto; border: 1px solid var(--line); border-radius: 8px; background: var(--card); box-shadow: var(--shadow); }
 }
 @media (max-width: 720px) {
   .page { padding: 0 16px 32px; }
@@ -198,7 +216,11 @@ const situations = `
   .act > .actions { justify-content: flex-start; }
   .scroll { border: 0; background: none; overflow: visible; }
   table, tbody, tr, th, td { display: block; }
-  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  thead, thead tr, .list thead .pick { display: block; height: auto; border: 0; }
+  thead th:not(.pick) { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  thead .pick { width: auto; }
+  thead .pick label { width: auto; justify-content: flex-end; gap: 8px; padding-right: 14px; }
+  thead .pick label::before { content: 'All'; }
   tbody tr { position: relative; margin-bottom: 8px; padding: 12px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
   tbody tr + tr > * { border: 0; }
   tbody th, tbody td { height: auto; max-width: none; padding: 0; white-space: normal; }
@@ -212,10 +234,10 @@ const situations = `
   .pick label { width: 44px; height: 44px; }
   .copy { width: 32px; height: 32px; }
   .facts > div { grid-template-columns: 1fr; }
-  .heading .actions { margin-left: 0; }
+  .heading .actions, .heading > .button { margin-left: 0; }
   .columns { grid-template-columns: minmax(0, 1fr); }
   .card { margin: 0; min-height: 100vh; border: 0; border-radius: 0; }
 }
-@media (forced-colors: active) { .mark { border: 1px solid; } nav [aria-current] { outline: 1px solid; } }
+@media (forced-colors: active) { .chip::before { background: CanvasText !important; } .mark { border: 1px solid; } nav [aria-current] { outline: 1px solid; } }
 @media print { .side, .top, .filters, .set, .bar, .pick, .act, .actions, .button, .copy, dialog { display: none !important; } .frame { display: block; } .page { max-width: none; padding: 0; } .scroll { overflow: visible; } td, th { white-space: normal; } }
 `

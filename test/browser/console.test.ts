@@ -47,7 +47,7 @@ test('CON-07: each screen is accessible in each of its states, and no name runs,
   await giveRole(server)
   const { tab, complaints } = await open(t, [server.origin, server.adminOrigin])
   const at = (path: string): string => `${server.adminOrigin}/console${path}`
-  const lists = ['', '/clients', '/users', '/grants', '/audit']
+  const lists = ['', '/clients', '/users', '/grants', '/audit', '/roles', '/credentials', '/keys', '/token', '/server']
   for (const path of ['/clients?name=zzz', '/grants?client_id=x', '/clients/gci_x', '/users?ask=user.create'])
     await look(tab, at(path))
   const { client, user, grant } = await fillConsole(server)
@@ -135,6 +135,15 @@ test('a person verifies and undoes, searches and moves by keys alone, and all bu
   await keyboard.press('g')
   await keyboard.press('c')
   await arriveAt(tab, 'Clients')
+  const every = tab.getByRole('checkbox', { name: 'Choose all rows' })
+  await every.check()
+  // All but the client of the console.
+  const boxes = await tab.getByRole('checkbox').count()
+  await tab.getByText(`${boxes - 1} selected`).waitFor()
+  await keyboard.press('b')
+  assert.equal(await tab.evaluate('document.activeElement.value'), 'client.verify')
+  await every.uncheck()
+  await tab.getByText('Choose rows to change them').waitFor()
   for (const key of ['j', 'x', 'j', 'x']) await keyboard.press(key)
   await tab.getByText('2 selected').waitFor()
   await keyboard.press('k')
@@ -155,6 +164,7 @@ test('a person verifies and undoes, searches and moves by keys alone, and all bu
   await tab.getByRole('heading', { name: 'Clients' }).click()
   await keyboard.press('?')
   await tab.getByRole('heading', { name: 'Shortcuts' }).waitFor()
+  await tab.getByRole('definition').getByText('What is this token?').waitFor()
   await press(tab, 'Close')
 
   await tab.goto(`${server.adminOrigin}/console/clients/${client}`)
@@ -173,6 +183,7 @@ test('a person verifies and undoes, searches and moves by keys alone, and all bu
 
   const plain = await open(t, [server.origin, server.adminOrigin], { javaScriptEnabled: false })
   await plain.tab.goto(`${server.adminOrigin}/console/clients`)
+  assert.equal(await plain.tab.locator('thead input').count(), 0, 'Without script there is no box for all rows.')
   await plain.tab.getByRole('checkbox', { name: 'Zed' }).check()
   await press(plain.tab, 'Verify')
   await plain.tab

@@ -1,5 +1,5 @@
-/** What a form asks before its task is performed. `fresh`: also for a sign-in of the last five minutes. */
-export type FormRule = 'at-once' | 'asks' | 'fresh'
+/** What a form asks before its task is performed. `fresh`: also for a sign-in of the last five minutes. `reads`: also with read access. */
+export type FormRule = 'at-once' | 'asks' | 'fresh' | 'reads'
 
 /** What a screen may show to whom, and do for whom. */
 export interface ScreenRule {
@@ -36,6 +36,10 @@ export const RULES: Readonly<Record<string, ScreenRule>> = {
       'user.create-link': 'fresh',
       'user.disable': 'asks',
       'user.enable': 'at-once',
+      'user.set-email': 'fresh',
+      'user.update': 'asks',
+      'role.set': 'fresh',
+      'role.remove': 'fresh',
       'session.end': 'asks',
       'grant.revoke': 'asks',
       'user.reset-second-factor': 'fresh',
@@ -55,4 +59,16 @@ export const RULES: Readonly<Record<string, ScreenRule>> = {
     forms: { 'organization.revoke-grant': 'asks' },
   },
   '/console/audit': { extent: 'server', forms: {} },
+  '/console/audit/verification': { extent: 'server', forms: { 'audit.verify': 'reads' } },
+  '/console/roles': { extent: 'server', forms: { 'role.set': 'fresh', 'role.remove': 'fresh' } },
+  '/console/credentials': {
+    extent: 'server',
+    forms: { 'admin.create': 'fresh', 'delegate.create-credentials': 'fresh', 'admin.revoke': 'fresh' },
+  },
+  '/console/keys': { extent: 'server', forms: { 'key.rotate': 'fresh', 'key.retire': 'fresh' } },
+  '/console/token': { extent: 'server', forms: { 'token.inspect': 'reads', 'token.revoke': 'fresh' } },
+  '/console/server': {
+    extent: 'server',
+    forms: { 'mail.test': 'asks', 'clock.confirm': 'asks', 'token.revoke-all': 'fresh' },
+  },
 }

@@ -10,6 +10,7 @@ import { ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID, pageSta
 import { findNames, NAMES } from '../names.ts'
 import { requireOrganization } from '../organization/organization.ts'
 import { listPage } from '../page.ts'
+import { requireLasting } from '../administrators.ts'
 import { defineTask, type Task } from '../task.ts'
 import { hasSecondFactor } from './role-holder.ts'
 import { noSuchUser, requireUser } from './user.ts'
@@ -119,6 +120,7 @@ export const ROLE_TASKS: readonly Task[] = [
     }),
     output: SET_ROLE,
     async run(context, { user_id: userId, access, organization_id: organizationId, loopback_only: isLoopbackOnly }) {
+      if (!isLoopbackOnly) requireLasting(context.administrator, 'set a role that counts elsewhere too')
       if (organizationId !== undefined) await requireOrganization(context, organizationId)
       const role = { userId, access, organizationId, isLoopbackOnly, createdAt: context.clock() }
       if ((await context.store.setRole(role)) === 'unknown') throw noSuchUser(userId)

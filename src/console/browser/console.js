@@ -6,6 +6,13 @@ export function consoleScript() {
     /** @type {HTMLElement[]} */ ([...document.querySelectorAll(selector)])
   const one = (/** @type {string} */ selector) => all(selector)[0] ?? null
 
+  const model = /** @type {HTMLTemplateElement | null} */ (one('template'))?.content.firstElementChild
+  for (const place of all('.id')) {
+    const button = /** @type {HTMLElement | undefined} */ (model?.cloneNode(true))
+    if (button === undefined) continue
+    button.dataset['copy'] = place.querySelector('code')?.title ?? ''
+    place.append(button)
+  }
   for (const button of all('[data-copy]')) {
     button.hidden = navigator.clipboard === undefined
     button.addEventListener('click', () => {
@@ -16,11 +23,24 @@ export function consoleScript() {
     })
   }
 
+  const pick = one('.list thead .pick')
+  const every = document.createElement('input')
+  every.type = 'checkbox'
+  every.setAttribute('aria-label', 'Choose all rows')
+  const label = document.createElement('label')
+  label.append(every)
+  pick?.replaceChildren(label)
+  every.addEventListener('change', () => {
+    for (const box of /** @type {HTMLInputElement[]} */ (all('.list [name=subject]'))) box.checked = every.checked
+  })
+
   const count = one('[data-count]')
   const changes = all('.list .bar [name=task]')
   const say = () => {
     const boxes = /** @type {HTMLInputElement[]} */ (all('.list [name=subject]'))
     const chosen = boxes.filter(({ checked }) => checked).length
+    every.checked = chosen > 0 && chosen === boxes.length
+    every.indeterminate = chosen > 0 && chosen < boxes.length
     if (count === null) return
     for (const change of changes) change.hidden = chosen === 0
     count.hidden = false
@@ -63,6 +83,18 @@ export function consoleScript() {
     button.addEventListener('click', () => help?.showModal())
   }
 
+  const first = one('.keys div')
+  for (const link of all('.side > nav [data-go]').toReversed()) {
+    const row = /** @type {HTMLElement} */ (first?.cloneNode(true))
+    const [keys, what] = row.children
+    const key = keys?.firstElementChild?.cloneNode()
+    if (key !== undefined) keys?.append(' ', key)
+    for (const [index, one] of [...(keys?.children ?? [])].entries())
+      one.textContent = index === 0 ? 'g' : (link.dataset['go'] ?? '')
+    if (what !== undefined) what.textContent = link.textContent
+    first?.after(row)
+  }
+
   let at = -1
   let isGoing = false
   const move = (/** @type {number} */ step) => {
@@ -101,6 +133,9 @@ export function consoleScript() {
         box?.click()
         return
       }
+      case 'b':
+        changes.find(({ hidden }) => !hidden)?.focus()
+        return
       case '?':
         help?.showModal()
     }

@@ -27,7 +27,10 @@ export const AUDIT = screen<{ readonly list: Listed }>({
     title: 'Audit',
     main: html`<div class="heading">
         <h1>Audit</h1>
-        <a class="button" href="${addressOf(frame, { before: undefined, format: 'ndjson' })}">Save as NDJSON</a>
+        <span class="actions"
+          ><a class="button" href="/console/audit/verification">Verify</a>
+          <a class="button" href="${addressOf(frame, { before: undefined, format: 'ndjson' })}">Save as NDJSON</a></span
+        >
       </div>
       ${filterBar(frame)} ${events(frame, list, undefined)}`,
   }),

@@ -68,7 +68,7 @@ function grantList(frame: Frame, { grants, names, next }: Listed['list'], headin
       rows: grants,
       next,
       idOf: ({ grant_id: grant }) => grant,
-      labelOf: (grant) => labelOf(grant, names),
+      labelOf: ({ user_id: user, client_id: client }) => `${names[user] ?? user}, ${names[client] ?? client}`,
       empty: nothing(
         frame,
         'Grants appear here when users allow clients something.',

@@ -6,6 +6,7 @@ import { forShell } from '../../base/shell.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
 import { grantColumns, namesOf, REVOKE_GRANT } from './grants.ts'
+import { REMOVE_ROLE, SET_ROLE } from './roles.ts'
 import { DELETE_USER, USER_FORMS, userState } from './users.ts'
 import {
   actions,
@@ -23,7 +24,7 @@ import {
   table,
   time,
 } from '../parts.ts'
-import { screen, type Frame, type ScreenForm, type Texts } from '../screen.ts'
+import { screen, type Frame, type Members, type ScreenForm, type Texts } from '../screen.ts'
 
 interface Answers {
   readonly user: WholeUserDocument
@@ -50,6 +51,28 @@ const FORMS: readonly ScreenForm[] = [
       'With the link the user sets a password, adds a passkey or a provider. For a user who signed in before, its use ends all sessions and grants.',
   },
   ...USER_FORMS,
+  {
+    task: 'user.set-email',
+    label: 'Change the address',
+    done: 'Address changed',
+    fields: ['email', 'verified'],
+    isRecent: true,
+    warning:
+      'The user signs in with the new address from now on, and the reader of its mail can set a new password. Sessions and grants stay.',
+    before: (answers) => addressOf(userOf(answers)),
+  },
+  {
+    task: 'user.update',
+    label: 'Change the name',
+    done: 'Name changed',
+    fields: ['name'],
+    before: (answers) => nameOf(userOf(answers)),
+  },
+  {
+    ...SET_ROLE,
+    caution: (answers, frame) => SET_ROLE.caution?.(answers, frame) ?? strangerIn(userOf(answers)),
+  },
+  { ...REMOVE_ROLE, fits: (user) => user['role'] !== null },
   {
     task: 'session.end',
     label: 'End',
@@ -88,6 +111,28 @@ const FORMS: readonly ScreenForm[] = [
   DELETE_USER,
 ]
 
+/** What is beside the fact that it changes. */
+const IN_FACTS: readonly string[] = ['user.set-email', 'user.update', 'role.set', 'role.remove']
+
+function userOf(answers: Members): WholeUserDocument {
+  return answers['user'] as WholeUserDocument
+}
+
+function addressOf({ email, email_verified_at: provenAt }: WholeUserDocument): Texts | undefined {
+  return email === null ? undefined : { email, verified: provenAt === null ? '' : 'on' }
+}
+
+function nameOf({ name: called }: WholeUserDocument): Texts | undefined {
+  return called === null ? undefined : { name: called }
+}
+
+/** Anyone can sign up with the address of another person (threats.md CON-34). */
+function strangerIn({ email_verified_at: provenAt, first_signed_in_at: first }: WholeUserDocument): string | undefined {
+  return provenAt === null && first !== null
+    ? 'The address of this account was never verified, and the account is in use: it may be of another person than its address says. Set a role only if you know the account.'
+    : undefined
+}
+
 export const USER = screen<Answers>({
   path: '/console/users/{user_id}',
   section: 'users',
@@ -112,23 +157,30 @@ export const USER = screen<Answers>({
     }
   },
   view({ user, sessions, grants, audit }, frame) {
+    const fitting = formsFor(frame, user.user_id, user, false)
     const grave = formsFor(frame, user.user_id, user, true)
+    const own = [...fitting, ...grave].filter(({ task }) => IN_FACTS.includes(task))
+    const others = (forms: readonly ScreenForm[]) => forms.filter((one) => !own.includes(one))
+    const beside = (...tasks: readonly string[]) =>
+      actions(
+        frame,
+        own.filter(({ task }) => tasks.includes(task)),
+      )
     return {
       title: user.email ?? user.name ?? user.user_id,
       main: html`<div class="heading">
           <h1>${name(user.email ?? user.name, '(no address)')}</h1>
-          ${isLockedOut(user) ? chip('Locked', 'caution') : userState(user)}
-          ${actions(frame, formsFor(frame, user.user_id, user, false))}
+          ${isLockedOut(user) ? chip('Locked', 'caution') : userState(user)} ${actions(frame, others(fitting))}
         </div>
         <p class="sub">${id(user.user_id)} <span>created ${time(user.created_at, frame)}</span></p>
         ${facts([
           ['Can sign in', signIn(user, frame)],
-          ['Name', name(user.name, 'none')],
-          ['Address verified', time(user.email_verified_at, frame, 'no')],
+          ['Name', row(name(user.name, 'none'), beside('user.update'))],
+          ['Address verified', row(time(user.email_verified_at, frame, 'no'), beside('user.set-email'))],
           ['Authenticator app', app(user, frame)],
           ['Passkeys', passkeys(user, frame)],
           ['Providers', identities(user, frame)],
-          ['Role for the console', role(user)],
+          ['Role for the console', role(user, frame, beside('role.set', 'role.remove'))],
           [
             'Tokens revoked',
             user.not_before === user.created_at ? undefined : html`all from before ${time(user.not_before, frame)}`,
@@ -137,7 +189,7 @@ export const USER = screen<Answers>({
         ${section('Sessions', sessionTable(frame, sessions.sessions))}
         ${section('Grants', grantTable(frame, grants), grants.next === null ? undefined : html`<a href="${listAddress('grants', 'user_id', user.user_id)}">All</a>`)}
         ${section('Events', events(frame, audit, 'Nothing has happened with this account lately.'), html`<a href="${listAddress('audit', 'user_id', user.user_id)}">All</a>`)}
-        ${grave.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, grave)}</div>`}`,
+        ${others(grave).length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, others(grave))}</div>`}`,
     }
   },
 })
@@ -190,13 +242,20 @@ function browserOf({ browser, system }: Pick<SessionDocument, 'browser' | 'syste
   return [browser ?? 'unknown browser', ...(system === null ? [] : [system])].join(', ')
 }
 
-function role({ role: held, user_id }: WholeUserDocument): Fragment {
-  const user = forShell(user_id)
+/** The own role is changed by another person, or by the command line. */
+function role({ role: held, user_id }: WholeUserDocument, { self, mayWrite }: Frame, forms: Fragment): Fragment {
   const access =
     held === null
       ? html`<span class="muted">none</span>`
-      : html`${held.access}${held.organization_id === null ? undefined : html`, for ${id(held.organization_id)}`}`
-  return html`${access} ${command(`grantor role set ${user} --access ${held?.access === 'read' ? 'write' : 'read'}`)}`
+      : html`${held.access}${held.organization_id === null ? undefined : html`, for ${id(held.organization_id)}`}${held.loopback_only ? ', while the issuer is a loopback address' : undefined}`
+  if (mayWrite && user_id !== self) return row(access, forms)
+  const to = held?.access === 'read' ? 'write' : 'read'
+  return html`${access} ${command(`grantor role set ${forShell(user_id)} --access ${to}`)}`
+}
+
+/** A fact, and what changes it. */
+function row(fact: Fragment, forms: Fragment): Markup {
+  return html`<span class="row"><span>${fact}</span> ${forms}</span>`
 }
 
 function app({ authenticator_app: factor }: WholeUserDocument, frame: Frame): Fragment {

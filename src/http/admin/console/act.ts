@@ -3,6 +3,7 @@ import { AdminError, conflict } from '../../../admin/admin-error.ts'
 import { asAdministrator } from '../../../admin/administrators.ts'
 import { inputFields, readFields } from '../../../admin/input-fields.ts'
 import { runTask } from '../../../admin/run-task.ts'
+import { pathParameters } from '../../../admin/task.ts'
 import { authenticateRole } from '../../../admin/user/role-holder.ts'
 import { secretPage, TYPED_FROM } from '../../../console/ask.ts'
 import { lockOutBy } from '../../../console/lock-out.ts'
@@ -110,6 +111,9 @@ export async function act(
   const unknown = before && form.choices && findUnknown(form.choices(before), values)
   if (unknown !== undefined) return again(422, { [unknown.field]: `${unknown.value} is not among the choices.` })
   const performed = await performEach(desk, found, visitor, form, subjects, given)
+  const [only] = performed
+  if (form.shows !== undefined && only?.answer !== undefined)
+    return showAnswer(desk, found, visit, visitor, form.shows, only.answer)
   return finish(desk, found, visitor, { form, performed, name, before: before && form.before?.(before) }, again)
 }
 
@@ -121,13 +125,40 @@ interface Performed {
   readonly error?: AdminError
 }
 
-/** The objects of the task, by their ids: the chosen rows, or that of the path. */
+/** The page with the answer, and with what it names. */
+async function showAnswer(
+  desk: Desk,
+  found: Found,
+  visit: Visit,
+  visitor: Visitor,
+  { reads, view }: NonNullable<ScreenForm['shows']>,
+  answer: Members,
+): Promise<ConsoleAnswer> {
+  const { context } = desk
+  const { administrator } = visitor.holder
+  const more = await Promise.all(
+    Object.entries(reads?.(answer) ?? {}).map(async ([name, { task: named, input }]) => {
+      const task = taskOf(named)
+      authorizeTask(context, administrator, task, found.parameters)
+      try {
+        return [name, await runTask(asAdministrator(context, administrator), task, input, () => undefined)] as const
+      } catch (cause) {
+        if (cause instanceof AdminError) return [name, undefined] as const
+        throw cause
+      }
+    }),
+  )
+  const shown = view(answer, Object.fromEntries(more), frameOf(desk, found, visit, visitor))
+  return page(desk.framed(shown, visitor, found.screen.section))
+}
+
+/** The objects of the task, by their ids: the chosen rows, or that of the path, which is the last one that the task names. */
 function objectsOf(
   { task, subject }: ScreenForm,
   { parameters }: Pick<Found, 'parameters'>,
   subjects: readonly string[],
 ): readonly string[] {
-  return subject === undefined ? [parameters[`${nounOf(task)}_id`] ?? ''] : subjects
+  return subject === undefined ? [parameters[pathParameters(taskOf(task)).at(-1) ?? ''] ?? ''] : subjects
 }
 
 function nounOf(task: string): string {

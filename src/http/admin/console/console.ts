@@ -335,6 +335,11 @@ function signOutParts({ grantId }: ConsoleSession): readonly string[] {
 
 /** The audit names who ended it: the user, or another person who signed in in the same browser. */
 async function endGrant(context: Context, { grantId: id, user }: KnownUser, actor: UserId): Promise<void> {
-  const { store } = asAdministrator(context, { actor, access: 'read', organizationId: undefined })
+  const { store } = asAdministrator(context, {
+    actor,
+    access: 'read',
+    organizationId: undefined,
+    isLoopbackOnly: false,
+  })
   await store.revokeGrant({ id, now: context.clock(), about: { clientId: CONSOLE_CLIENT_ID, userId: user.id } })
 }

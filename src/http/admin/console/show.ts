@@ -93,6 +93,7 @@ export async function show(desk: Desk, found: Found, visit: Visit, visitor: Visi
   if (ask === undefined) return render(desk, found, visit, visitor, { status: 200, outcome, asking: undefined })
   const frame = frameOf(desk, found, visit, visitor)
   const form = frame.forms.find(({ task }) => task === ask)
+  // The refusal says that the person may only read, and is recorded.
   if (form === undefined && !frame.mayWrite && found.screen.forms.some(({ task }) => task === ask))
     authorizeTask(desk.context, visitor.holder.administrator, taskOf(ask), found.parameters)
   if (form === undefined) throw invalidRequest('path_unknown', { status: 404 })
@@ -152,8 +153,9 @@ export async function render(
     )
     const choices = asking.form.choices?.(read.answers) ?? {}
     const values = { ...asking.form.before?.(read.answers), ...asking.values }
+    const caution = asking.form.caution?.(read.answers, frame)
     const matches = await findMatches(desk, found, visit, visitor, asking.form)
-    const asked = { ...asking, values, choices, summary: task.summary, fields, names, matches, once }
+    const asked = { ...asking, values, choices, summary: task.summary, caution, fields, names, matches, once }
     return answerWithOutcome(askPage(asked, frame))
   }
   if (screen.preview !== undefined) return desk.preview(screen.preview(read.answers, frame), screenAbove(visit.path))
@@ -234,7 +236,7 @@ function refusedView(frame: Frame, text: string): View {
   }
 }
 
-/** The forms that the person may use: none with a role that only reads. */
+/** The forms that the person may use: with a role that only reads, those whose task reads. */
 export function frameOf(desk: Desk, { screen, parameters }: Found, visit: Visit, { session, holder }: Visitor): Frame {
   const { context } = desk
   const { path, query } = visit
@@ -249,9 +251,10 @@ export function frameOf(desk: Desk, { screen, parameters }: Found, visit: Visit,
     organization: holder.organization,
     mayWrite,
     self: holder.user.id,
+    isLoopbackOnly: holder.administrator.isLoopbackOnly,
     factorUri: mayWrite && lacksFactor ? securityUri(context.issuer) : undefined,
     csrf: context.secrets.digest('csrf', csrfParts(session.grantId, path)),
-    forms: mayWrite ? screen.forms : [],
+    forms: mayWrite ? screen.forms : screen.forms.filter(({ task }) => taskOf(task).access === 'read'),
     filters: filtersOf(screen, texts),
   }
 }

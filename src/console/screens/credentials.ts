@@ -1,0 +1,113 @@
+import type { AdminCredentialDocument } from '../../admin/admin.ts'
+import { html, type Fragment, type Markup } from '../../web/markup.ts'
+import { actions, asking, chip, formOf, id, name, nothing, table, time } from '../parts.ts'
+import { screen, type Frame, type ScreenForm } from '../screen.ts'
+
+interface Answers {
+  readonly list: { readonly credentials: readonly AdminCredentialDocument[]; readonly next: string | null }
+}
+
+const CREATE: ScreenForm = {
+  task: 'admin.create',
+  label: 'Create credentials',
+  done: 'Credentials created',
+  fields: ['name', 'access', 'organization_id', 'days'],
+  isRecent: true,
+  secret: 'token',
+  warning: 'For a program, such as Prometheus or a pipeline. They stay valid when your role ends.',
+  caution: (_, { isLoopbackOnly }) =>
+    isLoopbackOnly
+      ? 'Your own role counts only while the issuer is a loopback address, and these credentials count after that too. Those with write access are created by the command line alone.'
+      : undefined,
+}
+
+const OF_APPLICATION: ScreenForm = {
+  task: 'delegate.create-credentials',
+  label: 'For delegated sign-in',
+  done: 'Credentials created',
+  fields: ['days'],
+  isRecent: true,
+  isDanger: true,
+  secret: 'token',
+  warning:
+    'With these credentials your application says who signs in, so they can act as each user. Its previous credentials stop working at once.',
+}
+
+const REVOKE: ScreenForm = {
+  task: 'admin.revoke',
+  label: 'Revoke',
+  done: 'Credentials revoked',
+  subject: 'credential_id',
+  isRecent: true,
+  isDanger: true,
+  warning: 'The program that uses them is refused at once, and this cannot be undone.',
+}
+
+/** What programs use at the API of the administration, at the metrics, and for delegated sign-in. */
+export const CREDENTIALS = screen<Answers>({
+  path: '/console/credentials',
+  section: 'credentials',
+  reads: { list: { task: 'admin.list', input: () => ({}) } },
+  filters: [],
+  forms: [CREATE, OF_APPLICATION, REVOKE],
+  names: ({ list }) => Object.fromEntries(list.credentials.map((one) => [one.credential_id, one.name])),
+  view: ({ list }, frame) => ({
+    title: 'Credentials',
+    main: html`<div class="heading">
+        <h1>Credentials</h1>
+        ${actions(frame, [
+          ...formOf(frame, CREATE.task),
+          // The task refuses them.
+          ...(frame.isLoopbackOnly ? [] : formOf(frame, OF_APPLICATION.task)),
+        ])}
+      </div>
+      ${table(frame, {
+        caption: 'Credentials of programs, newest first',
+        rows: list.credentials,
+        next: list.next,
+        empty: nothing(
+          frame,
+          'Credentials with which programs use the administration or read the metrics appear here.',
+          'grantor admin create --name <name> --access read',
+        ),
+        columns: [
+          { heading: 'Name', cell: (one) => name(one.name, '(no name)') },
+          { heading: 'Access', cell: ({ access }) => ACCESS[access] },
+          { heading: 'For', isWide: true, cell: extentOf },
+          { heading: 'State', cell: (one) => stateOf(one, frame) },
+          { heading: 'Id', isWide: true, cell: (one) => id(one.credential_id) },
+          { heading: 'Created', isWide: true, cell: (one) => time(one.created_at, frame) },
+          { heading: 'Expires', cell: (one) => time(one.expires_at, frame) },
+          ...(formOf(frame, REVOKE.task).length === 0
+            ? []
+            : [
+                {
+                  heading: 'Action',
+                  isAction: true as const,
+                  cell: (one: AdminCredentialDocument) => revoke(frame, one),
+                },
+              ]),
+        ],
+      })}`,
+  }),
+})
+
+const ACCESS = { read: 'read', write: 'write', metrics: 'metrics', delegate: 'sign-ins' } as const
+
+function extentOf({ access, organization_id: organization }: AdminCredentialDocument): Markup {
+  if (organization !== null) return id(organization)
+  return access === 'read' || access === 'write' ? html`the server` : html`<span class="muted none">–</span>`
+}
+
+function isEnded({ revoked_at: revoked, expires_at: expires }: AdminCredentialDocument, { place }: Frame): boolean {
+  return revoked !== null || Date.parse(expires) <= place.now
+}
+
+function stateOf(one: AdminCredentialDocument, frame: Frame): Markup {
+  if (one.revoked_at !== null) return chip('Revoked', 'bad')
+  return isEnded(one, frame) ? chip('Expired', 'quiet') : chip('Valid', 'good')
+}
+
+function revoke(frame: Frame, one: AdminCredentialDocument): Fragment {
+  return isEnded(one, frame) ? undefined : asking(frame, formOf(frame, REVOKE.task), one.credential_id)
+}

@@ -1,0 +1,79 @@
+import type { KeyDocument } from '../../admin/key/tasks.ts'
+import { html, type Fragment } from '../../web/markup.ts'
+import { actions, asking, chip, formOf, id, table, time } from '../parts.ts'
+import { screen, type Frame, type ScreenForm } from '../screen.ts'
+
+type Key = KeyDocument & { readonly state: string }
+
+interface Answers {
+  readonly list: { readonly keys: readonly Key[] }
+}
+
+const ROTATE: ScreenForm = {
+  task: 'key.rotate',
+  label: 'Create the next key',
+  done: 'Key created',
+  fields: ['purpose', 'algorithm', 'now'],
+  isRecent: true,
+  warning:
+    'Keys rotate by themselves. Create one earlier if the signing key leaked: then choose Now, and withdraw the leaked key when the next one signs.',
+}
+
+const RETIRE: ScreenForm = {
+  task: 'key.retire',
+  label: 'Withdraw',
+  done: 'Key withdrawn',
+  subject: 'kid',
+  isRecent: true,
+  isDanger: true,
+  warning:
+    'Tokens that the key signed are rejected from now on: by introspection within two seconds, by APIs that verify tokens themselves when they fetch the keys again, after five minutes at most.',
+}
+
+/** The published signing keys: those of tokens and of ID tokens, by their state. */
+export const KEYS = screen<Answers>({
+  path: '/console/keys',
+  section: 'keys',
+  reads: { list: { task: 'key.list', input: () => ({}) } },
+  filters: [],
+  forms: [ROTATE, RETIRE],
+  names: ({ list }) => Object.fromEntries(list.keys.map((key) => [key.kid, `${key.algorithm} key ${key.kid}`])),
+  view: ({ list }, frame) => ({
+    title: 'Keys',
+    main: html`<div class="heading">
+        <h1>Keys</h1>
+        ${actions(frame, formOf(frame, ROTATE.task))}
+      </div>
+      <p class="sub">The key that signs cannot be withdrawn: create the next one first.</p>
+      ${table(frame, {
+        caption: 'Signing keys, oldest first',
+        rows: list.keys,
+        empty: html`<p>The server creates the first key when it starts.</p>`,
+        columns: [
+          { heading: 'Signs', cell: ({ purpose }) => (purpose === 'id' ? 'ID tokens' : 'access tokens') },
+          { heading: 'Algorithm', cell: ({ algorithm }) => algorithm },
+          { heading: 'State', cell: stateOf },
+          { heading: 'Id', cell: ({ kid }) => id(kid) },
+          { heading: 'Created', isWide: true, cell: (key) => time(key.created_at, frame) },
+          { heading: 'Signing begins', cell: (key) => time(key.active_from, frame) },
+          ...(formOf(frame, RETIRE.task).length === 0
+            ? []
+            : [{ heading: 'Action', isAction: true as const, cell: (key: Key) => withdraw(frame, key) }]),
+        ],
+      })}`,
+  }),
+})
+
+const STATES: Readonly<Record<string, Fragment>> = {
+  next: chip('Signs later', 'quiet'),
+  signing: chip('Signs', 'good'),
+  verifying: chip('Verifies', 'quiet'),
+}
+
+function stateOf({ state }: Key): Fragment {
+  return STATES[state] ?? state
+}
+
+function withdraw(frame: Frame, { kid, state }: Key): Fragment {
+  return state === 'signing' ? undefined : asking(frame, formOf(frame, RETIRE.task), kid)
+}

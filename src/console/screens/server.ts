@@ -1,0 +1,116 @@
+import type { ServerDocument } from '../../admin/server.ts'
+import { code, html, type Fragment } from '../../web/markup.ts'
+import { actions, chip, exactTime, facts, formsFor } from '../parts.ts'
+import { screen, type ScreenForm, type View } from '../screen.ts'
+
+interface Answers {
+  readonly server: ServerDocument
+}
+
+interface Sent {
+  readonly address: string
+  readonly accepted: boolean
+  readonly reason: string | null
+  readonly answer: string
+}
+
+interface Confirmed {
+  readonly time: string
+  readonly decided_by: 'operator' | 'database'
+}
+
+const FORMS: readonly ScreenForm[] = [
+  {
+    task: 'mail.test',
+    label: 'Send a test mail',
+    done: 'Mail sent',
+    fields: ['address'],
+    fits: (server) => server['sends_mail'] === true,
+    shows: { view: (answer) => result('Test mail', mailSentence(answer as unknown as Sent)) },
+  },
+  {
+    task: 'clock.confirm',
+    label: 'Confirm the clock',
+    done: 'Clock confirmed',
+    warning:
+      'Compare the time of the machine with another clock first. With a wrong time, tokens are valid for too long or too short a time.',
+    fits: (server) => isClockOff(server as unknown as ServerDocument),
+    shows: { view: (answer) => result('Clock', clockSentence(answer as unknown as Confirmed)) },
+  },
+  {
+    task: 'token.revoke-all',
+    label: 'Revoke everything',
+    done: 'Everything revoked',
+    fields: ['confirm'],
+    isRecent: true,
+    isDanger: true,
+    leadsTo: () => '/console',
+    warning:
+      'All sessions and tokens of all users and clients end, yours too: every user signs in again, and every app asks again. It is for a leak of the store or of its secret. Type the word everything.',
+  },
+]
+
+/** What is of the whole server. */
+export const SERVER = screen<Answers>({
+  path: '/console/server',
+  section: 'server',
+  reads: { server: { task: 'server.show', input: () => ({}) } },
+  filters: [],
+  forms: FORMS,
+  names: () => ({}),
+  view({ server }, frame) {
+    const grave = formsFor(frame, '', server as unknown as Readonly<Record<string, unknown>>, true)
+    return {
+      title: 'Server',
+      main: html`<div class="heading">
+          <h1>Server</h1>
+          ${actions(frame, formsFor(frame, '', server as unknown as Readonly<Record<string, unknown>>, false))}
+        </div>
+        ${facts([
+          ['Version', server.version],
+          ['Issuer', code(server.issuer)],
+          [
+            'Time',
+            html`${exactTime(server.time)} ${isClockOff(server) ? chip('The clock differs', 'bad') : undefined}`,
+          ],
+          [
+            'Mail',
+            server.sends_mail
+              ? 'a mail server is configured'
+              : html`<span class="muted">none: GRANTOR_SMTP_URL names a mail server</span>`,
+          ],
+        ])}
+        ${grave.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, grave)}</div>`}`,
+    }
+  },
+})
+
+function isClockOff({ findings }: ServerDocument): boolean {
+  return findings.some(({ check, verdict }) => check === 'clock' && verdict === 'failed')
+}
+
+/** What a task answered, with the way back. */
+function result(title: string, sentence: Fragment): View {
+  return {
+    title,
+    main: html`<div class="ask result">
+      <h1>${title}</h1>
+      <p>${sentence}</p>
+      <p><a class="button" href="/console/server">Go on</a></p>
+    </div>`,
+  }
+}
+
+function mailSentence({ address, accepted, reason, answer }: Sent): Fragment {
+  const said = answer === '' ? undefined : html` It answered: ${code(answer)}`
+  return accepted
+    ? html`${chip('Accepted', 'good')} The mail server accepted a mail to <bdi>${address}</bdi>.${said}`
+    : html`${chip('Not sent', 'bad')} No mail was sent to <bdi>${address}</bdi>: ${reason ?? 'unknown'}
+        (docs/mail.md).${said}`
+}
+
+function clockSentence({ time: now, decided_by: by }: Confirmed): string {
+  return by === 'database'
+    ? `The clock of the database decides, so nothing was changed. By it, it is ${exactTime(now)}.`
+    : `The server goes on with the clock of its machine. By it, it is ${exactTime(now)}.`
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { SCREENS } from '../../src/console/screens.ts'
+import { sectionsOf } from '../../src/console/sections.ts'
+import { TASKS } from '../../src/admin/tasks.ts'
+
+/** Where a person at the console finds each task. */
+
+/** Tasks that change something and have no form, with the reason. */
+const WITHOUT_FORM: Readonly<Record<string, string>> = {
+  'user.set-password': 'a link lets the user set it, so that no other person ever knows it',
+
+  // Forms of these are made beside this list. Those that have one by now are a fault of this list.
+  'organization.create': 'next',
+  'organization.rename': 'next',
+  'organization.disable': 'next',
+  'organization.enable': 'next',
+  'organization.revoke-tokens': 'next',
+  'organization.delete': 'next',
+  'member.add': 'next',
+  'member.disable': 'next',
+  'member.enable': 'next',
+  'member.remove': 'next',
+  'installation.install': 'next',
+  'installation.disable': 'next',
+  'installation.enable': 'next',
+  'installation.remove': 'next',
+  'domain.trust': 'next',
+  'domain.block': 'next',
+  'domain.forget': 'next',
+  'initial-token.create': 'next',
+  'initial-token.revoke': 'next',
+  'api.create': 'next',
+  'api.update': 'next',
+  'api.delete': 'next',
+  'api.create-credentials': 'next',
+  'provider.create': 'next',
+  'provider.update': 'next',
+  'provider.disable': 'next',
+  'provider.enable': 'next',
+  'provider.delete': 'next',
+  'client.create': 'next',
+  'client.update': 'next',
+  'client.set-rules': 'next',
+  'client.set-keys': 'next',
+  'client.set-secret': 'next',
+  'client.rotate-secret': 'next',
+  'client.adopt': 'next',
+  'client.create-registration-token': 'next',
+}
+
+test('every task with write access has a form on a screen, or a line with the reason why it has none', () => {
+  const offered = new Set(SCREENS.flatMap(({ forms }) => forms.map(({ task }) => task)))
+  const changing = TASKS.filter(({ access }) => access === 'write').map(({ name }) => name)
+  assert.deepEqual(
+    {
+      homeless: changing.filter((name) => !offered.has(name) && WITHOUT_FORM[name] === undefined),
+      stale: Object.keys(WITHOUT_FORM).filter((name) => offered.has(name) || !changing.includes(name)),
+    },
+    { homeless: [], stale: [] },
+  )
+})
+
+test('every screen is below an entry of the side, and no two entries have one key, path or name', () => {
+  const rows = sectionsOf(undefined)
+  for (const member of ['key', 'path', 'label', 'section'] as const)
+    assert.equal(new Set(rows.map((row) => row[member])).size, rows.length, rows.map((row) => row[member]).join())
+  assert.deepEqual(
+    rows.filter(({ key }) => !/^[a-z]$/.test(key)),
+    [],
+  )
+  const known = new Set(rows.map(({ section }) => section))
+  assert.deepEqual(
+    SCREENS.filter(({ section }) => !known.has(section)).map(({ path }) => path),
+    [],
+  )
+  assert.deepEqual(
+    rows.filter(({ path }) => !SCREENS.some((screen) => screen.path === path)),
+    [],
+  )
+})

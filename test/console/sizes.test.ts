@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { consoleAssets } from '../../src/console/assets.ts'
+import { document } from '../../src/console/document.ts'
+import { SCREENS } from '../../src/console/screens.ts'
+import type { Frame, Members } from '../../src/console/screen.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
+
+/** How large the pages of lists are whose rows are as long as rows of a busy server. */
+
+const BRANDING = { name: 'Acme Cloud', accent: '#1f5fbf', logo: undefined } as never
+const ROWS = 50
+const AT = '2026-11-28T03:00:00.000Z'
+
+function ids(prefix: string): readonly string[] {
+  return Array.from({ length: ROWS }, (_, index) => `${prefix}01a2202fc507qD7mG16HhrM_Pyr6nep-${10 + index}`)
+}
+
+/** A page of a screen as a person with write access gets it. */
+function bytesOf(path: string, answers: Members): number {
+  const screen = SCREENS.find((one) => one.path === path) ?? assert.fail(path)
+  const frame: Frame = {
+    place: { path, parameters: {}, query: {}, now: Date.parse(AT) as EpochMs },
+    organization: undefined,
+    mayWrite: true,
+    self: 'gus_self',
+    isLoopbackOnly: false,
+    csrf: 'c'.repeat(43),
+    forms: screen.forms,
+    filters: screen.filters.map((name) => ({ name, label: name, kind: 'text', choices: [], value: undefined })),
+  }
+  const { assets } = consoleAssets(BRANDING)
+  const person = { name: 'Ada', email: 'ada@acme.test', access: 'write', organization: undefined, csrf: frame.csrf }
+  const common = { branding: BRANDING, assets, version: '0.1.0', accountUri: 'https://auth.acme.test/account' }
+  const { section } = screen
+  const page = document({ ...common, ...screen.view(answers, frame), person, section } as never)
+  console.log(
+    page.slice(0, page.indexOf('<tr data-row')).length,
+    page.slice(page.lastIndexOf('<tr data-row')).length,
+    JSON.stringify(page.slice(page.indexOf('<tr data-row'), page.indexOf('</tr>', page.indexOf('<tr data-row')))),
+  )
+  assert.equal(page.match(/<tr data-row/g)?.length, ROWS)
+  return Buffer.byteLength(page)
+}
+
+test('a list of 50 long rows has at most 64 kB', () => {
+  const [users, clients, grants, others] = [ids('gus_'), ids('gci_'), ids(''), ids('gor_')]
+  const names = Object.fromEntries([
+    ...users.map((id) => [id, `bartholomew.featherstone@engineering.acme.test`]),
+    ...clients.map((id) => [id, 'Visual Studio Code – Insiders']),
+    ...others.map((id) => [id, 'Acme Cloud Engineering GmbH']),
+  ])
+  const rows = <Row>(make: (index: number) => Row): readonly Row[] => grants.map((_, index) => make(index))
+  const sizes = {
+    grants: bytesOf('/console/grants', {
+      list: {
+        grants: rows((index) => ({
+          grant_id: grants[index],
+          client_id: clients[index],
+          user_id: users[index],
+          organization_id: others[index],
+          scope: 'openid projects:read projects:write builds:start',
+          resources: [],
+          grant_type: 'authorization_code',
+          provider_id: null,
+          created_at: AT,
+          expires_at: AT,
+          revoked_at: null,
+          inactive_reason: null,
+          refreshed_at: AT,
+        })),
+        names,
+        next: grants.at(-1),
+      },
+    }),
+    roles: bytesOf('/console/roles', {
+      list: {
+        roles: rows((index) => ({
+          user_id: users[index],
+          access: 'write',
+          organization_id: others[index],
+          loopback_only: false,
+          set_at: AT,
+          has_second_factor: false,
+          signed_in_at: AT,
+        })),
+        names,
+        next: users.at(-1),
+      },
+    }),
+    credentials: bytesOf('/console/credentials', {
+      list: {
+        credentials: rows((index) => ({
+          credential_id: grants[index],
+          name: 'Deployment pipeline of the platform team',
+          access: 'write',
+          organization_id: others[index],
+          created_at: AT,
+          expires_at: '2027-11-28T03:00:00.000Z',
+          revoked_at: null,
+        })),
+        next: grants.at(-1),
+      },
+    }),
+  }
+  const larger = Object.entries(sizes).filter(([, size]) => size > 64_000)
+  assert.deepEqual(larger, [], JSON.stringify(sizes))
+})

@@ -180,17 +180,29 @@ function typedNumber(count: number, error: string | undefined): Markup {
 interface SecretUse {
   readonly name: string | undefined
   readonly until: string | undefined
+  /** How it is used; undefined: it is a link for a person. */
+  readonly note: string | undefined
 }
 
 /** A secret, which is shown once. `back`: the page of the form. */
-export function secretPage(form: ScreenForm, secret: string, { name: whom, until }: SecretUse, back: string): View {
+export function secretPage(
+  form: ScreenForm,
+  secret: string,
+  { name: whom, until, note }: SecretUse,
+  back: string,
+): View {
   const isLink = URL.canParse(secret) && /^https?:/.test(secret)
   return {
     title: form.done,
     main: html`<div class="ask">
       <h1>${form.done}${whom === undefined ? undefined : html` for ${name(whom, '(no name)')}`}</h1>
-      ${until === undefined ? undefined : html`<p>It works once, until ${exactTime(until)}.</p>`}
-      <p>It is shown this once. Hand it to the person over a way that only the person reads.</p>
+      ${
+        note === undefined
+          ? html`${until === undefined ? undefined : html`<p>It works once, until ${exactTime(until)}.</p>`}
+              <p>It is shown this once. Hand it to the person over a way that only the person reads.</p>`
+          : html`<p>${note}</p>
+              <p>It is shown this once.</p>`
+      }
       <p class="secret">
         ${isLink ? html`<code>${href(secret)}</code>` : html`<code>${secret}</code>`} ${copyButton(secret)}
       </p>

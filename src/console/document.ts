@@ -147,9 +147,12 @@ function navigation(sections: readonly SectionRow[], current: Section | undefine
   return html`<nav aria-label="Screens">
     <ul role="list">
       ${sections.map(
-        ({ section, label, path, icon, key }) =>
+        ({ section, label, path, icon, key, also = [] }) =>
           html`<li>
-            <a href="${path}" data-go="${key}" ${section === current ? html` aria-current="page"` : undefined}
+            <a
+              href="${path}"
+              data-go="${key}"
+              ${current !== undefined && [section, ...also].includes(current) ? html` aria-current="page"` : undefined}
               >${icon}${label}</a
             >
           </li>`,

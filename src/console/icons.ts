@@ -11,6 +11,11 @@ export const clientsIcon = drawing('M3.5 3.5h5v5h-5zM11.5 3.5h5v5h-5zM3.5 11.5h5
 export const usersIcon = drawing('M10 9.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM4 16.5c.6-3 3-4.5 6-4.5s5.4 1.5 6 4.5')
 export const grantsIcon = drawing('M7 13a3.5 3.5 0 1 1 2.9-5.5h7v3h-2v2h-3v-2h-2A3.5 3.5 0 0 1 7 13ZM6.5 9.5v.05')
 export const auditIcon = drawing('M5 3.5h10v13H5zM8 7h4M8 10h4M8 13h2')
+export const organizationsIcon = drawing('M4 16.5v-13h7v13M11 8h5v8.5M2.5 16.5h15M6.5 7h2M6.5 10h2M6.5 13h2')
+export const domainsIcon = drawing(
+  'M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14ZM3 10h14M10 3c4 4.5 4 9.5 0 14M10 3c-4 4.5-4 9.5 0 14',
+)
+export const initialTokensIcon = drawing('M3 6.5h14V9a1.5 1.5 0 0 0 0 3v2.5H3V12a1.5 1.5 0 0 0 0-3zM12 6.5v8')
 export const searchIcon = drawing('M9 14.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11ZM13 13l4 4')
 export const copyIcon = drawing('M7.5 7.5h8v8h-8zM12.5 7.5v-3h-8v8h3')
 export const yesIcon = drawing('m4.5 10.5 3.5 3.5 7.5-8')

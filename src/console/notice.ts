@@ -1,6 +1,6 @@
 import { html, type Fragment, type Markup } from '../web/markup.ts'
 import { actions, addressOf, called, formOf, hidden, name } from './parts.ts'
-import type { Frame, ScreenForm, Texts } from './screen.ts'
+import type { Frame, ScreenForm, Texts, Undo } from './screen.ts'
 
 /** What became of the rows of a form. */
 export interface Outcome {
@@ -9,6 +9,8 @@ export interface Outcome {
   readonly text: string
   /** The task that the page offers besides. */
   readonly offers?: string | undefined
+  /** The way back, if the form says it. */
+  readonly undo?: Undo | undefined
   /** What the fields had before, which the undo restores. */
   readonly before?: Texts | undefined
   /** What the object is called, if it is one. */
@@ -28,14 +30,13 @@ export function outcomeNotice(frame: Frame, outcome: Outcome, forms: readonly Sc
   const { task, done, unchanged, refused } = outcome
   const form = forms.find((one) => one.task === task)
   const isDone = done.length > 0 || unchanged.length + refused.length === 0
-  const undo = isDone
-    ? frame.forms.find((one) => one.task === (outcome.before === undefined ? form?.undo : task))
-    : undefined
+  const back = outcome.undo?.task ?? (outcome.before === undefined ? form?.undo : task)
+  const undo = isDone ? frame.forms.find((one) => one.task === back) : undefined
   return html`<div class="${refused.length > 0 ? 'notice bad' : 'notice'}" role="status">
     <span
       >${sentence(outcome, form)}${undo === undefined || form?.undoNote === undefined ? undefined : ` ${form.undoNote}`}</span
     >
-    ${undo === undefined ? undefined : undoForm(frame, undo, done, outcome.before ?? {})}
+    ${undo === undefined ? undefined : undoForm(frame, undo, outcome.undo?.subjects ?? done, outcome.before ?? {})}
     ${outcome.offers === undefined ? undefined : actions(frame, formOf(frame, outcome.offers))}
     ${
       refused.length === 0

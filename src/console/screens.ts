@@ -2,7 +2,13 @@ import { AUDIT } from './screens/audit.ts'
 import { CLIENT } from './screens/client.ts'
 import { CLIENTS } from './screens/clients.ts'
 import { CONSENT } from './screens/consent.ts'
+import { DOMAINS, NEW_DOMAIN } from './screens/domains.ts'
 import { GRANT, GRANTS, ORGANIZATION_GRANT, ORGANIZATION_GRANTS } from './screens/grants.ts'
+import { INITIAL_TOKENS } from './screens/initial-tokens.ts'
+import { INSTALLATIONS } from './screens/installations.ts'
+import { MEMBERS } from './screens/members.ts'
+import { ORGANIZATION } from './screens/organization.ts'
+import { ORGANIZATIONS } from './screens/organizations.ts'
 import { OVERVIEW } from './screens/overview.ts'
 import { USER } from './screens/user.ts'
 import { USERS } from './screens/users.ts'
@@ -21,4 +27,11 @@ export const SCREENS: readonly AnyScreen[] = [
   ORGANIZATION_GRANTS,
   ORGANIZATION_GRANT,
   AUDIT,
+  ORGANIZATIONS,
+  ORGANIZATION,
+  MEMBERS,
+  INSTALLATIONS,
+  DOMAINS,
+  NEW_DOMAIN,
+  INITIAL_TOKENS,
 ]

@@ -1,5 +1,14 @@
 import type { Markup } from '../web/markup.ts'
-import { auditIcon, clientsIcon, grantsIcon, overviewIcon, usersIcon } from './icons.ts'
+import {
+  auditIcon,
+  clientsIcon,
+  domainsIcon,
+  grantsIcon,
+  initialTokensIcon,
+  organizationsIcon,
+  overviewIcon,
+  usersIcon,
+} from './icons.ts'
 import type { Section } from './screen.ts'
 
 /** An entry of the side. */
@@ -10,23 +19,49 @@ export interface SectionRow {
   readonly icon: Markup
   /** After `g`. */
   readonly key: string
+  /** Other screens that belong to the entry, for a person who has no entry for them. */
+  readonly also?: readonly Section[]
 }
 
-/** `below`: where it is below the path of an organization; absent: a role for one organization does not have it. */
-const SECTIONS: readonly (SectionRow & { readonly below?: string })[] = [
+interface Row extends Omit<SectionRow, 'path'> {
+  /** Absent: only a role for one organization has the entry. */
+  readonly path?: string
+  /** Where it is below the path of an organization. Absent: a role for one organization does not have it. */
+  readonly below?: string
+}
+
+const SECTIONS: readonly Row[] = [
   { section: 'overview', label: 'Overview', path: '/console', icon: overviewIcon, key: 'o' },
   { section: 'clients', label: 'Clients', path: '/console/clients', icon: clientsIcon, key: 'c' },
   { section: 'users', label: 'Users', path: '/console/users', icon: usersIcon, key: 'u' },
   { section: 'grants', label: 'Grants', path: '/console/grants', below: '/grants', icon: grantsIcon, key: 'g' },
   { section: 'audit', label: 'Audit', path: '/console/audit', icon: auditIcon, key: 'a' },
+  { section: 'members', label: 'Members', below: '/members', icon: usersIcon, key: 'm' },
+  { section: 'installations', label: 'Installations', below: '/installations', icon: clientsIcon, key: 'i' },
+  {
+    section: 'organizations',
+    label: 'Organizations',
+    path: '/console/organizations',
+    icon: organizationsIcon,
+    key: 'n',
+    also: ['members', 'installations'],
+  },
+  { section: 'domains', label: 'Domains', path: '/console/domains', icon: domainsIcon, key: 'd' },
+  {
+    section: 'initial-tokens',
+    label: 'Initial tokens',
+    path: '/console/initial-tokens',
+    icon: initialTokensIcon,
+    key: 'i',
+  },
 ]
 
 /** The entries for a person with a role for the server, or for one organization. */
 export function sectionsOf(organization: string | undefined): readonly SectionRow[] {
-  if (organization === undefined) return SECTIONS
-  return SECTIONS.flatMap(({ below, ...row }) =>
-    below === undefined ? [] : [{ ...row, path: `${organizationPath(organization)}${below}` }],
-  )
+  return SECTIONS.flatMap(({ path, below, ...row }) => {
+    if (organization === undefined) return path === undefined ? [] : [{ ...row, path }]
+    return below === undefined ? [] : [{ ...row, path: `${organizationPath(organization)}${below}` }]
+  })
 }
 
 /** Where a person begins. */
@@ -35,5 +70,5 @@ export function homeOf(organization: string | undefined): string {
 }
 
 export function organizationPath(organization: string): string {
-  return `/console/organizations/${organization}`
+  return `/console/organizations/${encodeURIComponent(organization)}`
 }

@@ -16,6 +16,7 @@ import {
   formOf,
   formsFor,
   id,
+  linkTo,
   listAddress,
   name,
   networkOf,
@@ -195,7 +196,7 @@ function role({ role: held, user_id }: WholeUserDocument): Fragment {
   const access =
     held === null
       ? html`<span class="muted">none</span>`
-      : html`${held.access}${held.organization_id === null ? undefined : html`, for ${id(held.organization_id)}`}`
+      : html`${held.access}${held.organization_id === null ? undefined : html`, for ${id(held.organization_id, linkTo('organizations', held.organization_id))}`}`
   return html`${access} ${command(`grantor role set ${user} --access ${held?.access === 'read' ? 'write' : 'read'}`)}`
 }
 

@@ -251,9 +251,14 @@ export function frameOf(desk: Desk, { screen, parameters }: Found, visit: Visit,
     self: holder.user.id,
     factorUri: mayWrite && lacksFactor ? securityUri(context.issuer) : undefined,
     csrf: context.secrets.digest('csrf', csrfParts(session.grantId, path)),
-    forms: mayWrite ? screen.forms : [],
+    forms: mayWrite ? formsWithin(screen, holder.administrator) : [],
     filters: filtersOf(screen, texts),
   }
+}
+
+/** A role for one organization has only the forms of tasks for it. */
+function formsWithin({ forms }: AnyScreen, { organizationId }: Administrator): readonly ScreenForm[] {
+  return organizationId === undefined ? forms : forms.filter(({ task }) => taskOf(task).extent === 'organization')
 }
 
 /** A form is for one page and one session (threats.md CON-06). */
@@ -295,6 +300,7 @@ export async function readAll(
   { screen, parameters }: Found,
   { place }: Frame,
   { holder }: Visitor,
+  limit?: number,
 ): Promise<AllRead> {
   const { context } = desk
   const { administrator } = holder
@@ -314,7 +320,7 @@ export async function readAll(
         const own = pathParameters(task).flatMap((parameter) =>
           parameters[parameter] === undefined ? [] : [[parameter, parameters[parameter]] as const],
         )
-        const most = place.query[SAVE] === NDJSON ? { limit: LIST_LIMIT.most } : {}
+        const most = place.query[SAVE] === NDJSON ? { limit: LIST_LIMIT.most } : limit === undefined ? {} : { limit }
         const chosen = index === 0 ? { ...readFilters(task, screen.filters, query), ...most } : {}
         const input = { ...chosen, ...read.input(place), ...Object.fromEntries(own) }
         return [name, await readTask(task, input)] as const

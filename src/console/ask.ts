@@ -1,5 +1,5 @@
 import type { InputField } from '../admin/input-fields.ts'
-import { href, html, type Fragment, type Markup } from '../web/markup.ts'
+import { code, href, html, type Fragment, type Markup } from '../web/markup.ts'
 import { addressOf, called, copyButton, exactTime, hidden, name } from './parts.ts'
 import type { Frame, Matches, ScreenForm, Texts, View } from './screen.ts'
 
@@ -105,7 +105,7 @@ function fieldOf(field: InputField, { choices: offered, values, errors }: Asking
     hasFocus ? html` autofocus` : undefined,
   ]
   const fault = error === undefined ? undefined : html`<p class="error" id="error-${member}">${error}</p>`
-  const below = html`${description === '' ? undefined : html`<p class="hint" id="hint-${member}">${description}</p>`}
+  const below = html`${description === '' ? undefined : html`<p class="hint" id="hint-${member}">${withCode(description)}</p>`}
   ${fault}`
   const boxes = offered[member]
   // The description is about the text that the API takes.
@@ -160,6 +160,11 @@ function fieldOf(field: InputField, { choices: offered, values, errors }: Asking
         ${maxLength === undefined ? undefined : html` maxlength="${maxLength}"`}${more} /></label
     >${below}
   </div>`
+}
+
+/** A description, in which what is between backticks is code. */
+function withCode(text: string): Fragment {
+  return text.split('`').map((part, index) => (index % 2 === 0 ? part : code(part)))
 }
 
 function typedNumber(count: number, error: string | undefined): Markup {

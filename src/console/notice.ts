@@ -1,6 +1,6 @@
 import { html, type Fragment, type Markup } from '../web/markup.ts'
 import { actions, addressOf, called, formOf, hidden, name } from './parts.ts'
-import type { Frame, ScreenForm, Texts, Undo } from './screen.ts'
+import { asksFirst, type Frame, type ScreenForm, type Texts, type Undo } from './screen.ts'
 
 /** What became of the rows of a form. */
 export interface Outcome {
@@ -60,10 +60,11 @@ function sentence({ text, done, unchanged, refused, ...outcome }: Outcome, form:
   return html`${unchanged.length > 0 ? already : text}${about}.`
 }
 
-function undoForm(frame: Frame, { task }: ScreenForm, subjects: readonly string[], before: Texts): Markup {
+function undoForm(frame: Frame, form: ScreenForm, subjects: readonly string[], before: Texts): Markup {
+  const isAsked = asksFirst(form) && Object.keys(before).length === 0
   return html`<form method="post" action="${addressOf(frame, {})}">
     ${hidden('csrf', frame.csrf)} ${subjects.map((one) => hidden('subject', one))}
     ${Object.entries(before).flatMap(([field, value]) => [hidden('confirmed', '1'), ...value.split(' ').map((one) => hidden(field, one))])}
-    <button class="button" type="submit" name="task" value="${task}">Undo</button>
+    <button class="button" type="submit" name="task" value="${form.task}">${isAsked ? 'Undo…' : 'Undo'}</button>
   </form>`
 }

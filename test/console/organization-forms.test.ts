@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { createInitialToken } from '../../src/admin/initial-token.ts'
+import { DEFAULT_TEMPLATE } from '../../src/protocol/client/registration-template.ts'
+import type { Scope } from '../../src/protocol/token/scope.ts'
 import { hiddenFields } from '../../tools/flow.ts'
 import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
 import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
+import { aClient, aMembership, anInstallation, anOrganization, aUser } from '../support/records.ts'
 import { perform, type Members } from '../support/tasks.ts'
 
 /** What the forms and lists for organizations, domains and initial access tokens do. */
@@ -200,4 +204,32 @@ test('CON-10: an initial access token is shown once, with the limits that its fi
   assert.match(revoked.body, /Revoked[^]*Revoked<\/span>/)
   const repeated = await browser.send(path, 'initial-token.revoke', [id], { confirmed: '1' }).catch(() => undefined)
   assert.ok(repeated === undefined || /Already revoked/.test(repeated.body))
+})
+
+test('a page of 50 rows of organizations, members, installations, domains or tokens has at most 64 kB', async () => {
+  const { context } = stage.server
+  const { store, clock } = context
+  const now = clock()
+  const since = { organizationId: mine.organization_id, createdAt: now, notBefore: now }
+  for (let index = 0; index < 51; index += 1) {
+    const user = aUser(
+      { email: `member-${index}@a-rather-long-name-of-a-host.acme.test`, name: `Member ${index}` },
+      now,
+    )
+    await store.createUser(user)
+    await store.addMember(aMembership({ ...since, userId: user.id }))
+    const client = aClient({}, now)
+    await store.registerClient(client)
+    await store.install(anInstallation({ ...since, clientId: client.id, scope: 'projects:read builds:start' as Scope }))
+    await store.createOrganization(anOrganization({ name: `Customer ${index} with a rather long name` }, now))
+    const host = `host-${index}.with-a-rather-long-name.example`
+    await store.setDomainRule({ pattern: host, verdict: 'blocked', note: 'Phishing', changedAt: now })
+    await createInitialToken(context, { name: `Deployments ${index}`, uses: 1, days: 1, template: DEFAULT_TEMPLATE })
+  }
+  const lists = [`${home}/members`, `${home}/installations`, home]
+  for (const path of ['/console/organizations', '/console/domains', '/console/initial-tokens', ...lists]) {
+    const { body } = await browser.console.get(path)
+    assert.ok((body.match(/<tr data-row/g)?.length ?? 0) >= (path === home ? 20 : 50), path)
+    assert.ok(Buffer.byteLength(body) < 64_000, `${path} has ${Buffer.byteLength(body)} bytes.`)
+  }
 })

@@ -127,6 +127,29 @@ test('CON-08: what is of another organization or of the server is as if absent, 
       path,
     )
   assert.equal((await perform(context, 'grant.show', { grant_id: other.grant_id }))['revoked_at'], null)
+  const lists = `/console/organizations/${mine.organization_id}`
+  for (const [list, task, subject] of [
+    ['members', 'member.disable', other.user_id],
+    ['members', 'member.add', other.user_id],
+    ['installations', 'installation.disable', other.client_id],
+  ] as const)
+    await assertStoreUnchanged(
+      stage.server,
+      async () => {
+        const shown = await browser.console.get(`${lists}/${list}`)
+        assert.ok(!strangers.some((id) => shown.body.includes(id)), list)
+        assert.doesNotMatch(shown.body, /member\.add|organization\.|href="\/console\/(users|clients)/)
+        const first = list === 'members' ? 'member.disable' : task
+        const token = /name="csrf" value="([^"]+)"/.exec(formOf(shown, first))?.[1] ?? ''
+        const fields = task === 'member.add' ? { user_id: subject } : { subject }
+        const answer = await browser.console.post(`${lists}/${list}`, { csrf: token, task, confirmed: '1', ...fields })
+        assert.equal(answer.statusCode, task === 'member.add' ? 403 : 404, task)
+      },
+      task,
+    )
+  const { email } = (await context.store.findUser(other.user_id)) ?? {}
+  const sought = await read(`${lists}/members?${new URLSearchParams({ email: email ?? '' }).toString()}`)
+  assert.match(sought.body, /Nothing matches/)
 
   // Of a user who left the organization the grant has no name.
   const one = `${home}/${mine.grant_id}`

@@ -16,7 +16,7 @@ export const AUDIT = screen<{ readonly list: Listed }>({
   path: '/console/audit',
   section: 'audit',
   reads: { list: { task: 'audit.list', input: () => ({}) } },
-  filters: ['event', 'actor', 'user_id', 'client_id', 'since', 'until'],
+  filters: ['event', 'actor', 'user_id', 'client_id', 'organization_id', 'since', 'until'],
   forms: [],
   names: ({ list }) => list.names,
   lines: ({ list }) => ({

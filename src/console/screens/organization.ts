@@ -4,7 +4,7 @@ import type { MemberDocument } from '../../admin/organization/member.ts'
 import type { OrganizationDocument } from '../../admin/organization/organization.ts'
 import type { ProviderDocument } from '../../admin/provider/settings.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
-import { actions, facts, formsFor, id, linkTo, name, section, table, time } from '../parts.ts'
+import { actions, facts, formsFor, id, linkTo, listAddress, name, section, table, time } from '../parts.ts'
 import { screen, type Frame, type Members, type ScreenForm, type Texts } from '../screen.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
 import { installationColumns } from './installations.ts'
@@ -131,7 +131,7 @@ export const ORGANIZATION = screen<Answers>({
           }),
           aside(frame, `${path}/installations`, 'installation.install', 'Install a client'),
         )}
-        ${section('Events', events(frame, audit, 'Nothing has happened for this organization lately.'))}
+        ${section('Events', events(frame, audit, 'Nothing has happened for this organization lately.'), html`<a href="${listAddress('audit', 'organization_id', object)}">All</a>`)}
         ${grave.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, grave)}</div>`}`,
     }
   },

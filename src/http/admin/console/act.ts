@@ -232,7 +232,7 @@ function finish(
     task: form.task,
     text: form.done,
     count: matches?.names.length,
-    name,
+    name: name ?? (undo?.subjects.length === 1 ? undo.subjects[0] : undefined),
     offers: form.offers,
     undo,
     before,

@@ -12,7 +12,7 @@ import { beginSession } from '../../tools/process/session.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { openGrantor } from '../resource-servers/grantor.ts'
 import { examine, openExaminedTab } from './checks.ts'
-import { at, fillStates, firstStates, readOnlyStates, type State } from './states.ts'
+import { at, fillStates, firstStates, organizationStates, readOnlyStates, type State } from './states.ts'
 
 /** Each screen of the console in each of its states is accessible, in each width and colour. Zoomed and printed as well. See docs/proofs.md. */
 
@@ -20,9 +20,11 @@ const BROKEN = `<html><body><div class="scroll" style="overflow:auto"><p style="
   <input><button style="width: 9px; height: 9px"></button><img src="data:,"></body></html>`
 
 const READER = 'reader@acme.test'
+/** Has a role for one organization. */
+const OFFICER = 'officer@acme.test'
 
 const { only = '', pictures } = readOptions({
-  only: string('text', 'only the states whose name contains the text'),
+  only: string('texts', 'only the states whose name contains one of the texts, between |'),
   pictures: string('folder', 'write a picture of each state to this folder'),
 })
 
@@ -56,6 +58,13 @@ try {
   await giveRole({ context }, 'read', READER)
   const reader = await openTab(READER)
   for (const state of readOnlyStates(filled)) await prove(reader, state)
+  const member = await context.store.findUserByEmail('ada@acme.test')
+  const [membership] = member === undefined ? [] : await context.store.listMemberships(member.id)
+  if (membership === undefined) throw new Error('No organization has a member.')
+  await createUser(context, { email: OFFICER, password: PASSWORD, name: undefined })
+  await giveRole({ context }, 'write', OFFICER, membership.organizationId)
+  const officer = await openTab(OFFICER)
+  for (const state of organizationStates(address, membership.organizationId)) await prove(officer, state)
   await prove(tab, { name: 'another host', show: (one) => one.goto(address.replace('localhost', '127.0.0.1')) })
   await postgres.stop('immediate')
   await prove(tab, at(address, 'the store is away', '/clients'))
@@ -68,7 +77,7 @@ try {
 printReport(`${states} states, each in 3 widths and 3 sets of colours, at 400 % and printed`, [], findings)
 
 async function prove(tab: Tab, { name, show }: State): Promise<void> {
-  if (!name.includes(only)) return
+  if (!only.split('|').some((text) => name.includes(text))) return
   states += 1
   await show(tab)
   const found = await examine(tab, async ({ name: look, width }) => {

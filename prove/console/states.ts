@@ -1,11 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import type { Page as Tab } from 'playwright-core'
 import { createAdminCredential } from '../../src/admin/admin.ts'
+import { setDomainRules } from '../../src/admin/domain.ts'
+import { createInitialToken } from '../../src/admin/initial-token.ts'
 import { createUser, updateUser } from '../../src/admin/user/user.ts'
 import { asksFirst } from '../../src/console/screen.ts'
 import { SCREENS } from '../../src/console/screens.ts'
 import { after } from '../../src/base/brand.ts'
-import { mintClientId, mintOrganizationId, mintUserId } from '../../src/protocol/ids.ts'
+import { DEFAULT_TEMPLATE } from '../../src/protocol/client/registration-template.ts'
+import {
+  mintClientId,
+  mintOrganizationId,
+  mintUserId,
+  parseClientId,
+  type OrganizationId,
+} from '../../src/protocol/ids.ts'
+import type { Scope } from '../../src/protocol/token/scope.ts'
 import { giveRole } from '../../tools/console-browser.ts'
 import { obtainTokens, redeem, registerClient, silentCodes } from '../../tools/flow.ts'
 import type { Grantor } from '../resource-servers/grantor.ts'
@@ -24,7 +34,20 @@ const ROWS = 51
 /** What a hostile client may call itself. */
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)>\u202e${'W'.repeat(60)}`
 
-const LISTS = ['', '/clients', '/users', '/grants', '/audit', '/roles', '/credentials', '/keys', '/server']
+const LISTS = [
+  '',
+  '/clients',
+  '/users',
+  '/grants',
+  '/audit',
+  '/organizations',
+  '/domains',
+  '/initial-tokens',
+  '/roles',
+  '/credentials',
+  '/keys',
+  '/server',
+]
 
 /** The lists of a server that has just started, and those that have one row. */
 export function firstStates(console: string): readonly State[] {
@@ -37,13 +60,15 @@ export function firstStates(console: string): readonly State[] {
 /** Fills the server, and returns the states of its screens. */
 export async function fillStates(grantor: Grantor, console: string): Promise<readonly State[]> {
   const { context } = grantor
-  const { userIds, clientIds, grantId, organizationId, hostileId, token } = await fill(grantor)
+  const { userIds, clientIds, grantId, hostileId, token, ...organizations } = await fill(grantor)
+  const { organizationId, emptyId, hostileOrganizationId } = organizations
   const [user = '', other = ''] = userIds
   const [client = ''] = clientIds
   const now = context.clock()
   const unknown = {
     user: mintUserId(after(now, -1000), randomBytes),
     client: mintClientId(after(now, -1000), randomBytes),
+    organization: mintOrganizationId(after(now, -1000), randomBytes),
   }
   const pages: readonly (readonly [name: string, path: string])[] = [
     ...LISTS.map((path) => [`50 rows ${path}`, path] as const),
@@ -60,6 +85,16 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
     ['a grant', `/grants/${grantId}`],
     ['grants for an organization', `/organizations/${organizationId}/grants`],
     ['a grant for an organization', `/organizations/${organizationId}/grants/${grantId}`],
+    ['an organization', `/organizations/${organizationId}`],
+    ['an organization without anything', `/organizations/${emptyId}`],
+    ['an organization with a hostile name', `/organizations/${hostileOrganizationId}`],
+    ...['members', 'installations'].flatMap((list) => [
+      [`organization, 50 rows of ${list}`, `/organizations/${organizationId}/${list}`] as const,
+      [`organization, first ${list}`, `/organizations/${hostileOrganizationId}/${list}`] as const,
+    ]),
+    ['organization, no member matches', `/organizations/${organizationId}/members?email=zzz@acme.test`],
+    ['no such organization', `/organizations/${unknown.organization}`],
+    ['a new rule for domains', '/domains/new'],
     ['a hostile client', `/clients/${hostileId}`],
     ['the question about a token', '/token'],
     ['the verification of the audit', '/audit/verification'],
@@ -162,6 +197,33 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
       },
     },
     {
+      name: 'a secret for programs: initial-token',
+      async show(tab) {
+        await tab.goto(`${console}/initial-tokens?ask=initial-token.create`)
+        await tab.getByLabel('Name').fill('Deployments')
+        await tab.getByRole('button', { name: 'Create a token' }).click()
+        await tab.locator('.secret').waitFor()
+      },
+    },
+    {
+      name: 'wrong input of initial-token',
+      async show(tab) {
+        await tab.goto(`${console}/initial-tokens?ask=initial-token.create`)
+        await tab.getByLabel('Uses').fill('none')
+        await tab.getByRole('button', { name: 'Create a token' }).click()
+        await tab.locator('#error-uses').waitFor()
+      },
+    },
+    {
+      name: 'a rule for domains, with the way back',
+      async show(tab) {
+        await tab.goto(`${console}/domains/new?ask=domain.block`)
+        await tab.getByLabel('Pattern').fill('evil.example')
+        await tab.getByRole('button', { name: 'Block a domain' }).click()
+        await tab.getByRole('status').getByRole('button', { name: 'Undo' }).waitFor()
+      },
+    },
+    {
       name: 'the menu of the screens',
       async show(tab) {
         await tab.setViewportSize({ width: 360, height: 900 })
@@ -195,9 +257,19 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
   ]
 }
 
+/** The screens for a person with a role for one organization. */
+export function organizationStates(console: string, organization: string): readonly State[] {
+  const home = `/organizations/${organization}`
+  return ['grants', 'members', 'installations', 'installations?ask=installation.install'].map((path) =>
+    at(console, `role for one organization: ${path}`, `${home}/${path}`),
+  )
+}
+
 /** The screens for a person who may read, on which nothing can be changed. */
 export function readOnlyStates(states: readonly State[]): readonly State[] {
-  const shown = states.filter(({ name }) => /^(50 rows|a client|a user|a grant)/.test(name))
+  const shown = states.filter(({ name }) =>
+    /^(50 rows|a client|a user|a grant|an organization|organization, 50|a new rule)/.test(name),
+  )
   return shown.map(({ name, show }) => ({
     name: `read-only: ${name}`,
     async show(tab) {
@@ -225,6 +297,7 @@ function confirmations(known: {
     user_id: known.user,
     grant_id: known.grant,
     organization_id: known.organization,
+    pattern: 'host-1.example',
   }
   const idOf = (name: string): string => {
     const found = ids[name]
@@ -281,6 +354,7 @@ async function fill(grantor: Grantor) {
   const since = { organizationId, createdAt: context.clock(), disabledAt: undefined, notBefore: context.clock() }
   await context.store.createOrganization({ ...since, id: organizationId, name: 'Acme' })
   await context.store.addMember({ ...since, userId: ada.id })
+  const { emptyId, hostileOrganizationId } = await fillOrganizations(grantor, { organizationId, clientIds })
   const cursor = await registerClient(grantor, { ...grants, client_name: 'Cursor' })
   const { access_token: token } = await obtainTokens(grantor, cursor, { org_id: organizationId })
   const [grant] = await context.store.listGrants({ organizationId, before: undefined, limit: 1 })
@@ -290,7 +364,52 @@ async function fill(grantor: Grantor) {
     clientIds,
     grantId: grant.id,
     organizationId,
+    emptyId,
+    hostileOrganizationId,
     hostileId: hostile.client_id,
     token,
   }
+}
+
+/** Other organizations, and members and installations of one; rules for domains, and initial access tokens. */
+async function fillOrganizations(
+  { context }: Grantor,
+  { organizationId, clientIds }: { readonly organizationId: OrganizationId; readonly clientIds: readonly string[] },
+) {
+  const { store, clock } = context
+  const now = clock()
+  const since = { organizationId, createdAt: now, disabledAt: undefined, notBefore: now }
+  const ids: OrganizationId[] = []
+  for (let index = 0; index < ROWS; index += 1) {
+    const at = after(now, -(index + 1) * 60_000)
+    const id = mintOrganizationId(at, randomBytes)
+    const name = index === 0 ? 'Globex' : index === 1 ? `"><b>${'W'.repeat(60)}` : `Customer ${index}`
+    await store.createOrganization({
+      id,
+      name,
+      createdAt: at,
+      disabledAt: index === 3 ? now : undefined,
+      notBefore: at,
+    })
+    ids.push(id)
+    const user = await store.findUserByEmail(`person-${index}@acme.test`)
+    if (user !== undefined)
+      await store.addMember({ ...since, userId: user.id, disabledAt: index === 4 ? now : undefined })
+    const scope = 'projects:read builds:start' as Scope
+    const clientId = parseClientId(clientIds[index] ?? '')
+    if (clientId !== undefined) await store.install({ ...since, clientId, scope, actsForMembers: index % 2 === 0 })
+    const host = index === 2 ? `${'long-label.'.repeat(20)}example` : `host-${index}.example`
+    await setDomainRules(context, [host], {
+      verdict: index % 3 === 0 ? 'blocked' : 'trusted',
+      note: index === 2 ? '"><script>alert(1)</script>' : undefined,
+    })
+    const template = {
+      ...DEFAULT_TEMPLATE,
+      trustLevel: index % 4 === 0 ? ('verified' as const) : DEFAULT_TEMPLATE.trustLevel,
+      redirectHosts: index === 2 ? ['board.example', '*.app.example'] : undefined,
+    }
+    await createInitialToken(context, { name: `Deployments ${index}`, uses: 5, days: 7, template })
+  }
+  const [emptyId = organizationId, hostileOrganizationId = organizationId] = ids
+  return { emptyId, hostileOrganizationId }
 }

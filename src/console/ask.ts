@@ -1,5 +1,5 @@
 import type { InputField } from '../admin/input-fields.ts'
-import { href, html, type Fragment, type Markup } from '../web/markup.ts'
+import { code, href, html, type Fragment, type Markup } from '../web/markup.ts'
 import { addressOf, called, copyButton, exactTime, hidden, name } from './parts.ts'
 import type { Frame, Matches, ScreenForm, Texts, View } from './screen.ts'
 
@@ -107,7 +107,7 @@ function fieldOf(field: InputField, { choices: offered, values, errors }: Asking
     hasFocus ? html` autofocus` : undefined,
   ]
   const fault = error === undefined ? undefined : html`<p class="error" id="error-${member}">${error}</p>`
-  const below = html`${description === '' ? undefined : html`<p class="hint" id="hint-${member}">${description}</p>`}
+  const below = html`${description === '' ? undefined : html`<p class="hint" id="hint-${member}">${withCode(description)}</p>`}
   ${fault}`
   const boxes = offered[member]
   // The description is about the text that the API takes.
@@ -165,6 +165,11 @@ function fieldOf(field: InputField, { choices: offered, values, errors }: Asking
   </div>`
 }
 
+/** A description, in which what is between backticks is code. */
+function withCode(text: string): Fragment {
+  return text.split('`').map((part, index) => (index % 2 === 0 ? part : code(part)))
+}
+
 function typedNumber(count: number, error: string | undefined): Markup {
   return html`<div>
     <label class="field"
@@ -183,16 +188,24 @@ function typedNumber(count: number, error: string | undefined): Markup {
 interface SecretUse {
   readonly name: string | undefined
   readonly until: string | undefined
+  /** How it is used and until when, if the form says it. */
+  readonly note: string | undefined
 }
 
 /** A secret, which is shown once. `back`: the page of the form. */
-export function secretPage(form: ScreenForm, secret: string, { name: whom, until }: SecretUse, back: string): View {
+export function secretPage(
+  form: ScreenForm,
+  secret: string,
+  { name: whom, until, note }: SecretUse,
+  back: string,
+): View {
   const isLink = URL.canParse(secret) && /^https?:/.test(secret)
   return {
     title: form.done,
     main: html`<div class="ask">
       <h1>${form.done}${whom === undefined ? undefined : html` for ${name(whom, '(no name)')}`}</h1>
-      ${until === undefined ? undefined : html`<p>It ${isLink ? 'works once,' : 'is valid'} until ${exactTime(until)}.</p>`}
+      ${until === undefined || note !== undefined ? undefined : html`<p>It ${isLink ? 'works once,' : 'is valid'} until ${exactTime(until)}.</p>`}
+      ${note === undefined ? undefined : html`<p>${note}</p>`}
       <p>
         It is shown this
         once.${isLink ? ' Hand it to the person over a way that only the person reads.' : ' Keep it where only the program that uses it reads it.'}

@@ -140,8 +140,9 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
 
 /** In a narrow window the stylesheet shows it while the menu before it is open. */
 function navigation(sections: readonly SectionRow[], current: Section | undefined): Markup {
-  const entry = ({ section, label, path, icon, key }: SectionRow): Markup => {
-    const isHere = section === current ? html` aria-current="page"` : undefined
+  const entry = ({ section, label, path, icon, key, also = [] }: SectionRow): Markup => {
+    const isHere =
+      current !== undefined && [section, ...also].includes(current) ? html` aria-current="page"` : undefined
     return html`<li><a href="${path}" data-go="${key}" ${isHere}>${icon}${label}</a></li>`
   }
   return html`<nav aria-label="Screens">

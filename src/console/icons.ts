@@ -16,6 +16,11 @@ export const credentialsIcon = drawing('M3 5.5h14v9H3zM6 9h4M6 11.5h2.5M14 9.5v2
 export const keysIcon = drawing('M4 16.5h12M12 4.5l3 3-7 7H5v-3z')
 export const tokenIcon = drawing('M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14ZM8 8a2 2 0 1 1 3 1.7c-.7.4-1 .8-1 1.8M10 14v.05')
 export const serverIcon = drawing('M4 4h12v5H4zM4 11h12v5H4zM7 6.5v.05M7 13.5v.05')
+export const organizationsIcon = drawing('M4 16.5v-13h7v13M11 8h5v8.5M2.5 16.5h15M6.5 7h2M6.5 10h2M6.5 13h2')
+export const domainsIcon = drawing(
+  'M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14ZM3 10h14M10 3c4 4.5 4 9.5 0 14M10 3c-4 4.5-4 9.5 0 14',
+)
+export const initialTokensIcon = drawing('M3 6.5h14V9a1.5 1.5 0 0 0 0 3v2.5H3V12a1.5 1.5 0 0 0 0-3zM12 6.5v8')
 export const searchIcon = drawing('M9 14.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11ZM13 13l4 4')
 export const copyIcon = drawing('M7.5 7.5h8v8h-8zM12.5 7.5v-3h-8v8h3')
 export const yesIcon = drawing('m4.5 10.5 3.5 3.5 7.5-8')

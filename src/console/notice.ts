@@ -1,6 +1,6 @@
 import { html, type Fragment, type Markup } from '../web/markup.ts'
 import { actions, addressOf, called, formOf, hidden, name } from './parts.ts'
-import type { Frame, ScreenForm, Texts } from './screen.ts'
+import { asksFirst, type Frame, type ScreenForm, type Texts, type Undo } from './screen.ts'
 
 /** What became of the rows of a form. */
 export interface Outcome {
@@ -9,6 +9,8 @@ export interface Outcome {
   readonly text: string
   /** The task that the page offers besides. */
   readonly offers?: string | undefined
+  /** The way back, if the form says it. */
+  readonly undo?: Undo | undefined
   /** What the fields had before, which the undo restores. */
   readonly before?: Texts | undefined
   /** What the object is called, if it is one. */
@@ -28,14 +30,13 @@ export function outcomeNotice(frame: Frame, outcome: Outcome, forms: readonly Sc
   const { task, done, unchanged, refused } = outcome
   const form = forms.find((one) => one.task === task)
   const isDone = done.length > 0 || unchanged.length + refused.length === 0
-  const undo = isDone
-    ? frame.forms.find((one) => one.task === (outcome.before === undefined ? form?.undo : task))
-    : undefined
+  const back = outcome.undo?.task ?? (outcome.before === undefined ? form?.undo : task)
+  const undo = isDone ? frame.forms.find((one) => one.task === back) : undefined
   return html`<div class="${refused.length > 0 ? 'notice bad' : 'notice'}" role="status">
     <span
       >${sentence(outcome, form)}${undo === undefined || form?.undoNote === undefined ? undefined : ` ${form.undoNote}`}</span
     >
-    ${undo === undefined ? undefined : undoForm(frame, undo, done, outcome.before ?? {})}
+    ${undo === undefined ? undefined : undoForm(frame, undo, outcome.undo?.subjects ?? done, outcome.before ?? {})}
     ${outcome.offers === undefined ? undefined : actions(frame, formOf(frame, outcome.offers))}
     ${
       refused.length === 0
@@ -59,10 +60,11 @@ function sentence({ text, done, unchanged, refused, ...outcome }: Outcome, form:
   return html`${unchanged.length > 0 ? already : text}${about}.`
 }
 
-function undoForm(frame: Frame, { task }: ScreenForm, subjects: readonly string[], before: Texts): Markup {
+function undoForm(frame: Frame, form: ScreenForm, subjects: readonly string[], before: Texts): Markup {
+  const isAsked = asksFirst(form) && Object.keys(before).length === 0
   return html`<form method="post" action="${addressOf(frame, {})}">
     ${hidden('csrf', frame.csrf)} ${subjects.map((one) => hidden('subject', one))}
     ${Object.entries(before).flatMap(([field, value]) => [hidden('confirmed', '1'), ...value.split(' ').map((one) => hidden(field, one))])}
-    <button class="button" type="submit" name="task" value="${task}">Undo</button>
+    <button class="button" type="submit" name="task" value="${form.task}">${isAsked ? 'Undo…' : 'Undo'}</button>
   </form>`
 }

@@ -354,7 +354,7 @@ export function section(title: string, content: Fragment, aside?: Fragment): Mar
 }
 
 /** Where the page of an object is. */
-export function linkTo(kind: 'clients' | 'users' | 'grants', object: string): string {
+export function linkTo(kind: 'clients' | 'users' | 'grants' | 'organizations', object: string): string {
   return `/console/${kind}/${encodeURIComponent(object)}`
 }
 
@@ -366,7 +366,7 @@ export function listAddress(list: 'clients' | 'users' | 'grants' | 'audit', filt
 /** Where the page of an object is for this person; undefined: a role for one organization does not have it. */
 export function linkFor(
   { organization }: Pick<Frame, 'organization'>,
-  kind: 'clients' | 'users' | 'grants',
+  kind: 'clients' | 'users' | 'grants' | 'organizations',
   object: string,
 ): string | undefined {
   if (organization === undefined) return linkTo(kind, object)
@@ -381,7 +381,7 @@ export function called(object: string, names: Texts): Markup {
 /** The name of an id in a list, which links to its page. */
 export function named(
   frame: Pick<Frame, 'organization'>,
-  kind: 'clients' | 'users',
+  kind: 'clients' | 'users' | 'organizations',
   object: string,
   names: Texts,
 ): Markup {

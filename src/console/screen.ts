@@ -48,8 +48,16 @@ export interface ScreenForm {
   readonly leadsTo?: (answer: Members) => string
   /** The task that the next page offers besides. */
   readonly offers?: string
+  /** The way back of a form that chooses no row, from the answers before it. Without one, nothing is offered. */
+  readonly undoes?: (before: Members, answer: Members) => Undo | undefined
+  /** The rows of the screen by id, where no task shows a single one. A row that is not among them any more is left alone. */
+  readonly rows?: (answers: Members) => Readonly<Record<string, Members>>
+  /** Members of the row that the task would drop. */
+  readonly keeps?: (row: Members) => Members
   /** The member of the answer that is shown once, and never again. */
   readonly secret?: string
+  /** How the secret is used, beside it. Absent: it is a link for a person. */
+  readonly secretUse?: (answer: Members) => string
   /** The form is about all rows that match the filters, up to 1,000 at a time: what a dry run of the task answers. */
   readonly matches?: (answer: Members) => Matches
   /** What the fields have at first, from the answers of the screen. The next page offers to restore it. undefined: nothing to restore. */
@@ -79,6 +87,12 @@ export interface Shows {
 export interface Named {
   readonly task: string
   readonly input: Members
+}
+
+/** The task that takes a change back, and for which rows. */
+export interface Undo {
+  readonly task: string
+  readonly subjects: readonly string[]
 }
 
 /** The rows that a form with filters is about. */
@@ -140,6 +154,11 @@ export type Section =
   | 'keys'
   | 'token'
   | 'server'
+  | 'organizations'
+  | 'members'
+  | 'installations'
+  | 'domains'
+  | 'initial-tokens'
 
 /**
  * A screen: the tasks that it reads, and the forms that it offers. The view sees nothing but their answers, so a screen can neither show

@@ -6,6 +6,12 @@ import { CONSENT } from './screens/consent.ts'
 import { CREDENTIALS } from './screens/credentials.ts'
 import { GRANT, GRANTS, ORGANIZATION_GRANT, ORGANIZATION_GRANTS } from './screens/grants.ts'
 import { KEYS } from './screens/keys.ts'
+import { DOMAINS, NEW_DOMAIN } from './screens/domains.ts'
+import { INITIAL_TOKENS } from './screens/initial-tokens.ts'
+import { INSTALLATIONS } from './screens/installations.ts'
+import { MEMBERS } from './screens/members.ts'
+import { ORGANIZATION } from './screens/organization.ts'
+import { ORGANIZATIONS } from './screens/organizations.ts'
 import { OVERVIEW } from './screens/overview.ts'
 import { ROLES } from './screens/roles.ts'
 import { SERVER } from './screens/server.ts'
@@ -33,4 +39,11 @@ export const SCREENS: readonly AnyScreen[] = [
   KEYS,
   TOKEN,
   SERVER,
+  ORGANIZATIONS,
+  ORGANIZATION,
+  MEMBERS,
+  INSTALLATIONS,
+  DOMAINS,
+  NEW_DOMAIN,
+  INITIAL_TOKENS,
 ]

@@ -1,22 +1,26 @@
 import type { StoreNeeds } from '../ports/context.ts'
-import { isChosenId, parseGrantId, parseUserId } from '../protocol/ids.ts'
+import { isChosenId, parseGrantId, parseOrganizationId, parseUserId } from '../protocol/ids.ts'
 import { chosenClientId, parseClientReference } from '../protocol/client/identifier.ts'
 import { linkTo, listAddress } from './parts.ts'
 import { organizationPath } from './sections.ts'
 
-/** Where a search leads. The exact chosen id of a client or a user, which may look like a name or a host, comes first. */
+/** Where a search leads. The exact chosen id of a client, a user or an organization, which may look like a name or a host, comes first. */
 export async function findSearched(
-  { store }: StoreNeeds<'findClient' | 'findUser'>,
+  { store }: StoreNeeds<'findClient' | 'findOrganization' | 'findUser'>,
   text: string,
   section: string | undefined,
 ): Promise<string> {
   const sought = text.trim()
   const clientId = chosenClientId(sought)
   const userId = isChosenId(sought) ? parseUserId(sought) : undefined
-  const [client, user] = await Promise.all([
+  const organizationId = isChosenId(sought) ? parseOrganizationId(sought) : undefined
+  const [client, user, organization] = await Promise.all([
     clientId === undefined ? undefined : store.findClient(clientId),
     userId === undefined ? undefined : store.findUser(userId),
+    organizationId === undefined ? undefined : store.findOrganization(organizationId),
   ])
+  if (organization !== undefined && ((client ?? user) === undefined || section === 'organizations'))
+    return linkTo('organizations', organization.id)
   if (user !== undefined && (client === undefined || section === 'users')) return linkTo('users', user.id)
   return client === undefined ? searchAddress(sought, section, undefined) : linkTo('clients', client.id)
 }
@@ -32,6 +36,7 @@ export function searchAddress(text: string, section: string | undefined, organiz
   if (organization !== undefined) return addressWithin(organization, sought)
   if (parseUserId(sought) !== undefined && !isChosenId(sought)) return linkTo('users', sought)
   if (URL.canParse(sought) && sought.includes(':/')) return listAddress('clients', 'host', placeOf(new URL(sought)))
+  if (parseOrganizationId(sought) !== undefined && !isChosenId(sought)) return linkTo('organizations', sought)
   const client = chosenClientId(sought) === undefined ? parseClientReference(sought) : undefined
   if (client !== undefined) return linkTo('clients', client)
   if (parseGrantId(sought) !== undefined) return linkTo('grants', sought)

@@ -3,8 +3,11 @@ import {
   auditIcon,
   clientsIcon,
   credentialsIcon,
+  domainsIcon,
   grantsIcon,
+  initialTokensIcon,
   keysIcon,
+  organizationsIcon,
   overviewIcon,
   rolesIcon,
   serverIcon,
@@ -26,10 +29,18 @@ export interface SectionRow {
   readonly key: string
   /** Absent: what is set up once. */
   readonly group?: keyof typeof GROUPS
+  /** Other screens that belong to the entry, for a person who has no entry for them. */
+  readonly also?: readonly Section[]
 }
 
-/** `below`: where it is below the path of an organization; absent: a role for one organization does not have it. */
-const SECTIONS: readonly (SectionRow & { readonly below?: string })[] = [
+interface Row extends Omit<SectionRow, 'path'> {
+  /** Absent: only a role for one organization has the entry. */
+  readonly path?: string
+  /** Where it is below the path of an organization. Absent: a role for one organization does not have it. */
+  readonly below?: string
+}
+
+const SECTIONS: readonly Row[] = [
   { section: 'overview', label: 'Overview', path: '/console', icon: overviewIcon, key: 'o', group: 'everyDay' },
   { section: 'clients', label: 'Clients', path: '/console/clients', icon: clientsIcon, key: 'c', group: 'everyDay' },
   { section: 'users', label: 'Users', path: '/console/users', icon: usersIcon, key: 'u', group: 'everyDay' },
@@ -43,6 +54,31 @@ const SECTIONS: readonly (SectionRow & { readonly below?: string })[] = [
     group: 'everyDay',
   },
   { section: 'audit', label: 'Audit', path: '/console/audit', icon: auditIcon, key: 'a', group: 'everyDay' },
+  { section: 'members', label: 'Members', below: '/members', icon: usersIcon, key: 'm', group: 'everyDay' },
+  {
+    section: 'installations',
+    label: 'Installations',
+    below: '/installations',
+    icon: clientsIcon,
+    key: 'i',
+    group: 'everyDay',
+  },
+  {
+    section: 'organizations',
+    label: 'Organizations',
+    path: '/console/organizations',
+    icon: organizationsIcon,
+    key: 'n',
+    also: ['members', 'installations'],
+  },
+  { section: 'domains', label: 'Domains', path: '/console/domains', icon: domainsIcon, key: 'd' },
+  {
+    section: 'initial-tokens',
+    label: 'Initial tokens',
+    path: '/console/initial-tokens',
+    icon: initialTokensIcon,
+    key: 'i',
+  },
   { section: 'roles', label: 'Roles', path: '/console/roles', icon: rolesIcon, key: 'r', group: 'security' },
   {
     section: 'credentials',
@@ -66,10 +102,10 @@ const SECTIONS: readonly (SectionRow & { readonly below?: string })[] = [
 
 /** The entries for a person with a role for the server, or for one organization. */
 export function sectionsOf(organization: string | undefined): readonly SectionRow[] {
-  if (organization === undefined) return SECTIONS
-  return SECTIONS.flatMap(({ below, ...row }) =>
-    below === undefined ? [] : [{ ...row, path: `${organizationPath(organization)}${below}` }],
-  )
+  return SECTIONS.flatMap(({ path, below, ...row }) => {
+    if (organization === undefined) return path === undefined ? [] : [{ ...row, path }]
+    return below === undefined ? [] : [{ ...row, path: `${organizationPath(organization)}${below}` }]
+  })
 }
 
 /** The entries by their groups, each with its heading, if it has one. */
@@ -87,5 +123,5 @@ export function homeOf(organization: string | undefined): string {
 }
 
 export function organizationPath(organization: string): string {
-  return `/console/organizations/${organization}`
+  return `/console/organizations/${encodeURIComponent(organization)}`
 }

@@ -58,7 +58,14 @@ test('CON-07: each screen is accessible in each of its states, and no name runs,
     scope: 'a'.repeat(200),
   })
   await perform(server.context, 'user.update', { user_id: user, name: '<b>Ada</b> "><img src=x onerror=alert(1)>' })
-  const objects = [`/clients/${client}`, `/clients/${hostile.client_id}`, `/users/${user}`, `/grants/${grant}`]
+  const { organization_id: organization } = await perform(server.context, 'organization.create', {
+    name: '"><img src=x onerror=alert(1)>',
+  })
+  await perform(server.context, 'member.add', { organization_id: organization, user_id: user })
+  await perform(server.context, 'domain.block', { pattern: `${'long-label.'.repeat(20)}example`, note: '<b>x</b>' })
+  const one = `/organizations/${String(organization)}`
+  const objects = [one, `${one}/members`, '/domains', '/initial-tokens?ask=initial-token.create']
+  objects.push(`/clients/${client}`, `/clients/${hostile.client_id}`, `/users/${user}`, `/grants/${grant}`)
   const asking = [`/users/${user}?ask=user.create-link`, `/clients?ask=client.delete&subject=${hostile.client_id}`]
   for (const path of [...lists, ...objects, ...asking]) await look(tab, at(path))
   // The consent page is one of the pages of people, in a sandbox where axe cannot run.

@@ -130,30 +130,46 @@ function pageOf({ sees }: Caller, { extent }: ScreenRule, path: string): Kind {
   }
 }
 
-function askOf(caller: Caller, rule: ScreenRule, form: FormRule, path: string): Kind {
+function isOfServer({ sees }: Caller, { ofServer = [] }: ScreenRule, task: string): boolean {
+  return sees === 'organization' && ofServer.includes(task)
+}
+
+function askOf(caller: Caller, rule: ScreenRule, task: string, path: string): Kind {
   const page = pageOf(caller, rule, path)
+  const form = ruleOf(rule, task)
   if (page !== 'page') return page
+  if (caller.access !== 'read' && isOfServer(caller, rule, task)) return 'absent'
   if (caller.access === 'read' && form !== 'reads') return 'refused'
   return form === 'fresh' && !caller.isFresh ? 'sign-in' : 'page'
 }
 
-function formOf(caller: Caller, rule: ScreenRule, form: FormRule, path: string): Kind {
+function ruleOf({ forms }: ScreenRule, task: string): FormRule {
+  return forms[task] ?? 'fresh'
+}
+
+function formOf(caller: Caller, rule: ScreenRule, task: string, path: string): Kind {
   const page = pageOf(caller, rule, path)
+  const form = ruleOf(rule, task)
   if (page === 'sign-in') return 'back'
   if (page !== 'page') return page
-  if (caller.access === 'read' && form !== 'reads') return 'refused'
+  if (form !== 'reads' && (caller.access === 'read' || isOfServer(caller, rule, task))) return 'refused'
   return form === 'fresh' && !caller.isFresh ? 'asks' : 'performed'
 }
 
+const ONE_ORGANIZATION = '/console/organizations/{organization_id}'
+
 /** Objects for the parameters of paths and the rows of forms. */
-async function makeObjects(): Promise<Readonly<Record<string, string>>> {
+async function makeObjects(path = ''): Promise<Readonly<Record<string, string>>> {
   const { client_id } = await stage.makeClient()
   const { user_id } = await perform(stage.server.context, 'user.create', { email: stage.anEmail() })
   return {
     client_id,
     user_id: String(user_id),
     grant_id: mine.grant_id,
-    organization_id: mine.organization_id,
+    // That of the callers must not end.
+    organization_id: path === ONE_ORGANIZATION ? await stage.makeOrganization() : mine.organization_id,
+    pattern: 'evil.example',
+    initial_token_id: `git_${'0'.repeat(34)}`,
     session_id: '0'.repeat(34),
     passkey_id: 'q83vEjRWeJCrze8SNFZ4kA',
     credential_id: (await stage.issue('read')).id,
@@ -181,12 +197,19 @@ const FIELDS: Readonly<Record<string, () => Readonly<Record<string, string>>>> =
   'token.revoke-all': () => ({ confirm: 'nothing' }),
 }
 
+/** What the form needs, of the fields that it offers. */
+function fieldsOf({ fields = [], choices }: ScreenForm, { client_id = '' }: Readonly<Record<string, string>>) {
+  const values = { name: 'Acme', uses: '1', days: '1', pattern: 'evil.example', scope: 'read', client_id }
+  return Object.fromEntries(Object.entries(values).filter(([name]) => choices === undefined && fields.includes(name)))
+}
+
 function post(path: string, { headers, grantId }: Caller, form: ScreenForm, objects: Readonly<Record<string, string>>) {
   return send(path, { headers, grantId }, form.task, {
     ...(form.subject === undefined ? {} : { subject: objects[form.subject] ?? '' }),
     ...(form.secret === undefined
       ? {}
       : { once: Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url') }),
+    ...fieldsOf(form, objects),
     ...FIELDS[form.task]?.(),
   })
 }
@@ -241,17 +264,16 @@ test('CON-04: each caller gets from each screen and each form what the rules say
           check(`${name} at ${screen.path}`, shown, pageOf(caller, rule, screen.path))
         }
         for (const [index, form] of screen.forms.entries()) {
-          const needed = rule.forms[form.task] ?? 'fresh'
-          const expected = formOf(caller, rule, needed, screen.path)
+          const expected = formOf(caller, rule, form.task, screen.path)
           if ((expected === 'performed') !== isAllowed) continue
-          const objects = isAllowed ? await makeObjects() : targets
+          const objects = isAllowed ? await makeObjects(screen.path) : targets
           const path = fill(screen.path, objects)
           const what = `${name}, ${form.task} at ${screen.path}`
           const url = `${path}?${new URLSearchParams({ ask: form.task, subject: objects[form.subject ?? ''] ?? '' }).toString()}`
           // A caller that does not see the page is refused before the server looks for the form.
           if (index === 0 || pageOf(caller, rule, screen.path) === 'page') {
             const asked = await stage.server.injectAdmin({ method: 'GET', url, headers: caller.headers })
-            check(`the question of ${what}`, asked, askOf(caller, rule, needed, screen.path))
+            check(`the question of ${what}`, asked, askOf(caller, rule, form.task, screen.path))
           }
           check(what, await post(path, caller, form, objects), expected)
           count += 1

@@ -279,6 +279,9 @@ test('the page of a client says which rule for domains applies', async () => {
   const page = async () => (await browser.console.get(`/console/clients/${client}`)).body
   assert.doesNotMatch(await page(), /<dt>Domain</)
   await perform(context, 'domain.block', { pattern: 'app.example', note: 'Phishing' })
-  assert.match(await page(), /<dt>Domain<[^]*blocked by <code><bdi>app\.example<\/bdi><\/code> – <bdi>Phishing/)
+  assert.match(
+    await page(),
+    /<dt>Domain<[^]*blocked by <a href="\/console\/domains"><code><bdi>app\.example<\/bdi><\/code><\/a> – <bdi>Phishing/,
+  )
   await perform(context, 'domain.forget', { pattern: 'app.example' })
 })

@@ -40,7 +40,7 @@ test('a role for one organization begins at its grants, sees its name, revokes, 
   assert.match(page.body, /May change everything\s+of <bdi>Acme<\/bdi>/)
   const links = [...page.body.matchAll(/href="(\/console[^"]*)"/g)].map(([, path = '']) => path)
   const own = links.filter((path) => !path.startsWith('/console/a/'))
-  assert.ok(own.length > 1 && own.every((path) => path.startsWith(home)), own.join(' '))
+  assert.ok(own.length > 2 && own.every((path) => path.startsWith(home.replace('grants', ''))), own.join(' '))
   for (const path of own) assert.equal((await browser.console.get(path)).statusCode, 200, path)
   const { roles } = await perform<{ roles: readonly { signed_in_at: string | null }[] }>(
     stage.server.context,
@@ -71,12 +71,17 @@ test('CON-08: what is of another organization or of the server is as if absent, 
   }
   const nowhere = await read('/console/nothing')
   for (const path of [
-    ...['clients', 'users', 'grants', 'audit'].map((list) => `/console/${list}`),
+    ...['clients', 'users', 'grants', 'audit', 'organizations', 'domains', 'domains/new', 'initial-tokens'].map(
+      (list) => `/console/${list}`,
+    ),
     `/console/clients/${mine.client_id}`,
     `/console/clients/${mine.client_id}/consent`,
     `/console/users/${mine.user_id}`,
     `/console/grants/${mine.grant_id}`,
-    `/console/organizations/${other.organization_id}/grants`,
+    `/console/organizations/${mine.organization_id}`,
+    `/console/organizations/${mine.organization_id}/members?ask=member.add`,
+    `/console/organizations/${other.organization_id}`,
+    ...['grants', 'members', 'installations'].map((list) => `/console/organizations/${other.organization_id}/${list}`),
     `/console/organizations/${other.organization_id}/grants/${other.grant_id}`,
     `/console/organizations/${absent.organization}/grants`,
     `/console/clients?ask=client.delete&subject=${mine.client_id}`,
@@ -122,6 +127,29 @@ test('CON-08: what is of another organization or of the server is as if absent, 
       path,
     )
   assert.equal((await perform(context, 'grant.show', { grant_id: other.grant_id }))['revoked_at'], null)
+  const lists = `/console/organizations/${mine.organization_id}`
+  for (const [list, task, subject] of [
+    ['members', 'member.disable', other.user_id],
+    ['members', 'member.add', other.user_id],
+    ['installations', 'installation.disable', other.client_id],
+  ] as const)
+    await assertStoreUnchanged(
+      stage.server,
+      async () => {
+        const shown = await browser.console.get(`${lists}/${list}`)
+        assert.ok(!strangers.some((id) => shown.body.includes(id)), list)
+        assert.doesNotMatch(shown.body, /member\.add|organization\.|href="\/console\/(users|clients)/)
+        const first = list === 'members' ? 'member.disable' : task
+        const token = /name="csrf" value="([^"]+)"/.exec(formOf(shown, first))?.[1] ?? ''
+        const fields = task === 'member.add' ? { user_id: subject } : { subject }
+        const answer = await browser.console.post(`${lists}/${list}`, { csrf: token, task, confirmed: '1', ...fields })
+        assert.equal(answer.statusCode, task === 'member.add' ? 403 : 404, task)
+      },
+      task,
+    )
+  const { email } = (await context.store.findUser(other.user_id)) ?? {}
+  const sought = await read(`${lists}/members?${new URLSearchParams({ email: email ?? '' }).toString()}`)
+  assert.match(sought.body, /Nothing matches/)
 
   // Of a user who left the organization the grant has no name.
   const one = `${home}/${mine.grant_id}`

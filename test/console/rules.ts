@@ -6,6 +6,8 @@ export interface ScreenRule {
   /** `organization`: a role for one organization has the screen too. */
   readonly extent: 'server' | 'organization'
   readonly forms: Readonly<Record<string, FormRule>>
+  /** Forms that a role for one organization does not have, on a screen that it has. */
+  readonly ofServer?: readonly string[]
 }
 
 const ONE_CLIENT = {
@@ -70,5 +72,39 @@ export const RULES: Readonly<Record<string, ScreenRule>> = {
   '/console/server': {
     extent: 'server',
     forms: { 'mail.test': 'asks', 'clock.confirm': 'asks', 'token.revoke-all': 'fresh' },
+  },
+  '/console/organizations': { extent: 'server', forms: { 'organization.create': 'asks' } },
+  '/console/organizations/{organization_id}': {
+    extent: 'server',
+    forms: {
+      'organization.rename': 'asks',
+      'organization.disable': 'asks',
+      'organization.enable': 'at-once',
+      'organization.revoke-tokens': 'fresh',
+      'organization.delete': 'fresh',
+    },
+  },
+  '/console/organizations/{organization_id}/members': {
+    extent: 'organization',
+    forms: { 'member.disable': 'asks', 'member.enable': 'at-once', 'member.remove': 'fresh', 'member.add': 'asks' },
+    ofServer: ['member.add'],
+  },
+  '/console/organizations/{organization_id}/installations': {
+    extent: 'organization',
+    forms: {
+      'installation.disable': 'asks',
+      'installation.enable': 'at-once',
+      'installation.remove': 'fresh',
+      'installation.install': 'fresh',
+    },
+  },
+  '/console/domains': {
+    extent: 'server',
+    forms: { 'domain.trust': 'at-once', 'domain.block': 'at-once', 'domain.forget': 'fresh' },
+  },
+  '/console/domains/new': { extent: 'server', forms: { 'domain.trust': 'asks', 'domain.block': 'asks' } },
+  '/console/initial-tokens': {
+    extent: 'server',
+    forms: { 'initial-token.revoke': 'fresh', 'initial-token.create': 'fresh' },
   },
 }

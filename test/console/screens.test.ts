@@ -19,7 +19,7 @@ function isGrave(name: string): boolean {
     (z.toJSONSchema(task.output, { io: 'output' }) as { properties?: object }).properties ?? {},
   )
   const hasSecret = members.some((member) =>
-    /^(token|link|client_secret|secret|registration_access_token)$/.test(member),
+    /^(token|link|client_secret|secret|registration_access_token|initial_access_token)$/.test(member),
   )
   return hasSecret || task.method === 'DELETE' || /^(role|admin|provider|key|delegate)\./.test(name)
 }

@@ -1,6 +1,6 @@
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
-import { addressOf, filterBar, id, listAddress, named, networkOf, nothing, table, time } from '../parts.ts'
+import { addressOf, filterBar, listAddress, named, networkOf, nothing, table, time } from '../parts.ts'
 import { screen, type Frame, type Texts } from '../screen.ts'
 
 interface Listed {
@@ -16,7 +16,7 @@ export const AUDIT = screen<{ readonly list: Listed }>({
   path: '/console/audit',
   section: 'audit',
   reads: { list: { task: 'audit.list', input: () => ({}) } },
-  filters: ['event', 'actor', 'user_id', 'client_id', 'since', 'until'],
+  filters: ['event', 'actor', 'user_id', 'client_id', 'organization_id', 'since', 'until'],
   forms: [],
   names: ({ list }) => list.names,
   lines: ({ list }) => ({
@@ -77,9 +77,7 @@ function about(
   const parts: Markup[] = [
     ...(client === null ? [] : [named(frame, 'clients', client, names)]),
     ...(user === null || actor === null ? [] : [named(frame, 'users', user, names)]),
-    ...(organization === null
-      ? []
-      : [names[organization] === undefined ? id(organization) : html`<bdi>${names[organization]}</bdi>`]),
+    ...(organization === null ? [] : [named(frame, 'organizations', organization, names)]),
   ]
   return parts.length === 0
     ? html`<span class="muted none">–</span>`

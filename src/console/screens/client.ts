@@ -144,7 +144,7 @@ function domainRules(
   )
   if (applying.length === 0) return undefined
   return html`<ul>
-    ${applying.map(({ pattern, verdict, note }) => html`<li>${verdict} by ${code(pattern)}${note === null ? undefined : html` – <bdi>${note}</bdi>`}</li>`)}
+    ${applying.map(({ pattern, verdict, note }) => html`<li>${verdict} by <a href="/console/domains">${code(pattern)}</a>${note === null ? undefined : html` – <bdi>${note}</bdi>`}</li>`)}
   </ul>`
 }
 

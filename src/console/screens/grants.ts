@@ -128,7 +128,9 @@ function grantView(frame: Frame, grant: ShownGrantDocument): View {
         ['Client', withName(grant.client_id, grant.names, linkFor(frame, 'clients', grant.client_id))],
         [
           'Organization',
-          grant.organization_id === null ? undefined : withName(grant.organization_id, grant.names, undefined),
+          grant.organization_id === null
+            ? undefined
+            : withName(grant.organization_id, grant.names, linkFor(frame, 'organizations', grant.organization_id)),
         ],
         ['Scopes', scopes(grant.scope)],
         [
@@ -170,7 +172,7 @@ export function grantColumns(
       cell: ({ organization_id: organization }) =>
         organization === null
           ? html`<span class="muted none">–</span>`
-          : html`<bdi>${names[organization] ?? organization}</bdi>`,
+          : named(frame, 'organizations', organization, names),
     },
     {
       heading: 'By',

@@ -17,6 +17,7 @@ import {
   formOf,
   formsFor,
   id,
+  linkTo,
   listAddress,
   name,
   networkOf,
@@ -247,7 +248,7 @@ function role({ role: held, user_id }: WholeUserDocument, { self, mayWrite }: Fr
   const access =
     held === null
       ? html`<span class="muted">none</span>`
-      : html`${held.access}${held.organization_id === null ? undefined : html`, for ${id(held.organization_id)}`}${held.loopback_only ? ', while the issuer is a loopback address' : undefined}`
+      : html`${held.access}${held.organization_id === null ? undefined : html`, for ${id(held.organization_id, linkTo('organizations', held.organization_id))}`}${held.loopback_only ? ', while the issuer is a loopback address' : undefined}`
   if (mayWrite && user_id !== self) return row(access, forms)
   const to = held?.access === 'read' ? 'write' : 'read'
   return html`${access} ${command(`grantor role set ${forShell(user_id)} --access ${to}`)}`

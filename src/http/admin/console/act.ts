@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import { AdminError, conflict } from '../../../admin/admin-error.ts'
+import { AdminError, conflict, unknown } from '../../../admin/admin-error.ts'
 import { asAdministrator } from '../../../admin/administrators.ts'
 import { inputFields, readFields } from '../../../admin/input-fields.ts'
+import { LIST_LIMIT } from '../../../admin/page.ts'
 import { runTask } from '../../../admin/run-task.ts'
 import { pathParameters } from '../../../admin/task.ts'
 import { authenticateRole } from '../../../admin/user/role-holder.ts'
 import { secretPage, TYPED_FROM } from '../../../console/ask.ts'
-import { lockOutBy } from '../../../console/lock-out.ts'
+import { lockOutBy, lockOutByDomain } from '../../../console/lock-out.ts'
 import type { Outcome } from '../../../console/notice.ts'
-import { asksFirst, type Members, type ScreenForm, type Texts } from '../../../console/screen.ts'
+import { asksFirst, type Members, type ScreenForm, type Texts, type Undo } from '../../../console/screen.ts'
 import { after } from '../../../base/brand.ts'
 import { invalidRequest } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
@@ -106,15 +107,17 @@ export async function act(
     if (sent.get('typed') !== String(count)) return again(422, { '': `${count} match now, which is another number.` })
   }
   const given = { ...readFields(inputFields(taskOf(form.task), fields), (name) => values[name]), ...filters }
-  const before = subjects.length > 1 ? undefined : await readBefore(desk, found, visit, visitor)
-  const name = before && namesIn(found.screen, before)[subjects[0] ?? '']
-  const unknown = before && form.choices && findUnknown(form.choices(before), values)
-  if (unknown !== undefined) return again(422, { [unknown.field]: `${unknown.value} is not among the choices.` })
-  const performed = await performEach(desk, found, visitor, form, subjects, given)
-  const [only] = performed
-  if (form.shows !== undefined && only?.answer !== undefined)
-    return showAnswer(desk, found, visit, visitor, form.shows, only.answer)
-  return finish(desk, found, visitor, { form, performed, name, before: before && form.before?.(before) }, again)
+  const before =
+    subjects.length > 1 && form.rows === undefined ? undefined : await readBefore(desk, found, visit, visitor, form)
+  const name = before && subjects.length <= 1 ? namesIn(found.screen, before)[subjects[0] ?? ''] : undefined
+  const unoffered = before && form.choices && findUnknown(form.choices(before), values)
+  if (unoffered !== undefined) return again(422, { [unoffered.field]: `${unoffered.value} is not among the choices.` })
+  const performed = await performEach(desk, found, visitor, form, subjects, given, before ?? {})
+  const [{ answer = undefined } = {}] = performed
+  if (form.shows !== undefined && answer !== undefined)
+    return showAnswer(desk, found, visit, visitor, form.shows, answer)
+  const undo = before === undefined || answer === undefined ? undefined : form.undoes?.(before, answer)
+  return finish(desk, found, visitor, { form, performed, name, before: before && form.before?.(before), undo }, again)
 }
 
 /** What became of each row. */
@@ -167,18 +170,20 @@ function nounOf(task: string): string {
 
 /** Each row is done with the right that the person has then. The first is of the request itself. */
 async function performEach(
-  { context }: Desk,
+  { context, origin }: Desk,
   { parameters }: Found,
   { holder }: Visitor,
   form: ScreenForm,
   subjects: readonly string[],
   given: Members,
+  before: Members,
 ): Promise<readonly Performed[]> {
   const task = taskOf(form.task)
   const administration = asAdministrator(context, holder.administrator)
   const own = Object.fromEntries(Object.entries(parameters).filter(([name]) => name in task.input.shape))
   const performed: Performed[] = []
   const end = after(context.clock(), ROWS_MS)
+  const rows = form.rows?.(before)
   for (const subject of form.subject === undefined ? [''] : subjects) {
     const chosen = form.subject === undefined ? {} : { [form.subject]: subject }
     const [object = ''] = objectsOf(form, { parameters }, [subject])
@@ -187,16 +192,23 @@ async function performEach(
       continue
     }
     try {
-      const locked = lockOutBy(form.task, object, holder.user.id)
+      const pattern = form.subject === undefined ? given['pattern'] : subject
+      const locked =
+        lockOutBy(form.task, object, holder.user.id) ??
+        lockOutByDomain(form.task, String(pattern), new URL(origin).hostname)
       if (locked !== undefined) throw conflict(locked)
+      const row = rows === undefined ? undefined : Object.hasOwn(rows, subject) ? rows[subject] : undefined
+      if (rows !== undefined && row === undefined) throw unknown('The row is no longer there.')
       if (form.already !== undefined) {
-        const read = taskOf(`${nounOf(form.task)}.show`)
-        if (form.already.holds(await runTask(administration, read, { ...own, ...chosen }, () => undefined))) {
+        const read = () =>
+          runTask(administration, taskOf(`${nounOf(form.task)}.show`), { ...own, ...chosen }, () => undefined)
+        if (form.already.holds(row ?? (await read()))) {
           performed.push({ subject })
           continue
         }
       }
-      const answer = await runTask(administration, task, { ...given, ...own, ...chosen }, () => undefined)
+      const kept = row === undefined ? {} : (form.keeps?.(row) ?? {})
+      const answer = await runTask(administration, task, { ...given, ...kept, ...own, ...chosen }, () => undefined)
       performed.push({ subject, answer })
     } catch (cause) {
       if (!(cause instanceof AdminError)) throw cause
@@ -221,11 +233,13 @@ function finish(
     performed,
     name,
     before,
+    undo,
   }: {
     readonly form: ScreenForm
     readonly performed: readonly Performed[]
     readonly name: string | undefined
     readonly before: Texts | undefined
+    readonly undo: Undo | undefined
   },
   again: (status: number, errors: Texts) => Promise<ConsoleAnswer>,
 ): Promise<ConsoleAnswer> | ConsoleAnswer {
@@ -236,7 +250,8 @@ function finish(
     const secret = only.answer[form.secret]
     if (typeof secret === 'string') {
       const { expires_at: until } = only.answer
-      const use = { name, until: typeof until === 'string' ? until : undefined }
+      const note = form.secretUse?.(only.answer)
+      const use = { name, until: typeof until === 'string' ? until : undefined, note }
       return page(desk.framed(secretPage(form, secret, use, pathOf(found)), visitor, found.screen.section))
     }
   }
@@ -247,8 +262,9 @@ function finish(
     task: form.task,
     text: form.done,
     count: matches?.names.length,
-    name,
+    name: name ?? (undo?.subjects.length === 1 ? undo.subjects[0] : undefined),
     offers: form.offers,
+    undo,
     before,
     done: ids(changed).filter((subject) => subject !== ''),
     unchanged: ids(performed.filter(({ answer, error }) => answer === undefined && error === undefined)),
@@ -265,9 +281,19 @@ function finish(
   return redirect(withParameter(to, 'done', sealOutcome(desk, visitor, outcome)))
 }
 
+/** Rows that were added meanwhile move others on to the next page. */
+const ROWS_READ = 2 * LIST_LIMIT.usual
+
 /** What the screen shows before the change: a deleted object has no name. */
-async function readBefore(desk: Desk, found: Found, visit: Visit, visitor: Visitor): Promise<Members | undefined> {
-  const read = await readAll(desk, found, frameOf(desk, found, visit, visitor), visitor)
+async function readBefore(
+  desk: Desk,
+  found: Found,
+  visit: Visit,
+  visitor: Visitor,
+  { rows }: ScreenForm,
+): Promise<Members | undefined> {
+  const limit = rows === undefined ? undefined : ROWS_READ
+  const read = await readAll(desk, found, frameOf(desk, found, visit, visitor), visitor, limit)
   return read.kind === 'read' ? read.answers : undefined
 }
 
@@ -325,8 +351,9 @@ function statusOf({ kind }: AdminError): number {
 function errorsOf({ message, problems }: AdminError, { fields = [] }: ScreenForm): Texts {
   const errors: Record<string, string> = {}
   for (const { loc, msg } of problems) {
-    const member = loc[1] ?? ''
-    errors[fields.includes(member) ? member : ''] = msg
+    const member = loc.slice(1).join('.')
+    // A value of a list is part of its field.
+    errors[fields.find((field) => member === field || member.startsWith(`${field}.`)) ?? ''] = msg
   }
   return problems.length === 0 ? { '': message } : errors
 }

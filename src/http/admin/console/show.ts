@@ -254,9 +254,18 @@ export function frameOf(desk: Desk, { screen, parameters }: Found, visit: Visit,
     isLoopbackOnly: holder.administrator.isLoopbackOnly,
     factorUri: mayWrite && lacksFactor ? securityUri(context.issuer) : undefined,
     csrf: context.secrets.digest('csrf', csrfParts(session.grantId, path)),
-    forms: mayWrite ? screen.forms : screen.forms.filter(({ task }) => taskOf(task).access === 'read'),
+    forms: formsWithin(screen, holder.administrator),
     filters: filtersOf(screen, texts),
   }
+}
+
+/** A role that only reads has only the forms of tasks that do, and a role for one organization those of tasks for it. */
+function formsWithin({ forms }: AnyScreen, { access, organizationId }: Administrator): readonly ScreenForm[] {
+  return forms.filter(({ task: name }) => {
+    const task = taskOf(name)
+    const isWithinExtent = organizationId === undefined || task.extent === 'organization'
+    return isWithinExtent && (access === 'write' || task.access === 'read')
+  })
 }
 
 /** A form is for one page and one session (threats.md CON-06). */
@@ -298,6 +307,7 @@ export async function readAll(
   { screen, parameters }: Found,
   { place }: Frame,
   { holder }: Visitor,
+  limit?: number,
 ): Promise<AllRead> {
   const { context } = desk
   const { administrator } = holder
@@ -317,7 +327,7 @@ export async function readAll(
         const own = pathParameters(task).flatMap((parameter) =>
           parameters[parameter] === undefined ? [] : [[parameter, parameters[parameter]] as const],
         )
-        const most = place.query[SAVE] === NDJSON ? { limit: LIST_LIMIT.most } : {}
+        const most = place.query[SAVE] === NDJSON ? { limit: LIST_LIMIT.most } : limit === undefined ? {} : { limit }
         const chosen = index === 0 ? { ...readFilters(task, screen.filters, query), ...most } : {}
         const input = { ...chosen, ...read.input(place), ...Object.fromEntries(own) }
         return [name, await readTask(task, input)] as const

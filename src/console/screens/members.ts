@@ -1,0 +1,133 @@
+import type { MemberDocument } from '../../admin/organization/member.ts'
+import type { OrganizationDocument } from '../../admin/organization/organization.ts'
+import { html, type Markup } from '../../web/markup.ts'
+import { chip, filterBar, formOf, linkFor, linkTo, name, nothing, table, time, type Column } from '../parts.ts'
+import { screen, type Frame, type Members, type ScreenForm } from '../screen.ts'
+
+interface Answers {
+  readonly list: { readonly members: readonly MemberDocument[]; readonly next: string | null }
+  readonly organization: OrganizationDocument
+}
+
+const isDisabled = (row: Members): boolean => row['disabled_at'] !== null
+
+/** What is done with chosen members. */
+const ROW_FORMS: readonly ScreenForm[] = [
+  {
+    task: 'member.disable',
+    label: 'Disable',
+    done: 'Disabled',
+    undo: 'member.enable',
+    undoNote: 'Tokens stay revoked if the membership is enabled again.',
+    warning:
+      'Tokens of the member for the organization stop working. The account itself is not affected. Enabling the membership again does not restore the tokens.',
+    already: { text: 'Already disabled', holds: isDisabled },
+  },
+  {
+    task: 'member.enable',
+    label: 'Enable',
+    done: 'Enabled',
+    already: { text: 'Already enabled', holds: (row) => !isDisabled(row) },
+  },
+  {
+    task: 'member.remove',
+    label: 'Remove',
+    done: 'Removed',
+    isRecent: true,
+    isDanger: true,
+    warning:
+      'The user is no longer a member, and tokens of the user for the organization stop working. The account stays.',
+  },
+]
+
+/** The members of an organization. */
+export const MEMBERS = screen<Answers>({
+  path: '/console/organizations/{organization_id}/members',
+  section: 'members',
+  reads: {
+    list: { task: 'member.list', input: () => ({}) },
+    organization: { task: 'organization.show', input: () => ({}) },
+  },
+  filters: ['email', 'outside_domains'],
+  forms: [
+    ...ROW_FORMS.map((form) => ({ ...form, subject: 'user_id', isBulk: true as const, rows: rowsOf })),
+    {
+      task: 'member.add',
+      label: 'Add a member',
+      done: 'Added',
+      fields: ['email', 'user_id'],
+    },
+  ],
+  names: ({ list }) => Object.fromEntries(list.members.map((one) => [one.user_id, labelOf(one)])),
+  view: ({ list, organization }, frame) => ({
+    title: `Members of ${organization.name}`,
+    main: html`<div class="heading">
+        <h1>Members of ${organizationName(frame, organization)}</h1>
+        ${
+          formOf(frame, 'member.add').length === 0
+            ? undefined
+            : html`<a class="button" href="?ask=member.add">Add a member</a>`
+        }
+      </div>
+      ${filterBar(frame)}
+      ${table(frame, {
+        caption: 'Members, newest users first',
+        rows: list.members,
+        next: list.next,
+        idOf: (member) => member.user_id,
+        labelOf,
+        empty: nothing(
+          frame,
+          'Members appear here when you add them, or when they sign in at a provider of the organization.',
+          frame.organization === undefined
+            ? `grantor org add-member ${organization.organization_id} <address>`
+            : undefined,
+        ),
+        columns: memberColumns(frame),
+      })}`,
+  }),
+})
+
+function rowsOf(answers: Members): Readonly<Record<string, Members>> {
+  const { list } = answers as unknown as Answers
+  return Object.fromEntries(list.members.map((one) => [one.user_id, one]))
+}
+
+function labelOf({ email, name: text, user_id: user }: MemberDocument): string {
+  return email ?? text ?? user
+}
+
+/** The name of an organization in a heading, which leads to its page. */
+export function organizationName(
+  frame: Pick<Frame, 'organization'>,
+  { organization_id: organization, name: text }: OrganizationDocument,
+): Markup {
+  const shown = name(text, '(no name)')
+  return linkFor(frame, 'organizations', organization) === undefined
+    ? shown
+    : html`<a href="${linkTo('organizations', organization)}">${shown}</a>`
+}
+
+export function memberColumns(frame: Frame): [Column<MemberDocument>, ...Column<MemberDocument>[]] {
+  return [
+    {
+      heading: 'User',
+      cell(member) {
+        const to = linkFor(frame, 'users', member.user_id)
+        const shown = name(labelOf(member), '(no address)')
+        return to === undefined ? shown : html`<a href="${to}">${shown}</a>`
+      },
+    },
+    { heading: 'Name', cell: (member) => name(member.name, '–') },
+    {
+      heading: 'State',
+      cell: ({ disabled_at: at }) => (at === null ? chip('Active', 'good') : chip('Disabled', 'bad')),
+    },
+    { heading: 'Member since', cell: (member) => time(member.created_at, frame) },
+    {
+      heading: 'Tokens revoked',
+      isWide: true,
+      cell: ({ not_before: at, created_at: since }) => time(at === since ? null : at, frame, '–'),
+    },
+  ]
+}

@@ -1,0 +1,160 @@
+import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
+import type { InstallationDocument } from '../../admin/organization/installation.ts'
+import type { MemberDocument } from '../../admin/organization/member.ts'
+import type { OrganizationDocument } from '../../admin/organization/organization.ts'
+import type { ProviderDocument } from '../../admin/provider/settings.ts'
+import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
+import { actions, facts, formsFor, id, linkTo, listAddress, name, section, table, time } from '../parts.ts'
+import { screen, type Frame, type Members, type ScreenForm, type Texts } from '../screen.ts'
+import { events, EVENTS_SHOWN } from './audit.ts'
+import { installationColumns } from './installations.ts'
+import { memberColumns } from './members.ts'
+import { organizationState } from './organizations.ts'
+
+interface Answers {
+  readonly organization: OrganizationDocument
+  readonly members: { readonly members: readonly MemberDocument[]; readonly next: string | null }
+  readonly installations: { readonly installations: readonly InstallationDocument[]; readonly next: string | null }
+  readonly providers: { readonly providers: readonly ProviderDocument[] }
+  readonly audit: {
+    readonly events: readonly AuditEntryDocument[]
+    readonly names: Texts
+    readonly next: string | null
+  }
+}
+
+const ROWS_SHOWN = 10
+
+const isDisabled = (organization: Members): boolean => organization['disabled_at'] !== null
+
+const FORMS: readonly ScreenForm[] = [
+  {
+    task: 'organization.rename',
+    label: 'Rename',
+    done: 'Renamed',
+    fields: ['name'],
+    before: (answers) => ({ name: (answers as unknown as Answers).organization.name }),
+  },
+  {
+    task: 'organization.disable',
+    label: 'Disable',
+    done: 'Disabled',
+    undo: 'organization.enable',
+    undoNote: 'Tokens stay revoked if the organization is enabled again.',
+    warning:
+      'Tokens for the organization stop working, and no new ones are issued. Enabling it again does not restore the tokens.',
+    already: { text: 'Already disabled', holds: isDisabled },
+  },
+  {
+    task: 'organization.enable',
+    label: 'Enable',
+    done: 'Enabled',
+    already: { text: 'Already enabled', holds: (organization) => !isDisabled(organization) },
+  },
+  {
+    task: 'organization.revoke-tokens',
+    label: 'Revoke all tokens',
+    done: 'All tokens revoked',
+    isRecent: true,
+    isDanger: true,
+    warning: 'Every token for the organization stops working. Clients can request new ones.',
+  },
+  {
+    task: 'organization.delete',
+    label: 'Delete',
+    done: 'Deleted',
+    isRecent: true,
+    isDanger: true,
+    leadsTo: () => '/console/organizations',
+    warning:
+      'The organization ends with its memberships, installations and tokens, and cannot be restored. To stop it, disable it.',
+  },
+]
+
+/** One organization. A role for it does not have this page, which also shows what is of the server. */
+export const ORGANIZATION = screen<Answers>({
+  path: '/console/organizations/{organization_id}',
+  section: 'organizations',
+  reads: {
+    organization: { task: 'organization.show', input: () => ({}) },
+    members: { task: 'member.list', input: () => ({ limit: ROWS_SHOWN }) },
+    installations: { task: 'installation.list', input: () => ({ limit: ROWS_SHOWN }) },
+    providers: { task: 'provider.list', input: () => ({}) },
+    audit: {
+      task: 'audit.list',
+      input: ({ parameters }) => ({ organization_id: parameters['organization_id'], limit: EVENTS_SHOWN }),
+    },
+  },
+  filters: [],
+  forms: FORMS,
+  names: ({ organization }) => ({ '': organization.name }),
+  view({ organization, members, installations, providers, audit }, frame) {
+    const { organization_id: object } = organization
+    const path = linkTo('organizations', object)
+    const own = providers.providers.filter(({ organization_id: one }) => one === object)
+    const grave = formsFor(frame, object, organization, true)
+    return {
+      title: organization.name,
+      main: html`<div class="heading">
+          <h1>${name(organization.name, '(no name)')}</h1>
+          ${organizationState(organization)} ${actions(frame, formsFor(frame, object, organization, false))}
+        </div>
+        <p class="sub">${id(object)} <span>created ${time(organization.created_at, frame)}</span></p>
+        ${facts([
+          ['Grants', html`<a href="${path}/grants">What members allowed for it</a>`],
+          ['Providers', providersOf(own)],
+          ['Disabled', organization.disabled_at === null ? undefined : time(organization.disabled_at, frame)],
+          [
+            'Tokens revoked',
+            organization.not_before === organization.created_at
+              ? undefined
+              : html`all from before ${time(organization.not_before, frame)}`,
+          ],
+        ])}
+        ${section(
+          'Members',
+          table(frame, {
+            caption: 'Members, newest users first',
+            rows: members.members,
+            empty: html`<p>No user is a member.</p>`,
+            columns: memberColumns(frame),
+          }),
+          aside(frame, `${path}/members`, 'member.add', 'Add a member'),
+        )}
+        ${section(
+          'Installations',
+          table(frame, {
+            caption: 'Installed clients, newest clients first',
+            rows: installations.installations,
+            empty: html`<p>No client is installed.</p>`,
+            columns: installationColumns(frame),
+          }),
+          aside(frame, `${path}/installations`, 'installation.install', 'Install a client'),
+        )}
+        ${section('Events', events(frame, audit, 'Nothing has happened for this organization lately.'), html`<a href="${listAddress('audit', 'organization_id', object)}">All</a>`)}
+        ${grave.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, grave)}</div>`}`,
+    }
+  },
+})
+
+/** The whole list, and the form that adds to it. */
+function aside({ mayWrite }: Frame, list: string, task: string, label: string): Markup {
+  return html`<span class="actions"
+    ><a class="button" href="${list}">All</a>
+    ${mayWrite ? html`<a class="button" href="${list}?ask=${task}">${label}</a>` : undefined}</span
+  >`
+}
+
+/** At which members sign in, and whose addresses they prove. */
+function providersOf(own: readonly ProviderDocument[]): Fragment {
+  if (own.length === 0) return html`<span class="muted">none</span>`
+  return html`<ul>
+    ${own.map(
+      ({ provider_id: provider, domains }) =>
+        html`<li>
+          ${code(provider)}
+          ${domains.length === 0 ? undefined : html`<span class="muted">for</span> <bdi>${domains.join(', ')}</bdi>`}
+        </li>`,
+    )}
+  </ul>`
+}

@@ -1,0 +1,56 @@
+import type { OrganizationDocument } from '../../admin/organization/organization.ts'
+import { html, type Markup } from '../../web/markup.ts'
+import { chip, id, linkTo, name, nothing, table, time } from '../parts.ts'
+import { screen } from '../screen.ts'
+
+interface Answers {
+  readonly list: { readonly organizations: readonly OrganizationDocument[]; readonly next: string | null }
+}
+
+export const ORGANIZATIONS = screen<Answers>({
+  path: '/console/organizations',
+  section: 'organizations',
+  reads: { list: { task: 'organization.list', input: () => ({}) } },
+  filters: [],
+  forms: [
+    {
+      task: 'organization.create',
+      label: 'Create an organization',
+      done: 'Created',
+      fields: ['name', 'organization_id'],
+      leadsTo: ({ organization_id: organization }) => linkTo('organizations', String(organization)),
+    },
+  ],
+  names: ({ list }) => Object.fromEntries(list.organizations.map((one) => [one.organization_id, one.name])),
+  view: ({ list }, frame) => ({
+    title: 'Organizations',
+    main: html`<div class="heading">
+        <h1>Organizations</h1>
+        ${frame.mayWrite ? html`<a class="button" href="?ask=organization.create">Create an organization</a>` : undefined}
+      </div>
+      ${table(frame, {
+        caption: 'Organizations, newest first',
+        rows: list.organizations,
+        next: list.next,
+        empty: nothing(
+          frame,
+          'An organization is a company or a team, for which its members and programs act.',
+          'grantor org create <name>',
+        ),
+        columns: [
+          { heading: 'Name', cell: organizationLink },
+          { heading: 'State', cell: organizationState },
+          { heading: 'Id', cell: (one) => id(one.organization_id) },
+          { heading: 'Created', cell: (one) => time(one.created_at, frame) },
+        ],
+      })}`,
+  }),
+})
+
+function organizationLink({ organization_id: organization, name: text }: OrganizationDocument): Markup {
+  return html`<a href="${linkTo('organizations', organization)}">${name(text, '(no name)')}</a>`
+}
+
+export function organizationState({ disabled_at: disabled }: Pick<OrganizationDocument, 'disabled_at'>): Markup {
+  return disabled === null ? chip('Active', 'good') : chip('Disabled', 'bad')
+}

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createInitialToken } from '../../src/admin/initial-token.ts'
+import { DEFAULT_TEMPLATE } from '../../src/protocol/client/registration-template.ts'
+import type { Scope } from '../../src/protocol/token/scope.ts'
+import { hiddenFields } from '../../tools/flow.ts'
+import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
+import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
+import { aClient, aMembership, anInstallation, anOrganization, aUser } from '../support/records.ts'
+import { perform, type Members } from '../support/tasks.ts'
+
+/** What the forms and lists for organizations, domains and initial access tokens do. */
+
+const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
+
+const ends: (() => unknown)[] = []
+let stage: AdminServer
+let mine: PeopledOrganization
+let browser: ConsoleBrowser
+let home: string
+
+before(async () => {
+  stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) })
+  mine = await stage.makePeopledOrganization()
+  home = `/console/organizations/${mine.organization_id}`
+  await giveRole(stage.server)
+  browser = new ConsoleBrowser(stage.server)
+  await browser.open()
+})
+
+after(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+const read = (task: string, input: Members): Promise<Members> => perform(stage.server.context, task, input)
+
+/** The page of a form, after the sign-in that it may ask for. */
+async function ask(path: string) {
+  const asked = await browser.console.get(path)
+  return leadsTo(asked) === undefined ? asked : browser.arrive(await browser.comeBack(asked))
+}
+
+/** The form beside what was done on the page before. */
+function noticeOf<Answer extends { readonly body: string }>(page: Answer): Answer {
+  const begin = page.body.indexOf('class="notice')
+  return { ...page, body: page.body.slice(begin, page.body.indexOf('class="heading"', begin)) }
+}
+
+test('an organization is created, renamed and disabled with a way back, and deleted after a fresh sign-in', async () => {
+  const asked = await browser.console.get('/console/organizations?ask=organization.create')
+  const wrong = await browser.press(asked, 'organization.create', { name: '', organization_id: 'gor_mine' })
+  assert.equal(wrong.statusCode, 422)
+  assert.match(wrong.body, /id="error-name"[^]*id="error-organization_id"/)
+  const made = await browser.press(asked, 'organization.create', { name: 'Globex', organization_id: 'globex|1' })
+  assert.match(made.body, /Created: <bdi>Globex<\/bdi>\.|Created\.[^]*<h1><bdi>Globex/)
+  const path = '/console/organizations/globex%7C1'
+  const name = async () => (await read('organization.show', { organization_id: 'globex|1' }))['name']
+  const renamed = await browser.press(await ask(`${path}?ask=organization.rename`), 'organization.rename', {
+    name: 'Globex  Two',
+  })
+  assert.equal(await name(), 'Globex  Two')
+  await browser.press(noticeOf(renamed), 'organization.rename')
+  assert.equal(await name(), 'Globex')
+  const disabled = await browser.press(await ask(`${path}?ask=organization.disable`), 'organization.disable')
+  assert.match(disabled.body, /Tokens stay revoked if the organization is enabled again\./)
+  assert.match((await browser.press(noticeOf(disabled), 'organization.enable')).body, /Enabled[^]*Active<\/span>/)
+  assert.match((await browser.console.get('/console/search?q=globex%7C1')).headers.location ?? '', /globex%7C1$/)
+  const deleted = await browser.press(await ask(`${path}?ask=organization.delete`), 'organization.delete')
+  assert.match(deleted.body, /Deleted: <bdi>Globex<\/bdi>\.[^]*<h1>Organizations/)
+  assert.equal((await browser.console.get(path)).statusCode, 404)
+})
+
+test('members and installations: each row has its own answer, undo changes only what was changed, and a row of another organization is gone', async () => {
+  const other = await stage.makePeopledOrganization()
+  const { email, id } = await stage.makeUser()
+  const { id: early } = await stage.makeUser()
+  const list = `${home}/members`
+  const asked = await browser.console.get(`${list}?ask=member.add`)
+  assert.match((await browser.press(asked, 'member.add')).body, /Give exactly one of user_id and email\./)
+  assert.match((await browser.press(asked, 'member.add', { email })).body, new RegExp(`Added\\.[^]*${email}`))
+  await browser.press(asked, 'member.add', { user_id: early })
+  await read('member.disable', { organization_id: mine.organization_id, user_id: early })
+  const chosen = [id, early, other.user_id, id, 'constructor']
+  const done = await browser.send(list, 'member.disable', chosen, { confirmed: '1' })
+  assert.match(done.body, /Disabled: 1\. Already disabled: 1\.[^]*The row is no longer there[^]*Enable/)
+  const undo = formOf(noticeOf(done), 'member.enable')
+  assert.deepEqual(
+    [...undo.matchAll(/name="subject" value="([^"]+)"/g)].map(([, one]) => one),
+    [id],
+  )
+  await browser.press(noticeOf(done), 'member.enable')
+  const { members } = (await read('member.list', { organization_id: mine.organization_id })) as { members: Members[] }
+  const state = (user: string) => members.find((one) => one['user_id'] === user)?.['disabled_at']
+  assert.deepEqual([state(id), typeof state(early)], [null, 'string'])
+  const tooMany = Array.from({ length: 51 }, (_, index) => `gus_${index}`)
+  assert.equal((await browser.send(list, 'member.disable', tooMany, { confirmed: '1' })).statusCode, 422)
+  const { members: others } = (await read('member.list', { organization_id: other.organization_id })) as {
+    members: Members[]
+  }
+  assert.equal(others[0]?.['disabled_at'], null)
+
+  const installations = `${home}/installations`
+  await stage.makeApi()
+  const install = await ask(`${installations}?ask=installation.install`)
+  const wrong = await browser.press(install, 'installation.install', { client_id: mine.client_id, scope: 'nothing' })
+  assert.match(wrong.body, /No API declares the scope nothing\./)
+  const { apis } = (await read('api.list', {})) as { apis: { scopes: { name: string }[] }[] }
+  const scope = apis[0]?.scopes[0]?.name ?? ''
+  const fields = { client_id: mine.client_id, scope, acts_for_members: 'on' }
+  assert.match(
+    (await browser.press(install, 'installation.install', fields)).body,
+    new RegExp(`Installed\\.[^]*${scope}`),
+  )
+  const gone = await browser.send(installations, 'installation.remove', [mine.client_id], { confirmed: '1' })
+  assert.match(gone.body, /Removed: <bdi>Client \d+<\/bdi>\.[^]*Clients appear here/)
+})
+
+test('CON-09: a domain is blocked with a way back, which keeps its note and removes what was new', async () => {
+  const verdicts = async () => {
+    const { domains } = (await read('domain.list', {})) as { domains: Members[] }
+    return Object.fromEntries(domains.map((one) => [one['pattern'], [one['verdict'], one['note']]]))
+  }
+  const set = async (task: string, fields: Readonly<Record<string, string>>) =>
+    browser.press(await browser.console.get(`/console/domains/new?ask=${task}`), task, fields)
+  const blocked = await set('domain.block', { pattern: 'Evil.Example', note: HOSTILE })
+  assert.match(blocked.body, /Blocked[^]*<h1>Domains/)
+  assert.doesNotMatch(blocked.body, /<script>alert|<img src=x/)
+  const asked = await browser.press(noticeOf(blocked), 'domain.forget')
+  const removal = leadsTo(asked) === undefined ? asked : await browser.arrive(await browser.comeBack(asked))
+  assert.match(removal.body, /Remove: <bdi>evil\.example<\/bdi>/)
+  assert.ok('evil.example' in (await verdicts()))
+  await browser.press(removal, 'domain.forget')
+  assert.deepEqual(await verdicts(), {})
+
+  await set('domain.trust', { pattern: 'one.example', note: 'Ours' })
+  const turned = await set('domain.block', { pattern: 'one.example', note: 'Phishing' })
+  await browser.press(noticeOf(turned), 'domain.trust')
+  assert.deepEqual(await verdicts(), { 'one.example': ['trusted', 'Phishing'] })
+  assert.match((await set('domain.trust', { known: 'true' })).body, /claude\.ai[^]*zed\.dev/)
+  assert.match((await set('domain.trust', { pattern: 'one.example', known: 'true' })).body, /Give exactly one of/)
+  await read('domain.block', { pattern: 'two.example' })
+  const bulk = await browser.send('/console/domains', 'domain.block', ['one.example', 'two.example', 'new.example'])
+  assert.match(bulk.body, /Blocked: 1\. Already blocked: 1\.[^]*new\.example[^]*The row is no longer there/)
+  const undone = await browser.press(noticeOf(bulk), 'domain.trust')
+  assert.match(undone.body, /Trusted: <bdi>one\.example<\/bdi>\./)
+  const now = await verdicts()
+  assert.deepEqual(
+    [now['one.example'], now['two.example'], now['new.example']],
+    [['trusted', 'Phishing'], ['blocked', null], undefined],
+  )
+})
+
+test('CON-20: the console does not block the domain that people reach it at, alone or among chosen rows', async (t) => {
+  const host = '127.0.0.1:3001'
+  const there = await openAdminServer(t, { GRANTOR_CONSOLE_URL: `http://${host}` })
+  const { server } = there
+  await giveRole(server)
+  const own = new ConsoleBrowser({
+    inject: server.inject,
+    injectAdmin: (request) => server.injectAdmin({ ...request, headers: { ...request.headers, host } }),
+  })
+  const asked = await own.open('/console/domains/new?ask=domain.block')
+  const refused = await own.press(asked, 'domain.block', { pattern: '127.0.0.1' })
+  assert.equal(refused.statusCode, 409)
+  assert.match(refused.body, /The console is at 127\.0\.0\.1, so no person could sign in to it[^]*grantor domain block/)
+  for (const pattern of ['127.0.0.1', 'other.example']) await perform(server.context, 'domain.trust', { pattern })
+  const both = await own.send('/console/domains', 'domain.block', ['127.0.0.1', 'other.example'])
+  assert.match(both.body, /Blocked: 1 of 2\.[^]*The console is at/)
+})
+
+test('CON-10: an initial access token is shown once, with the limits that its fields give, and revoked', async () => {
+  const path = '/console/initial-tokens'
+  const asked = await ask(`${path}?ask=initial-token.create`)
+  assert.match(asked.body, /name="template\.trust_level"[^]*name="template\.redirect_hosts"/)
+  const wrong = await browser.press(asked, 'initial-token.create', { name: 'CI', uses: '0', 'template.scope': '"' })
+  assert.match(wrong.body, /id="error-uses"[^]*id="error-template\.scope"/)
+  const fields = {
+    ...hiddenFields({ body: formOf(wrong, 'initial-token.create') }),
+    name: HOSTILE,
+    uses: '3',
+    days: '2',
+    'template.redirect_hosts': 'app.example, *.board.example',
+  }
+  const first = await browser.console.post(path, fields)
+  const token = /class="secret">\s*<code>([^<]+)</.exec(first.body)?.[1] ?? ''
+  assert.deepEqual([first.statusCode, first.headers['cache-control'], token.length > 60], [200, 'no-store', true])
+  assert.match(first.body, /It works for 3 registrations, until /)
+  const again = await browser.console.post(path, fields)
+  assert.deepEqual([again.statusCode, /This was done already/.test(again.body)], [409, true])
+  assert.ok(![again.body, stage.server.log()].some((text) => text.includes(token.slice(-40))))
+  const { initial_tokens: tokens } = (await read('initial-token.list', {})) as { initial_tokens: Members[] }
+  assert.equal(tokens.length, 1)
+  assert.deepEqual(tokens[0]?.['template'], {
+    trust_level: 'unverified',
+    scope: null,
+    redirect_hosts: ['app.example', '*.board.example'],
+    unused: (tokens[0]?.['template'] as Members)['unused'],
+  })
+  const shown = await browser.console.get(path)
+  assert.doesNotMatch(shown.body, /<script>alert|<img src=x/)
+  assert.match(shown.body, /3 of 3/)
+  const id = String(tokens[0]?.['initial_token_id'])
+  const revoked = await browser.send(path, 'initial-token.revoke', [id], { confirmed: '1' })
+  assert.match(revoked.body, /Revoked[^]*Revoked<\/span>/)
+  const repeated = await browser.send(path, 'initial-token.revoke', [id], { confirmed: '1' }).catch(() => undefined)
+  assert.ok(repeated === undefined || /Already revoked/.test(repeated.body))
+})
+
+test('a page of 50 rows of organizations, members, installations, domains or tokens has at most 64 kB', async () => {
+  const { context } = stage.server
+  const { store, clock } = context
+  const now = clock()
+  const since = { organizationId: mine.organization_id, createdAt: now, notBefore: now }
+  for (let index = 0; index < 51; index += 1) {
+    const user = aUser({ email: `member-${index}@a-rather-long-name-of-a-host.acme.test`, name: `Member ${index}` })
+    await store.createUser(user)
+    await store.addMember(aMembership({ ...since, userId: user.id }))
+    const client = aClient({}, now)
+    await store.registerClient(client)
+    await store.install(anInstallation({ ...since, clientId: client.id, scope: 'projects:read builds:start' as Scope }))
+    await store.createOrganization(anOrganization({ name: `Customer ${index} with a rather long name` }, now))
+    const host = `host-${index}.with-a-rather-long-name.example`
+    await store.setDomainRule({ pattern: host, verdict: 'blocked', note: 'Phishing', changedAt: now })
+    await createInitialToken(context, { name: `Deployments ${index}`, uses: 1, days: 1, template: DEFAULT_TEMPLATE })
+  }
+  const lists = [`${home}/members`, `${home}/installations`, home]
+  for (const path of ['/console/organizations', '/console/domains', '/console/initial-tokens', ...lists]) {
+    const { body } = await browser.console.get(path)
+    assert.ok((body.match(/<tr data-row/g)?.length ?? 0) >= (path === home ? 20 : 50), path)
+    assert.ok(Buffer.byteLength(body) < 64_000, `${path} has ${Buffer.byteLength(body)} bytes.`)
+  }
+})

@@ -212,7 +212,8 @@ test('a page of 50 rows of organizations, members, installations, domains or tok
   const now = clock()
   const since = { organizationId: mine.organization_id, createdAt: now, notBefore: now }
   for (let index = 0; index < 51; index += 1) {
-    const user = aUser({ email: `member-${index}@a-rather-long-name-of-a-host.acme.test`, name: `Member ${index}` })
+    const email = `member-${index}@a-rather-long-name-of-a-host.acme.test`
+    const user = aUser({ email, name: `Member ${index}` })
     await store.createUser(user)
     await store.addMember(aMembership({ ...since, userId: user.id }))
     const client = aClient({}, now)

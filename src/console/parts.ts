@@ -51,6 +51,14 @@ export function copyButton(text: string): Markup {
   return html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy" hidden>${copyIcon}</button>`
 }
 
+/** A text of several lines, ready to copy. A reader can scroll it by keys. */
+export function snippet(label: string, text: string): Markup {
+  return html`<div class="snippet">
+    <pre tabindex="0" role="region" aria-label="${label}"><code>${text}</code></pre>
+    ${copyButton(text)}
+  </div>`
+}
+
 /** A command, ready to copy. */
 export function command(text: string): Markup {
   return html`<span class="command"><code>${text}</code>${copyButton(text)}</span>`
@@ -340,7 +348,7 @@ export function section(title: string, content: Fragment, aside?: Fragment): Mar
 }
 
 /** Where the page of an object is. */
-export function linkTo(kind: 'clients' | 'users' | 'grants', object: string): string {
+export function linkTo(kind: 'clients' | 'users' | 'grants' | 'apis' | 'providers', object: string): string {
   return `/console/${kind}/${encodeURIComponent(object)}`
 }
 

@@ -50,6 +50,20 @@ export interface ScreenForm {
   readonly offers?: string
   /** The member of the answer that is shown once, and never again. */
   readonly secret?: string
+  /** What to do with it, where it is not handed to a person. */
+  readonly secretNote?: string
+  /** Members of the answer that are shown with the secret. */
+  readonly beside?: readonly string[]
+  /** Fields that are shown at once; the others are behind a word. Absent: all are. */
+  readonly atFirst?: readonly string[]
+  /** Fields that the address has already, so that they are sent as they are. */
+  readonly fixed?: readonly string[]
+  /** What the fields have at first, by the members of the task: the object as it is. The change of another person meanwhile is noticed. */
+  readonly filled?: (answers: Members) => Members
+  /** What the person reads before the fields. `values`: what they have. */
+  readonly intro?: (answers: Members, values: Texts) => Markup | undefined
+  /** What the answer says. It is shown above the screen, and changed nothing. */
+  readonly result?: (answer: Members) => Markup
   /** The form is about all rows that match the filters, up to 1,000 at a time: what a dry run of the task answers. */
   readonly matches?: (answer: Members) => Matches
   /** What the fields have at first, from the answers of the screen. The next page offers to restore it. */
@@ -110,7 +124,7 @@ export interface View {
   readonly main: Markup
 }
 
-export type Section = 'overview' | 'clients' | 'users' | 'grants' | 'audit'
+export type Section = 'overview' | 'clients' | 'users' | 'grants' | 'audit' | 'apis' | 'providers'
 
 /**
  * A screen: the tasks that it reads, and the forms that it offers. The view sees nothing but their answers, so a screen can neither show
@@ -123,6 +137,8 @@ export interface Screen<Answers extends object = never> {
   readonly forms: readonly ScreenForm[]
   /** Members of the first task that the address may have, besides `before`. */
   readonly filters: readonly string[]
+  /** What else the address may have, for the fields of a form. */
+  readonly keeps?: readonly string[]
   readonly view: (answers: Answers, frame: Frame) => View
   /** The rows that can be saved, and where more follow. Absent: the screen is not saved. */
   readonly lines?: (answers: Answers) => { readonly rows: readonly object[]; readonly next: string | null }

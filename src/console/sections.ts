@@ -1,5 +1,5 @@
 import type { Markup } from '../web/markup.ts'
-import { auditIcon, clientsIcon, grantsIcon, overviewIcon, usersIcon } from './icons.ts'
+import { apisIcon, auditIcon, clientsIcon, grantsIcon, overviewIcon, providersIcon, usersIcon } from './icons.ts'
 import type { Section } from './screen.ts'
 
 /** An entry of the side. */
@@ -19,6 +19,8 @@ const SECTIONS: readonly (SectionRow & { readonly below?: string })[] = [
   { section: 'users', label: 'Users', path: '/console/users', icon: usersIcon, key: 'u' },
   { section: 'grants', label: 'Grants', path: '/console/grants', below: '/grants', icon: grantsIcon, key: 'g' },
   { section: 'audit', label: 'Audit', path: '/console/audit', icon: auditIcon, key: 'a' },
+  { section: 'apis', label: 'APIs and scopes', path: '/console/apis', icon: apisIcon, key: 's' },
+  { section: 'providers', label: 'Providers', path: '/console/providers', icon: providersIcon, key: 'p' },
 ]
 
 /** The entries for a person with a role for the server, or for one organization. */

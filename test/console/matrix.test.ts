@@ -107,9 +107,11 @@ function kindOf({ statusCode, headers, body }: LightMyRequestResponse): string {
   if (leadsTo({ body }) !== undefined) return 'sign-in'
   if (statusCode === 403) return 'refused'
   if (statusCode === 404 && body.includes('leads to no page of the console')) return 'absent'
-  if (statusCode === 200) return body.includes('class="secret"') ? 'performed' : 'page'
+  if (statusCode === 200) return /class="(result|secret)"/.test(body) ? 'performed' : 'page'
   // What the task itself says of an object that is not there, or not in this state.
-  return /role="alert"|Nothing was changed/.test(body) ? 'performed' : `${statusCode}: ${body.slice(0, 200)}`
+  return /role="alert"|class="error"|Nothing was changed/.test(body)
+    ? 'performed'
+    : `${statusCode}: ${body.slice(0, 200)}`
 }
 
 /** What the rules say. */
@@ -143,13 +145,19 @@ function formOf(caller: Caller, rule: ScreenRule, form: FormRule, path: string):
   return form === 'fresh' && !caller.isFresh ? 'asks' : 'performed'
 }
 
-/** Objects for the parameters of paths and the rows of forms. */
-async function makeObjects(): Promise<Readonly<Record<string, string>>> {
-  const { client_id } = await stage.makeClient()
-  const { user_id } = await perform(stage.server.context, 'user.create', { email: stage.anEmail() })
+/** Objects for the parameters of a path and the rows of a form; undefined: for all. */
+async function makeObjects(path?: string, subject?: string): Promise<Readonly<Record<string, string>>> {
+  const { context } = stage.server
+  const isNeeded = (name: string): boolean => path === undefined || path.includes(name) || subject === name
+  const made = async (name: string, make: () => Promise<unknown>) => (isNeeded(name) ? String(await make()) : '')
   return {
-    client_id,
-    user_id: String(user_id),
+    client_id: await made('client_id', async () => (await stage.makeClient()).client_id),
+    user_id: await made(
+      'user_id',
+      async () => (await perform(context, 'user.create', { email: stage.anEmail() }))['user_id'],
+    ),
+    resource: await made('{resource}', stage.makeApi),
+    provider_id: await made('provider_id', makeProvider),
     grant_id: mine.grant_id,
     organization_id: mine.organization_id,
     session_id: '0'.repeat(34),
@@ -157,8 +165,25 @@ async function makeObjects(): Promise<Readonly<Record<string, string>>> {
   }
 }
 
+let providers = 0
+
+/** A provider that answers nothing. */
+async function makeProvider(): Promise<string> {
+  providers += 1
+  const id = `idp-${providers}`
+  const own = {
+    template: 'oidc',
+    name: 'Idp',
+    issuer: 'http://127.0.0.1:9',
+    client_id: 'grantor',
+    client_secret: 's3cr3t',
+  }
+  await perform(stage.server.context, 'provider.create', { provider_id: id, ...own })
+  return id
+}
+
 function fill(path: string, objects: Readonly<Record<string, string>>): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => objects[name] ?? '')
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(objects[name] ?? ''))
 }
 
 function post(path: string, { headers, grantId }: Caller, form: ScreenForm, objects: Readonly<Record<string, string>>) {
@@ -222,7 +247,7 @@ test('CON-04: each caller gets from each screen and each form what the rules say
           const needed = rule.forms[form.task] ?? 'fresh'
           const expected = formOf(caller, rule, needed, screen.path)
           if ((expected === 'performed') !== isAllowed) continue
-          const objects = isAllowed ? await makeObjects() : targets
+          const objects = isAllowed ? await makeObjects(screen.path, form.subject) : targets
           const path = fill(screen.path, objects)
           const what = `${name}, ${form.task} at ${screen.path}`
           const url = `${path}?${new URLSearchParams({ ask: form.task, subject: objects[form.subject ?? ''] ?? '' }).toString()}`

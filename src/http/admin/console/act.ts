@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AdminError, conflict } from '../../../admin/admin-error.ts'
 import { asAdministrator } from '../../../admin/administrators.ts'
-import { inputFields, readFields } from '../../../admin/input-fields.ts'
+import { labelOf, readFields } from '../../../admin/input-fields.ts'
 import { runTask } from '../../../admin/run-task.ts'
 import { authenticateRole } from '../../../admin/user/role-holder.ts'
 import { secretPage, TYPED_FROM } from '../../../console/ask.ts'
@@ -11,6 +11,7 @@ import { asksFirst, type Members, type ScreenForm, type Texts } from '../../../c
 import { after } from '../../../base/brand.ts'
 import { invalidRequest } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
+import { errorsOf, filledTexts, formFields, seenOf, taskOf, textsIn } from './filling.ts'
 import {
   csrfParts,
   filtersIn,
@@ -21,9 +22,9 @@ import {
   namesIn,
   readAll,
   render,
+  requireForms,
   sealOutcome,
   subjectsIn,
-  taskOf,
   type Found,
 } from './show.ts'
 import {
@@ -42,13 +43,14 @@ const SUBJECT_LIMIT = 50
 /** Of a reason that the address of the next page has. */
 const REASON_LIMIT = 160
 const REASONS = 10
+const NOTE_LIMIT = 500
 /** Of the reasons after these. */
 const SHORT_REASON_LIMIT = 12
 /** After this time no other row of a form begins. */
 const ROWS_MS = 10 * 1000
 const ONCE_MS = 60 * 60 * 1000
 /** What a form has besides the fields of its task. */
-const OWN_NAMES: ReadonlySet<string> = new Set(['csrf', 'task', 'subject', 'confirmed', 'once', 'typed'])
+const OWN_NAMES: ReadonlySet<string> = new Set(['csrf', 'task', 'subject', 'confirmed', 'once', 'typed', 'seen'])
 
 /**
  * Performs the task of a form, for each row that was chosen: each is authorized and audited, and one that fails does not stop the others.
@@ -70,12 +72,11 @@ export async function act(
   const form = formFor(found, sent.get('task'))
   line.task = `console ${form.task}`
   authorizeTask(context, visitor.holder.administrator, taskOf(form.task), found.parameters)
-  const { fields = [] } = form
-  if (sent.names.some((name) => !OWN_NAMES.has(name) && !fields.includes(name)))
-    throw invalidRequest('console_form_wrong', { status: 403 })
+  requireForms(visitor)
+  const fields = formFields(form)
+  const values = textsIn(fields, sent, OWN_NAMES)
+  if (values === undefined) throw invalidRequest('console_form_wrong', { status: 403 })
   const subjects = form.subject === undefined ? [] : subjectsIn(sent)
-  // A field with a box for each value is sent once for each.
-  const values = Object.fromEntries(fields.map((name) => [name, sent.all(name).join(' ')]))
   const refuse = (status: number, errors: Texts): Promise<ConsoleAnswer> =>
     render(desk, found, visit, visitor, { status, outcome: refusedWith(form, errors), asking: undefined })
   const again = (status: number, errors: Texts): Promise<ConsoleAnswer> =>
@@ -104,14 +105,27 @@ export async function act(
     const count = matches?.names.length ?? 0
     if (sent.get('typed') !== String(count)) return again(422, { '': `${count} match now, which is another number.` })
   }
-  const given = { ...readFields(inputFields(taskOf(form.task), fields), (name) => values[name]), ...filters }
   const before = subjects.length > 1 ? undefined : await readBefore(desk, found, visit, visitor)
+  const filled = before && filledTexts(form, before)
+  const seen = sent.get('seen')
+  if (filled !== undefined && seen !== undefined && seen !== seenOf(context, filled)) return again(409, { '': CHANGED })
+  // A task that replaces all needs all, and one that changes what it is given gets what was changed.
+  const earlier = taskOf(form.task).method === 'PATCH' ? (filled ?? {}) : undefined
+  const given = { ...readFields(fields, values, earlier), ...filters }
   const name = before && namesIn(found.screen, before)[subjects[0] ?? '']
   const unknown = before && form.choices && findUnknown(form.choices(before), values)
   if (unknown !== undefined) return again(422, { [unknown.field]: `${unknown.value} is not among the choices.` })
   const performed = await performEach(desk, found, visitor, form, subjects, given)
+  const answered = performed[0]?.answer
+  if (form.result !== undefined && answered !== undefined) {
+    const result = form.result(answered)
+    return render(desk, found, visit, visitor, { status: 200, outcome: undefined, asking: undefined, result })
+  }
   return finish(desk, found, visitor, { form, performed, name, before: before && form.before?.(before) }, again)
 }
+
+const CHANGED =
+  'This was changed after the form was shown. The form has what you typed: compare, and save it again to replace the change.'
 
 /** What became of each row. */
 interface Performed {
@@ -200,13 +214,18 @@ function finish(
 ): Promise<ConsoleAnswer> | ConsoleAnswer {
   const [only] = performed
   if (performed.length === 1 && only?.error !== undefined)
-    return again(statusOf(only.error), errorsOf(only.error, form))
+    return again(statusOf(only.error), errorsOf(only.error, form, formFields(form)))
   if (form.secret !== undefined && only?.answer !== undefined) {
     const secret = only.answer[form.secret]
     if (typeof secret === 'string') {
       const { expires_at: until } = only.answer
-      const use = { name, until: typeof until === 'string' ? until : undefined }
-      return page(desk.framed(secretPage(form, secret, use, pathOf(found)), visitor, found.screen.section))
+      const beside = (form.beside ?? []).flatMap((member): readonly (readonly [string, string])[] => {
+        const text = only.answer?.[member]
+        return typeof text === 'string' ? [[labelOf(member), text]] : []
+      })
+      const use = { name, until: typeof until === 'string' ? until : undefined, beside }
+      const back = form.leadsTo?.(only.answer) ?? pathOf(found)
+      return page(desk.framed(secretPage(form, secret, use, back), visitor, found.screen.section))
     }
   }
   const matches = only?.answer === undefined ? undefined : form.matches?.(only.answer)
@@ -217,6 +236,7 @@ function finish(
     text: form.done,
     count: matches?.names.length,
     name,
+    note: noteOf(only?.answer),
     offers: form.offers,
     before,
     done: ids(changed).filter((subject) => subject !== ''),
@@ -251,6 +271,12 @@ function findUnknown(
     if (value !== undefined) return { field, value }
   }
   return undefined
+}
+
+/** What the task warns of. */
+function noteOf(answer: Members | undefined): string | undefined {
+  const { notice } = answer ?? {}
+  return typeof notice === 'string' ? notice.slice(0, NOTE_LIMIT) : undefined
 }
 
 function pathOf({ here }: Found): string {
@@ -288,14 +314,4 @@ function refusedWith({ task, done: text }: ScreenForm, errors: Texts): Outcome {
 
 function statusOf({ kind }: AdminError): number {
   return { refused: 422, unknown: 404, conflict: 409 }[kind]
-}
-
-/** Sentences beside their fields; those of the whole task, and of members that the form does not have, above. */
-function errorsOf({ message, problems }: AdminError, { fields = [] }: ScreenForm): Texts {
-  const errors: Record<string, string> = {}
-  for (const { loc, msg } of problems) {
-    const member = loc[1] ?? ''
-    errors[fields.includes(member) ? member : ''] = msg
-  }
-  return problems.length === 0 ? { '': message } : errors
 }

@@ -5,7 +5,6 @@ import { queryTypes, readQueryValue } from '../../../admin/query-values.ts'
 import { LIST_LIMIT } from '../../../admin/page.ts'
 import { runTask } from '../../../admin/run-task.ts'
 import { pathParameters, type Administrator, type Task } from '../../../admin/task.ts'
-import { findTask } from '../../../admin/tasks.ts'
 import { askPage, type Asking } from '../../../console/ask.ts'
 import { filterBar } from '../../../console/parts.ts'
 import { outcomeNotice, type Outcome } from '../../../console/notice.ts'
@@ -21,12 +20,13 @@ import type {
   Texts,
   View,
 } from '../../../console/screen.ts'
-import { html } from '../../../web/markup.ts'
+import { html, type Markup } from '../../../web/markup.ts'
 import { parseJson } from '../../../base/json.ts'
 import { NO_PARAMETERS, type Parameters } from '../../../base/message.ts'
 import { invalidRequest, OAuthError, type Reason } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
 import { matchSegments } from '../routes.ts'
+import { filledTexts, seenOf, taskOf } from './filling.ts'
 import { resolveFilters } from './resolve.ts'
 import { page, securityUri, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
 
@@ -47,7 +47,7 @@ export function findScreen({ path, query }: Pick<Visit, 'path' | 'query'>): Foun
   for (const screen of SCREENS) {
     const parameters = matchSegments(screen.path.split('/'), segments)
     if (parameters === undefined) continue
-    const kept = ['before', 'ask', ...screen.filters].flatMap((name): [string, string][] => {
+    const kept = ['before', 'ask', ...screen.filters, ...(screen.keeps ?? [])].flatMap((name): [string, string][] => {
       const value = query.get(name)
       return value === undefined ? [] : [[name, value]]
     })
@@ -93,13 +93,20 @@ export async function show(desk: Desk, found: Found, visit: Visit, visitor: Visi
   if (ask === undefined) return render(desk, found, visit, visitor, { status: 200, outcome, asking: undefined })
   const frame = frameOf(desk, found, visit, visitor)
   const form = frame.forms.find(({ task }) => task === ask)
-  if (form === undefined && !frame.mayWrite && found.screen.forms.some(({ task }) => task === ask))
+  if (form === undefined && !frame.mayWrite && found.screen.forms.some(({ task }) => task === ask)) {
     authorizeTask(desk.context, visitor.holder.administrator, taskOf(ask), found.parameters)
+    requireForms(visitor)
+  }
   if (form === undefined) throw invalidRequest('path_unknown', { status: 404 })
   if (form.isRecent === true && !isRecent(desk, visitor))
     return desk.leave(visit, found.here, true, visitor.holder.user.email)
   const asking = { form, subjects: subjectsIn(query), values: {}, errors: {} }
   return render(desk, found, visit, visitor, { status: 200, outcome, asking })
+}
+
+/** A role that only reads has no forms, also where a task changes nothing. @throws OAuthError insufficient_scope */
+export function requireForms({ holder }: Visitor): void {
+  if (holder.administrator.access !== 'write') throw new OAuthError('insufficient_scope', 'admin_may_only_read')
 }
 
 /** The rows that an address or a form names, each once. */
@@ -113,6 +120,8 @@ export interface Shown {
   /** What was done on the page before, or could not be done. */
   readonly outcome: Outcome | undefined
   readonly asking: Pick<Asking, 'form' | 'subjects' | 'values' | 'errors'> | undefined
+  /** What the answer of a task that changed nothing says. */
+  readonly result?: Markup
 }
 
 /** Reads the tasks of the screen, each authorized, and renders what they answer. */
@@ -121,7 +130,7 @@ export async function render(
   found: Found,
   visit: Visit,
   visitor: Visitor,
-  { status, outcome, asking }: Shown,
+  { status, outcome, asking, result }: Shown,
 ): Promise<ConsoleAnswer> {
   const { screen } = found
   const frame = frameOf(desk, found, visit, visitor)
@@ -147,17 +156,41 @@ export async function render(
     const task = taskOf(asking.form.task)
     const once = asking.form.secret === undefined ? undefined : desk.context.random(16).toString('base64url')
     // Without a mail server the task only refuses to send.
-    const fields = inputFields(task, asking.form.fields ?? []).filter(
-      ({ name }) => name !== 'send' || desk.context.mail !== undefined,
+    const { form } = asking
+    const fields = inputFields(
+      task,
+      (form.fields ?? []).filter((name) => name !== 'send' || desk.context.mail !== undefined),
     )
-    const choices = asking.form.choices?.(read.answers) ?? {}
-    const values = { ...asking.form.before?.(read.answers), ...asking.values }
-    const matches = await findMatches(desk, found, visit, visitor, asking.form)
-    const asked = { ...asking, values, choices, summary: task.summary, fields, names, matches, once }
+    const choices = form.choices?.(read.answers) ?? {}
+    const filled = filledTexts(form, read.answers)
+    const kept = Object.fromEntries((form.fixed ?? []).map((name) => [name, frame.place.query[name] ?? '']))
+    const values =
+      filled === undefined
+        ? { ...kept, ...form.before?.(read.answers), ...asking.values }
+        : Object.keys(asking.values).length === 0
+          ? filled
+          : asking.values
+    const matches = await findMatches(desk, found, visit, visitor, form)
+    const shown = fields.filter(({ name }) => form.fixed?.includes(name) !== true)
+    const intro = form.intro?.(read.answers, values)
+    const seen = filled && seenOf(desk.context, filled)
+    const asked = {
+      ...asking,
+      values,
+      choices,
+      summary: task.summary,
+      fields: shown,
+      names,
+      matches,
+      once,
+      seen,
+      intro,
+    }
     return answerWithOutcome(askPage(asked, frame))
   }
   if (screen.preview !== undefined) return desk.preview(screen.preview(read.answers, frame), screenAbove(visit.path))
-  return answerWithOutcome(screen.view(read.answers, frame))
+  const view = screen.view(read.answers, frame)
+  return answerWithOutcome(result === undefined ? view : { ...view, main: html`${result}${view.main}` })
 }
 
 /** The filters of a list that the address has, and where its page begins, as the task of a form takes them. */
@@ -350,13 +383,6 @@ function wholeDay(name: string, text: string): string {
   // The 31st of February is a day of March for Date.parse.
   if (Number.isNaN(start) || !new Date(start).toISOString().startsWith(text)) return text
   return new Date(name === 'until' ? start + DAY_MS : start).toISOString()
-}
-
-/** @throws Error for a row of SCREENS that names no task, which is a bug */
-export function taskOf(name: string): Task {
-  const task = findTask(name)
-  if (task === undefined) throw new Error(`There is no task ${name}.`)
-  return task
 }
 
 /** Seals what was done for the address of the next page: another site must not make a page say that something was done. */

@@ -72,7 +72,8 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): InputField 
   return {
     name,
     label: labelOf(name),
-    description: schema.description ?? value.description ?? '',
+    // A form has no null.
+    description: (schema.description ?? value.description ?? '').replace(/\bnull: /, 'empty: '),
     kind,
     choices: choices ?? [],
     isRequired,

@@ -114,11 +114,15 @@ export function secretPage(form: ScreenForm, secret: string, use: SecretUse, bac
       <h1>${form.done}${whom === undefined ? undefined : html` for ${name(whom, '(no name)')}`}</h1>
       ${until === undefined ? undefined : html`<p>It works once, until ${exactTime(until)}.</p>`}
       <p>It is shown this once. ${form.secretNote ?? HAND_OVER}</p>
-      ${beside.length === 0 ? undefined : facts(beside.map(([label, text]) => [label, html`<code>${text}</code> ${copyButton(text)}`]))}
+      ${beside.length === 0 ? undefined : facts(beside.map(([label, text]) => [label, besideText(text)]))}
       <p class="secret">
         ${isLink ? html`<code>${href(secret)}</code>` : html`<code>${secret}</code>`} ${copyButton(secret)}
       </p>
       <p><a class="button" href="${back}">Go on</a></p>
     </div>`,
   }
+}
+
+function besideText(text: string): Markup {
+  return /^\d{4}-\d\d-\d\dT/.test(text) ? html`${exactTime(text)}` : html`<code>${text}</code> ${copyButton(text)}`
 }

@@ -1,7 +1,7 @@
 import { rowsIn, type InputField } from '../admin/input-fields.ts'
 import { pathParameters } from '../admin/task.ts'
 import { findTask } from '../admin/tasks.ts'
-import { html, type Fragment, type Markup } from '../web/markup.ts'
+import { html, lines, type Fragment, type Markup } from '../web/markup.ts'
 import type { ScreenForm, Texts } from './screen.ts'
 
 /** The fields of a form, and what is in them. Texts and errors are by the path of a field: `name`, `scopes.0.name`. */
@@ -82,8 +82,11 @@ function fieldOf(field: InputField, path: string, filling: Filling, focus: strin
       ${field.parts.map((part) => fieldOf(part, `${path}.${part.name}`, filling, focus))}
     </fieldset>`
   if (kind === 'rows') return rowsOf(field, path, filling, focus)
-  const below = html`${description === '' ? undefined : html`<p class="hint" id="hint-${path}">${description}</p>`}
-  ${fault}`
+  // No page has a secret, so it is not there any more after a mistake.
+  const isLost = kind === 'password' && (values[path] ?? '') !== ''
+  const again = isLost ? html`<p class="error">Type it again.</p>` : undefined
+  const below = html`${again}
+  ${description === '' ? undefined : html`<p class="hint" id="hint-${path}">${description}</p>`} ${fault}`
   const state = { values, errors, hasHint: description !== '', hasFocus: path === focus, isChange: seen !== undefined }
   const control = controlOf(field, path, state)
   if (kind === 'flag')
@@ -137,7 +140,7 @@ function controlOf(field: InputField, path: string, state: ControlState): Markup
   }
   if (kind === 'lines' || kind === 'json')
     return html`<textarea name="${path}" rows="${kind === 'json' ? 8 : 3}" spellcheck="false" ${more}>
-${value}</textarea>`
+${lines(value)}</textarea>`
   const isSecret = kind === 'password'
   // A secret is typed again, so that no page has it.
   return html`<input

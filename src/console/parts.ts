@@ -1,5 +1,5 @@
 import { LIST_LIMIT } from '../admin/page.ts'
-import { code, html, type Fragment, type Markup } from '../web/markup.ts'
+import { code, html, lines, type Fragment, type Markup } from '../web/markup.ts'
 import { visible } from '../web/visible.ts'
 import { closeIcon, copyIcon, noIcon, warnIcon, yesIcon } from './icons.ts'
 import { lockOutBy } from './lock-out.ts'
@@ -48,13 +48,15 @@ export function id(text: string, to?: string): Markup {
 
 /** The script shows the button. */
 export function copyButton(text: string): Markup {
-  return html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy" hidden>${copyIcon}</button>`
+  return html`<button type="button" class="copy" data-copy="${lines(text)}" aria-label="Copy" hidden>
+    ${copyIcon}
+  </button>`
 }
 
 /** A text of several lines, ready to copy. A reader can scroll it by keys. */
 export function snippet(label: string, text: string): Markup {
   return html`<div class="snippet">
-    <pre tabindex="0" role="region" aria-label="${label}"><code>${text}</code></pre>
+    <pre tabindex="0" role="region" aria-label="${label}"><code>${lines(text)}</code></pre>
     ${copyButton(text)}
   </div>`
 }

@@ -178,6 +178,10 @@ fieldset > label.flag + label.flag { margin-top: 4px; }
 .snippet { position: relative; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
 .snippet pre { margin: 0; padding: 12px 40px 12px 12px; white-space: pre-wrap; }
 .snippet .copy { position: absolute; top: 8px; right: 8px; }
+.step > * + *, .result { margin-top: 8px; }
+.result { margin-bottom: 16px; }
+.step a, .plate a, dt a { text-decoration: underline; }
+.snippet + *, .facts + .hint { margin-top: 12px; }
 .notice .note { flex-basis: 100%; }
 .secret, .address { padding: 12px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); gap: 0 24px; }

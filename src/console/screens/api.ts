@@ -53,6 +53,7 @@ const FORMS: readonly ScreenForm[] = [
     // The scopes have a page of their own. A rule for an exchange is said alone, because others stay.
     fields: membersOf('api.update', ['name', 'tokens', 'exchange'], ['scopes', 'step_up']),
     filled: (answers) => ({ ...apiIn(answers), exchange: [] }),
+    warning: 'Tokens that were issued stay as they are.',
   },
   CREDENTIALS,
   {
@@ -191,8 +192,8 @@ function scopeTable(frame: Frame, { scopes }: ApiDocument): Markup {
       empty: html`<p>The API has no scopes. A person reads that nothing limits what a client may do.</p>`,
       columns: [
         { heading: 'Scope', cell: (scope) => code(scope.name) },
-        { heading: 'A person reads', isRest: true, cell: ({ sentence }) => name(sentence, '(nothing)') },
-        { heading: 'Who may have it', cell: ({ granted_to: to }) => GRANTED[to] },
+        { heading: 'Person reads', isRest: true, cell: ({ sentence }) => name(sentence, '(nothing)') },
+        { heading: 'Given to', cell: ({ granted_to: to }) => GRANTED[to] },
         { heading: 'Needs', cell: ({ step_up: step }) => needs(step) },
       ],
     },

@@ -41,7 +41,7 @@ export const MANAGING_FORMS: readonly ScreenForm[] = [
   },
   {
     task: 'client.set-rules',
-    label: 'Rules',
+    label: 'Set the rules',
     done: 'Rules changed',
     fields: membersOf('client.set-rules', []),
     isRecent: true,
@@ -69,7 +69,7 @@ export const MANAGING_FORMS: readonly ScreenForm[] = [
   },
   {
     task: 'client.set-keys',
-    label: 'Keys',
+    label: 'Set the keys',
     done: 'Keys changed',
     fields: membersOf('client.set-keys', []),
     isRecent: true,

@@ -30,6 +30,7 @@ const FORMS: readonly ScreenForm[] = [
     atFirst: FIRST,
     isRecent: true,
     filled: ({ provider }) => provider as Members,
+    warning: 'The secret stays as it is if you leave it empty. Sessions and tokens stay valid.',
   },
   {
     task: 'provider.disable',

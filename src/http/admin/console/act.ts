@@ -11,7 +11,7 @@ import { asksFirst, type Members, type ScreenForm, type Texts } from '../../../c
 import { after } from '../../../base/brand.ts'
 import { invalidRequest } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
-import { errorsOf, filledTexts, formFields, seenOf, taskOf, textsIn } from './filling.ts'
+import { errorsOf, filledTexts, formFields, seenOf, taskOf, textsIn, withoutTouch } from './filling.ts'
 import {
   csrfParts,
   filtersIn,
@@ -111,7 +111,7 @@ export async function act(
   if (filled !== undefined && seen !== undefined && seen !== seenOf(context, filled)) return again(409, { '': CHANGED })
   // A task that replaces all needs all, and one that changes what it is given gets what was changed.
   const earlier = taskOf(form.task).method === 'PATCH' ? (filled ?? {}) : undefined
-  const given = { ...readFields(fields, values, earlier), ...filters }
+  const given = { ...readFields(fields, withoutTouch(values, filled ?? {}), earlier), ...filters }
   const name = before && namesIn(found.screen, before)[subjects[0] ?? '']
   const unknown = before && form.choices && findUnknown(form.choices(before), values)
   if (unknown !== undefined) return again(422, { [unknown.field]: `${unknown.value} is not among the choices.` })

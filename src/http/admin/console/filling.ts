@@ -12,6 +12,7 @@ import { findTask } from '../../../admin/tasks.ts'
 import type { Parameters } from '../../../base/message.ts'
 import type { Members, ScreenForm, Texts } from '../../../console/screen.ts'
 import type { Context } from '../../../ports/context.ts'
+import { visible } from '../../../web/visible.ts'
 
 /** What the fields of a form have, when it is shown and when it is sent. */
 
@@ -29,6 +30,24 @@ export function formFields({ task, fields = [] }: Pick<ScreenForm, 'task' | 'fie
 /** The texts of a form that shows what the object has; undefined: another form. */
 export function filledTexts(form: ScreenForm, answers: Members): Texts | undefined {
   return form.filled && textsOf(formFields(form), form.filled(answers))
+}
+
+/**
+ * What was sent, with the texts of the object where the person left what the form showed: a page shows invisible characters and runs of
+ * spaces otherwise, and a change of another field must not replace them.
+ */
+export function withoutTouch(values: Texts, filled: Texts): Texts {
+  return Object.fromEntries(
+    Object.entries(values).map(([path, text]) => {
+      const own = filled[path]
+      return [path, own !== undefined && plain(text) === plain(own.split('\n').map(visible).join('\n')) ? own : text]
+    }),
+  )
+}
+
+/** Browsers send the lines of a text with CRLF. */
+function plain(text: string): string {
+  return text.replaceAll('\r\n', '\n').trim()
 }
 
 /** Names what the form showed, so that a change of another person meanwhile is noticed. */

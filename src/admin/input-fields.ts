@@ -129,8 +129,9 @@ function readOne(field: InputField, path: string, texts: Texts, earlier: Texts |
   const { kind, choices, isRequired, isNullable, parts } = field
   if (kind === 'group') {
     const members = readParts(parts, `${path}.`, texts, earlier)
-    if (Object.keys(members).length > 0 || isRequired) return members
-    return isNullable ? null : undefined
+    if (Object.keys(members).length > 0) return members
+    if (isNullable) return null
+    return isRequired ? members : undefined
   }
   const isGiven = earlier !== undefined && isChanged(field, path, texts, earlier)
   if (earlier !== undefined && !isGiven) return undefined

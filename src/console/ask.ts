@@ -45,7 +45,7 @@ export function askPage(asking: Asking, frame: Frame): View {
       }
       ${asking.intro} ${matches === undefined ? undefined : matching(frame, form, matches)}
       ${warning === undefined ? undefined : html`<p class="${isDanger ? 'plate' : ''}">${warning}</p>`}
-      <form method="post" action="${addressOf(frame, {})}" class="ask">
+      <form method="post" action="${addressOf(frame, {})}" class="ask" autocomplete="off">
         ${hidden('csrf', frame.csrf)} ${hidden('task', task)} ${hidden('confirmed', '1')}
         ${once === undefined ? undefined : hidden('once', once)} ${subjects.map((one) => hidden('subject', one))}
         ${seen === undefined ? undefined : hidden('seen', seen)}

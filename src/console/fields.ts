@@ -125,31 +125,31 @@ function controlOf(field: InputField, path: string, state: ControlState): Markup
     errors[path] === undefined ? undefined : html` aria-invalid="true"`,
     hasFocus ? html` autofocus` : undefined,
   ]
+  const named: Fragment = [html` name="${path}"`, more]
   if (kind === 'flag') {
     const isOn = value === 'true' || value === 'on'
-    return html`<input type="checkbox" name="${path}" value="on" ${isOn ? html` checked` : undefined}${more} />`
+    return html`<input type="checkbox" ${named} value="on" ${isOn ? html` checked` : undefined} />`
   }
   if (kind === 'choice') {
-    const isYesOrNo = choices.join() === 'true,false'
-    const word = (choice: string): string => (isYesOrNo ? (choice === 'true' ? 'yes' : 'no') : choice)
     const isRequired = !mayBeEmpty && (field.isRequired || (isChange && !isNullable && value !== ''))
-    return html`<select name="${path}" ${more}>
-      ${isRequired ? undefined : html`<option value=""></option>`}
-      ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html` selected` : undefined}>${word(choice)}</option>`)}
+    const none = isRequired ? undefined : html`<option value=""></option>`
+    return html`<select ${named}>
+      ${none}${choices.map((choice) => option(choice, choice === value, choices))}
     </select>`
   }
   if (kind === 'lines' || kind === 'json')
-    return html`<textarea name="${path}" rows="${kind === 'json' ? 8 : 3}" spellcheck="false" ${more}>
-${lines(value)}</textarea>`
-  const isSecret = kind === 'password'
+    return html`<textarea ${named} rows="${kind === 'json' ? 8 : 3}" spellcheck="false">${lines(value)}</textarea>`
   // A secret is typed again, so that no page has it.
-  return html`<input
-    type="${isSecret ? 'password' : 'text'}"
-    name="${path}"
-    value="${isSecret ? '' : value}"
-    autocomplete="${isSecret ? 'new-password' : 'off'}"
-    ${maxLength === undefined ? undefined : html` maxlength="${maxLength}"`}${more}
-  />`
+  if (kind === 'password') return html`<input type="password" ${named} autocomplete="new-password" />`
+  const most = maxLength === undefined ? undefined : html` maxlength="${maxLength}"`
+  return html`<input ${named}${most} value="${value}" />`
+}
+
+/** Without spaces, as the field: a page has many. */
+function option(choice: string, isSelected: boolean, choices: readonly string[]): Markup {
+  const selected = isSelected ? html` selected` : undefined
+  if (choices.join() !== 'true,false') return html`<option${selected}>${choice}</option>`
+  return html`<option value="${choice}" ${selected}>${choice === 'true' ? 'yes' : 'no'}</option>`
 }
 
 /** A box for each value. Where another task says which values there are, the description is about the text that the API takes. */
@@ -208,9 +208,8 @@ function rowsOf({ label, description, parts }: InputField, path: string, filling
           ${leaves.map(({ leaf, below }) => {
             const at = `${path}.${place}.${below}`
             const state = { values, errors, hasHint: false, hasFocus: at === focus, mayBeEmpty: true }
-            return html`<div>
-              <label class="field"><span>${leaf.label}</span>${controlOf(leaf, at, state)}</label>${faultOf(at, errors)}
-            </div>`
+            const label = html`<label class="field"><span>${leaf.label}</span>${controlOf(leaf, at, state)}</label>`
+            return html`<div>${label}${faultOf(at, errors)}</div>`
           })}
         </fieldset>`,
     )}

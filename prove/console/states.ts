@@ -6,6 +6,7 @@ import { SCREENS } from '../../src/console/screens.ts'
 import { after } from '../../src/base/brand.ts'
 import { mintClientId, mintOrganizationId, mintUserId } from '../../src/protocol/ids.ts'
 import { obtainTokens, redeem, registerClient, silentCodes } from '../../tools/flow.ts'
+import { setUp, setUpStates } from './set-up-states.ts'
 import type { Grantor } from '../resource-servers/grantor.ts'
 
 /** A page of the console in one of its states. */
@@ -22,7 +23,7 @@ const ROWS = 51
 /** What a hostile client may call itself. */
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)>\u202e${'W'.repeat(60)}`
 
-const LISTS = ['', '/clients', '/users', '/grants', '/audit']
+const LISTS = ['', '/clients', '/users', '/grants', '/audit', '/apis', '/providers']
 
 /** The lists of a server that has just started, and those that have one row. */
 export function firstStates(console: string): readonly State[] {
@@ -36,6 +37,7 @@ export function firstStates(console: string): readonly State[] {
 export async function fillStates(grantor: Grantor, console: string): Promise<readonly State[]> {
   const { context } = grantor
   const { userIds, clientIds, grantId, organizationId, hostileId } = await fill(grantor)
+  const ready = await setUp(grantor)
   const [user = '', other = ''] = userIds
   const [client = ''] = clientIds
   const now = context.clock()
@@ -44,7 +46,7 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
     client: mintClientId(after(now, -1000), randomBytes),
   }
   const pages: readonly (readonly [name: string, path: string])[] = [
-    ...LISTS.map((path) => [`50 rows ${path}`, path] as const),
+    ...LISTS.slice(0, 5).map((path) => [`50 rows ${path}`, path] as const),
     ['filtered', '/clients?trust_level=unverified&source=registration&used=false'],
     ['no client matches', '/clients?name=zzz&source=document'],
     ['no user matches', '/users?email_prefix=zzz'],
@@ -67,7 +69,8 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
   ]
   return [
     ...pages.map(([name, path]) => at(console, name, path)),
-    ...confirmations({ user, client, grant: grantId, organization: organizationId, clients: clientIds }).map(
+    ...setUpStates(ready, console),
+    ...confirmations({ ...ready, user, client, grant: grantId, organization: organizationId, clients: clientIds }).map(
       ([name, path]) => at(console, name, path),
     ),
     {
@@ -142,7 +145,7 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
 
 /** The screens for a person who may read, on which nothing can be changed. */
 export function readOnlyStates(states: readonly State[]): readonly State[] {
-  const shown = states.filter(({ name }) => /^(50 rows|a client|a user|a grant)/.test(name))
+  const shown = states.filter(({ name }) => /^(50 rows|a client|a user|a grant|an API|a provider( that|$))/.test(name))
   return shown.map(({ name, show }) => ({
     name: `read-only: ${name}`,
     async show(tab) {
@@ -163,6 +166,8 @@ function confirmations(known: {
   readonly client: string
   readonly grant: string
   readonly organization: string
+  readonly resource: string
+  readonly provider: string
   readonly clients: readonly string[]
 }): readonly (readonly [name: string, path: string])[] {
   const ids: Readonly<Record<string, string>> = {
@@ -170,6 +175,8 @@ function confirmations(known: {
     user_id: known.user,
     grant_id: known.grant,
     organization_id: known.organization,
+    resource: known.resource,
+    provider_id: known.provider,
   }
   const idOf = (name: string): string => {
     const found = ids[name]
@@ -178,7 +185,9 @@ function confirmations(known: {
   }
   const single = SCREENS.flatMap((screen) =>
     screen.forms.filter(asksFirst).map((form): readonly [string, string] => {
-      const path = screen.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => idOf(name)).replace('/console', '')
+      const path = screen.path
+        .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(idOf(name)))
+        .replace('/console', '')
       const subject =
         form.subject === undefined ? '' : `&subject=${ids[form.subject] ?? '01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'}`
       return [`asks: ${screen.path} ${form.task}`, `${path}?ask=${form.task}${subject}`]

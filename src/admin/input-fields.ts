@@ -52,10 +52,14 @@ interface Schema {
 /** Texts by the path of a field: `name`, `tokens.format`, `scopes.0.name`. */
 type Texts = Readonly<Record<string, string>>
 
+/** The schemas of the tasks never change, and to convert one takes some milliseconds. */
+const converted = new WeakMap<Task['input'], Schema>()
+
 /** Returns the fields of some members, from the schema that the API enforces: a new member is one place. */
 export function inputFields(task: Pick<Task, 'input'>, names: readonly string[]): readonly InputField[] {
   if (names.length === 0) return []
-  const whole = z.toJSONSchema(task.input, { io: 'input', reused: 'inline' }) as Schema
+  const whole = converted.get(task.input) ?? (z.toJSONSchema(task.input, { io: 'input', reused: 'inline' }) as Schema)
+  converted.set(task.input, whole)
   return names.map((name) => {
     const schema = whole.properties?.[name]
     if (schema === undefined) throw new Error(`The task has no member ${name}.`)

@@ -113,7 +113,7 @@ test('an API is declared by rows: a fault is beside its field, what was typed st
   assert.deepEqual([taken.statusCode, /already declared/.test(errorAt(taken, 'resource') ?? '')], [409, true])
 })
 
-test('the page of an API says how to verify its tokens, and a change sends what was changed alone', async () => {
+test('CON-35: the page of an API says how to verify its tokens, and a change sends what was changed alone', async () => {
   const { context } = stage.server
   const resource = 'https://files.acme.test/'
   await perform(context, 'api.create', {

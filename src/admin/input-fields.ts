@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { parseJson } from '../base/json.ts'
 import type { Task } from './task.ts'
 
 /** A member of the input of a task, as a form shows it. */
@@ -165,7 +166,7 @@ function isOn(text: string | undefined): boolean {
 function isChanged({ kind }: InputField, path: string, texts: Texts, earlier: Texts): boolean {
   if (kind === 'flag') return isOn(texts[path]) !== isOn(earlier[path])
   if (kind === 'rows') return textsBelow(path, texts) !== textsBelow(path, earlier)
-  if (kind === 'boxes') return words(texts[path]) !== words(earlier[path])
+  if (kind === 'boxes') return sortedWords(texts[path]) !== sortedWords(earlier[path])
   return plain(texts[path]) !== plain(earlier[path])
 }
 
@@ -174,7 +175,7 @@ function textsBelow(path: string, texts: Texts): string {
   return JSON.stringify(own.toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-function words(text = ''): string {
+function sortedWords(text = ''): string {
   return text.split(' ').toSorted().join(' ')
 }
 
@@ -185,11 +186,7 @@ function plain(text = ''): string {
 
 /** What is no JSON is left to the schema, which refuses a text. */
 function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  return parseJson(text) ?? text
 }
 
 /** The rows of a list that have a text, by their places in the form. */
@@ -272,7 +269,9 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** The name of a member as words. */
 export function labelOf(name: string): string {
-  const words = name.split('_').map((word) => WORDS[word] ?? word)
-  const label = words.join(' ')
+  const label = name
+    .split('_')
+    .map((word) => WORDS[word] ?? word)
+    .join(' ')
   return label.charAt(0).toUpperCase() + label.slice(1)
 }

@@ -82,7 +82,7 @@ function fieldOf(field: InputField, path: string, filling: Filling, focus: strin
       ${field.parts.map((part) => fieldOf(part, `${path}.${part.name}`, filling, focus))}
     </fieldset>`
   if (kind === 'rows') return rowsOf(field, path, filling, focus)
-  // No page has a secret, so it is not there any more after a mistake.
+  // No page has a secret, so a mistake leaves the field empty.
   const isLost = kind === 'password' && (values[path] ?? '') !== ''
   const again = isLost ? html`<p class="error">Type it again.</p>` : undefined
   const below = html`${again}
@@ -208,8 +208,8 @@ function rowsOf({ label, description, parts }: InputField, path: string, filling
           ${leaves.map(({ leaf, below }) => {
             const at = `${path}.${place}.${below}`
             const state = { values, errors, hasHint: false, hasFocus: at === focus, mayBeEmpty: true }
-            const label = html`<label class="field"><span>${leaf.label}</span>${controlOf(leaf, at, state)}</label>`
-            return html`<div>${label}${faultOf(at, errors)}</div>`
+            const labelled = html`<label class="field"><span>${leaf.label}</span>${controlOf(leaf, at, state)}</label>`
+            return html`<div>${labelled}${faultOf(at, errors)}</div>`
           })}
         </fieldset>`,
     )}

@@ -81,7 +81,7 @@ test('a change has what was changed alone, and what was emptied has its empty va
   assert.deepEqual(scopes, [{ name: 'pay', step: { level: '2fa', age: 5 } }])
 })
 
-test('the gaps of rows are closed, a problem finds its field, and a part that the schema does not have is none', () => {
+test('the gaps of rows are closed, a problem finds its field, and a part that the schema does not have is refused', () => {
   const closed = withoutGaps(fields, { 'scopes.1.name': '', 'scopes.3.name': 'b', 'scopes.2.name': 'a', name: 'x' })
   assert.deepEqual([closed['scopes.0.name'], closed['scopes.1.name'], closed['name']], ['a', 'b', 'x'])
   for (const [loc, path] of [

@@ -231,9 +231,9 @@ test('a provider is created after its redirect URI is shown, and no page has its
     multi_factor: 'true',
   })
   assert.equal(changed.statusCode, 303)
-  const after = await show('provider.show', { provider_id: 'acme' })
+  const now = await show('provider.show', { provider_id: 'acme' })
   assert.deepEqual(
-    [after['name'], after['domains'], after['multi_factor'], after['has_secret']],
+    [now['name'], now['domains'], now['multi_factor'], now['has_secret']],
     ['Acme Idp', ['acme.example'], true, true],
   )
   const disabled = await browser.press(await browser.press(await page(path), 'provider.disable'), 'provider.disable')

@@ -164,9 +164,9 @@ function originOf({ ['source']: origin }: ClientDocument): ClientDocument['sourc
 }
 
 /** What an administrator decided about the client. */
-function rulesOf({ source, rules }: ClientDocument): Fragment {
-  if (source !== 'operator') return undefined
-  return Object.entries(rules)
+function rulesOf(client: ClientDocument): Fragment {
+  if (originOf(client) !== 'operator') return undefined
+  return Object.entries(client.rules)
     .map(([rule, value]) => `${rule} ${value}`)
     .join(', ')
 }

@@ -3,7 +3,7 @@ import { forShell } from '../../base/shell.ts'
 
 /** How an API verifies its tokens: parts of the programs of docs/resource-servers.md, which `npm run prove resource-servers` runs. */
 
-/** What the programs are told of an API, as lines of a shell. */
+/** What the programs need of an API, as lines of a shell. */
 export function environmentOf({ resource, introspection_id: id }: ApiDocument, issuer: string): string {
   const known = { ISSUER: issuer.replace(/\/$/, ''), RESOURCE: resource, ...(id === null ? {} : { API_ID: id }) }
   return Object.entries(known)
@@ -11,9 +11,12 @@ export function environmentOf({ resource, introspection_id: id }: ApiDocument, i
     .join('\n')
 }
 
+/** With its quotes: only the program imports it. */
+const LIBRARY = "'jose'"
+
 /** Verifies a JWT with the keys of the server. */
 export function verifyRecipe({ jwt_type: type }: Pick<ApiDocument['tokens'], 'jwt_type'>, algorithm: string): string {
-  return `import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
+  return `import { createRemoteJWKSet, errors, jwtVerify } from ${LIBRARY}
 
 const keys = createRemoteJWKSet(new URL(\`\${ISSUER}/v2/oauth/jwks\`))
 const checks = { issuer: ISSUER, audience: RESOURCE, typ: '${type}', algorithms: ['${algorithm}'], requiredClaims: ['exp'] }

@@ -40,13 +40,18 @@ export function withoutTouch(values: Texts, filled: Texts): Texts {
   return Object.fromEntries(
     Object.entries(values).map(([path, text]) => {
       const own = filled[path]
-      return [path, own !== undefined && plain(text) === plain(own.split('\n').map(visible).join('\n')) ? own : text]
+      return [
+        path,
+        own !== undefined && withPlainLines(text) === withPlainLines(own.split('\n').map(visible).join('\n'))
+          ? own
+          : text,
+      ]
     }),
   )
 }
 
 /** Browsers send the lines of a text with CRLF. */
-function plain(text: string): string {
+function withPlainLines(text: string): string {
   return text.replaceAll('\r\n', '\n').trim()
 }
 

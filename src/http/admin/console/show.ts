@@ -1,7 +1,6 @@
 import { AdminError } from '../../../admin/admin-error.ts'
 import { asAdministrator } from '../../../admin/administrators.ts'
-import { inputFields, type InputField } from '../../../admin/input-fields.ts'
-import { queryTypes, readQueryValue } from '../../../admin/query-values.ts'
+import { inputFields } from '../../../admin/input-fields.ts'
 import { LIST_LIMIT } from '../../../admin/page.ts'
 import { runTask } from '../../../admin/run-task.ts'
 import { pathParameters, type Administrator, type Task } from '../../../admin/task.ts'
@@ -9,17 +8,7 @@ import { askPage, type Asking } from '../../../console/ask.ts'
 import { filterBar } from '../../../console/parts.ts'
 import { outcomeNotice, type Outcome } from '../../../console/notice.ts'
 import { SCREENS } from '../../../console/screens.ts'
-import type {
-  AnyScreen,
-  Filter,
-  Frame,
-  Matches,
-  Members,
-  Place,
-  ScreenForm,
-  Texts,
-  View,
-} from '../../../console/screen.ts'
+import type { AnyScreen, Frame, Matches, Members, Place, ScreenForm, Texts, View } from '../../../console/screen.ts'
 import { html, type Markup } from '../../../web/markup.ts'
 import { parseJson } from '../../../base/json.ts'
 import { NO_PARAMETERS, type Parameters } from '../../../base/message.ts'
@@ -27,12 +16,12 @@ import { invalidRequest, OAuthError, type Reason } from '../../../protocol/error
 import { authorizeTask } from '../authorize.ts'
 import { matchSegments } from '../routes.ts'
 import { filledTexts, seenOf, taskOf } from './filling.ts'
+import { filtersOf, readFilters } from './filters.ts'
 import { resolveFilters } from './resolve.ts'
 import { page, securityUri, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
 
 /** How long ago a person may have signed in for a form that is `isRecent`. */
 const RECENT_MS = 5 * 60 * 1000
-const DAY_MS = 24 * 60 * 60 * 1000
 
 /** A screen, and where on it the person is. */
 export interface Found {
@@ -294,31 +283,6 @@ export function csrfParts(grantId: string, path: string): readonly string[] {
   return ['console', grantId, path]
 }
 
-/** Where a filter takes more than the member of the task, or has the word of a column. */
-const FILTER_LABELS: Readonly<Record<string, string>> = {
-  actor: 'Who',
-  client_id: 'Client',
-  user_id: 'User',
-  organization_id: 'Organization id',
-  email_prefix: 'Email begins with',
-  subject: 'Id at your application',
-  since: 'Since (UTC)',
-  until: 'Until (UTC)',
-  trust_level: 'Trust',
-}
-
-function filtersOf({ reads, filters }: AnyScreen, query: Texts): readonly Filter[] {
-  const [first] = Object.values(reads)
-  if (first === undefined || filters.length === 0) return []
-  return inputFields(taskOf(first.task), filters).map(({ name, label, kind, choices }: InputField) => ({
-    name,
-    label: FILTER_LABELS[name] ?? label,
-    kind: kind === 'choice' || kind === 'time' ? kind : 'text',
-    choices,
-    value: query[name],
-  }))
-}
-
 type AllRead =
   | { readonly kind: 'read'; readonly answers: Members }
   | { readonly kind: 'refused'; readonly error: AdminError }
@@ -358,31 +322,6 @@ export async function readAll(
     if (cause instanceof AdminError) return { kind: 'refused', error: cause }
     throw cause
   }
-}
-
-/** The members of a list that the address names, converted as those of the API. */
-function readFilters(
-  task: Task,
-  filters: readonly string[],
-  query: Readonly<Record<string, string | undefined>>,
-): Members {
-  const types = queryTypes(task)
-  return Object.fromEntries(
-    ['before', ...filters].flatMap((name) => {
-      const text = query[name]
-      if (text === undefined || !types.has(name)) return []
-      return [[name, readQueryValue(types.get(name) ?? 'string', [wholeDay(name, text)])]]
-    }),
-  )
-}
-
-/** A day, as browsers send it: since its start, or until its end. */
-function wholeDay(name: string, text: string): string {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return text
-  const start = Date.parse(`${text}T00:00:00Z`)
-  // The 31st of February is a day of March for Date.parse.
-  if (Number.isNaN(start) || !new Date(start).toISOString().startsWith(text)) return text
-  return new Date(name === 'until' ? start + DAY_MS : start).toISOString()
 }
 
 /** Seals what was done for the address of the next page: another site must not make a page say that something was done. */

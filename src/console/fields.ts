@@ -142,7 +142,7 @@ function controlOf(field: InputField, path: string, state: ControlState): Markup
   // A secret is typed again, so that no page has it.
   if (kind === 'password') return html`<input type="password" ${named} autocomplete="new-password" />`
   const most = maxLength === undefined ? undefined : html` maxlength="${maxLength}"`
-  return html`<input ${named}${most} value="${value}" />`
+  return html`<input name="${path}" value="${value}" ${most}${more} />`
 }
 
 /** Without spaces, as the field: a page has many. */

@@ -872,7 +872,7 @@ export interface GrantorTasks {
     readonly resource: string
     /** The name of the API, as the pages show it. */
     readonly name?: string
-    /** All scopes of the API. Each has a different name. Without `step_up`, a scope that the API has already keeps its requirement. */
+    /** All scopes of the API. Each has a different name. */
     readonly scopes?: readonly {
       /** The name of the scope. */
       readonly name: string
@@ -880,7 +880,7 @@ export interface GrantorTasks {
       readonly sentence: string
       /** users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope. */
       readonly granted_to: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
-      /** What the scope requires of the authentication of the user; null: nothing. */
+      /** What the scope requires of the authentication of the user; null: nothing. Absent: a scope that the API has already keeps its requirement. */
       readonly step_up?: {
         /** 2fa: the user must have signed in with two factors. phr: with a passkey, or one beside another method. */
         readonly level: '2fa' | 'phr'
@@ -924,7 +924,7 @@ export interface GrantorTasks {
     readonly resource: string
     /** The name of the API; empty: none. */
     readonly name?: string
-    /** All scopes of the API. Each has a different name. Without `step_up`, a scope that the API has already keeps its requirement. */
+    /** All scopes of the API. Each has a different name. */
     readonly scopes?: readonly {
       /** The name of the scope. */
       readonly name: string
@@ -932,7 +932,7 @@ export interface GrantorTasks {
       readonly sentence: string
       /** users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope. */
       readonly granted_to: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
-      /** What the scope requires of the authentication of the user; null: nothing. */
+      /** What the scope requires of the authentication of the user; null: nothing. Absent: a scope that the API has already keeps its requirement. */
       readonly step_up?: {
         /** 2fa: the user must have signed in with two factors. phr: with a passkey, or one beside another method. */
         readonly level: '2fa' | 'phr'
@@ -1865,6 +1865,8 @@ export interface Server {
   /** How many APIs are declared. */
   readonly apis: number
   readonly sends_mail: boolean
+  /** What signs the tokens of APIs that choose no algorithm. */
+  readonly signing_algorithm: string
   /** What a running server sees of "grantor doctor", which also looks at the database, the secret and the network. */
   readonly findings: readonly {
     readonly check: string

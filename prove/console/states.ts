@@ -18,6 +18,7 @@ import {
 import type { Scope } from '../../src/protocol/token/scope.ts'
 import { giveRole } from '../../tools/console-browser.ts'
 import { obtainTokens, redeem, registerClient, silentCodes } from '../../tools/flow.ts'
+import { setUp, setUpStates } from './set-up-states.ts'
 import type { Grantor } from '../resource-servers/grantor.ts'
 
 /** A page of the console in one of its states. */
@@ -40,6 +41,8 @@ const LISTS = [
   '/users',
   '/grants',
   '/audit',
+  '/apis',
+  '/providers',
   '/organizations',
   '/domains',
   '/initial-tokens',
@@ -62,6 +65,7 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
   const { context } = grantor
   const { userIds, clientIds, grantId, hostileId, token, ...organizations } = await fill(grantor)
   const { organizationId, emptyId, hostileOrganizationId } = organizations
+  const ready = await setUp(grantor)
   const [user = '', other = ''] = userIds
   const [client = ''] = clientIds
   const now = context.clock()
@@ -71,7 +75,7 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
     organization: mintOrganizationId(after(now, -1000), randomBytes),
   }
   const pages: readonly (readonly [name: string, path: string])[] = [
-    ...LISTS.map((path) => [`50 rows ${path}`, path] as const),
+    ...LISTS.slice(0, 5).map((path) => [`50 rows ${path}`, path] as const),
     ['filtered', '/clients?trust_level=unverified&source=registration&used=false'],
     ['no client matches', '/clients?name=zzz&source=document'],
     ['no user matches', '/users?email_prefix=zzz'],
@@ -106,7 +110,8 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
   ]
   return [
     ...pages.map(([name, path]) => at(console, name, path)),
-    ...confirmations({ user, client, grant: grantId, organization: organizationId, clients: clientIds }).map(
+    ...setUpStates(ready, console),
+    ...confirmations({ ...ready, user, client, grant: grantId, organization: organizationId, clients: clientIds }).map(
       ([name, path]) => at(console, name, path),
     ),
     {
@@ -268,7 +273,9 @@ export function organizationStates(console: string, organization: string): reado
 /** The screens for a person who may read, on which nothing can be changed. */
 export function readOnlyStates(states: readonly State[]): readonly State[] {
   const shown = states.filter(({ name }) =>
-    /^(50 rows|a client|a user|a grant|an organization|organization, 50|a new rule)/.test(name),
+    /^(50 rows|a client|a user|a grant|an API|a provider( that|$)|an organization|organization, 50|a new rule)/.test(
+      name,
+    ),
   )
   return shown.map(({ name, show }) => ({
     name: `read-only: ${name}`,
@@ -290,6 +297,8 @@ function confirmations(known: {
   readonly client: string
   readonly grant: string
   readonly organization: string
+  readonly resource: string
+  readonly provider: string
   readonly clients: readonly string[]
 }): readonly (readonly [name: string, path: string])[] {
   const ids: Readonly<Record<string, string>> = {
@@ -298,6 +307,8 @@ function confirmations(known: {
     grant_id: known.grant,
     organization_id: known.organization,
     pattern: 'host-1.example',
+    resource: known.resource,
+    provider_id: known.provider,
   }
   const idOf = (name: string): string => {
     const found = ids[name]
@@ -306,7 +317,9 @@ function confirmations(known: {
   }
   const single = SCREENS.flatMap((screen) =>
     screen.forms.filter(asksFirst).map((form): readonly [string, string] => {
-      const path = screen.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => idOf(name)).replace('/console', '')
+      const path = screen.path
+        .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(idOf(name)))
+        .replace('/console', '')
       const subject =
         form.subject === undefined ? '' : `&subject=${ids[form.subject] ?? '01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'}`
       return [`asks: ${screen.path} ${form.task}`, `${path}?ask=${form.task}${subject}`]

@@ -1,4 +1,4 @@
-import type { Problem } from '../base/validation.ts'
+import { problem, type Problem } from '../base/validation.ts'
 
 /** The cause: the request, a record that does not exist, or the state of the server. */
 export type AdminErrorKind = 'refused' | 'unknown' | 'conflict'
@@ -22,7 +22,12 @@ export function unknown(message: string): AdminError {
   return new AdminError(message, 'unknown')
 }
 
-/** The record exists already, or was changed at the same time. */
-export function conflict(message: string): AdminError {
-  return new AdminError(message, 'conflict')
+/** The record exists already, or was changed at the same time. `problems`: by default the message is about all of the input. */
+export function conflict(message: string, problems: readonly Problem[] = []): AdminError {
+  return new AdminError(message, 'conflict', problems)
+}
+
+/** A member of the body has a value that the state of the server does not allow. */
+export function conflictIn(member: string, message: string, value: string): AdminError {
+  return conflict(message, [problem(['body', member], 'value_error', message, value, {})])
 }

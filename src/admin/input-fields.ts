@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { parseJson } from '../base/json.ts'
 import type { Task } from './task.ts'
 
 /** A member of the input of a task, as a form shows it. */
@@ -8,115 +9,275 @@ export interface InputField {
   readonly label: string
   /** What the schema says about it. */
   readonly description: string
-  readonly kind: 'text' | 'flag' | 'choice' | 'number' | 'time' | 'password'
+  /**
+   * `lines`: texts, one a line. `boxes`: some of the choices. `json`: an object that the schema leaves open. `group`: an object with `parts`.
+   * `rows`: a list of such objects.
+   */
+  readonly kind:
+    | 'text'
+    | 'flag'
+    | 'choice'
+    | 'number'
+    | 'time'
+    | 'password'
+    | 'lines'
+    | 'boxes'
+    | 'json'
+    | 'group'
+    | 'rows'
   /** Of a choice. */
   readonly choices: readonly string[]
   readonly isRequired: boolean
+  /** null is the value of an empty field. */
+  readonly isNullable: boolean
   /** In characters. */
   readonly maxLength: number | undefined
   readonly default: string | undefined
-  /** The text has several values, between spaces or commas. */
-  readonly isList: boolean
+  /** The members of a group, or of a row. */
+  readonly parts: readonly InputField[]
 }
 
 interface Schema {
-  readonly $ref?: string
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly $defs?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly const?: boolean
   readonly type?: string
+  readonly const?: unknown
   readonly format?: string
   readonly description?: string
-  readonly default?: string | number | boolean
+  readonly default?: unknown
   readonly enum?: readonly string[]
   readonly maxLength?: number
+  readonly anyOf?: readonly Schema[]
+  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
 }
 
-/**
- * Returns the fields of some members, from the schema that the API enforces: a new member is one place. `template.scope` is the member of
- * a member.
- */
+/** Texts by the path of a field: `name`, `tokens.format`, `scopes.0.name`. */
+type Texts = Readonly<Record<string, string>>
+
+/** The schemas of the tasks never change, and to convert one takes some milliseconds. */
+const converted = new WeakMap<Task['input'], Schema>()
+
+/** Returns the fields of some members, from the schema that the API enforces: a new member is one place. */
 export function inputFields(task: Pick<Task, 'input'>, names: readonly string[]): readonly InputField[] {
-  const whole = inputSchema(task)
+  if (names.length === 0) return []
+  const whole = converted.get(task.input) ?? (z.toJSONSchema(task.input, { io: 'input', reused: 'inline' }) as Schema)
+  converted.set(task.input, whole)
   return names.map((name) => {
-    const { schema, isRequired } = memberOf(whole, name)
+    const schema = whole.properties?.[name]
     if (schema === undefined) throw new Error(`The task has no member ${name}.`)
-    const kind = kindOf(schema)
-    return {
-      name,
-      label: labelOf(name),
-      description: schema.description ?? '',
-      kind,
-      choices: kind === 'choice' ? (schema.enum ?? (schema.const === true ? ['true'] : ['true', 'false'])) : [],
-      isRequired,
-      maxLength: schema.maxLength,
-      default: schema.default === undefined ? undefined : String(schema.default),
-      isList: schema.type === 'array',
-    }
+    return fieldOf(name, schema, whole.required?.includes(name) === true)
   })
 }
 
-const schemas = new WeakMap<Task['input'], Schema>()
-
-/** Each schema is translated once: every page of the console asks for some, and a translation takes about as long as reading a row. */
-function inputSchema({ input }: Pick<Task, 'input'>): Schema {
-  const known = schemas.get(input)
-  if (known !== undefined) return known
-  const schema = z.toJSONSchema(input, { io: 'input' }) as Schema
-  schemas.set(input, schema)
-  return schema
-}
-
-/** Follows the path of a member. A member of a member may always be absent with it, unless the schema requires both. */
-function memberOf(whole: Schema, path: string): { readonly schema: Schema | undefined; readonly isRequired: boolean } {
-  let schema: Schema | undefined = whole
-  let isRequired = true
-  for (const name of path.split('.')) {
-    isRequired &&= schema?.required?.includes(name) === true
-    const inner: Schema | undefined = schema?.properties?.[name]
-    schema = inner?.$ref === undefined ? inner : whole.$defs?.[inner.$ref.replace('#/$defs/', '')]
+function fieldOf(name: string, schema: Schema, isRequired: boolean): InputField {
+  const value = schema.anyOf?.find(({ type }) => type !== 'null') ?? schema
+  const kind = kindOf({ ...value, default: schema.default })
+  const shape = kind === 'rows' ? (value.items ?? {}) : value
+  const parts = kind === 'rows' || kind === 'group' ? Object.entries(shape.properties ?? {}) : []
+  const choices =
+    kind === 'boxes'
+      ? value.items?.enum
+      : kind === 'choice'
+        ? (value.enum ?? (value.const === true ? ['true'] : ['true', 'false']))
+        : []
+  return {
+    name,
+    label: labelOf(name),
+    // A form has no null.
+    description: (schema.description ?? value.description ?? '').replace(/\bnull: /, 'empty: '),
+    kind,
+    choices: choices ?? [],
+    isRequired,
+    isNullable: schema.anyOf?.some(({ type }) => type === 'null') === true,
+    maxLength: value.maxLength,
+    default: typeof schema.default === 'object' || schema.default === undefined ? undefined : String(schema.default),
+    parts: parts.map(([part, inner]) => fieldOf(part, inner, shape.required?.includes(part) === true)),
   }
-  return { schema, isRequired }
 }
 
-function kindOf({ type, format, enum: choices, default: usual }: Schema): InputField['kind'] {
+function kindOf({ type, format, enum: choices, items, properties, ...schema }: Schema): InputField['kind'] {
   if (choices !== undefined) return 'choice'
   // Without a default, true and false are not all that there is.
-  if (type === 'boolean') return usual === undefined ? 'choice' : 'flag'
+  if (type === 'boolean') return schema.default === undefined ? 'choice' : 'flag'
   if (type === 'integer' || type === 'number') return 'number'
+  if (items?.enum !== undefined) return 'boxes'
+  if (type === 'array') return items?.properties === undefined ? 'lines' : 'rows'
+  if (type === 'object') return hasOpenParts(properties) ? 'json' : 'group'
   if (format === 'date-time') return 'time'
   return format === 'password' ? 'password' : 'text'
 }
 
-/** Reads the texts of a form. A member that may be absent is left out if its text is empty. */
+/** A JWK Set has keys with any members. */
+function hasOpenParts(properties: Schema['properties'] = {}): boolean {
+  return Object.values(properties).some(
+    ({ items }) => items?.type === 'object' && Object.keys(items.properties ?? {}).length === 0,
+  )
+}
+
+/**
+ * Reads the texts of a form. A member that may be absent is left out if its text is empty. `earlier`: what the form had at first, of a task
+ * that changes only what it is given; then a member that has its earlier text is left out too, and one that was emptied has its empty value.
+ */
 export function readFields(
   fields: readonly InputField[],
-  textOf: (name: string) => string | undefined,
+  texts: Texts,
+  earlier?: Texts | undefined,
 ): Readonly<Record<string, unknown>> {
-  const members = fields.map(({ name, kind, choices, isRequired, isList }): [string, unknown] => {
-    const text = textOf(name) ?? ''
-    if (kind === 'flag') return [name, text === 'on']
-    if (text === '' && !isRequired) return [name, undefined]
-    if (kind === 'number') return [name, /^-?\d{1,15}$/.test(text) ? Number(text) : text]
-    if (isList) return [name, text.split(/[\s,]+/).filter((one) => one !== '')]
-    const isFlag = kind === 'choice' && /^true(,false)?$/.test(choices.join())
-    return [name, isFlag && choices.includes(text) ? text === 'true' : text]
-  })
-  return nested(members.filter(([, value]) => value !== undefined))
+  return readParts(fields, '', texts, earlier)
 }
 
-function nested(members: readonly (readonly [path: string, value: unknown])[]): Readonly<Record<string, unknown>> {
-  const whole: Record<string, unknown> = {}
-  for (const [path, value] of members) {
-    const [first = '', ...inside] = path.split('.')
-    const inner = inside.length === 0 ? value : nested([[inside.join('.'), value]])
-    whole[first] = inside.length === 0 ? inner : { ...(whole[first] as object | undefined), ...(inner as object) }
+function readParts(
+  fields: readonly InputField[],
+  above: string,
+  texts: Texts,
+  earlier: Texts | undefined,
+): Readonly<Record<string, unknown>> {
+  const members = fields.map((field) => [field.name, readOne(field, above + field.name, texts, earlier)] as const)
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined))
+}
+
+function readOne(field: InputField, path: string, texts: Texts, earlier: Texts | undefined): unknown {
+  const { kind, choices, isRequired, isNullable, parts } = field
+  if (kind === 'group') {
+    const members = readParts(parts, `${path}.`, texts, earlier)
+    if (Object.keys(members).length > 0) return members
+    if (isNullable) return null
+    return isRequired ? members : undefined
   }
-  return whole
+  const isGiven = earlier !== undefined && isChanged(field, path, texts, earlier)
+  if (earlier !== undefined && !isGiven) return undefined
+  if (kind === 'rows') {
+    const rows = rowsIn(path, texts).map((index) => readParts(parts, `${path}.${index}.`, texts, undefined))
+    return rows.length > 0 || isRequired || isGiven ? rows : undefined
+  }
+  const text = texts[path] ?? ''
+  if (kind === 'flag') return isOn(text)
+  if (kind === 'lines' || kind === 'boxes') {
+    const values = text.split(kind === 'lines' ? /\r?\n/ : ' ').flatMap((line) => line.trim() || [])
+    return values.length > 0 || isRequired || isGiven ? values : undefined
+  }
+  if (text === '' && isNullable && isGiven) return null
+  // A text may be empty, as a scope may.
+  if (text === '' && (kind !== 'text' || !(isRequired || isGiven))) return undefined
+  if (kind === 'number') return /^-?\d{1,15}$/.test(text) ? Number(text) : text
+  if (kind === 'json') return readJson(text)
+  const isFlag = kind === 'choice' && /^true(,false)?$/.test(choices.join())
+  return isFlag && choices.includes(text) ? text === 'true' : text
 }
 
-function labelOf(name: string): string {
-  const words = name.slice(name.lastIndexOf('.') + 1).replaceAll('_', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
+function isOn(text: string | undefined): boolean {
+  return text === 'on' || text === 'true'
+}
+
+function isChanged({ kind }: InputField, path: string, texts: Texts, earlier: Texts): boolean {
+  if (kind === 'flag') return isOn(texts[path]) !== isOn(earlier[path])
+  if (kind === 'rows') return textsBelow(path, texts) !== textsBelow(path, earlier)
+  if (kind === 'boxes') return sortedWords(texts[path]) !== sortedWords(earlier[path])
+  return plain(texts[path]) !== plain(earlier[path])
+}
+
+function textsBelow(path: string, texts: Texts): string {
+  const own = Object.entries(texts).filter(([name, text]) => name.startsWith(`${path}.`) && text !== '')
+  return JSON.stringify(own.toSorted(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+function sortedWords(text = ''): string {
+  return text.split(' ').toSorted().join(' ')
+}
+
+/** Browsers send the lines of a text with CRLF. */
+function plain(text = ''): string {
+  return text.replaceAll('\r\n', '\n').trim()
+}
+
+/** What is no JSON is left to the schema, which refuses a text. */
+function readJson(text: string): unknown {
+  return parseJson(text) ?? text
+}
+
+/** The rows of a list that have a text, by their places in the form. */
+export function rowsIn(path: string, texts: Texts): readonly number[] {
+  const places = Object.entries(texts).flatMap(([name, text]) => {
+    const place = name.startsWith(`${path}.`) ? name.slice(path.length + 1).split('.', 1)[0] : undefined
+    return text === '' || place === undefined ? [] : [Number(place)]
+  })
+  return [...new Set(places)].toSorted((one, other) => one - other)
+}
+
+/** Closes the gaps between the rows of lists, so that the places in an error are those in the form. */
+export function withoutGaps(fields: readonly InputField[], texts: Texts): Texts {
+  const lists = fields.filter(({ kind }) => kind === 'rows').map(({ name }) => [name, rowsIn(name, texts)] as const)
+  return Object.fromEntries(
+    Object.entries(texts).map(([path, text]) => {
+      const [name = '', place = '', ...rest] = path.split('.')
+      const rows = lists.find(([list]) => list === name)?.[1]
+      const index = rows?.indexOf(Number(place)) ?? -1
+      return [index === -1 ? path : [name, index, ...rest].join('.'), text]
+    }),
+  )
+}
+
+/** The texts with which a form shows members, as `readFields` reads them. */
+export function textsOf(fields: readonly InputField[], members: Readonly<Record<string, unknown>>, above = ''): Texts {
+  return Object.assign(
+    {},
+    ...fields.map((field) => textsOfOne(field, above + field.name, members[field.name])),
+  ) as Texts
+}
+
+function textsOfOne({ kind, parts }: InputField, path: string, value: unknown): Texts {
+  if (value === undefined || value === null) return {}
+  if (kind === 'group') return textsOf(parts, value as Readonly<Record<string, unknown>>, `${path}.`)
+  if (kind === 'rows') {
+    const rows = value as readonly Readonly<Record<string, unknown>>[]
+    return Object.assign({}, ...rows.map((row, index) => textsOf(parts, row, `${path}.${index}.`))) as Texts
+  }
+  if (kind === 'lines') return { [path]: (value as readonly string[]).join('\n') }
+  if (kind === 'boxes') return { [path]: (value as readonly string[]).join(' ') }
+  return { [path]: kind === 'json' ? JSON.stringify(value, undefined, 2) : String(value) }
+}
+
+/** The field in which a problem of the input is: the path of the text in the form; undefined: in none. */
+export function fieldAt(fields: readonly InputField[], loc: readonly string[]): string | undefined {
+  const [name = '', ...rest] = loc
+  const field = fields.find((one) => one.name === name)
+  if (field === undefined) return undefined
+  const { kind, parts } = field
+  if (kind !== 'group' && kind !== 'rows') return name
+  const [place, inner] = kind === 'rows' ? [rest.slice(0, 1), rest.slice(1)] : [[], rest]
+  const below = fieldAt(parts, inner)
+  return below === undefined ? name : [name, ...place, below].join('.')
+}
+
+/** Whether a form of these fields has a text at this path. */
+export function isFieldPath(fields: readonly InputField[], path: string): boolean {
+  const [name = '', ...rest] = path.split('.')
+  const field = fields.find((one) => one.name === name)
+  if (field?.kind === 'group') return isFieldPath(field.parts, rest.join('.'))
+  if (field?.kind !== 'rows') return field !== undefined && rest.length === 0
+  const [place = '', ...inner] = rest
+  return /^\d{1,3}$/.test(place) && isFieldPath(field.parts, inner.join('.'))
+}
+
+/** Words that are not written as the names on the wire are. */
+const WORDS: Readonly<Record<string, string>> = {
+  acr: 'ACR',
+  alg: 'algorithm',
+  api: 'API',
+  apis: 'APIs',
+  dpop: 'DPoP',
+  jwks: 'JWKS',
+  jwt: 'JWT',
+  pkce: 'PKCE',
+  uri: 'URI',
+  uris: 'URIs',
+}
+
+/** The name of a member as words. */
+export function labelOf(name: string): string {
+  const label = name
+    .split('_')
+    .map((word) => WORDS[word] ?? word)
+    .join(' ')
+  return label.charAt(0).toUpperCase() + label.slice(1)
 }

@@ -25,6 +25,7 @@ const SERVER_DOCUMENT = z
     time: ISO.describe('The time by the clock that decides.'),
     apis: z.int().describe('How many APIs are declared.'),
     sends_mail: z.boolean(),
+    signing_algorithm: z.string().describe('What signs the tokens of APIs that choose no algorithm.'),
     findings: z
       .array(
         z.object({
@@ -52,7 +53,7 @@ export const SERVER_TASKS: readonly Task[] = [
     input: z.object({}),
     output: SERVER_DOCUMENT,
     async run(context) {
-      const { clock, issuer, mail, version } = context
+      const { clock, issuer, mail, settings, version } = context
       const [apis, findings] = await Promise.all([context.apis(), examine(context)])
       return {
         version,
@@ -60,6 +61,7 @@ export const SERVER_TASKS: readonly Task[] = [
         time: iso(clock()),
         apis: apis.length,
         sends_mail: mail !== undefined,
+        signing_algorithm: settings.signingAlgorithm,
         findings: findings.map(({ check, verdict, message, remedy = null }) => ({ check, verdict, message, remedy })),
       }
     },

@@ -14,13 +14,16 @@ export interface Parameters {
 /** No OAuth request has more parameters. */
 const PARAMETER_LIMIT = 100
 
-/** Parses `application/x-www-form-urlencoded`. Returns undefined for a broken percent-escape, invalid UTF-8 or too many parameters. */
-export function parseForm(text: string): Parameters | undefined {
+/**
+ * Parses `application/x-www-form-urlencoded`. Returns undefined for a broken percent-escape, invalid UTF-8 or too many parameters. `most`: by
+ * default those of an OAuth request.
+ */
+export function parseForm(text: string, most = PARAMETER_LIMIT): Parameters | undefined {
   if (text === '') return NO_PARAMETERS
   const values = new Map<string, string[]>()
   let isRepeating = false
-  const pairs = text.split('&', PARAMETER_LIMIT + 1)
-  if (pairs.length > PARAMETER_LIMIT) return undefined
+  const pairs = text.split('&', most + 1)
+  if (pairs.length > most) return undefined
   for (const pair of pairs) {
     if (pair === '') continue
     const equals = pair.indexOf('=')

@@ -1,24 +1,17 @@
-import type { InputField } from '../admin/input-fields.ts'
-import { code, href, html, type Fragment, type Markup } from '../web/markup.ts'
-import { addressOf, called, copyButton, exactTime, hidden, name } from './parts.ts'
+import { href, html, type Markup } from '../web/markup.ts'
+import { fieldsOf, type Filling } from './fields.ts'
+import { addressOf, called, copyButton, exactTime, facts, hidden, name } from './parts.ts'
 import type { Frame, Matches, ScreenForm, Texts, View } from './screen.ts'
 
 /** From this number of rows on, the person types the number. */
 export const TYPED_FROM = 11
 
 /** A page that asks before a change: what it is about, what ends, and the fields of the task. */
-export interface Asking {
+export interface Asking extends Filling {
   readonly form: ScreenForm
   /** What the task does, in its own words. */
   readonly summary: string
   readonly caution: string | undefined
-  readonly fields: readonly InputField[]
-  /** The values of fields that have a box for each. */
-  readonly choices: Readonly<Record<string, readonly (readonly [value: string, remark: string])[]>>
-  /** What the person typed before, by field. */
-  readonly values: Texts
-  /** Sentences by field; those of no field are by ''. */
-  readonly errors: Texts
   readonly subjects: readonly string[]
   /** Names by id. */
   readonly names: Texts
@@ -26,10 +19,12 @@ export interface Asking {
   readonly matches: Matches | undefined
   /** A value that works once, of a form that creates a secret. */
   readonly once: string | undefined
+  /** What the person reads first. */
+  readonly intro: Markup | undefined
 }
 
 export function askPage(asking: Asking, frame: Frame): View {
-  const { form, summary, caution, fields, errors, subjects, names, matches, once } = asking
+  const { form, summary, caution, errors, subjects, names, matches, once, seen } = asking
   const count = matches?.names.length ?? subjects.length
   const { task, label, warning, isDanger } = form
   const general = errors['']
@@ -49,13 +44,14 @@ export function askPage(asking: Asking, frame: Frame): View {
               ${subjects.map((one) => html`<li>${called(one, names)}</li>`)}
             </ul>`
       }
-      ${matches === undefined ? undefined : matching(frame, form, matches)}
+      ${asking.intro} ${matches === undefined ? undefined : matching(frame, form, matches)}
       ${warning === undefined ? undefined : html`<p class="${isDanger ? 'plate' : ''}">${warning}</p>`}
       ${caution === undefined ? undefined : html`<p class="plate">${caution}</p>`}
-      <form method="post" action="${addressOf(frame, {})}" class="ask">
+      <form method="post" action="${addressOf(frame, {})}" class="ask" autocomplete="off">
         ${hidden('csrf', frame.csrf)} ${hidden('task', task)} ${hidden('confirmed', '1')}
         ${once === undefined ? undefined : hidden('once', once)} ${subjects.map((one) => hidden('subject', one))}
-        ${fields.map((field, index) => fieldOf(field, asking, index === firstFaulty(fields, errors)))}
+        ${seen === undefined ? undefined : hidden('seen', seen)}
+        ${(form.fixed ?? []).map((one) => hidden(one, asking.values[one] ?? ''))} ${fieldsOf(asking)}
         ${numberOf(asking, count)}
         <div class="actions">
           ${matches !== undefined && count === 0 ? undefined : html`<button type="submit" class="${isDanger ? 'button main danger' : 'button main'}">${label}</button>`}
@@ -87,89 +83,6 @@ function matching(frame: Frame, { task }: ScreenForm, { names, next }: Matches):
     </ul>`
 }
 
-/** The field that gets the focus: the first one with an error, and otherwise the first. */
-function firstFaulty(fields: readonly InputField[], errors: Texts): number {
-  return Math.max(
-    0,
-    fields.findIndex(({ name: field }) => errors[field] !== undefined),
-  )
-}
-
-function fieldOf(field: InputField, { choices: offered, values, errors }: Asking, hasFocus: boolean): Markup {
-  const { name: member, label, description, kind, choices, isRequired, maxLength } = field
-  const value = values[member] ?? field.default ?? ''
-  const error = errors[member]
-  const hints = [description === '' ? undefined : `hint-${member}`, error === undefined ? undefined : `error-${member}`]
-  const described = hints.filter((hint) => hint !== undefined).join(' ')
-  const more: Fragment = [
-    described === '' ? undefined : html` aria-describedby="${described}"`,
-    error === undefined ? undefined : html` aria-invalid="true"`,
-    hasFocus ? html` autofocus` : undefined,
-  ]
-  const fault = error === undefined ? undefined : html`<p class="error" id="error-${member}">${error}</p>`
-  const below = html`${description === '' ? undefined : html`<p class="hint" id="hint-${member}">${withCode(description)}</p>`}
-  ${fault}`
-  const boxes = offered[member]
-  // The description is about the text that the API takes.
-  if (boxes !== undefined)
-    return html`<fieldset>
-      <legend>${label}</legend>
-      ${boxes.map(
-        ([one, remark]) =>
-          html`<label class="field flag"
-            ><input
-              type="checkbox"
-              name="${member}"
-              value="${one}"
-              ${value.split(' ').includes(one) ? html` checked` : undefined}
-            /><span
-              ><code>${one}</code> ${remark === '' ? undefined : html`<span class="muted">${remark}</span>`}</span
-            ></label
-          >`,
-      )}
-      ${boxes.length === 0 ? html`<p>No API declares scopes that need an approval.</p>` : undefined} ${fault}
-    </fieldset>`
-  if (kind === 'flag')
-    return html`<div>
-      <label class="field flag"
-        ><input
-          type="checkbox"
-          name="${member}"
-          value="on"
-          ${value === 'true' || value === 'on' ? html` checked` : undefined}${more}
-        /><span>${label}</span></label
-      >${below}
-    </div>`
-  if (kind === 'choice')
-    return html`<div>
-      <label class="field"
-        ><span>${label}</span
-        ><select name="${member}" ${more}>
-          ${isRequired ? undefined : html`<option value=""></option>`}
-          ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html` selected` : undefined}>${choice}</option>`)}
-        </select></label
-      >${below}
-    </div>`
-  const type = { text: 'text', number: 'text', time: 'text', password: 'password' }[kind]
-  return html`<div>
-    <label class="field"
-      ><span>${label}</span
-      ><input
-        type="${type}"
-        name="${member}"
-        value="${value}"
-        autocomplete="off"
-        spellcheck="false"
-        ${maxLength === undefined ? undefined : html` maxlength="${maxLength}"`}${more} /></label
-    >${below}
-  </div>`
-}
-
-/** A description, in which what is between backticks is code. */
-function withCode(text: string): Fragment {
-  return text.split('`').map((part, index) => (index % 2 === 0 ? part : code(part)))
-}
-
 function typedNumber(count: number, error: string | undefined): Markup {
   return html`<div>
     <label class="field"
@@ -184,36 +97,37 @@ function typedNumber(count: number, error: string | undefined): Markup {
   </div>`
 }
 
-/** For whom a secret is, and until when it works, if its task says so. */
+/** For whom a secret is, until when it works, if its task says so, and what belongs to it. */
 interface SecretUse {
   readonly name: string | undefined
   readonly until: string | undefined
   /** How it is used and until when, if the form says it. */
   readonly note: string | undefined
+  readonly beside: readonly (readonly [label: string, text: string])[]
 }
 
-/** A secret, which is shown once. `back`: the page of the form. */
-export function secretPage(
-  form: ScreenForm,
-  secret: string,
-  { name: whom, until, note }: SecretUse,
-  back: string,
-): View {
+const OF_PERSON = 'Hand it to the person over a way that only the person reads.'
+const OF_PROGRAM = 'Keep it where only the program that uses it reads it.'
+
+/** A secret, which is shown once. `back`: the page on which the person goes on. */
+export function secretPage(form: ScreenForm, secret: string, use: SecretUse, back: string): View {
+  const { name: whom, until, note, beside } = use
   const isLink = URL.canParse(secret) && /^https?:/.test(secret)
   return {
     title: form.done,
     main: html`<div class="ask">
       <h1>${form.done}${whom === undefined ? undefined : html` for ${name(whom, '(no name)')}`}</h1>
       ${until === undefined || note !== undefined ? undefined : html`<p>It ${isLink ? 'works once,' : 'is valid'} until ${exactTime(until)}.</p>`}
-      ${note === undefined ? undefined : html`<p>${note}</p>`}
-      <p>
-        It is shown this
-        once.${isLink ? ' Hand it to the person over a way that only the person reads.' : ' Keep it where only the program that uses it reads it.'}
-      </p>
+      <p>It is shown this once. ${note ?? (isLink ? OF_PERSON : OF_PROGRAM)}</p>
+      ${beside.length === 0 ? undefined : facts(beside.map(([label, text]) => [label, besideText(text)]))}
       <p class="secret">
         ${isLink ? html`<code>${href(secret)}</code>` : html`<code>${secret}</code>`} ${copyButton(secret)}
       </p>
       <p><a class="button" href="${back}">Go on</a></p>
     </div>`,
   }
+}
+
+function besideText(text: string): Markup {
+  return /^\d{4}-\d\d-\d\dT/.test(text) ? html`${exactTime(text)}` : html`<code>${text}</code> ${copyButton(text)}`
 }

@@ -21,6 +21,8 @@ export const domainsIcon = drawing(
   'M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14ZM3 10h14M10 3c4 4.5 4 9.5 0 14M10 3c-4 4.5-4 9.5 0 14',
 )
 export const initialTokensIcon = drawing('M3 6.5h14V9a1.5 1.5 0 0 0 0 3v2.5H3V12a1.5 1.5 0 0 0 0-3zM12 6.5v8')
+export const apisIcon = drawing('M3.5 4h13v4.5h-13zM3.5 11.5h13V16h-13zM6.5 6.25v.05M6.5 13.75v.05')
+export const providersIcon = drawing('M11 3.5h5.5v13H11M3.5 10h8M9 6.5l3 3.5-3 3.5')
 export const searchIcon = drawing('M9 14.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11ZM13 13l4 4')
 export const copyIcon = drawing('M7.5 7.5h8v8h-8zM12.5 7.5v-3h-8v8h3')
 export const yesIcon = drawing('m4.5 10.5 3.5 3.5 7.5-8')

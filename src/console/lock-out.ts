@@ -2,7 +2,14 @@ import { forShell } from '../base/shell.ts'
 import { CONSOLE_CLIENT_ID } from '../protocol/client/console.ts'
 import { openDomainRules, parseDomainPattern } from '../protocol/client/domain-rule.ts'
 
-const OF_CLIENT: readonly string[] = ['client.disable', 'client.delete', 'client.revoke-tokens']
+const OF_CLIENT: readonly string[] = [
+  'client.disable',
+  'client.delete',
+  'client.revoke-tokens',
+  'client.update',
+  'client.set-rules',
+  'client.set-keys',
+]
 const OF_ONESELF: readonly string[] = ['user.disable', 'user.delete', 'role.set', 'role.remove']
 
 /** Why the console refuses a change that the command line can make: it would lock the person, or all, out (threats.md CON-20). */

@@ -11,6 +11,8 @@ export interface Outcome {
   readonly offers?: string | undefined
   /** The way back, if the form says it. */
   readonly undo?: Undo | undefined
+  /** What the task warns of. */
+  readonly note?: string | undefined
   /** What the fields had before, which the undo restores. */
   readonly before?: Texts | undefined
   /** What the object is called, if it is one. */
@@ -36,6 +38,7 @@ export function outcomeNotice(frame: Frame, outcome: Outcome, forms: readonly Sc
     <span
       >${sentence(outcome, form)}${undo === undefined || form?.undoNote === undefined ? undefined : ` ${form.undoNote}`}</span
     >
+    ${outcome.note === undefined ? undefined : html`<p class="note">${outcome.note}</p>`}
     ${undo === undefined ? undefined : undoForm(frame, undo, outcome.undo?.subjects ?? done, outcome.before ?? {})}
     ${outcome.offers === undefined ? undefined : actions(frame, formOf(frame, outcome.offers))}
     ${

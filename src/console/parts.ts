@@ -1,5 +1,5 @@
 import { LIST_LIMIT } from '../admin/page.ts'
-import { html, type Fragment, type Markup } from '../web/markup.ts'
+import { html, lines, type Fragment, type Markup } from '../web/markup.ts'
 import { visible } from '../web/visible.ts'
 import { closeIcon, copyIcon } from './icons.ts'
 import { lockOutBy } from './lock-out.ts'
@@ -48,7 +48,17 @@ export function id(text: string, to?: string): Markup {
 
 /** The script shows the button. */
 export function copyButton(text: string): Markup {
-  return html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy" hidden>${copyIcon}</button>`
+  return html`<button type="button" class="copy" data-copy="${lines(text)}" aria-label="Copy" hidden>
+    ${copyIcon}
+  </button>`
+}
+
+/** A text of several lines, ready to copy. A reader can scroll it by keys. */
+export function snippet(label: string, text: string): Markup {
+  return html`<div class="snippet">
+    <pre tabindex="0" role="region" aria-label="${label}"><code>${lines(text)}</code></pre>
+    ${copyButton(text)}
+  </div>`
 }
 
 /** A command, ready to copy. */
@@ -354,7 +364,10 @@ export function section(title: string, content: Fragment, aside?: Fragment): Mar
 }
 
 /** Where the page of an object is. */
-export function linkTo(kind: 'clients' | 'users' | 'grants' | 'organizations', object: string): string {
+export function linkTo(
+  kind: 'clients' | 'users' | 'grants' | 'organizations' | 'apis' | 'providers',
+  object: string,
+): string {
   return `/console/${kind}/${encodeURIComponent(object)}`
 }
 

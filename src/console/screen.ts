@@ -56,8 +56,20 @@ export interface ScreenForm {
   readonly keeps?: (row: Members) => Members
   /** The member of the answer that is shown once, and never again. */
   readonly secret?: string
-  /** How the secret is used, beside it. Absent: it is a link for a person. */
+  /** How the secret is used and until when, beside it. */
   readonly secretUse?: (answer: Members) => string
+  /** Members of the answer that are shown with the secret. */
+  readonly beside?: readonly string[]
+  /** Fields that are shown at once; the others are behind a word. Absent: all are. */
+  readonly atFirst?: readonly string[]
+  /** Fields that the address has already, so that they are sent as they are. */
+  readonly fixed?: readonly string[]
+  /** What the fields have at first, by the members of the task: the object as it is. The change of another person meanwhile is noticed. */
+  readonly filled?: (answers: Members) => Members
+  /** What the person reads before the fields. `values`: what they have. */
+  readonly intro?: (answers: Members, values: Texts) => Markup | undefined
+  /** What the answer says. It is shown above the screen, and changed nothing. */
+  readonly result?: (answer: Members) => Markup
   /** The form is about all rows that match the filters, up to 1,000 at a time: what a dry run of the task answers. */
   readonly matches?: (answer: Members) => Matches
   /** What the fields have at first, from the answers of the screen. The next page offers to restore it. undefined: nothing to restore. */
@@ -159,6 +171,8 @@ export type Section =
   | 'installations'
   | 'domains'
   | 'initial-tokens'
+  | 'apis'
+  | 'providers'
 
 /**
  * A screen: the tasks that it reads, and the forms that it offers. The view sees nothing but their answers, so a screen can neither show
@@ -171,6 +185,8 @@ export interface Screen<Answers extends object = never> {
   readonly forms: readonly ScreenForm[]
   /** Members of the first task that the address may have, besides `before`. */
   readonly filters: readonly string[]
+  /** What else the address may have, for the fields of a form. */
+  readonly keeps?: readonly string[]
   readonly view: (answers: Answers, frame: Frame) => View
   /** The rows that can be saved, and where more follow. Absent: the screen is not saved. */
   readonly lines?: (answers: Answers) => { readonly rows: readonly object[]; readonly next: string | null }

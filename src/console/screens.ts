@@ -1,3 +1,5 @@
+import { API, API_CONSENT, API_SCOPES } from './screens/api.ts'
+import { APIS } from './screens/apis.ts'
 import { AUDIT } from './screens/audit.ts'
 import { AUDIT_VERIFICATION } from './screens/audit-verification.ts'
 import { CLIENT } from './screens/client.ts'
@@ -13,6 +15,8 @@ import { MEMBERS } from './screens/members.ts'
 import { ORGANIZATION } from './screens/organization.ts'
 import { ORGANIZATIONS } from './screens/organizations.ts'
 import { OVERVIEW } from './screens/overview.ts'
+import { PROVIDER } from './screens/provider.ts'
+import { PROVIDERS } from './screens/providers.ts'
 import { ROLES } from './screens/roles.ts'
 import { SERVER } from './screens/server.ts'
 import { TOKEN } from './screens/token.ts'
@@ -33,6 +37,12 @@ export const SCREENS: readonly AnyScreen[] = [
   ORGANIZATION_GRANTS,
   ORGANIZATION_GRANT,
   AUDIT,
+  APIS,
+  API,
+  API_SCOPES,
+  API_CONSENT,
+  PROVIDERS,
+  PROVIDER,
   AUDIT_VERIFICATION,
   ROLES,
   CREDENTIALS,

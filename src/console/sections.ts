@@ -1,5 +1,6 @@
 import type { Markup } from '../web/markup.ts'
 import {
+  apisIcon,
   auditIcon,
   clientsIcon,
   credentialsIcon,
@@ -9,6 +10,7 @@ import {
   keysIcon,
   organizationsIcon,
   overviewIcon,
+  providersIcon,
   rolesIcon,
   serverIcon,
   tokenIcon,
@@ -63,6 +65,8 @@ const SECTIONS: readonly Row[] = [
     key: 'i',
     group: 'everyDay',
   },
+  { section: 'apis', label: 'APIs and scopes', path: '/console/apis', icon: apisIcon, key: 's' },
+  { section: 'providers', label: 'Providers', path: '/console/providers', icon: providersIcon, key: 'p' },
   {
     section: 'organizations',
     label: 'Organizations',
@@ -97,7 +101,7 @@ const SECTIONS: readonly Row[] = [
     key: 'w',
     group: 'security',
   },
-  { section: 'server', label: 'Server', path: '/console/server', icon: serverIcon, key: 's', group: 'security' },
+  { section: 'server', label: 'Server', path: '/console/server', icon: serverIcon, key: 'v', group: 'security' },
 ]
 
 /** The entries for a person with a role for the server, or for one organization. */

@@ -183,7 +183,21 @@ fieldset .field + .field { margin-top: 4px; }
 .hint { margin-top: 4px; color: var(--muted); font-size: .8125rem; }
 .error { margin-top: 4px; color: var(--danger); }
 [aria-invalid] { border-color: var(--danger); }
-.secret { padding: 12px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+textarea { width: 100%; font: .8125rem/1.25rem ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; resize: vertical; }
+.more > summary { min-height: 32px; padding: 4px 0; color: var(--ink); cursor: pointer; }
+.more > * + *, fieldset > * + * { margin-top: 12px; }
+fieldset > label.flag + label.flag { margin-top: 4px; }
+.rows > fieldset { display: grid; grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 8px 12px; background: var(--ground); }
+.rows > fieldset > * { margin: 0; }
+.snippet { position: relative; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+.snippet pre { margin: 0; padding: 12px 40px 12px 12px; white-space: pre-wrap; }
+.snippet .copy { position: absolute; top: 8px; right: 8px; }
+.step > * + *, .result { margin-top: 8px; }
+.result { margin-bottom: 16px; }
+.step a, .plate a, dt a { text-decoration: underline; }
+.snippet + *, .facts + .hint { margin-top: 12px; }
+.notice .note { flex-basis: 100%; }
+.secret, .address { padding: 12px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); gap: 0 24px; }
 .card { max-width: 480px; margin: 10vh auto 0; padding: 24px; border: 1px solid var(--line); border-radius: 12px; background: var(--card); box-shadow: var(--shadow); }
 .card .brand { padding: 0; }

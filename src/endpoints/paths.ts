@@ -2,7 +2,7 @@ import type { AccountPageName } from '../ports/account-pages.ts'
 import { CONTINUE_PATH } from '../protocol/sign-in/interaction.ts'
 import { LINK_PATH } from '../protocol/sign-in/link.ts'
 import { PROVIDER_CALLBACK_PATH } from '../protocol/sign-in/provider.ts'
-import { addressOf } from '../protocol/uri/server-address.ts'
+import { addressOf, INTROSPECT_PATH, JWKS_PATH } from '../protocol/uri/server-address.ts'
 
 /** The paths of all endpoints, relative to the issuer. The specification's two operations determine the prefix. */
 export const PATHS = {
@@ -51,13 +51,13 @@ export const PATHS = {
   accountData: '/account/data',
   accountLink: LINK_PATH,
   revoke: '/v2/oauth/revoke',
-  introspect: '/v2/oauth/introspect',
+  introspect: INTROSPECT_PATH,
   userinfo: '/v2/oauth/userinfo',
   /** The last segment is the name of the picture. */
   picture: '/v2/oauth/pictures/{picture}',
   /** Browsers ask for it at the root where a document names no picture. */
   icon: '/favicon.ico',
-  jwks: '/v2/oauth/jwks',
+  jwks: JWKS_PATH,
   protectedResource: '/v2/oauth/protected-resource',
   oauthMetadata: '/.well-known/oauth-authorization-server',
   openidMetadata: '/.well-known/openid-configuration',

@@ -23,6 +23,19 @@ export function isolate(text: string): Markup {
   return html`<bdi>${text}</bdi>`
 }
 
+const NEWLINE = raw('\n')
+/** Of a program. More could push a text out of sight. */
+const INDENT = /^ {0,16}/
+
+/** Text whose lines and their indents are kept, for a field of several lines. */
+export function lines(text: string): Markup {
+  const parts = text.split(/\r?\n/).flatMap((line, index) => {
+    const [indent = ''] = INDENT.exec(line) ?? []
+    return [index === 0 ? undefined : NEWLINE, raw(indent), line.slice(indent.length)]
+  })
+  return html`${parts}`
+}
+
 /** Untrusted text that is no prose, such as a host or an identifier. */
 export function code(text: string): Markup {
   return html`<code>${isolate(text)}</code>`

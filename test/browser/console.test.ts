@@ -8,7 +8,7 @@ import { sharedBrowser } from '../support/browser.ts'
 import { giveRole } from '../../tools/console-browser.ts'
 import { fillConsole } from '../support/console/samples.ts'
 import { aClient } from '../support/records.ts'
-import { perform } from '../support/tasks.ts'
+import { perform, type Members } from '../support/tasks.ts'
 import { axeFindings, openIssuer, openTab, press, signIn } from './tab.ts'
 
 /** The console in a real browser: accessible in each state, with hostile names, by keys alone, and without script. */
@@ -48,6 +48,7 @@ test('CON-07: each screen is accessible in each of its states, and no name runs,
   const { tab, complaints } = await open(t, [server.origin, server.adminOrigin])
   const at = (path: string): string => `${server.adminOrigin}/console${path}`
   const lists = ['', '/clients', '/users', '/grants', '/audit', '/roles', '/credentials', '/keys', '/token', '/server']
+  lists.push('/apis', '/providers')
   for (const path of ['/clients?name=zzz', '/grants?client_id=x', '/clients/gci_x', '/users?ask=user.create'])
     await look(tab, at(path))
   const { client, user, grant } = await fillConsole(server)
@@ -58,6 +59,33 @@ test('CON-07: each screen is accessible in each of its states, and no name runs,
     scope: 'a'.repeat(200),
   })
   await perform(server.context, 'user.update', { user_id: user, name: '<b>Ada</b> "><img src=x onerror=alert(1)>' })
+  await perform(server.context, 'api.create', {
+    resource: 'https://hostile.example/"><script>alert(1)</script>'.replaceAll(/["<>]/g, encodeURIComponent),
+    name: '<b>Api</b> "><img src=x onerror=alert(1)>',
+    scopes: [{ name: 'a'.repeat(90), sentence: '</textarea><script>alert(1)</script>', granted_to: 'users' }],
+  })
+  await perform(server.context, 'provider.create', {
+    provider_id: 'hostile',
+    template: 'oidc',
+    issuer: 'http://127.0.0.1:9',
+    name: '<b>Idp</b> "><img src=x onerror=alert(1)>',
+    client_id: '"><script>alert(1)</script>',
+    client_secret: 's3cr3t',
+  })
+  const { apis } = await perform<{ apis: readonly Members[] }>(server.context, 'api.list', {})
+  const api = `/apis/${encodeURIComponent(String(apis.find(({ resource }) => String(resource).includes('hostile'))?.['resource']))}`
+  const { client_id: own } = await perform(server.context, 'client.create', {
+    client_name: HOSTILE.replace('\u202e', ''),
+    redirect_uris: ['https://own.example/"><b>'.replaceAll(/["<>]/g, encodeURIComponent)],
+  })
+  const setUp = [
+    api,
+    `${api}/scopes?ask=api.update`,
+    '/providers/hostile',
+    '/providers?ask=provider.create&template=oidc&provider_id=new',
+    '/providers/hostile?ask=provider.update',
+    `/clients/${String(own)}?ask=client.update`,
+  ]
   const { organization_id: organization } = await perform(server.context, 'organization.create', {
     name: '"><img src=x onerror=alert(1)>',
   })
@@ -66,7 +94,11 @@ test('CON-07: each screen is accessible in each of its states, and no name runs,
   const one = `/organizations/${String(organization)}`
   const objects = [one, `${one}/members`, '/domains', '/initial-tokens?ask=initial-token.create']
   objects.push(`/clients/${client}`, `/clients/${hostile.client_id}`, `/users/${user}`, `/grants/${grant}`)
-  const asking = [`/users/${user}?ask=user.create-link`, `/clients?ask=client.delete&subject=${hostile.client_id}`]
+  const asking = [
+    ...setUp,
+    `/users/${user}?ask=user.create-link`,
+    `/clients?ask=client.delete&subject=${hostile.client_id}`,
+  ]
   for (const path of [...lists, ...objects, ...asking]) await look(tab, at(path))
   // The consent page is one of the pages of people, in a sandbox where axe cannot run.
   await tab.goto(at(`/clients/${hostile.client_id}/consent`))

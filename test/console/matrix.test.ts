@@ -109,7 +109,7 @@ function kindOf({ statusCode, headers, body }: LightMyRequestResponse): string {
   if (statusCode === 404 && body.includes('leads to no page of the console')) return 'absent'
   if (statusCode === 200) return /class="(secret|(ask )?result)"/.test(body) ? 'performed' : 'page'
   // What the task itself says of an object that is not there, or not in this state.
-  return /role="alert"|aria-invalid|Nothing was changed/.test(body)
+  return /role="alert"|class="error"|aria-invalid|Nothing was changed/.test(body)
     ? 'performed'
     : `${statusCode}: ${body.slice(0, 200)}`
 }
@@ -158,13 +158,20 @@ function formOf(caller: Caller, rule: ScreenRule, task: string, path: string): K
 
 const ONE_ORGANIZATION = '/console/organizations/{organization_id}'
 
-/** Objects for the parameters of paths and the rows of forms. */
-async function makeObjects(path = ''): Promise<Readonly<Record<string, string>>> {
-  const { client_id } = await stage.makeClient()
-  const { user_id } = await perform(stage.server.context, 'user.create', { email: stage.anEmail() })
+/** Objects for the parameters of a path, and for the rows and fields of a form; undefined: for all. */
+async function makeObjects(path?: string, form?: ScreenForm): Promise<Readonly<Record<string, string>>> {
+  const { context } = stage.server
+  const isNeeded = (name: string): boolean =>
+    path === undefined || path.includes(name) || form?.subject === name || form?.fields?.includes(name) === true
+  const made = async (name: string, make: () => Promise<unknown>) => (isNeeded(name) ? String(await make()) : '')
   return {
-    client_id,
-    user_id: String(user_id),
+    client_id: await made('client_id', async () => (await stage.makeClient()).client_id),
+    user_id: await made(
+      'user_id',
+      async () => (await perform(context, 'user.create', { email: stage.anEmail() }))['user_id'],
+    ),
+    resource: await made('{resource}', stage.makeApi),
+    provider_id: await made('provider_id', makeProvider),
     grant_id: mine.grant_id,
     // That of the callers must not end.
     organization_id: path === ONE_ORGANIZATION ? await stage.makeOrganization() : mine.organization_id,
@@ -172,13 +179,30 @@ async function makeObjects(path = ''): Promise<Readonly<Record<string, string>>>
     initial_token_id: `git_${'0'.repeat(34)}`,
     session_id: '0'.repeat(34),
     passkey_id: 'q83vEjRWeJCrze8SNFZ4kA',
-    credential_id: (await stage.issue('read')).id,
+    credential_id: await made('credential_id', async () => (await stage.issue('read')).id),
     kid: '0'.repeat(34),
   }
 }
 
+let providers = 0
+
+/** A provider that answers nothing. */
+async function makeProvider(): Promise<string> {
+  providers += 1
+  const id = `idp-${providers}`
+  const own = {
+    template: 'oidc',
+    name: 'Idp',
+    issuer: 'http://127.0.0.1:9',
+    client_id: 'grantor',
+    client_secret: 's3cr3t',
+  }
+  await perform(stage.server.context, 'provider.create', { provider_id: id, ...own })
+  return id
+}
+
 function fill(path: string, objects: Readonly<Record<string, string>>): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => objects[name] ?? '')
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(objects[name] ?? ''))
 }
 
 /** The fields of forms that need some, which the rules say nothing about. */
@@ -266,7 +290,7 @@ test('CON-04: each caller gets from each screen and each form what the rules say
         for (const [index, form] of screen.forms.entries()) {
           const expected = formOf(caller, rule, form.task, screen.path)
           if ((expected === 'performed') !== isAllowed) continue
-          const objects = isAllowed ? await makeObjects(screen.path) : targets
+          const objects = isAllowed ? await makeObjects(screen.path, form) : targets
           const path = fill(screen.path, objects)
           const what = `${name}, ${form.task} at ${screen.path}`
           const url = `${path}?${new URLSearchParams({ ask: form.task, subject: objects[form.subject ?? ''] ?? '' }).toString()}`

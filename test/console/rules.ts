@@ -19,13 +19,24 @@ const ONE_CLIENT = {
   'client.delete': 'fresh',
 } as const
 
+/** With the clients that the operator manages. */
+const MANAGED_CLIENT = {
+  'client.update': 'fresh',
+  'client.set-rules': 'fresh',
+  'client.rotate-secret': 'fresh',
+  'client.set-secret': 'fresh',
+  'client.set-keys': 'fresh',
+  'client.adopt': 'fresh',
+  'client.create-registration-token': 'fresh',
+} as const
+
 /** The screens of the console, said here once more by hand: the table of screens is what is evaluated. */
 export const RULES: Readonly<Record<string, ScreenRule>> = {
   '/console': { extent: 'server', forms: {} },
-  '/console/clients': { extent: 'server', forms: { ...ONE_CLIENT, 'client.purge': 'fresh' } },
+  '/console/clients': { extent: 'server', forms: { ...ONE_CLIENT, 'client.purge': 'fresh', 'client.create': 'fresh' } },
   '/console/clients/{client_id}': {
     extent: 'server',
-    forms: { ...ONE_CLIENT, 'client.approve-scopes': 'fresh', 'grant.revoke': 'asks' },
+    forms: { ...ONE_CLIENT, 'client.approve-scopes': 'fresh', ...MANAGED_CLIENT, 'grant.revoke': 'asks' },
   },
   '/console/clients/{client_id}/consent': { extent: 'server', forms: {} },
   '/console/users': {
@@ -61,6 +72,24 @@ export const RULES: Readonly<Record<string, ScreenRule>> = {
     forms: { 'organization.revoke-grant': 'asks' },
   },
   '/console/audit': { extent: 'server', forms: {} },
+  '/console/apis': { extent: 'server', forms: { 'api.create': 'asks' } },
+  '/console/apis/{resource}': {
+    extent: 'server',
+    forms: { 'api.update': 'asks', 'api.create-credentials': 'fresh', 'api.delete': 'fresh' },
+  },
+  '/console/apis/{resource}/scopes': { extent: 'server', forms: { 'api.update': 'asks' } },
+  '/console/apis/{resource}/consent': { extent: 'server', forms: {} },
+  '/console/providers': { extent: 'server', forms: { 'provider.create': 'fresh' } },
+  '/console/providers/{provider_id}': {
+    extent: 'server',
+    forms: {
+      'provider.test': 'reads',
+      'provider.update': 'fresh',
+      'provider.disable': 'asks',
+      'provider.enable': 'fresh',
+      'provider.delete': 'fresh',
+    },
+  },
   '/console/audit/verification': { extent: 'server', forms: { 'audit.verify': 'reads' } },
   '/console/roles': { extent: 'server', forms: { 'role.set': 'fresh', 'role.remove': 'fresh' } },
   '/console/credentials': {

@@ -5,6 +5,7 @@ import { SCREENS } from '../../src/console/screens.ts'
 import { asksFirst } from '../../src/console/screen.ts'
 import { inputFields } from '../../src/admin/input-fields.ts'
 import { pathParameters } from '../../src/admin/task.ts'
+import { TASKS } from '../../src/admin/tasks.ts'
 import { taskOf } from '../support/tasks.ts'
 import { findDisorder } from '../repository/layout.ts'
 
@@ -21,7 +22,9 @@ function isGrave(name: string): boolean {
   const hasSecret = members.some((member) =>
     /^(token|link|client_secret|secret|registration_access_token|initial_access_token)$/.test(member),
   )
-  return hasSecret || task.method === 'DELETE' || /^(role|admin|provider|key|delegate)\./.test(name)
+  // To test a provider changes nothing, and to disable it takes rights away.
+  const givesRights = /^(role|admin|provider|key|delegate)\./.test(name) && !/^provider\.(test|disable)$/.test(name)
+  return hasSecret || task.method === 'DELETE' || givesRights
 }
 
 test('CON-15: each screen reads tasks that only read, with the members of its path', () => {
@@ -61,6 +64,35 @@ test('CON-15: each form has what its task needs from the path, the rows and its 
     }
     if (form.secret !== undefined) assert.ok(form.secret in task.output.shape, where)
   }
+})
+
+/** The nouns that have screens for all that can be done with them. */
+const WHOLE_NOUNS: readonly string[] = ['api', 'client', 'provider']
+/** Members without a field: what a scope requires is beside the scope. */
+const WITHOUT_FIELD: readonly string[] = ['api.create step_up', 'api.update step_up']
+
+test('each task that changes an API, a client or a provider is a form, with a field for each of its members', () => {
+  const isWhole = (name: string): boolean => WHOLE_NOUNS.includes(name.split('.', 1)[0] ?? '')
+  const changing = TASKS.filter(({ name, access }) => access === 'write' && isWhole(name)).map(({ name }) => name)
+  const offered = rows.filter(({ form }) => isWhole(form.task))
+  assert.deepEqual(
+    changing.filter((name) => !offered.some(({ form }) => form.task === name)),
+    [],
+  )
+  const missing = changing.flatMap((name) => {
+    const own = offered.filter(({ form }) => form.task === name)
+    // The members of a form that is about what the filters find are the filters.
+    const members = own.some(({ form }) => form.matches !== undefined) ? [] : Object.keys(taskOf(name).input.shape)
+    return members
+      .filter(
+        (member) =>
+          !own.some(({ screen, form }) =>
+            [...pathParameters(screen), form.subject, ...(form.fields ?? [])].includes(member),
+          ),
+      )
+      .map((member) => `${name} ${member}`)
+  })
+  assert.deepEqual(missing, WITHOUT_FIELD)
 })
 
 test('CON-15: a screen that imports the store, the endpoints or HTTP is found', () => {

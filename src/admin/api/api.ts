@@ -6,7 +6,7 @@ import { chooseStartedKey } from '../../protocol/key-rotation.ts'
 import { chosenClientId, documentClientId } from '../../protocol/client/identifier.ts'
 import { sameResource, slashVariant, type Resource } from '../../protocol/token/resource.ts'
 import { isIdentityScope, NO_SCOPE, scopeTokens } from '../../protocol/token/scope.ts'
-import { AdminError, conflict, unknown } from '../admin-error.ts'
+import { AdminError, conflict, conflictIn, unknown } from '../admin-error.ts'
 import { introduceAlgorithm } from '../key/key.ts'
 
 /** An API has at most as many scopes as a request may name. */
@@ -66,8 +66,10 @@ export async function createApi(
   const same = declared.find(({ resource }) => sameResource(resource, api.resource))
   await refuseClientIdentifier(store, api.resource)
   if (same !== undefined || (await store.declareApi(api)) === 'taken') {
-    throw conflict(
+    throw conflictIn(
+      'resource',
       `The API ${same?.resource ?? api.resource} is already declared. To change it: grantor api update ${same?.resource ?? api.resource}`,
+      api.resource,
     )
   }
   await introduce(context, api)
@@ -236,7 +238,7 @@ export function unknownApi(text: string): AdminError {
 function refuseIssuer(resource: Resource, { issuer }: Pick<Context, 'issuer'>): void {
   if (resource !== issuer) return
   const why = 'the audience of tokens without a resource: an API needs another identifier.'
-  throw conflict(`"${resource}" is this server, ${why}`)
+  throw conflictIn('resource', `"${resource}" is this server, ${why}`, resource)
 }
 
 /** @throws AdminError when a scope is one of the server, is named twice, or requires a user and is for clients without one */

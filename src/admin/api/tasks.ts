@@ -122,7 +122,9 @@ const SCOPE_INPUT = SCOPE_OF_API.extend({
   sentence: NAME.describe('The text of the scope on the consent page.'),
   step_up: STEP_UP_INPUT.nullable()
     .optional()
-    .describe('What the scope requires of the authentication of the user; null: nothing.'),
+    .describe(
+      'What the scope requires of the authentication of the user; null: nothing. Absent: a scope that the API has already keeps its requirement.',
+    ),
 }).strict()
 const INPUT = {
   name: NAME.optional().describe('The name of the API, as the pages show it.'),
@@ -131,9 +133,7 @@ const INPUT = {
     .max(SCOPE_LIMIT)
     .meta({ uniqueItems: true })
     .optional()
-    .describe(
-      'All scopes of the API. Each has a different name. Without `step_up`, a scope that the API has already keeps its requirement.',
-    ),
+    .describe('All scopes of the API. Each has a different name.'),
   step_up: z
     .array(z.strictObject({ scope: SCOPE_NAME, level: z.enum(['none', '2fa', 'phr']), max_age: AGE.optional() }))
     .max(SCOPE_LIMIT)

@@ -5,7 +5,7 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import { chosenClientId } from '../../protocol/client/identifier.ts'
 import { parseUserId } from '../../protocol/ids.ts'
 import { sameResource } from '../../protocol/token/resource.ts'
-import { conflict } from '../admin-error.ts'
+import { conflictIn } from '../admin-error.ts'
 
 /**
  * A client that was deleted may come back with its chosen id. What was issued and allowed before its deletion stays invalid, because both
@@ -26,8 +26,12 @@ export function withChosenId(client: ClientRecord, chosenId: string, now: EpochM
 export async function refuseTakenId(context: StoreNeeds<'findUser' | 'listApis'>, chosenId: string): Promise<void> {
   const userId = parseUserId(chosenId)
   if (userId !== undefined && (await context.store.findUser(userId)) !== undefined)
-    throw conflict(`There is a user ${chosenId}, and no client may have the id of a user.`)
+    throw conflictIn('client_id', `There is a user ${chosenId}, and no client may have the id of a user.`, chosenId)
   const api = (await context.store.listApis()).find(({ resource }) => sameResource(resource, chosenId))
   if (api !== undefined)
-    throw conflict(`There is an API ${api.resource}, and no client may have the identifier of an API.`)
+    throw conflictIn(
+      'client_id',
+      `There is an API ${api.resource}, and no client may have the identifier of an API.`,
+      chosenId,
+    )
 }

@@ -32,7 +32,7 @@ import { ACR_VALUES } from '../../protocol/sign-in/acr.ts'
 import { checkRedirectUri } from '../../protocol/uri/redirect-uri.ts'
 import { hasFapiKey, isFapiAlgorithm, PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
 import { isOpenid, NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
-import { conflict } from '../admin-error.ts'
+import { conflict, conflictIn } from '../admin-error.ts'
 import { CLIENT_NAME, SCOPE } from '../fields.ts'
 import { METADATA_TEXTS, rulesOf, type RulesInput } from './document.ts'
 import { refuseTakenId, withChosenId } from './chosen-id.ts'
@@ -193,7 +193,8 @@ export async function createClient(
   await requirePossible(context, made)
   const secret = isConfidential(made) ? secrets.mint('client-secret', mintOrderedId(now, random), random) : undefined
   const client = { ...made, secretHash: secret?.hash }
-  if ((await store.createClient(client)) === 'id-taken') throw conflict(`There is already a client ${chosenId}.`)
+  if ((await store.createClient(client)) === 'id-taken')
+    throw conflictIn('client_id', `There is already a client ${chosenId}.`, client.id)
   // A client with keys has a secret that is never shown. A client that changes from keys to a secret rotates it.
   return { client, secret: metadata.authMethod === 'private_key_jwt' ? undefined : secret?.token }
 }
@@ -318,7 +319,8 @@ async function requireMetadata(
     undefined,
   )
   if (reading.kind !== 'accepted') {
-    throw conflict(reading.problems.map(({ loc, msg }) => `${loc.slice(1).join(' ')}: ${msg}`).join('\n'))
+    const { problems } = reading
+    throw conflict(problems.map(({ loc, msg }) => `${loc.slice(1).join(' ')}: ${msg}`).join('\n'), problems)
   }
   const { metadata } = reading
   if ((input.backchannel_logout_uri ?? '') !== (metadata.backchannelLogoutUri ?? '')) {

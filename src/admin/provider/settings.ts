@@ -112,7 +112,7 @@ export const SECRET = z
   .string()
   .min(1)
   .max(2000)
-  .meta({ examples: ['s3cr3t'] })
+  .meta({ format: 'password', examples: ['s3cr3t'] })
   .describe('The client_secret of this server at the provider. It is never shown.')
 
 /** A provider in an answer, without the secret. */

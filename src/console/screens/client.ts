@@ -6,6 +6,7 @@ import type { GrantDocument } from '../../admin/grant.ts'
 import { code, html, type Fragment } from '../../web/markup.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
 import { CLIENT_FORMS, registered, SOURCES, trust } from './clients.ts'
+import { MANAGING_FORMS } from './client-forms.ts'
 import { grantColumns, REVOKE_GRANT } from './grants.ts'
 import { actions, facts, formsFor, id, linkTo, listAddress, name, scopes, section, table, time } from '../parts.ts'
 import { screen, type Frame, type Members, type ScreenForm, type Texts } from '../screen.ts'
@@ -36,6 +37,7 @@ const FORMS: readonly ScreenForm[] = [
     before: (answers) => ({ scope: clientOf(answers).approved_scope }),
     choices: (answers) => ({ scope: approvable(answers) }),
   },
+  ...MANAGING_FORMS,
   REVOKE_GRANT,
 ]
 
@@ -81,11 +83,17 @@ export const CLIENT = screen<Answers>({
   names: ({ client, grants }) => ({ ...grants.names, '': client.client_name ?? client.client_id }),
   view({ client, domains, grants, audit }, frame) {
     const grave = formsFor(frame, client.client_id, client, true)
+    const fitting = formsFor(frame, client.client_id, client, false)
+    const managing = fitting.filter((form) => MANAGING_FORMS.includes(form))
     return {
       title: client.client_name ?? client.client_id,
       main: html`<div class="heading">
           <h1>${name(client.client_name, '(no name)')}</h1>
-          ${trust(client)} ${actions(frame, formsFor(frame, client.client_id, client, false))}
+          ${trust(client)}
+          ${actions(
+            frame,
+            fitting.filter((form) => !managing.includes(form)),
+          )}
         </div>
         <p class="sub">
           ${id(client.client_id)} <span>${SOURCES[originOf(client)]} ${registered(client, frame)}</span>
@@ -111,6 +119,7 @@ export const CLIENT = screen<Answers>({
           ],
           ['Scopes approved', scopes(client.approved_scope)],
           ['Authenticates', AUTHENTICATION[client.token_endpoint_auth_method] ?? client.token_endpoint_auth_method],
+          ['Rules', rulesOf(client)],
           ['Grant types', client.grant_types.join(', ')],
           ['The consent page', html`<a href="${linkTo('clients', client.client_id)}/consent">How a person sees it</a>`],
           ['Website', client.client_uri === undefined ? undefined : code(client.client_uri)],
@@ -121,6 +130,7 @@ export const CLIENT = screen<Answers>({
             client.not_before === null ? undefined : html`all from before ${time(client.not_before, frame)}`,
           ],
         ])}
+        ${managing.length === 0 ? undefined : html`<div class="bar">${actions(frame, managing)}</div>`}
         ${section('Grants', grantTable(frame, grants), grants.next === null ? undefined : html`<a href="${listAddress('grants', 'client_id', client.client_id)}">All</a>`)}
         ${section('Events', events(frame, audit, 'Nothing has happened with this client lately.'), html`<a href="${listAddress('audit', 'client_id', client.client_id)}">All</a>`)}
         ${grave.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, grave)}</div>`}`,
@@ -151,6 +161,14 @@ function domainRules(
 /** How a client came to the server; only shown. */
 function originOf({ ['source']: origin }: ClientDocument): ClientDocument['source'] {
   return origin
+}
+
+/** What an administrator decided about the client. */
+function rulesOf(client: ClientDocument): Fragment {
+  if (originOf(client) !== 'operator') return undefined
+  return Object.entries(client.rules)
+    .map(([rule, value]) => `${rule} ${value}`)
+    .join(', ')
 }
 
 const AUTHENTICATION: Readonly<Record<string, string>> = {

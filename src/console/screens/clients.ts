@@ -2,6 +2,7 @@ import type { ClientDocument } from '../../admin/client/document.ts'
 import { viewDestination } from '../../clients/destination.ts'
 import { html, type Markup } from '../../web/markup.ts'
 import { addressOf, chip, filterBar, linkTo, name, nothing, table, time } from '../parts.ts'
+import { CREATE_CLIENT } from './client-forms.ts'
 import { isOwn } from '../lock-out.ts'
 import { screen, type Frame, type Members, type ScreenForm } from '../screen.ts'
 
@@ -90,7 +91,11 @@ export const CLIENTS = screen<Answers>({
   section: 'clients',
   reads: { list: { task: 'client.list', input: () => ({}) } },
   filters: ['name', 'host', 'trust_level', 'source', 'used', 'disabled'],
-  forms: [...CLIENT_FORMS.map((form) => ({ ...form, subject: 'client_id', isBulk: true as const })), PURGE],
+  forms: [
+    ...CLIENT_FORMS.map((form) => ({ ...form, subject: 'client_id', isBulk: true as const })),
+    PURGE,
+    CREATE_CLIENT,
+  ],
   names: ({ list }) => Object.fromEntries(list.clients.map((client) => [client.client_id, client.client_name ?? ''])),
   view: ({ list }, frame) => ({
     title: 'Clients',
@@ -103,6 +108,7 @@ export const CLIENTS = screen<Answers>({
               >`
             : undefined
         }
+        ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE_CLIENT.task}">${CREATE_CLIENT.label}</a>` : undefined}
       </div>
       ${filterBar(frame)}
       ${table(frame, {

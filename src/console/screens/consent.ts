@@ -23,40 +23,55 @@ export const CONSENT = screen<Answers>({
   forms: [],
   names: () => ({}),
   view: () => ({ title: 'How a person sees it', main: html`<h1>How a person sees it</h1>` }),
-  preview: ({ client, apis: { apis } }, { place }): ConsentPage => {
-    const [uri = 'https://unknown.invalid'] = client.redirect_uris
+  preview({ client, apis: { apis } }, { place }) {
     const scopes = requestable(client, apis)
-    const asked = apis.filter((api) => api.scopes.some(({ name }) => scopes.includes(name)))
-    return {
-      kind: 'consent',
-      action: NOWHERE,
-      hidden: {},
-      client: {
-        name: client.client_name,
-        trust: trustOf(client),
-        ageSeconds: Math.max(0, place.now / 1000 - client.client_id_issued_at),
-        documentHost: client.document_url === null ? undefined : new URL(client.document_url).host,
-        destination: viewDestination(uri),
-      },
-      scopes: scopes.map((name) => ({
-        name,
-        sentences: asked.flatMap((api) => api.scopes.flatMap((one) => (one.name === name ? [one.sentence] : []))),
-        box: undefined,
-      })),
-      resources: asked.map(({ name, resource }) => ({
-        name: name ?? undefined,
-        identifier: resource,
-        isLimited: true,
-      })),
-      account: { name: 'Ada Lovelace', detail: 'ada@example.com' },
-      device: undefined,
-      organization: undefined,
-      problem: undefined,
-      appsUri: NOWHERE,
-      switchUri: NOWHERE,
-    }
+    return consentTo(client, {
+      ageSeconds: Math.max(0, place.now / 1000 - client.client_id_issued_at),
+      scopes,
+      apis: apis.filter((api) => api.scopes.some(({ name }) => scopes.includes(name))),
+    })
   },
 })
+
+/** The page on which a client asks for scopes. `apis`: those that it asks for. */
+export function consentTo(
+  client: Pick<ClientDocument, 'client_name' | 'redirect_uris' | 'document_url' | 'trust_level'>,
+  {
+    ageSeconds,
+    scopes,
+    apis,
+  }: { readonly ageSeconds: number; readonly scopes: readonly string[]; readonly apis: readonly ApiDocument[] },
+): ConsentPage {
+  const [uri = 'https://app.example'] = client.redirect_uris
+  return {
+    kind: 'consent',
+    action: NOWHERE,
+    hidden: {},
+    client: {
+      name: client.client_name,
+      trust: trustOf(client),
+      ageSeconds,
+      documentHost: client.document_url === null ? undefined : new URL(client.document_url).host,
+      destination: viewDestination(uri),
+    },
+    scopes: scopes.map((name) => ({
+      name,
+      sentences: apis.flatMap((api) => api.scopes.flatMap((one) => (one.name === name ? [one.sentence] : []))),
+      box: undefined,
+    })),
+    resources: apis.map(({ name, resource, scopes: own }) => ({
+      name: name ?? undefined,
+      identifier: resource,
+      isLimited: own.length > 0,
+    })),
+    account: { name: 'Ada Lovelace', detail: 'ada@example.com' },
+    device: undefined,
+    organization: undefined,
+    problem: undefined,
+    appsUri: NOWHERE,
+    switchUri: NOWHERE,
+  }
+}
 
 const NOWHERE = '#'
 
@@ -69,7 +84,11 @@ function requestable({ scope = '', approved_scope: approved }: ClientDocument, a
   return scope.split(' ').filter((token) => token !== '' && isGiven(token))
 }
 
-function trustOf({ trust_level: level, document_url: url, redirect_uris: [uri] }: ClientDocument): ClientTrust {
+function trustOf({
+  trust_level: level,
+  document_url: url,
+  redirect_uris: [uri],
+}: Pick<ClientDocument, 'trust_level' | 'document_url' | 'redirect_uris'>): ClientTrust {
   if (level !== 'known-domain') return { level: level === 'verified' ? 'verified' : 'unverified' }
   return { level, host: new URL(url ?? uri ?? 'https://unknown.invalid').host }
 }

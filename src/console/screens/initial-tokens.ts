@@ -30,15 +30,7 @@ export const INITIAL_TOKENS = screen<Answers>({
       task: 'initial-token.create',
       label: 'Create a token',
       done: 'Token created',
-      fields: [
-        'name',
-        'uses',
-        'days',
-        'template.trust_level',
-        'template.scope',
-        'template.redirect_hosts',
-        'template.unused',
-      ],
+      fields: ['name', 'uses', 'days', 'template'],
       isRecent: true,
       secret: 'initial_access_token',
       secretUse: ({ uses, expires_at: until }) =>

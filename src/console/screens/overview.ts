@@ -91,7 +91,7 @@ function toDo({ apis, issuer }: ServerDocument, clients: readonly ClientDocument
       ? []
       : [
           [
-            'Declare an API, so that clients can request its scopes',
+            html`<a href="/console/apis?ask=api.create">Declare an API</a>, so that clients can request its scopes`,
             'grantor api create --resource <uri> --scope <name>=<sentence>',
           ] as const,
         ]),

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AdminError, conflict, unknown } from '../../../admin/admin-error.ts'
 import { asAdministrator } from '../../../admin/administrators.ts'
-import { inputFields, readFields } from '../../../admin/input-fields.ts'
+import { labelOf, readFields } from '../../../admin/input-fields.ts'
 import { LIST_LIMIT } from '../../../admin/page.ts'
 import { runTask } from '../../../admin/run-task.ts'
 import { pathParameters } from '../../../admin/task.ts'
@@ -13,6 +13,7 @@ import { asksFirst, type Members, type ScreenForm, type Texts, type Undo } from 
 import { after } from '../../../base/brand.ts'
 import { invalidRequest } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
+import { errorsOf, filledTexts, formFields, seenOf, taskOf, textsIn, withoutTouch } from './filling.ts'
 import {
   csrfParts,
   filtersIn,
@@ -25,7 +26,6 @@ import {
   render,
   sealOutcome,
   subjectsIn,
-  taskOf,
   type Found,
 } from './show.ts'
 import {
@@ -44,13 +44,14 @@ const SUBJECT_LIMIT = 50
 /** Of a reason that the address of the next page has. */
 const REASON_LIMIT = 160
 const REASONS = 10
+const NOTE_LIMIT = 500
 /** Of the reasons after these. */
 const SHORT_REASON_LIMIT = 12
 /** After this time no other row of a form begins. */
 const ROWS_MS = 10 * 1000
 const ONCE_MS = 60 * 60 * 1000
 /** What a form has besides the fields of its task. */
-const OWN_NAMES: ReadonlySet<string> = new Set(['csrf', 'task', 'subject', 'confirmed', 'once', 'typed'])
+const OWN_NAMES: ReadonlySet<string> = new Set(['csrf', 'task', 'subject', 'confirmed', 'once', 'typed', 'seen'])
 
 /**
  * Performs the task of a form, for each row that was chosen: each is authorized and audited, and one that fails does not stop the others.
@@ -72,12 +73,10 @@ export async function act(
   const form = formFor(found, sent.get('task'))
   line.task = `console ${form.task}`
   authorizeTask(context, visitor.holder.administrator, taskOf(form.task), found.parameters)
-  const { fields = [] } = form
-  if (sent.names.some((name) => !OWN_NAMES.has(name) && !fields.includes(name)))
-    throw invalidRequest('console_form_wrong', { status: 403 })
+  const fields = formFields(form)
+  const values = textsIn(fields, sent, OWN_NAMES)
+  if (values === undefined) throw invalidRequest('console_form_wrong', { status: 403 })
   const subjects = form.subject === undefined ? [] : subjectsIn(sent)
-  // A field with a box for each value is sent once for each.
-  const values = Object.fromEntries(fields.map((name) => [name, sent.all(name).join(' ')]))
   const refuse = (status: number, errors: Texts): Promise<ConsoleAnswer> =>
     render(desk, found, visit, visitor, { status, outcome: refusedWith(form, errors), asking: undefined })
   const again = (status: number, errors: Texts): Promise<ConsoleAnswer> =>
@@ -106,9 +105,14 @@ export async function act(
     const count = matches?.names.length ?? 0
     if (sent.get('typed') !== String(count)) return again(422, { '': `${count} match now, which is another number.` })
   }
-  const given = { ...readFields(inputFields(taskOf(form.task), fields), (name) => values[name]), ...filters }
   const before =
     subjects.length > 1 && form.rows === undefined ? undefined : await readBefore(desk, found, visit, visitor, form)
+  const filled = before && filledTexts(form, before)
+  const seen = sent.get('seen')
+  if (filled !== undefined && seen !== undefined && seen !== seenOf(context, filled)) return again(409, { '': CHANGED })
+  // A task that replaces all needs all, and one that changes what it is given gets what was changed.
+  const earlier = taskOf(form.task).method === 'PATCH' ? (filled ?? {}) : undefined
+  const given = { ...readFields(fields, withoutTouch(values, filled ?? {}), earlier), ...filters }
   const name = before && subjects.length <= 1 ? namesIn(found.screen, before)[subjects[0] ?? ''] : undefined
   const unoffered = before && form.choices && findUnknown(form.choices(before), values)
   if (unoffered !== undefined) return again(422, { [unoffered.field]: `${unoffered.value} is not among the choices.` })
@@ -116,9 +120,16 @@ export async function act(
   const [{ answer = undefined } = {}] = performed
   if (form.shows !== undefined && answer !== undefined)
     return showAnswer(desk, found, visit, visitor, form.shows, answer)
+  if (form.result !== undefined && answer !== undefined) {
+    const result = form.result(answer)
+    return render(desk, found, visit, visitor, { status: 200, outcome: undefined, asking: undefined, result })
+  }
   const undo = before === undefined || answer === undefined ? undefined : form.undoes?.(before, answer)
   return finish(desk, found, visitor, { form, performed, name, before: before && form.before?.(before), undo }, again)
 }
+
+const CHANGED =
+  'This was changed after the form was shown. The form has what you typed: compare, and save it again to replace the change.'
 
 /** What became of each row. */
 interface Performed {
@@ -245,14 +256,23 @@ function finish(
 ): Promise<ConsoleAnswer> | ConsoleAnswer {
   const [only] = performed
   if (performed.length === 1 && only?.error !== undefined)
-    return again(statusOf(only.error), errorsOf(only.error, form))
+    return again(statusOf(only.error), errorsOf(only.error, form, formFields(form)))
   if (form.secret !== undefined && only?.answer !== undefined) {
     const secret = only.answer[form.secret]
     if (typeof secret === 'string') {
       const { expires_at: until } = only.answer
-      const note = form.secretUse?.(only.answer)
-      const use = { name, until: typeof until === 'string' ? until : undefined, note }
-      return page(desk.framed(secretPage(form, secret, use, pathOf(found)), visitor, found.screen.section))
+      const beside = (form.beside ?? []).flatMap((member): readonly (readonly [string, string])[] => {
+        const text = only.answer?.[member]
+        return typeof text === 'string' ? [[labelOf(member), text]] : []
+      })
+      const use = {
+        name,
+        until: typeof until === 'string' ? until : undefined,
+        note: form.secretUse?.(only.answer),
+        beside,
+      }
+      const back = form.leadsTo?.(only.answer) ?? pathOf(found)
+      return page(desk.framed(secretPage(form, secret, use, back), visitor, found.screen.section))
     }
   }
   const matches = only?.answer === undefined ? undefined : form.matches?.(only.answer)
@@ -263,6 +283,7 @@ function finish(
     text: form.done,
     count: matches?.names.length,
     name: name ?? (undo?.subjects.length === 1 ? undo.subjects[0] : undefined),
+    note: noteOf(only?.answer),
     offers: form.offers,
     undo,
     before,
@@ -310,6 +331,12 @@ function findUnknown(
   return undefined
 }
 
+/** What the task warns of. */
+function noteOf(answer: Members | undefined): string | undefined {
+  const { notice } = answer ?? {}
+  return typeof notice === 'string' ? notice.slice(0, NOTE_LIMIT) : undefined
+}
+
 function pathOf({ here }: Found): string {
   return here.split('?', 1)[0] ?? here
 }
@@ -345,15 +372,4 @@ function refusedWith({ task, done: text }: ScreenForm, errors: Texts): Outcome {
 
 function statusOf({ kind }: AdminError): number {
   return { refused: 422, unknown: 404, conflict: 409 }[kind]
-}
-
-/** Sentences beside their fields; those of the whole task, and of members that the form does not have, above. */
-function errorsOf({ message, problems }: AdminError, { fields = [] }: ScreenForm): Texts {
-  const errors: Record<string, string> = {}
-  for (const { loc, msg } of problems) {
-    const member = loc.slice(1).join('.')
-    // A value of a list is part of its field.
-    errors[fields.find((field) => member === field || member.startsWith(`${field}.`)) ?? ''] = msg
-  }
-  return problems.length === 0 ? { '': message } : errors
 }

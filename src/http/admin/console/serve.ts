@@ -14,6 +14,8 @@ import type { Console } from './console.ts'
 import type { ConsoleAnswer } from './visit.ts'
 
 const FORM_TYPE = 'application/x-www-form-urlencoded'
+/** A form has five for each scope of an API. */
+const PARAMETER_LIMIT = 400
 /** A page waits for the store no longer. */
 const WAIT_MS = 3000
 
@@ -93,7 +95,7 @@ async function readForm(gate: Gate, message: IncomingMessage, network: string): 
   gate.beginBody(network)
   const tooLarge = (problems: readonly Problem[]) => invalidRequest('body_too_large', { status: 413, problems })
   const body = await readBody(message, tooLarge).finally(() => gate.endBody(network))
-  const form = isUtf8(body) ? parseForm(body.toString('utf8')) : undefined
+  const form = isUtf8(body) ? parseForm(body.toString('utf8'), PARAMETER_LIMIT) : undefined
   if (form === undefined) throw invalidRequest('form_malformed')
   return form
 }

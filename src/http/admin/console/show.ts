@@ -1,38 +1,27 @@
 import { AdminError } from '../../../admin/admin-error.ts'
 import { asAdministrator } from '../../../admin/administrators.ts'
-import { inputFields, type InputField } from '../../../admin/input-fields.ts'
-import { queryTypes, readQueryValue } from '../../../admin/query-values.ts'
+import { inputFields } from '../../../admin/input-fields.ts'
 import { LIST_LIMIT } from '../../../admin/page.ts'
 import { runTask } from '../../../admin/run-task.ts'
 import { pathParameters, type Administrator, type Task } from '../../../admin/task.ts'
-import { findTask } from '../../../admin/tasks.ts'
 import { askPage, type Asking } from '../../../console/ask.ts'
 import { filterBar } from '../../../console/parts.ts'
 import { outcomeNotice, type Outcome } from '../../../console/notice.ts'
 import { SCREENS } from '../../../console/screens.ts'
-import type {
-  AnyScreen,
-  Filter,
-  Frame,
-  Matches,
-  Members,
-  Place,
-  ScreenForm,
-  Texts,
-  View,
-} from '../../../console/screen.ts'
-import { html } from '../../../web/markup.ts'
+import type { AnyScreen, Frame, Matches, Members, Place, ScreenForm, Texts, View } from '../../../console/screen.ts'
+import { html, type Markup } from '../../../web/markup.ts'
 import { parseJson } from '../../../base/json.ts'
 import { NO_PARAMETERS, type Parameters } from '../../../base/message.ts'
 import { invalidRequest, OAuthError, type Reason } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
 import { matchSegments } from '../routes.ts'
+import { filledTexts, seenOf, taskOf } from './filling.ts'
+import { filtersOf, readFilters } from './filters.ts'
 import { resolveFilters } from './resolve.ts'
 import { page, securityUri, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
 
 /** How long ago a person may have signed in for a form that is `isRecent`. */
 const RECENT_MS = 5 * 60 * 1000
-const DAY_MS = 24 * 60 * 60 * 1000
 
 /** A screen, and where on it the person is. */
 export interface Found {
@@ -47,7 +36,7 @@ export function findScreen({ path, query }: Pick<Visit, 'path' | 'query'>): Foun
   for (const screen of SCREENS) {
     const parameters = matchSegments(screen.path.split('/'), segments)
     if (parameters === undefined) continue
-    const kept = ['before', 'ask', ...screen.filters].flatMap((name): [string, string][] => {
+    const kept = ['before', 'ask', ...screen.filters, ...(screen.keeps ?? [])].flatMap((name): [string, string][] => {
       const value = query.get(name)
       return value === undefined ? [] : [[name, value]]
     })
@@ -114,6 +103,8 @@ export interface Shown {
   /** What was done on the page before, or could not be done. */
   readonly outcome: Outcome | undefined
   readonly asking: Pick<Asking, 'form' | 'subjects' | 'values' | 'errors'> | undefined
+  /** What the answer of a task that changed nothing says. */
+  readonly result?: Markup
 }
 
 /** Reads the tasks of the screen, each authorized, and renders what they answer. */
@@ -122,7 +113,7 @@ export async function render(
   found: Found,
   visit: Visit,
   visitor: Visitor,
-  { status, outcome, asking }: Shown,
+  { status, outcome, asking, result }: Shown,
 ): Promise<ConsoleAnswer> {
   const { screen } = found
   const frame = frameOf(desk, found, visit, visitor)
@@ -148,18 +139,43 @@ export async function render(
     const task = taskOf(asking.form.task)
     const once = asking.form.secret === undefined ? undefined : desk.context.random(16).toString('base64url')
     // Without a mail server the task only refuses to send.
-    const fields = inputFields(task, asking.form.fields ?? []).filter(
-      ({ name }) => name !== 'send' || desk.context.mail !== undefined,
+    const { form } = asking
+    const fields = inputFields(
+      task,
+      (form.fields ?? []).filter((name) => name !== 'send' || desk.context.mail !== undefined),
     )
-    const choices = asking.form.choices?.(read.answers) ?? {}
-    const values = { ...asking.form.before?.(read.answers), ...asking.values }
-    const caution = asking.form.caution?.(read.answers, frame)
-    const matches = await findMatches(desk, found, visit, visitor, asking.form)
-    const asked = { ...asking, values, choices, summary: task.summary, caution, fields, names, matches, once }
+    const choices = form.choices?.(read.answers) ?? {}
+    const filled = filledTexts(form, read.answers)
+    const kept = Object.fromEntries((form.fixed ?? []).map((name) => [name, frame.place.query[name] ?? '']))
+    const values =
+      filled === undefined
+        ? { ...kept, ...form.before?.(read.answers), ...asking.values }
+        : Object.keys(asking.values).length === 0
+          ? filled
+          : asking.values
+    const matches = await findMatches(desk, found, visit, visitor, form)
+    const shown = fields.filter(({ name }) => form.fixed?.includes(name) !== true)
+    const intro = form.intro?.(read.answers, values)
+    const caution = form.caution?.(read.answers, frame)
+    const seen = filled && seenOf(desk.context, filled)
+    const asked = {
+      ...asking,
+      values,
+      choices,
+      summary: task.summary,
+      caution,
+      fields: shown,
+      names,
+      matches,
+      once,
+      seen,
+      intro,
+    }
     return answerWithOutcome(askPage(asked, frame))
   }
   if (screen.preview !== undefined) return desk.preview(screen.preview(read.answers, frame), screenAbove(visit.path))
-  return answerWithOutcome(screen.view(read.answers, frame))
+  const view = screen.view(read.answers, frame)
+  return answerWithOutcome(result === undefined ? view : { ...view, main: html`${result}${view.main}` })
 }
 
 /** The filters of a list that the address has, and where its page begins, as the task of a form takes them. */
@@ -273,31 +289,6 @@ export function csrfParts(grantId: string, path: string): readonly string[] {
   return ['console', grantId, path]
 }
 
-/** Where a filter takes more than the member of the task, or has the word of a column. */
-const FILTER_LABELS: Readonly<Record<string, string>> = {
-  actor: 'Who',
-  client_id: 'Client',
-  user_id: 'User',
-  organization_id: 'Organization id',
-  email_prefix: 'Email begins with',
-  subject: 'Id at your application',
-  since: 'Since (UTC)',
-  until: 'Until (UTC)',
-  trust_level: 'Trust',
-}
-
-function filtersOf({ reads, filters }: AnyScreen, query: Texts): readonly Filter[] {
-  const [first] = Object.values(reads)
-  if (first === undefined || filters.length === 0) return []
-  return inputFields(taskOf(first.task), filters).map(({ name, label, kind, choices }: InputField) => ({
-    name,
-    label: FILTER_LABELS[name] ?? label,
-    kind: kind === 'choice' || kind === 'time' ? kind : 'text',
-    choices,
-    value: query[name],
-  }))
-}
-
 type AllRead =
   | { readonly kind: 'read'; readonly answers: Members }
   | { readonly kind: 'refused'; readonly error: AdminError }
@@ -338,38 +329,6 @@ export async function readAll(
     if (cause instanceof AdminError) return { kind: 'refused', error: cause }
     throw cause
   }
-}
-
-/** The members of a list that the address names, converted as those of the API. */
-function readFilters(
-  task: Task,
-  filters: readonly string[],
-  query: Readonly<Record<string, string | undefined>>,
-): Members {
-  const types = queryTypes(task)
-  return Object.fromEntries(
-    ['before', ...filters].flatMap((name) => {
-      const text = query[name]
-      if (text === undefined || !types.has(name)) return []
-      return [[name, readQueryValue(types.get(name) ?? 'string', [wholeDay(name, text)])]]
-    }),
-  )
-}
-
-/** A day, as browsers send it: since its start, or until its end. */
-function wholeDay(name: string, text: string): string {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return text
-  const start = Date.parse(`${text}T00:00:00Z`)
-  // The 31st of February is a day of March for Date.parse.
-  if (Number.isNaN(start) || !new Date(start).toISOString().startsWith(text)) return text
-  return new Date(name === 'until' ? start + DAY_MS : start).toISOString()
-}
-
-/** @throws Error for a row of SCREENS that names no task, which is a bug */
-export function taskOf(name: string): Task {
-  const task = findTask(name)
-  if (task === undefined) throw new Error(`There is no task ${name}.`)
-  return task
 }
 
 /** Seals what was done for the address of the next page: another site must not make a page say that something was done. */

@@ -1,0 +1,232 @@
+import { rowsIn, type InputField } from '../admin/input-fields.ts'
+import { pathParameters } from '../admin/task.ts'
+import { findTask } from '../admin/tasks.ts'
+import { code, html, lines, type Fragment, type Markup } from '../web/markup.ts'
+import type { ScreenForm, Texts } from './screen.ts'
+
+/** The fields of a form, and what is in them. Texts and errors are by the path of a field: `name`, `scopes.0.name`. */
+export interface Filling {
+  readonly form: Pick<ScreenForm, 'atFirst'>
+  readonly fields: readonly InputField[]
+  /** The values of fields that have a box for each. */
+  readonly choices: Readonly<Record<string, readonly (readonly [value: string, remark: string])[]>>
+  /** What the person typed before, or what the object has. */
+  readonly values: Texts
+  /** Sentences by field; those of no field are by ''. */
+  readonly errors: Texts
+  /** Names what the object had when the form was shown, so that the change of another person is not undone unseen; undefined: a new object. */
+  readonly seen: string | undefined
+  /** The form is not what the page is about. */
+  readonly isAside?: true
+}
+
+/**
+ * The members of a task that a form has: these in this order, and then all others, so that a new member has a field without a change here.
+ * Those of the path are none of them.
+ */
+export function membersOf(task: string, first: readonly string[], without: readonly string[] = []): readonly string[] {
+  const found = findTask(task)
+  if (found === undefined) return first
+  const others = Object.keys(found.input.shape).filter((name) => !pathParameters(found).includes(name))
+  return [...new Set([...first, ...others])].filter((name) => !without.includes(name))
+}
+
+/** Rows of a list that a form offers besides those that are filled in. */
+const EMPTY_ROWS = 3
+
+/** The fields of a task. Those that few people need are behind a word, unless one of them is wrong. */
+export function fieldsOf(filling: Filling): Fragment {
+  const { form, fields, errors } = filling
+  const focus = filling.isAside === true ? '' : focusOf(filling)
+  const show = (field: InputField): Markup => fieldOf(field, field.name, filling, focus)
+  const { atFirst } = form
+  const isFirst = ({ name }: InputField): boolean => atFirst === undefined || atFirst.includes(name)
+  const others = fields.filter((field) => !isFirst(field))
+  if (others.length === 0) return fields.map(show)
+  const isWrong = Object.keys(errors).some((path) => others.some(({ name }) => isBelow(path, name)))
+  return html`${fields.filter(isFirst).map(show)}
+    <details class="more" ${isWrong ? html` open` : undefined}>
+      <summary>More settings</summary>
+      ${others.map(show)}
+    </details>`
+}
+
+function isBelow(path: string, name: string): boolean {
+  return path === name || path.startsWith(`${name}.`)
+}
+
+/** The field that gets the focus: the first one with an error, and otherwise the first. */
+function focusOf({ fields, errors, values }: Filling): string {
+  const paths = fields.flatMap((field) => pathsOf(field, field.name, values))
+  return paths.find((path) => errors[path] !== undefined) ?? paths[0] ?? ''
+}
+
+function pathsOf({ kind, parts }: InputField, path: string, values: Texts): readonly string[] {
+  if (kind === 'group') return parts.flatMap((part) => pathsOf(part, `${path}.${part.name}`, values))
+  if (kind !== 'rows') return [path]
+  return [...rowsIn(path, values), rowsIn(path, values).length].flatMap((place) =>
+    parts.flatMap((part) => pathsOf(part, `${path}.${place}.${part.name}`, values)),
+  )
+}
+
+function fieldOf(field: InputField, path: string, filling: Filling, focus: string): Markup {
+  const { label, description, kind } = field
+  const { choices: offered, values, errors, seen } = filling
+  const boxes = offered[path] ?? (kind === 'boxes' ? field.choices.map((one) => [one, ''] as const) : undefined)
+  const fault = faultOf(path, errors)
+  if (boxes !== undefined) return boxesOf(field, path, boxes, { values, errors })
+  if (kind === 'group')
+    return html`<fieldset>
+      <legend>${label}</legend>
+      ${description === '' ? undefined : html`<p class="hint">${withCode(description)}</p>`} ${fault}
+      ${field.parts.map((part) => fieldOf(part, `${path}.${part.name}`, filling, focus))}
+    </fieldset>`
+  if (kind === 'rows') return rowsOf(field, path, filling, focus)
+  // No page has a secret, so a mistake leaves the field empty.
+  const isLost = kind === 'password' && (values[path] ?? '') !== ''
+  const again = isLost ? html`<p class="error">Type it again.</p>` : undefined
+  const below = html`${again}
+  ${description === '' ? undefined : html`<p class="hint" id="hint-${path}">${withCode(description)}</p>`} ${fault}`
+  const state = { values, errors, hasHint: description !== '', hasFocus: path === focus, isChange: seen !== undefined }
+  const control = controlOf(field, path, state)
+  if (kind === 'flag')
+    return html`<div>
+      <label class="field flag">${control}<span>${label}</span></label
+      >${below}
+    </div>`
+  return html`<div>
+    <label class="field"><span>${label}</span>${control}</label>${below}
+  </div>`
+}
+
+function faultOf(path: string, errors: Texts): Markup | undefined {
+  return errors[path] === undefined ? undefined : html`<p class="error" id="error-${path}">${errors[path]}</p>`
+}
+
+interface ControlState {
+  readonly values: Texts
+  readonly errors: Texts
+  readonly hasHint: boolean
+  readonly hasFocus: boolean
+  /** Not the first of the choices, which would fill in a row that is to be empty. */
+  readonly mayBeEmpty?: boolean
+  /** The object has a value, which only another one can replace. */
+  readonly isChange?: boolean
+}
+
+function controlOf(field: InputField, path: string, state: ControlState): Markup {
+  const { kind, choices, isNullable, maxLength } = field
+  const { values, errors, hasHint, hasFocus, mayBeEmpty = false, isChange = false } = state
+  const value = values[path] ?? (mayBeEmpty ? undefined : field.default) ?? ''
+  const hints = [hasHint ? `hint-${path}` : undefined, errors[path] === undefined ? undefined : `error-${path}`]
+  const described = hints.filter((hint) => hint !== undefined).join(' ')
+  const more: Fragment = [
+    described === '' ? undefined : html` aria-describedby="${described}"`,
+    errors[path] === undefined ? undefined : html` aria-invalid="true"`,
+    hasFocus ? html` autofocus` : undefined,
+  ]
+  const named: Fragment = [html` name="${path}"`, more]
+  if (kind === 'flag') {
+    const isOn = value === 'true' || value === 'on'
+    return html`<input type="checkbox" ${named} value="on" ${isOn ? html` checked` : undefined} />`
+  }
+  if (kind === 'choice') {
+    const isRequired = !mayBeEmpty && (field.isRequired || (isChange && !isNullable && value !== ''))
+    const none = isRequired ? undefined : html`<option value=""></option>`
+    return html`<select ${named}>
+      ${none}${choices.map((choice) => option(choice, choice === value, choices))}
+    </select>`
+  }
+  if (kind === 'lines' || kind === 'json')
+    return html`<textarea ${named} rows="${kind === 'json' ? 8 : 3}" spellcheck="false">${lines(value)}</textarea>`
+  // A secret is typed again, so that no page has it.
+  if (kind === 'password') return html`<input type="password" ${named} autocomplete="new-password" />`
+  const most = maxLength === undefined ? undefined : html` maxlength="${maxLength}"`
+  return html`<input name="${path}" value="${value}" ${most}${more} />`
+}
+
+/** Without spaces, as the field: a page has many. */
+function option(choice: string, isSelected: boolean, choices: readonly string[]): Markup {
+  const selected = isSelected ? html` selected` : undefined
+  if (choices.join() !== 'true,false') return html`<option${selected}>${choice}</option>`
+  return html`<option value="${choice}" ${selected}>${choice === 'true' ? 'yes' : 'no'}</option>`
+}
+
+/** A box for each value. Where another task says which values there are, the description is about the text that the API takes. */
+function boxesOf(
+  { label, kind, description }: InputField,
+  path: string,
+  boxes: readonly (readonly [value: string, remark: string])[],
+  { values, errors }: Pick<Filling, 'values' | 'errors'>,
+): Markup {
+  const chosen = (values[path] ?? '').split(' ')
+  return html`<fieldset>
+    <legend>${label}</legend>
+    ${kind === 'boxes' && description !== '' ? html`<p class="hint">${withCode(description)}</p>` : undefined}
+    ${boxes.map(
+      ([one, remark]) =>
+        html`<label class="field flag"
+          ><input
+            type="checkbox"
+            name="${path}"
+            value="${one}"
+            ${chosen.includes(one) ? html` checked` : undefined}
+          /><span
+            ><code>${one}</code> ${remark === '' ? undefined : html`<span class="muted">${remark}</span>`}</span
+          ></label
+        >`,
+    )}
+    ${boxes.length === 0 ? html`<p>No API declares scopes that need an approval.</p>` : undefined}
+    ${faultOf(path, errors)}
+  </fieldset>`
+}
+
+/** A list of objects: what each has is said once, above. An empty row is left out. */
+function rowsOf({ label, description, parts }: InputField, path: string, filling: Filling, focus: string): Markup {
+  const { values, errors } = filling
+  const filled = rowsIn(path, values).length
+  const places = Array.from({ length: filled + EMPTY_ROWS }, (_, place) => place)
+  const leaves = parts.flatMap(leavesOf)
+  return html`<fieldset class="rows">
+    <legend>${label}</legend>
+    ${description === '' ? undefined : html`<p class="hint">${withCode(description)}</p>`}
+    ${leaves.map(
+      ({ leaf }) =>
+        html`${leaf.description === '' ? undefined : html`<p class="hint"><strong>${leaf.label}</strong> – ${withCode(leaf.description)}</p>`}`,
+    )}
+    ${faultOf(path, errors)}
+    ${places.map(
+      (place) =>
+        html`<fieldset>
+          <legend>${place + 1}</legend>
+          ${Object.keys(errors)
+            .filter(
+              (at) =>
+                isBelow(at, `${path}.${place}`) && !leaves.some(({ below }) => at === `${path}.${place}.${below}`),
+            )
+            .map((at) => faultOf(at, errors))}
+          ${leaves.map(({ leaf, below }) => {
+            const at = `${path}.${place}.${below}`
+            const state = { values, errors, hasHint: false, hasFocus: at === focus, mayBeEmpty: true }
+            const labelled = html`<label class="field"><span>${leaf.label}</span>${controlOf(leaf, at, state)}</label>`
+            return html`<div>${labelled}${faultOf(at, errors)}</div>`
+          })}
+        </fieldset>`,
+    )}
+    <p class="hint">A row that is empty is left out. More rows follow after you save.</p>
+  </fieldset>`
+}
+
+/** The fields of a row, with their paths below it. */
+function leavesOf(field: InputField): readonly { readonly leaf: InputField; readonly below: string }[] {
+  if (field.kind !== 'group') return [{ leaf: field, below: field.name }]
+  return field.parts.flatMap(leavesOf).map(({ leaf, below }) => ({
+    leaf: { ...leaf, label: `${field.label}: ${leaf.label.toLowerCase()}` },
+    below: `${field.name}.${below}`,
+  }))
+}
+
+/** A description, in which what is between backticks is code. */
+function withCode(text: string): Fragment {
+  return text.split('`').map((part, index) => (index % 2 === 0 ? part : code(part)))
+}

@@ -1,0 +1,255 @@
+import type { ApiDocument } from '../../admin/api/tasks.ts'
+import type { ServerDocument } from '../../admin/server.ts'
+import { addressOf, INTROSPECT_PATH, JWKS_PATH } from '../../protocol/uri/server-address.ts'
+import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
+import { membersOf } from '../fields.ts'
+import { consentTo } from './consent.ts'
+import { environmentOf, INTROSPECT_COMMAND, INTROSPECT_RECIPE, verifyRecipe } from './recipes.ts'
+import {
+  actions,
+  chip,
+  copyButton,
+  facts,
+  formOf,
+  formsFor,
+  linkTo,
+  name,
+  section,
+  snippet,
+  table,
+  time,
+} from '../parts.ts'
+import { screen, type Frame, type Members, type ScreenForm } from '../screen.ts'
+
+interface Answers {
+  readonly api: ApiDocument
+  readonly server: ServerDocument
+}
+
+type Scope = ApiDocument['scopes'][number]
+
+/** A form of all scopes has more than a request may. */
+const SCOPES_OF_A_FORM = 40
+
+const apiIn = (answers: Members): ApiDocument => answers['api'] as ApiDocument
+
+const CREDENTIALS: ScreenForm = {
+  task: 'api.create-credentials',
+  label: 'Create credentials',
+  done: 'Credentials created',
+  isRecent: true,
+  secret: 'secret',
+  beside: ['id'],
+  secretUse: () => 'Give the API both, as API_ID and API_SECRET. The server accepts them within a second.',
+  warning:
+    'With them the API asks whether a token is active, and exchanges tokens. Credentials that it has stop working.',
+}
+
+const FORMS: readonly ScreenForm[] = [
+  {
+    task: 'api.update',
+    label: 'Change',
+    done: 'Changed',
+    // The scopes have a page of their own. A rule for an exchange is said alone, because others stay.
+    fields: membersOf('api.update', ['name', 'tokens', 'exchange'], ['scopes', 'step_up']),
+    filled: (answers) => ({ ...apiIn(answers), exchange: [] }),
+    warning: 'Tokens that were issued stay as they are.',
+  },
+  CREDENTIALS,
+  {
+    task: 'api.delete',
+    label: 'Delete',
+    done: 'Deleted',
+    isRecent: true,
+    isDanger: true,
+    leadsTo: () => '/console/apis',
+    warning:
+      'No more tokens are issued for the API, and its credentials end. Tokens that were issued stay valid until they expire.',
+  },
+]
+
+const SERVER = { task: 'server.show', input: () => ({}) }
+
+export const API = screen<Answers>({
+  path: '/console/apis/{resource}',
+  section: 'apis',
+  reads: { api: { task: 'api.show', input: () => ({}) }, server: SERVER },
+  filters: [],
+  forms: FORMS,
+  names: ({ api }) => ({ '': api.name ?? api.resource }),
+  view({ api, server }, frame) {
+    const { resource, exchange } = api
+    const others = formsFor(frame, '', { ...api }, false).filter(({ task }) => task !== CREDENTIALS.task)
+    return {
+      title: api.name ?? resource,
+      main: html`<div class="heading">
+          <h1>${name(api.name ?? resource, '(no name)')}</h1>
+          ${actions(frame, others)}
+        </div>
+        <p class="sub">
+          <span>${code(resource)}${copyButton(resource)}</span> <span>declared ${time(api.created_at, frame)}</span>
+        </p>
+        ${facts([
+          ['Tokens', tokensOf(api, server)],
+          ['Bound to a key', BINDINGS[api.tokens.binding]],
+          ['The consent page', html`<a href="${linkTo('apis', resource)}/consent">How a person sees it</a>`],
+          [
+            'Takes tokens of',
+            exchange.length === 0
+              ? undefined
+              : html`<ul>
+                  ${exchange.map((rule) => html`<li>${code(rule.resource)} <span class="muted">with at most</span> ${code(rule.scope)}</li>`)}
+                </ul>`,
+          ],
+        ])}
+        ${section('Scopes', scopeTable(frame, api), frame.mayWrite ? html`<a href="${linkTo('apis', resource)}/scopes">Change the scopes</a>` : undefined)}
+        ${section('Credentials', credentials(frame, api))}
+        ${section('How to verify its tokens', verification(api, server))}
+        ${frame.mayWrite ? html`<div class="danger-zone">${actions(frame, formsFor(frame, '', { ...api }, true))}</div>` : undefined}`,
+    }
+  },
+})
+
+/** The scopes alone, whose form is long. */
+export const API_SCOPES = screen<Pick<Answers, 'api'>>({
+  path: '/console/apis/{resource}/scopes',
+  section: 'apis',
+  reads: { api: { task: 'api.show', input: () => ({}) } },
+  filters: [],
+  forms: [
+    {
+      task: 'api.update',
+      label: 'Change the scopes',
+      done: 'Scopes changed',
+      fields: ['scopes'],
+      filled: (answers) => ({ scopes: apiIn(answers).scopes }),
+      fits: ({ scopes }) => (scopes as readonly Scope[]).length <= SCOPES_OF_A_FORM,
+      warning:
+        'All scopes of the API are those of this form. Tokens that were issued keep theirs. A scope that is removed is in no further token.',
+    },
+  ],
+  names: ({ api }) => ({ '': api.name ?? api.resource }),
+  view: ({ api }, frame) => ({
+    title: 'Scopes',
+    main: html`<div class="heading">
+        <h1>Scopes of ${name(api.name ?? api.resource, '(no name)')}</h1>
+        ${actions(frame, formsFor(frame, '', { ...api }, false))}
+      </div>
+      <p class="sub">
+        <span><a href="${linkTo('apis', api.resource)}">The API</a></span>
+      </p>
+      ${
+        frame.mayWrite && api.scopes.length > SCOPES_OF_A_FORM
+          ? html`<p>A form has at most ${SCOPES_OF_A_FORM} scopes. Change these by the command: grantor api update</p>`
+          : undefined
+      }
+      ${scopeTable(frame, api)}`,
+  }),
+})
+
+/** What a person is asked by a client that requests all scopes of the API. */
+export const API_CONSENT = screen<Pick<Answers, 'api'>>({
+  path: '/console/apis/{resource}/consent',
+  section: 'apis',
+  reads: { api: { task: 'api.show', input: () => ({}) } },
+  filters: [],
+  forms: [],
+  names: () => ({}),
+  view: () => ({ title: 'How a person sees it', main: html`<h1>How a person sees it</h1>` }),
+  preview: ({ api }) =>
+    consentTo(
+      { client_name: 'An app', redirect_uris: [], document_url: null, trust_level: 'unverified' },
+      { ageSeconds: 0, scopes: api.scopes.map((scope) => scope.name), apis: [api] },
+    ),
+})
+
+const BINDINGS = {
+  any: 'if the client sends a proof (DPoP)',
+  dpop: 'always: the client sends a proof (DPoP)',
+  bearer: 'never',
+} as const
+
+function tokensOf({ tokens }: ApiDocument, { signing_algorithm: usual }: ServerDocument): Fragment {
+  const { format, lifetime, algorithm, jwt_type: type } = tokens
+  const duration = lifetime === null ? 'the lifetime of the server' : `${lifetime} seconds`
+  if (format === 'opaque') return `opaque, for ${duration}: the API asks the server about each`
+  return `JWT (${type}), signed with ${algorithm ?? usual}, for ${duration}`
+}
+
+const GRANTED: Readonly<Record<Scope['granted_to'], string>> = {
+  users: 'any client, with consent',
+  'users-on-request': 'any client that names it, with consent',
+  'users-and-machines': 'any client, also without a user',
+  'approved-clients': 'only clients that you approve',
+}
+
+function scopeTable(frame: Frame, { scopes }: ApiDocument): Markup {
+  return table(
+    { ...frame, forms: [] },
+    {
+      caption: 'Scopes, and what a person reads on the consent page',
+      rows: scopes,
+      empty: html`<p>The API has no scopes. A person reads that nothing limits what a client may do.</p>`,
+      columns: [
+        { heading: 'Scope', cell: (scope) => code(scope.name) },
+        { heading: 'Person reads', isRest: true, cell: ({ sentence }) => name(sentence, '(nothing)') },
+        { heading: 'Given to', cell: ({ granted_to: to }) => GRANTED[to] },
+        { heading: 'Needs', cell: ({ step_up: step }) => needs(step) },
+      ],
+    },
+  )
+}
+
+function needs(step: Scope['step_up']): Fragment {
+  if (step === null) return html`<span class="muted none">–</span>`
+  const level = step.level === 'phr' ? 'a passkey' : 'two factors'
+  return step.max_age === null ? level : `${level}, at most ${step.max_age} s old`
+}
+
+function credentials(frame: Frame, { introspection_id: id }: ApiDocument): Fragment {
+  return facts([
+    [
+      'To ask about tokens',
+      html`<div class="row">
+        ${
+          id === null
+            ? html`<span class="muted">none: the API cannot introspect or exchange tokens</span>`
+            : html`<span>${chip('Created', 'good')} ${code(id)}${copyButton(id)}</span>`
+        }
+        ${actions(frame, formOf(frame, CREDENTIALS.task))}
+      </div>`,
+    ],
+  ])
+}
+
+/** Both ways. An opaque token has only one. */
+function verification(api: ApiDocument, { issuer, signing_algorithm: usual }: ServerDocument): Markup {
+  const { tokens, resource } = api
+  const copied = (text: string): Markup => html`${code(text)}${copyButton(text)}`
+  const isLocal = tokens.format === 'jwt'
+  const environment = environmentOf(api, issuer)
+  return html`${facts([
+      ['Issuer (iss)', copied(issuer)],
+      ['Audience (aud)', copied(resource)],
+      ['Keys (jwks_uri)', isLocal ? copied(addressOf(issuer, JWKS_PATH)) : undefined],
+      ['Introspection', copied(addressOf(issuer, INTROSPECT_PATH))],
+    ])}
+    <p class="hint">
+      The API accepts a token only if it has the scope that the request needs. Set the environment first:
+    </p>
+    ${snippet('Environment', environment)}
+    ${
+      isLocal
+        ? html`<p class="hint">With the keys, in Node.js. A token that was revoked counts until it expires:</p>
+            ${snippet('Verify a token with the keys', verifyRecipe(tokens, tokens.algorithm ?? usual))}`
+        : undefined
+    }
+    <p class="hint">
+      By asking the server, with the credentials of the API. A token that was revoked is refused at once:
+    </p>
+    ${snippet('Ask the server about a token', INTROSPECT_RECIPE)}
+    ${snippet('The same at a terminal', INTROSPECT_COMMAND)}
+    <p class="hint">
+      docs/resource-servers.md has whole programs for Node.js, nginx, Apache, Spring, Go, Python and .NET.
+    </p>`
+}

@@ -1,0 +1,63 @@
+import type { ApiDocument } from '../../admin/api/tasks.ts'
+import { code, html, type Markup } from '../../web/markup.ts'
+import { membersOf } from '../fields.ts'
+import { linkTo, name, nothing, table, time } from '../parts.ts'
+import { screen, type ScreenForm } from '../screen.ts'
+
+interface Answers {
+  readonly list: { readonly apis: readonly ApiDocument[]; readonly next: string | null }
+}
+
+const FIRST = ['resource', 'name', 'scopes']
+
+const CREATE: ScreenForm = {
+  task: 'api.create',
+  label: 'Declare an API',
+  done: 'Declared',
+  // Each scope has its requirement.
+  fields: membersOf('api.create', FIRST, ['step_up']),
+  atFirst: FIRST,
+  leadsTo: ({ resource }) => linkTo('apis', String(resource)),
+}
+
+export const APIS = screen<Answers>({
+  path: '/console/apis',
+  section: 'apis',
+  reads: { list: { task: 'api.list', input: () => ({}) } },
+  filters: [],
+  forms: [CREATE],
+  names: ({ list }) => Object.fromEntries(list.apis.map((api) => [api.resource, api.name ?? api.resource])),
+  view: ({ list }, frame) => ({
+    title: 'APIs and scopes',
+    main: html`<div class="heading">
+        <h1>APIs and scopes</h1>
+        ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE.task}">${CREATE.label}</a>` : undefined}
+      </div>
+      ${table(frame, {
+        caption: 'APIs, by their identifiers',
+        rows: list.apis,
+        next: list.next,
+        empty: nothing(
+          frame,
+          'An API, such as an MCP server, accepts tokens of this server. Clients request its scopes after you have declared it.',
+          'grantor api create --resource <uri> --scope <name>=<sentence>',
+        ),
+        columns: [
+          { heading: 'API', cell: apiLink },
+          { heading: 'Identifier', cell: ({ resource }) => code(resource) },
+          { heading: 'Scopes', cell: ({ scopes }) => String(scopes.length) },
+          { heading: 'Tokens', isWide: true, cell: ({ tokens }) => (tokens.format === 'jwt' ? 'JWT' : 'opaque') },
+          {
+            heading: 'Credentials',
+            isWide: true,
+            cell: ({ introspection_id: id }) => (id === null ? html`<span class="muted">none</span>` : 'yes'),
+          },
+          { heading: 'Declared', cell: ({ created_at: at }) => time(at, frame) },
+        ],
+      })}`,
+  }),
+})
+
+function apiLink({ resource, name: text }: ApiDocument): Markup {
+  return html`<a href="${linkTo('apis', resource)}">${name(text ?? resource, '(no name)')}</a>`
+}

@@ -1,0 +1,160 @@
+import { inputFields } from '../../admin/input-fields.ts'
+import type { OrganizationDocument } from '../../admin/organization/organization.ts'
+import type { ProviderDocument, ProviderTestDocument } from '../../admin/provider/settings.ts'
+import { findTask } from '../../admin/tasks.ts'
+import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
+import { membersOf } from '../fields.ts'
+import { noIcon, yesIcon } from '../icons.ts'
+import { signInRules } from './provider-rules.ts'
+import { providerState } from './providers.ts'
+import { actions, chip, copyButton, facts, formsFor, id, name, section, time } from '../parts.ts'
+import { screen, type Members, type ScreenForm } from '../screen.ts'
+
+interface Answers {
+  readonly provider: ProviderDocument
+  readonly organizations: { readonly organizations: readonly OrganizationDocument[] }
+}
+
+const FIRST = ['name', 'client_id', 'client_secret', 'domains', 'sign_up', 'link']
+const SETTINGS = membersOf('provider.update', FIRST)
+
+const isDisabled = (provider: Members): boolean => provider['disabled_at'] !== null
+
+const FORMS: readonly ScreenForm[] = [
+  { task: 'provider.test', label: 'Test the connection', done: 'Tested', result: testResult },
+  {
+    task: 'provider.update',
+    label: 'Change',
+    done: 'Changed',
+    fields: SETTINGS,
+    atFirst: FIRST,
+    isRecent: true,
+    filled: ({ provider }) => provider as Members,
+    warning: 'The secret stays as it is if you leave it empty. Sessions and tokens stay valid.',
+  },
+  {
+    task: 'provider.disable',
+    label: 'Disable',
+    done: 'Disabled',
+    warning:
+      'Users can no longer sign in there, and its identity assertions are refused. Sessions and tokens stay valid.',
+    already: { text: 'Already disabled', holds: isDisabled },
+  },
+  {
+    task: 'provider.enable',
+    label: 'Enable',
+    done: 'Enabled',
+    isRecent: true,
+    warning: 'Users can sign in there again, by the rules below.',
+    already: { text: 'Already enabled', holds: (provider) => !isDisabled(provider) },
+  },
+  {
+    task: 'provider.delete',
+    label: 'Delete',
+    done: 'Deleted',
+    isRecent: true,
+    isDanger: true,
+    leadsTo: () => '/console/providers',
+    warning:
+      'The connections of users to the provider end, and cannot be restored. Their accounts, sessions and tokens stay. To stop sign-ins, disable it: that can be undone.',
+  },
+]
+
+export const PROVIDER = screen<Answers>({
+  path: '/console/providers/{provider_id}',
+  section: 'providers',
+  reads: {
+    provider: { task: 'provider.show', input: () => ({}) },
+    organizations: { task: 'organization.list', input: () => ({ limit: 1000 }) },
+  },
+  filters: [],
+  forms: FORMS,
+  names: ({ provider }) => ({ '': provider.name }),
+  view({ provider, organizations: { organizations } }, frame) {
+    const { provider_id: provided, organization_id: organization } = provider
+    const called = organizations.find(({ organization_id: one }) => one === organization)?.name
+    const grave = formsFor(frame, provided, provider, true)
+    return {
+      title: provider.name,
+      main: html`<div class="heading">
+          <h1>${name(provider.name, '(no name)')}</h1>
+          ${providerState(provider)} ${actions(frame, formsFor(frame, provided, provider, false))}
+        </div>
+        <p class="sub"><span>${code(provided)}</span> <span>created ${time(provider.created_at, frame)}</span></p>
+        ${facts([
+          [
+            'Redirect URI',
+            html`${code(provider.redirect_uri)}${copyButton(provider.redirect_uri)}
+              <p class="hint">Register it at the provider.</p>`,
+          ],
+          ['Issuer', code(provider.issuer)],
+          [
+            'Client secret',
+            provider.has_secret
+              ? html`set <span class="muted">It is never shown.</span>`
+              : html`${chip('Missing', 'bad')} The master key was replaced. Change the provider to set it again.`,
+          ],
+          ['Disabled', provider.disabled_at === null ? undefined : time(provider.disabled_at, frame)],
+          ['Organization', organization === null ? undefined : html`${name(called, '(no name)')} ${id(organization)}`],
+        ])}
+        ${section('What happens to a person who signs in there', facts(signInRules(provider)))}
+        ${section('Settings', facts(settings(provider)))}
+        ${grave.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, grave)}</div>`}`,
+    }
+  },
+})
+
+/** All that can be changed, by the words of the form. */
+function settings(provider: Members): readonly (readonly [label: string, what: Fragment])[] {
+  const task = findTask('provider.update')
+  const fields = task === undefined ? [] : inputFields(task, SETTINGS)
+  return fields
+    .filter(({ kind, name: member }) => kind !== 'password' && member !== 'organization_id')
+    .map(({ name: member, label }) => [label, valueOf(provider[member])] as const)
+}
+
+function valueOf(value: unknown): Fragment {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  const texts = Array.isArray(value) ? value.map(String) : typeof value === 'string' ? [value] : []
+  if (texts.length === 0) return html`<span class="muted">none</span>`
+  return html`<ul>
+    ${texts.map((text) => html`<li>${code(text)}</li>`)}
+  </ul>`
+}
+
+const CHECKS: Readonly<Record<string, string>> = {
+  state: 'State',
+  discovery: 'Metadata',
+  keys: 'Keys',
+  secret: 'Client id and secret',
+  request: 'Redirect URI and scope',
+  assertions: 'Identity assertions',
+}
+
+/** What the provider answered, and what it does not let be known. */
+function testResult(answer: Members): Markup {
+  const { ok: isOk, findings } = answer as unknown as ProviderTestDocument
+  const isAsked = findings.some(({ check }) => check === 'request')
+  return html`<section class="result" role="status" aria-label="Test of the connection">
+    <header><h2>${isOk ? 'The connection works' : 'The connection does not work'}</h2></header>
+    <ul class="findings" role="list">
+      ${findings.map(
+        ({ check, ok, detail }) =>
+          html`<li class="${ok ? 'ok' : 'failed'}">
+            ${ok ? yesIcon : noIcon}
+            <div>
+              <p>${CHECKS[check] ?? check}</p>
+              <p class="muted"><bdi>${detail}</bdi></p>
+            </div>
+          </li>`,
+      )}
+    </ul>
+    ${
+      isOk && !isAsked
+        ? html`<p class="hint">
+            The provider says only to a person whether it knows the redirect URI: sign in there once.
+          </p>`
+        : undefined
+    }
+  </section>`
+}

@@ -1,0 +1,54 @@
+import type { ApiDocument } from '../../admin/api/tasks.ts'
+import { forShell } from '../../base/shell.ts'
+
+/** How an API verifies its tokens: parts of the programs of docs/resource-servers.md, which `npm run prove resource-servers` runs. */
+
+/** What the programs need of an API, as lines of a shell. */
+export function environmentOf({ resource, introspection_id: id }: ApiDocument, issuer: string): string {
+  const known = { ISSUER: issuer.replace(/\/$/, ''), RESOURCE: resource, ...(id === null ? {} : { API_ID: id }) }
+  return Object.entries(known)
+    .map(([name, value]) => `export ${name}=${forShell(value)}`)
+    .join('\n')
+}
+
+/** With its quotes: only the program imports it. */
+const LIBRARY = "'jose'"
+
+/** Verifies a JWT with the keys of the server. */
+export function verifyRecipe({ jwt_type: type }: Pick<ApiDocument['tokens'], 'jwt_type'>, algorithm: string): string {
+  return `import { createRemoteJWKSet, errors, jwtVerify } from ${LIBRARY}
+
+const keys = createRemoteJWKSet(new URL(\`\${ISSUER}/v2/oauth/jwks\`))
+const checks = { issuer: ISSUER, audience: RESOURCE, typ: '${type}', algorithms: ['${algorithm}'], requiredClaims: ['exp'] }
+
+/** The claims of a token that passes all checks; undefined for any other token. @throws Error when the keys cannot be fetched */
+async function verify(token) {
+  try {
+    const { payload } = await jwtVerify(token, keys, checks)
+    // A bound token needs a proof.
+    return payload.cnf === undefined ? payload : undefined
+  } catch (error) {
+    const isOfKeys = ['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEOUT'].includes(error.code)
+    if (isOfKeys || !(error instanceof errors.JOSEError)) throw error
+    return undefined
+  }
+}`
+}
+
+/** Asks the server about a token. */
+export const INTROSPECT_RECIPE = `/** The claims of an active token for this API; undefined for any other token. RFC 7662. */
+async function introspect(token) {
+  const answer = await fetch(\`\${ISSUER}/v2/oauth/introspect\`, {
+    method: 'POST',
+    headers: { authorization: \`Basic \${btoa(\`\${API_ID}:\${API_SECRET}\`)}\` },
+    body: new URLSearchParams({ token }),
+    signal: AbortSignal.timeout(5000),
+  })
+  if (!answer.ok) throw new Error(\`Introspection answered \${answer.status}\`)
+  const claims = await answer.json()
+  // A bound token needs a proof.
+  return claims.active && claims.cnf === undefined ? claims : undefined
+}`
+
+/** The same at a terminal, to look at one token. */
+export const INTROSPECT_COMMAND = 'curl "$ISSUER/v2/oauth/introspect" -u "$API_ID:$API_SECRET" -d token=…'

@@ -1,0 +1,95 @@
+import type { AdminError } from '../../../admin/admin-error.ts'
+import {
+  fieldAt,
+  inputFields,
+  isFieldPath,
+  textsOf,
+  withoutGaps,
+  type InputField,
+} from '../../../admin/input-fields.ts'
+import type { Task } from '../../../admin/task.ts'
+import { findTask } from '../../../admin/tasks.ts'
+import type { Parameters } from '../../../base/message.ts'
+import type { Members, ScreenForm, Texts } from '../../../console/screen.ts'
+import type { Context } from '../../../ports/context.ts'
+import { visible } from '../../../web/visible.ts'
+
+/** What the fields of a form have, when it is shown and when it is sent. */
+
+/** @throws Error for a row of SCREENS that names no task, which is a bug */
+export function taskOf(name: string): Task {
+  const task = findTask(name)
+  if (task === undefined) throw new Error(`There is no task ${name}.`)
+  return task
+}
+
+export function formFields({ task, fields = [] }: Pick<ScreenForm, 'task' | 'fields'>): readonly InputField[] {
+  return inputFields(taskOf(task), fields)
+}
+
+/** The texts of a form that shows what the object has; undefined: another form. */
+export function filledTexts(form: ScreenForm, answers: Members): Texts | undefined {
+  return form.filled && textsOf(formFields(form), form.filled(answers))
+}
+
+/**
+ * What was sent, with the texts of the object where the person left what the form showed: a page shows invisible characters and runs of
+ * spaces otherwise, and a change of another field must not replace them.
+ */
+export function withoutTouch(values: Texts, filled: Texts): Texts {
+  return Object.fromEntries(
+    Object.entries(values).map(([path, text]) => {
+      const own = filled[path]
+      return [
+        path,
+        own !== undefined && withPlainLines(text) === withPlainLines(own.split('\n').map(visible).join('\n'))
+          ? own
+          : text,
+      ]
+    }),
+  )
+}
+
+/** Browsers send the lines of a text with CRLF. */
+function withPlainLines(text: string): string {
+  return text.replaceAll('\r\n', '\n').trim()
+}
+
+/** Names what the form showed, so that a change of another person meanwhile is noticed. */
+export function seenOf({ secrets }: Pick<Context, 'secrets'>, filled: Texts): string {
+  return secrets.digest('console', ['seen', JSON.stringify(filled)])
+}
+
+/** The texts that were sent for the fields, by their paths; undefined: the form has others too. `own`: what a form has besides fields. */
+export function textsIn(
+  fields: readonly InputField[],
+  sent: Pick<Parameters, 'names' | 'all'>,
+  own: ReadonlySet<string>,
+): Texts | undefined {
+  const names = sent.names.filter((name) => !own.has(name))
+  if (!names.every((name) => isFieldPath(fields, name))) return undefined
+  const plain = fields.filter(({ kind }) => kind !== 'group' && kind !== 'rows').map(({ name }) => name)
+  // A field with a box for each value is sent once for each, and one without a box that is ticked is not sent.
+  const texts = Object.fromEntries([...plain, ...names].map((name) => [name, sent.all(name).join(' ')]))
+  return withoutGaps(fields, texts)
+}
+
+/** Sentences beside their fields; those of the whole task, and of members that the form does not show, above. */
+export function errorsOf(
+  { message, problems }: AdminError,
+  { fixed = [] }: Pick<ScreenForm, 'fixed'>,
+  fields: readonly InputField[],
+): Texts {
+  if (problems.length === 0) return { '': message }
+  const errors: Record<string, string> = {}
+  for (const { loc, msg, input } of problems) {
+    const [, ...path] = loc
+    const at = fieldAt(fields, path) ?? ''
+    // Of a text with many lines, the one that is wrong.
+    const isLine = /^\d+$/.test(path.at(-1) ?? '') && typeof input === 'string'
+    const sentence = isLine ? `${input}: ${msg}` : msg
+    const place = fixed.includes(at) ? '' : at
+    errors[place] = errors[place] === undefined ? sentence : `${errors[place]} ${sentence}`
+  }
+  return errors
+}

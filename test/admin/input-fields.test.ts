@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as z from 'zod'
+import { fieldAt, inputFields, isFieldPath, readFields, textsOf, withoutGaps } from '../../src/admin/input-fields.ts'
+
+/** The one reader of schemas for forms. */
+
+const input = z.object({
+  name: z.string().optional(),
+  days: z.int().nullable().optional(),
+  isNew: z.boolean().default(false),
+  verified: z.boolean().optional(),
+  uris: z.array(z.string()).optional(),
+  grants: z.array(z.enum(['code', 'refresh'])).optional(),
+  keys: z.object({ keys: z.array(z.looseObject({})) }).optional(),
+  tokens: z
+    .object({ format: z.enum(['jwt', 'opaque']).optional(), lifetime: z.int().nullable().optional() })
+    .optional(),
+  scopes: z
+    .array(
+      z.object({ name: z.string(), step: z.object({ level: z.enum(['2fa']), age: z.int().optional() }).nullable() }),
+    )
+    .optional(),
+})
+const fields = inputFields({ input }, Object.keys(input.shape))
+
+test('each kind of member has a kind of field', () => {
+  assert.deepEqual(
+    fields.map(({ name, kind }) => [name, kind]),
+    [
+      ['name', 'text'],
+      ['days', 'number'],
+      ['isNew', 'flag'],
+      ['verified', 'choice'],
+      ['uris', 'lines'],
+      ['grants', 'boxes'],
+      ['keys', 'json'],
+      ['tokens', 'group'],
+      ['scopes', 'rows'],
+    ],
+  )
+})
+
+const FULL = {
+  name: 'Ada',
+  days: 3,
+  isNew: true,
+  verified: false,
+  uris: ['a:b', 'c:d'],
+  grants: ['code'],
+  keys: { keys: [{ kty: 'OKP' }] },
+  tokens: { format: 'opaque', lifetime: 60 },
+  scopes: [
+    { name: 'read', step: null },
+    { name: 'pay', step: { level: '2fa', age: 5 } },
+  ],
+}
+
+test('what a form shows of an object is read as the object, and nothing is left of an empty form', () => {
+  const texts = textsOf(fields, FULL)
+  assert.deepEqual(readFields(fields, texts), FULL)
+  assert.deepEqual(input.parse(readFields(fields, texts)), FULL)
+  assert.deepEqual(readFields(fields, {}), { isNew: false })
+  assert.deepEqual(readFields(fields, { days: 'x', keys: '{' }), { days: 'x', isNew: false, keys: '{' })
+})
+
+test('a change has what was changed alone, and what was emptied has its empty value', () => {
+  const earlier = textsOf(fields, FULL)
+  assert.deepEqual(readFields(fields, earlier, earlier), {})
+  assert.deepEqual(readFields(fields, { ...earlier, uris: 'a:b\r\nc:d', isNew: 'on' }, earlier), {})
+  const emptied = { ...earlier, name: '', days: '', uris: '', grants: '', isNew: '', 'tokens.lifetime': '' }
+  assert.deepEqual(readFields(fields, emptied, earlier), {
+    name: '',
+    days: null,
+    isNew: false,
+    uris: [],
+    grants: [],
+    tokens: { lifetime: null },
+  })
+  const { scopes } = readFields(fields, { ...earlier, 'scopes.0.name': '' }, earlier)
+  assert.deepEqual(scopes, [{ name: 'pay', step: { level: '2fa', age: 5 } }])
+})
+
+test('the gaps of rows are closed, a problem finds its field, and a part that the schema does not have is refused', () => {
+  const closed = withoutGaps(fields, { 'scopes.1.name': '', 'scopes.3.name': 'b', 'scopes.2.name': 'a', name: 'x' })
+  assert.deepEqual([closed['scopes.0.name'], closed['scopes.1.name'], closed['name']], ['a', 'b', 'x'])
+  for (const [loc, path] of [
+    [['name'], 'name'],
+    [['uris', '1'], 'uris'],
+    [['keys', 'keys', '0', 'd'], 'keys'],
+    [['tokens', 'format'], 'tokens.format'],
+    [['tokens'], 'tokens'],
+    [['scopes', '1', 'step', 'age'], 'scopes.1.step.age'],
+    [['other'], undefined],
+  ] as const)
+    assert.equal(fieldAt(fields, loc), path)
+  for (const path of ['name', 'tokens.lifetime', 'scopes.12.step.level']) assert.equal(isFieldPath(fields, path), true)
+  for (const path of ['name.x', 'tokens', 'scopes.name', 'scopes.x.name', 'scopes.1234.name', 'constructor', ''])
+    assert.equal(isFieldPath(fields, path), false, path)
+})

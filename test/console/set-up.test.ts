@@ -1,0 +1,361 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
+import { INTROSPECT_RECIPE, verifyRecipe } from '../../src/console/screens/recipes.ts'
+import { signInRules } from '../../src/console/screens/provider-rules.ts'
+import { hiddenFields } from '../../tools/flow.ts'
+import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
+import { ConsoleBrowser, formOf, giveRole } from '../../tools/console-browser.ts'
+import { perform, type Members } from '../support/tasks.ts'
+
+/** What is set up in the console: APIs, providers and the clients of the operator. */
+
+const ends: (() => unknown)[] = []
+let stage: AdminServer
+let browser: ConsoleBrowser
+
+before(async () => {
+  stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) })
+  await giveRole(stage.server)
+  browser = new ConsoleBrowser(stage.server)
+  await browser.open()
+})
+
+after(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+type Answer = Awaited<ReturnType<ConsoleBrowser['open']>>
+
+const show = (task: string, input: Members): Promise<Members> => perform(stage.server.context, task, input)
+const page = (path: string): Promise<Answer> => browser.console.get(`/console${path}`)
+
+/** The sentence beside a field. */
+function errorAt({ body }: Answer, path: string): string | undefined {
+  return new RegExp(`id="error-${path.replaceAll('.', '\\.')}"[^>]*>([^<]+)<`).exec(body)?.[1]
+}
+
+/** The secret of the page, which no other page, no address, no log and no event has. */
+async function shownOnce(shown: Answer, form: Readonly<Record<string, string>>, path: string): Promise<string> {
+  const secret = /class="secret">\s*<code>([^<]+)</.exec(shown.body)?.[1] ?? assert.fail(shown.body)
+  assert.deepEqual([shown.statusCode, shown.headers['cache-control']], [200, 'no-store'])
+  const again = await browser.console.post(path, form)
+  assert.deepEqual([again.statusCode, /This was done already/.test(again.body)], [409, true])
+  const { events } = await perform<{ events: readonly object[] }>(stage.server.context, 'audit.list', { limit: 20 })
+  for (const [where, text] of [
+    ['the form again', again.body],
+    ['the page', (await browser.console.get(path)).body],
+    ['the audit', JSON.stringify(events)],
+    ['the log', stage.server.log()],
+  ] as const)
+    assert.ok(!text.includes(secret.slice(-40)), where)
+  return secret
+}
+
+/** Sends the form of a page, and returns what was sent, so that it can be sent again. */
+async function sendForm(asked: Answer, path: string, task: string, fields: Readonly<Record<string, string>> = {}) {
+  const form = { ...hiddenFields({ body: formOf(asked, task) }), task, ...fields }
+  return { form, answer: await browser.console.post(path, form) }
+}
+
+/** What a browser sends of the fields as they are. */
+function filledIn(asked: Answer, task: string): Readonly<Record<string, string>> {
+  const form = formOf(asked, task)
+  const all = (pattern: RegExp): readonly (readonly [string, string])[] =>
+    [...form.matchAll(pattern)].map(([, name = '', value = '', text = '']) => [name, value || text])
+  return Object.fromEntries([
+    ...all(/<input\s+name="([^"]+)"[^>]*value="([^"]*)"/g),
+    ...all(/<textarea\s+name="([^"]+)"[^>]*>\n?([^<]*)</g),
+    ...all(/<select\s+name="([^"]+)"(?:(?!<\/select>)[^])*?<option(?: value="([^"]*)")?\s* selected>([^<]*)</g),
+  ])
+}
+
+const SCOPES = {
+  'scopes.0.name': 'read',
+  'scopes.0.sentence': 'Read <b>your</b> projects',
+  'scopes.0.granted_to': 'users',
+  'scopes.2.name': 'pay',
+  'scopes.2.sentence': 'Pay',
+  'scopes.2.granted_to': 'approved-clients',
+  'scopes.2.step_up.level': '2fa',
+  'scopes.2.step_up.max_age': '300',
+}
+
+test('the first step on the Overview leads to its form', async () => {
+  assert.match((await page('')).body, /href="\/console\/apis\?ask=api\.create"/)
+})
+
+test('an API is declared by rows: a fault is beside its field, what was typed stays, and an empty row is left out', async () => {
+  const asked = await page('/apis?ask=api.create')
+  const resource = 'https://pay.acme.test/mcp'
+  const wrong = await browser.press(asked, 'api.create', {
+    ...SCOPES,
+    resource: 'https://pay.acme.test/#x',
+    'scopes.2.granted_to': '',
+    'tokens.lifetime': '-1',
+  })
+  assert.equal(wrong.statusCode, 422)
+  assert.match(errorAt(wrong, 'resource') ?? '', /This is not a resource/)
+  assert.equal(errorAt(wrong, 'scopes.1.granted_to'), 'This field is required.')
+  assert.match(errorAt(wrong, 'tokens.lifetime') ?? '', /at least 1/)
+  assert.match(wrong.body, /<details class="more"\s+open/)
+  assert.match(wrong.body, /name="scopes\.1\.sentence"[^>]*value="Pay"/)
+  const made = await browser.press(asked, 'api.create', { ...SCOPES, resource, name: 'Pay' })
+  assert.match(made.body, /Declared\.[^]*<h1><bdi>Pay<[^]*Read &lt;b&gt;your&lt;\/b&gt; projects/)
+  const { scopes } = await show('api.show', { resource })
+  assert.deepEqual(scopes, [
+    { name: 'read', sentence: 'Read <b>your</b> projects', granted_to: 'users', step_up: null },
+    { name: 'pay', sentence: 'Pay', granted_to: 'approved-clients', step_up: { level: '2fa', max_age: 300 } },
+  ])
+  const taken = await browser.press(asked, 'api.create', { resource })
+  assert.deepEqual([taken.statusCode, /already declared/.test(errorAt(taken, 'resource') ?? '')], [409, true])
+})
+
+test('CON-35: the page of an API says how to verify its tokens, and a change sends what was changed alone', async () => {
+  const { context } = stage.server
+  const resource = 'https://files.acme.test/'
+  await perform(context, 'api.create', {
+    resource,
+    name: 'Files  here',
+    scopes: [{ name: 'files', sentence: 'See files', granted_to: 'users' }],
+    tokens: { lifetime: 60 },
+  })
+  const path = `/apis/${encodeURIComponent(resource)}`
+  const shown = await page(path)
+  assert.match(
+    shown.body,
+    /export ISSUER=http:\/\/localhost:3000\nexport RESOURCE=https:\/\/files\.acme\.test\/<[^]*\n {2}try \{\n[^]*algorithms: \[&#39;ES256/,
+  )
+  assert.match(shown.body, /http:\/\/localhost:3000\/v2\/oauth\/jwks<[^]*\/v2\/oauth\/introspect</)
+  assert.match((await page(`${path}/consent`)).body, /See files[^]*Files/)
+  const asked = await browser.press(shown, 'api.update')
+  const opaque = await browser.press(asked, 'api.update', {
+    ...filledIn(asked, 'api.update'),
+    'tokens.format': 'opaque',
+    'tokens.lifetime': '',
+  })
+  assert.match(opaque.body, /Changed[^]*opaque, for the lifetime of the server/)
+  assert.doesNotMatch(opaque.body, /jwtVerify/)
+  const { tokens, name, scopes } = (await show('api.show', { resource })) as { tokens: Members } & Members
+  assert.deepEqual([tokens['format'], tokens['lifetime']], ['opaque', null])
+  assert.equal(name, 'Files  here', 'What a page shows otherwise is not replaced.')
+  assert.equal((scopes as readonly object[]).length, 1)
+
+  // The change of another person is not undone unseen.
+  const late = await page(`${path}/scopes?ask=api.update`)
+  await perform(context, 'api.update', { resource, scopes: [] })
+  const refused = await browser.press(late, 'api.update', { 'scopes.0.name': 'mine', 'scopes.0.sentence': 'Mine' })
+  assert.deepEqual([refused.statusCode, /changed after the form was shown/.test(refused.body)], [409, true])
+  assert.match(refused.body, /name="scopes\.0\.name"[^>]*value="mine"/)
+  const saved = { 'scopes.0.name': 'mine', 'scopes.0.sentence': 'Mine', 'scopes.0.granted_to': 'users' }
+  assert.match((await browser.press(refused, 'api.update', saved)).body, /Scopes changed[^]*<bdi>mine</)
+})
+
+test('CON-10: the credentials of an API are shown once, with their id', async () => {
+  const resource = await stage.makeApi()
+  const path = `/console/apis/${encodeURIComponent(resource)}`
+  const { form, answer } = await sendForm(
+    await browser.open(`${path}?ask=api.create-credentials`),
+    path,
+    'api.create-credentials',
+  )
+  await shownOnce(answer, form, path)
+  const { introspection_id: id } = await show('api.show', { resource })
+  assert.ok(answer.body.includes(String(id)))
+  assert.ok((await browser.console.get(path)).body.includes(`export API_ID=${String(id)}`))
+})
+
+test('the programs on the page of an API are those of docs/resource-servers.md', () => {
+  const docs = readFileSync(join(import.meta.dirname, '../../docs/resource-servers.md'), 'utf8')
+  const [imported = '', ...rest] = verifyRecipe({ jwt_type: 'at+jwt' }, 'ES256').split('\n\n')
+  for (const part of [imported, ...rest, INTROSPECT_RECIPE]) assert.ok(docs.includes(part), part)
+})
+
+test('a form of 40 scopes is a page of at most 64 kB, and an API with more has no form', async () => {
+  const resource = stage.aResource()
+  const scopes = Array.from({ length: 40 }, (_, index) => ({
+    name: `scope:${index}`,
+    sentence: `Do what scope ${index} is about, in a sentence`,
+    granted_to: 'users',
+  }))
+  await perform(stage.server.context, 'api.create', { resource, scopes })
+  const path = `/apis/${encodeURIComponent(resource)}/scopes`
+  const asked = await page(`${path}?ask=api.update`)
+  assert.ok(Buffer.byteLength(asked.body) < 64_000, `${Buffer.byteLength(asked.body)} bytes`)
+  const fields = Object.fromEntries(
+    scopes.flatMap(({ name, sentence, granted_to: to }, index) => [
+      [`scopes.${index}.name`, name],
+      [`scopes.${index}.sentence`, index === 39 ? 'Another' : sentence],
+      [`scopes.${index}.granted_to`, to],
+      [`scopes.${index}.step_up.level`, ''],
+      [`scopes.${index}.step_up.max_age`, ''],
+    ]),
+  )
+  assert.match((await browser.press(asked, 'api.update', fields)).body, /Scopes changed[^]*Another/)
+  await perform(stage.server.context, 'api.update', {
+    resource,
+    scopes: [...scopes, { name: 'more', sentence: 'More', granted_to: 'users' }],
+  })
+  const full = await page(path)
+  assert.match(full.body, /at most 40 scopes/)
+  assert.doesNotMatch(full.body, /value="api\.update"/)
+})
+
+const IDP = { name: 'Acme', issuer: 'http://127.0.0.1:9', client_id: 'grantor', client_secret: 'the-s3cr3t-of-it' }
+
+test('a provider is created after its redirect URI is shown, and no page has its secret', async () => {
+  const chosen = '/console/providers?ask=provider.create&template=keycloak&provider_id=acme'
+  const asked = await browser.open(chosen)
+  assert.match(asked.body, /First[^]*http:\/\/localhost:3000\/v2\/oauth\/callback\/acme<[^]*name="issuer"/)
+  const wrong = await browser.press(asked, 'provider.create', { ...IDP, sign_up: 'domains' })
+  assert.deepEqual([wrong.statusCode, /needs at least one domain/.test(wrong.body)], [409, true])
+  assert.match(wrong.body, /value="Acme"[^]*Type it again/)
+  const malformed = await browser.press(asked, 'provider.create', { ...IDP, domains: 'acme.example\r\nno domain' })
+  assert.match(errorAt(malformed, 'domains') ?? '', /^no domain: This is not a domain/)
+  const made = await browser.press(asked, 'provider.create', { ...IDP, domains: 'acme.example\r\nacme.test' })
+  assert.match(made.body, /Created[^]*value="provider\.test"[^]*<h1><bdi>Acme</)
+  assert.deepEqual((await show('provider.show', { provider_id: 'acme' }))['domains'], ['acme.example', 'acme.test'])
+  assert.match((await browser.open(chosen)).body, /There is already a provider/)
+  assert.match((await page('/providers?ask=provider.create&provider_id=A%20b')).body, /up to 31 lower-case letters/)
+
+  const path = '/providers/acme'
+  const tested = await browser.press(made, 'provider.test')
+  assert.match(tested.body, /The connection does not work[^]*Metadata[^]*cannot be reached[^]*<h1>/)
+  const change = await browser.open(`/console${path}?ask=provider.update`)
+  const { answer: changed } = await sendForm(change, `/console${path}`, 'provider.update', {
+    ...filledIn(change, 'provider.update'),
+    name: 'Acme Idp',
+    domains: 'acme.example',
+    multi_factor: 'true',
+  })
+  assert.equal(changed.statusCode, 303)
+  const now = await show('provider.show', { provider_id: 'acme' })
+  assert.deepEqual(
+    [now['name'], now['domains'], now['multi_factor'], now['has_secret']],
+    ['Acme Idp', ['acme.example'], true, true],
+  )
+  const disabled = await browser.press(await browser.press(await page(path), 'provider.disable'), 'provider.disable')
+  assert.match(disabled.body, /Disabled: <bdi>Acme Idp<[^]*value="provider\.enable"/)
+  const pages = [wrong, malformed, made, tested, change, disabled].map(({ body }) => body).join('')
+  assert.ok(!pages.includes(IDP.client_secret) && !stage.server.log().includes(IDP.client_secret))
+})
+
+test('L1 to L10: the page of a provider says what its settings do with a person', () => {
+  type Rules = Parameters<typeof signInRules>[0]
+  const usual: Rules = {
+    email_trust: 'claim',
+    domains: ['acme.example'],
+    routing: 'offered',
+    sign_up: 'off',
+    link: 'ask',
+    multi_factor: false,
+    organization_id: null,
+    membership: 'domains',
+  }
+  const said = (differing: Partial<Rules>): string =>
+    signInRules({ ...usual, ...differing })
+      .map(([who, what]) => `${who}: ${Array.isArray(what) ? what.join('') : String(what)}`)
+      .join('\n')
+  const cases: readonly (readonly [Partial<Rules>, RegExp, RegExp | undefined])[] = [
+    [{}, /signs in to that account once[^]*L7[^]*taken over[^]*L6[^]*Is refused\. Create the account first/, /at once/],
+    [{ domains: [] }, /signs in to that account once/, /taken over/],
+    [{ link: 'verified-email' }, /connected at once, if the address is of acme\.example[^]*L5/, undefined],
+    [{ email_trust: 'none', sign_up: 'domains' }, /Nothing proves an address[^]*no address is proved here/, /L7|taken/],
+    [{ email_trust: 'domains' }, /An address of acme\.example counts/, undefined],
+    [{ sign_up: 'domains' }, /Gets an account, if the address is proved and of acme\.example/, /Is refused\. Create/],
+    [{ sign_up: 'anybody' }, /Gets an account: with the address if it is proved/, undefined],
+    [{ organization_id: 'gor_x', membership: 'anybody' }, /Each person of the provider becomes a member/, undefined],
+    [{ routing: 'required' }, /signs in here only, and has no password/, undefined],
+    [{ multi_factor: true }, /none is asked for here/, undefined],
+  ]
+  for (const [settings, expected, unexpected] of cases) {
+    assert.match(said(settings), expected)
+    if (unexpected !== undefined) assert.doesNotMatch(said(settings), unexpected)
+  }
+})
+
+test('CON-10: a client gets a chosen id and a secret that is shown once; a taken id and a wrong URI are beside their fields', async () => {
+  const path = '/console/clients'
+  const asked = await browser.open(`${path}?ask=client.create`)
+  const fields = { client_name: 'Board', redirect_uris: 'https://board.acme.test/cb', client_id: 'board' }
+  const { form, answer } = await sendForm(asked, path, 'client.create', fields)
+  await shownOnce(answer, form, path)
+  assert.match(answer.body, /Client id[^]*board<[^]*href="\/console\/clients\/board">Go on</)
+  const again = await browser.open(`${path}?ask=client.create`)
+  const taken = await browser.press(again, 'client.create', fields)
+  assert.deepEqual([taken.statusCode, errorAt(taken, 'client_id')], [409, 'There is already a client board.'])
+  const fragment = await browser.press(taken, 'client.create', { ...fields, redirect_uris: 'https://x.example/#y' })
+  assert.match(errorAt(fragment, 'redirect_uris') ?? '', /has a fragment/)
+  assert.match(fragment.body, /https:\/\/x\.example\/#y<\/textarea/)
+  const open = { client_name: 'App', redirect_uris: 'https://a.example/cb', token_endpoint_auth_method: 'none' }
+  assert.match((await browser.press(fragment, 'client.create', open)).body, /Created[^]*<h1><bdi>App</)
+})
+
+test('the client of an operator is changed, gets secrets, rules and keys; a registered one is adopted', async () => {
+  const { context } = stage.server
+  const made = await perform(context, 'client.create', {
+    client_name: 'Reports',
+    redirect_uris: ['https://reports.acme.test/cb', 'https://reports.acme.test/two'],
+    default_max_age: 60,
+  })
+  const client = { client_id: String(made['client_id']) }
+  const path = `/console/clients/${client.client_id}`
+  const ask = (task: string) => browser.open(`${path}?ask=${task}`)
+  const change = await ask('client.update')
+  const { answer: changed } = await sendForm(change, path, 'client.update', {
+    ...filledIn(change, 'client.update'),
+    redirect_uris: 'https://reports.acme.test/cb',
+    grant_types: 'authorization_code',
+    default_max_age: '',
+  })
+  assert.equal(changed.statusCode, 303, changed.body)
+  const now = await show('client.show', client)
+  assert.deepEqual(
+    [now['redirect_uris'], now['grant_types'], now['default_max_age']],
+    [['https://reports.acme.test/cb'], ['authorization_code'], undefined],
+  )
+  const { form, answer } = await sendForm(await ask('client.rotate-secret'), path, 'client.rotate-secret', {
+    overlap_seconds: '60',
+  })
+  await shownOnce(answer, form, path)
+  assert.match(answer.body, /Previous secret until[^]*UTC/)
+  const given = { client_secret: '2b7e151628aed2a6abf7158809cf4f3c', overlap_seconds: '60' }
+  const set = await browser.press(await ask('client.set-secret'), 'client.set-secret', given)
+  assert.match(set.body, /Secret set: <bdi>Reports/)
+  assert.ok(!set.body.includes(given.client_secret) && !stage.server.log().includes(given.client_secret))
+  const rules = { consent: 'asked', pkce: 'optional', claims: 'userinfo', profile: 'standard' }
+  await browser.press(await ask('client.set-rules'), 'client.set-rules', rules)
+  assert.deepEqual((await show('client.show', client))['rules'], rules)
+  const keys = await browser.press(await ask('client.set-keys'), 'client.set-keys', { jwks: 'no keys' })
+  assert.match(errorAt(keys, 'jwks') ?? '', /must be an object/)
+  const jwks = '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}'
+  await browser.press(keys, 'client.set-keys', { jwks })
+  assert.equal((await show('client.show', client))['token_endpoint_auth_method'], 'private_key_jwt')
+
+  const { client_id: registered } = await stage.makeClient()
+  const own = `/console/clients/${registered}`
+  const adopted = await browser.press(await browser.open(`${own}?ask=client.adopt`), 'client.adopt')
+  assert.match(adopted.body, /Adopted[^]*value="client\.update"/)
+  assert.equal((await show('client.show', { client_id: registered }))['source'], 'operator')
+})
+
+test('CON-20: the console changes neither the addresses, the rules nor the keys of its own client', async () => {
+  const path = `/console/clients/${CONSOLE_CLIENT_ID}`
+  const shown = await browser.console.get(path)
+  assert.doesNotMatch(shown.body, /value="client\.(update|set-rules|set-keys)"/)
+  const { csrf = '' } = hiddenFields({ body: formOf(shown, 'client.approve-scopes') })
+  for (const task of ['client.update', 'client.set-rules', 'client.set-keys']) {
+    const refused = await browser.console.post(path, { csrf, task, confirmed: '1' })
+    assert.deepEqual([refused.statusCode, /This is the client of the console/.test(refused.body)], [409, true], task)
+  }
+})
+
+test('CON-15: a form takes the members of its row and no part that the schema does not have', async () => {
+  const asked = await page('/apis?ask=api.create')
+  const { csrf = '' } = hiddenFields({ body: formOf(asked, 'api.create') })
+  const sent = { csrf, task: 'api.create', confirmed: '1', resource: stage.aResource() }
+  for (const member of ['step_up.0.scope', 'scopes.0.more', 'scopes.name', 'tokens', 'tokens.more', 'scopes.1000.name'])
+    assert.equal((await browser.console.post('/console/apis', { ...sent, [member]: 'x' })).statusCode, 403, member)
+})

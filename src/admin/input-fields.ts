@@ -38,6 +38,8 @@ export interface InputField {
 }
 
 interface Schema {
+  readonly $ref?: string
+  readonly $defs?: Readonly<Record<string, Schema>>
   readonly type?: string
   readonly const?: unknown
   readonly format?: string
@@ -65,8 +67,13 @@ export function inputFields(task: Pick<Task, 'input'>, names: readonly string[])
   return names.map((name) => {
     const schema = whole.properties?.[name]
     if (schema === undefined) throw new Error(`The task has no member ${name}.`)
-    return fieldOf(name, schema, whole.required?.includes(name) === true)
+    return fieldOf(name, resolved(schema, whole), whole.required?.includes(name) === true)
   })
+}
+
+/** A schema with an id is beside the others. */
+function resolved(schema: Schema, { $defs }: Schema): Schema {
+  return $defs?.[schema.$ref?.replace('#/$defs/', '') ?? ''] ?? schema
 }
 
 function fieldOf(name: string, schema: Schema, isRequired: boolean): InputField {

@@ -179,7 +179,7 @@ test('CON-10: an initial access token is shown once, with the limits that its fi
     name: HOSTILE,
     uses: '3',
     days: '2',
-    'template.redirect_hosts': 'app.example, *.board.example',
+    'template.redirect_hosts': 'app.example\r\n*.board.example',
   }
   const first = await browser.console.post(path, fields)
   const token = /class="secret">\s*<code>([^<]+)</.exec(first.body)?.[1] ?? ''

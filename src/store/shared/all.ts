@@ -5,6 +5,7 @@ import { clientHandlers, clientReads } from './clients.ts'
 import { codeHandlers, codeReads } from './authorization/codes.ts'
 import { emailCodeHandlers, emailCodeReads } from './sign-in/email-codes.ts'
 import { eraHandlers, eraReads } from './eras.ts'
+import { figureHandlers, figureReads } from './figures.ts'
 import { domainRuleHandlers, domainRuleReads } from './domain-rules.ts'
 import { grantHandlers, grantReads } from './grants.ts'
 import { hitReads } from './sign-in/hits.ts'
@@ -58,6 +59,7 @@ export const SHARED_HANDLERS = {
   ...masterKeyHandlers,
   ...leaseHandlers,
   ...eraHandlers,
+  ...figureHandlers,
   ...sweepHandlers,
 }
 
@@ -90,6 +92,7 @@ export const SHARED_READS = {
   ...leaseReads,
   ...eraReads,
   ...auditReads,
+  ...figureReads,
   ...walkReads,
 }
 

@@ -93,7 +93,7 @@ export const FIGURE_TASKS: readonly Task[] = [
         points: [...found.points]
           .toSorted(([left], [right]) => left - right)
           .map(([end, sums]) => ({ ended_at: iso(end), ...describe(sums) })),
-        totals: describe(found.totals),
+        totals: describe(sumOf(found.points.values())),
       }
     },
   }),
@@ -112,9 +112,8 @@ async function readPoints(
   store: StoreNeeds<'listFigures'>['store'],
   { span, since, until }: { readonly span: FigureSpan; readonly since: EpochMs; readonly until: EpochMs },
   stepMs: number,
-): Promise<{ readonly points: ReadonlyMap<EpochMs, Sums>; readonly totals: Sums; readonly since: EpochMs }> {
+): Promise<{ readonly points: ReadonlyMap<EpochMs, Sums>; readonly since: EpochMs }> {
   const points = new Map<EpochMs, Sums>()
-  const totals = newSums()
   let before: string | undefined
   for (let read = 0; read < ROWS; read += SLICE) {
     const rows: readonly FigureRecord[] = await store.listFigures({ span, since, until, before, limit: SLICE })
@@ -124,29 +123,39 @@ async function readPoints(
       const sums = points.get(end) ?? newSums()
       points.set(end, sums)
       addTo(sums, counts)
-      addTo(totals, counts)
     }
     const last = rows.at(-1)
-    if (last === undefined || rows.length < SLICE) return { points, totals, since }
+    if (last === undefined || rows.length < SLICE) return { points, since }
     before = last.id
-    if (read + SLICE >= ROWS) return { points, totals, since: last.endedAt }
+    if (read + SLICE >= ROWS) return { points, since: last.endedAt }
   }
-  return { points, totals, since }
+  return { points, since }
 }
 
 function newSums(): Sums {
   return Object.fromEntries(FIGURE_GROUPS.map((group) => [group, new Map()])) as unknown as Sums
 }
 
-/** Times of requests are not added up: the highest counts. */
 function addTo(sums: Sums, counts: FigureCounts): void {
   for (const group of FIGURE_GROUPS) {
-    for (const [given, value] of Object.entries(counts[group] ?? {})) {
-      const name = NAME.test(given) ? given : OTHER
-      const known = sums[group].get(name) ?? 0
-      sums[group].set(name, group === 'p99_ms' ? Math.max(known, value) : known + value)
-    }
+    const numbers = counts[group]
+    if (numbers === undefined) continue
+    for (const name of Object.keys(numbers)) addNumber(sums, group, name, numbers[name] ?? 0)
   }
+}
+
+/** Times of requests are not added up: the highest counts. */
+function addNumber(sums: Sums, group: FigureGroup, given: string, value: number): void {
+  const name = sums[group].has(given) || NAME.test(given) ? given : OTHER
+  const known = sums[group].get(name) ?? 0
+  sums[group].set(name, group === 'p99_ms' ? Math.max(known, value) : known + value)
+}
+
+function sumOf(all: Iterable<Sums>): Sums {
+  const totals = newSums()
+  for (const sums of all)
+    for (const group of FIGURE_GROUPS) for (const [name, value] of sums[group]) addNumber(totals, group, name, value)
+  return totals
 }
 
 function describe(sums: Sums): FiguresDocument['totals'] {

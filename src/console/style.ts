@@ -1,8 +1,13 @@
 import { palette } from '../web/stylesheet.ts'
+import { CHART_STYLE } from './chart.ts'
 
 /** The stylesheet of the console: the colours of all pages, and one step denser. */
 export function consoleStyle(accent: string): string {
-  return (palette(accent) + more + base + frame + lists + objects + situations).replaceAll(/\n\s*/g, '\n').trim()
+  const text = palette(accent) + more + base + frame + lists + objects + situations + CHART_STYLE
+  return text
+    .replaceAll(/\n\s*/g, '\n')
+    .replaceAll(/([{;,:]) | (?=[{}])/g, '$1')
+    .trim()
 }
 
 const more = `

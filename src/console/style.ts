@@ -5,8 +5,9 @@ import { CHART_STYLE } from './chart.ts'
 export function consoleStyle(accent: string): string {
   const text = palette(accent) + more + base + frame + lists + objects + situations + CHART_STYLE
   return text
-    .replaceAll(/\n\s*/g, '\n')
-    .replaceAll(/([{;,:]) | (?=[{}])/g, '$1')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/([{};,:]) | (?=[{}])/g, '$1')
+    .replaceAll(';}', '}')
     .trim()
 }
 

@@ -13,6 +13,9 @@ export interface FilledFigures {
   readonly isGap?: (row: number) => boolean
 }
 
+/** Rows that are added at once. */
+const SLICE = 100
+
 /** Adds the figures that processes of a busy server would have written, with days and nights. */
 export async function fillFigures(
   store: Pick<Store, 'addFigures'>,
@@ -25,20 +28,15 @@ export async function fillFigures(
     row: index % rows,
     node: Math.floor(index / rows),
   }))
-  await Promise.all(
-    all
-      .filter(({ row }) => !isGap(row))
-      .map(({ row, node }) => {
-        const endedAt = after(last, -row * spanMs)
-        return store.addFigures({
-          id: mintOrderedId(endedAt, randomBytes),
-          node: `node-${node}`,
-          span,
-          endedAt,
-          counts: countsAt(row, endedAt),
-        })
-      }),
-  )
+  const kept = all.filter(({ row }) => !isGap(row))
+  for (let start = 0; start < kept.length; start += SLICE)
+    await Promise.all(kept.slice(start, start + SLICE).map(({ row, node }) => add(row, node)))
+
+  async function add(row: number, node: number): Promise<void> {
+    const endedAt = after(last, -row * spanMs)
+    const counts = countsAt(row, endedAt)
+    await store.addFigures({ id: mintOrderedId(endedAt, randomBytes), node: `node-${node}`, span, endedAt, counts })
+  }
 }
 
 function countsAt(row: number, endedAt: EpochMs): FigureCounts {

@@ -84,7 +84,14 @@ function highest({ kind, series, times }: Chart): number {
 /** Where nothing is known. */
 function gaps({ times, series }: Chart): Markup | undefined {
   const empty = times.map((_, place) => series.every(({ values }) => values[place] === undefined))
-  const d = empty.map((isEmpty, place) => (isEmpty ? `M${place * STEP} 0h${STEP}v${HEIGHT}h-${STEP}z` : '')).join('')
+  const d = empty
+    .map((isEmpty, place) => {
+      if (!isEmpty || empty[place - 1] === true) return ''
+      const end = empty.indexOf(false, place)
+      const width = ((end === -1 ? empty.length : end) - place) * STEP
+      return `M${place * STEP} 0h${width}v${HEIGHT}h-${width}z`
+    })
+    .join('')
   return d === '' ? undefined : html`<path class="gap" d="${d}" />`
 }
 

@@ -66,7 +66,7 @@ test('one row is one bar and a short line, and what did not happen is said in a 
   const body = await overview()
   const tokens = figureOf(body, 'Tokens')
   assert.match(tokens, /<svg class="chart" viewBox="[^"]+" role="img">\s*<title>Tokens: 4\. At most 4 at a time, from /)
-  assert.match(tokens, /<path class="c1" fill="currentColor" d="M434 120V0h14V120z" \/>/)
+  assert.match(tokens, /<path class="c1" fill="currentColor" d="M416 120V0h14V120z" \/>/)
   assert.match(tokens, /not counted/)
   assert.match(figureOf(body, 'Time of requests (p99)'), /d="M\d+ 0h8"/)
   assert.match(figureOf(body, 'New clients'), /None\./)

@@ -46,7 +46,7 @@ export function history(figures: FiguresDocument, frame: Frame): Markup {
     ${DANGERS.map(
       ([name, label, event]) =>
         html`<li>
-          <a href="${listAddress('audit', 'event', event)}&since=${since}">${label}</a>
+          <a href="${listAddress('audit', 'event', event)}&amp;since=${since}">${label}</a>
           <b>${formatNumber(totals.events[name] ?? 0)}</b>
         </li>`,
     )}

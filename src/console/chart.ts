@@ -19,7 +19,7 @@ export interface Chart {
 /** In the units of the drawing: the width of a step and of its bar, and the height of the highest. Whole numbers keep pages small. */
 const [STEP, BAR, HEIGHT] = [18, 14, 120]
 
-/** The drawings of the second to the sixth series: what has no colour can still be told apart. The first one is filled. */
+/** The drawings of the second to the sixth series: they differ without colours, too. The first one is filled. */
 const PATTERNS = ['M0 6L6 0', 'M0 3h6', 'M2 3h2', 'M3 0v6M0 3h6', 'M3 0v6']
 
 /** What the charts of a page share, once. */
@@ -187,5 +187,5 @@ figure summary { min-height: 24px; color: var(--ink); cursor: pointer; }
 .periods [aria-current] { color: var(--text); font-weight: 600; }
 @media (forced-colors: active) { :is(.c1, .c2, .c3, .c4, .c5, .c6) { color: CanvasText; } .grid { stroke: GrayText; } .gap { fill: none; stroke: GrayText; stroke-dasharray: 2; } }
 @media (max-width: 720px) { .periods a, .day a, figure summary { line-height: 44px; } }
-@media print { .numbers { max-height: none; overflow: visible; } }
+@media print { .columns { display: block; } .numbers { max-height: none; overflow: visible; } .numbers :is(th, td) { white-space: normal; } }
 `

@@ -5,7 +5,7 @@ import { chart, chartPatterns, formatNumber, type Chart } from '../chart.ts'
 import { addressOf, exactTime, listAddress, section } from '../parts.ts'
 import type { Frame } from '../screen.ts'
 
-/** A bar for each hour of a day, six hours of a week, and four days of a quarter: what can be told apart on a phone. */
+/** A bar for each hour of a day, six hours of a week, and four days of a quarter: as many as a phone shows apart. */
 export const POINTS_SHOWN = 29
 
 const PERIODS = [

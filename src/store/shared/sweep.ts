@@ -5,7 +5,7 @@ import { idBefore } from '../rows.ts'
 import { accountReads } from './accounts.ts'
 import { endRemoved } from './clients.ts'
 import { NOT_REDEEMED } from './authorization/codes.ts'
-import { findEvicted } from './registration-counts.ts'
+import { findEvicted } from './counts/registration-counts.ts'
 import {
   forgetNothing,
   listOf,

@@ -1,7 +1,7 @@
-import type { FigurePage, FigureRecord } from '../../ports/records/figures.ts'
-import { FIGURES } from '../tables/server.ts'
-import { idBefore } from '../rows.ts'
-import { outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import type { FigurePage, FigureRecord } from '../../../ports/records/figures.ts'
+import { FIGURES } from '../../tables/server.ts'
+import { idBefore } from '../../rows.ts'
+import { outcome, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
 
 const ADD = outcome(
   `insert into figures (${FIGURES.names}) values (${FIGURES.parameters}) on conflict (figure_id) do nothing returning figure_id`,

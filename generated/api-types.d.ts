@@ -89,6 +89,17 @@ export interface GrantorSettings {
 export interface GrantorTasks {
   /** Show the version of the server, and what needs attention. */
   readonly 'server.show': (input?: {}) => Promise<Server>
+  /** Show what all processes counted, by time: tokens, registrations, sign-ins, refusals. */
+  readonly 'server.figures': (input?: {
+    /** How much time before the end, without a start. */
+    readonly period?: '1d' | '7d' | '90d'
+    /** Figures from after this time. */
+    readonly since?: string
+    /** Figures up to this time; by default now. */
+    readonly until?: string
+    /** At most this many points, up to 600. */
+    readonly points?: number
+  }) => Promise<Figures>
   /** List the registered clients, newest first. */
   readonly 'client.list': (input?: {
     /** At most this many rows, up to 1000. */
@@ -1581,6 +1592,49 @@ export interface EndedUser extends User {
   readonly jwt_accepted_until: string | null
   /** The same in seconds from this answer. */
   readonly jwt_accepted_for_seconds: number
+}
+
+export interface Figures {
+  /** From when the figures are complete: later than asked if there are too many rows. */
+  readonly since: string
+  readonly until: string
+  /** The time that a point is about. */
+  readonly step_seconds: number
+  /** Oldest first. A time at which no process wrote figures has no point. Numbers that are 0 are left out. */
+  readonly points: readonly FiguresPoint[]
+  /** Of all points together. */
+  readonly totals: FiguresTotals
+}
+
+export interface FiguresPoint {
+  readonly ended_at: string
+  /** Issued access tokens, by grant type. */
+  readonly tokens: Readonly<Record<string, number>>
+  /** New clients, by source: registration, document or operator. */
+  readonly registrations: Readonly<Record<string, number>>
+  /** Sessions that started, by method: password, passkey, provider or application. */
+  readonly sign_ins: Readonly<Record<string, number>>
+  /** Refused requests, by the most frequent reasons (docs/errors.md), and other. */
+  readonly refusals: Readonly<Record<string, number>>
+  /** sign_in_failed; scope_refused; token_reused: a refresh token was used again; code_replayed; too_many: answers with 429; failed: with 5xx. */
+  readonly events: Readonly<Record<string, number>>
+  /** The 99th percentile of the time of token and authorization requests in milliseconds: the highest of all processes. */
+  readonly p99_ms: Readonly<Record<string, number>>
+}
+
+export interface FiguresTotals {
+  /** Issued access tokens, by grant type. */
+  readonly tokens: Readonly<Record<string, number>>
+  /** New clients, by source: registration, document or operator. */
+  readonly registrations: Readonly<Record<string, number>>
+  /** Sessions that started, by method: password, passkey, provider or application. */
+  readonly sign_ins: Readonly<Record<string, number>>
+  /** Refused requests, by the most frequent reasons (docs/errors.md), and other. */
+  readonly refusals: Readonly<Record<string, number>>
+  /** sign_in_failed; scope_refused; token_reused: a refresh token was used again; code_replayed; too_many: answers with 429; failed: with 5xx. */
+  readonly events: Readonly<Record<string, number>>
+  /** The 99th percentile of the time of token and authorization requests in milliseconds: the highest of all processes. */
+  readonly p99_ms: Readonly<Record<string, number>>
 }
 
 export interface Grant {

@@ -2,6 +2,7 @@ import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ConsoleBrowser, giveRole } from '../../tools/console-browser.ts'
+import { fillFigures } from '../../tools/figures.ts'
 import type { BenchDatabase } from '../../tools/postgres/database.ts'
 import { freePorts } from '../../tools/process/free-ports.ts'
 import { openServerProcess } from '../../tools/process/server.ts'
@@ -68,7 +69,11 @@ export async function measureConsole({
       LOG_LEVEL: 'info',
     },
   })
-  await addUser(server.settings, async (context) => void (await giveRole({ context })))
+  await addUser(server.settings, async (context) => {
+    await giveRole({ context })
+    await fillFigures(context.store, context.clock(), { span: '5m', rows: 576 })
+    await fillFigures(context.store, context.clock(), { span: '1h', rows: 2160 })
+  })
   if (opened === undefined) runOnSqlite(path, consoleStatements('sqlite', fill))
   else {
     await runOnPostgres(opened.url, consoleStatements('postgres', fill))
@@ -135,6 +140,7 @@ function screensOf(fill: Fill): readonly (readonly [screen: string, addressOf: (
   const day = (age: number): string => new Date(fill.now - age * 24 * 60 * 60 * 1000).toISOString().slice(0, 10)
   return [
     ['overview', () => '/console'],
+    ['overview, 90 days', () => '/console?period=90d'],
     ...paged('clients', 1, clientAt),
     ['clients, most match', () => '/console/clients?trust_level=unverified&source=registration'],
     ['clients, used', () => '/console/clients?used=true'],

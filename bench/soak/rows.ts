@@ -17,6 +17,8 @@ export interface RowCount {
 }
 
 const EVIDENCE_MS = 24 * 60 * 60 * 1000
+/** Those of five minutes. */
+const FIGURES_MS = 48 * 60 * 60 * 1000
 /** A sweep runs every ten seconds. */
 const SWEEP_MS = 10_000
 
@@ -35,6 +37,7 @@ export async function countRows(
     opaque_tokens: `token_id < '${idBefore(now, '')}'`,
     consumed: `expires_at < ${now}`,
     audit_links: `link_id < '${idBefore(chainStart((now - auditRetention * 1000) as EpochMs), '')}'`,
+    figures: `span = '5m' and figure_id < '${idBefore(now - FIGURES_MS, '')}'`,
     consents: undefined,
     users: undefined,
     signing_keys: undefined,

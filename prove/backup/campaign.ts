@@ -30,7 +30,7 @@ const REPEATED = 4
 /** The name of an organization that was created after the backup. */
 const LATER = 'Later'
 /** Tables that the commands change: they record themselves, and create administrators. */
-const OWN_TABLES: readonly string[] = ['audit_links', 'settings', 'admin_credentials']
+const OWN_TABLES: readonly string[] = ['audit_links', 'figures', 'settings', 'admin_credentials']
 
 /**
  * Kills `grantor backup` and `grantor restore` at evenly spaced times. After a kill a backup is missing or complete, and the store is

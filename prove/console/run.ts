@@ -12,7 +12,7 @@ import { beginSession } from '../../tools/process/session.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { openGrantor } from '../resource-servers/grantor.ts'
 import { examine, openExaminedTab } from './checks.ts'
-import { at, fillStates, firstStates, organizationStates, readOnlyStates, type State } from './states.ts'
+import { at, chartStates, fillStates, firstStates, organizationStates, readOnlyStates, type State } from './states.ts'
 
 /** Each screen of the console in each of its states is accessible, in each width and colour. Zoomed and printed as well. See docs/proofs.md. */
 
@@ -49,6 +49,7 @@ try {
   await proveChecks()
   const tab = await openTab(EMAIL)
   for (const state of firstStates(address)) await prove(tab, state)
+  for (const state of chartStates(grantor, address)) await prove(tab, state)
   const filled = await fillStates(grantor, address)
   for (const state of filled) await prove(tab, state)
   await prove(await openTab(READER, { consents: true }), {

@@ -18,6 +18,7 @@ import {
 import type { Scope } from '../../src/protocol/token/scope.ts'
 import { giveRole } from '../../tools/console-browser.ts'
 import { obtainTokens, redeem, registerClient, silentCodes } from '../../tools/flow.ts'
+import { fillFigures } from '../../tools/figures.ts'
 import { setUp, setUpStates } from './set-up-states.ts'
 import type { Grantor } from '../resource-servers/grantor.ts'
 
@@ -57,6 +58,32 @@ export function firstStates(console: string): readonly State[] {
   return [
     ...LISTS.map((path) => at(console, `first ${path}`, path)),
     at(console, 'one row of users', '/users?email_prefix=ada@'),
+  ]
+}
+
+/** The charts of the Overview: of one row, with a gap, with the numbers of all, and of longer periods. Each adds the figures that it shows. */
+export function chartStates({ context: { store, clock } }: Grantor, console: string): readonly State[] {
+  const filled = async (tab: Tab): Promise<void> => {
+    await fillFigures(store, clock(), { span: '5m', rows: 576, isGap: (row) => row > 100 && row < 140 })
+    await fillFigures(store, clock(), { span: '1h', rows: 2160, isGap: (row) => row > 60 && row < 100 })
+    await tab.goto(console)
+  }
+  return [
+    {
+      name: 'one row of figures',
+      async show(tab) {
+        await fillFigures(store, clock(), { span: '5m', rows: 1 })
+        await tab.goto(console)
+      },
+    },
+    { name: 'figures with a gap', show: filled },
+    {
+      name: 'the numbers of all figures',
+      show: (tab) => tab.evaluate(`for (const one of document.querySelectorAll('figure details')) one.open = true`),
+    },
+    at(console, 'figures of a week', '?period=7d'),
+    at(console, 'figures of a quarter', '?period=90d'),
+    at(console, 'a period that is wrong', '?period=1y'),
   ]
 }
 

@@ -16,6 +16,9 @@ const INITIAL_TOKEN_MS = 30 * 24 * 60 * 60 * 1000
 /** A notice is sent for 21 hours at most (server/logout-notifier.ts). */
 const LOGOUT_NOTICE_MS = 2 * 24 * 60 * 60 * 1000
 
+/** Figures of five minutes are kept for two days, and those of an hour for 90 (decision 0046). */
+const FIGURES_MS = { '5m': 48 * 60 * 60 * 1000, '1h': 90 * 24 * 60 * 60 * 1000 } as const
+
 /** A client is not evicted while its user may still be on the way to the first token. */
 const YOUNG_MS = 15 * 60_000
 
@@ -45,6 +48,7 @@ const NOTHING = {
   logoutNoticesEnded: 0,
   registrationCounts: 0,
   auditLinks: 0,
+  figures: 0,
 } as const
 
 type Needs = Pick<Context, 'clockCheck' | 'settings'> & StoreNeeds<'sweepExpired'>
@@ -77,6 +81,7 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
     initialTokensBefore: after(now, -INITIAL_TOKEN_MS),
     logoutNoticesBefore: after(now, -LOGOUT_NOTICE_MS),
     auditBefore: settings.auditRetention === 0 ? NEVER : chainStart(after(now, -settings.auditRetention * 1000)),
+    figuresBefore: { '5m': after(now, -FIGURES_MS['5m']), '1h': after(now, -FIGURES_MS['1h']) },
   })
 }
 
@@ -103,6 +108,7 @@ export function isWholeSlice(swept: Swept): boolean {
     logoutNotices,
     logoutNoticesEnded,
     auditLinks,
+    swept.figures,
   )
   return found >= SLICE || Math.max(swept.grants, swept.consents) >= SLICE / 4
 }

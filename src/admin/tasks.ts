@@ -5,6 +5,7 @@ import { CLIENT_TASKS } from './client/tasks.ts'
 import { CLOCK_TASKS } from './clock.ts'
 import { DELEGATE_TASKS } from './delegate.ts'
 import { DOMAIN_TASKS } from './domain.ts'
+import { FIGURE_TASKS } from './figures.ts'
 import { GRANT_TASKS } from './grant.ts'
 import { INITIAL_TOKEN_TASKS } from './initial-token.ts'
 import { INSTALLATION_TASKS } from './organization/installation.ts'
@@ -24,6 +25,7 @@ import { USER_TASKS } from './user/tasks.ts'
 /** The task table, from which the HTTP API, its OpenAPI description and the command line are derived. */
 export const TASKS: readonly Task[] = [
   ...SERVER_TASKS,
+  ...FIGURE_TASKS,
   ...CLIENT_TASKS,
   ...INITIAL_TOKEN_TASKS,
   ...DOMAIN_TASKS,

@@ -1,8 +1,9 @@
 import { palette } from '../web/stylesheet.ts'
+import { CHART_STYLE } from './chart.ts'
 
 /** The stylesheet of the console: the colours of all pages, and one step denser. Without the spaces that only people read. */
 export function consoleStyle(accent: string): string {
-  return (palette(accent) + more + base + frame + lists + objects + situations)
+  return (palette(accent) + more + base + frame + lists + objects + situations + CHART_STYLE)
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ *([{}]) */g, '$1')
     .replaceAll(/([;:,]) /g, '$1')

@@ -105,6 +105,12 @@ const STORE = {
     help: 'Password hashes of other systems that a sign-in replaced.',
     more: '`format`: of the previous one ([users.md](users.md#passwords-from-elsewhere)).',
   },
+  grantor_sign_ins_total: {
+    type: 'counter',
+    labels: ['method'],
+    help: 'Sessions that started, by how the user authenticated first.',
+    more: '`password`, `passkey`, `provider` or `application`.',
+  },
   grantor_swept_rows_total: {
     type: 'counter',
     labels: ['kind'],

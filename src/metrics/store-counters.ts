@@ -2,6 +2,7 @@ import type { BatchReport, QueueDepth, StoreObserver } from '../ports/observers.
 import type { Operation, OperationName, Outcome } from '../ports/operations/index.ts'
 import type { SweepPlace, Swept } from '../ports/operations/server.ts'
 import type { OperationResult } from '../ports/store.ts'
+import { APPLICATION, type Authentication } from '../protocol/sign-in/authentication.ts'
 import { HASH_FORMATS } from '../protocol/sign-in/password-formats.ts'
 import {
   counterSamples,
@@ -76,6 +77,7 @@ const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | NotRemo
   logoutNotices: true,
   registrationCounts: true,
   auditLinks: true,
+  figures: true,
 }
 
 const SWEPT_KINDS = Object.keys(SWEPT) as readonly (keyof typeof SWEPT)[]
@@ -89,6 +91,7 @@ export interface StoreCounters {
 export function openStoreCounters(): StoreCounters {
   const operations = openSeries<Counter>(2, newCounter)
   const swept = openSeries<Counter>(1, newCounter)
+  const signIns = openSeries<Counter>(1, newCounter)
   const refused = openSeries<Counter>(1, newCounter)
   const upgrades = openSeries<Counter>(1, newCounter)
   const commits = openSeries(1, () => newHistogram(SECONDS))
@@ -98,6 +101,7 @@ export function openStoreCounters(): StoreCounters {
   for (const kind of SWEPT_KINDS) swept.at(kind)
   for (const [name, outcomes] of Object.entries(STARTS_AT_ZERO))
     for (const [outcome, startsAtZero] of Object.entries(outcomes)) if (startsAtZero) operations.at(name, outcome)
+  for (const method of ['password', 'passkey', 'provider', 'application']) signIns.at(method)
   for (const reason of ['full', 'late']) refused.at(reason)
   for (const format of HASH_FORMATS) upgrades.at(format)
   for (const outcome of ['done', 'failed']) commits.at(outcome)
@@ -106,6 +110,7 @@ export function openStoreCounters(): StoreCounters {
     const outcome = outcomeOf(name, result)
     operations.at(name, outcome).value += 1
     if (name === 'sweepExpired' && result?.kind === 'done') countSwept(result.outcome as Swept)
+    if (name === 'startSession' && outcome === 'started') signIns.at(methodOf(input.session.authentication)).value += 1
     if (name === 'upgradePassword' && outcome === 'changed') upgrades.at(input.format).value += 1
   }
 
@@ -131,6 +136,7 @@ export function openStoreCounters(): StoreCounters {
         ...counterSamples('grantor_swept_rows_total', swept),
         ...counterSamples('grantor_store_refused_total', refused),
         ...counterSamples('grantor_password_upgrades_total', upgrades),
+        ...counterSamples('grantor_sign_ins_total', signIns),
         ...histogramSamples('grantor_store_commit_seconds', commits),
         histogramSample('grantor_store_batch_operations', sizes),
         histogramSample('grantor_store_wait_seconds', waits),
@@ -147,6 +153,13 @@ function outcomeOf(name: OperationName, result: OperationResult | undefined): st
   const { outcome } = result
   if (typeof outcome === 'string') return name in ANY_TEXT ? 'done' : outcome
   return name in OF_A_KIND ? (outcome as Outcome<keyof typeof OF_A_KIND>).kind : 'done'
+}
+
+/** How a user authenticated first: the second step is not a method of its own. */
+function methodOf({ methods, providerId }: Pick<Authentication, 'methods' | 'providerId'>): string {
+  if (providerId !== undefined && providerId !== APPLICATION) return 'provider'
+  if (methods.includes('fed')) return 'application'
+  return methods.includes('pwd') ? 'password' : 'passkey'
 }
 
 function newCounter(): Counter {

@@ -43,6 +43,7 @@ import type { EmailCodeRecord, LinkRecord, SessionRecord, UserRecord } from './r
 import type { AdminCredentialRecord } from './records/admin.ts'
 import type { InitialTokenRecord } from './records/initial-token.ts'
 import type { InteractionRecord } from './records/interaction.ts'
+import type { FigurePage, FigureRecord } from './records/figures.ts'
 import type { AuditLinkRecord } from './records/audit.ts'
 import type { KeyRecord, SigningAlgorithm, StoredMasterKey } from './records/key.ts'
 
@@ -181,6 +182,8 @@ export interface Reads {
   /** The setting of `setPasswordFormats`. */
   readonly findPasswordFormats: () => Promise<string | undefined>
   /** Newest first. */
+  /** What the processes counted, newest first. */
+  readonly listFigures: (page: FigurePage) => Promise<readonly FigureRecord[]>
   readonly listAuditLinks: (page: AuditPage) => Promise<readonly AuditLinkRecord[]>
   /**
    * The id of the last row of a slice; undefined: no row follows. A search reads slice after slice, because no index finds

@@ -17,6 +17,7 @@ import { startSending } from './background/sender.ts'
 import { openNodeLease, startHolding } from './background/node-lease.ts'
 import { startNotingSessions } from './background/seen-sessions.ts'
 import { startWatchingServerEnd, type ServerEndReason } from './store.ts'
+import { openFigureWriter } from './background/figures.ts'
 import { startSweeping } from './background/sweeper.ts'
 import { openTelemetry, type Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
@@ -72,6 +73,7 @@ export async function openNode(
   const context = await openContext(config, platform, opened, () => isStopping, telemetry)
   const rowCounts = openRowCounts(context)
   const writeWatch = openWriteWatch(context.store, logger)
+  const figures = openFigureWriter({ ...context, count: telemetry.metrics.count, logger })
   const sample: Node['sample'] = async (withRowCounts) => [
     ...(await telemetry.metrics.sample(withRowCounts ? rowCounts : undefined)),
     ...sampleState(context),
@@ -107,6 +109,7 @@ export async function openNode(
       ...(isShared ? [startHolding(lease)] : []),
       startSweeping(context, logger, isHolder),
       writeWatch.start(),
+      figures.start(),
       ...keeping,
       startSharing(context.budgets, context),
       startWatchingServerEnd(context, logger, onServerEnd),
@@ -145,6 +148,8 @@ export async function openNode(
       stopComparing?.()
       await Promise.all([end(), ...ends])
       clearInterval(flushing)
+      // The requests in flight are counted now.
+      if (!context.hasStoreGoneBack()) await figures.close()
       await Promise.all([closeDriver(opened, context), telemetry.close()])
       logger.info({ event: 'server.stopped' })
       await logger.flush()

@@ -13,6 +13,7 @@ import type { PasskeyId } from '../../src/protocol/sign-in/passkey.ts'
 import { givePasskey } from '../../tools/sign-in/passkeys.ts'
 import { storeApp } from '../support/sign-in/stored-app.ts'
 import type { UserId } from '../../src/protocol/ids.ts'
+import { fillFigures } from '../../tools/figures.ts'
 import { adminServerOf, type AdminServer } from '../support/admin-server.ts'
 import type { TestServer } from '../support/server.ts'
 import { command, commandJson, openServerForCommands } from '../support/command.ts'
@@ -103,6 +104,18 @@ test('org: an organization is created, listed, renamed, disabled, enabled and de
   assert.match(await words('org', 'show', id), /^organization_id +gor_\S+\nname +Acme Inc\.\n/)
   assert.match(await words('org', 'delete', id), /^Deleted gor_\S+, with its memberships and installations/)
   assert.equal((await command(['org', 'show', id])).code, 1)
+})
+
+test('server: figures are printed by time, with their sums', async () => {
+  assert.match(await words('server', 'figures'), /^The server has written no figures of this time yet/)
+  await fillFigures(server.context.store, server.clock.now(), { span: '1h', rows: 2 })
+  const [headings = '', ...rows] = (await words('server', 'figures', '--period', '7d')).trim().split('\n')
+  assert.match(headings, /^UNTIL \(UTC\) +TOKENS +REGISTRATIONS +SIGN-INS +REFUSALS +5XX +P99 OF TOKEN \(MS\)$/)
+  assert.equal(rows.length, 3)
+  assert.match(rows[0] ?? '', /^\d{4}-\d\d-\d\d \d\d:00( +\d+){6}$/)
+  const [first = 0, second = 0, all] = rows.map((row) => Number(row.replace(/^(all|\S+ \S+) +/, '').split(/ +/)[0]))
+  assert.ok(first + second > 0)
+  assert.equal(all, first + second)
 })
 
 test('session: sessions are listed with their users, and ended', async () => {

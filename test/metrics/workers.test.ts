@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openPostgresPlace, serve, untilLogged, type Place } from '../support/process.ts'
 import { parseScrape, type Scraped } from '../support/scraped.ts'
+import { openSession } from '../support/store/postgres.ts'
 
 const REGISTRATION = {
   method: 'POST',
@@ -23,7 +24,7 @@ function sumOf({ samples }: Scraped, name: string, labels: Readonly<Record<strin
     .reduce((sum, { value }) => sum + value, 0)
 }
 
-test('a scrape of any worker has all workers, also a restarted one', async (t) => {
+test('a scrape of any worker has all workers, also a restarted one, and each writes its own figures', async (t) => {
   const place = await openPostgresPlace(t)
   const server = await serve(place, { flags: ['--workers', '2'] })
   const registrations = 12
@@ -59,6 +60,15 @@ test('a scrape of any worker has all workers, also a restarted one', async (t) =
   )
   assert.deepEqual([...workers].toSorted(), ['1', '2'], 'the successor has the number of the one that ended')
   assert.ok(sumOf(scraped, 'grantor_requests_total', registered) < registrations)
+  const left = sumOf(await scrapeAt(place), 'grantor_requests_total', registered)
   server.child.kill('SIGTERM')
   assert.equal((await server.exited).code, 0)
+  // Also those of the worker that was killed, if it wrote a row before.
+  const database = await openSession(t, place.environment['DATABASE_URL'] ?? '')
+  const { rows } = await database.query<{ counts: string }>(`select counts from figures where span = '5m'`)
+  const written = rows.reduce((sum, { counts }) => sum + (JSON.parse(counts).registrations?.registration ?? 0), 0)
+  assert.ok(
+    written >= left && written <= registrations,
+    `${left} to ${registrations} registrations, ${written} written`,
+  )
 })

@@ -1,5 +1,6 @@
+import type { FiguresDocument } from '../../admin/figures.ts'
 import type { ServerDocument } from '../../admin/server.ts'
-import { visible } from '../lib/columns.ts'
+import { columns, formatTime, visible } from '../lib/columns.ts'
 import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 /** The verbs of `grantor server`. */
@@ -14,4 +15,24 @@ export const SERVER_VERBS: readonly AddVerb[] = [
       ]),
     ],
   }),
+  taskVerb<FiguresDocument>({
+    task: 'server.figures',
+    say: ({ points, totals }, { paint }) =>
+      points.length === 0
+        ? 'The server has written no figures of this time yet.'
+        : columns(
+            ['UNTIL (UTC)', 'TOKENS', 'REGISTRATIONS', 'SIGN-INS', 'REFUSALS', '5XX', 'P99 OF TOKEN (MS)'],
+            [...points, { ...totals, ended_at: undefined }].map(({ ended_at: at, ...counts }) => [
+              at === undefined ? 'all' : formatTime(at),
+              ...[counts.tokens, counts.registrations, counts.sign_ins, counts.refusals].map(sumOf),
+              String(counts.events['failed'] ?? 0),
+              String(counts.p99_ms['token'] ?? '–'),
+            ]),
+            paint,
+          ),
+  }),
 ]
+
+function sumOf(numbers: Readonly<Record<string, number>>): string {
+  return String(Object.values(numbers).reduce((sum, value) => sum + value, 0))
+}

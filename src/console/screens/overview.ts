@@ -1,14 +1,17 @@
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
+import type { FiguresDocument } from '../../admin/figures.ts'
 import type { ServerDocument } from '../../admin/server.ts'
 import { href, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { noIcon, warnIcon, yesIcon } from '../icons.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
 import { goesTo, trust } from './clients.ts'
-import { command, linkTo, name, section, table, time } from '../parts.ts'
+import { addressOf, command, linkTo, name, section, table, time } from '../parts.ts'
 import { screen, type Frame, type Texts } from '../screen.ts'
+import { history, POINTS_SHOWN } from './history.ts'
 
 interface Answers {
+  readonly figures: FiguresDocument
   readonly server: ServerDocument
   readonly clients: { readonly clients: readonly ClientDocument[] }
   readonly audit: {
@@ -24,21 +27,22 @@ export const OVERVIEW = screen<Answers>({
   path: '/console',
   section: 'overview',
   reads: {
+    figures: { task: 'server.figures', input: () => ({ points: POINTS_SHOWN }) },
     server: { task: 'server.show', input: () => ({}) },
     clients: { task: 'client.list', input: () => ({ limit: CLIENTS_SHOWN }) },
     audit: { task: 'audit.list', input: () => ({ limit: EVENTS_SHOWN }) },
   },
-  filters: [],
+  filters: ['period'],
   forms: [],
   names: ({ audit }) => audit.names,
-  view: ({ server, clients, audit }, frame) => ({
+  view: ({ figures, server, clients, audit }, frame) => ({
     title: 'Overview',
     main: html`<div class="heading">
         <h1>Overview</h1>
-        <a class="button" href="/console">Refresh</a>
+        <a class="button" href="${addressOf(frame, {})}">Refresh</a>
       </div>
       <p class="sub"><span>${server.issuer}</span> <span>as of ${server.time.slice(11, 19)} UTC</span></p>
-      ${findings(server, frame)} ${toDo(server, clients.clients)}
+      ${findings(server, frame)} ${toDo(server, clients.clients)} ${history(figures, frame)}
       ${section('Newest clients', clientTable(frame, clients.clients), html`<a href="/console/clients">All</a>`)}
       ${section('Newest events', events(frame, audit, 'Nothing has happened yet.'), html`<a href="/console/audit">All</a>`)}`,
   }),

@@ -1,5 +1,6 @@
 import type { EpochMs } from '../../base/brand.ts'
 import type { AuditEvent } from '../records/audit.ts'
+import type { FigureRecord, FigureSpan } from '../records/figures.ts'
 import type { ClockNote } from '../../base/clock.ts'
 import type { AdminCredentialRecord } from '../records/admin.ts'
 import type { AdminCredentialId, AuthorizationId, GrantId } from '../../protocol/ids.ts'
@@ -34,6 +35,8 @@ export interface ServerOperations {
     change: { readonly previous: string | undefined; readonly value: string },
     outcome: 'changed' | 'conflict',
   ]
+  /** Adds what a process counted. `known`: the row was added before, by an attempt whose outcome was unknown. */
+  addFigures: [record: FigureRecord, outcome: 'added' | 'known']
   /** Takes a lease, or keeps it, if its mark is still `previous`; undefined: it has none. `mark` has never been one before. */
   takeLease: [
     taking: { readonly name: string; readonly previous: string | undefined; readonly mark: string },
@@ -117,6 +120,8 @@ export interface Sweep extends SweepPlace {
   readonly logoutNoticesBefore: EpochMs
   /** Links of the audit from before this time are removed. */
   readonly auditBefore: EpochMs
+  /** Figures of a span that ended before its time are removed. */
+  readonly figuresBefore: Readonly<Record<FigureSpan, EpochMs>>
 }
 
 export interface Swept extends SweepPlace {
@@ -145,6 +150,7 @@ export interface Swept extends SweepPlace {
   readonly logoutNoticesEnded: number
   readonly registrationCounts: number
   readonly auditLinks: number
+  readonly figures: number
 }
 
 /** A setting of the store that is replaced. `last-backup`: milliseconds. `went-back`: the era whose store went back (`StorePlace`). */

@@ -24,6 +24,7 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'moved' | 'omitte
   admin_credentials: 'stored',
   settings: 'stored',
   audit_links: 'stored',
+  figures: 'stored',
   // What is in these ends at a restore, which could not know which of it was revoked since. A store that is moved keeps it.
   authorizations: 'moved',
   pushed_requests: 'moved',

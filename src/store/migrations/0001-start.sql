@@ -525,3 +525,14 @@ create table leases (
   mark text not null,
   primary key (name)
 ) /*sqlite without rowid*/;
+
+-- What each process counted in five minutes and in an hour, for the charts of the console.
+create table figures (
+  figure_id text /*postgres collate "C"*/ not null primary key, -- ordered by time
+  node text not null, -- the process
+  span text /*postgres collate "C"*/ not null, -- 5m or 1h
+  ended_at bigint not null,
+  counts text not null -- JSON, at most 1 KB
+) /*sqlite without rowid*/;
+
+create index figures_of_span on figures (span, figure_id);

@@ -28,6 +28,7 @@ export const SERVER_OPERATIONS: OperationRows<ServerOperations> = {
     },
   },
   setPasswordFormats: { cache: 'kept', event: 'no-event' },
+  addFigures: { cache: 'kept', event: 'no-event' },
   takeLease: { cache: 'kept', event: 'no-event' },
   releaseLease: { cache: 'kept', event: 'no-event' },
   beginEra: {

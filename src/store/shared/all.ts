@@ -5,6 +5,7 @@ import { clientHandlers, clientReads } from './clients.ts'
 import { codeHandlers, codeReads } from './authorization/codes.ts'
 import { emailCodeHandlers, emailCodeReads } from './sign-in/email-codes.ts'
 import { eraHandlers, eraReads } from './eras.ts'
+import { figureHandlers, figureReads } from './counts/figures.ts'
 import { domainRuleHandlers, domainRuleReads } from './domain-rules.ts'
 import { grantHandlers, grantReads } from './grants.ts'
 import { hitReads } from './sign-in/hits.ts'
@@ -22,7 +23,7 @@ import { passkeyHandlers, passkeyReads } from './sign-in/passkeys.ts'
 import { providerHandlers, providerReads } from './providers.ts'
 import { deviceHandlers, deviceReads } from './authorization/devices.ts'
 import { pushedRequestHandlers, pushedRequestReads } from './authorization/pushed-requests.ts'
-import { registrationCountHandlers } from './registration-counts.ts'
+import { registrationCountHandlers } from './counts/registration-counts.ts'
 import { roleHandlers, roleReads } from './roles.ts'
 import { secondFactorHandlers, secondFactorReads } from './sign-in/second-factors.ts'
 import { sessionHandlers, sessionReads } from './sessions.ts'
@@ -58,6 +59,7 @@ export const SHARED_HANDLERS = {
   ...masterKeyHandlers,
   ...leaseHandlers,
   ...eraHandlers,
+  ...figureHandlers,
   ...sweepHandlers,
 }
 
@@ -90,6 +92,7 @@ export const SHARED_READS = {
   ...leaseReads,
   ...eraReads,
   ...auditReads,
+  ...figureReads,
   ...walkReads,
 }
 

@@ -15,7 +15,7 @@ import { countTokenUse } from './initial-tokens.ts'
 import { endLaterOfClient } from './not-before.ts'
 import { operatorReads } from './operator.ts'
 import { providerReads } from './providers.ts'
-import { listRegistrationCounts } from './registration-counts.ts'
+import { listRegistrationCounts } from './counts/registration-counts.ts'
 import { inspectRoles } from './roles.ts'
 import { change, idKey, listOf, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 

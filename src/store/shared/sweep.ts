@@ -1,10 +1,11 @@
 import type { Sweep, Swept } from '../../ports/operations/server.ts'
+import type { FigureSpan } from '../../ports/records/figures.ts'
 import type { AuthorizationId, ClientId, GrantId, UserId } from '../../protocol/ids.ts'
 import { idBefore } from '../rows.ts'
 import { accountReads } from './accounts.ts'
 import { endRemoved } from './clients.ts'
 import { NOT_REDEEMED } from './authorization/codes.ts'
-import { findEvicted } from './registration-counts.ts'
+import { findEvicted } from './counts/registration-counts.ts'
 import {
   forgetNothing,
   listOf,
@@ -126,6 +127,11 @@ const AUDIT_LINKS = shared(
      select link_id from audit_links where ${lookFor('audit_links', 'link_id < :before')} order by link_id limit :limit))
    returning link_id`,
 )
+const FIGURES = shared(
+  `delete from figures where figure_id = any(array(
+     select figure_id from figures where ${lookFor('figures', 'span = :span and figure_id < :before')} order by figure_id limit :limit))
+   returning figure_id`,
+)
 const GRANT_SLICE = shared('select grant_id from grants where grant_id > :after order by grant_id limit :limit')
 /** A grant is kept while its code may be valid: the code could be redeemed again without it. */
 const IS_OVER = `grant_id > :after and grant_id <= :last and grant_id < :before and (expires_at < :now or idle_expires_at < :now)`
@@ -194,6 +200,7 @@ export function* sweepExpired(sweep: Sweep, forget: Forget): Steps<Swept> {
     initialTokens: yield* remove(INITIAL_TOKENS, sweep.initialTokensBefore, limit),
     registrationCounts: yield* remove(REGISTRATION_COUNTS, sweep.unusedSince - COUNT_MS, limit),
     auditLinks: yield* remove(AUDIT_LINKS, idBefore(sweep.auditBefore, ''), limit),
+    figures: (yield* sweepFigures(sweep, '5m')) + (yield* sweepFigures(sweep, '1h')),
   }
 }
 
@@ -240,6 +247,10 @@ function* sweepGrants({ now, limit, grantsBefore }: Sweep, forget: Forget, after
     removed: removed.length,
     next: slice.length < limit ? ('' as const) : last,
   }
+}
+
+function* sweepFigures({ figuresBefore, limit }: Sweep, span: FigureSpan): Steps<number> {
+  return (yield* rows(FIGURES, { span, before: idBefore(figuresBefore[span], ''), limit })).length
 }
 
 /** Runs a statement that removes rows, or changes them, and returns how many. */

@@ -139,6 +139,11 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
       await nextTurn()
       return reads.findListEnd(slice)
     },
+    async listFigures(page) {
+      // The figures of months are read slice after slice, too.
+      await nextTurn()
+      return reads.listFigures(page)
+    },
     async listAuditLinks(page) {
       // Verifying the audit reads slice after slice, for minutes. Requests are served between two slices.
       await nextTurn()

@@ -1,6 +1,7 @@
-import { bigint, table, text } from '../table.ts'
+import { bigint, json, table, text } from '../table.ts'
 import type { AdminCredentialRecord } from '../../ports/records/admin.ts'
 import type { AuditLinkRecord } from '../../ports/records/audit.ts'
+import type { FigureRecord } from '../../ports/records/figures.ts'
 
 export const ADMIN_CREDENTIALS = table<AdminCredentialRecord>({
   id: text('credential_id'),
@@ -21,4 +22,12 @@ export const AUDIT_LINKS = table<AuditLinkRecord>({
   previousHash: text('previous_hash'),
   events: text('events'),
   hash: text('link_hash'),
+})
+
+export const FIGURES = table<FigureRecord>({
+  id: text('figure_id'),
+  node: text('node'),
+  span: text('span'),
+  endedAt: bigint('ended_at'),
+  counts: json('counts'),
 })

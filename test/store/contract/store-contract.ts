@@ -14,6 +14,7 @@ import { deletionCases } from './organization/deletions.ts'
 import { evictionCases } from './client/evictions.ts'
 import { grantListCases } from './token/grant-lists.ts'
 import { identityCases } from './user/identities.ts'
+import { figureCases } from './server/figures.ts'
 import { eraCases } from './server/eras.ts'
 import { initialTokenCases } from './client/initial-tokens.ts'
 import { installationCases } from './organization/installations.ts'
@@ -92,6 +93,7 @@ export const CONTRACT: readonly Suite[] = [
   leaseCases,
   notBeforeCases,
   eraCases,
+  figureCases,
   revocationCases,
   consumedCases,
   registrationCountCases,

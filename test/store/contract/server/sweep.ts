@@ -57,6 +57,7 @@ const NOTHING: Swept = {
   logoutNoticesEnded: 0,
   registrationCounts: 0,
   auditLinks: 0,
+  figures: 0,
 }
 
 export const sweepCases: Suite = (check) => {
@@ -299,6 +300,7 @@ export function aSweep(differing: Partial<Sweep> = {}): Sweep {
     initialTokensBefore: longAgo,
     logoutNoticesBefore: longAgo,
     auditBefore: longAgo,
+    figuresBefore: { '5m': longAgo, '1h': longAgo },
     authorizationsAfter: '',
     grantsAfter: '',
     consentsAfter: '',

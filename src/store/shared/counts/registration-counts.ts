@@ -1,8 +1,8 @@
-import type { RegistrationCount } from '../../ports/inspection.ts'
-import type { Sweep } from '../../ports/operations/server.ts'
-import type { EpochMs } from '../../base/brand.ts'
-import { windowStart } from '../rows.ts'
-import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import type { RegistrationCount } from '../../../ports/inspection.ts'
+import type { Sweep } from '../../../ports/operations/server.ts'
+import type { EpochMs } from '../../../base/brand.ts'
+import { windowStart } from '../../rows.ts'
+import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
 
 /** Counts of new clients, from which the sweep derives which of those that never got a token are too many (decision 0021). */
 

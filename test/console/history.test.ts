@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, beforeEach, test } from 'node:test'
+import { after as later } from '../../src/base/brand.ts'
+import type { FigureCounts } from '../../src/ports/records/figures.ts'
+import { mintOrderedId } from '../../src/protocol/ids.ts'
+import { ConsoleBrowser, giveRole } from '../../tools/console-browser.ts'
+import { fillFigures } from '../../tools/figures.ts'
+import { createAda } from '../support/accounts.ts'
+import { openSteadyClock } from '../support/clocks.ts'
+import { fillConsole } from '../support/console/samples.ts'
+import { NOW } from '../support/records.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
+import { execute } from '../support/store/dump.ts'
+
+/** The charts of the Overview in each of their states. */
+
+const HOUR = 60 * 60 * 1000
+
+const ends: (() => unknown)[] = []
+let server: TestServer
+let browser: ConsoleBrowser
+
+before(async () => {
+  server = await openTestServer({ after: (end) => void ends.push(end as () => unknown) }, { clock: openSteadyClock() })
+  await createAda(server)
+  await giveRole(server)
+  browser = new ConsoleBrowser(server)
+  await browser.open()
+})
+
+beforeEach(async () => {
+  await plant(0, {})
+  execute(server, 'delete from figures')
+})
+
+after(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+async function plant(offset: number, counts: FigureCounts): Promise<void> {
+  const endedAt = later(NOW, offset)
+  const id = mintOrderedId(endedAt, randomBytes)
+  await server.context.store.addFigures({ id, node: 'a', span: '5m', endedAt, counts })
+}
+
+async function overview(query = ''): Promise<string> {
+  const { statusCode, body } = await browser.console.get(`/console${query}`)
+  assert.equal(statusCode, 200, body)
+  return body
+}
+
+/** The chart of a title. */
+function figureOf(body: string, title: string): string {
+  return body.split('<figure>').find((one) => one.includes(`<h3>${title}</h3>`)) ?? assert.fail(`no chart ${title}`)
+}
+
+test('without figures the Overview says when there will be charts', async () => {
+  const body = await overview()
+  assert.match(body, /Charts appear here when the server has counted for five minutes/)
+  assert.doesNotMatch(body, /<figure>/)
+})
+
+test('one row is one bar and a short line, and what did not happen is said in a word', async () => {
+  await plant(-HOUR / 2, { tokens: { refresh_token: 4 }, events: { token_reused: 2 }, p99_ms: { token: 7 } })
+  const body = await overview()
+  const tokens = figureOf(body, 'Tokens')
+  assert.match(tokens, /<svg class="chart" viewBox="[^"]+" role="img">\s*<title>Tokens: 4\. At most 4 at a time, from /)
+  assert.match(tokens, /<path class="c1" fill="currentColor" d="M416 120V0h14V120z" \/>/)
+  assert.match(tokens, /not counted/)
+  assert.match(figureOf(body, 'Time of requests (p99)'), /d="M\d+ 0h8"/)
+  assert.match(figureOf(body, 'New clients'), /None\./)
+  assert.match(
+    body,
+    /<a href="\/console\/audit\?event=refresh-token\.reused&amp;since=\d{4}-\d\d-\d\d">\s*Refresh token reused<\/a\s*>\s*<b>2<\/b>/,
+  )
+})
+
+test('a time without a process is a gap: no bar, an interrupted line, and a dash in the table', async () => {
+  for (const hours of [5, 4, 1]) await plant(-hours * HOUR, { tokens: { refresh_token: 1 }, p99_ms: { token: 5 } })
+  await plant(-3 * HOUR, {})
+  const body = await overview()
+  const tokens = figureOf(body, 'Tokens')
+  const cells = [...tokens.matchAll(/<td>([^<]+)<\/td>/g)].map(([, cell]) => cell)
+  assert.deepEqual(cells, [...Array(18).fill('–'), '1', '1', '0', '–', '1', '–'])
+  assert.equal(tokens.match(/h14V/g)?.length, 3)
+  assert.match(figureOf(body, 'Time of requests (p99)'), /d="M\d+ 0L\d+ 0M\d+ 0h8"/)
+})
+
+test('CON-07: hostile names of a row are in no chart, and a chart has no script, no style and no address', async () => {
+  const hostile = '"><script>alert(1)</script>'
+  await plant(-HOUR, { refusals: { [hostile]: 3, grant_unknown: 1 }, tokens: { [hostile]: 2 } })
+  const body = await overview()
+  assert.ok(!body.includes('alert(1)'))
+  const refused = figureOf(body, 'Refused requests')
+  assert.match(refused, /<bdi>grant_unknown<\/bdi>/)
+  assert.match(refused, /<bdi>other<\/bdi>/)
+  assert.doesNotMatch(
+    body.slice(body.indexOf('<figure>'), body.lastIndexOf('</figure>')),
+    /<script| style=|https?:|href/,
+  )
+})
+
+test('a page of any period has at most 64 kB, also beside full lists and after 600 steps of busy processes', async () => {
+  await fillConsole(server)
+  await fillFigures(server.context.store, NOW, { span: '5m', rows: 600 })
+  await fillFigures(server.context.store, NOW, { span: '1h', rows: 2160, isGap: (row) => row % 200 < 90 })
+  const pages = await Promise.all(['', '?period=7d', '?period=90d'].map(overview))
+  for (const body of pages) {
+    assert.ok(Buffer.byteLength(body) < 64_000, `${Buffer.byteLength(body)} bytes`)
+    assert.equal(body.match(/<figure>/g)?.length, 6)
+    const ids = [...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+    assert.equal(new Set(ids).size, ids.length, 'each id is there once')
+  }
+  assert.match(pages[1] ?? '', /<a href="\/console\?period=7d"\s+aria-current="true"/)
+  assert.equal((await browser.console.get('/console?period=2d')).statusCode, 422)
+})

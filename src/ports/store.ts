@@ -180,6 +180,8 @@ export interface Reads {
   readonly findNotBefore: () => Promise<EpochMs>
   /** The setting of `setPasswordFormats`. */
   readonly findPasswordFormats: () => Promise<string | undefined>
+  /** The sets of `recordApplied`, in the order of their names. */
+  readonly listAppliedSets: () => Promise<readonly { readonly set: string; readonly value: string }[]>
   /** Newest first. */
   readonly listAuditLinks: (page: AuditPage) => Promise<readonly AuditLinkRecord[]>
   /**

@@ -285,20 +285,38 @@ function changedMeanwhile({ id }: Pick<ClientRecord, 'id'>) {
   return conflict(`The client ${id} was changed or deleted at the same time. Check it: grantor client show ${id}`)
 }
 
+type UsualInput = Pick<
+  MetadataInput,
+  'redirect_uris' | 'grant_types' | 'jwks' | 'jwks_uri' | 'token_endpoint_auth_method'
+>
+
+/** The grant types and the authentication of a client, given or those that its other metadata imply. */
+export function usualMetadata({ redirect_uris: redirectUris = [], ...input }: UsualInput) {
+  const hasKeys = input.jwks !== undefined || input.jwks_uri !== undefined
+  return {
+    grant_types:
+      input.grant_types ??
+      (redirectUris.length === 0
+        ? ['client_credentials' as const]
+        : ['authorization_code' as const, 'refresh_token' as const]),
+    token_endpoint_auth_method:
+      input.token_endpoint_auth_method ?? (hasKeys ? ('private_key_jwt' as const) : ('client_secret_basic' as const)),
+  }
+}
+
 async function requireMetadata(
   context: StoreNeeds<'listApis'> & Pick<Context, 'issuer' | 'settings'>,
   input: MetadataInput,
 ): Promise<ClientMetadata> {
   const policy = registrationPolicy(context, await context.store.listApis(), ORIGIN)
-  const { redirect_uris: redirectUris = [] } = input
-  const usual = redirectUris.length === 0 ? ['client_credentials'] : ['authorization_code', 'refresh_token']
-  const grantTypes = (input.grant_types ?? usual) as readonly GrantType[]
+  const usual = usualMetadata(input)
+  const grantTypes = usual.grant_types as readonly GrantType[]
   const missing = grantTypes.filter((name) => !context.settings.grantTypes.includes(name))
   if (missing.length > 0) {
     throw conflict(`This server does not offer ${missing.join(', ')}. See GRANTOR_DEVICE_GRANT.`)
   }
+  const { token_endpoint_auth_method: method } = usual
   const hasKeys = input.jwks !== undefined || input.jwks_uri !== undefined
-  const method = input.token_endpoint_auth_method ?? (hasKeys ? 'private_key_jwt' : 'client_secret_basic')
   if (hasKeys !== (method === 'private_key_jwt'))
     throw conflict('Keys and the authentication method private_key_jwt need each other.')
   const reading = readRegistration(

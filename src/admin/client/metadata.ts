@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import type { PolicyNeeds } from '../../clients/evaluate-client.ts'
+import { makeClientPolicy } from '../../clients/evaluate-client.ts'
 import { newClient } from '../../clients/new-client.ts'
 import { registrationPolicy } from '../../clients/registration-policy.ts'
 import { isConfidential } from '../../protocol/client/authentication.ts'
@@ -13,6 +13,7 @@ import {
   readRegistration,
   type ClientMetadata,
 } from '../../protocol/client/metadata.ts'
+import { openDomainRules } from '../../protocol/client/domain-rule.ts'
 import { evaluateClientPolicy, followsFapi, isOperatorMade } from '../../protocol/client/policy.ts'
 import {
   DEVICE_CODE,
@@ -36,7 +37,8 @@ import { METADATA_TEXTS, rulesOf, type RulesInput } from './document.ts'
 import { refuseTakenId, withChosenId } from './chosen-id.ts'
 import { requireClient } from './client.ts'
 
-type ChangeNeeds = PolicyNeeds &
+type RuleNeeds = StoreNeeds<'listDomainRules'> & Pick<Context, 'settings'>
+type ChangeNeeds = RuleNeeds &
   StoreNeeds<'changeClient' | 'findClient' | 'listApis'> &
   Pick<Context, 'clock' | 'issuer' | 'settings'>
 
@@ -177,7 +179,7 @@ export interface CreatedClient {
  * @throws AdminError when the metadata or the rules are not possible, or a domain is blocked
  */
 export async function createClient(
-  context: PolicyNeeds &
+  context: RuleNeeds &
     StoreNeeds<'createClient' | 'findUser' | 'listApis'> &
     Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'>,
   { chosenId, metadata: input, rules: given, approvedScope }: ClientInput,
@@ -237,7 +239,7 @@ async function change(context: ChangeNeeds, client: ClientRecord, input: Metadat
 
 /** Replaces the rules of a client of the operator. @throws AdminError when the client registered, or a rule has no effect */
 export async function setRules(
-  context: PolicyNeeds & StoreNeeds<'findClient' | 'setClientRules'>,
+  context: RuleNeeds & StoreNeeds<'findClient' | 'setClientRules'>,
   id: ClientId,
   given: RulesInput,
 ): Promise<ClientRecord> {
@@ -354,9 +356,10 @@ async function requireMetadata(
 }
 
 /** The policy must allow the client, and each rule must have an effect: a rule without one is a mistake of the administrator. */
-async function requirePossible(context: PolicyNeeds, client: ClientRecord): Promise<void> {
+async function requirePossible(context: RuleNeeds, client: ClientRecord): Promise<void> {
   const { metadata, rules } = client
-  const policy = await context.clientPolicy()
+  // The copy that requests use may be a second old, and a task may follow one that changed the rules for domains.
+  const policy = makeClientPolicy(context.settings, openDomainRules(await context.store.listDomainRules()))
   const verdicts = [undefined, ...metadata.redirectUris].map((redirectUri) =>
     evaluateClientPolicy(policy, { client, phase: 'enter', redirectUri }),
   )

@@ -145,6 +145,7 @@ async function readFile(path: string): Promise<unknown> {
     const [document] = documents as readonly Document.Parsed[]
     if (document === undefined || documents.length !== 1) throw new UsageError(`${path}: the file is not one document.`)
     const [fault] = [...document.errors, ...document.warnings]
+    if (fault?.message.startsWith('Maximum call stack') === true) throw tooDeep(path)
     if (fault !== undefined) throw new UsageError(`${path}: ${visible(fault.message.split('\n', 1)[0] ?? '')}`)
     if (document.directives.yaml.explicit === true) throw new UsageError(`${path}: directives are not allowed.`)
     visit(document, {
@@ -152,14 +153,18 @@ async function readFile(path: string): Promise<unknown> {
         if (isAlias(node) || (isNode(node) && 'anchor' in node && node.anchor !== undefined))
           throw new UsageError(`${path}: aliases are not allowed.`)
         if (isNode(node) && node.tag !== undefined) throw new UsageError(`${path}: tags are not allowed.`)
-        if (above.length > DEPTH_LIMIT * 2) throw new UsageError(`${path}: the file is nested too deep.`)
+        if (above.length > DEPTH_LIMIT * 2) throw tooDeep(path)
       },
     })
     return document.toJS({ maxAliasCount: 0 })
   } catch (cause) {
-    if (cause instanceof RangeError) throw new UsageError(`${path}: the file is nested too deep.`)
+    if (cause instanceof RangeError) throw tooDeep(path)
     throw cause
   }
+}
+
+function tooDeep(path: string): UsageError {
+  return new UsageError(`${path}: the file is nested too deep.`)
 }
 
 function readText(path: string): string {

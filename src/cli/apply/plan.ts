@@ -2,7 +2,7 @@ import { AdminError } from '../../admin/admin-error.ts'
 import type { AppliedRecord, AppliedSetDocument } from '../../admin/apply.ts'
 import { LIST_LIMIT } from '../../admin/page.ts'
 import { UsageError } from '../lib/failure.ts'
-import type { Members, PerformTask } from '../lib/perform-task.ts'
+import { requireTask, type Members, type PerformTask } from '../lib/perform-task.ts'
 import { compare, creationOf, type Call, type Difference } from './compare.ts'
 import type { AppliedFiles, FileRecord } from './document.ts'
 import { consequencesOf, KINDS, memberSchemas, SECRET, type Kind } from './kinds.ts'
@@ -143,6 +143,10 @@ function planRecord(record: FileRecord, row: Members | undefined, isOwned: boole
 function planCreation({ kind, key, members, secret: value }: FileRecord): Planned {
   const { secret } = kind
   const creation = creationOf(kind, members)
+  // The id of a record that exists may be one that this server made; that of a new one is chosen.
+  const fault = requireTask(creation.task).input.shape[kind.key]?.safeParse(key).error?.issues[0]?.message
+  if (fault !== undefined)
+    return { refusal: `There is no ${kind.name} ${key}, and none can be created with this id. ${fault}` }
   const isGiven = secret !== undefined && value !== undefined
   const isConfidential = kind.complete(members)['token_endpoint_auth_method'] !== 'none'
   const calls = [

@@ -4,23 +4,32 @@ import { perform, race, tally, times, type Suite } from '../harness.ts'
 const RUN = { finished: undefined }
 
 export const appliedSetCases: Suite = (check) => {
-  check('recordApplied adds a set, replaces what it has, and ends it, in the order of names', async ({ first, second }) => {
-    const [a, b] = ['a-set', 'b-set']
-    assert.equal(await perform(first, 'recordApplied', { ...RUN, set: b, previous: undefined, value: 'b1' }), 'changed')
-    assert.equal(await perform(first, 'recordApplied', { ...RUN, set: a, previous: undefined, value: 'a1' }), 'changed')
-    assert.equal(await perform(second, 'recordApplied', { ...RUN, set: a, previous: 'a1', value: 'a2' }), 'changed')
-    assert.deepEqual(await first.listAppliedSets(), [
-      { set: a, value: 'a2' },
-      { set: b, value: 'b1' },
-    ])
-    for (const set of [a, b]) {
-      const [stored] = (await first.listAppliedSets()).filter((one) => one.set === set)
-      const end = { ...RUN, set, previous: stored?.value, value: undefined }
-      assert.equal(await perform(second, 'recordApplied', end), 'changed')
-      assert.equal(await perform(second, 'recordApplied', end), 'conflict')
-    }
-    assert.deepEqual(await second.listAppliedSets(), [])
-  })
+  check(
+    'recordApplied adds a set, replaces what it has, and ends it, in the order of names',
+    async ({ first, second }) => {
+      const [a, b] = ['a-set', 'b-set']
+      assert.equal(
+        await perform(first, 'recordApplied', { ...RUN, set: b, previous: undefined, value: 'b1' }),
+        'changed',
+      )
+      assert.equal(
+        await perform(first, 'recordApplied', { ...RUN, set: a, previous: undefined, value: 'a1' }),
+        'changed',
+      )
+      assert.equal(await perform(second, 'recordApplied', { ...RUN, set: a, previous: 'a1', value: 'a2' }), 'changed')
+      assert.deepEqual(await first.listAppliedSets(), [
+        { set: a, value: 'a2' },
+        { set: b, value: 'b1' },
+      ])
+      for (const set of [a, b]) {
+        const [stored] = (await first.listAppliedSets()).filter((one) => one.set === set)
+        const end = { ...RUN, set, previous: stored?.value, value: undefined }
+        assert.equal(await perform(second, 'recordApplied', end), 'changed')
+        assert.equal(await perform(second, 'recordApplied', end), 'conflict')
+      }
+      assert.deepEqual(await second.listAppliedSets(), [])
+    },
+  )
 
   check('recordApplied: a set that ended is not replaced, and one that exists is not added', async ({ first }) => {
     const set = 'ended'

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { performOn, type PerformTask } from '../../../src/cli/lib/perform-task.ts'
 import { readFiles } from '../../../src/cli/apply/document.ts'
@@ -13,6 +15,8 @@ import { CLIENT_SECRET, openFiles, PROVIDER_SECRET, RECORDS } from './files.ts'
 const server = await openServerForCommands(WHOLE_FILE)
 const { apply, write, writeSet } = openFiles(server)
 const EVERYTHING = writeSet(RECORDS)
+mkdirSync(join(server.folder, 'secrets'))
+writeFileSync(join(server.folder, 'secrets', 'entra'), PROVIDER_SECRET, { mode: 0o600 })
 const TERMINAL = { variable: (name: string) => (name === 'BOARD_SECRET' ? CLIENT_SECRET : undefined) }
 
 /** Performs tasks on the store of the server, and keeps the names of those that may change something. */
@@ -327,3 +331,17 @@ test('what exists becomes part of the set without a change, is forgotten when it
   assert.equal((await apply(['--release', 'adopted'])).code, 1)
   assert.equal((await command(['org', 'show', 'kept'])).code, 0)
 })
+
+for (const [page, only] of [
+  ['README.md', /```yaml\n([^]+?)```/],
+  ['docs/apply.md', /```yaml\n([^]+?)```/],
+  ['deploy/compose/apply.yaml', /([^]+)/],
+] as const)
+  test(`the file of ${page} is applied to an empty store, and then nothing differs`, async () => {
+    const [, text = ''] = only.exec(readFileSync(page, 'utf8')) ?? []
+    const path = write(text)
+    const said = await applied(path)
+    assert.match(said, /\+ client board\n[^]*Made (\d+) of \1 changes?\.\n$/)
+    assert.match((await apply(['-f', path, '--plan'])).stdout, /Nothing differs/)
+    await applied(writeSet({}, /^set: (\w+)/m.exec(text)?.[1]), '--prune')
+  })

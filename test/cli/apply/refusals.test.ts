@@ -108,7 +108,7 @@ test('APL-05: at a server, read credentials plan and change nothing, and credent
   ]
   assert.equal((await at(['-f', ONE, '--plan'], read)).code, 3)
   const refused = await assertStoreUnchanged(server, () => at(['-f', ONE, '--yes'], read))
-  assert.deepEqual([refused.code, /do not permit this request/.test(refused.stderr)], [1, true], refused.stderr)], [1, true], refused.stderr)
+  assert.deepEqual([refused.code, /do not permit this request/.test(refused.stderr)], [1, true], refused.stderr)
   for (const words of [['-f', ONE, '--plan'], ['-f', ONE, '--yes'], ['--print']])
     assert.equal((await assertStoreUnchanged(server, () => at(words, ours))).code, 1)
   assert.equal((await at(['-f', ONE, '--yes'], full)).stdout, '+ organization acme\nMade 1 of 1 change.\n')
@@ -173,5 +173,8 @@ test('--plan at a store that does not exist fails, and makes none', async () => 
   process.env['DATABASE_URL'] = `sqlite:${server.folder}/absent.db`
   const { code, stderr } = await command(['apply', '-f', ONE, '--plan'])
   process.env['DATABASE_URL'] = before
-  assert.deepEqual([code, /There is no database/.test(stderr), existsSync(join(server.folder, 'absent.db'))], [1, true, false])
+  assert.deepEqual(
+    [code, /There is no database/.test(stderr), existsSync(join(server.folder, 'absent.db'))],
+    [1, true, false],
+  )
 })

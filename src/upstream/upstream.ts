@@ -139,7 +139,7 @@ export function openUpstream({ encrypt, decrypt, observe, openSignatures, ...opt
       try {
         return sameText(readSecret(provider), secret)
       } catch {
-        // There is none, or it was encrypted under another key: the given one replaces it.
+        // The provider has no secret, or one under another key: the given one replaces it.
         return false
       }
     },

@@ -17,7 +17,7 @@ export interface Difference {
 }
 
 /** How a record in the store differs from one in a file. */
-export interface Comparison {
+interface Comparison {
   readonly differences: readonly Difference[]
   readonly calls: readonly Call[]
   /** The members that no task changes. */

@@ -188,8 +188,8 @@ async function planDeletion(
   }
 }
 
-/** The members that are compared: those of the file, and those that a template or a default stands for. */
-export function comparedNames(kind: Kind, after: Members): readonly string[] {
+/** The members that are compared: those of the file, and those that only its template or its defaults have. */
+function comparedNames(kind: Kind, after: Members): readonly string[] {
   const { unstored = [] } = kind
   const names = new Set([...Object.keys(memberSchemas(kind)), ...Object.keys(after)])
   return [...names].filter((name) => !unstored.includes(name))

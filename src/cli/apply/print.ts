@@ -98,8 +98,13 @@ function recordOf(kind: Kind, row: Members): Members {
   return {
     [kind.key]: stored[kind.key],
     ...Object.fromEntries(kept.map(([name]) => [name, withoutNull(members[name])])),
-    ...(hasSecret && { [SECRET]: { env: 'TODO' } }),
+    ...(hasSecret && { [SECRET]: { env: variableOf(String(stored[kind.key])) } }),
   }
+}
+
+/** The variable that has the secret: `BOARD_SECRET`. */
+function variableOf(key: string): string {
+  return `_${key.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_SECRET`.replace(/^_(?=[A-Z])/, '')
 }
 
 /** A member that is null is the same as one that is absent. */

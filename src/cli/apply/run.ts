@@ -4,7 +4,7 @@ import type { Kind } from './kinds.ts'
 import type { Change, Plan, SecretCall } from './plan.ts'
 
 /** What a run did. */
-export interface RunReport {
+interface RunReport {
   /** In the order in which they were made. */
   readonly done: readonly Change[]
   /** The secrets that the server replaced. */

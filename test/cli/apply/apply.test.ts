@@ -197,7 +197,7 @@ for (const [what, change, member] of [
     }
   })
 
-test('not possible by an update: the issuer of a provider, an id of this server that no client has, and a client that registered', async () => {
+test('not possible by an update: the issuer of a provider, and an id of this server that no client has', async () => {
   const other = writeSet({
     providers: [{ ...RECORDS.providers[0], issuer: 'https://idp.example' }],
     clients: [{ client_id: 'gci_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ', client_name: 'Other' }],
@@ -315,7 +315,7 @@ test('APL-03: --prune deletes only what the set applied, in the reverse order; a
   )
 })
 
-test('what exists becomes part of the set without a change, is forgotten when it was deleted by hand, and a set can be released', async () => {
+test('what exists becomes part of the set without a change, what was deleted is forgotten, and a set can be released', async () => {
   await command(['org', 'create', '--name', 'Kept', '--organization-id', 'kept'])
   await command(['org', 'create', '--name', 'Lost', '--organization-id', 'lost'])
   const organizations = ['kept', 'lost'].map((id) => ({ organization_id: id, name: id === 'kept' ? 'Kept' : 'Lost' }))

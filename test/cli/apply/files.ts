@@ -80,6 +80,9 @@ export function openFiles({ folder }: Pick<TestServer, 'folder'>) {
   }
   const writeSet = (records: Members, set = 'production'): string => write(stringify({ version: 1, set, ...records }))
   const apply = (words: readonly string[], options: CommandOptions = {}): Promise<Finished> =>
-    command(['apply', ...words], { variables: { BOARD_SECRET: CLIENT_SECRET, TODO: CLIENT_SECRET }, ...options })
+    command(['apply', ...words], {
+      variables: { BOARD_SECRET: CLIENT_SECRET, ENTRA_SECRET: PROVIDER_SECRET },
+      ...options,
+    })
   return { write, writeSet, apply }
 }

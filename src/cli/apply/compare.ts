@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import type * as z from 'zod'
 import { isObject } from '../../base/json.ts'
 import { requireTask, type Members } from '../lib/perform-task.ts'
 import { SECRET, type Kind } from './kinds.ts'
@@ -109,6 +109,6 @@ function inputsOf({ key, secret }: Kind, task: string): readonly string[] {
 
 /** The value with which a task removes what a member had: the emptiest one that its schema takes; undefined: it is left out. */
 function emptyOf(task: string, member: string): unknown {
-  const schema = requireTask(task).input.shape[member] as unknown as z.ZodType
+  const schema = requireTask(task).input.shape[member] as z.ZodType
   return [null, false, '', []].find((value) => schema.safeParse(value).success)
 }

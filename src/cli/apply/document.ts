@@ -205,6 +205,6 @@ function readSecret(
 /** What the task says about the secret. */
 function checkSecret({ secret }: Kind, value: string | undefined): string | undefined {
   if (secret === undefined || value === undefined) return undefined
-  const schema = requireTask(secret.task).input.shape[SECRET] as unknown as z.ZodType
+  const schema = requireTask(secret.task).input.shape[SECRET] as z.ZodType
   return schema.safeParse(value).error?.issues[0]?.message
 }

@@ -1,10 +1,9 @@
-import * as z from 'zod'
+import type * as z from 'zod'
 import { USUAL_API_TOKENS } from '../../admin/api/tasks.ts'
 import type { APPLIED_KINDS } from '../../admin/apply.ts'
 import { rulesOf, type RulesInput } from '../../admin/client/document.ts'
-import { usualMetadata, type MetadataInput } from '../../admin/client/metadata.ts'
+import { usualMetadata } from '../../admin/client/metadata.ts'
 import { templateMembers } from '../../admin/provider/settings.ts'
-import type { ClientMetadata } from '../../protocol/client/metadata.ts'
 import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import { parseDomainPattern, type DomainVerdict } from '../../protocol/client/domain-rule.ts'
 import { describeKeys, readClientKeys } from '../../protocol/client/keys.ts'
@@ -167,8 +166,8 @@ export const KINDS: readonly Kind[] = [
     complete({ jwks, ...others }) {
       // The server keeps only what it needs of a key.
       const members = jwks === undefined ? others : { ...others, jwks: readKeySet(jwks).jwks }
-      const usual = usualMetadata(members as unknown as MetadataInput)
-      const authMethod = usual.token_endpoint_auth_method as ClientMetadata['authMethod']
+      const usual = usualMetadata(members)
+      const authMethod = usual.token_endpoint_auth_method
       return { ...members, ...usual, rules: rulesOf(members['rules'] as RulesInput, { authMethod }) }
     },
     refusal: refusalOfClient,
@@ -191,7 +190,7 @@ export function keyOf({ name }: Kind, text: string): string {
 
 /** The schema of a key in a file: a record that exists may have an id that this server made. */
 export function keySchema({ key, showTask, createTask }: Kind): z.ZodType {
-  return requireTask(showTask ?? createTask({})).input.shape[key] as unknown as z.ZodType
+  return requireTask(showTask ?? createTask({})).input.shape[key] as z.ZodType
 }
 
 /** The members that a file can give a record, besides the secret. */
@@ -253,8 +252,8 @@ function consequencesForClient(before: Members, after: Members, changed: readonl
 
 function destinations(client: Members): readonly string[] {
   const [uris, logouts] = [client['redirect_uris'] ?? [], client['post_logout_redirect_uris'] ?? []]
-  const notified = client['backchannel_logout_uri'] ?? ''
-  return [...(uris as readonly string[]), ...(logouts as readonly string[]), String(notified)]
+  const notified = (client['backchannel_logout_uri'] ?? '') as string
+  return [...(uris as readonly string[]), ...(logouts as readonly string[]), notified]
 }
 
 function hostOf(uri: string): string {

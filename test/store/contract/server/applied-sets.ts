@@ -22,7 +22,7 @@ export const appliedSetCases: Suite = (check) => {
         { set: b, value: 'b1' },
       ])
       for (const set of [a, b]) {
-        const [stored] = (await first.listAppliedSets()).filter((one) => one.set === set)
+        const stored = (await first.listAppliedSets()).find((one) => one.set === set)
         const end = { ...RUN, set, previous: stored?.value, value: undefined }
         assert.equal(await perform(second, 'recordApplied', end), 'changed')
         assert.equal(await perform(second, 'recordApplied', end), 'conflict')

@@ -190,7 +190,7 @@ export interface GrantorTasks {
     /** The previous secret is valid until this time; null: nothing changed. */
     readonly previous_secret_until: string | null
   }>
-  /** Delete a client. */
+  /** Delete a client. Its tokens stop working. */
   readonly 'client.delete': (input: {
     /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
@@ -672,7 +672,7 @@ export interface GrantorTasks {
     readonly assertion_clients?: readonly string[]
     /** The APIs for which the clients get tokens by identity assertions of the provider. */
     readonly assertion_apis?: readonly string[]
-  }) => Promise<Provider>
+  }) => Promise<UpdatedProvider>
   /** Check the metadata, the keys, the secret, the lists of its assertions and, if the provider can be asked, the redirect URI of a provider. */
   readonly 'provider.test': (input: {
     /** The id of the provider. It is part of the redirect URI, and never changes. */
@@ -1275,6 +1275,45 @@ export interface GrantorTasks {
     readonly subject: string
     readonly revoked: true
   }>
+  /** List the sets of "grantor apply" and their records. */
+  readonly 'apply.list': (input?: {}) => Promise<{
+    readonly sets: readonly AppliedSet[]
+  }>
+  /** Begin, continue or finish a run of "grantor apply", and change which records are those of its set. */
+  readonly 'apply.record': (input: {
+    /** The name of the set. */
+    readonly set: string
+    /** begin: refused while another run of the set is active. continue, finish: refused after another run began. */
+    readonly step: 'begin' | 'continue' | 'finish'
+    /** The mark of the set, as the previous answer has it; null: there is no such set. */
+    readonly mark: string | null
+    /** Records that belong to the set from now on. */
+    readonly add?: readonly {
+      readonly kind: 'organization' | 'api' | 'domain' | 'provider' | 'client'
+      readonly key: string
+    }[]
+    /** Records that no longer belong to it. */
+    readonly remove?: readonly {
+      readonly kind: 'organization' | 'api' | 'domain' | 'provider' | 'client'
+      readonly key: string
+    }[]
+    /** What the run did, for the audit. */
+    readonly counts?: {
+      readonly created: number
+      readonly updated: number
+      readonly deleted: number
+      readonly complete: boolean
+    }
+  }) => Promise<AppliedSet>
+  /** Remove a set of "grantor apply". Its records stay, and another set can take them over. */
+  readonly 'apply.release': (input: {
+    /** The name of the set. */
+    readonly set: string
+  }) => Promise<{
+    readonly set: string
+    /** How many records it had. */
+    readonly released: number
+  }>
   /** List audit events, newest first. A page may have fewer rows than its limit even if more rows follow. */
   readonly 'audit.list': (input?: {
     /** At most this many rows, up to 1000. */
@@ -1282,7 +1321,7 @@ export interface GrantorTasks {
     /** Continue after this row: the `next` of the previous page. */
     readonly before?: string
     /** Only events of this name, or of all names that begin with it, such as `client.`; a part of a name ends with a dot. */
-    readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'assertion.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'console.' | 'credential.' | 'device.' | 'domain.' | 'exchange.' | 'grant.' | 'identity.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'mail.' | 'member.' | 'organization.' | 'passkey.' | 'provider.' | 'recovery-code.' | 'recovery-codes.' | 'refresh-token.' | 'revocation.' | 'role.' | 'scope.' | 'second-factor.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.secret-set' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'device.presented-by-another-client' | 'refresh-token.reused' | 'assertion.refused' | 'refresh-token.presented-by-another-client' | 'credential.presented-with-another-key' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'exchange.refused' | 'tokens.issued' | 'user.created' | 'user.password-changed' | 'user.password-upgraded' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'second-factor.enabled' | 'second-factor.disabled' | 'passkey.added' | 'passkey.removed' | 'passkey.counter-back' | 'user.password-removed' | 'second-factor.refused' | 'recovery-codes.replaced' | 'recovery-code.used' | 'mail.undelivered' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'console.refused' | 'role.set' | 'role.removed' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
+    readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'apply.' | 'assertion.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'console.' | 'credential.' | 'device.' | 'domain.' | 'exchange.' | 'grant.' | 'identity.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'mail.' | 'member.' | 'organization.' | 'passkey.' | 'provider.' | 'recovery-code.' | 'recovery-codes.' | 'refresh-token.' | 'revocation.' | 'role.' | 'scope.' | 'second-factor.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.secret-set' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'device.presented-by-another-client' | 'refresh-token.reused' | 'assertion.refused' | 'refresh-token.presented-by-another-client' | 'credential.presented-with-another-key' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'exchange.refused' | 'tokens.issued' | 'user.created' | 'user.password-changed' | 'user.password-upgraded' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'second-factor.enabled' | 'second-factor.disabled' | 'passkey.added' | 'passkey.removed' | 'passkey.counter-back' | 'user.password-removed' | 'second-factor.refused' | 'recovery-codes.replaced' | 'recovery-code.used' | 'mail.undelivered' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'apply.finished' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'console.refused' | 'role.set' | 'role.removed' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
     /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id?: string
     /** The id of the user. */
@@ -1383,6 +1422,18 @@ export interface ApiTokens {
   readonly application_subject: boolean
   /** Whether its tokens are bound to a key of the client (DPoP). any: if the client sends a proof. dpop: always; a request without a proof is refused. bearer: never, because the API cannot check proofs. */
   readonly binding: 'any' | 'dpop' | 'bearer'
+}
+
+export interface AppliedSet {
+  readonly set: string
+  /** Changes whenever the set does. */
+  readonly mark: string
+  /** A run that begins before this time is refused, because another one is active; null: none is. */
+  readonly running_until: string | null
+  readonly records: readonly {
+    readonly kind: 'organization' | 'api' | 'domain' | 'provider' | 'client'
+    readonly key: string
+  }[]
 }
 
 export interface ApprovedClient extends Client {
@@ -1977,6 +2028,11 @@ export interface TokenInspection {
   readonly actors: readonly string[]
   readonly issued_at: string | null
   readonly expires_at: string | null
+}
+
+export interface UpdatedProvider extends Provider {
+  /** unchanged: the provider had these settings and this secret already. */
+  readonly outcome: 'changed' | 'unchanged'
 }
 
 export interface User {

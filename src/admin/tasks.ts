@@ -1,5 +1,6 @@
 import { ADMIN_TASKS } from './admin.ts'
 import { API_TASKS } from './api/tasks.ts'
+import { APPLY_TASKS } from './apply.ts'
 import { AUDIT_TASKS } from './audit/tasks.ts'
 import { CLIENT_TASKS } from './client/tasks.ts'
 import { CLOCK_TASKS } from './clock.ts'
@@ -45,6 +46,7 @@ export const TASKS: readonly Task[] = [
   ...ROLE_TASKS,
   ...DELEGATE_TASKS,
   ...INTERACTION_TASKS,
+  ...APPLY_TASKS,
   ...AUDIT_TASKS,
 ]
 

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { VERSION } from '../server/version.ts'
+import { addApply } from './commands/apply.ts'
 import { addBackup } from './commands/store/backup.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { describeFailure, UsageError } from './lib/failure.ts'
@@ -132,6 +133,7 @@ export async function createProgram(terminal: Terminal, isAskedFor: (noun: strin
     const parent = program.command(noun).description(description)
     if (isAskedFor(noun)) for (const addVerb of await loadVerbs()) addVerb(parent, terminal)
   }
+  addApply(program, terminal)
   addDoctor(program, terminal)
   addHealth(program, terminal)
   addBackup(program, terminal)

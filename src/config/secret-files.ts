@@ -50,8 +50,8 @@ export function readSecretFiles(settings: Values, names: readonly string[]): Sec
   return { values, mistakes, warnings }
 }
 
-/** A mistake repeats nothing of the file. */
-function readSecretFile(
+/** Reads a file that has one secret. A line break at its end is not part of the secret. A mistake repeats nothing of the file. */
+export function readSecretFile(
   path: string,
 ): { readonly secret: string; readonly warning: string | undefined } | { readonly mistake: string } {
   try {

@@ -181,6 +181,8 @@ export interface Reads {
   readonly findNotBefore: () => Promise<EpochMs>
   /** The setting of `setPasswordFormats`. */
   readonly findPasswordFormats: () => Promise<string | undefined>
+  /** The sets of `recordApplied`, in the order of their names. */
+  readonly listAppliedSets: () => Promise<readonly { readonly set: string; readonly value: string }[]>
   /** Newest first. */
   /** What the processes counted, newest first. */
   readonly listFigures: (page: FigurePage) => Promise<readonly FigureRecord[]>

@@ -93,6 +93,8 @@ export interface Upstream {
   readonly probe: (provider: ProviderRecord, redirectUri: string) => Promise<readonly ProviderFinding[]>
   /** Encrypts the secret of this server at a provider, for the store. */
   readonly encryptSecret: (id: ProviderRecord['id'], secret: string) => string
+  /** Whether this is the secret of this server at the provider. */
+  readonly hasSecret: (provider: ProviderRecord, secret: string) => boolean
 }
 
 /** Called after each sign-in that reached or failed to reach a provider. `outcome`: `authenticated`, or an UpstreamReason. */

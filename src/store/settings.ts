@@ -31,6 +31,9 @@ export const LAST_BACKUP = 'last-backup' satisfies StoredSetting['name']
 /** Name of the row of `settings` with the formats of password hashes that other systems have made (`ForeignFormats`). */
 export const PASSWORD_FORMATS = 'password-formats'
 
+/** Names of the rows of `settings` with what each set of `grantor apply` has begin with this. */
+export const APPLIED_SET = 'apply:'
+
 /** Names of rows of `settings` that a transaction replaces to wait for the others that do: it then reads what they wrote. */
 export const DECLARING = 'declaring'
 export const DECLARING_PROVIDER = 'declaring-provider'

@@ -11,6 +11,7 @@ import type {
 } from '../ports/upstream.ts'
 import type { SignInDemand, StatedTime } from '../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../base/brand.ts'
+import { sameText } from '../protocol/secrets.ts'
 import { mergeClaims, PERSON_CLAIMS, type ProviderClaims } from '../protocol/sign-in/provider-identity.ts'
 import { openAvailability } from './availability.ts'
 import { authorizationParameters } from './authorization-request.ts'
@@ -134,6 +135,14 @@ export function openUpstream({ encrypt, decrypt, observe, openSignatures, ...opt
       return probeProvider(provider, await probingOf(provider, redirectUri))
     },
     encryptSecret: (id, secret) => encrypt(nameOf(id), secret),
+    hasSecret(provider, secret) {
+      try {
+        return sameText(readSecret(provider), secret)
+      } catch {
+        // The provider has no secret, or one under another key: the given one replaces it.
+        return false
+      }
+    },
   }
 }
 

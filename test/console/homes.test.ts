@@ -9,6 +9,8 @@ import { TASKS } from '../../src/admin/tasks.ts'
 /** Tasks that change something and have no form, with the reason. */
 const WITHOUT_FORM: Readonly<Record<string, string>> = {
   'user.set-password': 'a link lets the user set it, so that no other person ever knows it',
+  'apply.record': 'what a file applied is recorded by `grantor apply`, which reads the file',
+  'apply.release': 'a set of files is ended where the files are',
 }
 
 test('every task with write access has a form on a screen, or a line with the reason why it has none', () => {

@@ -31,7 +31,9 @@ const SERVICE = z.strictObject({
   healthcheck: z
     .strictObject({ test: z.array(z.string()), interval: z.string(), timeout: z.string(), retries: z.number() })
     .optional(),
-  restart: z.literal('unless-stopped'),
+  command: z.array(z.string()).optional(),
+  profiles: z.tuple([z.literal('apply')]).optional(),
+  restart: z.enum(['unless-stopped', 'no']),
   stop_grace_period: z.literal('15s').optional(),
   read_only: z.literal(true).optional(),
   cap_drop: z.tuple([z.literal('ALL')]).optional(),
@@ -126,7 +128,7 @@ for (const name of ['compose.yaml', 'compose.postgres.yaml']) {
       if (build !== undefined) assert.ok(existsSync(join(COMPOSE, build.context, build.dockerfile)))
     }
     const nodes = Object.values(services).filter(({ image }) => image === 'grantor')
-    assert.equal(nodes.length, name === 'compose.yaml' ? 1 : 2)
+    assert.equal(nodes.filter(({ command }) => command === undefined).length, name === 'compose.yaml' ? 1 : 2)
     for (const { environment, secrets: read, read_only, cap_drop } of nodes) {
       assert.deepEqual([read_only, cap_drop], [true, ['ALL']])
       for (const values of [{}, exampleValues()])
@@ -138,6 +140,18 @@ for (const name of ['compose.yaml', 'compose.postgres.yaml']) {
 test('compose.yaml publishes the port of the image, on this machine only, and keeps its volume', () => {
   const { ports, volumes } = readCompose('compose.yaml').services['grantor'] ?? assert.fail()
   assert.deepEqual([ports, volumes], [['127.0.0.1:3000:3000'], ['data:/data']])
+})
+
+test('compose.yaml has a service that applies a file to the store of the server, and ends', () => {
+  const { grantor, apply } = readCompose('compose.yaml').services
+  assert.deepEqual(
+    [apply?.restart, apply?.profiles, apply?.environment['GRANTOR_ISSUER']],
+    ['no', ['apply'], grantor?.environment['GRANTOR_ISSUER']],
+  )
+  const [data, file = ''] = apply?.volumes ?? []
+  assert.equal(data, grantor?.volumes[0])
+  assert.ok(existsSync(join(COMPOSE, file.split(':')[0] ?? '')))
+  assert.deepEqual(apply?.command, ['apply', '--yes', '--file', file.split(':')[1]])
 })
 
 test('the Caddyfile of the compose file is the recipe that prove proxies tests, with its own names', () => {

@@ -104,7 +104,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   cli: {
     layers: [...INNER, 'files', 'admin', 'metrics', 'config', 'server', 'maintenance'],
-    packages: ['commander', '@clack/prompts', 'jose', 'zod'],
+    packages: ['commander', '@clack/prompts', 'jose', 'yaml', 'zod'],
     node: 'any',
     pure: false,
   },

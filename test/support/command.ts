@@ -11,6 +11,8 @@ import type { Finished, Place, RunOptions } from './process.ts'
 export interface CommandOptions {
   /** GRANTOR_ADMIN_TOKEN. */
   readonly token?: string | undefined
+  /** Other variables of the environment, which a file of "grantor apply" names. */
+  readonly variables?: Readonly<Record<string, string>>
   /** Standard input. */
   readonly input?: string
   /** The command that starts the program. */
@@ -23,7 +25,7 @@ export async function command(words: readonly string[], options: CommandOptions 
   stdin.end(options.input ?? '')
   const terminal = openTerminal(
     { stdin, stdout, stderr },
-    { GRANTOR_ADMIN_TOKEN: options.token },
+    { ...options.variables, GRANTOR_ADMIN_TOKEN: options.token },
     options.command ?? 'grantor',
   )
   const code = await runCommandLine(words, terminal)

@@ -330,20 +330,27 @@ function describeScope({ name, sentence, grantedTo, stepUp }: ApiScope): ApiDocu
   return { name, sentence, granted_to: grantedTo, step_up }
 }
 
+function describeTokens(tokens: ApiTokens): ApiDocument['tokens'] {
+  return {
+    format: tokens.format,
+    lifetime: tokens.lifetime ?? null,
+    algorithm: tokens.algorithm ?? null,
+    jwt_type: tokens.jwtType,
+    application_subject: tokens.applicationSubject,
+    binding: tokens.binding,
+  }
+}
+
+/** The settings of the tokens of an API without any of its own. */
+export const USUAL_API_TOKENS = describeTokens(SERVER_TOKENS)
+
 /** An API as the operator sees it. */
 function describeApi({ resource, name, scopes, tokens, exchange, credentials, createdAt }: ApiRecord): ApiDocument {
   return {
     resource,
     name: name ?? null,
     scopes: scopes.map(describeScope),
-    tokens: {
-      format: tokens.format,
-      lifetime: tokens.lifetime ?? null,
-      algorithm: tokens.algorithm ?? null,
-      jwt_type: tokens.jwtType,
-      application_subject: tokens.applicationSubject,
-      binding: tokens.binding,
-    },
+    tokens: describeTokens(tokens),
     exchange: exchange.map((rule) => ({ resource: rule.resource, scope: rule.scope })),
     introspection_id: credentials?.id ?? null,
     created_at: iso(createdAt),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import type { PolicyNeeds } from '../../clients/evaluate-client.ts'
+import { makeClientPolicy } from '../../clients/evaluate-client.ts'
 import { newClient } from '../../clients/new-client.ts'
 import { registrationPolicy } from '../../clients/registration-policy.ts'
 import { isConfidential } from '../../protocol/client/authentication.ts'
@@ -13,6 +13,7 @@ import {
   readRegistration,
   type ClientMetadata,
 } from '../../protocol/client/metadata.ts'
+import { openDomainRules } from '../../protocol/client/domain-rule.ts'
 import { evaluateClientPolicy, followsFapi, isOperatorMade } from '../../protocol/client/policy.ts'
 import {
   DEVICE_CODE,
@@ -38,7 +39,8 @@ import { METADATA_TEXTS, rulesOf, type RulesInput } from './document.ts'
 import { refuseTakenId, withChosenId } from './chosen-id.ts'
 import { requireClient } from './client.ts'
 
-type ChangeNeeds = PolicyNeeds &
+type RuleNeeds = StoreNeeds<'listDomainRules'> & Pick<Context, 'settings'>
+type ChangeNeeds = RuleNeeds &
   StoreNeeds<'changeClient' | 'findClient' | 'listApis'> &
   Pick<Context, 'clock' | 'issuer' | 'settings'>
 
@@ -179,7 +181,7 @@ export interface CreatedClient {
  * @throws AdminError when the metadata or the rules are not possible, or a domain is blocked
  */
 export async function createClient(
-  context: PolicyNeeds &
+  context: RuleNeeds &
     StoreNeeds<'createClient' | 'findUser' | 'listApis'> &
     Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'>,
   { chosenId, metadata: input, rules: given, approvedScope }: ClientInput,
@@ -241,7 +243,7 @@ async function change(context: ChangeNeeds, client: ClientRecord, input: Metadat
 
 /** Replaces the rules of a client of the operator. @throws AdminError when the client registered, or a rule has no effect */
 export async function setRules(
-  context: PolicyNeeds & StoreNeeds<'findClient' | 'setClientRules'>,
+  context: RuleNeeds & StoreNeeds<'findClient' | 'setClientRules'>,
   id: ClientId,
   given: RulesInput,
 ): Promise<ClientRecord> {
@@ -292,20 +294,38 @@ function changedMeanwhile(client: Pick<ClientRecord, 'chosenId' | 'id'>) {
   )
 }
 
+type UsualInput = Pick<
+  MetadataInput,
+  'redirect_uris' | 'grant_types' | 'jwks' | 'jwks_uri' | 'token_endpoint_auth_method'
+>
+
+/** The grant types and the authentication of a client, given or those that its other metadata imply. */
+export function usualMetadata({ redirect_uris: redirectUris = [], ...input }: UsualInput) {
+  const hasKeys = input.jwks !== undefined || input.jwks_uri !== undefined
+  return {
+    grant_types:
+      input.grant_types ??
+      (redirectUris.length === 0
+        ? ['client_credentials' as const]
+        : ['authorization_code' as const, 'refresh_token' as const]),
+    token_endpoint_auth_method:
+      input.token_endpoint_auth_method ?? (hasKeys ? ('private_key_jwt' as const) : ('client_secret_basic' as const)),
+  }
+}
+
 async function requireMetadata(
   context: StoreNeeds<'listApis'> & Pick<Context, 'issuer' | 'settings'>,
   input: MetadataInput,
 ): Promise<ClientMetadata> {
   const policy = registrationPolicy(context, await context.store.listApis(), ORIGIN)
-  const { redirect_uris: redirectUris = [] } = input
-  const usual = redirectUris.length === 0 ? ['client_credentials'] : ['authorization_code', 'refresh_token']
-  const grantTypes = (input.grant_types ?? usual) as readonly GrantType[]
+  const usual = usualMetadata(input)
+  const grantTypes = usual.grant_types as readonly GrantType[]
   const missing = grantTypes.filter((name) => !context.settings.grantTypes.includes(name))
   if (missing.length > 0) {
     throw conflict(`This server does not offer ${missing.join(', ')}. See GRANTOR_DEVICE_GRANT.`)
   }
+  const { token_endpoint_auth_method: method } = usual
   const hasKeys = input.jwks !== undefined || input.jwks_uri !== undefined
-  const method = input.token_endpoint_auth_method ?? (hasKeys ? 'private_key_jwt' : 'client_secret_basic')
   if (hasKeys !== (method === 'private_key_jwt'))
     throw conflict('Keys and the authentication method private_key_jwt need each other.')
   const reading = readRegistration(
@@ -344,9 +364,10 @@ async function requireMetadata(
 }
 
 /** The policy must allow the client, and each rule must have an effect: a rule without one is a mistake of the administrator. */
-async function requirePossible(context: PolicyNeeds, client: ClientRecord): Promise<void> {
+async function requirePossible(context: RuleNeeds, client: ClientRecord): Promise<void> {
   const { metadata, rules } = client
-  const policy = await context.clientPolicy()
+  // The copy that requests use may be a second old, and a task may follow one that changed the rules for domains.
+  const policy = makeClientPolicy(context.settings, openDomainRules(await context.store.listDomainRules()))
   const verdicts = [undefined, ...metadata.redirectUris].map((redirectUri) =>
     evaluateClientPolicy(policy, { client, phase: 'enter', redirectUri }),
   )

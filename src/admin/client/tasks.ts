@@ -203,7 +203,9 @@ export const CLIENT_TASKS: readonly Task[] = [
       return { client_id: listedIdOf(client), outcome, previous_secret_until: isoOrNull(previousUntil) }
     },
   }),
-  remove('delete', 'Delete a client.', ({ store }, { client_id: id }) => store.deleteClient(id)),
+  remove('delete', 'Delete a client. Its tokens stop working.', ({ store }, { client_id: id }) =>
+    store.deleteClient(id),
+  ),
   defineTask({
     name: 'client.create',
     method: 'POST',

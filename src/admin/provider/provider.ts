@@ -57,6 +57,12 @@ export async function createProvider(
   }
 }
 
+/** A provider after a change. `unchanged`: it had these settings and this secret already, and nothing was written. */
+interface UpdatedProvider {
+  readonly provider: ProviderRecord
+  readonly outcome: 'changed' | 'unchanged'
+}
+
 /**
  * Replaces settings, and the secret if one is given. A declaration that every person belongs to the organization is about one
  * organization, so it ends when the provider gets another one.
@@ -67,17 +73,25 @@ export async function updateProvider(
   context: Checking & StoreNeeds<'findProvider' | 'updateProvider'> & Pick<Context, 'upstream'>,
   id: ProviderId,
   { settings: changes, clientSecret }: ProviderChange,
-): Promise<ProviderRecord> {
-  const { settings: previous } = await requireProvider(context, id)
+): Promise<UpdatedProvider> {
+  const before = await requireProvider(context, id)
+  const { settings: previous } = before
   const { organizationId } = { ...previous, ...changes }
   const declared = organizationId === previous.organizationId ? previous.membership : PROVIDER_TEMPLATES.oidc.membership
   const settings = { ...previous, membership: declared, ...changes }
   await check(context, settings)
-  const encryptedSecret = clientSecret === undefined ? undefined : context.upstream.encryptSecret(id, clientSecret)
+  const isSameSecret = clientSecret === undefined || context.upstream.hasSecret(before, clientSecret)
+  if (isSameSecret && areSame(previous, settings)) return { provider: before, outcome: 'unchanged' }
+  const encryptedSecret = isSameSecret ? undefined : context.upstream.encryptSecret(id, clientSecret)
   const outcome = await context.store.updateProvider({ id, previous, settings, encryptedSecret })
   if (outcome === 'domain-taken') throw domainTaken()
   if (outcome === 'conflict') throw conflict(`The provider ${id} was changed at the same time. Try again.`)
-  return requireProvider(context, id)
+  return { provider: await requireProvider(context, id), outcome: 'changed' }
+}
+
+function areSame(one: ProviderSettings, other: ProviderSettings): boolean {
+  const names = Object.keys({ ...one, ...other }) as (keyof ProviderSettings)[]
+  return names.every((name) => JSON.stringify(one[name]) === JSON.stringify(other[name]))
 }
 
 /** @throws AdminError when there is no such provider */

@@ -9,11 +9,13 @@ import {
   PROVIDER_AUTH_METHODS,
   PROVIDER_KINDS,
   PROVIDER_LIST_LIMIT,
+  PROVIDER_TEMPLATES,
   providerRedirectUri,
   ROUTINGS,
   SIGN_UPS,
   SUBJECT_CLAIMS,
   type ProviderSettings,
+  type ProviderTemplateName,
 } from '../../protocol/sign-in/provider.ts'
 import { isUsable } from '../../users/provider-routing.ts'
 import { CLIENT_IDENTIFIER, ISO, ISO_OR_NULL, iso, isoOrNull, NAME, ORGANIZATION_ID, RESOURCE_TEXT } from '../fields.ts'
@@ -154,6 +156,17 @@ export type ProviderTestDocument = z.output<typeof TEST_DOCUMENT>
 /** Makes a member on the wire of each setting. */
 function ofSettings(valueOf: (name: keyof Rows) => unknown): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.keys(SETTINGS).map((name) => [wireName(name), valueOf(name as keyof Rows)]))
+}
+
+/** What a template presets, by the names on the wire; `issuer`: null where each operator has another one. */
+export function templateMembers(name: ProviderTemplateName): Readonly<Record<string, unknown>> {
+  const preset: Partial<Record<keyof ProviderSettings, unknown>> = PROVIDER_TEMPLATES[name]
+  return {
+    ...ofSettings((setting) => preset[setting] ?? null),
+    kind: preset.kind,
+    subject_claim: preset.subjectClaim,
+    issuer: preset.issuer ?? null,
+  }
 }
 
 /** The name of a setting on the wire. */

@@ -110,10 +110,15 @@ export const PROVIDER_TASKS: readonly Task[] = [
         .optional()
         .describe('The organization of which users become members; null: none. Memberships stay.'),
     }),
-    output: PROVIDER_DOCUMENT,
+    output: PROVIDER_DOCUMENT.extend({
+      outcome: z
+        .enum(['changed', 'unchanged'])
+        .describe('unchanged: the provider had these settings and this secret already.'),
+    }).meta({ id: 'UpdatedProvider' }),
     async run(context, { provider_id, client_secret: clientSecret, ...rest }) {
       const changes = { settings: settingsOf(rest), clientSecret }
-      return describeProvider(await updateProvider(context, provider_id, changes), context)
+      const { provider, outcome } = await updateProvider(context, provider_id, changes)
+      return { ...describeProvider(provider, context), outcome }
     },
   }),
   defineTask({

@@ -28,6 +28,8 @@ export interface Terminal extends Streams {
    * @throws ConfigError if the file cannot be used
    */
   readonly adminToken: () => string | undefined
+  /** A variable of the environment, which a file of "grantor apply" names. */
+  readonly variable: (name: string) => string | undefined
   /** Standard output. Commands in the lines are named as they are started here. */
   readonly print: (lines: readonly string[]) => void
   /** The same on standard error. */
@@ -48,6 +50,7 @@ export function openTerminal(
     ...streams,
     isTerminal,
     command,
+    variable: (name) => environment[name],
     adminToken: () => readAdminToken(environment),
     paint: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),
     print: (lines) => void streams.stdout.write(replaceCommand(lines.map((line) => `${line}\n`).join(''), command)),

@@ -37,6 +37,11 @@ export interface ServerOperations {
   ]
   /** Adds what a process counted. `known`: the row was added before, by an attempt whose outcome was unknown. */
   addFigures: [record: FigureRecord, outcome: 'added' | 'known']
+  /**
+   * Replaces what a set of `grantor apply` has (`apply.ts` of the tasks), if it still is `previous`; undefined: there is no such set. `value`
+   * undefined: the set ends. `finished`: the run of the set ends with it.
+   */
+  recordApplied: [change: AppliedChange, outcome: 'changed' | 'conflict']
   /** Takes a lease, or keeps it, if its mark is still `previous`; undefined: it has none. `mark` has never been one before. */
   takeLease: [
     taking: { readonly name: string; readonly previous: string | undefined; readonly mark: string },
@@ -52,6 +57,22 @@ export interface ServerOperations {
     change: { readonly id: AdminCredentialId; readonly now: EpochMs },
     outcome: 'changed' | 'unknown',
   ]
+}
+
+/** What a set of `grantor apply` had and has now. */
+export interface AppliedChange {
+  readonly set: string
+  readonly previous: string | undefined
+  readonly value: string | undefined
+  readonly finished: AppliedCounts | undefined
+}
+
+/** What a run of `grantor apply` did. `complete`: no task failed. */
+export interface AppliedCounts {
+  readonly created: number
+  readonly updated: number
+  readonly deleted: number
+  readonly complete: boolean
 }
 
 /** A new era of the store (protocol/store-place.ts). */

@@ -29,6 +29,13 @@ export const SERVER_OPERATIONS: OperationRows<ServerOperations> = {
   },
   setPasswordFormats: { cache: 'kept', event: 'no-event' },
   addFigures: { cache: 'kept', event: 'no-event' },
+  recordApplied: {
+    cache: 'kept',
+    event: ({ set, finished }, outcome) =>
+      outcome === 'changed' && finished !== undefined
+        ? { event: 'apply.finished', details: { set, ...finished } }
+        : undefined,
+  },
   takeLease: { cache: 'kept', event: 'no-event' },
   releaseLease: { cache: 'kept', event: 'no-event' },
   beginEra: {

@@ -9,6 +9,7 @@ import { ADMIN_CREDENTIALS } from '../tables/server.ts'
 import { API_CHANGES, API_DEFINITIONS, APIS } from '../tables/api.ts'
 import {
   ALGORITHM,
+  APPLIED_SET,
   CLOCK_CONFIRMATION,
   CLOCK_NOTE,
   DECLARING,
@@ -45,6 +46,14 @@ const REPLACE_UNCHANGED = shared(
    on conflict (name) do update set value = excluded.value
    where settings.value is not distinct from cast(:previous as text) returning name`,
 )
+const REPLACE_APPLIED = shared(
+  'update settings set value = :value where name = :name and value = :previous returning name',
+)
+const ADD_APPLIED = shared(
+  'insert into settings (name, value) values (:name, :value) on conflict (name) do nothing returning name',
+)
+const END_APPLIED = shared('delete from settings where name = :name and value = :previous returning name')
+const LIST_APPLIED = shared(`select name, value from settings where name like '${APPLIED_SET}%' order by name`)
 const FIND_SETTING = shared('select value from settings where name = :name')
 const CREATE_CREDENTIAL = shared(
   `insert into admin_credentials (${ADMIN_CREDENTIALS.names}) values (${ADMIN_CREDENTIALS.parameters})`,
@@ -129,6 +138,14 @@ export const operatorHandlers = {
       return replaced.length === 1 ? 'changed' : 'conflict'
     },
   },
+  recordApplied: {
+    keys: ({ set }) => [`setting:${APPLIED_SET}${set}`],
+    *run({ set, previous, value }) {
+      const statement = previous === undefined ? ADD_APPLIED : value === undefined ? END_APPLIED : REPLACE_APPLIED
+      const changed = yield* rows(statement, { name: `${APPLIED_SET}${set}`, previous, value })
+      return changed.length === 1 ? 'changed' : 'conflict'
+    },
+  },
   createAdminCredential: {
     keys: idKey,
     *run(credential) {
@@ -163,6 +180,13 @@ export const operatorReads = {
   },
   *findPasswordFormats(): Steps<string | undefined> {
     return yield* findSetting(PASSWORD_FORMATS)
+  },
+  *listAppliedSets(): Steps<readonly { readonly set: string; readonly value: string }[]> {
+    const sets = yield* rows(LIST_APPLIED)
+    return sets.map(({ name, value }) => ({
+      set: (name as string).slice(APPLIED_SET.length),
+      value: value as string,
+    }))
   },
   *findAdminCredential(id: AdminCredentialId): Steps<AdminCredentialRecord | undefined> {
     const [row] = yield* rows(FIND_CREDENTIAL, { id })

@@ -50,6 +50,7 @@ const A_PASSKEY: Sample = async ({ makeUser, server }) => {
   return { user_id: id, passkey_id: passkey.id }
 }
 let providers = 0
+let sets = 0
 const A_PROVIDER: Sample = async ({ server }) => {
   providers += 1
   const { id } = await addProvider(server, { issuer: 'http://127.0.0.1:1' }, {}, { id: `idp-${providers}` })
@@ -226,6 +227,16 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'grant.revoke': writes(A_GRANT),
   'session.list': reads(NOTHING),
   'session.end': writes(A_SESSION),
+  'apply.list': reads(NOTHING),
+  'apply.record': writes(() => {
+    sets += 1
+    return { set: `set-${sets}`, step: 'begin', mark: null }
+  }),
+  'apply.release': writes(async ({ server }) => {
+    sets += 1
+    await perform(server.context, 'apply.record', { set: `set-${sets}`, step: 'begin', mark: null })
+    return { set: `set-${sets}` }
+  }),
   'audit.list': reads(NOTHING),
   'audit.verify': reads(NOTHING),
   'key.list': reads(NOTHING),

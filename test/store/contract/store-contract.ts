@@ -1,6 +1,7 @@
 import { accountCases } from './user/accounts.ts'
 import { passwordUpgradeCases } from './user/password-upgrades.ts'
 import { administratorCases } from './server/administrators.ts'
+import { appliedSetCases } from './server/applied-sets.ts'
 import { auditCases } from './server/audit.ts'
 import { authorizationCases } from './token/authorizations.ts'
 import { batchCases } from './server/batches.ts'
@@ -84,6 +85,7 @@ export const CONTRACT: readonly Suite[] = [
   installationCases,
   grantListCases,
   operatorCases,
+  appliedSetCases,
   domainRuleCases,
   initialTokenCases,
   opaqueTokenCases,

@@ -34,6 +34,10 @@ export const SERVER_EVENTS = {
   'domain.trusted': { details: '`pattern`' },
   'domain.blocked': { details: '`pattern`' },
   'domain.forgotten': { details: '`pattern`' },
+  'apply.finished': {
+    when: 'A run of `grantor apply` that changed something ended. Its changes are events of their own.',
+    details: '`set`; `created`, `updated`, `deleted`: how many records; `complete`: false if a task failed',
+  },
   'key.added': { details: '`key`' },
   'key.removed': { details: '`key`' },
   'secret.rotated': {

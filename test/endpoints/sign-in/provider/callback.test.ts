@@ -257,7 +257,7 @@ test('UP-07: settings that change while a provider answers count: for the accoun
   const update = (settings: Partial<ProviderSettings>) =>
     updateProvider(context, IDP, { settings, clientSecret: undefined })
   const organizationId = await createOrganization(server, 'Acme')
-  const { clientId, subjectClaim } = (await update({ ...before, organizationId })).settings
+  const { clientId, subjectClaim } = (await update({ ...before, organizationId })).provider.settings
   for (const [index, [change, isMade, isMember, isLinked]] of changes.entries()) {
     const message = JSON.stringify(change)
     for (const [email, isExpected] of [

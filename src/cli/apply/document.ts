@@ -1,0 +1,210 @@
+import { readFileSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import type { Document } from 'yaml'
+import * as z from 'zod'
+import { APPLIED_RECORD_LIMIT, SET_NAME } from '../../admin/apply.ts'
+import { readSecretFile } from '../../config/secret-files.ts'
+import { visible } from '../lib/columns.ts'
+import { UsageError } from '../lib/failure.ts'
+import { requireTask, type Members } from '../lib/perform-task.ts'
+import type { Terminal } from '../lib/terminal.ts'
+import { KINDS, keyOf, keySchema, memberSchemas, SECRET, type Kind } from './kinds.ts'
+
+/** A record of a file. */
+export interface FileRecord {
+  readonly kind: Kind
+  readonly key: string
+  /** As the file has them, without the key and the secret. */
+  readonly members: Members
+  readonly secret: string | undefined
+}
+
+/** What files describe together. */
+export interface AppliedFiles {
+  readonly set: string
+  /** In the order in which they are applied. */
+  readonly records: readonly FileRecord[]
+}
+
+const BYTES_LIMIT = 1_048_576
+/** Levels of a file; `step_up` of a scope is on the sixth. */
+const DEPTH_LIMIT = 12
+
+const VARIABLE = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'This is not the name of a variable.' })
+const SECRET_REFERENCE = z
+  .union([z.strictObject({ env: VARIABLE }), z.strictObject({ file: z.string().min(1) })], {
+    error: 'A secret is not in the file: give { env: NAME } or { file: PATH }.',
+  })
+  .describe('Where the secret is: a variable of the environment, or a file, relative to this one.')
+type SecretReference = z.output<typeof SECRET_REFERENCE>
+
+const DOMAINS = z.array(
+  z.union([
+    keySchema(kindOf('domain')),
+    z.strictObject({ pattern: keySchema(kindOf('domain')), ...memberSchemas(kindOf('domain')) }),
+  ]),
+)
+
+/** The schema of a file, made from the schemas of the tasks. */
+export const FILE = z.strictObject({
+  version: z.literal(1),
+  set: SET_NAME.describe('The name under which the records of the file belong together.'),
+  ...Object.fromEntries(KINDS.map((kind) => [kind.list, listSchema(kind).optional()])),
+})
+
+function kindOf(name: Kind['name']): Kind {
+  const kind = KINDS.find((one) => one.name === name)
+  if (kind === undefined) throw new Error(`There is no kind ${name}.`)
+  return kind
+}
+
+function listSchema(kind: Kind): z.ZodType {
+  if (kind.name === 'domain') return z.strictObject({ trusted: DOMAINS.optional(), blocked: DOMAINS.optional() })
+  const { secret, key } = kind
+  const reference = secret?.isForNew === true ? SECRET_REFERENCE : SECRET_REFERENCE.optional()
+  return z.array(
+    z.strictObject({
+      [key]: keySchema(kind),
+      ...memberSchemas(kind),
+      ...(secret !== undefined && { [SECRET]: reference }),
+    }),
+  )
+}
+
+/** Reads files that describe one set. @throws UsageError with every mistake, none of which repeats a secret */
+export async function readFiles(paths: readonly string[], terminal: Pick<Terminal, 'variable'>): Promise<AppliedFiles> {
+  const files = await Promise.all(paths.map(async (path) => ({ path, content: await readFile(path) })))
+  const mistakes: string[] = []
+  const records: FileRecord[] = []
+  const places = new Map<string, string>()
+  const sets = new Set<string>()
+  for (const { path, content } of files) {
+    const parsed = FILE.safeParse(content, { reportInput: true })
+    if (!parsed.success) {
+      mistakes.push(...parsed.error.issues.flatMap((issue) => mistakesOf(path, issue)))
+      continue
+    }
+    sets.add(parsed.data.set)
+    for (const { kind, record, place } of entriesOf(parsed.data, content as Members)) {
+      const { [kind.key]: text, [SECRET]: reference, ...members } = record
+      const key = keyOf(kind, String(text))
+      const refused = kind.faultOf?.(key, members)
+      if (refused !== undefined) mistakes.push(`${path}: ${place}: "${key}" ${refused}.`)
+      const id = `${kind.name} ${key}`
+      const other = places.get(id)
+      if (other !== undefined) mistakes.push(`${path}: ${place}: the ${id} is described already, in ${other}.`)
+      places.set(id, path)
+      const secret = reference === undefined ? undefined : readSecret(path, reference as SecretReference, terminal)
+      const fault = secret === undefined ? undefined : (secret.fault ?? checkSecret(kind, secret.value))
+      if (fault !== undefined) mistakes.push(`${path}: ${place}.${SECRET}: ${fault}`)
+      records.push({ kind, key, members, secret: secret?.value })
+    }
+  }
+  const [set = ''] = sets
+  if (sets.size > 1)
+    mistakes.push(`The files name the sets ${[...sets].join(', ')}. Files that are applied together have one set.`)
+  if (records.length > APPLIED_RECORD_LIMIT)
+    mistakes.push(
+      `There are ${records.length} records. A set has at most ${APPLIED_RECORD_LIMIT.toLocaleString('en')}.`,
+    )
+  if (mistakes.length > 0) throw new UsageError(mistakes.map(visible).join('\n'))
+  const order = (record: FileRecord): number => KINDS.indexOf(record.kind)
+  return { set, records: records.toSorted((one, other) => order(one) - order(other)) }
+}
+
+/** The records of a file. A schema turns the id of a client into that of its record, so a key is taken as it is written. */
+function entriesOf(
+  file: Members,
+  written: Members,
+): readonly { readonly kind: Kind; readonly record: Members; readonly place: string }[] {
+  return KINDS.flatMap((kind) => {
+    if (kind.name === 'domain') {
+      return (['trusted', 'blocked'] as const).flatMap((verdict) => {
+        const patterns = (file[kind.list] as Readonly<Record<string, readonly unknown[]>> | undefined)?.[verdict] ?? []
+        return patterns.map((one, index) => {
+          const record = typeof one === 'string' ? { pattern: one } : (one as Members)
+          return { kind, record: { ...record, verdict }, place: `${kind.list}.${verdict}.${index}` }
+        })
+      })
+    }
+    const rows = (file[kind.list] ?? []) as readonly Members[]
+    const texts = (written[kind.list] ?? []) as readonly Members[]
+    return rows.map((row, index) => {
+      const record = { ...row, [kind.key]: texts[index]?.[kind.key] }
+      return { kind, record, place: `${kind.list}.${index}` }
+    })
+  })
+}
+
+async function readFile(path: string): Promise<unknown> {
+  const text = readText(path)
+  // The package is loaded here, because no other command reads YAML.
+  const { isAlias, isNode, parseAllDocuments, visit } = await import('yaml')
+  try {
+    const documents = parseAllDocuments(text, { version: '1.2', schema: 'core', uniqueKeys: true, strict: true })
+    const [document] = documents as readonly Document.Parsed[]
+    if (document === undefined || documents.length !== 1) throw new UsageError(`${path}: the file is not one document.`)
+    const [fault] = [...document.errors, ...document.warnings]
+    if (fault?.message.startsWith('Maximum call stack') === true) throw tooDeep(path)
+    if (fault !== undefined) throw new UsageError(`${path}: ${visible(fault.message.split('\n', 1)[0] ?? '')}`)
+    if (document.directives.yaml.explicit === true) throw new UsageError(`${path}: directives are not allowed.`)
+    visit(document, {
+      Node(_, node, above) {
+        if (isAlias(node) || (isNode(node) && 'anchor' in node && node.anchor !== undefined))
+          throw new UsageError(`${path}: aliases are not allowed.`)
+        if (isNode(node) && node.tag !== undefined) throw new UsageError(`${path}: tags are not allowed.`)
+        if (above.length > DEPTH_LIMIT * 2) throw tooDeep(path)
+      },
+    })
+    return document.toJS({ maxAliasCount: 0 })
+  } catch (cause) {
+    if (cause instanceof RangeError) throw tooDeep(path)
+    throw cause
+  }
+}
+
+function tooDeep(path: string): UsageError {
+  return new UsageError(`${path}: the file is nested too deep.`)
+}
+
+function readText(path: string): string {
+  try {
+    if (statSync(path).size > BYTES_LIMIT) throw new UsageError(`${path} has more than 1 MiB.`)
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause
+    throw new UsageError(`${path} cannot be read: ${(cause as NodeJS.ErrnoException).code}`)
+  }
+}
+
+/** A mistake names the place, and no value: what is written in the place of a reference may be a secret. */
+function mistakesOf(path: string, issue: z.core.$ZodIssue): readonly string[] {
+  const place = issue.path.map(String)
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => `${path}: ${[...place, key].join('.')}: There is no such field here.`)
+  if (issue.input === undefined) return [`${path}: ${place.join('.') || 'the file'}: This field is required.`]
+  return [`${path}: ${place.join('.') || 'the file'}: ${issue.message}`]
+}
+
+function readSecret(
+  path: string,
+  reference: SecretReference,
+  { variable }: Pick<Terminal, 'variable'>,
+): { readonly value: string | undefined; readonly fault: string | undefined } {
+  if ('env' in reference) {
+    const value = variable(reference.env)
+    const isMissing = value === undefined || value === ''
+    return { value, fault: isMissing ? `the variable ${reference.env} is missing or empty.` : undefined }
+  }
+  const found = readSecretFile(resolve(dirname(path), reference.file))
+  return 'mistake' in found
+    ? { value: undefined, fault: `it names ${found.mistake}.` }
+    : { value: found.secret, fault: undefined }
+}
+
+/** What the task says about the secret. */
+function checkSecret({ secret }: Kind, value: string | undefined): string | undefined {
+  if (secret === undefined || value === undefined) return undefined
+  const schema = requireTask(secret.task).input.shape[SECRET] as z.ZodType
+  return schema.safeParse(value).error?.issues[0]?.message
+}

@@ -1,0 +1,116 @@
+import { definedMembers, isObject } from '../../base/json.ts'
+import { visible } from '../lib/columns.ts'
+import type { Members, PerformTask } from '../lib/perform-task.ts'
+import type { Paint } from '../lib/terminal.ts'
+import type { AppliedSetDocument } from '../../admin/apply.ts'
+import { means } from './compare.ts'
+import { KINDS, memberSchemas, SECRET, type Kind } from './kinds.ts'
+import { listAll, type Change, type Plan } from './plan.ts'
+
+const SIGNS = { create: '+', update: '~', own: '=', delete: '-', forget: '=' } as const
+const COLOURS = { create: 'green', update: 'yellow', own: 'dim', delete: 'red', forget: 'dim' } as const
+
+/** The plan as text. No line has a secret. */
+export function planLines({ set, changes, secrets, left, refusals }: Plan, paint: Paint): readonly string[] {
+  const lines = [
+    ...changes.flatMap((change) => changeLines(change, paint)),
+    ...secrets.map(({ kind, key }) => `? ${kind.name} ${visible(key)}\n    ${SECRET}: compared when applied`),
+    ...(left.length === 0
+      ? []
+      : [
+          `${left.length === 1 ? 'A record' : `${left.length} records`} of the set ${set} that no file names stay${left.length === 1 ? 's' : ''}. To delete: --prune`,
+        ]),
+  ]
+  return changes.length + refusals.length > 0 ? lines : [...lines, `Nothing differs from the set ${set}.`]
+}
+
+function changeLines({ change, kind, key, differences, notes }: Change, paint: Paint): readonly string[] {
+  const why = { own: ' (belongs to the set from now on)', forget: ' (no longer belongs to the set)' } as const
+  const reason = change === 'own' || change === 'forget' ? why[change] : ''
+  return [
+    `${paint(COLOURS[change], SIGNS[change])} ${kind.name} ${visible(key)}${reason}`,
+    ...differences.map(({ member, before, after }) => `    ${member}: ${textOf(before)} → ${textOf(after)}`),
+    ...notes.map((note) => `    ${visible(note)}`),
+  ]
+}
+
+function textOf(value: unknown): string {
+  return value === null ? '–' : visible(JSON.stringify(value))
+}
+
+/** The plan for programs. */
+export function planDocument({ set, changes, secrets, left, refusals }: Plan): object {
+  return {
+    set,
+    changes: changes.map(changeDocument),
+    compared_secrets: secrets.map(({ kind, key }) => ({ kind: kind.name, key })),
+    left,
+    refusals,
+  }
+}
+
+/** A change for programs. */
+export function changeDocument({ change, kind, key, differences, notes }: Change): object {
+  return { change, kind: kind.name, key, differences, notes }
+}
+
+/**
+ * What is in the store, in the form of a file. Members that have their default are left out.
+ *
+ * `set`: only its records.
+ */
+export async function printStore(perform: PerformTask, set: string | undefined): Promise<Members> {
+  const { sets } = await perform<{ readonly sets: readonly AppliedSetDocument[] }>('apply.list', {})
+  const own = sets.find((one) => one.set === set)?.records ?? []
+  const lists = await Promise.all(
+    KINDS.map(async (kind): Promise<readonly [string, unknown]> => {
+      const rows = await listAll(kind, perform)
+      const kept = rows.filter(
+        (row) => set === undefined || own.some((one) => one.kind === kind.name && one.key === row[kind.key]),
+      )
+      return [kind.list, kept.length === 0 ? undefined : listOf(kind, kept.toReversed())]
+    }),
+  )
+  return definedMembers({ version: 1, set: set ?? 'default', ...Object.fromEntries(lists) })
+}
+
+function listOf(kind: Kind, rows: readonly Members[]): unknown {
+  if (kind.name !== 'domain') return rows.map((row) => recordOf(kind, row))
+  const of = (verdict: string): readonly unknown[] =>
+    rows
+      .filter((row) => row['verdict'] === verdict)
+      .map(({ pattern, note }) => (note === null ? pattern : { pattern, note }))
+  return { trusted: of('trusted'), blocked: of('blocked') }
+}
+
+function recordOf(kind: Kind, row: Members): Members {
+  const stored = kind.restored?.(row) ?? row
+  const schemas = Object.entries(memberSchemas(kind))
+  const given = schemas.filter(([name]) => stored[name] !== undefined && stored[name] !== null)
+  const members = Object.fromEntries(given.map(([name]) => [name, stored[name]]))
+  const kept = schemas.filter(([name, schema]) => {
+    const { [name]: own, ...others } = members
+    const usual = schema.safeParse(undefined)
+    if (own === undefined || !usual.success) return own !== undefined
+    return !means(own, kind.complete({ ...others, ...definedMembers({ [name]: usual.data }) })[name])
+  })
+  const hasSecret = kind.secret !== undefined && stored['has_secret'] === true
+  return {
+    [kind.key]: stored[kind.key],
+    ...Object.fromEntries(kept.map(([name]) => [name, withoutNull(members[name])])),
+    ...(hasSecret && { [SECRET]: { env: variableOf(String(stored[kind.key])) } }),
+  }
+}
+
+/** The variable that has the secret: `BOARD_SECRET`. */
+function variableOf(key: string): string {
+  return `_${key.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_SECRET`.replace(/^_(?=[A-Z])/, '')
+}
+
+/** A member that is null is the same as one that is absent. */
+function withoutNull(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNull)
+  if (!isObject(value)) return value
+  const members = Object.entries(value).filter(([, part]) => part !== null)
+  return Object.fromEntries(members.map(([name, part]) => [name, withoutNull(part)]))
+}

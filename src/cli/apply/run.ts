@@ -1,0 +1,105 @@
+import { CHANGE_LIMIT, type AppliedRecord, type AppliedSetDocument } from '../../admin/apply.ts'
+import type { Members, PerformTask } from '../lib/perform-task.ts'
+import type { Kind } from './kinds.ts'
+import type { Change, Plan, SecretCall } from './plan.ts'
+
+/** What a run did. */
+interface RunReport {
+  /** In the order in which they were made. */
+  readonly done: readonly Change[]
+  /** The secrets that the server replaced. */
+  readonly replaced: readonly Pick<SecretCall, 'kind' | 'key'>[]
+  /** Why the run ended before its end; undefined: it is complete. */
+  readonly failure: unknown
+}
+
+/** Characters of the keys of one request, whose body has at most 16 KiB. */
+const REQUEST_LIMIT = 8000
+
+/**
+ * Makes the changes of a plan, one task after the other. The set is marked before each record, so that a run that another one followed stops. The first
+ * task that fails ends the run. What it did stays, and the next run continues.
+ */
+export async function runPlan({ set, mark, owned, changes, secrets }: Plan, perform: PerformTask): Promise<RunReport> {
+  const done: Change[] = []
+  const replaced: SecretCall[] = []
+  let current = mark
+  let hasBegun = false
+  let gone: readonly AppliedRecord[] = []
+  const counts = { created: 0, updated: 0, deleted: 0 }
+  const record = async (step: 'continue' | 'finish', more: Members): Promise<void> => {
+    const now = hasBegun ? step : 'begin'
+    const answer = await perform<AppliedSetDocument>('apply.record', {
+      set,
+      step: now,
+      mark: current,
+      remove: gone,
+      ...more,
+    })
+    current = answer.mark
+    hasBegun = true
+    gone = []
+  }
+  const finish = async (complete: boolean): Promise<void> => {
+    if (!hasBegun) await record('continue', {})
+    await record('finish', { counts: { ...counts, complete } })
+  }
+  const compareSecret = async ({ kind, key, call }: SecretCall): Promise<void> => {
+    const answer = await perform<Members>(call.task, { [kind.key]: key, ...call.input })
+    if (answer['outcome'] === 'unchanged') return
+    replaced.push({ kind, key, call })
+    if (!done.some((change) => isAbout(change, { kind, key }))) counts.updated += 1
+  }
+  try {
+    const [plain, others] = [
+      changes.filter(({ calls }) => calls.length === 0),
+      changes.filter(({ calls }) => calls.length > 0),
+    ]
+    for (const chunk of chunksOf(plain)) {
+      const records = (change: Change['change']) => chunk.filter((one) => one.change === change).map(recordOf)
+      gone = records('forget')
+      await record('continue', { add: records('own') })
+      done.push(...chunk)
+    }
+    for (const change of others) {
+      const { kind, key, calls } = change
+      const isDeletion = change.change === 'delete'
+      const isNew = !isDeletion && !owned.some((one) => one.kind === kind.name && one.key === key)
+      await record('continue', { add: isNew ? [recordOf(change)] : [] })
+      for (const { task, input } of calls) await perform(task, { [kind.key]: key, ...input })
+      if (isDeletion) gone = [recordOf(change)]
+      counts[isDeletion ? 'deleted' : change.change === 'create' ? 'created' : 'updated'] += 1
+      done.push(change)
+    }
+    if (hasBegun && secrets.length > 0) await record('continue', {})
+    for (const secret of secrets) await compareSecret(secret)
+    if (hasBegun || replaced.length > 0) await finish(true)
+    return { done, replaced, failure: undefined }
+  } catch (failure) {
+    // The run that follows need not wait. If this fails too, it waits for two minutes.
+    if (hasBegun) await finish(false).catch(() => undefined)
+    return { done, replaced, failure }
+  }
+}
+
+function recordOf({ kind, key }: Pick<Change, 'kind' | 'key'>): AppliedRecord {
+  return { kind: kind.name, key }
+}
+
+function isAbout(change: Change, { kind, key }: { readonly kind: Kind; readonly key: string }): boolean {
+  return change.kind === kind && change.key === key
+}
+
+function chunksOf(changes: readonly Change[]): readonly (readonly Change[])[] {
+  const chunks: Change[][] = []
+  let size = REQUEST_LIMIT
+  for (const change of changes) {
+    const last = chunks.at(-1)
+    size += change.key.length + 40
+    if (last === undefined || last.length >= CHANGE_LIMIT || size > REQUEST_LIMIT) {
+      chunks.push([change])
+      size = change.key.length + 40
+    } else last.push(change)
+  }
+  return chunks
+}

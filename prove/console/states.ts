@@ -1,24 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Page as Tab } from 'playwright-core'
-import { createAdminCredential } from '../../src/admin/admin.ts'
-import { setDomainRules } from '../../src/admin/domain.ts'
-import { createInitialToken } from '../../src/admin/initial-token.ts'
-import { createUser, updateUser } from '../../src/admin/user/user.ts'
 import { asksFirst } from '../../src/console/screen.ts'
 import { SCREENS } from '../../src/console/screens.ts'
 import { after } from '../../src/base/brand.ts'
-import { DEFAULT_TEMPLATE } from '../../src/protocol/client/registration-template.ts'
-import {
-  mintClientId,
-  mintOrganizationId,
-  mintUserId,
-  parseClientId,
-  type OrganizationId,
-} from '../../src/protocol/ids.ts'
-import type { Scope } from '../../src/protocol/token/scope.ts'
-import { giveRole } from '../../tools/console-browser.ts'
-import { obtainTokens, redeem, registerClient, silentCodes } from '../../tools/flow.ts'
+import { mintClientId, mintOrganizationId, mintUserId } from '../../src/protocol/ids.ts'
 import { fillFigures } from '../../tools/figures.ts'
+import { fill, HOSTILE } from './filled-server.ts'
 import { setUp, setUpStates } from './set-up-states.ts'
 import type { Grantor } from '../resource-servers/grantor.ts'
 
@@ -31,10 +18,6 @@ export interface State {
 
 /** From this number of rows on, a person types the number. */
 const MANY = 12
-const ROWS = 51
-
-/** What a hostile client may call itself. */
-const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)>\u202e${'W'.repeat(60)}`
 
 const LISTS = [
   '',
@@ -354,102 +337,4 @@ function confirmations(known: {
   )
   const many = known.clients.slice(0, MANY).map((id) => `&subject=${id}`)
   return [...single, [`asks for ${MANY} rows`, `/clients?ask=client.delete${many.join('')}`]]
-}
-
-async function fill(grantor: Grantor) {
-  const { context } = grantor
-  const clientIds: string[] = []
-  const grants = { grant_types: ['authorization_code', 'refresh_token'], scope: 'projects:read builds:start' }
-  for (let index = 0; index < ROWS; index += 1) {
-    const made = await registerClient(grantor, { ...grants, client_name: `Build agent ${index}` })
-    clientIds.push(made.client_id)
-  }
-  const only = await registerClient(grantor, { ...grants, client_name: 'The only one' })
-  const codes = await silentCodes(grantor, only, ROWS)
-  for (const code of codes) await redeem(grantor, only, code)
-  const hostile = await registerClient(grantor, {
-    client_name: HOSTILE,
-    client_uri: 'https://evil.example/"><b>',
-    redirect_uris: [`https://${'long-label.'.repeat(20)}example/cb`],
-    scope: 'a'.repeat(200),
-  })
-  for (let index = 0; index < ROWS; index += 1) {
-    const email = `person-${index}@acme.test`
-    await createUser(context, { email, password: undefined, name: `Person ${index}` })
-    await giveRole({ context }, 'read', email)
-    const name = `Deployment pipeline of the platform team ${index}`
-    await createAdminCredential(context, { name, access: 'read', organizationId: undefined, days: 1 + index })
-  }
-  const [ada, other] = await Promise.all(
-    ['ada@acme.test', 'person-7@acme.test'].map((email) => context.store.findUserByEmail(email)),
-  )
-  if (ada === undefined || other === undefined) throw new Error('A user is missing.')
-  const hostileUser = await createUser(context, {
-    email: `${'w'.repeat(60)}@${'long-label.'.repeat(4)}example`,
-    password: undefined,
-    name: undefined,
-  })
-  await updateUser(context, hostileUser.id, { name: HOSTILE, profile: {} })
-  const organizationId = mintOrganizationId(context.clock(), randomBytes)
-  const since = { organizationId, createdAt: context.clock(), disabledAt: undefined, notBefore: context.clock() }
-  await context.store.createOrganization({ ...since, id: organizationId, name: 'Acme' })
-  await context.store.addMember({ ...since, userId: ada.id })
-  const { emptyId, hostileOrganizationId } = await fillOrganizations(grantor, { organizationId, clientIds })
-  const cursor = await registerClient(grantor, { ...grants, client_name: 'Cursor' })
-  const { access_token: token } = await obtainTokens(grantor, cursor, { org_id: organizationId })
-  const [grant] = await context.store.listGrants({ organizationId, before: undefined, limit: 1 })
-  if (grant === undefined) throw new Error('The organization has no grant.')
-  return {
-    userIds: [ada.id, other.id, hostileUser.id],
-    clientIds,
-    grantId: grant.id,
-    organizationId,
-    emptyId,
-    hostileOrganizationId,
-    hostileId: hostile.client_id,
-    token,
-  }
-}
-
-/** Other organizations, and members and installations of one; rules for domains, and initial access tokens. */
-async function fillOrganizations(
-  { context }: Grantor,
-  { organizationId, clientIds }: { readonly organizationId: OrganizationId; readonly clientIds: readonly string[] },
-) {
-  const { store, clock } = context
-  const now = clock()
-  const since = { organizationId, createdAt: now, disabledAt: undefined, notBefore: now }
-  const ids: OrganizationId[] = []
-  for (let index = 0; index < ROWS; index += 1) {
-    const at = after(now, -(index + 1) * 60_000)
-    const id = mintOrganizationId(at, randomBytes)
-    const name = index === 0 ? 'Globex' : index === 1 ? `"><b>${'W'.repeat(60)}` : `Customer ${index}`
-    await store.createOrganization({
-      id,
-      name,
-      createdAt: at,
-      disabledAt: index === 3 ? now : undefined,
-      notBefore: at,
-    })
-    ids.push(id)
-    const user = await store.findUserByEmail(`person-${index}@acme.test`)
-    if (user !== undefined)
-      await store.addMember({ ...since, userId: user.id, disabledAt: index === 4 ? now : undefined })
-    const scope = 'projects:read builds:start' as Scope
-    const clientId = parseClientId(clientIds[index] ?? '')
-    if (clientId !== undefined) await store.install({ ...since, clientId, scope, actsForMembers: index % 2 === 0 })
-    const host = index === 2 ? `${'long-label.'.repeat(20)}example` : `host-${index}.example`
-    await setDomainRules(context, [host], {
-      verdict: index % 3 === 0 ? 'blocked' : 'trusted',
-      note: index === 2 ? '"><script>alert(1)</script>' : undefined,
-    })
-    const template = {
-      ...DEFAULT_TEMPLATE,
-      trustLevel: index % 4 === 0 ? ('verified' as const) : DEFAULT_TEMPLATE.trustLevel,
-      redirectHosts: index === 2 ? ['board.example', '*.app.example'] : undefined,
-    }
-    await createInitialToken(context, { name: `Deployments ${index}`, uses: 5, days: 7, template })
-  }
-  const [emptyId = organizationId, hostileOrganizationId = organizationId] = ids
-  return { emptyId, hostileOrganizationId }
 }

@@ -2,9 +2,9 @@ import { LIST_LIMIT } from '../admin/page.ts'
 import { html, lines, type Fragment, type Markup } from '../web/markup.ts'
 import { visible } from '../web/visible.ts'
 import { closeIcon, copyIcon } from './icons.ts'
+import { linkFor, listAddress } from './links.ts'
 import { lockOutBy } from './lock-out.ts'
 import { asksFirst, type Filter, type Frame, type ScreenForm, type Texts } from './screen.ts'
-import { organizationPath } from './sections.ts'
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 
@@ -361,29 +361,6 @@ export function section(title: string, content: Fragment, aside?: Fragment): Mar
     </header>
     ${content}
   </section>`
-}
-
-/** Where the page of an object is. */
-export function linkTo(
-  kind: 'clients' | 'users' | 'grants' | 'organizations' | 'apis' | 'providers',
-  object: string,
-): string {
-  return `/console/${kind}/${encodeURIComponent(object)}`
-}
-
-/** Where a list with one filter is. */
-export function listAddress(list: 'clients' | 'users' | 'grants' | 'audit', filter: string, text: string): string {
-  return `/console/${list}?${new URLSearchParams({ [filter]: text }).toString()}`
-}
-
-/** Where the page of an object is for this person; undefined: a role for one organization does not have it. */
-export function linkFor(
-  { organization }: Pick<Frame, 'organization'>,
-  kind: 'clients' | 'users' | 'grants' | 'organizations',
-  object: string,
-): string | undefined {
-  if (organization === undefined) return linkTo(kind, object)
-  return kind === 'grants' ? `${organizationPath(organization.id)}/grants/${encodeURIComponent(object)}` : undefined
 }
 
 /** What an object is called, or its id if the page has no name of it. */

@@ -50,7 +50,7 @@ export interface ScreenForm {
   readonly offers?: string
   /** The way back of a form that chooses no row, from the answers before it. Without one, nothing is offered. */
   readonly undoes?: (before: Members, answer: Members) => Undo | undefined
-  /** The rows of the screen by id, where no task shows a single one. A row that is not among them any more is left alone. */
+  /** The rows of the screen by id, where no task shows a single one. A row that is no longer among them is left alone. */
   readonly rows?: (answers: Members) => Readonly<Record<string, Members>>
   /** Members of the row that the task would drop. */
   readonly keeps?: (row: Members) => Members

@@ -1,7 +1,7 @@
 import type { StoreNeeds } from '../ports/context.ts'
 import { isChosenId, parseGrantId, parseOrganizationId, parseUserId } from '../protocol/ids.ts'
 import { chosenClientId, parseClientReference } from '../protocol/client/identifier.ts'
-import { linkTo, listAddress } from './parts.ts'
+import { linkTo, listAddress } from './links.ts'
 import { organizationPath } from './sections.ts'
 
 /** Where a search leads. The exact chosen id of a client, a user or an organization, which may look like a name or a host, comes first. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import * as client from 'openid-client'
-import { createInitialToken } from '../../src/admin/initial-token.ts'
+import { createInitialToken } from '../../src/admin/client/initial-token.ts'
 import { DEFAULT_RULES } from '../../src/protocol/client/policy.ts'
 import { DEFAULT_TEMPLATE } from '../../src/protocol/client/registration-template.ts'
 import { createClient } from '../../src/admin/client/metadata.ts'

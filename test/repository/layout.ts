@@ -265,7 +265,7 @@ function checkSource(file: SourceFile): readonly string[] {
   const disorder: string[] = []
   // A browser runs it, and its connections are those of the page.
   // The second has programs as texts, which the page of an API shows: test/console/set-up.test.ts compares them with the documentation.
-  const isOfPages = path.startsWith('src/console/browser/') || path === 'src/console/screens/recipes.ts'
+  const isOfPages = path.startsWith('src/console/browser/') || path === 'src/console/screens/apis/recipes.ts'
   if (LAYERS[layerOf(path)]?.pure === true && !isOfPages && IMPURE.test(text))
     disorder.push(`${path}: a pure layer reads the clock, chance or environment.`)
   if (/\bprocess\.env\b/.test(text) && !ENVIRONMENT_READERS.has(path))

@@ -1,4 +1,4 @@
-import type { InitialTokenDocument } from '../../admin/initial-token.ts'
+import type { InitialTokenDocument } from '../../admin/client/initial-token.ts'
 import { formatTime } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import { readGivenFile } from '../lib/given-file.ts'

@@ -1,6 +1,7 @@
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
-import { addressOf, filterBar, listAddress, named, networkOf, nothing, table, time } from '../parts.ts'
+import { listAddress } from '../links.ts'
+import { addressOf, filterBar, named, networkOf, nothing, table, time } from '../parts.ts'
 import { screen, type Frame, type Texts } from '../screen.ts'
 
 interface Listed {

@@ -1,6 +1,6 @@
 import type { ClientDocument } from '../../admin/client/document.ts'
 import { membersOf } from '../fields.ts'
-import { linkTo } from '../parts.ts'
+import { linkTo } from '../links.ts'
 import type { Members, ScreenForm } from '../screen.ts'
 
 /** What an administrator does with the clients that the operator manages. */

@@ -8,7 +8,8 @@ import { events, EVENTS_SHOWN } from './audit.ts'
 import { CLIENT_FORMS, registered, SOURCES, trust } from './clients.ts'
 import { MANAGING_FORMS } from './client-forms.ts'
 import { grantColumns, REVOKE_GRANT } from './grants.ts'
-import { actions, facts, formsFor, id, linkTo, listAddress, name, scopes, section, table, time } from '../parts.ts'
+import { linkTo, listAddress } from '../links.ts'
+import { actions, facts, formsFor, id, name, scopes, section, table, time } from '../parts.ts'
 import { screen, type Frame, type Members, type ScreenForm, type Texts } from '../screen.ts'
 
 interface Answers {

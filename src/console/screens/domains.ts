@@ -1,6 +1,7 @@
 import type { DomainDocument } from '../../admin/domain.ts'
 import { code, html, type Fragment } from '../../web/markup.ts'
-import { chip, listAddress, name, nothing, table, time } from '../parts.ts'
+import { listAddress } from '../links.ts'
+import { chip, name, nothing, table, time } from '../parts.ts'
 import { screen, type Members, type ScreenForm, type Undo } from '../screen.ts'
 
 interface Answers {

@@ -1,6 +1,7 @@
 import type { GrantDocument, ShownGrantDocument } from '../../admin/grant.ts'
 import type { OrganizationDocument } from '../../admin/organization/organization.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
+import { linkFor } from '../links.ts'
 import {
   actions,
   chip,
@@ -8,7 +9,6 @@ import {
   filterBar,
   formOf,
   id,
-  linkFor,
   name,
   named,
   nothing,

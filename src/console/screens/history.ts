@@ -2,7 +2,8 @@ import type { FiguresDocument } from '../../admin/figures.ts'
 import { mostFrequent, OTHER } from '../../base/most-frequent.ts'
 import { html, type Markup } from '../../web/markup.ts'
 import { chart, chartPatterns, formatNumber, type Chart } from '../chart.ts'
-import { addressOf, exactTime, listAddress, section } from '../parts.ts'
+import { listAddress } from '../links.ts'
+import { addressOf, exactTime, section } from '../parts.ts'
 import type { Frame } from '../screen.ts'
 
 /** A bar for each hour of a day, six hours of a week, and four days of a quarter: as many as a phone shows apart. */

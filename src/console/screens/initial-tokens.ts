@@ -1,4 +1,4 @@
-import type { InitialTokenDocument } from '../../admin/initial-token.ts'
+import type { InitialTokenDocument } from '../../admin/client/initial-token.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { chip, exactTime, name, nothing, scopes, table, time } from '../parts.ts'
 import { screen, type Frame, type Members } from '../screen.ts'
@@ -24,7 +24,7 @@ export const INITIAL_TOKENS = screen<Answers>({
       isDanger: true,
       rows: rowsOf,
       already: { text: 'Already revoked', holds: ({ revoked_at: at }) => at !== null },
-      warning: 'No client can register with the token any more. Clients that did stay usable.',
+      warning: 'Clients can no longer register with the token. Clients that did stay usable.',
     },
     {
       task: 'initial-token.create',

@@ -3,7 +3,8 @@ import type { OrganizationDocument } from '../../admin/organization/organization
 import type { TokenInspection } from '../../admin/token.ts'
 import type { WholeUserDocument } from '../../admin/user/tasks.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
-import { chip, facts, formOf, hidden, id, linkTo, name, scopes, time } from '../parts.ts'
+import { linkTo } from '../links.ts'
+import { chip, facts, formOf, hidden, id, name, scopes, time } from '../parts.ts'
 import { screen, type Frame, type Members, type Named, type ScreenForm, type View } from '../screen.ts'
 
 const TITLE = 'What is this token?'

@@ -8,6 +8,7 @@ import { events, EVENTS_SHOWN } from './audit.ts'
 import { grantColumns, namesOf, REVOKE_GRANT } from './grants.ts'
 import { REMOVE_ROLE, SET_ROLE } from './roles.ts'
 import { DELETE_USER, USER_FORMS, userState } from './users.ts'
+import { linkTo, listAddress } from '../links.ts'
 import {
   actions,
   chip,
@@ -17,8 +18,6 @@ import {
   formOf,
   formsFor,
   id,
-  linkTo,
-  listAddress,
   name,
   networkOf,
   section,

@@ -1,6 +1,7 @@
 import type { UserDocument } from '../../admin/user/tasks.ts'
 import { html, type Markup } from '../../web/markup.ts'
-import { chip, filterBar, linkTo, name, nothing, table, time } from '../parts.ts'
+import { linkTo } from '../links.ts'
+import { chip, filterBar, name, nothing, table, time } from '../parts.ts'
 import { isOwn } from '../lock-out.ts'
 import { screen, type Members, type ScreenForm } from '../screen.ts'
 

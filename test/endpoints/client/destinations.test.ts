@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { describeClient } from '../../../src/admin/client/document.ts'
-import { createInitialToken } from '../../../src/admin/initial-token.ts'
+import { createInitialToken } from '../../../src/admin/client/initial-token.ts'
 import { createClient } from '../../../src/admin/client/metadata.ts'
 import { documentClientId } from '../../../src/protocol/client/identifier.ts'
 import { DEFAULT_RULES } from '../../../src/protocol/client/policy.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response } from 'light-my-request'
-import { createInitialToken } from '../../../src/admin/initial-token.ts'
+import { createInitialToken } from '../../../src/admin/client/initial-token.ts'
 import { evaluateClient } from '../../../src/clients/evaluate-client.ts'
 import { documentClientId } from '../../../src/protocol/client/identifier.ts'
 import type { ClientId } from '../../../src/protocol/ids.ts'

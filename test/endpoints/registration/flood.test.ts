@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { createInitialToken } from '../../../src/admin/initial-token.ts'
+import { createInitialToken } from '../../../src/admin/client/initial-token.ts'
 import { DEFAULT_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
 import { postJson } from '../../../tools/flow.ts'
 import { assertError } from '../../support/error-answer.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { createInitialToken } from '../../../src/admin/initial-token.ts'
+import { createInitialToken } from '../../../src/admin/client/initial-token.ts'
 import type { ClientId } from '../../../src/protocol/ids.ts'
 import { DEFAULT_TEMPLATE, type RegistrationTemplate } from '../../../src/protocol/client/registration-template.ts'
 import type { Scope } from '../../../src/protocol/token/scope.ts'

@@ -1,4 +1,4 @@
-import { createInitialToken } from '../../../src/admin/initial-token.ts'
+import { createInitialToken } from '../../../src/admin/client/initial-token.ts'
 import { provisionSubject } from '../../../src/admin/user/subject.ts'
 import { after } from '../../../src/base/brand.ts'
 import { mintInteractionId } from '../../../src/protocol/ids.ts'

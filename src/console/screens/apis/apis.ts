@@ -1,8 +1,9 @@
-import type { ApiDocument } from '../../admin/api/tasks.ts'
-import { code, html, type Markup } from '../../web/markup.ts'
-import { membersOf } from '../fields.ts'
-import { linkTo, name, nothing, table, time } from '../parts.ts'
-import { screen, type ScreenForm } from '../screen.ts'
+import type { ApiDocument } from '../../../admin/api/tasks.ts'
+import { code, html, type Markup } from '../../../web/markup.ts'
+import { membersOf } from '../../fields.ts'
+import { linkTo } from '../../links.ts'
+import { name, nothing, table, time } from '../../parts.ts'
+import { screen, type ScreenForm } from '../../screen.ts'
 
 interface Answers {
   readonly list: { readonly apis: readonly ApiDocument[]; readonly next: string | null }

@@ -1,5 +1,5 @@
-import type { ProviderDocument } from '../../admin/provider/settings.ts'
-import { html, type Fragment } from '../../web/markup.ts'
+import type { ProviderDocument } from '../../../admin/provider/settings.ts'
+import { html, type Fragment } from '../../../web/markup.ts'
 
 type Rules = Pick<
   ProviderDocument,

@@ -1,14 +1,14 @@
-import { inputFields } from '../../admin/input-fields.ts'
-import type { OrganizationDocument } from '../../admin/organization/organization.ts'
-import type { ProviderDocument, ProviderTestDocument } from '../../admin/provider/settings.ts'
-import { findTask } from '../../admin/tasks.ts'
-import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
-import { membersOf } from '../fields.ts'
-import { noIcon, yesIcon } from '../icons.ts'
+import { inputFields } from '../../../admin/input-fields.ts'
+import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
+import type { ProviderDocument, ProviderTestDocument } from '../../../admin/provider/settings.ts'
+import { findTask } from '../../../admin/tasks.ts'
+import { code, html, type Fragment, type Markup } from '../../../web/markup.ts'
+import { membersOf } from '../../fields.ts'
+import { noIcon, yesIcon } from '../../icons.ts'
 import { signInRules } from './provider-rules.ts'
 import { providerState } from './providers.ts'
-import { actions, chip, copyButton, facts, formsFor, id, name, section, time } from '../parts.ts'
-import { screen, type Members, type ScreenForm } from '../screen.ts'
+import { actions, chip, copyButton, facts, formsFor, id, name, section, time } from '../../parts.ts'
+import { screen, type Members, type ScreenForm } from '../../screen.ts'
 
 interface Answers {
   readonly provider: ProviderDocument

@@ -1,8 +1,9 @@
-import type { InstallationDocument } from '../../admin/organization/installation.ts'
-import type { OrganizationDocument } from '../../admin/organization/organization.ts'
-import { html } from '../../web/markup.ts'
-import { chip, formOf, id, linkFor, name, nothing, scopes, table, time, type Column } from '../parts.ts'
-import { screen, type Frame, type Members, type ScreenForm } from '../screen.ts'
+import type { InstallationDocument } from '../../../admin/organization/installation.ts'
+import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
+import { html } from '../../../web/markup.ts'
+import { linkFor } from '../../links.ts'
+import { chip, formOf, id, name, nothing, scopes, table, time, type Column } from '../../parts.ts'
+import { screen, type Frame, type Members, type ScreenForm } from '../../screen.ts'
 import { organizationName } from './members.ts'
 
 interface Answers {

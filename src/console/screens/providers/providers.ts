@@ -1,12 +1,13 @@
-import { inputFields } from '../../admin/input-fields.ts'
-import type { ProviderDocument } from '../../admin/provider/settings.ts'
-import type { ServerDocument } from '../../admin/server.ts'
-import { findTask } from '../../admin/tasks.ts'
-import { parseProviderId, providerRedirectUri } from '../../protocol/sign-in/provider.ts'
-import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
-import { fieldsOf, membersOf } from '../fields.ts'
-import { chip, copyButton, hidden, linkTo, name, nothing, section, table, time } from '../parts.ts'
-import { screen, type Members, type ScreenForm, type Texts } from '../screen.ts'
+import { inputFields } from '../../../admin/input-fields.ts'
+import type { ProviderDocument } from '../../../admin/provider/settings.ts'
+import type { ServerDocument } from '../../../admin/server.ts'
+import { findTask } from '../../../admin/tasks.ts'
+import { parseProviderId, providerRedirectUri } from '../../../protocol/sign-in/provider.ts'
+import { code, html, type Fragment, type Markup } from '../../../web/markup.ts'
+import { fieldsOf, membersOf } from '../../fields.ts'
+import { linkTo } from '../../links.ts'
+import { chip, copyButton, hidden, name, nothing, section, table, time } from '../../parts.ts'
+import { screen, type Members, type ScreenForm, type Texts } from '../../screen.ts'
 
 interface Answers {
   readonly list: { readonly providers: readonly ProviderDocument[] }

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import type { Context, StoreNeeds } from '../ports/context.ts'
-import type { InitialTokenRecord } from '../ports/records/initial-token.ts'
-import { after } from '../base/brand.ts'
-import { mintInitialTokenId } from '../protocol/ids.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { InitialTokenRecord } from '../../ports/records/initial-token.ts'
+import { after } from '../../base/brand.ts'
+import { mintInitialTokenId } from '../../protocol/ids.ts'
 import {
   parseRedirectHost,
   REDIRECT_HOST_LIMIT,
@@ -12,11 +12,11 @@ import {
   VERIFIED_TOKEN_DAYS,
   VERIFIED_TOKEN_USES,
   type RegistrationTemplate,
-} from '../protocol/client/registration-template.ts'
-import { conflict, unknown } from './admin-error.ts'
-import { INITIAL_TOKEN_ID, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, pageStart, SCOPE } from './fields.ts'
-import { listPage } from './page.ts'
-import { defineTask, type Task } from './task.ts'
+} from '../../protocol/client/registration-template.ts'
+import { conflict, unknown } from '../admin-error.ts'
+import { INITIAL_TOKEN_ID, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, pageStart, SCOPE } from '../fields.ts'
+import { listPage } from '../page.ts'
+import { defineTask, type Task } from '../task.ts'
 
 /** A new initial access token, which is shown once. */
 interface NewInitialToken {

@@ -1,5 +1,5 @@
-import type { ApiDocument } from '../../admin/api/tasks.ts'
-import { forShell } from '../../base/shell.ts'
+import type { ApiDocument } from '../../../admin/api/tasks.ts'
+import { forShell } from '../../../base/shell.ts'
 
 /** How an API verifies its tokens: parts of the programs of docs/resource-servers.md, which `npm run prove resource-servers` runs. */
 

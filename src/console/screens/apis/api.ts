@@ -1,25 +1,13 @@
-import type { ApiDocument } from '../../admin/api/tasks.ts'
-import type { ServerDocument } from '../../admin/server.ts'
-import { addressOf, INTROSPECT_PATH, JWKS_PATH } from '../../protocol/uri/server-address.ts'
-import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
-import { membersOf } from '../fields.ts'
-import { consentTo } from './consent.ts'
+import type { ApiDocument } from '../../../admin/api/tasks.ts'
+import type { ServerDocument } from '../../../admin/server.ts'
+import { addressOf, INTROSPECT_PATH, JWKS_PATH } from '../../../protocol/uri/server-address.ts'
+import { code, html, type Fragment, type Markup } from '../../../web/markup.ts'
+import { membersOf } from '../../fields.ts'
+import { consentTo } from '../consent.ts'
 import { environmentOf, INTROSPECT_COMMAND, INTROSPECT_RECIPE, verifyRecipe } from './recipes.ts'
-import {
-  actions,
-  chip,
-  copyButton,
-  facts,
-  formOf,
-  formsFor,
-  linkTo,
-  name,
-  section,
-  snippet,
-  table,
-  time,
-} from '../parts.ts'
-import { screen, type Frame, type Members, type ScreenForm } from '../screen.ts'
+import { linkTo } from '../../links.ts'
+import { actions, chip, copyButton, facts, formOf, formsFor, name, section, snippet, table, time } from '../../parts.ts'
+import { screen, type Frame, type Members, type ScreenForm } from '../../screen.ts'
 
 interface Answers {
   readonly api: ApiDocument

@@ -1,8 +1,9 @@
-import type { MemberDocument } from '../../admin/organization/member.ts'
-import type { OrganizationDocument } from '../../admin/organization/organization.ts'
-import { html, type Markup } from '../../web/markup.ts'
-import { chip, filterBar, formOf, linkFor, linkTo, name, nothing, table, time, type Column } from '../parts.ts'
-import { screen, type Frame, type Members, type ScreenForm } from '../screen.ts'
+import type { MemberDocument } from '../../../admin/organization/member.ts'
+import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
+import { html, type Markup } from '../../../web/markup.ts'
+import { linkFor, linkTo } from '../../links.ts'
+import { chip, filterBar, formOf, name, nothing, table, time, type Column } from '../../parts.ts'
+import { screen, type Frame, type Members, type ScreenForm } from '../../screen.ts'
 
 interface Answers {
   readonly list: { readonly members: readonly MemberDocument[]; readonly next: string | null }

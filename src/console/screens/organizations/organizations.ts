@@ -1,7 +1,8 @@
-import type { OrganizationDocument } from '../../admin/organization/organization.ts'
-import { html, type Markup } from '../../web/markup.ts'
-import { chip, id, linkTo, name, nothing, table, time } from '../parts.ts'
-import { screen } from '../screen.ts'
+import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
+import { html, type Markup } from '../../../web/markup.ts'
+import { linkTo } from '../../links.ts'
+import { chip, id, name, nothing, table, time } from '../../parts.ts'
+import { screen } from '../../screen.ts'
 
 interface Answers {
   readonly list: { readonly organizations: readonly OrganizationDocument[]; readonly next: string | null }

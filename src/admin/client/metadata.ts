@@ -4,7 +4,7 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import type { PolicyNeeds } from '../../clients/evaluate-client.ts'
 import { newClient } from '../../clients/new-client.ts'
 import { registrationPolicy } from '../../clients/registration-policy.ts'
-import { isConfidential } from '../../protocol/client/authentication.ts'
+import { hashGivenSecret, isConfidential } from '../../protocol/client/authentication.ts'
 import { ASSERTION_ALGORITHMS, KEY_LIMIT } from '../../protocol/client/keys.ts'
 import { isSameIdentity } from '../../protocol/client/identity.ts'
 import {
@@ -159,6 +159,8 @@ type KeysInput = z.output<z.ZodObject<typeof KEYS>>
 export interface ClientInput {
   /** The `client_id` that the operator chose. Absent: a new one. */
   readonly chosenId?: string | undefined
+  /** The secret that the client has elsewhere. Absent: it gets a new one. */
+  readonly givenSecret?: string | undefined
   readonly metadata: MetadataInput
   readonly rules: RulesInput
   readonly approvedScope: Scope
@@ -170,6 +172,10 @@ export interface CreatedClient {
   readonly secret: string | undefined
 }
 
+type CreationNeeds = PolicyNeeds &
+  StoreNeeds<'findUser' | 'listApis'> &
+  Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'>
+
 /**
  * Creates a client of the operator: it is verified, is never swept, and does not manage itself. What the server cannot give it is an
  * error, and is not dropped as in a registration.
@@ -177,21 +183,31 @@ export interface CreatedClient {
  * @throws AdminError when the metadata or the rules are not possible, or a domain is blocked
  */
 export async function createClient(
-  context: PolicyNeeds &
-    StoreNeeds<'createClient' | 'findUser' | 'listApis'> &
-    Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'>,
-  { chosenId, metadata: input, rules: given, approvedScope }: ClientInput,
+  context: CreationNeeds & StoreNeeds<'createClient'>,
+  input: ClientInput,
 ): Promise<CreatedClient> {
-  const { store, clock, random, secrets } = context
+  const made = await prepareClient(context, input)
+  if ((await context.store.createClient(made.client)) === 'id-taken')
+    throw conflict(`There is already a client ${input.chosenId}.`)
+  return made
+}
+
+/** Returns the client that `createClient` creates. @throws AdminError as it does */
+export async function prepareClient(
+  context: CreationNeeds,
+  { chosenId, givenSecret, metadata: input, rules: given, approvedScope }: ClientInput,
+): Promise<CreatedClient> {
+  const { clock, random, secrets } = context
   const metadata = await requireMetadata(context, input)
   const now = clock()
   const plain = { ...newClient(context, now, metadata, 'operator'), rules: rulesOf(given, metadata), approvedScope }
   const made = chosenId === undefined ? plain : withChosenId(plain, chosenId, now)
   if (chosenId !== undefined) await refuseTakenId(context, chosenId)
   await requirePossible(context, made)
+  if (givenSecret !== undefined)
+    return { client: { ...made, secretHash: hashGivenSecret(secrets, made.id, givenSecret) }, secret: undefined }
   const secret = isConfidential(made) ? secrets.mint('client-secret', mintOrderedId(now, random), random) : undefined
   const client = { ...made, secretHash: secret?.hash }
-  if ((await store.createClient(client)) === 'id-taken') throw conflict(`There is already a client ${chosenId}.`)
   // A client with keys has a secret that is never shown. A client that changes from keys to a secret rotates it.
   return { client, secret: metadata.authMethod === 'private_key_jwt' ? undefined : secret?.token }
 }

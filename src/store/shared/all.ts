@@ -18,6 +18,7 @@ import { mailHandlers, mailReads } from './mail/mails.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { operatorHandlers, operatorReads } from './operator.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
+import { importHandlers } from './sign-in/imported-users.ts'
 import { passkeyHandlers, passkeyReads } from './sign-in/passkeys.ts'
 import { providerHandlers, providerReads } from './providers.ts'
 import { deviceHandlers, deviceReads } from './authorization/devices.ts'
@@ -37,6 +38,7 @@ export const SHARED_HANDLERS = {
   ...pushedRequestHandlers,
   ...deviceHandlers,
   ...accountHandlers,
+  ...importHandlers,
   ...sessionHandlers,
   ...roleHandlers,
   ...secondFactorHandlers,

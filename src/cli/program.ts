@@ -84,7 +84,14 @@ const NOUNS: readonly Noun[] = [
   ['mail', 'Test the mail server.', async () => (await import('./commands/mail.ts')).MAIL_VERBS],
   ['clock', 'Confirm the clock of a server on SQLite.', async () => (await import('./commands/clock.ts')).CLOCK_VERBS],
   ['issuer', 'The public address of the server.', async () => (await import('./commands/issuer.ts')).ISSUER_VERBS],
-  ['import', 'Import a store from another place.', async () => (await import('./commands/store/move.ts')).IMPORT_VERBS],
+  [
+    'import',
+    'Import a store from another place, or users and clients of another system.',
+    async () => [
+      ...(await import('./commands/store/move.ts')).IMPORT_VERBS,
+      ...(await import('./commands/store/import.ts')).SOURCE_VERBS,
+    ],
+  ],
   [
     'database',
     'Distribute a database over several machines, or reopen one that was closed.',

@@ -96,6 +96,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     node: 'any',
     pure: false,
   },
+  import: {
+    layers: [...INNER, 'clients', 'users', 'admin', 'passwords', 'maintenance'],
+    packages: ['zod'],
+    node: 'any',
+    pure: false,
+  },
   library: {
     layers: [...INNER, ...NOUNS, 'endpoints', 'admin', 'http', 'config', 'server'],
     packages: ['zod'],
@@ -103,7 +109,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     pure: false,
   },
   cli: {
-    layers: [...INNER, 'files', 'admin', 'metrics', 'config', 'server', 'maintenance'],
+    layers: [...INNER, 'files', 'admin', 'metrics', 'config', 'server', 'maintenance', 'import'],
     packages: ['commander', '@clack/prompts', 'jose', 'yaml', 'zod'],
     node: 'any',
     pure: false,
@@ -156,7 +162,7 @@ const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 }
 /** Where `catch` is allowed: the one place that makes replies, adapters, commands, rules that turn a throw into a fact, and a script of pages. */
 const CATCHERS = [
-  /^src\/(store|keys|files|passwords|passkeys|upstream|mail|http|cli|config|library|server|maintenance)\//,
+  /^src\/(store|keys|files|passwords|passkeys|upstream|mail|http|cli|config|library|server|maintenance|import)\//,
   /^src\/(protocol\/client\/keys|base\/(json|message))\.ts$/,
   /^src\/web\/browser\/passkey\.js$/,
   /^src\/endpoints\/(token\/authenticate-client|token\/token|sign-in\/password)\.ts$/,

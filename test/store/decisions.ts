@@ -13,6 +13,8 @@ const ANSWERED = 'its caller knows the client, whose registration was answered a
 const ABSENT = 'what is left belongs to something that does not exist, and is refused'
 const UNIQUE = 'the insert waits for the row of the same key'
 const PROVIDER = 'each use reads the provider, whose state is in a copy on each machine'
+const IMPORTING =
+  'an insert waits for the row of the same key, and two administrators who choose one id are reported by the doctor'
 const MARKED = 'the row that is awaited names it'
 
 /** What an operation reads on other shards without holding the user, and why it may. undefined: whatever it reads. */
@@ -24,6 +26,7 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
   registerPublicClient: [MARKED, 'client_id'],
   approveAuthorization: ['the consent is stored, and decides nothing', 'user_id'],
   provisionUser: [UNIQUE, 'email, identity_key, user_id'],
+  importUser: [IMPORTING, 'email, identity_key, user_id'],
   useIdentity: [PROVIDER, 'identity_key'],
   createIdentityProof: [PROVIDER, 'user_id'],
   deleteProvider: [ABSENT, 'all identities, all identity_proofs, user_id'],

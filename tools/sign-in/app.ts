@@ -1,6 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
 import { coversAll } from '../../src/endpoints/sign-in/changing-session.ts'
-import { newRecoveryCodes, secretName } from '../../src/endpoints/second-factor/app.ts'
+import { newRecoveryCodes } from '../../src/endpoints/second-factor/app.ts'
+import { secretName } from '../../src/protocol/sign-in/totp.ts'
 import type { Context } from '../../src/ports/context.ts'
 import { EMAIL } from '../flow.ts'
 

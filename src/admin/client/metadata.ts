@@ -1,10 +1,9 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { makeClientPolicy } from '../../clients/evaluate-client.ts'
 import { newClient } from '../../clients/new-client.ts'
 import { registrationPolicy } from '../../clients/registration-policy.ts'
-import { isConfidential } from '../../protocol/client/authentication.ts'
+import { hashGivenSecret, isConfidential } from '../../protocol/client/authentication.ts'
 import { ASSERTION_ALGORITHMS, KEY_LIMIT } from '../../protocol/client/keys.ts'
 import { isSameIdentity } from '../../protocol/client/identity.ts'
 import {
@@ -13,16 +12,9 @@ import {
   readRegistration,
   type ClientMetadata,
 } from '../../protocol/client/metadata.ts'
-import { openDomainRules } from '../../protocol/client/domain-rule.ts'
-import { evaluateClientPolicy, followsFapi, isOperatorMade } from '../../protocol/client/policy.ts'
-import {
-  DEVICE_CODE,
-  isForClients,
-  needCode,
-  OFFERED_GRANT_TYPES,
-  type GrantType,
-} from '../../protocol/token/grant-types.ts'
-import { DEFAULT_ID_TOKEN_ALGORITHM, ID_TOKEN_ALGORITHMS } from '../../protocol/openid/id-token.ts'
+import { followsFapi, isOperatorMade } from '../../protocol/client/policy.ts'
+import { isForClients, needCode, OFFERED_GRANT_TYPES, type GrantType } from '../../protocol/token/grant-types.ts'
+import { ID_TOKEN_ALGORITHMS } from '../../protocol/openid/id-token.ts'
 import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
 import { LIST_LIMIT } from '../../protocol/client/descriptive-metadata.ts'
 import { definedMembers } from '../../base/json.ts'
@@ -31,15 +23,14 @@ import { listedIdOf } from '../../protocol/client/identifier.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
 import { ACR_VALUES } from '../../protocol/sign-in/acr.ts'
 import { checkRedirectUri } from '../../protocol/uri/redirect-uri.ts'
-import { hasFapiKey, isFapiAlgorithm, PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
-import { isOpenid, NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
+import { NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
 import { conflict, conflictIn } from '../admin-error.ts'
 import { CLIENT_NAME, SCOPE } from '../fields.ts'
 import { METADATA_TEXTS, rulesOf, type RulesInput } from './document.ts'
 import { refuseTakenId, withChosenId } from './chosen-id.ts'
 import { requireClient } from './client.ts'
+import { requirePossible, type RuleNeeds } from './possible-client.ts'
 
-type RuleNeeds = StoreNeeds<'listDomainRules'> & Pick<Context, 'settings'>
 type ChangeNeeds = RuleNeeds &
   StoreNeeds<'changeClient' | 'findClient' | 'listApis'> &
   Pick<Context, 'clock' | 'issuer' | 'settings'>
@@ -163,6 +154,8 @@ type KeysInput = z.output<z.ZodObject<typeof KEYS>>
 export interface ClientInput {
   /** The `client_id` that the operator chose. Absent: a new one. */
   readonly chosenId?: string | undefined
+  /** The secret that the client has elsewhere. Absent: it gets a new one. */
+  readonly givenSecret?: string | undefined
   readonly metadata: MetadataInput
   readonly rules: RulesInput
   readonly approvedScope: Scope
@@ -174,6 +167,10 @@ export interface CreatedClient {
   readonly secret: string | undefined
 }
 
+type CreationNeeds = RuleNeeds &
+  StoreNeeds<'findUser' | 'listApis'> &
+  Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'>
+
 /**
  * Creates a client of the operator: it is verified, is never swept, and does not manage itself. What the server cannot give it is an
  * error, and is not dropped as in a registration.
@@ -181,22 +178,31 @@ export interface CreatedClient {
  * @throws AdminError when the metadata or the rules are not possible, or a domain is blocked
  */
 export async function createClient(
-  context: RuleNeeds &
-    StoreNeeds<'createClient' | 'findUser' | 'listApis'> &
-    Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'>,
-  { chosenId, metadata: input, rules: given, approvedScope }: ClientInput,
+  context: CreationNeeds & StoreNeeds<'createClient'>,
+  input: ClientInput,
 ): Promise<CreatedClient> {
-  const { store, clock, random, secrets } = context
+  const made = await prepareClient(context, input)
+  if ((await context.store.createClient(made.client)) === 'id-taken')
+    throw conflictIn('client_id', `There is already a client ${input.chosenId}.`, made.client.id)
+  return made
+}
+
+/** Returns the client that `createClient` creates. @throws AdminError as it does */
+export async function prepareClient(
+  context: CreationNeeds,
+  { chosenId, givenSecret, metadata: input, rules: given, approvedScope }: ClientInput,
+): Promise<CreatedClient> {
+  const { clock, random, secrets } = context
   const metadata = await requireMetadata(context, input)
   const now = clock()
   const plain = { ...newClient(context, now, metadata, 'operator'), rules: rulesOf(given, metadata), approvedScope }
   const made = chosenId === undefined ? plain : withChosenId(plain, chosenId, now)
   if (chosenId !== undefined) await refuseTakenId(context, chosenId)
   await requirePossible(context, made)
+  if (givenSecret !== undefined)
+    return { client: { ...made, secretHash: hashGivenSecret(secrets, made.id, givenSecret) }, secret: undefined }
   const secret = isConfidential(made) ? secrets.mint('client-secret', mintOrderedId(now, random), random) : undefined
   const client = { ...made, secretHash: secret?.hash }
-  if ((await store.createClient(client)) === 'id-taken')
-    throw conflictIn('client_id', `There is already a client ${chosenId}.`, client.id)
   // A client with keys has a secret that is never shown. A client that changes from keys to a secret rotates it.
   return { client, secret: metadata.authMethod === 'private_key_jwt' ? undefined : secret?.token }
 }
@@ -361,48 +367,4 @@ async function requireMetadata(
   const undeclared = scopeTokens(input.scope ?? NO_SCOPE).filter((token) => !kept.includes(token))
   if (undeclared.length > 0) throw conflict(`No API declares ${undeclared.join(', ')}. See "grantor api list".`)
   return metadata
-}
-
-/** The policy must allow the client, and each rule must have an effect: a rule without one is a mistake of the administrator. */
-async function requirePossible(context: RuleNeeds, client: ClientRecord): Promise<void> {
-  const { metadata, rules } = client
-  // The copy that requests use may be a second old, and a task may follow one that changed the rules for domains.
-  const policy = makeClientPolicy(context.settings, openDomainRules(await context.store.listDomainRules()))
-  const verdicts = [undefined, ...metadata.redirectUris].map((redirectUri) =>
-    evaluateClientPolicy(policy, { client, phase: 'enter', redirectUri }),
-  )
-  const refusal = verdicts.find((verdict) => verdict.kind === 'refused')
-  if (refusal?.reason === 'domain-blocked') {
-    throw conflict(`The domain of ${refusal.uri} is blocked. See "grantor domain list".`)
-  }
-  if (rules.pkce !== 'required' && metadata.authMethod === 'none') {
-    throw conflict('Only a client that authenticates may omit PKCE. A public client needs it.')
-  }
-  if (rules.profile === 'fapi2') requireFapi(client)
-  if (rules.consent === 'asked') return
-  if (metadata.scope === undefined) {
-    throw conflict('Implied consent covers the registered scope only, and this client has none. Give its scope.')
-  }
-  if (!verdicts.some((verdict) => verdict.kind === 'allowed' && verdict.rights.mayImplyConsent)) {
-    throw conflict('Implied consent needs a redirect URI that uses https and leads to another computer.')
-  }
-}
-
-/** FAPI 2.0 Security Profile §5.3.2.1 and §5.4. @throws AdminError which names each condition that the client does not meet */
-function requireFapi({ metadata, rules }: ClientRecord): void {
-  const { authMethod, grantTypes, idTokenAlgorithm, keys, scope } = metadata
-  const algorithm = keys?.algorithm
-  const mayLogIn = grantTypes.includes('authorization_code') && (scope === undefined || isOpenid(scope))
-  const isUnfit = idTokenAlgorithm === undefined || idTokenAlgorithm === DEFAULT_ID_TOKEN_ALGORITHM
-  const missing = [
-    ...(authMethod === 'private_key_jwt' ? [] : ['keys (token_endpoint_auth_method private_key_jwt)']),
-    ...(algorithm === undefined || isFapiAlgorithm(algorithm)
-      ? []
-      : [`a token_endpoint_auth_signing_alg of ${PROOF_ALGORITHMS.join(', ')}, or none`]),
-    ...(keys?.kind !== 'jwks' || hasFapiKey(keys) ? [] : [`a key for one of ${PROOF_ALGORITHMS.join(', ')}`]),
-    ...(rules.pkce === 'optional' ? ['another rule pkce than optional'] : []),
-    ...(grantTypes.includes(DEVICE_CODE) ? [`other grant types than ${DEVICE_CODE}`] : []),
-    ...(mayLogIn && isUnfit ? ['an id_token_signed_response_alg other than RS256, because it may use openid'] : []),
-  ]
-  if (missing.length > 0) throw conflict(`The profile fapi2 needs:\n${missing.join('\n')}`)
 }

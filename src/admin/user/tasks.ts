@@ -141,7 +141,7 @@ const URL_TEXT = z
   .meta({ examples: ['https://acme.test/ada'] })
 
 /** The changes of a user's profile, by the names of the claims. OpenID Connect Core 1.0 §5.1. */
-const PROFILE_CHANGE = z.strictObject({
+export const PROFILE_CHANGE = z.strictObject({
   ...membersOf(PROFILE_TEXTS, TEXT.nullable().optional()),
   ...membersOf(PROFILE_URLS, URL_TEXT.nullable().optional()),
   phone_number_verified: z.boolean().nullable().optional(),

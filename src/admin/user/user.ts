@@ -163,8 +163,8 @@ export async function updateUser(
   return requireUser(context, id)
 }
 
-/** @throws AdminError when the profile is too large, or has members that need another one */
-function changeProfile(previous: UserProfile, change: ProfileChange): UserProfile {
+/** Returns a profile with changes. @throws AdminError when it is too large, or has members that need another one */
+export function changeProfile(previous: UserProfile, change: ProfileChange): UserProfile {
   const merged = Object.entries({ ...previous, ...definedMembers(change) }).filter(([, value]) => value !== null)
   const profile = Object.fromEntries(merged) as UserProfile
   if (profile.phone_number === undefined && profile.phone_number_verified !== undefined)

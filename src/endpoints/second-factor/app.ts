@@ -2,6 +2,7 @@ import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { SecondFactorRecord } from '../../ports/records/second-factor.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { mintRecoveryCodes, readRecoveryCode } from '../../protocol/sign-in/recovery-code.ts'
+import { secretName } from '../../protocol/sign-in/totp.ts'
 
 /**
  * The authenticator app of a user. `void`: its secret cannot be decrypted, because it was readable when the root secret leaked. Its codes
@@ -19,11 +20,6 @@ export async function findApp({ encryption, store }: Needs, userId: UserId): Pro
   if (record === undefined) return undefined
   const secret = encryption.decrypt(secretName(userId), record.secret)
   return secret === undefined ? { kind: 'void', record } : { kind: 'on', record, secret }
-}
-
-/** What the secret of a user's app is encrypted as. */
-export function secretName(userId: UserId): string {
-  return `totp ${userId}`
 }
 
 /** New recovery codes, and what the store keeps of them. */

@@ -7,8 +7,8 @@ import type { UserRecord } from '../../ports/records/user.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import { isFromFuture } from '../../base/clock.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
-import { base32, findStep, otpauthUri, TOTP_SECRET_BYTES } from '../../protocol/sign-in/totp.ts'
-import { newRecoveryCodes, secretName, type App } from './app.ts'
+import { base32, findStep, otpauthUri, secretName, TOTP_SECRET_BYTES } from '../../protocol/sign-in/totp.ts'
+import { newRecoveryCodes, type App } from './app.ts'
 
 /** The fields of the form that sets an app up. */
 export const ENROLMENT_FIELD = 'enrolment'

@@ -1,3 +1,4 @@
+import type { About } from '../records/audit.ts'
 import type { ClientRecord, MetadataDocument } from '../records/client.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { ClientId, InitialTokenId } from '../../protocol/ids.ts'
@@ -60,7 +61,7 @@ export interface ClientOperations {
    * Stores a client that an administrator creates, with all of its members. It is never swept. `id-taken`: another client has the id. Of
    * concurrent callers with one chosen id, one creates the client.
    */
-  createClient: [client: ClientRecord, outcome: 'created' | 'id-taken']
+  createClient: [client: ClientRecord & About, outcome: 'created' | 'id-taken']
   /**
    * Takes over a registered client, if its metadata still equals `previous`: it is verified and never swept, its
    * registration access token ends, and no registration returns it. Its secret and its grants stay.

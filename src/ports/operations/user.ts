@@ -1,7 +1,10 @@
 import type { CausesMail } from './mail.ts'
 import type { RoleRecord } from '../records/role.ts'
+import type { MembershipRecord } from '../records/organization.ts'
+import type { IdentityRecord } from '../records/provider.ts'
+import type { SecondFactorRecord } from '../records/second-factor.ts'
 import type { EmailCodeRecord, LinkRecord, UserRecord } from '../records/user.ts'
-import type { UserId } from '../../protocol/ids.ts'
+import type { ClientId, UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
@@ -14,6 +17,15 @@ import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 export interface UserOperations {
   /** Creates an account. `email-taken`: the email has an account, possibly created at the same time. */
   createUser: [user: UserRecord, outcome: 'created' | 'email-taken']
+  /**
+   * Stores an account of another system, whole or not at all. `created`: it is new. `same`: the account with the id is as the import has it.
+   * `updated`: it was not, and `replaces` allowed to change it. `differs`: it was not, and stays as it is. `email-taken`, `identity-taken`:
+   * the address or an identity is another user's. `id-taken`: a client has the id. Of concurrent imports of one account one returns `created`.
+   */
+  importUser: [
+    account: UserImport,
+    outcome: 'created' | 'same' | 'differs' | 'updated' | 'email-taken' | 'identity-taken' | 'id-taken',
+  ]
   /** Replaces the password, revokes the user's sessions and grants from before now, and deletes the remembered consents. */
   setPassword: [
     change: { readonly id: UserId; readonly passwordHash: string; readonly now: EpochMs } & CausesMail,
@@ -124,6 +136,23 @@ export interface UserOperations {
     } & CausesMail,
     outcome: 'changed' | 'email-taken' | 'wrong' | 'unknown',
   ]
+}
+
+/** An account of another system, with all that belongs to it. */
+export interface UserImport {
+  readonly user: UserRecord
+  readonly identities: readonly IdentityRecord[]
+  readonly memberships: readonly MembershipRecord[]
+  readonly secondFactor: SecondFactorRecord | undefined
+  /** The record of the client that would have the id of the user as its own (RFC 9068 §5). undefined: none can. */
+  readonly clientId: ClientId | undefined
+  /** The system, for the audit. */
+  readonly source: string
+  /**
+   * Allows to change an account that exists, if its password is still this one, and it was neither used nor disabled here. It then has what the import
+   * has, and keeps other identities and memberships. undefined: an account that exists stays as it is.
+   */
+  readonly replaces: { readonly passwordHash: string | undefined } | undefined
 }
 
 export interface LinkUse extends CausesMail {

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { EpochMs } from '../../base/brand.ts'
+import type { UserId } from '../ids.ts'
 
 /** What authenticator apps compute if nothing else is said; several ignore other parameters. */
 const DIGITS = 6
@@ -43,6 +44,19 @@ export function findStep(secret: Uint8Array, typed: string, now: EpochMs): numbe
 export function base32(bytes: Uint8Array): string {
   const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('')
   return (bits.match(/.{1,5}/g) ?? []).map((group) => BASE32[Number.parseInt(group.padEnd(5, '0'), 2)]).join('')
+}
+
+/** The bytes of base32 without padding, in either case and with spaces. undefined: the text is no base32. */
+export function base32Bytes(text: string): Buffer | undefined {
+  const plain = text.toUpperCase().replaceAll(/[\s-]|=+$/g, '')
+  if (!/^[A-Z2-7]+$/.test(plain)) return undefined
+  const bits = Array.from(plain, (digit) => BASE32.indexOf(digit).toString(2).padStart(5, '0')).join('')
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
+}
+
+/** What the secret of a user's app is encrypted as. */
+export function secretName(userId: UserId): string {
+  return `totp ${userId}`
 }
 
 /** The address that an app reads from the QR code. `issuer` and `account` are what it lists the code under. */

@@ -75,10 +75,10 @@ export const CLIENT_OPERATIONS: OperationRows<ClientOperations> = {
   createClient: {
     // A chosen id may be that of a client that was deleted.
     cache: idOf,
-    event: when('created', ({ id, chosenId }) => ({
+    event: when('created', ({ id, chosenId, about }) => ({
       event: 'client.created',
       clientId: id,
-      ...(chosenId === undefined ? {} : { details: { chosen_id: chosenId } }),
+      ...(chosenId === undefined ? {} : { details: { chosen_id: chosenId, ...about?.details } }),
     })),
   },
   adoptClient: { cache: idOf, event: when('adopted', aboutClient('client.adopted')) },

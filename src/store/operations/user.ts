@@ -7,6 +7,14 @@ import type { AuditEvent } from '../../ports/records/audit.ts'
 /** The rows of OPERATIONS for users and the links with which they set a password. */
 export const USER_OPERATIONS: OperationRows<UserOperations> = {
   createUser: { cache: 'kept', event: when('created', aboutUser('user.created')) },
+  importUser: {
+    // It may add memberships.
+    cache: 'cleared',
+    event: ({ user: { id: userId }, source }, outcome) => {
+      if (outcome === 'created') return { event: 'user.imported', userId, details: { source } }
+      return outcome === 'updated' ? { event: 'user.import-updated', userId, details: { source } } : undefined
+    },
+  },
   setPassword: { cache: idOf, event: when('changed', aboutUser('user.password-changed')) },
   upgradePassword: {
     cache: idOf,

@@ -4,6 +4,7 @@ import type { UserId } from '../../protocol/ids.ts'
 import { accountHandlers, replaceEmail } from '../shared/accounts.ts'
 import { identityHandlers, provisionUser } from '../shared/identities.ts'
 import { addMails } from '../shared/mail/mails.ts'
+import { importHandlers, importUser } from '../shared/sign-in/imported-users.ts'
 import { confirmEmail, emailCodeHandlers } from '../shared/sign-in/email-codes.ts'
 import { rows, shared as sharedStatement, type Steps } from '../shared/statement.ts'
 import { USERS } from '../tables/user.ts'
@@ -38,6 +39,19 @@ export const distributedHandlers = {
     if (outcome === 'created') yield* nameRow({ userId, table: 'identities', key })
     return outcome
   }),
+  importUser: distributed(importHandlers.importUser, (account) =>
+    importUser(account, {
+      claim: ({ id, email }) => claimIfAny(email, id),
+      *move({ id, email }, previous) {
+        if (!(yield* claimIfAny(email, id))) return false
+        yield* releaseEmail(previous ?? null, id)
+        return true
+      },
+      release: ({ id, email }) => releaseEmail(email ?? null, id),
+      hold: holdUser,
+      name: ({ userId, key }) => nameRow({ userId, table: 'identities', key }),
+    }),
+  ),
   setEmail: distributed(accountHandlers.setEmail, function* (change) {
     const { id, email } = change
     const user = yield* holdUser(id)
@@ -72,6 +86,10 @@ function* claimAndInsert(user: UserRecord): Steps<boolean> {
   if (email !== undefined && !(yield* claimEmail(email, id))) return false
   yield* rows(INSERT_USER, USERS.values(user))
   return true
+}
+
+function* claimIfAny(email: string | undefined, id: UserId): Steps<boolean> {
+  return email === undefined || (yield* claimEmail(email, id))
 }
 
 function* claimEmail(email: string, id: UserId): Steps<boolean> {

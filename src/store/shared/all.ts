@@ -19,6 +19,7 @@ import { mailHandlers, mailReads } from './mail/mails.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { operatorHandlers, operatorReads } from './operator.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
+import { importHandlers } from './sign-in/imported-users.ts'
 import { passkeyHandlers, passkeyReads } from './sign-in/passkeys.ts'
 import { providerHandlers, providerReads } from './providers.ts'
 import { deviceHandlers, deviceReads } from './authorization/devices.ts'
@@ -38,6 +39,7 @@ export const SHARED_HANDLERS = {
   ...pushedRequestHandlers,
   ...deviceHandlers,
   ...accountHandlers,
+  ...importHandlers,
   ...sessionHandlers,
   ...roleHandlers,
   ...secondFactorHandlers,

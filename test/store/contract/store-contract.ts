@@ -1,4 +1,5 @@
 import { accountCases } from './user/accounts.ts'
+import { importedUserCases } from './user/imported-users.ts'
 import { passwordUpgradeCases } from './user/password-upgrades.ts'
 import { administratorCases } from './server/administrators.ts'
 import { appliedSetCases } from './server/applied-sets.ts'
@@ -66,6 +67,7 @@ export const CONTRACT: readonly Suite[] = [
   textCases,
   accountCases,
   passwordUpgradeCases,
+  importedUserCases,
   sessionCases,
   linkCases,
   changeCases,

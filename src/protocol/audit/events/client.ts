@@ -19,7 +19,9 @@ export const CLIENT_EVENTS = {
     details:
       '`identity_changed`: as above; `tokens_revoked`: the client no longer authenticates, so its tokens were revoked',
   },
-  'client.created': { details: '`chosen_id`, if the operator chose the `client_id`' },
+  'client.created': {
+    details: '`chosen_id`, if the operator chose the `client_id`; `source`, if an import made the client: the system',
+  },
   'client.adopted': { when: 'An administrator took over a registered client.' },
   'client.rules-set': { details: 'the rules' },
   'client.registration-token-created': {

@@ -20,6 +20,10 @@ export const SERVER_EVENTS = {
     when: 'The store moved here. Earlier events are those of the place where it was closed.',
     details: '`made_at`: the time of the export; `sha256`',
   },
+  'import.finished': {
+    when: 'An import of users and clients of another system ended. Those that it stored have events of their own.',
+    details: '`source`: the system; `sha256` of its files; how many records had each outcome',
+  },
   'server.reopened': {
     when: 'The store, which had been closed, is used in its former place again.',
     details: '`tokens_kept`: whether the tokens from before stay valid',

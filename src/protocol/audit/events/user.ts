@@ -3,6 +3,14 @@ import type { EventText } from './event-text.ts'
 /** The events of users: their sessions, identities, and what they allowed. */
 export const USER_EVENTS = {
   'user.created': {},
+  'user.imported': {
+    when: 'An import stored the account of another system, with its identities and memberships.',
+    details: '`source`: the system',
+  },
+  'user.import-updated': {
+    when: 'An import with `--update` changed an account that it had stored, and its user had not used. Earlier grants end.',
+    details: '`source`: the system',
+  },
   'user.password-changed': {},
   'user.password-upgraded': {
     when: 'The user signed in, and the hash of the password, which another system had made, was replaced. Nothing ends.',

@@ -1,0 +1,60 @@
+import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
+import { makeClientPolicy } from '../../clients/evaluate-client.ts'
+import { openDomainRules } from '../../protocol/client/domain-rule.ts'
+import { evaluateClientPolicy } from '../../protocol/client/policy.ts'
+import { DEFAULT_ID_TOKEN_ALGORITHM } from '../../protocol/openid/id-token.ts'
+import { hasFapiKey, isFapiAlgorithm, PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
+import { DEVICE_CODE } from '../../protocol/token/grant-types.ts'
+import { isOpenid } from '../../protocol/token/scope.ts'
+import { conflict } from '../admin-error.ts'
+
+export type RuleNeeds = StoreNeeds<'listDomainRules'> & Pick<Context, 'settings'>
+
+/**
+ * The policy must allow the client, and each rule must have an effect: a rule without one is a mistake of the administrator.
+ *
+ * @throws AdminError which says what is not possible
+ */
+export async function requirePossible(context: RuleNeeds, client: ClientRecord): Promise<void> {
+  const { metadata, rules } = client
+  // The copy that requests use may be a second old, and a task may follow one that changed the rules for domains.
+  const policy = makeClientPolicy(context.settings, openDomainRules(await context.store.listDomainRules()))
+  const verdicts = [undefined, ...metadata.redirectUris].map((redirectUri) =>
+    evaluateClientPolicy(policy, { client, phase: 'enter', redirectUri }),
+  )
+  const refusal = verdicts.find((verdict) => verdict.kind === 'refused')
+  if (refusal?.reason === 'domain-blocked') {
+    throw conflict(`The domain of ${refusal.uri} is blocked. See "grantor domain list".`)
+  }
+  if (rules.pkce !== 'required' && metadata.authMethod === 'none') {
+    throw conflict('Only a client that authenticates may omit PKCE. A public client needs it.')
+  }
+  if (rules.profile === 'fapi2') requireFapi(client)
+  if (rules.consent === 'asked') return
+  if (metadata.scope === undefined) {
+    throw conflict('Implied consent covers the registered scope only, and this client has none. Give its scope.')
+  }
+  if (!verdicts.some((verdict) => verdict.kind === 'allowed' && verdict.rights.mayImplyConsent)) {
+    throw conflict('Implied consent needs a redirect URI that uses https and leads to another computer.')
+  }
+}
+
+/** FAPI 2.0 Security Profile §5.3.2.1 and §5.4. @throws AdminError which names each condition that the client does not meet */
+function requireFapi({ metadata, rules }: ClientRecord): void {
+  const { authMethod, grantTypes, idTokenAlgorithm, keys, scope } = metadata
+  const algorithm = keys?.algorithm
+  const mayLogIn = grantTypes.includes('authorization_code') && (scope === undefined || isOpenid(scope))
+  const isUnfit = idTokenAlgorithm === undefined || idTokenAlgorithm === DEFAULT_ID_TOKEN_ALGORITHM
+  const missing = [
+    ...(authMethod === 'private_key_jwt' ? [] : ['keys (token_endpoint_auth_method private_key_jwt)']),
+    ...(algorithm === undefined || isFapiAlgorithm(algorithm)
+      ? []
+      : [`a token_endpoint_auth_signing_alg of ${PROOF_ALGORITHMS.join(', ')}, or none`]),
+    ...(keys?.kind !== 'jwks' || hasFapiKey(keys) ? [] : [`a key for one of ${PROOF_ALGORITHMS.join(', ')}`]),
+    ...(rules.pkce === 'optional' ? ['another rule pkce than optional'] : []),
+    ...(grantTypes.includes(DEVICE_CODE) ? [`other grant types than ${DEVICE_CODE}`] : []),
+    ...(mayLogIn && isUnfit ? ['an id_token_signed_response_alg other than RS256, because it may use openid'] : []),
+  ]
+  if (missing.length > 0) throw conflict(`The profile fapi2 needs:\n${missing.join('\n')}`)
+}

@@ -1,0 +1,110 @@
+import { AdminError } from '../admin/admin-error.ts'
+import { prepareClient, type MetadataInput } from '../admin/client/metadata.ts'
+import type { TaskContext } from '../admin/task.ts'
+import { registrationPolicy } from '../clients/registration-policy.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
+import { GIVEN_SECRET_FORM, isGuessable, matchesSecretHash } from '../protocol/client/authentication.ts'
+import { parseUserId } from '../protocol/ids.ts'
+import { NO_SCOPE } from '../protocol/token/scope.ts'
+import { checkRedirectUri } from '../protocol/uri/redirect-uri.ts'
+import type { ImportReason } from './reasons.ts'
+import type { ImportedClient } from './records.ts'
+import type { ImportOutcome } from './report.ts'
+
+/** What became of a client. */
+export interface ImportedClientResult {
+  readonly outcome: ImportOutcome
+  readonly reasons: readonly ImportReason[]
+  readonly detail?: string | undefined
+  /** The URIs that were not taken. */
+  readonly refusedUris: readonly string[]
+}
+
+interface ClientOptions {
+  readonly source: string
+  readonly isDryRun: boolean
+  /** Receives the new secret of a client before the client is stored. undefined: such a client is refused. */
+  readonly keepSecret: ((clientId: string, secret: string) => void) | undefined
+}
+
+/** The hosts of clients are those of the operator. */
+const ORIGIN = { source: 'operator', verifiedAt: undefined, document: undefined } as const
+
+/** Stores a client of another system with the id and the secret that it has. One that exists stays as it is. */
+export async function importClient(
+  context: TaskContext,
+  record: ImportedClient,
+  options: ClientOptions,
+): Promise<ImportedClientResult> {
+  const { type: _, client_id: chosenId, client_secret: secret, disabled, rules, ...given } = record
+  const uris = await takeUris(context, given)
+  const metadata = { ...given, ...uris.taken } as MetadataInput
+  const refusedUris = uris.refused
+  const method = metadata.token_endpoint_auth_method
+  const needsSecret = method !== 'none' && method !== 'private_key_jwt'
+  const isUsable = typeof secret === 'string' && GIVEN_SECRET_FORM.test(secret) && !isGuessable(secret)
+  const givenSecret = needsSecret && isUsable ? secret : undefined
+  const isNew = needsSecret && givenSecret === undefined
+  const reasons: readonly ImportReason[] = isNew ? ['secret_guessable'] : []
+  if (isNew && options.keepSecret === undefined) return { outcome: 'refused', reasons, refusedUris }
+  const userId = parseUserId(chosenId)
+  if (userId !== undefined && (await context.store.findUser(userId)) !== undefined)
+    return { outcome: 'refused', reasons: ['id_taken'], refusedUris }
+  try {
+    const input = { chosenId, givenSecret, metadata, rules, approvedScope: NO_SCOPE }
+    const made = await prepareClient(context, input)
+    const client = disabled ? { ...made.client, disabledAt: context.clock() } : made.client
+    const stored = await context.store.findClient(client.id)
+    if (stored !== undefined) return { outcome: isSame(context, stored, client, givenSecret), reasons: [], refusedUris }
+    if (options.isDryRun) return { outcome: 'created', reasons, refusedUris }
+    if (made.secret !== undefined) options.keepSecret?.(chosenId, made.secret)
+    const about = { details: { source: options.source } }
+    const outcome = await context.store.createClient({ ...client, about })
+    return { outcome: outcome === 'created' ? 'created' : 'differs', reasons, refusedUris }
+  } catch (cause) {
+    if (!(cause instanceof AdminError)) throw cause
+    const detail = cause.message.replaceAll('\n', '; ')
+    return { outcome: 'refused', reasons: ['client_not_possible'], detail, refusedUris }
+  }
+}
+
+/** A URI that the server cannot have is left out, and the others are kept (threats.md REG-05). */
+async function takeUris(context: TaskContext, given: Partial<ImportedClient>) {
+  const policy = registrationPolicy(context, await context.store.listApis(), ORIGIN)
+  const refused: string[] = []
+  const take = (uris: readonly string[] | undefined): readonly string[] | undefined =>
+    uris === undefined
+      ? undefined
+      : [...new Set(uris)].filter((uri) => {
+          const isUsable = checkRedirectUri(uri, policy).kind === 'usable'
+          if (!isUsable) refused.push(uri)
+          return isUsable
+        })
+  const taken = {
+    redirect_uris: take(given.redirect_uris),
+    post_logout_redirect_uris: take(given.post_logout_redirect_uris),
+  }
+  return { taken, refused: [...new Set(refused)] }
+}
+
+function isSame(
+  { secrets }: Pick<TaskContext, 'secrets'>,
+  stored: ClientRecord,
+  made: ClientRecord,
+  secret: string | undefined,
+): 'same' | 'differs' {
+  const hasSecret =
+    secret === undefined ||
+    (stored.secretHash !== undefined && matchesSecretHash(secrets, stored.id, secret, stored.secretHash))
+  return hasSecret && textOf(stored) === textOf(made) ? 'same' : 'differs'
+}
+
+/** What an import says about a client. The store keeps no members that are undefined, and has others in another order. */
+function textOf({ metadata, rules, disabledAt }: ClientRecord): string {
+  const kept = JSON.parse(JSON.stringify({ ...metadata, ...rules })) as object
+  return JSON.stringify([Object.entries(kept).toSorted(byName), disabledAt === undefined])
+}
+
+function byName([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : 1
+}

@@ -1,0 +1,30 @@
+/** Why an import refused a record, or took a part of it only. For its report, and docs/moving.md. Markdown. */
+export const IMPORT_REASONS = {
+  line_malformed:
+    'The line is no JSON object in UTF-8, has more than 1 MiB or 16 levels, or contains a NUL, half a surrogate pair or `__proto__`.',
+  record_malformed: 'A member is missing, unknown or malformed; `detail` names it.',
+  record_repeated: 'An earlier line of the file has the same id or address; `detail` names the line.',
+  email_malformed: 'The text is no address with which a user can sign in here.',
+  email_taken: 'Another user here has the address.',
+  identity_taken: 'Another user here has one of the identities.',
+  id_taken: 'A client here has the id of the user, or a user or an API has that of the client (RFC 9068 §5).',
+  id_reserved: 'The id is like those that this server makes, or has characters that ids cannot have.',
+  organization_unknown: 'The user belongs to an organization that neither the file nor this server has.',
+  second_factor_lost:
+    'The account had a second factor that cannot be moved. Without `--without-second-factor` nothing at all is written.',
+  client_not_possible: 'The server cannot have such a client; `detail` says why.',
+  secret_guessable:
+    'The secret is absent, short or has few different characters. With `--secrets` the client gets a new one.',
+  redirect_uri_refused:
+    'One URI of the client is not taken, because it has a wildcard or cannot be registered; `detail` is the URI.',
+  id_replaced: 'The id cannot be one here, so the user got another. The report has both.',
+  hash_unsupported: 'Imported without a password: its hash is of no known format.',
+  hash_too_expensive: 'Imported without a password: its hash takes too long to verify.',
+  password_not_used:
+    'Imported without a password: the account cannot sign in with one here, or had to be given a new one.',
+  identity_dropped:
+    'An identity was not taken: no `--provider` names its provider, its subject is malformed, or the provider gives each client another one.',
+  needs_link: 'The user has no way to sign in. Hand over a link: `grantor user create-link`.',
+} as const satisfies Readonly<Record<string, string>>
+
+export type ImportReason = keyof typeof IMPORT_REASONS

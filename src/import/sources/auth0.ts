@@ -1,0 +1,117 @@
+import { isObject } from '../../base/json.ts'
+import { isAcceptable, readDocument, readRecordLines } from '../input-file.ts'
+import type { SourceRecord } from '../records.ts'
+import type { Source } from '../source.ts'
+import { objectsOf, sourceRecord, takeAttributes, takeGrantTypes, textOf, textsOf } from './attributes.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** Of users: what is no attribute. Everything else that is no standard claim is counted as dropped. */
+const STATE: ReadonlySet<string> = new Set([
+  'user_id',
+  'email',
+  'email_verified',
+  'identities',
+  'blocked',
+  'multifactor',
+  'name',
+  'created_at',
+  'updated_at',
+  'last_login',
+  'last_ip',
+  'last_password_reset',
+  'logins_count',
+])
+/** As Auth0 names the connection that has passwords. */
+const OWN = 'auth0'
+
+/** Users of a bulk export, the password hashes that its support gives, and the clients of its Management API. */
+export const AUTH0: Source = {
+  verb: 'auth0',
+  summary: 'Import users, password hashes and clients of Auth0.',
+  argument: ['users', 'a bulk export of the users, a JSON object on each line'],
+  options: [
+    ['hashes', 'the password hashes that the support of Auth0 gave, a JSON object on each line'],
+    ['clients', 'the answer of GET /api/v2/clients, a JSON array'],
+  ],
+  namesProvidersHere: false,
+  paths: ({ main, others }) => [main, ...Object.values(others)],
+  *read({ main, others }): Generator<SourceRecord> {
+    const { hashes, clients } = others
+    const known = hashes === undefined ? new Map<string, string>() : readHashes(hashes)
+    for (const { line, value } of readRecordLines(main)) yield userOf(line, value, known)
+    if (clients === undefined) return
+    for (const [index, client] of objectsOf(readDocument(clients)).entries())
+      if (client['global'] !== true) yield clientOf(index + 1, client)
+  },
+}
+
+/** By the ids of the users. */
+function readHashes(path: string): ReadonlyMap<string, string> {
+  const hashes = new Map<string, string>()
+  for (const { value } of readRecordLines(path)) {
+    const id = value?.['_id']
+    const oid = isObject(id) ? id['$oid'] : id
+    const hash = value?.['passwordHash']
+    if (typeof oid === 'string' && typeof hash === 'string') hashes.set(`${OWN}|${oid.replace(/^auth0\|/, '')}`, hash)
+  }
+  return hashes
+}
+
+function userOf(line: number, user: JsonObject | undefined, hashes: ReadonlyMap<string, string>): SourceRecord {
+  const id = user?.['user_id']
+  if (user === undefined || typeof id !== 'string') return sourceRecord('user', line, id, {})
+  const { phone_verified: isPhoneVerified, ...attributes } = Object.fromEntries(
+    Object.entries(user).filter(([name]) => !STATE.has(name)),
+  )
+  // Entra's pair of ids, of which identities are made (`subject_claim: tenant-object`).
+  const { tid, tenantid, oid, ...profile } = attributes
+  const tenant = textOf(tid ?? tenantid)
+  const object = textOf(oid)
+  const pair = tenant !== undefined && object !== undefined ? `${tenant}/${object}` : undefined
+  const taken = takeAttributes(user['name'], { ...profile, phone_number_verified: isPhoneVerified })
+  const others = objectsOf(user['identities']).filter(({ provider }) => provider !== OWN)
+  const identities = others.map((one) => identityOf(one, pair)).filter((one) => one !== undefined)
+  return sourceRecord('user', line, id, {
+    notes: identities.length < others.length ? ['identity_dropped'] : [],
+    dropped: taken.dropped,
+    value: {
+      type: 'user',
+      id,
+      email: user['email'] ?? null,
+      email_verified: user['email_verified'] === true,
+      name: taken.name,
+      profile: taken.profile,
+      password_hash: hashes.get(id),
+      disabled: user['blocked'] === true,
+      has_second_factor: textsOf(user['multifactor']).length > 0,
+      identities,
+    },
+  })
+}
+
+function identityOf({ connection, provider, user_id: id }: JsonObject, pair: string | undefined) {
+  const name = textOf(connection) ?? textOf(provider)
+  const subject = provider === 'waad' ? pair : textOf(id)
+  return name === undefined || subject === undefined ? undefined : { provider: name, subject }
+}
+
+function clientOf(line: number, client: JsonObject): SourceRecord {
+  const id = client['client_id']
+  if (!isAcceptable(client)) return sourceRecord('client', line, id, {})
+  const isPublic = ['spa', 'native'].includes(String(client['app_type']))
+  const { grantTypes, dropped } = takeGrantTypes(textsOf(client['grant_types']))
+  return sourceRecord('client', line, id, {
+    dropped,
+    value: {
+      type: 'client',
+      client_id: id,
+      client_name: textOf(client['name']) ?? id,
+      token_endpoint_auth_method: client['token_endpoint_auth_method'] ?? (isPublic ? 'none' : 'client_secret_post'),
+      grant_types: grantTypes,
+      redirect_uris: textsOf(client['callbacks']),
+      post_logout_redirect_uris: textsOf(client['allowed_logout_urls']),
+      client_secret: textOf(client['client_secret']),
+    },
+  })
+}

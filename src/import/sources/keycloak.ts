@@ -1,0 +1,209 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { isObject, parseJson } from '../../base/json.ts'
+import { base32, base32Bytes } from '../../protocol/sign-in/totp.ts'
+import { isAcceptable, readDocument } from '../input-file.ts'
+import type { SourceRecord } from '../records.ts'
+import type { Source } from '../source.ts'
+import { objectsOf, sourceRecord, takeAttributes, takeGrantTypes, textOf, textsOf } from './attributes.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** The clients that every realm has. */
+const BUILT_IN: ReadonlySet<unknown> = new Set([
+  'account',
+  'account-console',
+  'admin-cli',
+  'broker',
+  'realm-management',
+  'security-admin-console',
+])
+/** Its names of attributes that are standard claims. */
+const CLAIMS: Readonly<Record<string, string>> = {
+  phoneNumber: 'phone_number',
+  phoneNumberVerified: 'phone_number_verified',
+}
+/** The second factors that cannot be moved. Users make new recovery codes here. */
+const OTHER_FACTORS: ReadonlySet<unknown> = new Set(['webauthn', 'webauthn-passwordless'])
+
+/** A realm as `kc.sh export` writes it: a file, or a folder with files of users. */
+export const KEYCLOAK: Source = {
+  verb: 'keycloak',
+  summary: 'Import users, organizations and clients of a realm of Keycloak.',
+  argument: [
+    'realm',
+    'a file or folder of "kc.sh export --realm <realm>"; the export of its console lacks the secrets',
+  ],
+  options: [],
+  namesProvidersHere: false,
+  paths: ({ main }) => filesOf(main),
+  *read({ main }): Generator<SourceRecord> {
+    let members: ReadonlyMap<string, readonly string[]> = new Map()
+    let line = 0
+    for (const path of filesOf(main)) {
+      const realm = readDocument(path)
+      if (!isObject(realm)) throw new Error(`${path} is not the export of a realm.`)
+      const organizations = objectsOf(realm['organizations'])
+      if (organizations.length > 0) members = membersOf(organizations)
+      for (const one of organizations) yield organizationOf((line += 1), one)
+      for (const one of objectsOf(realm['users'])) {
+        // The account of a client that acts for itself: the client has it.
+        if (one['serviceAccountClientId'] === undefined) yield userOf((line += 1), one, members)
+      }
+      for (const one of objectsOf(realm['clients']))
+        if (!BUILT_IN.has(one['clientId'])) yield clientOf((line += 1), one)
+    }
+  },
+}
+
+/** The realm comes before its users. */
+function filesOf(path: string): readonly string[] {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return [path]
+  const names = readdirSync(path).filter((name) => name.endsWith('.json'))
+  const realms = names.filter((name) => name.endsWith('-realm.json'))
+  const [realm] = realms
+  if (realm === undefined || realms.length > 1)
+    throw new Error(`${path} has the export of ${realms.length} realms. Give the folder of one: kc.sh export --realm`)
+  const start = realm.replace(/realm\.json$/, 'users-')
+  const users = names.filter((name) => name.startsWith(start))
+  return [realm, ...users.toSorted((one, other) => numberOf(one) - numberOf(other))].map((name) => join(path, name))
+}
+
+function numberOf(name: string): number {
+  return Number(/(\d+)\.json$/.exec(name)?.[1] ?? 0)
+}
+
+/** The ids of the organizations of each user, by the user's name. */
+function membersOf(organizations: readonly JsonObject[]): ReadonlyMap<string, readonly string[]> {
+  const ids = new Map<string, string[]>()
+  for (const { id, members } of organizations) {
+    for (const { username } of objectsOf(members)) {
+      if (typeof username !== 'string' || typeof id !== 'string') continue
+      ids.set(username, [...(ids.get(username) ?? []), id])
+    }
+  }
+  return ids
+}
+
+function organizationOf(line: number, { id, name }: JsonObject): SourceRecord {
+  return sourceRecord('organization', line, id, { value: { type: 'organization', id, name } })
+}
+
+function userOf(line: number, user: JsonObject, members: ReadonlyMap<string, readonly string[]>): SourceRecord {
+  const { id, username, firstName, lastName } = user
+  if (!isAcceptable(user)) return sourceRecord('user', line, id, {})
+  const credentials = objectsOf(user['credentials'])
+  const names = [firstName, lastName].map(textOf).filter((one) => one !== undefined && one !== '')
+  const taken = takeAttributes(names.join(' '), {
+    ...attributesOf(user['attributes']),
+    given_name: firstName,
+    family_name: lastName,
+    preferred_username: username,
+  })
+  // An administrator gave the password, and the user had to replace it at the next sign-in.
+  const isTemporary = textsOf(user['requiredActions']).includes('UPDATE_PASSWORD')
+  const hash = passwordOf(credentials)
+  const apps = credentials.filter(({ type }) => type === 'otp')
+  const app = apps.map(appOf).find((one) => one !== undefined)
+  const federated = objectsOf(user['federatedIdentities'])
+  return sourceRecord('user', line, id, {
+    notes: hash !== undefined && isTemporary ? ['password_not_used'] : [],
+    dropped: taken.dropped,
+    value: {
+      type: 'user',
+      id,
+      email: user['email'] ?? null,
+      email_verified: user['emailVerified'] === true,
+      name: taken.name,
+      profile: taken.profile,
+      password_hash: isTemporary ? null : hash,
+      disabled: user['enabled'] === false,
+      totp: app === undefined ? null : { secret: app },
+      has_second_factor:
+        (apps.length > 0 && app === undefined) || credentials.some(({ type }) => OTHER_FACTORS.has(type)),
+      identities: federated.map((one) => ({ provider: one['identityProvider'], subject: one['userId'] })),
+      organizations: members.get(String(username)) ?? [],
+    },
+  })
+}
+
+function attributesOf(attributes: unknown): JsonObject {
+  const entries = Object.entries(isObject(attributes) ? attributes : {})
+  return Object.fromEntries(entries.map(([name, value]) => [CLAIMS[name] ?? name, claimOf(CLAIMS[name], value)]))
+}
+
+function claimOf(claim: string | undefined, value: unknown): unknown {
+  const text = textOf(value)
+  return claim === 'phone_number_verified' && text !== undefined ? text === 'true' : (text ?? value)
+}
+
+/** Its credentials are JSON as text. Parameters of argon2 are lists of one text. */
+function passwordOf(credentials: readonly JsonObject[]): string | undefined {
+  const password = credentials.find(({ type }) => type === 'password')
+  if (password === undefined) return undefined
+  const secret = parsed(password['secretData'])
+  const { algorithm, hashIterations: rounds, additionalParameters } = parsed(password['credentialData'])
+  const [salt, hash] = [textOf(secret['salt']), textOf(secret['value'])]
+  if (algorithm !== 'argon2') {
+    const digest = algorithm === 'pbkdf2' ? 'pbkdf2-sha1' : textOf(algorithm)
+    return `$${digest}$i=${textOf(rounds)}$${salt}$${hash}`
+  }
+  const parameters = isObject(additionalParameters) ? additionalParameters : {}
+  const [type, memory, lanes] = ['type', 'memory', 'parallelism'].map((name) => textOf(parameters[name]))
+  const version = textOf(parameters['version']) === '1.3' ? '19' : '16'
+  return `$argon2${type}$v=${version}$m=${memory},t=${textOf(rounds)},p=${lanes}$${salt}$${hash}`
+}
+
+/** The secret of an authenticator app that computes codes as this server does, in base32. Its text is the secret, or base32 of it. */
+function appOf({ secretData, credentialData }: JsonObject): string | undefined {
+  const { subType, digits, period, algorithm, secretEncoding } = parsed(credentialData)
+  const secret = textOf(parsed(secretData)['value'])
+  const isUsual = subType === 'totp' && digits === 6 && period === 30 && algorithm === 'HmacSHA1'
+  if (!isUsual || secret === undefined) return undefined
+  const bytes = secretEncoding === 'BASE32' ? base32Bytes(secret) : Buffer.from(secret)
+  return bytes === undefined || bytes.length < 16 ? undefined : base32(bytes)
+}
+
+function parsed(text: unknown): JsonObject {
+  const value = typeof text === 'string' ? parseJson(text) : text
+  return isAcceptable(value) ? value : {}
+}
+
+function clientOf(line: number, client: JsonObject): SourceRecord {
+  const { clientId: id } = client
+  // The other protocol is SAML.
+  const isForeign = client['protocol'] !== undefined && client['protocol'] !== 'openid-connect'
+  if (!isAcceptable(client) || isForeign || client['bearerOnly'] === true) return sourceRecord('client', line, id, {})
+  const attributes = isObject(client['attributes']) ? client['attributes'] : {}
+  const { grantTypes, dropped } = takeGrantTypes([
+    ...(client['standardFlowEnabled'] === true ? ['authorization_code', 'refresh_token'] : []),
+    ...(client['serviceAccountsEnabled'] === true ? ['client_credentials'] : []),
+    ...(client['implicitFlowEnabled'] === true ? ['implicit'] : []),
+    ...(client['directAccessGrantsEnabled'] === true ? ['password'] : []),
+  ])
+  const uris = textsOf(client['redirectUris']).map((uri) => absolute(client, uri))
+  const signedOut = textOf(attributes['post.logout.redirect.uris'])?.split('##') ?? []
+  const keys = attributes['use.jwks.url'] === 'true' ? textOf(attributes['jwks.url']) : undefined
+  const authenticates = client['clientAuthenticatorType'] === 'client-jwt' ? 'private_key_jwt' : 'client_secret_basic'
+  return sourceRecord('client', line, id, {
+    dropped,
+    value: {
+      type: 'client',
+      client_id: id,
+      client_name: (textOf(client['name']) ?? '').trim() || id,
+      token_endpoint_auth_method: client['publicClient'] === true ? 'none' : authenticates,
+      ...(authenticates === 'private_key_jwt' && keys !== undefined && { jwks_uri: keys }),
+      grant_types: grantTypes,
+      redirect_uris: uris,
+      // `+` means the redirect URIs.
+      post_logout_redirect_uris: signedOut.flatMap((uri) => (uri === '+' ? uris : [absolute(client, uri)])),
+      client_secret: textOf(client['secret']),
+      disabled: client['enabled'] === false,
+    },
+  })
+}
+
+/** A path is below the root of the client. */
+function absolute({ rootUrl }: JsonObject, uri: string): string {
+  return uri.startsWith('/') && typeof rootUrl === 'string' ? `${rootUrl.replace(/\/$/, '')}${uri}` : uri
+}

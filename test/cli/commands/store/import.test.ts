@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, statSync, watch } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import type { UserId } from '../../../../src/protocol/ids.ts'
+import { command, openServerForCommands } from '../../../support/command.ts'
+import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
+import { MAIN } from '../../../support/process.ts'
+import { temporaryFolder } from '../../../support/server.ts'
+import { aUserLine, readReport, writeInput, writeRecords } from '../../../import/importing.ts'
+
+const { context } = await openServerForCommands(WHOLE_FILE)
+
+test('import users: what it did, the report for its owner only, and exit codes 0, 1, 2 and 3', async (t) => {
+  const report = join(temporaryFolder(t), 'report')
+  const good = writeRecords(t, [
+    aUserLine('ada', { password_hash: '$2b$04$b2JFR358tkfUeHA75xI0heDYFlY3yebD4oi7F1ySmn1q5Ja6J6V3C' }),
+    aUserLine('4711'),
+  ])
+  const dry = await command(['import', 'users', good, '--dry-run'])
+  assert.match(dry.stdout, /^Nothing was written\. An import would do this:\nUsers: 2 created\n/)
+  assert.equal(await context.store.findUser('ada' as UserId), undefined)
+  const done = await command(['import', 'users', good, '--report', report])
+  assert.equal(done.code, 0)
+  assert.match(
+    done.stdout,
+    /^Users: 2 created\n\n {2}1 needs_link: [^\n]+user create-link"[^]*\n1 users keep an id that looks like a name/,
+  )
+  assert.equal(statSync(report).mode & 0o777, 0o600)
+  assert.deepEqual(readReport(report).report[1], {
+    line: 2,
+    kind: 'user',
+    source_id: '4711',
+    id: '4711',
+    outcome: 'created',
+    reason: 'needs_link',
+  })
+  // A report is never written over another file.
+  const before = readFileSync(report, 'utf8')
+  const again = await command(['import', 'users', good, '--report', report])
+  assert.equal(again.code, 1)
+  assert.match(again.stderr, /it exists already/)
+  assert.equal(readFileSync(report, 'utf8'), before)
+  const partly = await command(['import', 'users', writeInput(t, '{}\n'), '--json'])
+  assert.equal(partly.code, 3)
+  assert.partialDeepStrictEqual(JSON.parse(partly.stdout), { user: { refused: 1 }, reasons: { record_malformed: 1 } })
+  const lost = await command(['import', 'users', writeRecords(t, [aUserLine('f', { has_second_factor: true })])])
+  assert.equal(lost.code, 1)
+  assert.match(lost.stderr, /--without-second-factor/)
+  for (const words of [
+    [],
+    [good, '--provider', 'there'],
+    [good, '--server', 'http://localhost:1'],
+    [good, '--only', 'x'],
+  ])
+    assert.equal((await command(['import', 'users', ...words])).code, 2, words.join(' '))
+})
+
+test('import users --schema prints what the example of the page meets', async () => {
+  const { code, stdout } = await command(['import', 'users', '--schema'])
+  assert.equal(code, 0)
+  const { oneOf } = JSON.parse(stdout) as { readonly oneOf: readonly { readonly properties: object }[] }
+  const known = oneOf.map(({ properties }) => new Set(Object.keys(properties)))
+  const page = readFileSync('docs/moving.md', 'utf8')
+  const examples = page.match(/^\{"type":.*\}$/gm) ?? []
+  assert.equal(examples.length, 3)
+  for (const example of examples) {
+    const names = Object.keys(JSON.parse(example) as object)
+    assert.ok(
+      known.some((one) => names.every((name) => one.has(name))),
+      example,
+    )
+  }
+})
+
+test('IMP-06: after kill -9 in the middle there are whole users only, and a second run stores the others', async (t) => {
+  const count = 600
+  const lines = Array.from({ length: count }, (_, index) =>
+    aUserLine(`k-${index}`, { identities: [{ provider: 'delegate', subject: `k-${index}` }] }),
+  )
+  const file = writeRecords(t, lines)
+  const report = join(temporaryFolder(t), 'report')
+  const folder = dirname(report)
+  const isWritten = new Promise<void>((resolve) => {
+    const watcher = watch(folder, () => {
+      if ((statSync(report, { throwIfNoEntry: false })?.size ?? 0) === 0) return
+      watcher.close()
+      resolve()
+    })
+  })
+  const child = spawn(process.execPath, [MAIN, 'import', 'users', file, '--report', report], { stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  await Promise.race([isWritten, ended])
+  child.kill('SIGKILL')
+  await ended
+  const { store } = context
+  const stored = await Promise.all(lines.map((_, index) => store.findUser(`k-${index}` as UserId)))
+  const users = stored.filter((user) => user !== undefined)
+  assert.ok(users.length >= 100)
+  for (const { id } of users) assert.equal((await store.listIdentities(id)).length, 1, id)
+  const { code, stdout } = await command(['import', 'users', file, '--json'])
+  assert.equal(code, 0)
+  const { user } = JSON.parse(stdout) as { readonly user: { readonly created?: number; readonly same?: number } }
+  assert.deepEqual([user.same, (user.created ?? 0) + (user.same ?? 0)], [users.length, count])
+})

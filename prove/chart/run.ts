@@ -9,12 +9,12 @@ import { CHART, firstLine, objectsOf, renderedPath, VALUE_FILES, valuesPath, typ
 
 /** The Helm chart without a cluster: linted, rendered, and decoded strictly into the types of the Kubernetes API. See docs/proofs.md. */
 
-const HELM = { 3: 'helm.sh/helm/v3/cmd/helm@v3.22.0', 4: 'helm.sh/helm/v4/cmd/helm@v4.3.1' } as const
+const HELM = { v3: 'helm.sh/helm/v3/cmd/helm@v3.22.0', v4: 'helm.sh/helm/v4/cmd/helm@v4.3.1' } as const
 /** What a strict decoder must refuse. */
 const PLANTED = 'apiVersion: v1\nkind: Service\nmetadata: { name: planted }\nspec: { port: 80 }\n'
 
 const { helm, write } = readOptions({
-  helm: names('the releases of Helm that are built', ['3', '4'], 'all'),
+  helm: names('the releases of Helm that are built', ['v3', 'v4'], 'all'),
   write: flag('write deploy/helm/rendered, with the first of these releases, instead of comparing'),
 })
 
@@ -33,7 +33,7 @@ const decoder = join(folder, 'decode')
 capture('go', ['build', '-mod=readonly', '-o', decoder, '.'], { cwd: 'prove/chart/decode' })
 const planted = join(folder, 'planted.yaml')
 writeFileSync(planted, PLANTED)
-if (attempt(decoder, [planted]) === undefined) findings.report('An object with an unknown member was decoded.')
+if (attempt(decoder, [planted]) !== undefined) findings.report('An object with an unknown member was decoded.')
 const decoded = attempt(decoder, VALUE_FILES.map(renderedPath), report)
 const count = decoded?.trim().split('\n').length ?? 0
 if (count < 4 * VALUE_FILES.length) findings.report(`Only ${count} objects were decoded.`)
@@ -54,7 +54,7 @@ function proveRelease(program: string, release: keyof typeof HELM): void {
 /** Releases of Helm may differ in comments and empty lines, so the objects are compared. */
 function compare(name: ValueFile, release: string, text: string): void {
   const path = renderedPath(name)
-  if (!isWritten) return writeFileSync(path, `${firstLine(name)}\n${text}`)
+  if (!isWritten) return writeFileSync(path, `${firstLine(name)}\n${text.replace(/^---\n/, '')}`)
   const committed = readFileSync(path, 'utf8')
   if (committed.split('\n', 1)[0] !== firstLine(name)) findings.report(`${path} was rendered of other templates.`)
   if (!isDeepStrictEqual(byKind(committed), byKind(text))) findings.report(`Helm ${release} renders ${path} otherwise.`)

@@ -138,21 +138,21 @@ for (const name of VALUE_FILES) {
     assert.deepEqual(targets.toSorted(), enabled ? [['admin'], ['http']] : [['http']])
     for (const { spec } of services)
       assert.equal((spec['selector'] as Members)['app.kubernetes.io/component'], 'server')
-    const [way] = objects.filter(({ kind }) => kind === 'Ingress' || kind === 'HTTPRoute')
-    assert.doesNotMatch(JSON.stringify(way?.spec), /admin|3001/)
+    const way = objects.find(({ kind }) => kind === 'Ingress' || kind === 'HTTPRoute') ?? assert.fail()
+    assert.doesNotMatch(JSON.stringify(way.spec), /admin|3001/)
     const host = envOf(podsOf(name)[0] ?? assert.fail())['GRANTOR_ADMIN_HOST']
     assert.equal(host, enabled ? '0.0.0.0' : undefined)
   })
 }
 
 test('on SQLite one pod at a time has the volume, and the database is in a folder that its user made', () => {
-  const [deployment] = renderedOf('sqlite').filter(({ kind }) => kind === 'Deployment')
+  const deployment = renderedOf('sqlite').find(({ kind }) => kind === 'Deployment')
   assert.deepEqual([deployment?.spec['replicas'], deployment?.spec['strategy']], [1, { type: 'Recreate' }])
   const [pod] = podsOf('sqlite')
   // The group may write to the root of the volume, and the server refuses to keep a database there.
   assert.equal(envOf(pod ?? assert.fail())['DATABASE_URL'], 'sqlite:/data/store/grantor.db')
   assert.equal(pod?.securityContext['fsGroupChangePolicy'], 'OnRootMismatch')
-  const [claim] = renderedOf('sqlite').filter(({ kind }) => kind === 'PersistentVolumeClaim')
+  const claim = renderedOf('sqlite').find(({ kind }) => kind === 'PersistentVolumeClaim')
   assert.equal(pod?.volumes[0]?.persistentVolumeClaim?.claimName, claim?.metadata.name)
 })
 

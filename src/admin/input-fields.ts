@@ -97,7 +97,7 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): InputField 
     isRequired,
     isNullable: schema.anyOf?.some(({ type }) => type === 'null') === true,
     maxLength: value.maxLength,
-    default: typeof schema.default === 'object' || schema.default === undefined ? undefined : String(schema.default),
+    default: isPlain(schema.default) ? String(schema.default) : undefined,
     parts: parts.map(([part, inner]) => fieldOf(part, inner, shape.required?.includes(part) === true)),
   }
 }
@@ -128,7 +128,7 @@ function hasOpenParts(properties: Schema['properties'] = {}): boolean {
 export function readFields(
   fields: readonly InputField[],
   texts: Texts,
-  earlier?: Texts | undefined,
+  earlier?: Texts,
 ): Readonly<Record<string, unknown>> {
   return readParts(fields, '', texts, earlier)
 }
@@ -241,7 +241,11 @@ function textsOfOne({ kind, parts }: InputField, path: string, value: unknown): 
   }
   if (kind === 'lines') return { [path]: (value as readonly string[]).join('\n') }
   if (kind === 'boxes') return { [path]: (value as readonly string[]).join(' ') }
-  return { [path]: kind === 'json' ? JSON.stringify(value, undefined, 2) : String(value) }
+  return { [path]: kind !== 'json' && isPlain(value) ? String(value) : JSON.stringify(value, undefined, 2) }
+}
+
+function isPlain(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }
 
 /** The field in which a problem of the input is: the path of the text in the form; undefined: in none. */

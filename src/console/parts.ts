@@ -158,13 +158,13 @@ function bodyRow<Row>(row: Row, { columns, idOf, isLeftOut, labelOf }: Table<Row
   const [first, ...others] = columns
   const rowId = idOf?.(row) ?? ''
   const pick = chooses ? box(isLeftOut?.(row) === true ? undefined : rowId, labelOf?.(row) ?? rowId) : undefined
-  const name = html`<th scope="row">${first.cell(row)}</th>`
+  const head = html`<th scope="row">${first.cell(row)}</th>`
   const cells = others.map((column) => {
     const attributes = html`data-label="${column.heading}"${classOf(column)}`
     return html`<td ${attributes}>${column.cell(row)}</td>`
   })
   return html`<tr data-row>
-    ${pick}${name}${cells}
+    ${pick}${head}${cells}
   </tr>`
 }
 

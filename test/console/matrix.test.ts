@@ -136,20 +136,20 @@ function isOfServer({ sees }: Caller, { ofServer = [] }: ScreenRule, task: strin
 
 function askOf(caller: Caller, rule: ScreenRule, task: string, path: string): Kind {
   const page = pageOf(caller, rule, path)
-  const form = ruleOf(rule, task)
+  const form = neededBy(rule, task)
   if (page !== 'page') return page
   if (caller.access !== 'read' && isOfServer(caller, rule, task)) return 'absent'
   if (caller.access === 'read' && form !== 'reads') return 'refused'
   return form === 'fresh' && !caller.isFresh ? 'sign-in' : 'page'
 }
 
-function ruleOf({ forms }: ScreenRule, task: string): FormRule {
+function neededBy({ forms }: ScreenRule, task: string): FormRule {
   return forms[task] ?? 'fresh'
 }
 
 function formOf(caller: Caller, rule: ScreenRule, task: string, path: string): Kind {
   const page = pageOf(caller, rule, path)
-  const form = ruleOf(rule, task)
+  const form = neededBy(rule, task)
   if (page === 'sign-in') return 'back'
   if (page !== 'page') return page
   if (form !== 'reads' && (caller.access === 'read' || isOfServer(caller, rule, task))) return 'refused'

@@ -194,7 +194,7 @@ test('CON-10: an initial access token is shown once, with the limits that its fi
     trust_level: 'unverified',
     scope: null,
     redirect_hosts: ['app.example', '*.board.example'],
-    unused: (tokens[0]?.['template'] as Members)['unused'],
+    unused: (tokens[0]?.['template'] as Members | undefined)?.['unused'],
   })
   const shown = await browser.console.get(path)
   assert.doesNotMatch(shown.body, /<script>alert|<img src=x/)

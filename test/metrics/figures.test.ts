@@ -23,7 +23,7 @@ function openCounted() {
   let before = readFigures(metrics.count())
   return {
     count: (answer: Partial<Answered>) => metrics.countRequest({ ...ANSWERED, ...answer } as Answered),
-    take() {
+    take: () => {
       const now = readFigures(metrics.count())
       const counts = countsBetween(before, now)
       before = now

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { SCHEMA_FILE, schemaWithSettings } from '../../prove/chart/chart.ts'
 import { apiTypes } from '../../release/api-types.ts'
 import { API_TYPES_FILE } from '../../release/manifest.ts'
 import { withParts } from '../../src/cli/docs/generated-parts.ts'
@@ -8,12 +9,13 @@ import { ARCHITECTURE_PAGE, architecturePage } from './layout.ts'
 import { resultParts } from './results.ts'
 import { listClaims, rfcCoveragePage, securityCasesPage } from './titles.ts'
 
-/** Writes the pages and tables that `npm run docs` generates from test titles, the tables of settings and tasks, the rules of the layout, the keys of the tables, and the results of proofs and benchmarks. */
+/** Writes the pages and tables that `npm run docs` generates from test titles, the tables of settings and tasks, the rules of the layout, the keys of the tables, the schema of the chart's values, and the results of proofs and benchmarks. */
 const claims = listClaims()
 writeFileSync('docs/security-cases.md', securityCasesPage(claims))
 writeFileSync('docs/rfc-coverage.md', rfcCoveragePage(claims))
 writeFileSync(ADMINISTRATION_PAGE, await administrationPage())
 writeFileSync(ARCHITECTURE_PAGE, architecturePage())
 writeFileSync(API_TYPES_FILE, apiTypes())
+writeFileSync(SCHEMA_FILE, schemaWithSettings())
 for (const page of ['docs/proofs.md', 'docs/performance.md', DISTRIBUTION.page])
   writeFileSync(page, withParts(page, [...resultParts(), DISTRIBUTION]))

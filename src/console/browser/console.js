@@ -87,10 +87,10 @@ export function consoleScript() {
   for (const link of all('.side > nav [data-go]').toReversed()) {
     const row = /** @type {HTMLElement} */ (first?.cloneNode(true))
     const [keys, what] = row.children
-    const key = keys?.firstElementChild?.cloneNode()
-    if (key !== undefined) keys?.append(' ', key)
-    for (const [index, one] of [...(keys?.children ?? [])].entries())
-      one.textContent = index === 0 ? 'g' : (link.dataset['go'] ?? '')
+    const second = keys?.firstElementChild?.cloneNode()
+    if (second !== undefined) keys?.append(' ', second)
+    for (const [index, key] of [...(keys?.children ?? [])].entries())
+      key.textContent = index === 0 ? 'g' : (link.dataset['go'] ?? '')
     if (what !== undefined) what.textContent = link.textContent
     first?.after(row)
   }

@@ -21,7 +21,7 @@ const VERIFY: ScreenForm = {
 }
 
 /** Whether the audit is as the server wrote it. It is a form, because it reads all of it: no link starts that. */
-export const AUDIT_VERIFICATION = screen<Record<never, never>>({
+export const AUDIT_VERIFICATION = screen<object>({
   path: '/console/audit/verification',
   section: 'audit',
   reads: {},

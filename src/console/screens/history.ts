@@ -125,6 +125,6 @@ function stepsOf({ since, until, step_seconds: seconds, points }: FiguresDocumen
   return Array.from({ length: last - first + 1 }, (_, index) => {
     const end = (first + index) * stepMs
     const time = exactTime(new Date(end).toISOString()).replace(/ \d{4},(.*) UTC$/, '$1')
-    return { time: seconds < DAY_SECONDS ? time : time.slice(0, 6), counts: known.get(end) as Counts | undefined }
+    return { time: seconds < DAY_SECONDS ? time : time.slice(0, 6), counts: known.get(end) }
   })
 }

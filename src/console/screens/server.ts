@@ -59,12 +59,12 @@ export const SERVER = screen<Answers>({
   forms: FORMS,
   names: () => ({}),
   view({ server }, frame) {
-    const grave = formsFor(frame, '', server as unknown as Readonly<Record<string, unknown>>, true)
+    const grave = formsFor(frame, '', server, true)
     return {
       title: 'Server',
       main: html`<div class="heading">
           <h1>Server</h1>
-          ${actions(frame, formsFor(frame, '', server as unknown as Readonly<Record<string, unknown>>, false))}
+          ${actions(frame, formsFor(frame, '', server, false))}
         </div>
         ${facts([
           ['Version', server.version],

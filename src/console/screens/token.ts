@@ -32,7 +32,7 @@ const INSPECT: ScreenForm = {
 }
 
 /** Whose a token is, and why it does not work. Its text is in a form and in its answer, and nowhere else. */
-export const TOKEN = screen<Record<never, never>>({
+export const TOKEN = screen<object>({
   path: '/console/token',
   section: 'token',
   reads: {},

@@ -117,7 +117,7 @@ export async function act(
   const unoffered = before && form.choices && findUnknown(form.choices(before), values)
   if (unoffered !== undefined) return again(422, { [unoffered.field]: `${unoffered.value} is not among the choices.` })
   const performed = await performEach(desk, found, visitor, form, subjects, given, before ?? {})
-  const [{ answer = undefined } = {}] = performed
+  const answer = performed[0]?.answer
   if (form.shows !== undefined && answer !== undefined)
     return showAnswer(desk, found, visit, visitor, form.shows, answer)
   if (form.result !== undefined && answer !== undefined) {

@@ -100,7 +100,7 @@ export interface GrantorTasks {
     /** At most this many points, up to 600. */
     readonly points?: number
   }) => Promise<Figures>
-  /** List the registered clients, newest first. */
+  /** List the clients, newest first; then those whose id was chosen, in the order of their records. */
   readonly 'client.list': (input?: {
     /** At most this many rows, up to 1000. */
     readonly limit?: number
@@ -422,7 +422,7 @@ export interface GrantorTasks {
     readonly pattern: string
     readonly forgotten: true
   }>
-  /** List the users, newest first. */
+  /** List the users, newest first; users with a chosen id in the order of the ids. */
   readonly 'user.list': (input?: {
     /** At most this many rows, up to 1000. */
     readonly limit?: number
@@ -696,7 +696,7 @@ export interface GrantorTasks {
     readonly provider_id: string
     readonly deleted: true
   }>
-  /** List the organizations, newest first. */
+  /** List the organizations, newest first; organizations with a chosen id in the order of the ids. */
   readonly 'organization.list': (input?: {
     /** At most this many rows, up to 1000. */
     readonly limit?: number

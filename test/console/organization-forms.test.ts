@@ -70,7 +70,7 @@ test('an organization is created, renamed and disabled with a way back, and dele
   assert.equal((await browser.console.get(path)).statusCode, 404)
 })
 
-test('members and installations: each row has its own answer, undo changes what was changed, another organization has no row here', async () => {
+test('members and installations: each row has its own answer, undo changes what was changed, others have no row here', async () => {
   const other = await stage.makePeopledOrganization()
   const { email, id } = await stage.makeUser()
   const { id: early } = await stage.makeUser()

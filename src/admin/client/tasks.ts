@@ -103,7 +103,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     method: 'GET',
     path: PATH,
     access: 'read',
-    summary: 'List the registered clients, newest first.',
+    summary: 'List the clients, newest first; then those whose id was chosen, in the order of their records.',
     input: z.object({ limit: LIMIT, before: pageStart(CLIENT_ID), ...SEARCH }),
     output: z.object({ clients: z.array(CLIENT_DOCUMENT), next: NEXT }),
     async run(context, { limit, before, ...search }) {

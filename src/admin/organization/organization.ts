@@ -66,7 +66,7 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     method: 'GET',
     path: PATH,
     access: 'read',
-    summary: 'List the organizations, newest first.',
+    summary: 'List the organizations, newest first; organizations with a chosen id in the order of the ids.',
     input: z.object({ limit: LIMIT, before: pageStart(ORGANIZATION_ID) }),
     output: z.object({ organizations: z.array(ORGANIZATION_DOCUMENT), next: NEXT }),
     async run({ store }, page) {

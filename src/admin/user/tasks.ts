@@ -181,7 +181,7 @@ export const USER_TASKS: readonly Task[] = [
     method: 'GET',
     path: PATH,
     access: 'read',
-    summary: 'List the users, newest first.',
+    summary: 'List the users, newest first; users with a chosen id in the order of the ids.',
     input: z.object({
       limit: LIMIT,
       before: pageStart(USER_ID),

@@ -146,7 +146,7 @@ test('client create --jwks-uri: the server fetches the keys there when the clien
   )
   assert.equal(host.requests.length, 1)
   const failed = await command(['client', 'create', '--name', 'Plain', '--jwks-uri', 'http://keys.example/jwks'])
-  assert.deepEqual([failed.code, failed.stderr], [1, 'grantor: jwks_uri: The URL does not use https.\n'])
+  assert.deepEqual([failed.code, failed.stderr], [1, 'grantor: --jwks-uri: The URL does not use https.\n'])
 })
 
 test('client adopt and create-registration-token: print what becomes invalid', async () => {

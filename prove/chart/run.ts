@@ -7,7 +7,7 @@ import { beginSession, openFolder } from '../../tools/process/session.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { CHART, firstLine, objectsOf, renderedPath, VALUE_FILES, valuesPath, type ValueFile } from './chart.ts'
 
-/** The Helm chart without a cluster: linted, rendered, and decoded strictly into the types of the Kubernetes API. See docs/proofs.md. */
+/** The Helm chart without a cluster: linted, rendered, decoded into the types of the Kubernetes API. See docs/proofs.md. */
 
 const HELM = { v3: 'helm.sh/helm/v3/cmd/helm@v3.22.0', v4: 'helm.sh/helm/v4/cmd/helm@v4.3.1' } as const
 /** The oldest release that the chart is for. Helm that was built by `go install` knows no other. */

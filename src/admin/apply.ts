@@ -96,6 +96,7 @@ export const APPLY_TASKS: readonly Task[] = [
         .string()
         .max(100)
         .nullable()
+        .meta({ examples: [null] })
         .describe('The mark of the set, as the previous answer has it; null: there is no such set.'),
       add: RECORDS.describe('Records that belong to the set from now on.'),
       remove: RECORDS.describe('Records that no longer belong to it.'),

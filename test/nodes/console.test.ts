@@ -34,11 +34,21 @@ test('CON-10: on PostgreSQL each screen is shown by any node, searched, and a li
   const { client: client_id, user: user_id, grant: grant_id } = await fillConsole(a)
   const organization = anOrganization({ name: 'Acme' }, a.clock.now())
   await a.context.store.createOrganization(organization)
-  const objects = { client_id, user_id, grant_id, organization_id: organization.id }
+  const issuer = 'http://127.0.0.1:9'
+  const own = { template: 'oidc', name: 'Idp', issuer, client_id: 'grantor', client_secret: 's3cr3t' }
+  await perform(a.context, 'provider.create', { provider_id: 'idp', ...own })
+  const objects = {
+    client_id,
+    user_id,
+    grant_id,
+    organization_id: organization.id,
+    resource: 'https://builds.acme.test/mcp',
+    provider_id: 'idp',
+  }
   const browser = new ConsoleBrowser(inTurns([a, b]))
   await browser.open()
   const filled = SCREENS.map(({ path }) =>
-    path.replaceAll(/\{(\w+)\}/g, (_, name: string) => objects[name as keyof typeof objects]),
+    path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(objects[name as keyof typeof objects])),
   ).filter((path) => !path.endsWith(`/organizations/${organization.id}/grants/${grant_id}`))
   const searches = ['clients?name=CURSOR', 'clients?host=claude.ai', 'users?email_prefix=GRACE', 'users?name=hopper']
   for (const path of [...filled, ...searches.map((search) => `/console/${search}`)]) {

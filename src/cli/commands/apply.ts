@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
-import * as z from 'zod'
 import { UsageError } from '../lib/failure.ts'
 import { collect, withJson, withServer, type ServerOptions } from '../lib/options.ts'
-import { withTasks, type PerformTask } from '../lib/perform-task.ts'
+import type { PerformTask } from '../lib/perform-task.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
 interface ApplyOptions extends ServerOptions {
@@ -35,6 +34,7 @@ export function addApply(parent: Command, terminal: Terminal): void {
     .action(async (options: ApplyOptions) => {
       requireOne(options)
       if (options.schema) return printSchema(terminal)
+      const { withTasks } = await import('../lib/perform-task.ts')
       const whenMissing = options.file === undefined || options.plan ? 'refuse' : 'create'
       if (options.file === undefined)
         return withTasks(terminal, options, whenMissing, (as) => performOther(as(nameless), options, terminal))
@@ -112,7 +112,7 @@ async function performOther(
 }
 
 async function printSchema(terminal: Terminal): Promise<void> {
-  const { FILE } = await import('../apply/document.ts')
+  const [{ FILE }, z] = await Promise.all([import('../apply/document.ts'), import('zod')])
   terminal.printJson(z.toJSONSchema(FILE, { io: 'input' }))
 }
 

@@ -31,10 +31,11 @@ export const SERVER_OPERATIONS: OperationRows<ServerOperations> = {
   addFigures: { cache: 'kept', event: 'no-event' },
   recordApplied: {
     cache: 'kept',
-    event: ({ set, finished }, outcome) =>
-      outcome === 'changed' && finished !== undefined
-        ? { event: 'apply.finished', details: { set, ...finished } }
-        : undefined,
+    event({ set, value, finished }, outcome) {
+      if (outcome !== 'changed') return undefined
+      if (value === undefined) return { event: 'apply.released', details: { set } }
+      return finished && { event: 'apply.finished', details: { set, ...finished } }
+    },
   },
   takeLease: { cache: 'kept', event: 'no-event' },
   releaseLease: { cache: 'kept', event: 'no-event' },

@@ -228,9 +228,12 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'session.list': reads(NOTHING),
   'session.end': writes(A_SESSION),
   'apply.list': reads(NOTHING),
-  'apply.record': writes(() => {
+  // A run is recorded at its end.
+  'apply.record': writes(async ({ server }) => {
     sets += 1
-    return { set: `set-${sets}`, step: 'begin', mark: null }
+    const run = { set: `set-${sets}` }
+    const { mark } = await perform(server.context, 'apply.record', { ...run, step: 'begin', mark: null })
+    return { ...run, step: 'finish', mark, counts: { created: 1, updated: 0, deleted: 0, complete: true } }
   }),
   'apply.release': writes(async ({ server }) => {
     sets += 1

@@ -1,3 +1,4 @@
+import { forShell } from '../../../base/shell.ts'
 import type { InstallationDocument } from '../../../admin/organization/installation.ts'
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
 import { html } from '../../../web/markup.ts'
@@ -83,7 +84,7 @@ export const INSTALLATIONS = screen<Answers>({
           frame,
           'Clients appear here that may act for the organization without a user.',
           frame.organization === undefined
-            ? `grantor org install ${organization.organization_id} <client> --scope <scope>`
+            ? `grantor org install ${forShell(organization.organization_id)} <client> --scope <scope>`
             : undefined,
         ),
         columns: installationColumns(frame),

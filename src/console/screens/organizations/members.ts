@@ -1,3 +1,4 @@
+import { forShell } from '../../../base/shell.ts'
 import type { MemberDocument } from '../../../admin/organization/member.ts'
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
 import { html, type Markup } from '../../../web/markup.ts'
@@ -81,7 +82,7 @@ export const MEMBERS = screen<Answers>({
           frame,
           'Members appear here when you add them, or when they sign in at a provider of the organization.',
           frame.organization === undefined
-            ? `grantor org add-member ${organization.organization_id} <address>`
+            ? `grantor org add-member ${forShell(organization.organization_id)} <address>`
             : undefined,
         ),
         columns: memberColumns(frame),

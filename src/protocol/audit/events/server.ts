@@ -42,6 +42,10 @@ export const SERVER_EVENTS = {
     when: 'A run of `grantor apply` that changed something ended. Its changes are events of their own.',
     details: '`set`; `created`, `updated`, `deleted`: how many records; `complete`: false if a task failed',
   },
+  'apply.released': {
+    when: 'An administrator removed a set of `grantor apply`. Its records stayed.',
+    details: '`set`',
+  },
   'key.added': { details: '`key`' },
   'key.removed': { details: '`key`' },
   'secret.rotated': {

@@ -267,7 +267,7 @@ export function isFieldPath(fields: readonly InputField[], path: string): boolea
   if (field?.kind === 'group') return isFieldPath(field.parts, rest.join('.'))
   if (field?.kind !== 'rows') return field !== undefined && rest.length === 0
   const [place = '', ...inner] = rest
-  return /^\d{1,3}$/.test(place) && isFieldPath(field.parts, inner.join('.'))
+  return /^(0|[1-9]\d{0,2})$/.test(place) && isFieldPath(field.parts, inner.join('.'))
 }
 
 /** Words that are not written as the names on the wire are. */

@@ -95,6 +95,16 @@ test('the gaps of rows are closed, a problem finds its field, and a part that th
   ] as const)
     assert.equal(fieldAt(fields, loc), path)
   for (const path of ['name', 'tokens.lifetime', 'scopes.12.step.level']) assert.equal(isFieldPath(fields, path), true)
-  for (const path of ['name.x', 'tokens', 'scopes.name', 'scopes.x.name', 'scopes.1234.name', 'constructor', ''])
+  for (const path of [
+    'scopes.00.name',
+    'scopes.012.name',
+    'name.x',
+    'tokens',
+    'scopes.name',
+    'scopes.x.name',
+    'scopes.1234.name',
+    'constructor',
+    '',
+  ])
     assert.equal(isFieldPath(fields, path), false, path)
 })

@@ -3,8 +3,9 @@ import { AUDIT_EVENTS } from '../../protocol/audit/event-names.ts'
 import { AUDIT_PLACE, listAudit, type AuditEntry } from './list.ts'
 import { CLIENT_ID, END, ISO, iso, LIMIT, TIME, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from '../fields.ts'
 import { findNames, NAMES } from '../names.ts'
-import { defineTask, type Task } from '../task.ts'
-import { verifyAudit, type AuditFault, type SeenHead } from './verify.ts'
+import { conflict } from '../admin-error.ts'
+import { defineTask, type Task, type TaskContext } from '../task.ts'
+import { verifyAudit, type AuditFault, type AuditReport, type SeenHead } from './verify.ts'
 
 const PATH = '/admin/v1/audit'
 const PLACE = z
@@ -142,11 +143,29 @@ export const AUDIT_TASKS: readonly Task[] = [
     }),
     output: z.object({ chains: z.int(), links: z.int(), events: z.int(), faults: z.array(FAULT_DOCUMENT) }),
     async run(context, { head = [] }) {
-      const { chains, links, events, faults } = await verifyAudit(context, head)
+      const { chains, links, events, faults } = await verifyAlone(context, head)
       return { chains, links, events, faults: faults.map(describeFault) }
     },
   }),
 ]
+
+/** The servers of this process whose audit is being verified. */
+const verifying = new WeakSet<TaskContext['secrets']>()
+
+/**
+ * A verification reads the whole audit, half a minute of the processor for a million links, so one runs at a time. A caller does not get the
+ * result of an earlier one, which may have read a link before it was changed. @throws AdminError when another one is running
+ */
+async function verifyAlone(context: TaskContext, head: readonly SeenHead[]): Promise<AuditReport> {
+  const { secrets } = context
+  if (verifying.has(secrets)) throw conflict('Another verification is running. Try again when it has ended.')
+  verifying.add(secrets)
+  try {
+    return await verifyAudit(context, head)
+  } finally {
+    verifying.delete(secrets)
+  }
+}
 
 function describeEntry(entry: AuditEntry): AuditEntryDocument {
   const { id, recordedAt, event, clientId, userId, organizationId, grantId, actor, requestId, details } = entry

@@ -266,7 +266,7 @@ function sized(
 ): z.ZodString {
   return text
     .refine((value) => [...value].length >= least, {
-      error: `This must have at least ${least} characters.`,
+      error: `This must have at least ${least} ${least === 1 ? 'character' : 'characters'}.`,
       abort: true,
     })
     .refine((value) => [...value].length <= most, { error: `This must have at most ${most} characters.` })

@@ -149,9 +149,13 @@ const TYPE_SENTENCES: Readonly<Record<string, string>> = {
 function describeSize(origin: string, bound: 'most' | 'least', limit: number): Description {
   const ctx = bound === 'most' ? { max_length: limit } : { min_length: limit }
   const word = bound === 'most' ? 'at most' : 'at least'
-  if (origin === 'string')
-    return [bound === 'most' ? 'too_long' : 'value_error', `This must have ${word} ${limit} characters.`, ctx]
-  if (origin === 'array')
-    return [bound === 'most' ? 'too_many' : 'value_error', `This must have ${word} ${limit} entries.`, ctx]
+  if (origin === 'string') {
+    const unit = limit === 1 ? 'character' : 'characters'
+    return [bound === 'most' ? 'too_long' : 'value_error', `This must have ${word} ${limit} ${unit}.`, ctx]
+  }
+  if (origin === 'array') {
+    const unit = limit === 1 ? 'entry' : 'entries'
+    return [bound === 'most' ? 'too_many' : 'value_error', `This must have ${word} ${limit} ${unit}.`, ctx]
+  }
   return ['value_error', `This must be ${word} ${limit}.`, bound === 'most' ? { maximum: limit } : { minimum: limit }]
 }

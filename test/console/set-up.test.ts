@@ -212,13 +212,17 @@ test('a provider is created after its redirect URI is shown, and no page has its
   const wrong = await browser.press(asked, 'provider.create', { ...IDP, sign_up: 'domains' })
   assert.deepEqual([wrong.statusCode, /needs at least one domain/.test(wrong.body)], [409, true])
   assert.match(wrong.body, /value="Acme"[^]*Type it again/)
+  const nameless = await browser.press(asked, 'provider.create', { ...IDP, client_id: '' })
+  assert.equal(errorAt(nameless, 'client_id'), 'This must have at least 1 character.')
   const malformed = await browser.press(asked, 'provider.create', { ...IDP, domains: 'acme.example\r\nno domain' })
   assert.match(errorAt(malformed, 'domains') ?? '', /^no domain: This is not a domain/)
   const made = await browser.press(asked, 'provider.create', { ...IDP, domains: 'acme.example\r\nacme.test' })
   assert.match(made.body, /Created[^]*value="provider\.test"[^]*<h1><bdi>Acme</)
   assert.deepEqual((await show('provider.show', { provider_id: 'acme' }))['domains'], ['acme.example', 'acme.test'])
   assert.match((await browser.open(chosen)).body, /There is already a provider/)
-  assert.match((await page('/providers?ask=provider.create&provider_id=A%20b')).body, /up to 31 lower-case letters/)
+  const wrongId = await page('/providers?ask=provider.create&provider_id=A%20b')
+  assert.match(wrongId.body, /up to 31 lower-case letters/)
+  assert.doesNotMatch((await browser.press(wrongId, 'provider.create', IDP)).body, /This id is reserved/)
 
   const path = '/providers/acme'
   const tested = await browser.press(made, 'provider.test')

@@ -32,7 +32,10 @@ const PATH = '/admin/v1/providers'
 const TEMPLATES = Object.keys(PROVIDER_TEMPLATES) as [ProviderTemplateName, ...ProviderTemplateName[]]
 const PROVIDER_ID = z
   .string()
-  .regex(PROVIDER_ID_FORM, { error: 'The id of a provider has up to 31 lower-case letters, digits and hyphens.' })
+  .regex(PROVIDER_ID_FORM, {
+    error: 'The id of a provider has up to 31 lower-case letters, digits and hyphens, and begins with a letter.',
+    abort: true,
+  })
   .refine((text) => parseProviderId(text) !== undefined, { error: 'This id is reserved.' })
   .meta({ examples: ['acme-entra'] })
   .transform((text) => text as ProviderId)

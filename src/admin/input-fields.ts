@@ -90,8 +90,7 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): InputField 
   return {
     name,
     label: labelOf(name),
-    // A form has no null.
-    description: (schema.description ?? value.description ?? '').replace(/\bnull: /, 'empty: '),
+    description: hintOf(schema.description ?? value.description ?? '', kind),
     kind,
     choices: choices ?? [],
     isRequired,
@@ -100,6 +99,13 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): InputField 
     default: isPlain(schema.default) ? String(schema.default) : undefined,
     parts: parts.map(([part, inner]) => fieldOf(part, inner, shape.required?.includes(part) === true)),
   }
+}
+
+/** A description in the words of a form, which has no null and no true. */
+function hintOf(description: string, kind: InputField['kind']): string {
+  const text = description.replace(/\bnull: /, 'empty: ')
+  if (kind === 'flag') return text.replace(/^true: /, 'Ticked: ')
+  return kind === 'lines' ? `${text} One on each line.`.trim() : text
 }
 
 function kindOf({ type, format, enum: choices, items, properties, ...schema }: Schema): InputField['kind'] {

@@ -104,6 +104,8 @@ interface SecretUse {
   /** How it is used and until when, if the form says it. */
   readonly note: string | undefined
   readonly beside: readonly (readonly [label: string, text: string])[]
+  /** What the secret is: `client secret`. */
+  readonly noun: string
 }
 
 const OF_PERSON = 'Hand it to the person over a way that only the person reads.'
@@ -111,14 +113,14 @@ const OF_PROGRAM = 'Keep it where only the program that uses it reads it.'
 
 /** A secret, which is shown once. `back`: the page on which the person goes on. */
 export function secretPage(form: ScreenForm, secret: string, use: SecretUse, back: string): View {
-  const { name: whom, until, note, beside } = use
+  const { name: whom, until, note, beside, noun } = use
   const isLink = URL.canParse(secret) && /^https?:/.test(secret)
   return {
     title: form.done,
     main: html`<div class="ask">
       <h1>${form.done}${whom === undefined ? undefined : html` for ${name(whom, '(no name)')}`}</h1>
       ${until === undefined || note !== undefined ? undefined : html`<p>It ${isLink ? 'works once,' : 'is valid'} until ${exactTime(until)}.</p>`}
-      <p>It is shown this once. ${note ?? (isLink ? OF_PERSON : OF_PROGRAM)}</p>
+      <p>The ${noun} is shown this once. ${note ?? (isLink ? OF_PERSON : OF_PROGRAM)}</p>
       ${beside.length === 0 ? undefined : facts(beside.map(([label, text]) => [label, besideText(text)]))}
       <p class="secret">
         ${isLink ? html`<code>${href(secret)}</code>` : html`<code>${secret}</code>`} ${copyButton(secret)}

@@ -286,6 +286,8 @@ test('CON-10: a client gets a chosen id and a secret that is shown once; a taken
   const fields = { client_name: 'Board', redirect_uris: 'https://board.acme.test/cb', client_id: 'board' }
   const { form, answer } = await sendForm(asked, path, 'client.create', fields)
   await shownOnce(answer, form, path)
+  assert.match(asked.body, /Exact redirect URIs\. One on each line\./)
+  assert.match(answer.body, /The client secret is shown this once\./)
   assert.match(answer.body, /Client id[^]*board<[^]*href="\/console\/clients\/board">Go on</)
   const again = await browser.open(`${path}?ask=client.create`)
   const taken = await browser.press(again, 'client.create', fields)
@@ -294,7 +296,7 @@ test('CON-10: a client gets a chosen id and a secret that is shown once; a taken
   assert.match(errorAt(fragment, 'redirect_uris') ?? '', /has a fragment/)
   assert.match(fragment.body, /https:\/\/x\.example\/#y<\/textarea/)
   const open = { client_name: 'App', redirect_uris: 'https://a.example/cb', token_endpoint_auth_method: 'none' }
-  assert.match((await browser.press(fragment, 'client.create', open)).body, /Created[^]*<h1><bdi>App</)
+  assert.match((await browser.press(fragment, 'client.create', open)).body, /Client created[^]*<h1><bdi>App</)
 })
 
 test('the client of an operator is changed, gets secrets, rules and keys; a registered one is adopted', async () => {

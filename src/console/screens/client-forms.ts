@@ -14,7 +14,7 @@ const clientIn = (answers: Members): ClientDocument => answers['client'] as Clie
 export const CREATE_CLIENT: ScreenForm = {
   task: 'client.create',
   label: 'Create a client',
-  done: 'Created',
+  done: 'Client created',
   fields: membersOf('client.create', [...FIRST, 'token_endpoint_auth_method', 'client_id']),
   atFirst: [...FIRST, 'token_endpoint_auth_method', 'client_id'],
   isRecent: true,

@@ -270,6 +270,7 @@ function finish(
         until: typeof until === 'string' ? until : undefined,
         note: form.secretUse?.(only.answer),
         beside,
+        noun: labelOf(form.secret).toLowerCase(),
       }
       const back = form.leadsTo?.(only.answer) ?? pathOf(found)
       return page(desk.framed(secretPage(form, secret, use, back), visitor, found.screen.section))

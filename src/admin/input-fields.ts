@@ -163,7 +163,9 @@ function readOne(field: InputField, path: string, texts: Texts, earlier: Texts |
     const rows = rowsIn(path, texts).map((index) => readParts(parts, `${path}.${index}.`, texts, undefined))
     return rows.length > 0 || isRequired || isGiven ? rows : undefined
   }
-  const text = texts[path] ?? ''
+  // No text begins or ends with spaces that were copied with it; a secret is taken as it is.
+  const given = texts[path] ?? ''
+  const text = kind === 'text' ? given.trim() : given
   if (kind === 'flag') return isOn(text)
   if (kind === 'lines' || kind === 'boxes') {
     const values = text.split(kind === 'lines' ? /\r?\n/ : ' ').flatMap((line) => line.trim() || [])

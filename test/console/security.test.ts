@@ -170,7 +170,7 @@ test('what a token is, is said in words with links, and its text is in no addres
   assert.match(known.body, new RegExp(`href="/console/users/${ada}"><bdi>ada@acme\\.test<[^]*href="/console/grants/`))
   assert.ok(!known.body.includes(access))
   assert.doesNotMatch(known.body, /Revoke the token/)
-  assert.match((await inspect(refresh)).body, /This is a refresh token, and it works\./)
+  assert.match((await inspect(` ${refresh}\t`)).body, /This is a refresh token, and it works\./)
   assert.match((await inspect('nothing')).body, /Unknown<[^]*did not issue this text/)
   const malformed = await inspect('two words')
   assert.deepEqual([malformed.statusCode, /This is not a token\./.test(malformed.body)], [422, true])

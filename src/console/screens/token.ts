@@ -141,7 +141,12 @@ function belongings(answer: TokenInspection, more: Members, frame: Frame): Marku
         ? html`<span class="muted">none: the client acts for itself</span>`
         : withName(userId, user?.email ?? user?.name, user && linkTo('users', userId)),
     ],
-    ['Organization', organizationId === null ? undefined : withName(organizationId, organization?.name, undefined)],
+    [
+      'Organization',
+      organizationId === null
+        ? undefined
+        : withName(organizationId, organization?.name, organization && linkTo('organizations', organizationId)),
+    ],
     ['Grant', grantId === null ? undefined : id(grantId, linkTo('grants', grantId))],
     ['Scopes', scopes(answer.scope ?? '')],
     [
@@ -155,7 +160,7 @@ function belongings(answer: TokenInspection, more: Members, frame: Frame): Marku
   ])
 }
 
-/** `to`: undefined for what is gone, or has no page. */
+/** `to`: undefined for what is gone. */
 function withName(object: string, called: string | null | undefined, to: string | undefined): Markup {
   if (to === undefined) return html`${called === undefined ? undefined : name(called, '(no name)')} ${id(object)}`
   return html`<a href="${to}">${name(called, '(no name)')}</a> ${id(object)}`

@@ -189,10 +189,15 @@ test('a user page says until when wrong passwords lock the account, and until wh
 test('the network of ::1, a minute and a wrong filter are said as people know them', async () => {
   const { context } = stage.server
   const minute = Date.parse('2026-11-19T18:40:00Z')
-  context.report({ event: 'tokens.issued', details: { minute, network: '0:0:0:0::/64' } })
+  context.report({ event: 'tokens.issued', details: { minute, network: '0:0:0:0::/64', scope: '' } })
   const { body } = await browser.console.get('/console/audit?event=tokens.issued')
-  assert.match(body, /minute 2026-11-19 18:40 UTC, network ::1</)
+  assert.match(body, /minute 2026-11-19 18:40 UTC, network ::1, scope \(none\)</)
   assert.match((await browser.console.get('/console/audit?since=x')).body, /<h1>This filter is wrong/)
+})
+
+test('the address of the console with a slash at its end leads to the console', async () => {
+  const { statusCode, headers } = await browser.console.get('/console/')
+  assert.deepEqual([statusCode, headers.location], [303, '/console'])
 })
 
 test('CON-33: a command on a page quotes the id of a user for the shell', async () => {

@@ -96,7 +96,7 @@ function detailsOf(details: AuditEntryDocument['details']): Fragment {
   const text = Object.entries(details)
     .map(
       ([member, value]) =>
-        `${member} ${typeof value === 'number' && value >= A_TIME ? minuteOf(value) : networkOf(String(value))}`,
+        `${member} ${typeof value === 'number' && value >= A_TIME ? minuteOf(value) : networkOf(String(value)) || '(none)'}`,
     )
     .join(', ')
   return html`<span class="muted" title="${text}">${text}</span>`

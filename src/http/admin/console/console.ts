@@ -232,6 +232,7 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
       if (path === `${CONSOLE_PATH}/callback` && method === 'GET') return arrive(visit)
       if (path === `${CONSOLE_PATH}/sign-out` && method === 'POST') return signOut(visit)
       if (path === `${CONSOLE_PATH}/search` && method === 'GET') return search(visit)
+      if (path === `${CONSOLE_PATH}/` && method === 'GET') return redirect(CONSOLE_PATH)
       const found = findScreen(visit)
       if (found === undefined) throw invalidRequest('path_unknown', { status: 404 })
       line.task = `console ${found.screen.path}`

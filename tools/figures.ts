@@ -18,11 +18,11 @@ const SLICE = 100
 
 /** Adds the figures that processes of a busy server would have written, with days and nights. */
 export async function fillFigures(
-  store: Pick<Store, 'addFigures'>,
+  store: Pick<Store, 'writeFigures'>,
   now: EpochMs,
   { span, rows, nodes = 1, isGap = () => false }: FilledFigures,
 ): Promise<void> {
-  const spanMs = FIGURE_SPANS[span]
+  const spanMs = FIGURE_SPANS[span].ms
   const last = (now - (now % spanMs)) as EpochMs
   const all = Array.from({ length: rows * nodes }, (_, index) => ({
     row: index % rows,
@@ -35,12 +35,13 @@ export async function fillFigures(
   async function add(row: number, node: number): Promise<void> {
     const endedAt = after(last, -row * spanMs)
     const counts = countsAt(row, endedAt)
-    await store.addFigures({ id: mintOrderedId(endedAt, randomBytes), node: `node-${node}`, span, endedAt, counts })
+    const id = mintOrderedId(after(endedAt, -spanMs), randomBytes)
+    await store.writeFigures({ id, node: `node-${node}`, span, endedAt, counts })
   }
 }
 
 function countsAt(row: number, endedAt: EpochMs): FigureCounts {
-  const hour = (endedAt / FIGURE_SPANS['1h']) % 24
+  const hour = (endedAt / FIGURE_SPANS['1h'].ms) % 24
   const busy = 1 + Math.sin(((hour - 9) / 24) * 2 * Math.PI)
   const many = (most: number, shift: number): number => Math.round(most * busy * (1 + 0.3 * Math.sin(row * shift)))
   return {

@@ -72,7 +72,8 @@ export async function measureConsole({
   await addUser(server.settings, async (context) => {
     await giveRole({ context })
     await fillFigures(context.store, context.clock(), { span: '5m', rows: 576 })
-    await fillFigures(context.store, context.clock(), { span: '1h', rows: 2160 })
+    await fillFigures(context.store, context.clock(), { span: '1h', rows: 8 * 24 })
+    await fillFigures(context.store, context.clock(), { span: '1d', rows: 90 })
   })
   if (opened === undefined) runOnSqlite(path, consoleStatements('sqlite', fill))
   else {

@@ -1,3 +1,4 @@
+import { figuresBefore } from '../../src/admin/sweep.ts'
 import { chainStart } from '../../src/protocol/audit/audit-link.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 import { idBefore } from '../../src/store/rows.ts'
@@ -17,8 +18,6 @@ export interface RowCount {
 }
 
 const EVIDENCE_MS = 24 * 60 * 60 * 1000
-/** Those of five minutes. */
-const FIGURES_MS = 48 * 60 * 60 * 1000
 /** A sweep runs every ten seconds. */
 const SWEEP_MS = 10_000
 
@@ -37,7 +36,7 @@ export async function countRows(
     opaque_tokens: `token_id < '${idBefore(now, '')}'`,
     consumed: `expires_at < ${now}`,
     audit_links: `link_id < '${idBefore(chainStart((now - auditRetention * 1000) as EpochMs), '')}'`,
-    figures: `span = '5m' and figure_id < '${idBefore(now - FIGURES_MS, '')}'`,
+    figures: `span = '5m' and figure_id < '${idBefore(figuresBefore('5m', now as EpochMs), '')}'`,
     consents: undefined,
     users: undefined,
     signing_keys: undefined,

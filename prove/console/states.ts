@@ -48,7 +48,8 @@ export function firstStates(console: string): readonly State[] {
 export function chartStates({ context: { store, clock } }: Grantor, console: string): readonly State[] {
   const filled = async (tab: Tab): Promise<void> => {
     await fillFigures(store, clock(), { span: '5m', rows: 576, isGap: (row) => row > 100 && row < 140 })
-    await fillFigures(store, clock(), { span: '1h', rows: 2160, isGap: (row) => row > 60 && row < 100 })
+    await fillFigures(store, clock(), { span: '1h', rows: 8 * 24, isGap: (row) => row > 60 && row < 100 })
+    await fillFigures(store, clock(), { span: '1d', rows: 90, isGap: (row) => row > 20 && row < 30 })
     await tab.goto(console)
   }
   return [

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { StoreNeeds } from '../ports/context.ts'
 import {
   FIGURE_GROUPS,
+  FIGURE_SPAN_NAMES,
   FIGURE_SPANS,
   NAMED_REFUSALS,
   type FigureCounts,
@@ -19,8 +20,6 @@ const MINUTE_MS = 60 * 1000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** How long the figures of five minutes are kept (admin/sweep.ts). */
-const FINE_MS = 48 * HOUR_MS
 const PERIODS = { '1d': DAY_MS, '7d': 7 * DAY_MS, '90d': 90 * DAY_MS } as const
 /** Points of one answer. */
 const POINTS = 600
@@ -29,9 +28,9 @@ const STEPS_MS = [
   ...[5, 10, 15, 30].map((minutes) => minutes * MINUTE_MS),
   ...[1, 2, 3, 4, 6, 12].map((hours) => hours * HOUR_MS),
 ]
-/** Rows in one read, and of one answer: those of 45 processes in 90 days. */
+/** Rows in one read, and of one answer: those of 60 processes in a day, and of more in a longer time. */
 const SLICE = 1000
-const ROWS = 100_000
+const ROWS = 20_000
 /** A name of a number. What else is in a row is no text of this server. */
 const NAME = /^[a-z][a-z0-9_.:-]{0,63}$/
 
@@ -83,7 +82,7 @@ export const FIGURE_TASKS: readonly Task[] = [
       const until = to ?? clock()
       const since = from ?? after(until, -PERIODS[period])
       if (since >= until) throw new AdminError('The start must be before the end.')
-      const span: FigureSpan = since >= after(clock(), -FINE_MS) ? '5m' : '1h'
+      const span = spanSince(since, clock())
       const stepMs = stepOf(span, (until - since) / (points - 1))
       const found = await readPoints(store, { span, since, until }, stepMs)
       return {
@@ -99,9 +98,14 @@ export const FIGURE_TASKS: readonly Task[] = [
   }),
 ]
 
+/** The finest span of which there are rows since a time. */
+function spanSince(since: EpochMs, now: EpochMs): FigureSpan {
+  return FIGURE_SPAN_NAMES.find((span) => since >= after(now, -FIGURE_SPANS[span].keptMs)) ?? '1d'
+}
+
 /** The step that makes few enough points, in whole spans. */
 function stepOf(span: FigureSpan, leastMs: number): number {
-  const least = Math.max(leastMs, FIGURE_SPANS[span])
+  const least = Math.max(leastMs, FIGURE_SPANS[span].ms)
   return STEPS_MS.find((ms) => ms >= least) ?? Math.ceil(least / DAY_MS) * DAY_MS
 }
 
@@ -114,11 +118,12 @@ async function readPoints(
   stepMs: number,
 ): Promise<{ readonly points: ReadonlyMap<EpochMs, Sums>; readonly since: EpochMs }> {
   const points = new Map<EpochMs, Sums>()
+  const began = { span, since: after(since, -FIGURE_SPANS[span].ms), until }
   let before: string | undefined
   for (let read = 0; read < ROWS; read += SLICE) {
-    const rows: readonly FigureRecord[] = await store.listFigures({ span, since, until, before, limit: SLICE })
+    const rows: readonly FigureRecord[] = await store.listFigures({ ...began, before, limit: SLICE })
     for (const { endedAt, counts } of rows) {
-      if (endedAt <= since) continue
+      if (endedAt <= since || endedAt > until) continue
       const end = (Math.ceil(endedAt / stepMs) * stepMs) as EpochMs
       const sums = points.get(end) ?? newSums()
       points.set(end, sums)

@@ -1,5 +1,6 @@
 import type { Context, StoreNeeds } from '../ports/context.ts'
-import type { SweepPlace, Swept } from '../ports/operations/server.ts'
+import type { Sweep, SweepPlace, Swept } from '../ports/operations/server.ts'
+import { FIGURE_SPAN_NAMES, FIGURE_SPANS, type FigureSpan } from '../ports/records/figures.ts'
 import { oldestAuthorization, oldestCode } from '../tokens/revocation-cutoff.ts'
 import { chainStart } from '../protocol/audit/audit-link.ts'
 import { after, type EpochMs } from '../base/brand.ts'
@@ -15,9 +16,6 @@ const INITIAL_TOKEN_MS = 30 * 24 * 60 * 60 * 1000
 
 /** A notice is sent for 21 hours at most (server/logout-notifier.ts). */
 const LOGOUT_NOTICE_MS = 2 * 24 * 60 * 60 * 1000
-
-/** Figures of five minutes are kept for two days, and those of an hour for 90 (decision 0046). */
-const FIGURES_MS = { '5m': 48 * 60 * 60 * 1000, '1h': 90 * 24 * 60 * 60 * 1000 } as const
 
 /** A client is not evicted while its user may still be on the way to the first token. */
 const YOUNG_MS = 15 * 60_000
@@ -81,7 +79,9 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
     initialTokensBefore: after(now, -INITIAL_TOKEN_MS),
     logoutNoticesBefore: after(now, -LOGOUT_NOTICE_MS),
     auditBefore: settings.auditRetention === 0 ? NEVER : chainStart(after(now, -settings.auditRetention * 1000)),
-    figuresBefore: { '5m': after(now, -FIGURES_MS['5m']), '1h': after(now, -FIGURES_MS['1h']) },
+    figuresBefore: Object.fromEntries(
+      FIGURE_SPAN_NAMES.map((span) => [span, figuresBefore(span, now)]),
+    ) as Sweep['figuresBefore'],
   })
 }
 
@@ -111,4 +111,10 @@ export function isWholeSlice(swept: Swept): boolean {
     swept.figures,
   )
   return found >= SLICE || Math.max(swept.grants, swept.consents) >= SLICE / 4
+}
+
+/** Before when the spans of figures that are no longer kept began. */
+export function figuresBefore(span: FigureSpan, now: EpochMs): EpochMs {
+  const { ms, keptMs } = FIGURE_SPANS[span]
+  return after(now, -keptMs - ms)
 }

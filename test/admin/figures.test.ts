@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import type { FiguresDocument } from '../../src/admin/figures.ts'
 import { after as later } from '../../src/base/brand.ts'
-import type { FigureCounts, FigureSpan } from '../../src/ports/records/figures.ts'
+import { FIGURE_SPANS, type FigureCounts, type FigureSpan } from '../../src/ports/records/figures.ts'
 import { mintOrderedId } from '../../src/protocol/ids.ts'
 import { fillFigures } from '../../tools/figures.ts'
 import { openSteadyClock } from '../support/clocks.ts'
@@ -31,16 +31,17 @@ const iso = (offset: number): string => new Date(NOW + offset).toISOString()
 
 async function plant(node: string, offset: number, counts: FigureCounts, span: FigureSpan = '5m'): Promise<void> {
   const endedAt = later(NOW, offset)
-  await server.context.store.addFigures({ id: mintOrderedId(endedAt, randomBytes), node, span, endedAt, counts })
+  const id = mintOrderedId(later(endedAt, -FIGURE_SPANS[span].ms), randomBytes)
+  await server.context.store.writeFigures({ id, node, span, endedAt, counts })
 }
 
 test('the figures of all processes are added up, and of times the highest counts', async () => {
-  const [since, until] = [iso(-30 * DAY), iso(-30 * DAY + 3 * HOUR)]
-  const at = -30 * DAY + 2 * HOUR
+  const [since, until] = [iso(-5 * DAY), iso(-5 * DAY + 3 * HOUR)]
+  const at = -5 * DAY + 2 * HOUR
   await plant('a', at, { tokens: { refresh_token: 3 }, p99_ms: { token: 4 } }, '1h')
   await plant('b', at, { tokens: { refresh_token: 4, client_credentials: 1 }, p99_ms: { token: 9 } }, '1h')
   await plant('a', at - HOUR / 2, { tokens: { refresh_token: 5 }, p99_ms: { token: 2 } }, '1h')
-  await plant('a', -30 * DAY, { tokens: { refresh_token: 100 } }, '1h')
+  await plant('a', -5 * DAY, { tokens: { refresh_token: 100 } }, '1h')
   await plant('a', at, { tokens: { refresh_token: 100 } })
   const { points, totals, step_seconds: step } = await ask({ since, until })
   assert.deepEqual(
@@ -58,7 +59,9 @@ test('the span follows from the age of the figures, and there are at most 600 po
     [{ since: iso(-2 * DAY - 1) }, 3600],
     [{ since: iso(-3 * DAY), until: iso(-3 * DAY + HOUR) }, 3600],
     [{ period: '7d' }, 3600],
-    [{ period: '90d' }, 4 * 3600],
+    [{ since: iso(-8 * DAY) }, 3600],
+    [{ since: iso(-8 * DAY - 1) }, 24 * 3600],
+    [{ period: '90d' }, 24 * 3600],
     [{ points: 29 }, 3600],
     [{ period: '7d', points: 29 }, 6 * 3600],
     [{ period: '90d', points: 29 }, 4 * 24 * 3600],
@@ -66,7 +69,8 @@ test('the span follows from the age of the figures, and there are at most 600 po
   ] as const)
     assert.equal((await ask(input)).step_seconds, seconds, JSON.stringify(input))
   await fillFigures(server.context.store, NOW, { span: '5m', rows: 600 })
-  await fillFigures(server.context.store, NOW, { span: '1h', rows: 2160 })
+  await fillFigures(server.context.store, NOW, { span: '1h', rows: 8 * 24 })
+  await fillFigures(server.context.store, NOW, { span: '1d', rows: 92 })
   const all = [
     await ask({ since: iso(-2 * DAY) }),
     await ask({ period: '90d' }),
@@ -74,7 +78,7 @@ test('the span follows from the age of the figures, and there are at most 600 po
   ]
   assert.deepEqual(
     all.map(({ points }) => points.length),
-    [576, 540, 7],
+    [576, 90, 7],
   )
   const [, whole, coarse] = all
   assert.deepEqual(coarse?.totals, whole?.totals, 'what is added up does not depend on the step')
@@ -92,7 +96,7 @@ test('what is in a row beside the names of this server is counted as other, and 
     '<script>alert(1)</script>': 5,
     ...Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`r${n}`, n + 1])),
   }
-  await plant('a', at, { refusals, tokens: JSON.parse('{"__proto__": 2, "constructor": 3}') }, '1h')
+  await plant('a', at, { refusals, tokens: JSON.parse('{"__proto__": 2, "constructor": 3}') }, '1d')
   const { totals } = await ask({ since: iso(at - 1), until: iso(at) })
   const named = [12, 11, 10, 9, 8, 7, 6, 5].map((count) => [`r${count - 1}`, count])
   assert.deepEqual(totals.refusals, Object.fromEntries([...named, ['other', 5 + 1 + 2 + 3 + 4]]))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
 import { after as later } from '../../src/base/brand.ts'
-import type { FigureCounts } from '../../src/ports/records/figures.ts'
+import { FIGURE_SPANS, type FigureCounts } from '../../src/ports/records/figures.ts'
 import { mintOrderedId } from '../../src/protocol/ids.ts'
 import { ConsoleBrowser, giveRole } from '../../tools/console-browser.ts'
 import { fillFigures } from '../../tools/figures.ts'
@@ -40,8 +40,8 @@ after(async () => {
 
 async function plant(offset: number, counts: FigureCounts): Promise<void> {
   const endedAt = later(NOW, offset)
-  const id = mintOrderedId(endedAt, randomBytes)
-  await server.context.store.addFigures({ id, node: 'a', span: '5m', endedAt, counts })
+  const id = mintOrderedId(later(endedAt, -FIGURE_SPANS['5m'].ms), randomBytes)
+  await server.context.store.writeFigures({ id, node: 'a', span: '5m', endedAt, counts })
 }
 
 async function overview(query = ''): Promise<string> {
@@ -104,7 +104,8 @@ test('CON-07: hostile names of a row are in no chart, and a chart has no script,
 test('a page of any period has at most 64 kB, also beside full lists and after 600 steps of busy processes', async () => {
   await fillConsole(server)
   await fillFigures(server.context.store, NOW, { span: '5m', rows: 600 })
-  await fillFigures(server.context.store, NOW, { span: '1h', rows: 2160, isGap: (row) => row % 200 < 90 })
+  await fillFigures(server.context.store, NOW, { span: '1h', rows: 8 * 24, isGap: (row) => row % 60 < 25 })
+  await fillFigures(server.context.store, NOW, { span: '1d', rows: 91, isGap: (row) => row % 20 < 9 })
   const pages = await Promise.all(['', '?period=7d', '?period=90d'].map(overview))
   for (const body of pages) {
     assert.ok(Buffer.byteLength(body) < 64_000, `${Buffer.byteLength(body)} bytes`)

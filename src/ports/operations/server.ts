@@ -35,8 +35,8 @@ export interface ServerOperations {
     change: { readonly previous: string | undefined; readonly value: string },
     outcome: 'changed' | 'conflict',
   ]
-  /** Adds what a process counted. `known`: the row was added before, by an attempt whose outcome was unknown. */
-  addFigures: [record: FigureRecord, outcome: 'added' | 'known']
+  /** Writes what a process counted, in the place of what it had counted in the same span before. `superseded`: the store has later counts. */
+  writeFigures: [record: FigureRecord, outcome: 'written' | 'superseded']
   /**
    * Replaces what a set of `grantor apply` has (`apply.ts` of the tasks), if it still is `previous`; undefined: there is no such set. `value`
    * undefined: the set ends. `finished`: the run of the set ends with it.
@@ -141,7 +141,7 @@ export interface Sweep extends SweepPlace {
   readonly logoutNoticesBefore: EpochMs
   /** Links of the audit from before this time are removed. */
   readonly auditBefore: EpochMs
-  /** Figures of a span that ended before its time are removed. */
+  /** Figures of a span that began before its time are removed. */
   readonly figuresBefore: Readonly<Record<FigureSpan, EpochMs>>
 }
 

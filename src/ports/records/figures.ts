@@ -1,8 +1,17 @@
 import type { EpochMs } from '../../base/brand.ts'
 
-/** How long a row of figures is about. */
-export const FIGURE_SPANS = { '5m': 5 * 60 * 1000, '1h': 60 * 60 * 1000 } as const
+const MINUTE_MS = 60 * 1000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** How long a row of figures is about, finest first, and for how long before now there are rows: for the charts of a day, a week and a quarter. */
+export const FIGURE_SPANS = {
+  '5m': { ms: 5 * MINUTE_MS, keptMs: 2 * DAY_MS },
+  '1h': { ms: HOUR_MS, keptMs: 8 * DAY_MS },
+  '1d': { ms: DAY_MS, keptMs: 90 * DAY_MS },
+} as const
 export type FigureSpan = keyof typeof FIGURE_SPANS
+export const FIGURE_SPAN_NAMES = Object.keys(FIGURE_SPANS) as readonly FigureSpan[]
 
 /** The most frequent reasons of refusals, which a row names. The others are added up as `other`. */
 export const NAMED_REFUSALS = 8
@@ -17,13 +26,14 @@ export type FigureGroup = (typeof FIGURE_GROUPS)[number]
  */
 export type FigureCounts = Readonly<Partial<Record<FigureGroup, Readonly<Record<string, number>>>>>
 
-/** What one process counted in one span. */
+/** What one process counted in one span, from its beginning. The span may not have ended yet. */
 export interface FigureRecord {
-  /** Time-ordered, by the end. */
+  /** Time-ordered, by the beginning of the span. */
   readonly id: string
   /** The process: a name of its own for each start. */
   readonly node: string
   readonly span: FigureSpan
+  /** Up to when it counts. */
   readonly endedAt: EpochMs
   readonly counts: FigureCounts
 }
@@ -31,8 +41,8 @@ export interface FigureRecord {
 /** A slice of the rows of a span, newest first. `before`: the last id of the slice before; undefined: the first slice. */
 export interface FigurePage {
   readonly span: FigureSpan
+  /** The beginnings of the spans: from `since` to before `until`. */
   readonly since: EpochMs
-  /** Inclusive. */
   readonly until: EpochMs
   readonly before: string | undefined
   readonly limit: number

@@ -1,5 +1,5 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
-import { FIGURE_SPANS, type FigureRecord, type FigureSpan } from '../../ports/records/figures.ts'
+import { FIGURE_SPAN_NAMES, FIGURE_SPANS, type FigureRecord, type FigureSpan } from '../../ports/records/figures.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { EventFields } from '../../protocol/audit/event-names.ts'
 import { mintOrderedId } from '../../protocol/ids.ts'
@@ -13,19 +13,19 @@ const CLOSE_LIMIT_MS = 400
 const NODE_BYTES = 6
 
 /**
- * Writes what this process counted, a row for each span of five minutes and of an hour, as differences of the counters of `/metrics` (decision
- * 0046). No request waits for it.
+ * Writes what this process counted, as differences of the counters of `/metrics` (decision 0046): every five minutes the row of these, and those
+ * of the hour and of the day, which it replaces until they end. No request waits for it.
  */
 export interface FigureWriter {
   /** Begins to write. Returns the function that stops this. */
   readonly start: () => () => void
   /** Writes what is due. Never fails: what was not written is kept for the next attempt. */
   readonly write: () => Promise<void>
-  /** Writes what was counted since the last row, before the store is closed. */
+  /** Writes what was counted since the last rows, before the store is closed. */
   readonly close: () => Promise<void>
 }
 
-interface Dependencies extends Pick<Context, 'clock' | 'clockCheck' | 'random'>, StoreNeeds<'addFigures'> {
+interface Dependencies extends Pick<Context, 'clock' | 'clockCheck' | 'random'>, StoreNeeds<'writeFigures'> {
   /** The counters now. */
   readonly count: () => readonly Sample[]
   readonly logger: Readonly<Record<'warn', (fields: EventFields) => void>>
@@ -34,53 +34,79 @@ interface Dependencies extends Pick<Context, 'clock' | 'clockCheck' | 'random'>,
 /** What is known of one span. */
 interface Counting {
   readonly span: FigureSpan
-  /** What the counters showed when the span began. */
-  reading: FigureReading
+  /** When the span of the row began, and what the counters showed then. */
   beganAt: EpochMs
-  /** A row whose attempt failed, or whose outcome is unknown. It keeps its id, so that it is added once. */
-  waiting: FigureRecord | undefined
+  first: FigureReading
+  /** The row keeps its id, so that an attempt whose outcome is unknown counts once. */
+  id: string
+  /** Up to when the row is written, and what the counters showed then. */
+  writtenAt: EpochMs
+  written: FigureReading
+  /** An attempt that failed, or whose outcome is unknown. */
+  waiting: Attempt | undefined
 }
+
+interface Attempt {
+  readonly record: FigureRecord
+  readonly reading: FigureReading
+}
+
+/** The span whose end decides when rows are written. */
+const [FINEST = '5m'] = FIGURE_SPAN_NAMES
 
 export function openFigureWriter({ clock, clockCheck, random, store, count, logger }: Dependencies): FigureWriter {
   const node = random(NODE_BYTES).toString('base64url')
-  const first = readFigures(count())
-  const counting = (Object.keys(FIGURE_SPANS) as FigureSpan[]).map((span): Counting => {
-    return { span, reading: first, beganAt: startOf(span, clock()), waiting: undefined }
+  const openedAt = clock()
+  const opened = readFigures(count())
+  const counting = FIGURE_SPAN_NAMES.map((span): Counting => {
+    const beganAt = startOf(span, openedAt)
+    const writtenAt = startOf(FINEST, openedAt)
+    return { span, beganAt, first: opened, id: idOf(beganAt), writtenAt, written: opened, waiting: undefined }
   })
   let underWay: Promise<void> | undefined
   let isLost = false
 
-  /** Returns the row of a span that has ended. `isLast`: also of one that has not, if anything was counted. */
-  function cut(one: Counting, isLast: boolean): FigureRecord | undefined {
-    const now = clock()
-    const start = startOf(one.span, now)
-    if (start === one.beganAt && !isLast) return undefined
-    const reading = readFigures(count())
-    const counts = countsBetween(one.reading, reading)
-    if (isLast && Object.keys(counts).length === 0) return undefined
-    const endedAt = isLast ? now : start
-    one.reading = reading
-    one.beganAt = start
-    return { id: mintOrderedId(endedAt, random), node, span: one.span, endedAt, counts }
+  function idOf(beganAt: EpochMs): string {
+    return mintOrderedId(beganAt, random)
   }
 
-  async function writeRow(one: Counting, isLast: boolean): Promise<void> {
-    one.waiting ??= cut(one, isLast)
-    if (one.waiting === undefined) return
-    await store.addFigures(one.waiting)
+  async function writeRows(endedAt: EpochMs, isLast: boolean): Promise<void> {
+    const reading = readFigures(count())
+    await Promise.all(counting.map((one) => writeRow(one, { endedAt, reading, isLast })))
+  }
+
+  /** Writes the row of a span up to a time, and first the row of an earlier span whose attempt failed. */
+  async function writeRow(
+    one: Counting,
+    { endedAt, reading, isLast }: { endedAt: EpochMs; reading: FigureReading; isLast: boolean },
+  ): Promise<void> {
+    if (endedAt === one.writtenAt && !isLast) return
+    const beganAt = startOf(one.span, (endedAt - 1) as EpochMs)
+    if (beganAt !== one.beganAt) {
+      if (one.waiting !== undefined) await attempt(one, one.waiting)
+      Object.assign(one, { beganAt, id: idOf(beganAt), first: one.written })
+    }
+    // A clock that was set back: the row counts on when the time is reached again.
+    else if (endedAt < one.writtenAt) return
+    if (isLast && Object.keys(countsBetween(one.written, reading)).length === 0) return
+    const counts = countsBetween(one.first, reading)
+    await attempt(one, { record: { id: one.id, node, span: one.span, endedAt, counts }, reading })
+  }
+
+  async function attempt(one: Counting, waiting: Attempt): Promise<void> {
+    one.waiting = waiting
+    await store.writeFigures(waiting.record)
     one.waiting = undefined
+    one.writtenAt = waiting.record.endedAt
+    one.written = waiting.reading
   }
 
   async function writeAll(isLast: boolean): Promise<void> {
     try {
       // What is counted while the clock differs belongs to no time. It is part of the next row.
       if (clockCheck.differenceMs() !== 0) return
-      await Promise.all(
-        counting.map(async (one) => {
-          if (one.waiting !== undefined) await writeRow(one, false)
-          await writeRow(one, isLast)
-        }),
-      )
+      const now = clock()
+      await writeRows(isLast ? now : startOf(FINEST, now), isLast)
       isLost = false
     } catch (cause) {
       if (!isLost) logger.warn({ event: 'store.unavailable', err: cause })
@@ -108,5 +134,5 @@ export function openFigureWriter({ clock, clockCheck, random, store, count, logg
 }
 
 function startOf(span: FigureSpan, now: EpochMs): EpochMs {
-  return (now - (now % FIGURE_SPANS[span])) as EpochMs
+  return (now - (now % FIGURE_SPANS[span].ms)) as EpochMs
 }

@@ -526,12 +526,12 @@ create table leases (
   primary key (name)
 ) /*sqlite without rowid*/;
 
--- What each process counted in five minutes and in an hour, for the charts of the console.
+-- What each process counted in five minutes, in an hour and in a day, for the charts of the console.
 create table figures (
-  figure_id text /*postgres collate "C"*/ not null primary key, -- ordered by time
+  figure_id text /*postgres collate "C"*/ not null primary key, -- ordered by the beginning of the span
   node text not null, -- the process
-  span text /*postgres collate "C"*/ not null, -- 5m or 1h
-  ended_at bigint not null,
+  span text /*postgres collate "C"*/ not null, -- 5m, 1h or 1d
+  ended_at bigint not null, -- up to when it counts: the row of a span that goes on is replaced
   counts text not null -- JSON, at most 1 KB
 ) /*sqlite without rowid*/;
 

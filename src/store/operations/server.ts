@@ -28,7 +28,7 @@ export const SERVER_OPERATIONS: OperationRows<ServerOperations> = {
     },
   },
   setPasswordFormats: { cache: 'kept', event: 'no-event' },
-  addFigures: { cache: 'kept', event: 'no-event' },
+  writeFigures: { cache: 'kept', event: 'no-event' },
   recordApplied: {
     cache: 'kept',
     event({ set, value, finished }, outcome) {

@@ -1,5 +1,5 @@
 import type { Sweep, Swept } from '../../ports/operations/server.ts'
-import type { FigureSpan } from '../../ports/records/figures.ts'
+import { FIGURE_SPAN_NAMES } from '../../ports/records/figures.ts'
 import type { AuthorizationId, ClientId, GrantId, UserId } from '../../protocol/ids.ts'
 import { idBefore } from '../rows.ts'
 import { accountReads } from './accounts.ts'
@@ -200,7 +200,7 @@ export function* sweepExpired(sweep: Sweep, forget: Forget): Steps<Swept> {
     initialTokens: yield* remove(INITIAL_TOKENS, sweep.initialTokensBefore, limit),
     registrationCounts: yield* remove(REGISTRATION_COUNTS, sweep.unusedSince - COUNT_MS, limit),
     auditLinks: yield* remove(AUDIT_LINKS, idBefore(sweep.auditBefore, ''), limit),
-    figures: (yield* sweepFigures(sweep, '5m')) + (yield* sweepFigures(sweep, '1h')),
+    figures: yield* sweepFigures(sweep),
   }
 }
 
@@ -249,8 +249,11 @@ function* sweepGrants({ now, limit, grantsBefore }: Sweep, forget: Forget, after
   }
 }
 
-function* sweepFigures({ figuresBefore, limit }: Sweep, span: FigureSpan): Steps<number> {
-  return (yield* rows(FIGURES, { span, before: idBefore(figuresBefore[span], ''), limit })).length
+function* sweepFigures({ figuresBefore, limit }: Sweep): Steps<number> {
+  let removed = 0
+  for (const span of FIGURE_SPAN_NAMES)
+    removed += (yield* rows(FIGURES, { span, before: idBefore(figuresBefore[span], ''), limit })).length
+  return removed
 }
 
 /** Runs a statement that removes rows, or changes them, and returns how many. */

@@ -263,7 +263,7 @@ test('a template keeps unused clients, or lets them be swept', async (t) => {
     initialTokensBefore: 0,
     logoutNoticesBefore: 0,
     auditBefore: 0,
-    figuresBefore: { '5m': 0, '1h': 0 },
+    figuresBefore: { '5m': 0, '1h': 0, '1d': 0 },
   }
   assert.equal((await sweepExpired({ ...sweep, ...never } as never)).clients, 1)
   assert.notEqual(await find(kept ?? assert.fail(), own), undefined)

@@ -300,7 +300,7 @@ export function aSweep(differing: Partial<Sweep> = {}): Sweep {
     initialTokensBefore: longAgo,
     logoutNoticesBefore: longAgo,
     auditBefore: longAgo,
-    figuresBefore: { '5m': longAgo, '1h': longAgo },
+    figuresBefore: { '5m': longAgo, '1h': longAgo, '1d': longAgo },
     authorizationsAfter: '',
     grantsAfter: '',
     consentsAfter: '',

@@ -23,6 +23,9 @@ const READER = 'reader@acme.test'
 /** Has a role for one organization. */
 const OFFICER = 'officer@acme.test'
 
+const RECENT_MS = 3 * 60_000
+const signedIn = new WeakMap<Tab, { readonly email: string; readonly at: number }>()
+
 const { only = '', pictures } = readOptions({
   only: string('texts', 'only the states whose name contains one of the texts, between |'),
   pictures: string('folder', 'write a picture of each state to this folder'),
@@ -80,6 +83,7 @@ printReport(`${states} states, each in 3 widths and 3 sets of colours, at 400 % 
 async function prove(tab: Tab, { name, show }: State): Promise<void> {
   if (!only.split('|').some((text) => name.includes(text))) return
   states += 1
+  await stayRecent(tab)
   await show(tab)
   const found = await examine(tab, async ({ name: look, width }) => {
     findings.operations += 1
@@ -112,11 +116,27 @@ async function proveChecks(): Promise<void> {
 /** `consents`: the person has no role yet, so the consent page comes first. */
 async function openTab(email: string, { consents = false } = {}): Promise<Tab> {
   const tab = await openExaminedTab(browser)
+  await signIn(tab, email, consents)
+  return tab
+}
+
+async function signIn(tab: Tab, email: string, consents = false): Promise<void> {
   await tab.goto(address)
   await tab.getByLabel('Email', { exact: true }).fill(email)
   await tab.getByLabel('Password', { exact: true }).fill(PASSWORD)
   await tab.getByRole('button', { name: 'Sign in', exact: true }).click()
   if (consents) await tab.getByRole('button', { name: 'Allow' }).click()
   await tab.waitForURL((url) => url.href.startsWith(address))
-  return tab
+  signedIn.set(tab, { email, at: performance.now() })
+}
+
+/** Signs in again in time, beside the page of the tab: some forms ask for it after five minutes. */
+async function stayRecent(tab: Tab): Promise<void> {
+  const last = signedIn.get(tab)
+  if (last === undefined || performance.now() - last.at < RECENT_MS) return
+  const other = await tab.context().newPage()
+  await tab.context().clearCookies()
+  await signIn(other, last.email)
+  await other.close()
+  signedIn.set(tab, { ...last, at: performance.now() })
 }

@@ -2,6 +2,7 @@ import { AdminError } from '../admin/admin-error.ts'
 import { prepareClient, type MetadataInput } from '../admin/client/metadata.ts'
 import type { TaskContext } from '../admin/task.ts'
 import { registrationPolicy } from '../clients/registration-policy.ts'
+import { readForeignHash } from '../passwords/foreign-hash.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import { GIVEN_SECRET_FORM, isGuessable, matchesSecretHash } from '../protocol/client/authentication.ts'
 import { parseUserId } from '../protocol/ids.ts'
@@ -42,10 +43,12 @@ export async function importClient(
   const refusedUris = uris.refused
   const method = metadata.token_endpoint_auth_method
   const needsSecret = method !== 'none' && method !== 'private_key_jwt'
-  const isUsable = typeof secret === 'string' && GIVEN_SECRET_FORM.test(secret) && !isGuessable(secret)
+  // A hash is no secret: whoever reads the other system's database could authenticate with it.
+  const isSecret = typeof secret === 'string' && readForeignHash(secret) === 'hash_unsupported'
+  const isUsable = isSecret && GIVEN_SECRET_FORM.test(secret) && !isGuessable(secret)
   const givenSecret = needsSecret && isUsable ? secret : undefined
   const isNew = needsSecret && givenSecret === undefined
-  const reasons: readonly ImportReason[] = isNew ? ['secret_guessable'] : []
+  const reasons: readonly ImportReason[] = isNew ? [isSecret ? 'secret_guessable' : 'secret_absent'] : []
   if (isNew && options.keepSecret === undefined) return { outcome: 'refused', reasons, refusedUris }
   const userId = parseUserId(chosenId)
   if (userId !== undefined && (await context.store.findUser(userId)) !== undefined)

@@ -45,7 +45,7 @@ export function sourceRecord(
   kind: ImportedKind,
   line: number,
   sourceId: unknown,
-  rest: Partial<Pick<SourceRecord, 'value' | 'notes' | 'dropped'>>,
+  rest: Partial<Pick<SourceRecord, 'value' | 'notes' | 'dropped' | 'secretHash'>>,
 ): SourceRecord {
   return {
     kind,
@@ -53,6 +53,7 @@ export function sourceRecord(
     sourceId: typeof sourceId === 'string' ? sourceId : undefined,
     value: undefined,
     notes: [],
+    secretHash: undefined,
     dropped: [],
     ...rest,
   }

@@ -2,7 +2,7 @@ import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { mintOrderedId } from '../protocol/ids.ts'
-import { hashGivenSecret, matchesSecretHash } from '../protocol/client/authentication.ts'
+import { foreignHashOf, hashGivenSecret, isSlowSecret, matchesSecretHash } from '../protocol/client/authentication.ts'
 import type { SecretHash, Secrets } from '../protocol/secrets.ts'
 
 /** Seconds for which the previous secret remains valid: the default, and the maximum. */
@@ -60,12 +60,16 @@ export type GivenSecretOutcome =
 
 /** Gives a client a secret that it already has elsewhere (decision 0044). The previous one remains valid as at a rotation. */
 export async function setClientSecret(
-  { clock, secrets, store }: Omit<Needs, 'random'>,
+  { clock, passwords, secrets, store }: Omit<Needs, 'random'> & Pick<Context, 'passwords'>,
   { id, metadata, secretHash: previous }: Pick<ClientRecord, 'id' | 'metadata' | 'secretHash'>,
   { secret, overlapSeconds }: { readonly secret: string; readonly overlapSeconds: number },
 ): Promise<GivenSecretOutcome> {
   if (previous === undefined || metadata.authMethod === 'private_key_jwt') return { kind: 'no-secret' }
-  if (matchesSecretHash(secrets, id, secret, previous)) return { kind: 'unchanged' }
+  // A secret that the hash covers in part only may be another one.
+  const isSame = isSlowSecret(previous)
+    ? (await passwords.verify(secret, foreignHashOf(previous), undefined)).replaceable !== undefined
+    : matchesSecretHash(secrets, id, secret, previous)
+  if (isSame) return { kind: 'unchanged' }
   const keptUntil = after(clock(), overlapSeconds * 1000)
   const secretHash = hashGivenSecret(secrets, id, secret)
   const outcome = await store.rotateClientSecret({ id, previous, secretHash, kept: previous, keptUntil })

@@ -2,9 +2,17 @@ import { AdminError } from '../admin/admin-error.ts'
 import { prepareClient, type MetadataInput } from '../admin/client/metadata.ts'
 import type { TaskContext } from '../admin/task.ts'
 import { registrationPolicy } from '../clients/registration-policy.ts'
+import { readForeignHash } from '../passwords/foreign-hash.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
-import { GIVEN_SECRET_FORM, isGuessable, matchesSecretHash } from '../protocol/client/authentication.ts'
+import {
+  GIVEN_SECRET_FORM,
+  isGuessable,
+  isSlowSecret,
+  matchesSecretHash,
+  slowSecretHash,
+} from '../protocol/client/authentication.ts'
 import { parseUserId } from '../protocol/ids.ts'
+import type { SecretHash } from '../protocol/secrets.ts'
 import { NO_SCOPE } from '../protocol/token/scope.ts'
 import { checkRedirectUri } from '../protocol/uri/redirect-uri.ts'
 import type { ImportReason } from './reasons.ts'
@@ -23,6 +31,8 @@ export interface ImportedClientResult {
 interface ClientOptions {
   readonly source: string
   readonly isDryRun: boolean
+  /** The hash of the secret, which the other system has made. undefined: the file has none. */
+  readonly foreignHash: string | undefined
   /** Receives the new secret of a client before the client is stored. undefined: such a client is refused. */
   readonly keepSecret: ((clientId: string, secret: string) => void) | undefined
 }
@@ -42,16 +52,19 @@ export async function importClient(
   const refusedUris = uris.refused
   const method = metadata.token_endpoint_auth_method
   const needsSecret = method !== 'none' && method !== 'private_key_jwt'
-  const isUsable = typeof secret === 'string' && GIVEN_SECRET_FORM.test(secret) && !isGuessable(secret)
+  // A hash is no secret: a reader of the other system's database could authenticate with it.
+  const isSecret = typeof secret === 'string' && readForeignHash(secret) === 'hash_unsupported'
+  const isUsable = isSecret && GIVEN_SECRET_FORM.test(secret) && !isGuessable(secret)
   const givenSecret = needsSecret && isUsable ? secret : undefined
-  const isNew = needsSecret && givenSecret === undefined
-  const reasons: readonly ImportReason[] = isNew ? ['secret_guessable'] : []
+  const slowSecret = needsSecret && givenSecret === undefined ? readSlowSecret(options.foreignHash) : undefined
+  const isNew = needsSecret && givenSecret === undefined && slowSecret === undefined
+  const reasons: readonly ImportReason[] = isNew ? [isSecret ? 'secret_guessable' : 'secret_absent'] : []
   if (isNew && options.keepSecret === undefined) return { outcome: 'refused', reasons, refusedUris }
   const userId = parseUserId(chosenId)
   if (userId !== undefined && (await context.store.findUser(userId)) !== undefined)
     return { outcome: 'refused', reasons: ['id_taken'], refusedUris }
   try {
-    const input = { chosenId, givenSecret, metadata, rules, approvedScope: NO_SCOPE }
+    const input = { chosenId, givenSecret, slowSecret, metadata, rules, approvedScope: NO_SCOPE }
     const made = await prepareClient(context, input)
     const client = disabled ? { ...made.client, disabledAt: context.clock() } : made.client
     const stored = await context.store.findClient(client.id)
@@ -66,6 +79,12 @@ export async function importClient(
     const detail = cause.message.replaceAll('\n', '; ')
     return { outcome: 'refused', reasons: ['client_not_possible'], detail, refusedUris }
   }
+}
+
+/** undefined: there is no hash that can be verified here. */
+function readSlowSecret(text: string | undefined): SecretHash | undefined {
+  const read = text === undefined ? 'hash_unsupported' : readForeignHash(text)
+  return typeof read === 'string' ? undefined : slowSecretHash(read.stored)
 }
 
 /** A URI that the server cannot have is left out, and the others are kept (threats.md REG-05). */
@@ -93,10 +112,18 @@ function isSame(
   made: ClientRecord,
   secret: string | undefined,
 ): 'same' | 'differs' {
-  const hasSecret =
-    secret === undefined ||
-    (stored.secretHash !== undefined && matchesSecretHash(secrets, stored.id, secret, stored.secretHash))
-  return hasSecret && textOf(stored) === textOf(made) ? 'same' : 'differs'
+  return hasSecret(secrets, stored, made, secret) && textOf(stored) === textOf(made) ? 'same' : 'differs'
+}
+
+function hasSecret(
+  secrets: TaskContext['secrets'],
+  { id, secretHash: hash }: ClientRecord,
+  made: ClientRecord,
+  secret: string | undefined,
+): boolean {
+  if (secret !== undefined) return hash !== undefined && matchesSecretHash(secrets, id, secret, hash)
+  // A hash that was replaced when the client used its secret is not comparable.
+  return hash === undefined || !isSlowSecret(hash) || hash === made.secretHash
 }
 
 /** What an import says about a client. The store keeps no members that are undefined, and has others in another order. */

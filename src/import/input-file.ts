@@ -56,7 +56,8 @@ export function digestOf(paths: readonly string[]): string {
   return digests.length === 1 ? String(digests[0]) : hash('sha256', digests.join('\n'))
 }
 
-function* readLines(path: string): Generator<Buffer | 'too-long'> {
+/** Reads the lines of a file, without their ends. @throws Error when the file cannot be read */
+export function* readLines(path: string): Generator<Buffer | 'too-long'> {
   let kept: Buffer[] = []
   let length = 0
   let isFirst = true
@@ -101,7 +102,8 @@ function* readChunks(path: string): Generator<Buffer> {
   }
 }
 
-function isBlank(bytes: Buffer): boolean {
+/** Whether a line has nothing. */
+export function isBlank(bytes: Buffer): boolean {
   return bytes.length === 0 || (bytes.length < 64 && bytes.toString('latin1').trim() === '')
 }
 

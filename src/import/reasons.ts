@@ -13,8 +13,9 @@ export const IMPORT_REASONS = {
   second_factor_lost:
     'The account had a second factor that cannot be moved. Without `--without-second-factor` nothing at all is written.',
   client_not_possible: 'The server cannot have such a client; `detail` says why.',
-  secret_guessable:
-    'The secret is absent, short or has few different characters. With `--secrets` the client gets a new one.',
+  secret_absent:
+    'The file does not have the secret of the client, or only a hash that cannot be used. With `--secrets` the client gets a new one.',
+  secret_guessable: 'The secret is short or has few different characters. With `--secrets` the client gets a new one.',
   redirect_uri_refused:
     'One URI of the client is not taken, because it has a wildcard or cannot be registered; `detail` is the URI.',
   id_replaced: 'The id cannot be one here, so the user got another. The report has both.',

@@ -112,6 +112,8 @@ export interface SourceRecord {
   readonly value: unknown
   /** What of it is not taken. */
   readonly notes: readonly ImportReason[]
+  /** The hash of the client's secret, which only systems that publish no secrets have. It is no part of the neutral format. */
+  readonly secretHash: string | undefined
   /** Names of attributes that are no standard claims. */
   readonly dropped: readonly string[]
 }

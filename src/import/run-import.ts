@@ -250,6 +250,7 @@ async function takeClient(running: Import, record: SourceRecord, client: Importe
   const { outcome, reasons, detail, refusedUris } = await importClient(context, client, {
     source: system,
     isDryRun: options.isDryRun,
+    foreignHash: record.secretHash,
     keepSecret,
   })
   const id = outcome === 'refused' ? undefined : client.client_id

@@ -4,9 +4,9 @@ import type { EpochMs } from '../base/brand.ts'
 export interface Budgets {
   /** `name`: the network. A budget of something else has the name of that, and then `network` is the caller's. */
   readonly take: (budget: BudgetName, name: string, now: EpochMs, network?: string) => BudgetOutcome
-  /** Gives back what was taken from a budget of new rows, because the row existed already. */
+  /** Gives back what was taken: from a budget of new rows, because the row existed already; of failures, because it was none. */
   readonly giveBack: (
-    budget: 'registration-host' | 'registration-server',
+    budget: 'registration-host' | 'registration-server' | 'client-authentication',
     name: string,
     now: EpochMs,
     network: string,

@@ -220,7 +220,11 @@ export interface Passwords {
    * Takes equally long for `undefined` as for a hash of this server, so that the response time does not reveal which emails have an
    * account. A text that cannot be read matches no password. Throws as `hash` does.
    */
-  readonly verify: (password: string, stored: string | undefined, network: string) => Promise<VerifiedPassword>
+  readonly verify: (
+    password: string,
+    stored: string | undefined,
+    network: string | undefined,
+  ) => Promise<VerifiedPassword>
 }
 
 export interface VerifiedPassword {

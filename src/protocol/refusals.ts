@@ -316,7 +316,7 @@ export const REFUSALS = {
         'the database is locked, full, read-only or unreachable ([faults.md](faults.md)); `/health/ready` has `disk_full`, `disk_read_only`, `disk_failed` or `store_read_only`, if known',
       client_document_unavailable:
         'the [metadata document](client-documents.md) of the client could not be fetched or is not acceptable. The log has the reason',
-      password_queue_full: 'too many sign-ins at once',
+      password_queue_full: 'too many sign-ins, or [slow secrets](moving.md#hydra)',
       overloaded:
         'more requests are pending than can be answered soon ([faults.md](faults.md)); this request changed nothing',
       keys_unavailable:

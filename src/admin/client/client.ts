@@ -48,7 +48,7 @@ export async function rotateSecret(
  * @throws AdminError when it has no secret
  */
 export async function giveSecret(
-  context: StoreNeeds<'rotateClientSecret'> & Pick<Context, 'clock' | 'secrets'>,
+  context: StoreNeeds<'rotateClientSecret'> & Pick<Context, 'clock' | 'passwords' | 'secrets'>,
   client: ClientRecord,
   given: { readonly secret: string; readonly overlapSeconds: number },
 ): Promise<EpochMs | undefined> {

@@ -16,6 +16,7 @@ import { followsFapi, isOperatorMade } from '../../protocol/client/policy.ts'
 import { isForClients, needCode, OFFERED_GRANT_TYPES, type GrantType } from '../../protocol/token/grant-types.ts'
 import { ID_TOKEN_ALGORITHMS } from '../../protocol/openid/id-token.ts'
 import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
 import { LIST_LIMIT } from '../../protocol/client/descriptive-metadata.ts'
 import { definedMembers } from '../../base/json.ts'
 import { forShell } from '../../base/shell.ts'
@@ -156,6 +157,8 @@ export interface ClientInput {
   readonly chosenId?: string | undefined
   /** The secret that the client has elsewhere. Absent: it gets a new one. */
   readonly givenSecret?: string | undefined
+  /** The hash of the secret that another system has made (`slowSecretHash`), for an import only. */
+  readonly slowSecret?: SecretHash | undefined
   readonly metadata: MetadataInput
   readonly rules: RulesInput
   readonly approvedScope: Scope
@@ -190,7 +193,7 @@ export async function createClient(
 /** Returns the client that `createClient` creates. @throws AdminError as it does */
 export async function prepareClient(
   context: CreationNeeds,
-  { chosenId, givenSecret, metadata: input, rules: given, approvedScope }: ClientInput,
+  { chosenId, givenSecret, slowSecret, metadata: input, rules: given, approvedScope }: ClientInput,
 ): Promise<CreatedClient> {
   const { clock, random, secrets } = context
   const metadata = await requireMetadata(context, input)
@@ -199,8 +202,8 @@ export async function prepareClient(
   const made = chosenId === undefined ? plain : withChosenId(plain, chosenId, now)
   if (chosenId !== undefined) await refuseTakenId(context, chosenId)
   await requirePossible(context, made)
-  if (givenSecret !== undefined)
-    return { client: { ...made, secretHash: hashGivenSecret(secrets, made.id, givenSecret) }, secret: undefined }
+  const known = givenSecret === undefined ? slowSecret : hashGivenSecret(secrets, made.id, givenSecret)
+  if (known !== undefined) return { client: { ...made, secretHash: known }, secret: undefined }
   const secret = isConfidential(made) ? secrets.mint('client-secret', mintOrderedId(now, random), random) : undefined
   const client = { ...made, secretHash: secret?.hash }
   // A client with keys has a secret that is never shown. A client that changes from keys to a secret rotates it.

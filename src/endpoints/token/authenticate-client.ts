@@ -5,10 +5,16 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import { isBlockedHost } from '../../clients/evaluate-client.ts'
 import { findAssertionFault, rememberUntil, type ClientAssertion } from '../../protocol/client/assertion.ts'
 import {
+  findSlowSecret,
+  foreignHashOf,
+  GIVEN_SECRET_FORM,
+  hashGivenSecret,
   isConfidential,
+  isGuessable,
   matchesClientSecret,
   readClientCredentials,
   type ClientCredentials,
+  type PresentedSecret,
 } from '../../protocol/client/authentication.ts'
 import { isSameAlgorithm, type ClientKeys } from '../../protocol/client/keys.ts'
 import { followsFapi } from '../../protocol/client/policy.ts'
@@ -17,6 +23,9 @@ import { invalidClient, OAuthError, tooManyRequests, unavailable } from '../../p
 import { addressOf } from '../../protocol/uri/server-address.ts'
 import { findClient } from '../../clients/find-client.ts'
 import type { DocumentNeeds } from '../../clients/load-document.ts'
+import { StoreUnavailable } from '../../ports/store.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
+import type { HashFormat } from '../../protocol/sign-in/password-formats.ts'
 import { PATHS } from '../paths.ts'
 import { takeStoredTokenBudget } from './stored-tokens.ts'
 
@@ -28,9 +37,18 @@ export type AuthenticatedClient = ClientRecord & { readonly [proven]: true }
 type Needs = DocumentNeeds &
   Pick<
     Context,
-    'budgets' | 'clientSignatures' | 'clock' | 'documentLoads' | 'issuer' | 'notBefore' | 'report' | 'secrets'
+    | 'budgets'
+    | 'clientSignatures'
+    | 'clock'
+    | 'documentLoads'
+    | 'issuer'
+    | 'notBefore'
+    | 'passwords'
+    | 'record'
+    | 'report'
+    | 'secrets'
   > &
-  StoreNeeds<'consumeOnce' | 'findClient'>
+  StoreNeeds<'consumeOnce' | 'findClient' | 'upgradeClientSecret'>
 
 type Endpoint = 'push' | 'assertion' | 'other'
 
@@ -45,7 +63,8 @@ const FETCH_RETRY_SECONDS = 5
  *  RFC 7523 §2.2  A client with keys sends an assertion, each of which is accepted once (decision 0025).
  *
  * A client authenticates only as it registered. Failures are counted by network. Too many cause a 429. A correct secret is always
- * accepted: a secret cannot be guessed, so a lock-out would only help an attacker who wants to lock the client out.
+ * accepted: a secret cannot be guessed, so a lock-out would only help an attacker who wants to lock the client out. The
+ * exception is a secret whose hash another system has made: verifying it takes long, so it waits while the network has no failures left.
  *
  * `push` and `assertion`: the request, with parameters or an identity assertion, may be the first one of the client, so a metadata document
  * is fetched. `push`: the address of the endpoint may be the audience of a client assertion (RFC 9126 §2).
@@ -61,8 +80,9 @@ export async function authenticateClient(
     const credentials = readClientCredentials(request.authorization, request.params)
     const client = await findPresented(context, credentials, request, endpoint)
     if (client === undefined) throw invalidClient('client_unknown', credentials.usedBasic)
-    if (client.metadata.keys === undefined) checkSecret(client, credentials, context)
-    else {
+    if (client.metadata.keys === undefined) {
+      if (!isSecretRight(client, credentials, context)) await checkSlowSecret(client, credentials, context, request)
+    } else {
       requireFapiAssertion(context, client, credentials)
       await checkSignature(client, client.metadata.keys, credentials, context, request.network)
     }
@@ -140,20 +160,87 @@ function requireFapiAssertion(
   if (!isFapiAlgorithm(algorithm)) throw invalidClient('assertion_algorithm', false)
 }
 
-function checkSecret(
+/** Whether the client authenticates by a secret of this server or one that it was given, or has none. */
+function isSecretRight(
   client: ClientRecord,
   credentials: ClientCredentials,
-  { clock, report, secrets }: Pick<Needs, 'clock' | 'report' | 'secrets'>,
-): void {
+  { clock, secrets }: Pick<Needs, 'clock' | 'secrets'>,
+): boolean {
   if (credentials.kind === 'assertion') throw invalidClient('assertion_unexpected', false)
   if (!isConfidential(client)) {
     if (credentials.kind === 'secret') throw invalidClient('client_secret_unexpected', credentials.usedBasic)
-    return
+    return true
   }
   if (credentials.kind === 'none') throw invalidClient('client_secret_missing', false)
-  if (!matchesClientSecret(secrets, credentials, client, clock())) {
-    report({ event: 'client.authentication-failed', clientId: client.id })
+  return matchesClientSecret(secrets, credentials, client, clock())
+}
+
+/**
+ * Compares the secret with the hash that another system has made, if the client has one (decision 0044). The first right secret replaces
+ * the hash, so the client is verified slowly once.
+ */
+async function checkSlowSecret(
+  client: ClientRecord,
+  credentials: ClientCredentials,
+  context: Needs,
+  { network }: Pick<Request, 'network'>,
+): Promise<void> {
+  const hash = findSlowSecret(client, context.clock())
+  const right =
+    hash === undefined || credentials.kind !== 'secret'
+      ? undefined
+      : await findRight(context, credentials, foreignHashOf(hash), network)
+  if (hash === undefined || right === undefined) {
+    context.report({ event: 'client.authentication-failed', clientId: client.id })
     throw invalidClient('client_secret_wrong', credentials.usedBasic)
+  }
+  if (client.disabledAt === undefined) await upgradeSecret(context, client, hash, right)
+}
+
+/** A text that is the secret, and the format of its hash; undefined: the hash does not cover all of the text. */
+interface RightSecret {
+  readonly text: string
+  readonly format: HashFormat | undefined
+}
+
+/**
+ * Verifies the secret as Basic decoded it and as it was sent, in the pool of passwords. Meanwhile the request counts as a failure, so wrong
+ * secrets, also concurrent ones, cause no more work than the network has failures (threats.md CID-04).
+ */
+async function findRight(
+  context: Needs,
+  { secret, secretAsSent }: PresentedSecret,
+  hash: string,
+  network: string,
+): Promise<RightSecret | undefined> {
+  countFailure(context, network)
+  try {
+    for (const text of new Set([secret, secretAsSent])) {
+      const { isRight, replaceable: format } = await context.passwords.verify(text, hash, network)
+      if (isRight) return { text, format }
+    }
+    return undefined
+  } finally {
+    context.budgets.giveBack('client-authentication', network, context.clock(), network)
+  }
+}
+
+/** Replaces the hash. That of a secret that can be guessed stays, so that guesses stay limited. The client is authenticated in any case. */
+async function upgradeSecret(
+  { record, secrets, store }: Needs,
+  { id }: ClientRecord,
+  previous: SecretHash,
+  { text, format }: RightSecret,
+): Promise<void> {
+  const failed = (reason: string) => record({ event: 'client.secret-upgrade-failed', client: id, reason })
+  if (format === undefined) return failed('compared-in-part')
+  if (!GIVEN_SECRET_FORM.test(text) || isGuessable(text)) return failed('guessable')
+  try {
+    // Another outcome than `changed` means that the hash was replaced meanwhile, or the secret was.
+    await store.upgradeClientSecret({ id, previous, secretHash: hashGivenSecret(secrets, id, text), format })
+  } catch (cause) {
+    if (!(cause instanceof StoreUnavailable)) throw cause
+    failed('store_unavailable')
   }
 }
 

@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import { NAME } from '../../admin/fields.ts'
 import { PROFILE_CHANGE } from '../../admin/user/tasks.ts'
 import { isObject } from '../../base/json.ts'
+import type { RecordLine } from '../input-file.ts'
 import type { ImportedKind, SourceRecord } from '../records.ts'
 
 /** What of the attributes of a user or a client is taken, and the names of the others. */
@@ -44,7 +45,7 @@ export function sourceRecord(
   kind: ImportedKind,
   line: number,
   sourceId: unknown,
-  rest: Partial<Pick<SourceRecord, 'value' | 'notes' | 'dropped'>>,
+  rest: Partial<Pick<SourceRecord, 'value' | 'notes' | 'dropped' | 'secretHash'>>,
 ): SourceRecord {
   return {
     kind,
@@ -52,6 +53,7 @@ export function sourceRecord(
     sourceId: typeof sourceId === 'string' ? sourceId : undefined,
     value: undefined,
     notes: [],
+    secretHash: undefined,
     dropped: [],
     ...rest,
   }
@@ -71,4 +73,15 @@ export function textOf(value: unknown): string | undefined {
   const [one] = Array.isArray(value) && value.length === 1 ? (value as readonly unknown[]) : [value]
   if (typeof one === 'number' && Number.isSafeInteger(one)) return String(one)
   return typeof one === 'string' ? one : undefined
+}
+
+/**
+ * Rows of other tables that belong to the row of a user. If a query left them out, the user would lose identities or a second factor in silence.
+ *
+ * @throws Error when a line has no list of one of these names
+ */
+export function requireRows(path: string, { line, value }: RecordLine, names: readonly string[]): void {
+  const missing = value === undefined ? undefined : names.find((name) => !Array.isArray(value[name]))
+  if (missing === undefined) return
+  throw new Error(`${path}: line ${line} has no list ${missing}. docs/moving.md has the query that makes the file.`)
 }

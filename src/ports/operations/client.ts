@@ -6,6 +6,7 @@ import type { Scope } from '../../protocol/token/scope.ts'
 import type { ClientMetadata } from '../../protocol/client/metadata.ts'
 import type { ClientRules, ClientSource } from '../../protocol/client/policy.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
+import type { HashFormat } from '../../protocol/sign-in/password-formats.ts'
 import type { DomainRuleRecord } from '../records/domain-rule.ts'
 import type { InitialTokenRecord } from '../records/initial-token.ts'
 
@@ -51,6 +52,19 @@ export interface ClientOperations {
   enableClient: [id: ClientId, outcome: 'changed' | 'unknown']
   /** Replaces the client's secret if it still equals `previous`. The secret in `kept` remains valid until `keptUntil`. */
   rotateClientSecret: [rotation: SecretRotation, outcome: 'rotated' | 'conflict']
+  /**
+   * Replaces the hash of a secret that another system has made by one of the same secret, if the secret is still valid: as the present one, or
+   * as the one that a rotation has replaced. `format`: of the previous hash. Of concurrent callers one returns `changed`.
+   */
+  upgradeClientSecret: [
+    change: {
+      readonly id: ClientId
+      readonly previous: SecretHash
+      readonly secretHash: SecretHash
+      readonly format: HashFormat
+    },
+    outcome: 'changed' | 'unknown',
+  ]
   /** Replaces the scopes that the operator approved the client for. */
   approveClientScope: [change: { readonly id: ClientId; readonly scope: Scope }, outcome: 'changed' | 'unknown']
   /** Revokes all tokens that the client got before now, by setting its not-before time. */

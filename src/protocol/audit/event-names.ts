@@ -30,6 +30,7 @@ export type LogEventName =
   | 'client.keys-unavailable'
   | 'device.started'
   | 'client.registration-repeated'
+  | 'client.secret-upgrade-failed'
   | 'clock.agrees'
   | 'clock.comparison-failed'
   | 'clock.differs'

@@ -127,7 +127,7 @@ function matchesKept(
 /** The hash of a secret that an operator gave begins with it, because it is of another kind than that of a secret of this server. */
 const GIVEN = 'given:'
 
-/** Whether the text is the secret of the client whose hash is stored. */
+/** Whether the text is the secret of the client whose hash is stored. Never for a `slow:` one, which `matchesSlowSecret` verifies. */
 export function matchesSecretHash(
   secrets: Pick<Secrets, 'digest' | 'verify'>,
   id: ClientId,
@@ -146,6 +146,31 @@ export function hashGivenSecret({ digest }: Pick<Secrets, 'digest'>, id: ClientI
 /** Whether a hash is that of a secret that an operator gave. */
 export function isGivenSecret(hash: SecretHash): boolean {
   return hash.startsWith(GIVEN)
+}
+
+/** The hash of a secret that another system has made begins with it. Only an import stores one. */
+const SLOW = 'slow:'
+
+/** Returns the hash of a secret of which only the hash of another system is known, as `Passwords.verify` reads it. */
+export function slowSecretHash(foreign: string): SecretHash {
+  return `${SLOW}${foreign}` as SecretHash
+}
+
+/** Whether a hash is of another system, and so takes long to verify. */
+export function isSlowSecret(hash: SecretHash): boolean {
+  return hash.startsWith(SLOW)
+}
+
+/** The hash as the other system has made it. */
+export function foreignHashOf(hash: SecretHash): string {
+  return hash.slice(SLOW.length)
+}
+
+/** The `slow:` hash of a valid secret of the client. There is one at most, because only an import stores it. */
+export function findSlowSecret({ secretHash, previousSecret }: KeptSecrets, now: EpochMs): SecretHash | undefined {
+  if (secretHash !== undefined && isSlowSecret(secretHash)) return secretHash
+  const isValid = previousSecret !== undefined && now < previousSecret.until && isSlowSecret(previousSecret.hash)
+  return isValid ? previousSecret.hash : undefined
 }
 
 /** 16 to 256 printable characters. */

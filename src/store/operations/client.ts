@@ -61,6 +61,14 @@ export const CLIENT_OPERATIONS: OperationRows<ClientOperations> = {
       clientId: id,
     })),
   },
+  upgradeClientSecret: {
+    cache: idOf,
+    event: when('changed', ({ id, format }) => ({
+      event: 'client.secret-upgraded',
+      clientId: id,
+      details: { format },
+    })),
+  },
   approveClientScope: {
     cache: idOf,
     event: when('changed', ({ id, scope }) => ({

@@ -207,6 +207,15 @@ export const clientHandlers = {
       'conflict',
     ),
   },
+  upgradeClientSecret: {
+    keys: idKey,
+    run: change(
+      `update clients set secret_hash = case when secret_hash = :previous then :secretHash else secret_hash end,
+         previous_secret_hash =
+           case when previous_secret_hash = :previous then :secretHash else previous_secret_hash end
+       where client_id = :id and (secret_hash = :previous or previous_secret_hash = :previous) returning client_id`,
+    ),
+  },
   approveClientScope: {
     keys: idKey,
     run: change('update clients set approved_scope = :scope where client_id = :id returning client_id'),

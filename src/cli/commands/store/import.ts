@@ -30,7 +30,7 @@ const PARTLY = 3
 /** Plural, as the last lines have it. */
 const KINDS = { organization: 'Organizations', user: 'Users', client: 'Clients' } as const
 
-/** `grantor import users`, `keycloak`, `auth0`: a verb for each row of the table of sources. */
+/** `grantor import users`, `keycloak` and so on: a verb for each row of the table of sources. */
 export const SOURCE_VERBS: readonly AddVerb[] = SOURCES.map(sourceVerb)
 
 function sourceVerb(system: Source): AddVerb {

@@ -34,6 +34,7 @@ export const CLIENT_EVENTS = {
   'client.enabled': { when: 'The client works again.' },
   'client.secret-rotated': {},
   'client.secret-set': { when: 'An administrator gave the client a secret that it already has elsewhere.' },
+  'client.secret-upgraded': { details: '`format` of the hash that its first use replaced' },
   'client.scope-approved': { details: '`scope`' },
   'client.tokens-revoked': {},
   'client.authentication-failed': {

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import type { EpochMs } from '../../../../src/base/brand.ts'
+import type { Input } from '../../../../src/ports/operations/index.ts'
+import type { ClientRecord } from '../../../../src/ports/records/client.ts'
+import { slowSecretHash } from '../../../../src/protocol/client/authentication.ts'
 import { chosenClientId } from '../../../../src/protocol/client/identifier.ts'
 import { DEFAULT_RULES } from '../../../../src/protocol/client/policy.ts'
+import type { SecretHash } from '../../../../src/protocol/secrets.ts'
 import type { Scope } from '../../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
 import { aSweep } from '../server/sweep.ts'
@@ -247,8 +251,73 @@ export const operatorClientCases: Suite = (check) => {
     assert.equal(await perform(first, 'purgeClient', { id: client.id, filter: {} }), 'deleted')
     assert.equal((await perform(first, 'registerPublicClient', { client: again, retainUntil: at(1) })).id, again.id)
   })
+
+  check(
+    'upgradeClientSecret replaces the hash alone, present or previous, and none that is no longer stored',
+    async ({ first, second }) => {
+      const [slow, rotated, other] = [aSlowClient(), aSlowClient(), aSlowClient()]
+      await performAll(first, 'createClient', [slow, rotated, other])
+      const keptUntil = at(HOUR)
+      const rotation = { secretHash: aHash(), kept: hashOf(rotated), keptUntil }
+      await perform(first, 'rotateClientSecret', { id: rotated.id, previous: hashOf(rotated), ...rotation })
+      for (const client of [slow, rotated])
+        assert.equal(await perform(first, 'upgradeClientSecret', upgradeOf(client)), 'changed')
+      assert.deepEqual(await second.findClient(slow.id), { ...slow, secretHash: upgradeOf(slow).secretHash })
+      assert.deepEqual(await second.findClient(rotated.id), {
+        ...rotated,
+        secretHash: rotation.secretHash,
+        previousSecret: { hash: upgradeOf(rotated).secretHash, until: keptUntil },
+      })
+      for (const client of [slow, rotated, aSlowClient()])
+        assert.equal(await perform(second, 'upgradeClientSecret', upgradeOf(client)), 'unknown')
+      assert.deepEqual(await first.findClient(other.id), other)
+    },
+  )
+
+  check('of concurrent upgrades of one secret exactly one succeeds', async (stores) => {
+    const client = aSlowClient()
+    await perform(stores.first, 'createClient', client)
+    const changes = times(10, () => ({ ...upgradeOf(client), secretHash: aHash() }))
+    const outcomes = await race(stores, 'upgradeClientSecret', changes)
+    assert.deepEqual(tally(outcomes), { changed: 1, unknown: 9 })
+    const kept = await stores.second.findClient(client.id)
+    assert.equal(kept?.secretHash, changes[outcomes.indexOf('changed')]?.secretHash)
+  })
+
+  check('an upgrade beside a rotation leaves the rotated secret in force, or the rotation fails', async (stores) => {
+    for (const client of times(8, () => aSlowClient())) {
+      await perform(stores.first, 'createClient', client)
+      const secretHash = aHash()
+      const rotation = { id: client.id, previous: hashOf(client), secretHash, kept: hashOf(client), keptUntil: at(5) }
+      const [rotated, upgraded] = await Promise.all([
+        perform(stores.first, 'rotateClientSecret', rotation),
+        perform(stores.second, 'upgradeClientSecret', upgradeOf(client)),
+      ])
+      assert.equal(upgraded, 'changed')
+      const digest = upgradeOf(client).secretHash
+      const { secretHash: present, previousSecret } = (await stores.second.findClient(client.id)) ?? {}
+      assert.deepEqual(
+        [present, previousSecret?.hash],
+        rotated === 'rotated' ? [secretHash, digest] : [digest, undefined],
+      )
+    }
+  })
 }
 
 function byNewest<Row extends { readonly id: string }>(rows: readonly Row[]): readonly Row[] {
   return rows.toSorted((one, other) => (one.id < other.id ? 1 : -1))
+}
+
+function aSlowClient(): ClientRecord {
+  return aClient({ source: 'operator', managementHash: undefined, secretHash: slowSecretHash(aHash()) })
+}
+
+function hashOf({ secretHash }: ClientRecord): SecretHash {
+  assert.ok(secretHash)
+  return secretHash
+}
+
+function upgradeOf(client: ClientRecord): Input<'upgradeClientSecret'> {
+  const secretHash = `given:${client.id}` as SecretHash
+  return { id: client.id, previous: hashOf(client), secretHash, format: 'bcrypt' }
 }

@@ -1,0 +1,96 @@
+import { readFileSync, statSync } from 'node:fs'
+import { isObject } from '../../base/json.ts'
+import { isAcceptable, readDocument } from '../input-file.ts'
+import type { SourceRecord } from '../records.ts'
+import type { Source } from '../source.ts'
+import { objectsOf, sourceRecord, takeAttributes, textOf } from './attributes.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** What is no attribute. */
+const STATE: ReadonlySet<string> = new Set([
+  'localId',
+  'email',
+  'emailVerified',
+  'passwordHash',
+  'salt',
+  'displayName',
+  'photoUrl',
+  'phoneNumber',
+  'lastSignedInAt',
+  'createdAt',
+  'disabled',
+  'providerUserInfo',
+])
+/** A file of a few lines. */
+const PARAMS_BYTES = 10_000
+
+/** Users as `firebase auth:export` writes them, and the parameters of their hashes as its console shows them. */
+export const FIREBASE: Source = {
+  verb: 'firebase',
+  summary: 'Import users from the file of "firebase auth:export".',
+  argument: ['users', 'the file, which ends in .json'],
+  options: [['params', 'the hash_config that the console of Firebase shows; a file that only you can read']],
+  namesProvidersHere: false,
+  paths: ({ main, others }) => [main, ...Object.values(others)],
+  *read({ main, others: { params } }): Generator<SourceRecord> {
+    const document = readDocument(main)
+    const users = isObject(document) ? document['users'] : undefined
+    if (!Array.isArray(users)) throw new Error(`${main} is not a file of "firebase auth:export".`)
+    const hashing = params === undefined ? undefined : readParams(params)
+    if (hashing === undefined && objectsOf(users).some(({ passwordHash: hash }) => (textOf(hash) ?? '') !== ''))
+      throw new Error(`${main} has password hashes, which need the parameters of the project. See --params.`)
+    for (const [index, user] of objectsOf(users).entries()) yield userOf(index + 1, user, hashing)
+  },
+}
+
+/** The start of a hash as Supabase writes it. */
+function readParams(path: string): string {
+  const { mode, size } = statSync(path)
+  if ((mode & 0o077) !== 0)
+    throw new Error(`${path} has the signer key of the project, and others can read it. Change its mode to 0600.`)
+  const text = size > PARAMS_BYTES ? '' : readFileSync(path, 'utf8')
+  const given = (name: string, form: string) =>
+    new RegExp(String.raw`\b${name}\s*:\s*"?(${form})"?\s*(?:,|\}|$)`, 'm').exec(text)?.[1]
+  const algorithm = given('algorithm', '[A-Z0-9_]+') ?? 'SCRYPT'
+  const base64 = '[A-Za-z0-9+/_=-]*'
+  const [key, separator] = ['base64_signer_key', 'base64_salt_separator'].map((name) => given(name, base64))
+  const [rounds, memory] = ['rounds', 'mem_cost'].map((name) => given(name, String.raw`\d+`))
+  const isWhole = [key, separator, rounds, memory].every((one) => one !== undefined) && key !== ''
+  if (algorithm !== 'SCRYPT' || !isWhole)
+    throw new Error(`${path} is not the hash_config of a project that hashes with SCRYPT.`)
+  return `$fbscrypt$v=1,n=${memory},r=${rounds},p=1,ss=${usual(separator)},sk=${usual(key)}`
+}
+
+function userOf(line: number, user: JsonObject, hashing: string | undefined): SourceRecord {
+  const id = user['localId']
+  if (!isAcceptable(user)) return sourceRecord('user', line, id, {})
+  const taken = takeAttributes(user['displayName'], {
+    ...Object.fromEntries(Object.entries(user).filter(([name]) => !STATE.has(name))),
+    picture: user['photoUrl'],
+    phone_number: user['phoneNumber'],
+  })
+  const hash = textOf(user['passwordHash']) ?? ''
+  return sourceRecord('user', line, id, {
+    dropped: taken.dropped,
+    value: {
+      type: 'user',
+      id,
+      email: user['email'] ?? null,
+      email_verified: user['emailVerified'] === true,
+      name: taken.name,
+      profile: taken.profile,
+      password_hash: hash === '' ? null : `${hashing}$${usual(textOf(user['salt']))}$${usual(hash)}`,
+      disabled: user['disabled'] === true,
+      identities: objectsOf(user['providerUserInfo']).map((one) => ({
+        provider: one['providerId'],
+        subject: one['rawId'],
+      })),
+    },
+  })
+}
+
+/** The usual alphabet of base64. The Admin SDK writes the other one. */
+function usual(text: string | undefined): string {
+  return (text ?? '').replaceAll('-', '+').replaceAll('_', '/')
+}

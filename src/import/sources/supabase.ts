@@ -1,0 +1,81 @@
+import { isObject } from '../../base/json.ts'
+import { base32Bytes } from '../../protocol/sign-in/totp.ts'
+import { readRecordLines, type RecordLine } from '../input-file.ts'
+import type { SourceRecord } from '../records.ts'
+import type { Source } from '../source.ts'
+import { objectsOf, requireRows, sourceRecord, takeAttributes, textOf } from './attributes.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** What its own connections are called: they have no account elsewhere. */
+const OWN: ReadonlySet<unknown> = new Set(['email', 'phone'])
+/** Of the metadata: what is no attribute. */
+const STATE: ReadonlySet<string> = new Set(['sub', 'iss', 'provider_id', 'email', 'email_verified', 'phone_verified'])
+const SHORTEST_SECRET = 16
+
+/** Rows of `auth.users`, each with its rows of `auth.identities` and `auth.mfa_factors` (docs/moving.md has the query). */
+export const SUPABASE: Source = {
+  verb: 'supabase',
+  summary: 'Import users from the table auth.users of Supabase.',
+  argument: ['ndjson', 'rows of auth.users with their identities and mfa_factors, a JSON object on each line'],
+  options: [],
+  namesProvidersHere: false,
+  paths: ({ main }) => [main],
+  *read({ main }): Generator<SourceRecord> {
+    for (const record of readRecordLines(main)) {
+      requireRows(main, record, ['identities', 'mfa_factors'])
+      yield userOf(record)
+    }
+  },
+}
+
+function userOf({ line, value: user }: RecordLine): SourceRecord {
+  const id = user?.['id']
+  if (user === undefined) return sourceRecord('user', line, id, {})
+  const metadata = isObject(user['raw_user_meta_data']) ? user['raw_user_meta_data'] : {}
+  const { name, full_name: fullName, avatar_url: avatar, ...attributes } = metadata
+  const phone = textOf(user['phone']) ?? ''
+  const taken = takeAttributes(textOf(name) ?? fullName, {
+    picture: avatar,
+    ...Object.fromEntries(Object.entries(attributes).filter(([one]) => !STATE.has(one))),
+    // Users write the metadata themselves, so it says nothing of these. A number is stored without its plus sign.
+    phone_number: phone === '' ? undefined : `+${phone.replace(/^\+/, '')}`,
+    phone_number_verified: phone === '' ? undefined : isTime(user['phone_confirmed_at']),
+  })
+  const factors = objectsOf(user['mfa_factors']).filter(({ status }) => status === 'verified')
+  const apps = factors.filter(({ factor_type: type }) => type === 'totp')
+  const app = apps.map(appOf).find((one) => one !== undefined)
+  const identities = objectsOf(user['identities']).filter(({ provider }) => !OWN.has(provider))
+  return sourceRecord('user', line, id, {
+    dropped: taken.dropped,
+    value: {
+      type: 'user',
+      id,
+      email: user['email'] ?? null,
+      email_verified: isTime(user['email_confirmed_at']),
+      name: taken.name,
+      profile: taken.profile,
+      // An account without a password has an empty text.
+      password_hash: textOf(user['encrypted_password']) || null,
+      disabled: isLater(user['banned_until']) || isTime(user['deleted_at']),
+      totp: app === undefined ? null : { secret: app },
+      has_second_factor: factors.length > apps.length || (apps.length > 0 && app === undefined),
+      identities: identities.map((one) => ({ provider: one['provider'], subject: one['provider_id'] })),
+    },
+  })
+}
+
+/** The secret of an authenticator app, unless it is encrypted. */
+function appOf({ secret }: JsonObject): string | undefined {
+  const bytes = typeof secret === 'string' ? base32Bytes(secret) : undefined
+  return bytes !== undefined && bytes.length >= SHORTEST_SECRET ? String(secret) : undefined
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value))
+}
+
+/** A time that cannot be read, as PostgreSQL's `infinity`, has not come. */
+function isLater(value: unknown): boolean {
+  return typeof value === 'string' && !(Date.parse(value) <= Date.now())
+}

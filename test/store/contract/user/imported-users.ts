@@ -16,13 +16,20 @@ import {
   aSessionStart,
   aUser,
   at,
+  NOW,
 } from '../../../support/records.ts'
 import { approved } from '../token/authorizations.ts'
 import { aSecondFactor } from '../../../support/sign-in/factor-records.ts'
 
 /** An account with everything. `id`: one that the user had elsewhere. */
 function anImport(differing: Partial<UserImport['user']> = {}, id = `u-${aHash()}` as UserId): UserImport {
-  const user = aUser({ id, email: `${id}@acme.test`, firstSignedInAt: IMPORTED, ...(differing as object) })
+  const user = aUser({
+    id,
+    email: `${id}@acme.test`,
+    firstSignedInAt: IMPORTED,
+    updatedAt: NOW,
+    ...(differing as object),
+  })
   return {
     user,
     identities: [anIdentity({ userId: id }), anIdentity({ userId: id })],
@@ -39,7 +46,14 @@ function changed(account: UserImport, replaced = account.user.passwordHash): Use
   const { id } = account.user
   return {
     ...account,
-    user: { ...account.user, email: `new-${id}@acme.test`, name: 'Grace', passwordHash: 'newer', notBefore: at(9) },
+    user: {
+      ...account.user,
+      email: `new-${id}@acme.test`,
+      name: 'Grace',
+      passwordHash: 'newer',
+      updatedAt: at(9),
+      notBefore: at(9),
+    },
     identities: [...account.identities, anIdentity({ userId: id })],
     memberships: [...account.memberships, aMembership({ userId: id })],
     secondFactor: aSecondFactor({ userId: id }),
@@ -87,11 +101,16 @@ export const importedUserCases: Suite = (check) => {
   })
 
   check(
-    'IMP-07: importUser leaves an account alone that was used, disabled or given another password or a role here',
+    'IMP-07: importUser leaves an account alone that was used, disabled, changed or given another password or a role here',
     async ({ first, second }) => {
       const touched: readonly ((account: UserImport) => Promise<unknown>)[] = [
         ({ user: { id: userId } }) => startSessions(first, aSessionStart({ session: aSession({ userId }) })),
         ({ user: { id } }) => perform(first, 'disableUser', { id, now: at(1) }),
+        ({ user: { id } }) => perform(first, 'renameUser', { id, name: 'Ours', now: at(1) }),
+        async ({ user: { id } }) => {
+          await perform(first, 'renameUser', { id, name: 'Ours', now: at(1) })
+          await perform(first, 'revokeUserTokens', { id, now: at(2) })
+        },
         ({ user: { id } }) => perform(first, 'setPassword', { id, passwordHash: 'ours', now: at(1) }),
         ({ user: { id: userId } }) =>
           perform(first, 'setRole', {

@@ -24,8 +24,7 @@ export async function runTask<Input extends z.ZodObject, Output extends z.ZodObj
 }
 
 /**
- * Performs the task at the time of the database, which is the same for all nodes (threats.md STO-13). Without a clock of the
- * database, a task is rejected while the clock of this node differs, unless the task takes rights away whatever the time is.
+ * Performs the task at the time of the database. A task that takes rights away whatever the time is permits any clock.
  *
  * @throws AdminError when the clock differs, or the error of the task
  */
@@ -35,13 +34,23 @@ export async function performTask<Input extends z.ZodObject, Output extends z.Zo
   input: z.output<Input>,
 ): Promise<z.output<Output>> {
   if (task.access === 'read' || task.method === 'GET') return task.run(context, input)
+  return task.run(await atTimeOfDatabase(context, task.anyClock), input)
+}
+
+/**
+ * Stops the clock at the time of the database, which is the same for all nodes (threats.md STO-13). Without a clock of the database, what
+ * changes the store is rejected while the clock of this node differs, unless `anyClock`.
+ *
+ * @throws AdminError when the clock differs
+ */
+export async function atTimeOfDatabase(context: TaskContext, anyClock = false): Promise<TaskContext> {
   const { clock, clockCheck } = context
   const there = await clockCheck.databaseNow()
-  if (there !== undefined) return task.run({ ...context, clock: () => there }, input)
+  if (there !== undefined) return { ...context, clock: () => there }
   const aheadMs = clockCheck.differenceMs()
-  if (aheadMs !== 0 && !task.anyClock) throw clockDiffers(aheadMs)
+  if (aheadMs !== 0 && !anyClock) throw clockDiffers(aheadMs)
   const now = clock()
-  return task.run({ ...context, clock: () => now }, input)
+  return { ...context, clock: () => now }
 }
 
 function clockDiffers(aheadMs: number): AdminError {

@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
 import type { ImportReason } from './reasons.ts'
 import type { ImportedKind } from './records.ts'
 
@@ -35,8 +35,12 @@ export function openOutput(path: string | undefined, atOnce: number): OutputFile
   const file = create(path)
   let waiting: string[] = []
   const flush = () => {
-    writeSync(file, waiting.join(''))
+    const lines = waiting.join('')
     waiting = []
+    // On a disk that is almost full, a single write takes a part of a line, and is no error.
+    writeFileSync(file, lines)
+    // The line is about what is stored next, and must not be lost before it.
+    if (atOnce === 1) fsyncSync(file)
   }
   return {
     write(members) {
@@ -44,8 +48,11 @@ export function openOutput(path: string | undefined, atOnce: number): OutputFile
       if (waiting.length >= atOnce) flush()
     },
     close() {
-      flush()
-      closeSync(file)
+      try {
+        if (waiting.length > 0) flush()
+      } finally {
+        closeSync(file)
+      }
     },
   }
 }

@@ -1,4 +1,5 @@
 import { AdminError } from '../admin/admin-error.ts'
+import { atTimeOfDatabase } from '../admin/run-task.ts'
 import type { TaskContext } from '../admin/task.ts'
 import { noteForeignHashes } from '../maintenance/foreign-hashes.ts'
 import type { Outcome } from '../ports/operations/index.ts'
@@ -62,10 +63,12 @@ type Waiting = { readonly record: SourceRecord } & (
  * Imports users, organizations and clients of another system. All records are read first: if an account would lose a second factor, nothing is
  * written. A second run finds what the first has stored.
  *
- * @throws Error when a file cannot be read, or has changed meanwhile; AdminError when second factors would be lost, or an option names what
- *   does not exist
+ * @throws Error when a file cannot be read, or has changed meanwhile; AdminError when second factors would be lost, an option names what
+ *   does not exist, or the clock differs
  */
-export async function runImport(context: TaskContext, system: Source, options: ImportOptions): Promise<ImportCounts> {
+export async function runImport(given: TaskContext, system: Source, options: ImportOptions): Promise<ImportCounts> {
+  // All times of the import are that of its begin. What came later of an account that is changed ends with the change.
+  const context = options.isDryRun ? given : await atTimeOfDatabase(given)
   const paths = system.paths(options.files)
   const sha256 = digestOf(paths)
   const place = await openPlace(context, system, options)

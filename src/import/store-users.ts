@@ -44,12 +44,12 @@ async function update({ store }: Needs, account: UserImport): Promise<Outcome<'i
   return store.importUser({ ...account, replaces: { passwordHash: stored.passwordHash } })
 }
 
-/** Whether the account is still as an import made it: a password of this server was set here. The store checks the rest again. */
+/** Whether the account is still as an import made it, and has no password of this server. The store checks the rest again. */
 function mayReplace(stored: UserRecord, { user }: UserImport): boolean {
-  const { passwordHash: hash, disabledAt } = stored
+  const { passwordHash: hash, disabledAt, updatedAt, notBefore } = stored
   const isForeign = hash === undefined || foreignFormatOf(hash) !== undefined
   const isDisabledHere = disabledAt !== undefined && user.disabledAt === undefined
-  return isForeign && !isDisabledHere && firstSignInOf(stored) === undefined
+  return isForeign && !isDisabledHere && updatedAt === notBefore && firstSignInOf(stored) === undefined
 }
 
 /** Each encryption of the secret of an app gives another text, so the stored text is kept if it has the same secret. */

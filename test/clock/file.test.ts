@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { aUserLine, importFile, writeRecords } from '../import/importing.ts'
 import { isActive, revoke } from '../support/token-questions.ts'
 import { requestToken } from '../../tools/flow.ts'
 import { selectAll } from '../support/store/dump.ts'
@@ -46,6 +47,18 @@ test('STO-13: with a wrong clock a server on SQLite issues and deletes nothing, 
     server.log(),
     /"event":"clock\.differs".*"remedy":"Synchronize the clock \(NTP\)\. .*grantor clock confirm"/,
   )
+})
+
+test('STO-13: with a wrong clock nothing is imported into SQLite, and a dry run is permitted', async (t) => {
+  const [clock] = openSteppingClocks(['node'])
+  const server = await openTestServer(t, { clock })
+  const file = writeRecords(t, [aUserLine('early')])
+  clock.step(25 * HOUR)
+  await assert.rejects(importFile(t, server, file), /The clock of this machine is 90000 s ahead/)
+  assert.equal(selectAll(server, 'select * from users').length, 0)
+  assert.equal((await importFile(t, server, file, { isDryRun: true })).counts.kinds.user.created, 1)
+  clock.step(-25 * HOUR)
+  assert.equal((await importFile(t, server, file)).counts.kinds.user.created, 1)
 })
 
 test('STO-13: a server that was suspended for days issues again after ten seconds, and deletes expired rows later', async (t) => {

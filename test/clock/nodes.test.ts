@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
+import { chosenClientId } from '../../src/protocol/client/identifier.ts'
+import type { ClientId, OrganizationId, UserId } from '../../src/protocol/ids.ts'
 import { keepKeys } from '../../src/admin/key/key.ts'
 import { runTask } from '../../src/admin/run-task.ts'
 import type { Task } from '../../src/admin/task.ts'
 import { findTask } from '../../src/admin/tasks.ts'
+import { aUserLine, importFile, writeRecords } from '../import/importing.ts'
 import { isActive, revoke } from '../support/token-questions.ts'
 import { EMAIL, PlainBrowser, refresh, registerClient } from '../../tools/flow.ts'
 import { addApp } from '../../tools/sign-in/app.ts'
@@ -120,3 +123,30 @@ for (const step of [-10 * 60_000, 25 * 60 * 60_000]) {
     assert.equal(await isActive(first, client, await issue(first, client)), true)
   })
 }
+
+test('STO-13: an import at a node whose clock is ahead has the time of the database, so that its users can sign in', async (t) => {
+  const { first, second, clock } = await openNodes(t)
+  const { store } = first.context
+  const file = writeRecords(t, [
+    { type: 'organization', id: 'acme', name: 'Acme' },
+    aUserLine('early', { organizations: ['acme'] }),
+    {
+      type: 'client',
+      client_id: 'board',
+      client_name: 'Board',
+      redirect_uris: ['https://board.example/'],
+      token_endpoint_auth_method: 'none',
+    },
+  ])
+  clock.step(25 * 60 * 60_000)
+  await importFile(t, second, file)
+  const userId = 'early' as UserId
+  const [user, organization, membership] = [
+    await store.findUser(userId),
+    await store.findOrganization('acme' as OrganizationId),
+    await store.findMembership({ userId, organizationId: 'acme' as OrganizationId }),
+  ]
+  const client = await store.findClient(chosenClientId('board') as ClientId)
+  for (const one of [user, organization, membership, client])
+    assert.ok(one?.notBefore !== undefined && one.notBefore <= first.clock.now() + 1000, JSON.stringify(one))
+})

@@ -120,15 +120,15 @@ test('IMP-06: a second run changes nothing, and neither does a dry run', async (
   assert.equal((await find('r-1'))?.name, 'Ada')
 })
 
-test('IMP-07: --update leaves an account alone that was used, disabled or given another password here', async (t) => {
-  const ids = ['t-1', 't-2', 't-3']
+test('IMP-07: --update leaves an account alone that was used, disabled, changed or given another password here', async (t) => {
+  const ids = ['t-1', 't-2', 't-3', 't-4']
   const line = (name: string) =>
     writeRecords(
       t,
       ids.map((id) => aUserLine(id, { name, password_hash: BCRYPT })),
     )
   await importFile(t, server, line('Ada'))
-  const [used, disabled, set] = ids as [UserId, UserId, UserId]
+  const [used, disabled, set, moved] = ids as [UserId, UserId, UserId, UserId]
   const now = context.clock()
   await store.disableUser({ id: disabled, now })
   await store.setPassword({
@@ -137,6 +137,8 @@ test('IMP-07: --update leaves an account alone that was used, disabled or given 
     now,
     mails: [],
   })
+  const address = { email: 'moved@acme.test', emailVerifiedAt: now }
+  await store.setEmail({ id: moved, ...address, now: (now + 1) as EpochMs, mails: [] })
   const { startSession } = store
   const { aSession, aSessionStart } = await import('../support/records.ts')
   await startSession(aSessionStart({ session: aSession({ userId: used, createdAt: now }), passwordHash: BCRYPT }))
@@ -144,7 +146,7 @@ test('IMP-07: --update leaves an account alone that was used, disabled or given 
   const before = await Promise.all(ids.map(find))
   for (const isDryRun of [true, false]) {
     const result = await importFile(t, server, line('Grace'), { isUpdate: true, isDryRun })
-    assert.deepEqual(outcomesOf(result), ['differs', 'differs', 'differs'])
+    assert.deepEqual(outcomesOf(result), ['differs', 'differs', 'differs', 'differs'])
   }
   assert.deepEqual(await Promise.all(ids.map(find)), before)
 })

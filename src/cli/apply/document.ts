@@ -146,7 +146,7 @@ async function readFile(path: string): Promise<unknown> {
     if (document === undefined || documents.length !== 1) throw new UsageError(`${path}: the file is not one document.`)
     const [fault] = [...document.errors, ...document.warnings]
     if (fault?.message.startsWith('Maximum call stack') === true) throw tooDeep(path)
-    if (fault !== undefined) throw new UsageError(`${path}: ${visible(fault.message.split('\n', 1)[0] ?? '')}`)
+    if (fault !== undefined) throw new UsageError(`${path}: ${faultOf(fault)}`)
     if (document.directives.yaml.explicit === true) throw new UsageError(`${path}: directives are not allowed.`)
     visit(document, {
       Node(_, node, above) {
@@ -161,6 +161,14 @@ async function readFile(path: string): Promise<unknown> {
     if (cause instanceof RangeError) throw tooDeep(path)
     throw cause
   }
+}
+
+/** What the parser says, without what is written there: a secret that begins with `!` or `|` is a tag or a header to it. */
+function faultOf({ code, message }: Document.Parsed['errors'][number]): string {
+  const [, said = '', place = ''] = /^(.*?)( at line \d+, column \d+:?)?$/m.exec(message) ?? []
+  if (code === 'TAG_RESOLVE_FAILED') return `tags are not allowed${place}`
+  if (code === 'BAD_DIRECTIVE') return `directives are not allowed${place}`
+  return visible(`${code === 'UNEXPECTED_TOKEN' ? said.replace(/: .*$/, '') : said}${place}`)
 }
 
 function tooDeep(path: string): UsageError {

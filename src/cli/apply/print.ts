@@ -62,20 +62,20 @@ export function changeDocument({ change, kind, key, differences, notes }: Change
 export async function printStore(perform: PerformTask, set: string | undefined): Promise<Members> {
   const { sets } = await perform<{ readonly sets: readonly AppliedSetDocument[] }>('apply.list', {})
   const own = sets.find((one) => one.set === set)?.records ?? []
-  const lists = await Promise.all(
-    KINDS.map(async (kind): Promise<readonly [string, unknown]> => {
-      const rows = await listAll(kind, perform)
-      const kept = rows.filter(
-        (row) => set === undefined || own.some((one) => one.kind === kind.name && one.key === row[kind.key]),
-      )
-      return [kind.list, kept.length === 0 ? undefined : listOf(kind, kept.toReversed())]
-    }),
-  )
+  const stored = await Promise.all(KINDS.map(async (kind) => ({ kind, rows: await listAll(kind, perform) })))
+  const variables = new Set<string>()
+  const lists = stored.map(({ kind, rows }): readonly [string, unknown] => {
+    const kept = rows.filter(
+      (row) => set === undefined || own.some((one) => one.kind === kind.name && one.key === row[kind.key]),
+    )
+    return [kind.list, kept.length === 0 ? undefined : listOf(kind, kept.toReversed(), variables)]
+  })
   return definedMembers({ version: 1, set: set ?? 'default', ...Object.fromEntries(lists) })
 }
 
-function listOf(kind: Kind, rows: readonly Members[]): unknown {
-  if (kind.name !== 'domain') return rows.map((row) => recordOf(kind, row))
+/** `variables`: the names that secrets have, to which those of these rows are added. */
+function listOf(kind: Kind, rows: readonly Members[], variables: Set<string>): unknown {
+  if (kind.name !== 'domain') return rows.map((row) => recordOf(kind, row, variables))
   const of = (verdict: string): readonly unknown[] =>
     rows
       .filter((row) => row['verdict'] === verdict)
@@ -83,7 +83,7 @@ function listOf(kind: Kind, rows: readonly Members[]): unknown {
   return { trusted: of('trusted'), blocked: of('blocked') }
 }
 
-function recordOf(kind: Kind, row: Members): Members {
+function recordOf(kind: Kind, row: Members, variables: Set<string>): Members {
   const stored = kind.restored?.(row) ?? row
   const schemas = Object.entries(memberSchemas(kind))
   const given = schemas.filter(([name]) => stored[name] !== undefined && stored[name] !== null)
@@ -98,13 +98,17 @@ function recordOf(kind: Kind, row: Members): Members {
   return {
     [kind.key]: stored[kind.key],
     ...Object.fromEntries(kept.map(([name]) => [name, withoutNull(members[name])])),
-    ...(hasSecret && { [SECRET]: { env: variableOf(String(stored[kind.key])) } }),
+    ...(hasSecret && { [SECRET]: { env: variableOf(String(stored[kind.key]), variables) } }),
   }
 }
 
-/** The variable that has the secret: `BOARD_SECRET`. */
-function variableOf(key: string): string {
-  return `_${key.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_SECRET`.replace(/^_(?=[A-Z])/, '')
+/** The variable that has the secret: `BOARD_SECRET`. With one for two records, a record would get the secret of the other one. */
+function variableOf(key: string, taken: Set<string>): string {
+  const start = `_${key.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`.replace(/^_(?=[A-Z])/, '')
+  let name = `${start}_SECRET`
+  for (let count = 2; taken.has(name); count += 1) name = `${start}_${count}_SECRET`
+  taken.add(name)
+  return name
 }
 
 /** A member that is null is the same as one that is absent. */

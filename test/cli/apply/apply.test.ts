@@ -115,6 +115,26 @@ test('a change by hand is drift: --plan names it with exit code 3, and a run tak
   assert.equal((await apply(['-f', EVERYTHING, '--plan'])).code, 0)
 })
 
+test('--print names another variable for each secret', async () => {
+  const clients = ['a-b', 'a_b', 'entra', 'entra-2'].map((client_id) => ({
+    client_id,
+    client_name: 'App',
+    redirect_uris: ['https://app.example/'],
+  }))
+  const path = writeSet({ clients }, 'variables')
+  await applied(path)
+  const printed = JSON.parse((await apply(['--print', '--json'])).stdout) as Readonly<
+    Record<string, readonly Members[]>
+  >
+  const names = [...(printed['providers'] ?? []), ...(printed['clients'] ?? [])]
+    .map(({ client_secret: secret }) => (secret as { readonly env?: string } | undefined)?.env)
+    .filter((name) => name !== undefined)
+  assert.ok(names.includes('ENTRA_SECRET'))
+  assert.deepEqual(names.toSorted(), [...new Set(names)].toSorted())
+  await applied(writeSet({}, 'variables'), '--prune')
+  await command(['apply', '--release', 'variables'])
+})
+
 test('a record of a file is described completely: what the file leaves out gets its default', async () => {
   const { redirect_uris: uris, client_secret: secret, client_name: name } = RECORDS.clients[0]
   const [entra] = RECORDS.providers

@@ -31,6 +31,13 @@ for (const [what, text, message] of [
     client('jwks: { keys: [{ kty: OKP, crv: Ed25519, x: 11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo, d: s3cr3t }] }'),
     /"board" has a jwks that is not acceptable/,
   ],
+  ['a secret that is like a tag', client('client_secret: !s3cr3t'), /tags are not allowed at line 3/],
+  [
+    'a secret that is like the begin of a text',
+    `${HEAD}clients:\n  - client_secret: |s3cr3t\n`,
+    /Block scalar header includes extra characters at line 4/,
+  ],
+  ['a secret that is like a directive', `%s3cr3t\n---\n${HEAD}`, /directives are not allowed at line 1/],
   ['a missing variable', client('client_secret: { env: ABSENT }'), /the variable ABSENT is missing or empty/],
   ['a secret that can be guessed', client('client_secret: { env: GUESSABLE }'), /client_secret: .*can be guessed/],
   ['a missing secret file', client('client_secret: { file: nowhere }'), /nowhere, which cannot be read/],

@@ -32,13 +32,16 @@ const INSERT_FACTOR = shared(
 )
 const DELETE_FACTOR = shared('delete from second_factors where user_id = :userId')
 const HAS_ROLE = shared('select user_id from roles where user_id = :userId')
-/** An account that was used here belongs to its user, and one that was disabled or got another password here to the operator. */
+/**
+ * An account that was used here belongs to its user, and one that was disabled, changed or got another password here to the operator. An import
+ * sets both times to its own, and a change one of them.
+ */
 const UPDATE_USER = shared(
   `update users set email = :email, email_verified_at = :email_verified_at, name = :name, profile = :profile,
      updated_at = :updated_at, password_hash = :password_hash,
      disabled_at = case when disabled_at is null then cast(:disabled_at as bigint) else disabled_at end,
      not_before = greatest(not_before, :not_before)
-   where user_id = :user_id and coalesce(first_signed_in_at, 0) <= 0
+   where user_id = :user_id and coalesce(first_signed_in_at, 0) <= 0 and updated_at = not_before
      and (disabled_at is null or cast(:disabled_at as bigint) is not null)
      and password_hash is not distinct from cast(:previousHash as text) returning user_id`,
 )

@@ -5,12 +5,31 @@ import type { UserId } from '../../../../src/protocol/ids.ts'
 import { IMPORTED } from '../../../../src/protocol/sign-in/account.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
 import { anIdentity } from '../../../support/provider/provider-records.ts'
-import { aClient, aHash, aLink, aMembership, aSession, aSessionStart, aUser, at } from '../../../support/records.ts'
+import {
+  aClient,
+  aGrant,
+  aHash,
+  aLink,
+  aMembership,
+  aRedemption,
+  aSession,
+  aSessionStart,
+  aUser,
+  at,
+  NOW,
+} from '../../../support/records.ts'
+import { approved } from '../token/authorizations.ts'
 import { aSecondFactor } from '../../../support/sign-in/factor-records.ts'
 
 /** An account with everything. `id`: one that the user had elsewhere. */
 function anImport(differing: Partial<UserImport['user']> = {}, id = `u-${aHash()}` as UserId): UserImport {
-  const user = aUser({ id, email: `${id}@acme.test`, firstSignedInAt: IMPORTED, ...(differing as object) })
+  const user = aUser({
+    id,
+    email: `${id}@acme.test`,
+    firstSignedInAt: IMPORTED,
+    updatedAt: NOW,
+    ...(differing as object),
+  })
   return {
     user,
     identities: [anIdentity({ userId: id }), anIdentity({ userId: id })],
@@ -27,7 +46,14 @@ function changed(account: UserImport, replaced = account.user.passwordHash): Use
   const { id } = account.user
   return {
     ...account,
-    user: { ...account.user, email: `new-${id}@acme.test`, name: 'Grace', passwordHash: 'newer', notBefore: at(9) },
+    user: {
+      ...account.user,
+      email: `new-${id}@acme.test`,
+      name: 'Grace',
+      passwordHash: 'newer',
+      updatedAt: at(9),
+      notBefore: at(9),
+    },
     identities: [...account.identities, anIdentity({ userId: id })],
     memberships: [...account.memberships, aMembership({ userId: id })],
     secondFactor: aSecondFactor({ userId: id }),
@@ -75,11 +101,16 @@ export const importedUserCases: Suite = (check) => {
   })
 
   check(
-    'IMP-07: importUser leaves an account alone that was used, disabled or given another password or a role here',
+    'IMP-07: importUser leaves an account alone that was used, disabled, changed or given another password or a role here',
     async ({ first, second }) => {
       const touched: readonly ((account: UserImport) => Promise<unknown>)[] = [
         ({ user: { id: userId } }) => startSessions(first, aSessionStart({ session: aSession({ userId }) })),
         ({ user: { id } }) => perform(first, 'disableUser', { id, now: at(1) }),
+        ({ user: { id } }) => perform(first, 'renameUser', { id, name: 'Ours', now: at(1) }),
+        async ({ user: { id } }) => {
+          await perform(first, 'renameUser', { id, name: 'Ours', now: at(1) })
+          await perform(first, 'revokeUserTokens', { id, now: at(2) })
+        },
         ({ user: { id } }) => perform(first, 'setPassword', { id, passwordHash: 'ours', now: at(1) }),
         ({ user: { id: userId } }) =>
           perform(first, 'setRole', {
@@ -103,6 +134,29 @@ export const importedUserCases: Suite = (check) => {
         const thief = aUser({ email: String(account.user.email) })
         assert.equal(await perform(second, 'createUser', thief), 'email-taken')
       }
+    },
+  )
+
+  check(
+    'STO-13: a user who was deleted and is imported again has no grant, code or session of before, also of a clock ahead',
+    async ({ first, second }) => {
+      const account = anImport()
+      const { id: userId } = account.user
+      await perform(first, 'importUser', account)
+      const [session, grant, later] = [aSession({ userId }), aGrant({ userId }, at(50)), aGrant({ userId }, at(50))]
+      await startSessions(first, aSessionStart({ session }))
+      const [{ approval }, { approval: other }] = [await approved(first, { userId }), await approved(first, { userId })]
+      const redemption = aRedemption(approval, { grant })
+      assert.equal(await perform(first, 'redeemCode', redemption), 'redeemed')
+      await perform(first, 'deleteUser', userId)
+      assert.equal(
+        await perform(second, 'importUser', { ...account, user: { ...account.user, notBefore: at(1) } }),
+        'created',
+      )
+      assert.notEqual((await second.findGrant(redemption.grant.id))?.revokedAt, undefined)
+      assert.equal(await perform(second, 'redeemCode', aRedemption(other, { grant: later })), 'unknown')
+      assert.equal(await second.findSession(session.id), undefined)
+      assert.deepEqual(await second.listMemberships(userId), account.memberships)
     },
   )
 

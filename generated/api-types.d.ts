@@ -2092,6 +2092,12 @@ export interface WholeUser extends User {
   }
   /** What the user may do by the console; null: nothing. */
   readonly role: Role | null
+  /** Of which the user is a member. `disabled_at`: since when the membership is disabled; null: it is not. */
+  readonly organizations: readonly {
+    readonly organization_id: string
+    readonly name: string
+    readonly disabled_at: string | null
+  }[]
   /** The link that is open, which the user has not used yet; null: none. */
   readonly link: {
     readonly purpose: 'invitation' | 'reset'

@@ -23,7 +23,7 @@ const HEIGHT = 900
 
 /** Opens a tab that has axe on each page. */
 export async function openExaminedTab(browser: Browser): Promise<Tab> {
-  const tab = await browser.newPage({ locale: 'en-GB' })
+  const tab = await (await browser.newContext({ locale: 'en-GB' })).newPage()
   await tab.addInitScript(axe.source)
   return tab
 }

@@ -19,6 +19,8 @@ const TOKEN_LIMIT = 8192
 const TOKEN = z
   .string()
   .max(TOKEN_LIMIT)
+  .refine((text) => !text.startsWith('gcs_'), { error: 'This is the secret of a client, and no token.' })
+  .refine((text) => !/^Bearer /i.test(text), { error: 'Leave out the word before the token: Bearer.' })
   .regex(/^[\x21-\x7e]+$/, { error: 'This is not a token.' })
   .meta({
     examples: ['grt_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'],

@@ -6,6 +6,9 @@ import type { Frame, Matches, ScreenForm, Texts, View } from './screen.ts'
 /** From this number of rows on, the person types the number. */
 export const TYPED_FROM = 11
 
+/** What a summary says of members that a request leaves out: a form has them all. */
+const OF_API = / (?:Members|Settings) that are absent do not change(?:, and issued tokens stay valid)?\./
+
 /** A page that asks before a change: what it is about, what ends, and the fields of the task. */
 export interface Asking extends Filling {
   readonly form: ScreenForm
@@ -19,6 +22,8 @@ export interface Asking extends Filling {
   readonly matches: Matches | undefined
   /** A value that works once, of a form that creates a secret. */
   readonly once: string | undefined
+  /** Why there is nothing to fill in. */
+  readonly obstacle: Markup | undefined
   /** What the person reads first. */
   readonly intro: Markup | undefined
 }
@@ -30,12 +35,20 @@ export function askPage(asking: Asking, frame: Frame): View {
   const general = errors['']
   const [only = ''] = subjects
   const about = only === '' && names[''] === undefined ? undefined : html`: ${called(only, names)}`
+  if (asking.obstacle !== undefined)
+    return {
+      title: label,
+      main: html`<div class="ask">
+        <h1>${label}</h1>
+        <p class="plate" role="alert">${asking.obstacle}</p>
+      </div>`,
+    }
   const heading = count > 1 ? html`${label}: ${count} rows` : html`${label}${about}`
   return {
     title: label,
     main: html`<div class="ask">
       <h1>${heading}</h1>
-      ${warning === undefined && summary !== `${label}.` ? html`<p class="muted">${summary}</p>` : undefined}
+      ${warning === undefined && summary !== `${label}.` ? html`<p class="muted">${summary.replace(OF_API, '')}</p>` : undefined}
       ${general === undefined ? undefined : html`<p class="plate" role="alert">${general}</p>`}
       ${
         subjects.length < 2

@@ -42,13 +42,32 @@ export function fieldsOf(filling: Filling): Fragment {
   const { atFirst } = form
   const isFirst = ({ name }: InputField): boolean => atFirst === undefined || atFirst.includes(name)
   const others = fields.filter((field) => !isFirst(field))
-  if (others.length === 0) return fields.map(show)
+  const legend = fields.some(hasMark)
+    ? html`<p class="hint"><span class="needed"></span> must be filled in</p>`
+    : undefined
+  if (others.length === 0) return html`${fields.map(show)} ${legend}`
   const isWrong = Object.keys(errors).some((path) => others.some(({ name }) => isBelow(path, name)))
   return html`${fields.filter(isFirst).map(show)}
     <details class="more" ${isWrong ? html` open` : undefined}>
       <summary>More settings</summary>
       ${others.map(show)}
-    </details>`
+    </details>
+    ${legend}`
+}
+
+/** A choice without an empty one needs no mark. */
+function isMarked({ kind, isRequired }: InputField, isInRow = false): boolean {
+  return isRequired && kind !== 'flag' && (kind !== 'choice' || isInRow)
+}
+
+function hasMark(field: InputField): boolean {
+  if (field.kind === 'rows') return field.parts.flatMap(leavesOf).some(({ leaf }) => isMarked(leaf, true))
+  return isMarked(field)
+}
+
+/** The name of a field. The mark is no part of it. */
+function labelled({ label }: InputField, isNeeded: boolean): Markup {
+  return isNeeded ? html`<span class="needed">${label}</span>` : html`<span>${label}</span>`
 }
 
 function isBelow(path: string, name: string): boolean {
@@ -94,9 +113,7 @@ function fieldOf(field: InputField, path: string, filling: Filling, focus: strin
       <label class="field flag">${control}<span>${label}</span></label
       >${below}
     </div>`
-  return html`<div>
-    <label class="field"><span>${label}</span>${control}</label>${below}
-  </div>`
+  return html`<div><label class="field">${labelled(field, isMarked(field))}${control}</label>${below}</div>`
 }
 
 function faultOf(path: string, errors: Texts): Markup | undefined {
@@ -208,8 +225,10 @@ function rowsOf({ label, description, parts }: InputField, path: string, filling
           ${leaves.map(({ leaf, below }) => {
             const at = `${path}.${place}.${below}`
             const state = { values, errors, hasHint: false, hasFocus: at === focus, mayBeEmpty: true }
-            const labelled = html`<label class="field"><span>${leaf.label}</span>${controlOf(leaf, at, state)}</label>`
-            return html`<div>${labelled}${faultOf(at, errors)}</div>`
+            const control = html`<label class="field"
+              >${labelled(leaf, isMarked(leaf, true))}${controlOf(leaf, at, state)}</label
+            >`
+            return html`<div>${control}${faultOf(at, errors)}</div>`
           })}
         </fieldset>`,
     )}
@@ -221,7 +240,11 @@ function rowsOf({ label, description, parts }: InputField, path: string, filling
 function leavesOf(field: InputField): readonly { readonly leaf: InputField; readonly below: string }[] {
   if (field.kind !== 'group') return [{ leaf: field, below: field.name }]
   return field.parts.flatMap(leavesOf).map(({ leaf, below }) => ({
-    leaf: { ...leaf, label: `${field.label}: ${leaf.label.toLowerCase()}` },
+    leaf: {
+      ...leaf,
+      label: `${field.label}: ${leaf.label.toLowerCase()}`,
+      isRequired: field.isRequired && leaf.isRequired,
+    },
     below: `${field.name}.${below}`,
   }))
 }

@@ -66,12 +66,16 @@ export interface ScreenForm {
   readonly fixed?: readonly string[]
   /** What the fields have at first, by the members of the task: the object as it is. The change of another person meanwhile is noticed. */
   readonly filled?: (answers: Members) => Members
+  /** Why there is nothing to fill in; undefined: there is. `fixed`: what the address has. */
+  readonly obstacle?: (answers: Members, fixed: Texts) => Markup | undefined
   /** What the person reads before the fields. `values`: what they have. */
   readonly intro?: (answers: Members, values: Texts) => Markup | undefined
   /** What the answer says. It is shown above the screen, and changed nothing. */
   readonly result?: (answer: Members) => Markup
   /** The form is about all rows that match the filters, up to 1,000 at a time: what a dry run of the task answers. */
   readonly matches?: (answer: Members) => Matches
+  /** What the fields of a new object have at first, by the members of the task. `fixed`: what the address has. */
+  readonly preset?: (fixed: Texts) => Members
   /** What the fields have at first, from the answers of the screen. The next page offers to restore it. undefined: nothing to restore. */
   readonly before?: (answers: Members) => Texts | undefined
   /** The values that a field may have, each with a box, with a remark or ''. */

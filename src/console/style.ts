@@ -181,6 +181,7 @@ fieldset .field + .field { margin-top: 4px; }
 .field.flag { display: flex; align-items: start; gap: 8px; min-height: 24px; }
 .field.flag > span { margin: 0; font-weight: 500; }
 .field.flag input { margin-top: 2px; }
+.needed::after { content: " *" / ""; color: var(--danger); }
 .hint { margin-top: 4px; color: var(--muted); font-size: .8125rem; }
 .error { margin-top: 4px; color: var(--danger); }
 [aria-invalid] { border-color: var(--danger); }

@@ -10,11 +10,14 @@ export function roleCounts(
   return isLoopbackIssuer || !isLoopbackOnly
 }
 
-/** Whether a user has a role for the console that counts. */
+/** Whether a user has a role for the console that counts: not one for an organization that ended. */
 export async function hasRole(
-  { settings, store }: Pick<Context, 'settings'> & StoreNeeds<'findRole'>,
+  { settings, store }: Pick<Context, 'settings'> & StoreNeeds<'findOrganization' | 'findRole'>,
   id: UserId,
 ): Promise<boolean> {
   const role = await store.findRole(id)
-  return role !== undefined && roleCounts(role, settings)
+  if (role === undefined || !roleCounts(role, settings)) return false
+  if (role.organizationId === undefined) return true
+  const organization = await store.findOrganization(role.organizationId)
+  return organization !== undefined && organization.disabledAt === undefined
 }

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
 import { INTROSPECT_RECIPE, verifyRecipe } from '../../src/console/screens/apis/recipes.ts'
+import { templateMembers } from '../../src/admin/provider/settings.ts'
+import { PROVIDER_TEMPLATES, type ProviderTemplateName } from '../../src/protocol/sign-in/provider.ts'
 import { signInRules } from '../../src/console/screens/providers/provider-rules.ts'
 import { hiddenFields } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
@@ -222,11 +224,14 @@ test('a provider is created after its redirect URI is shown, and no page has its
   assert.match((await browser.open(chosen)).body, /There is already a provider/)
   const wrongId = await page('/providers?ask=provider.create&provider_id=A%20b')
   assert.match(wrongId.body, /up to 31 lower-case letters/)
-  assert.doesNotMatch((await browser.press(wrongId, 'provider.create', IDP)).body, /This id is reserved/)
+  assert.doesNotMatch(wrongId.body, /value="provider\.create"|This id is reserved/, 'there is nothing to fill in')
 
   const path = '/providers/acme'
   const tested = await browser.press(made, 'provider.test')
-  assert.match(tested.body, /The connection does not work[^]*Metadata[^]*cannot be reached[^]*<h1>/)
+  assert.match(
+    tested.body,
+    /The connection does not work[^]*Metadata[^]*cannot be reached[^]*ask=provider\.disable[^]*<h1>/,
+  )
   const change = await browser.open(`/console${path}?ask=provider.update`)
   const { answer: changed } = await sendForm(change, `/console${path}`, 'provider.update', {
     ...filledIn(change, 'provider.update'),
@@ -244,6 +249,23 @@ test('a provider is created after its redirect URI is shown, and no page has its
   assert.match(disabled.body, /Disabled: <bdi>Acme Idp<[^]*value="provider\.enable"/)
   const pages = [wrong, malformed, made, tested, change, disabled].map(({ body }) => body).join('')
   assert.ok(!pages.includes(IDP.client_secret) && !stage.server.log().includes(IDP.client_secret))
+})
+
+test('the form of a provider has the settings of its template, and saved as it is they stay so', async () => {
+  for (const template of Object.keys(PROVIDER_TEMPLATES) as ProviderTemplateName[]) {
+    const asked = await browser.open(
+      `/console/providers?ask=provider.create&template=${template}&provider_id=p-${template}`,
+    )
+    const filled = filledIn(asked, 'provider.create')
+    const issuer = filled['issuer'] === '' ? { issuer: IDP.issuer } : {}
+    const { name, client_id, client_secret } = IDP
+    const given = { ...filled, ...issuer, name, client_id, client_secret }
+    const { answer } = await sendForm(asked, '/console/providers', 'provider.create', given)
+    assert.equal(answer.statusCode, 303, answer.body)
+    const made = await show('provider.show', { provider_id: `p-${template}` })
+    const preset = Object.entries(templateMembers(template)).filter(([, value]) => value !== null)
+    assert.deepEqual(Object.fromEntries(preset.map(([member]) => [member, made[member]])), Object.fromEntries(preset))
+  }
 })
 
 test('L1 to L10: the page of a provider says what its settings do with a person', () => {

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Input } from '../../ports/operations/index.ts'
 import type { LinkPurpose, UserRecord } from '../../ports/records/user.ts'
@@ -7,9 +8,30 @@ import { linkAddress, mintLink } from '../../protocol/sign-in/link.ts'
 import { isMailAddress } from '../../protocol/sign-in/mail-address.ts'
 import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
 import { conflict } from '../admin-error.ts'
+import { ISO } from '../fields.ts'
 import { languageOf, mailLink } from '../../users/mails.ts'
 import { usableProviders } from '../../users/provider-routing.ts'
 import { refuseRouted, requireUser, withoutPasswords } from './user.ts'
+
+/** The answer to the creation of a link. */
+export const LINK_DOCUMENT = z
+  .object({
+    user_id: z.string(),
+    email: z.string().nullable(),
+    purpose: z
+      .enum(['invitation', 'reset'])
+      .describe(
+        'invitation: the user has no password and never signed in. reset: using the link ends all sessions and grants.',
+      ),
+    link: z
+      .string()
+      .nullable()
+      .describe('The address of the link, for the user only. It is shown once. null: it was mailed.'),
+    expires_at: ISO,
+  })
+  .meta({ id: 'Link' })
+
+export type LinkDocument = z.output<typeof LINK_DOCUMENT>
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** An invitation opens an account that is still empty, so it may wait longer than the reset of one that is in use. */

@@ -24,8 +24,9 @@ import {
   pageStart,
 } from '../fields.ts'
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from '../jwt-acceptance.ts'
+import { describeMembership, MEMBERSHIP_DOCUMENT } from '../organization/membership.ts'
 import { defineTask, type Task } from '../task.ts'
-import { createLink, sendLink } from './link.ts'
+import { createLink, LINK_DOCUMENT, sendLink } from './link.ts'
 import { APP_DOCUMENT, describeApp, describeSignIn, SIGN_IN_DOCUMENT } from './sign-in.ts'
 import { describeRole, ROLE_DOCUMENT } from './role.ts'
 import { listUsers } from './search.ts'
@@ -83,6 +84,7 @@ const WHOLE_USER = USER_DOCUMENT.extend({
   passkeys: z.array(PASSKEY_DOCUMENT).describe('The passkeys, the oldest first.'),
   sign_in: SIGN_IN_DOCUMENT.describe('How the account can sign in by now.'),
   role: ROLE_DOCUMENT.nullable().describe('What the user may do by the console; null: nothing.'),
+  organizations: z.array(MEMBERSHIP_DOCUMENT).describe('Of which the user is a member.'),
   link: z
     .object({ purpose: z.enum(['invitation', 'reset']), expires_at: ISO })
     .nullable()
@@ -90,26 +92,6 @@ const WHOLE_USER = USER_DOCUMENT.extend({
 }).meta({ id: 'WholeUser' })
 
 export type WholeUserDocument = z.output<typeof WHOLE_USER>
-
-/** The answer to the creation of a link. */
-const LINK_DOCUMENT = z
-  .object({
-    user_id: z.string(),
-    email: z.string().nullable(),
-    purpose: z
-      .enum(['invitation', 'reset'])
-      .describe(
-        'invitation: the user has no password and never signed in. reset: using the link ends all sessions and grants.',
-      ),
-    link: z
-      .string()
-      .nullable()
-      .describe('The address of the link, for the user only. It is shown once. null: it was mailed.'),
-    expires_at: ISO,
-  })
-  .meta({ id: 'Link' })
-
-export type LinkDocument = z.output<typeof LINK_DOCUMENT>
 
 /** A user as the operator sees it, without the hash of the password. */
 function describeUser(user: UserRecord): UserDocument {
@@ -210,12 +192,13 @@ export const USER_TASKS: readonly Task[] = [
     output: WHOLE_USER,
     async run(context, { user_id }) {
       const user = await requireUser(context, user_id)
-      const [identities, app, passkeys, role, links] = await Promise.all([
+      const [identities, app, passkeys, role, links, memberships] = await Promise.all([
         context.store.listIdentities(user.id),
         context.store.findSecondFactor(user.id),
         context.store.listPasskeys(user.id),
         context.store.findRole(user.id),
         context.store.listLinks(user.id),
+        context.store.listMemberships(user.id),
       ])
       const now = context.clock()
       const link = links.find(({ expiresAt }) => expiresAt > now)
@@ -226,6 +209,7 @@ export const USER_TASKS: readonly Task[] = [
         passkeys: passkeys.map(describePasskey),
         sign_in: await describeSignIn(context, { user, identities, passkeys, app }),
         role: role === undefined ? null : describeRole(role),
+        organizations: await Promise.all(memberships.map((one) => describeMembership(context, one))),
         link: link === undefined ? null : { purpose: link.purpose, expires_at: iso(link.expiresAt) },
       }
     },

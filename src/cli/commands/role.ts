@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { conflict } from '../../admin/admin-error.ts'
-import type { LinkDocument, UserDocument } from '../../admin/user/tasks.ts'
+import type { LinkDocument } from '../../admin/user/link.ts'
+import type { UserDocument } from '../../admin/user/tasks.ts'
 import type { ListedRoleDocument, SetRoleDocument } from '../../admin/user/role.ts'
 import { forShell } from '../../base/shell.ts'
 import { formatTime } from '../lib/columns.ts'

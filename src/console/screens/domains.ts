@@ -109,6 +109,8 @@ export const NEW_DOMAIN = screen<Answers>({
       task: SETS.blocked,
       label: 'Block a domain',
       done: 'Blocked',
+      warning:
+        'Clients of the domain can neither register nor start an authorization, also those that are in use. Their tokens stay valid. A pattern such as *.com is about all of its hosts. The next page offers to undo it.',
       fields: ['pattern', 'note'],
       leadsTo: () => PATH,
       undoes: undoOf,

@@ -56,6 +56,7 @@ export function history(figures: FiguresDocument, frame: Frame): Markup {
     points.length === 0
       ? html`<div class="empty"><p>Charts appear here when the server has counted for five minutes.</p></div>`
       : html`${line}${chartPatterns()}
+          <p class="hint">Counted up to the last whole five minutes.</p>
           <div class="columns">${chartsOf(figures).map(chart)}</div>`
   return section('History', content, links)
 }

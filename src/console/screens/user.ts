@@ -180,6 +180,7 @@ export const USER = screen<Answers>({
           ['Authenticator app', app(user, frame)],
           ['Passkeys', passkeys(user, frame)],
           ['Providers', identities(user, frame)],
+          ['Organizations', organizations(user)],
           ['Role for the console', role(user, frame, beside('role.set', 'role.remove'))],
           [
             'Tokens revoked',
@@ -289,6 +290,19 @@ function identities({ identities: all }: WholeUserDocument, frame: Frame): Fragm
   if (all.length === 0) return html`<span class="muted">none</span>`
   return html`<ul>
     ${all.map(({ provider_id: provider, subject, email, used_at: used }) => html`<li>${code(provider)} ${name(email ?? subject, '–')} <span class="muted">used</span> ${time(used, frame)}</li>`)}
+  </ul>`
+}
+
+function organizations({ organizations: all }: WholeUserDocument): Fragment {
+  if (all.length === 0) return html`<span class="muted">none</span>`
+  return html`<ul>
+    ${all.map(
+      ({ organization_id: one, name: called, disabled_at: disabled }) =>
+        html`<li>
+          <a href="${linkTo('organizations', one)}/members">${name(called, '(no name)')}</a>
+          ${disabled === null ? undefined : chip('Disabled', 'bad')}
+        </li>`,
+    )}
   </ul>`
 }
 

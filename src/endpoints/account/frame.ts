@@ -56,7 +56,7 @@ export async function frameOf(context: Context, request: Request, signedIn: Sign
 
 /** Where the console is, for a user with a role. Other people do not learn that there is one (threats.md CON-01). */
 export async function findConsole(
-  context: Pick<Context, 'settings'> & StoreNeeds<'findRole'>,
+  context: Pick<Context, 'settings'> & StoreNeeds<'findOrganization' | 'findRole'>,
   id: UserId,
 ): Promise<string | undefined> {
   const { consoleUrl } = context.settings

@@ -1,9 +1,9 @@
 import { forShell } from '../../../base/shell.ts'
 import type { InstallationDocument } from '../../../admin/organization/installation.ts'
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
-import { html } from '../../../web/markup.ts'
+import { code, html, type Markup } from '../../../web/markup.ts'
 import { linkFor } from '../../links.ts'
-import { chip, formOf, id, name, nothing, scopes, table, time, type Column } from '../../parts.ts'
+import { chip, command, formOf, id, name, nothing, scopes, table, time, type Column } from '../../parts.ts'
 import { screen, type Frame, type Members, type ScreenForm } from '../../screen.ts'
 import { organizationName } from './members.ts'
 
@@ -60,7 +60,7 @@ export const INSTALLATIONS = screen<Answers>({
       fields: ['client_id', 'scope', 'acts_for_members'],
       isRecent: true,
       warning:
-        'The client can then act for the organization without a user. An earlier installation of the client is replaced, and its tokens are revoked.',
+        'The client can then act for the organization without a user. Without scopes its tokens name the organization and allow nothing else. An earlier installation of the client is replaced, and its tokens are revoked.',
     },
   ],
   names: ({ list }) => Object.fromEntries(list.installations.map((one) => [one.client_id, labelOf(one)])),
@@ -88,9 +88,20 @@ export const INSTALLATIONS = screen<Answers>({
             : undefined,
         ),
         columns: installationColumns(frame),
-      })}`,
+      })}
+      ${list.installations.length === 0 ? undefined : tokenRequest(organization.organization_id)}`,
   }),
 })
+
+/** How an installed client gets a token for the organization. */
+function tokenRequest(organizationId: string): Markup {
+  const request = `curl <issuer>/v2/oauth/token -u <client>:<secret> -d grant_type=client_credentials -d org_id=${forShell(organizationId)} --data-urlencode resource=<API> --data-urlencode scope=<scope>`
+  return html`<p class="hint">
+      An installed client gets a token for the organization with ${code('org_id')}. Without ${code('resource')} and
+      ${code('scope')} the token is for this server, and for no API.
+    </p>
+    ${command(request)}`
+}
 
 function rowsOf(answers: Members): Readonly<Record<string, Members>> {
   const { list } = answers as unknown as Answers

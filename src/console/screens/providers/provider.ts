@@ -150,6 +150,13 @@ function testResult(answer: Members): Markup {
       )}
     </ul>
     ${
+      isOk || findings.some(({ check, ok }) => check === 'state' && !ok)
+        ? undefined
+        : html`<p class="hint">
+            The sign-in page offers the provider. Until it works: <a href="?ask=provider.disable">disable it</a>.
+          </p>`
+    }
+    ${
       isOk && !isAsked
         ? html`<p class="hint">
             The provider says only to a person whether it knows the redirect URI: sign in there once.

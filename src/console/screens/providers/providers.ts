@@ -1,8 +1,13 @@
 import { inputFields } from '../../../admin/input-fields.ts'
-import type { ProviderDocument } from '../../../admin/provider/settings.ts'
+import { templateMembers, type ProviderDocument } from '../../../admin/provider/settings.ts'
 import type { ServerDocument } from '../../../admin/server.ts'
 import { findTask } from '../../../admin/tasks.ts'
-import { parseProviderId, providerRedirectUri } from '../../../protocol/sign-in/provider.ts'
+import {
+  parseProviderId,
+  PROVIDER_TEMPLATES,
+  providerRedirectUri,
+  type ProviderTemplateName,
+} from '../../../protocol/sign-in/provider.ts'
 import { code, html, type Fragment, type Markup } from '../../../web/markup.ts'
 import { fieldsOf, membersOf } from '../../fields.ts'
 import { linkTo } from '../../links.ts'
@@ -26,7 +31,9 @@ const CREATE: ScreenForm = {
   fixed: CHOSEN,
   atFirst: FIRST,
   isRecent: true,
+  obstacle: idObstacle,
   intro: registerFirst,
+  preset: ({ template = '' }) => (isTemplate(template) ? templateMembers(template) : {}),
   leadsTo: ({ provider_id: id }) => linkTo('providers', String(id)),
   offers: 'provider.test',
 }
@@ -93,25 +100,36 @@ function choice(query: Texts): Fragment {
   </form>`
 }
 
+const OTHER_ID = html`<a href="/console/providers#connect">Choose another id</a>`
+
+function idObstacle(answers: Members, { provider_id: text = '' }: Texts): Markup | undefined {
+  const { list } = answers as unknown as Answers
+  const id = parseProviderId(text)
+  if (id === undefined)
+    return html`The id of a provider has up to 31 lower-case letters, digits and hyphens, and begins with a letter.
+    ${OTHER_ID}`
+  if (list.providers.some(({ provider_id: known }) => known === id))
+    return html`There is already a provider ${code(id)}. ${OTHER_ID}`
+  return undefined
+}
+
+function isTemplate(name: string): name is ProviderTemplateName {
+  return Object.hasOwn(PROVIDER_TEMPLATES, name)
+}
+
 /** What the person does at the provider before the form can be filled in. */
-function registerFirst(answers: Members, values: Texts): Markup {
-  const { list, server } = answers as unknown as Answers
+function registerFirst(answers: Members, values: Texts): Markup | undefined {
+  const { server } = answers as unknown as Answers
   const { template = '', provider_id: text = '' } = values
   const id = parseProviderId(text)
-  const other = html`<a href="/console/providers#connect">Choose another id</a>`
-  if (id === undefined)
-    return html`<p class="plate" role="alert">
-      The id of a provider has up to 31 lower-case letters, digits and hyphens, and begins with a letter. ${other}
-    </p>`
-  if (list.providers.some(({ provider_id: known }) => known === id))
-    return html`<p class="plate" role="alert">There is already a provider ${code(id)}. ${other}</p>`
+  if (id === undefined) return undefined
   const uri = providerRedirectUri(server.issuer, id)
   return html`<div class="step">
     <p><strong>First</strong> register an application at the provider, with this redirect URI:</p>
     <p class="address"><code>${uri}</code> ${copyButton(uri)}</p>
     <p>
       <strong>Then</strong> fill in what the provider says of the application. The id here is ${code(id)}, and the
-      settings that you leave out are those for ${code(template)}. ${other}
+      settings are those for ${code(template)} at first. ${OTHER_ID}
     </p>
   </div>`
 }

@@ -1,6 +1,6 @@
 import { AdminError } from '../../../admin/admin-error.ts'
 import { asAdministrator } from '../../../admin/administrators.ts'
-import { inputFields } from '../../../admin/input-fields.ts'
+import { inputFields, textsOf } from '../../../admin/input-fields.ts'
 import { LIST_LIMIT } from '../../../admin/page.ts'
 import { runTask } from '../../../admin/run-task.ts'
 import { pathParameters, type Administrator, type Task } from '../../../admin/task.ts'
@@ -149,7 +149,7 @@ export async function render(
     const kept = Object.fromEntries((form.fixed ?? []).map((name) => [name, frame.place.query[name] ?? '']))
     const values =
       filled === undefined
-        ? { ...kept, ...form.before?.(read.answers), ...asking.values }
+        ? { ...textsOf(fields, form.preset?.(kept) ?? {}), ...kept, ...form.before?.(read.answers), ...asking.values }
         : Object.keys(asking.values).length === 0
           ? filled
           : asking.values
@@ -160,6 +160,7 @@ export async function render(
     const seen = filled && seenOf(desk.context, filled)
     const asked = {
       ...asking,
+      obstacle: form.obstacle?.(read.answers, kept),
       values,
       choices,
       summary: task.summary,

@@ -1843,6 +1843,14 @@ export interface Member {
   readonly not_before: string
 }
 
+export interface Membership {
+  readonly organization_id: string
+  /** Of the organization. */
+  readonly name: string
+  /** Since when the membership is disabled; null: it is not. */
+  readonly disabled_at: string | null
+}
+
 export interface NewAdminCredential extends AdminCredential {
   readonly token: string
 }
@@ -2092,12 +2100,8 @@ export interface WholeUser extends User {
   }
   /** What the user may do by the console; null: nothing. */
   readonly role: Role | null
-  /** Of which the user is a member. `disabled_at`: since when the membership is disabled; null: it is not. */
-  readonly organizations: readonly {
-    readonly organization_id: string
-    readonly name: string
-    readonly disabled_at: string | null
-  }[]
+  /** Of which the user is a member. */
+  readonly organizations: readonly Membership[]
   /** The link that is open, which the user has not used yet; null: none. */
   readonly link: {
     readonly purpose: 'invitation' | 'reset'

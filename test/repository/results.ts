@@ -30,16 +30,11 @@ ${rows.join('\n')}
 `
 }
 
-function proofRow(file: string, { date, machine, options, ran, found, violations, seconds }: ProofRun): string {
+function proofRow(file: string, { date, options, ran, found, violations, seconds }: ProofRun): string {
   const name = basename(file, '.jsonl')
   const command = options === '' ? '' : `, \`${options}\``
-  const took = seconds === undefined ? '' : `, ${seconds} s`
-  const cells = [
-    `${name}, ${date}${command}`,
-    `${ran} (${machine}${took})`,
-    found === '' ? '–' : found,
-    String(violations),
-  ]
+  const took = seconds === undefined ? '' : ` (${seconds} s)`
+  const cells = [`${name}, ${date}${command}`, `${ran}${took}`, found === '' ? '–' : found, String(violations)]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }
 

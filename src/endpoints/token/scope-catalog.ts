@@ -70,6 +70,7 @@ export function findResource({ isOpen, apis }: ScopeCatalog, requested: Resource
 
 /** Returns the resources as declared, without duplicates; undefined if the server issues no token for one of them. */
 export function findResources(catalog: ScopeCatalog, requested: readonly Resource[]): readonly Resource[] | undefined {
+  if (requested.length === 0) return requested
   const found = requested.map((one) => findResource(catalog, one))
   return found.includes(undefined) ? undefined : [...new Set(found.filter((one) => one !== undefined))]
 }

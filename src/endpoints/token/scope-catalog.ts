@@ -44,8 +44,12 @@ export interface ScopeRecipient {
 }
 
 export async function loadScopeCatalog(context: Pick<Context, 'apis' | 'settings'>): Promise<ScopeCatalog> {
-  const apis = await context.apis()
-  return { isOpen: acceptsAnyScope(context.settings, apis), apis }
+  return scopeCatalogOf(context.settings, await context.apis())
+}
+
+/** The same for callers that have read the APIs. */
+export function scopeCatalogOf(settings: Context['settings'], apis: readonly ApiRecord[]): ScopeCatalog {
+  return { isOpen: acceptsAnyScope(settings, apis), apis }
 }
 
 /**

@@ -94,11 +94,16 @@ export async function redeemApproval(
   // An opaque token is stored in the same turn, so that usually one batch commits both (threats.md CODE-12). If a crash separates
   // them, the code is spent without a token, and the client asks the user again. A replay stores none.
   const isStoredAtOnce = profile.format === 'opaque' && isInTime && !(await isRedeemed(context, authorization.id))
-  const [outcome, stored] = await Promise.all([
-    context.store.redeemCode({ codeHash: approval.codeHash, now, grant }),
-    isStoredAtOnce ? issue() : undefined,
-    client.usedAt === undefined ? context.store.useClient({ id: client.id, now }) : undefined,
-  ])
+  const redeeming = context.store.redeemCode({ codeHash: approval.codeHash, now, grant })
+  // The usual case, without a promise for what is not done.
+  const isAlone = !isStoredAtOnce && client.usedAt !== undefined
+  const [outcome, stored] = isAlone
+    ? [await redeeming]
+    : await Promise.all([
+        redeeming,
+        isStoredAtOnce ? issue() : undefined,
+        client.usedAt === undefined ? context.store.useClient({ id: client.id, now }) : undefined,
+      ])
   if (outcome === 'unknown') throw invalidGrant('code_expired', approval.userId)
   if (outcome === 'redeemed') return stored ?? (await issue())
   // The grant of a code that is `spent` was revoked before, so nothing changed.

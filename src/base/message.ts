@@ -20,8 +20,8 @@ const PARAMETER_LIMIT = 100
  */
 export function parseForm(text: string, most = PARAMETER_LIMIT): Parameters | undefined {
   if (text === '') return NO_PARAMETERS
-  const values = new Map<string, string[]>()
-  let isRepeating = false
+  const first = new Map<string, string>()
+  const further: [name: string, value: string][] = []
   const pairs = text.split('&', most + 1)
   if (pairs.length > most) return undefined
   for (const pair of pairs) {
@@ -30,14 +30,13 @@ export function parseForm(text: string, most = PARAMETER_LIMIT): Parameters | un
     const name = decode(equals === -1 ? pair : pair.slice(0, equals))
     const value = equals === -1 ? '' : decode(pair.slice(equals + 1))
     if (name === undefined || value === undefined) return undefined
-    const earlier = values.get(name)
-    if (earlier === undefined) values.set(name, [value])
-    else isRepeating = earlier.push(value) > 1
+    if (first.has(name)) further.push([name, value])
+    else first.set(name, value)
   }
-  return parametersOf(values, isRepeating)
+  return parametersOf(first, further)
 }
 
-export const NO_PARAMETERS: Parameters = parametersOf(new Map(), false)
+export const NO_PARAMETERS: Parameters = parametersOf(new Map(), [])
 
 /** Decodes one form-urlencoded component. Returns undefined if it is malformed. */
 export function decode(text: string): string | undefined {
@@ -62,15 +61,24 @@ export function isMediaType(header: string | undefined, type: string): boolean {
   return charset === undefined || /^ *charset=(utf-8|"utf-8") *$/.test(charset)
 }
 
-function parametersOf(values: ReadonlyMap<string, readonly string[]>, isRepeating: boolean): Parameters {
-  const names = [...values.keys()]
+/** `first` has the first value of each parameter, `further` the other ones of those that are repeated, which few forms have. */
+function parametersOf(
+  first: ReadonlyMap<string, string>,
+  further: readonly (readonly [name: string, value: string])[],
+): Parameters {
+  const names = [...first.keys()]
   return {
     get(name) {
-      const value = values.get(name)?.[0]
+      const value = first.get(name)
       return value === '' ? undefined : value
     },
-    all: (name) => values.get(name)?.filter((value) => value !== '') ?? [],
-    repeated: isRepeating ? names.filter((name) => (values.get(name)?.length ?? 0) > 1) : [],
+    all(name) {
+      const value = first.get(name)
+      if (value === undefined) return []
+      const more = further.flatMap(([other, text]) => (other === name ? [text] : []))
+      return [value, ...more].filter((text) => text !== '')
+    },
+    repeated: further.length === 0 ? [] : names.filter((name) => further.some(([other]) => other === name)),
     names,
   }
 }

@@ -126,7 +126,7 @@ export function openStoreCounters(): StoreCounters {
         observe(sizes, batch.length)
         observe(waits, (startedAt - (batch[0]?.since ?? startedAt)) / 1000)
         observe(commits.at(results === undefined ? 'failed' : 'done'), (endedAt - startedAt) / 1000)
-        for (const [place, { asked }] of batch.entries()) count(asked, results?.[place])
+        batch.forEach(({ asked }, place) => count(asked, results?.[place]))
       },
     },
     samples() {

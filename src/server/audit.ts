@@ -53,6 +53,8 @@ export function startAuditRecorder({ flush }: AuditRecorder): () => void {
  * database, and shows what to repeat after a restore (docs/operations/backup.md).
  */
 export function logChanges(logger: Log, { batch, results }: BatchReport): void {
+  // Nearly every batch: requests of clients and users have no administrator.
+  if (batch.every(({ asked }) => asked.by === undefined)) return
   const events = batch.flatMap(({ asked }, index) => {
     const result = results?.[index]
     return asked.by === undefined || result?.kind !== 'done' ? [] : auditEvents([asked], [result.outcome])

@@ -32,11 +32,11 @@ export function openBatchingStore(
         batch.map(({ asked }) => asked),
         batch,
       )
-      for (const [index, { resolve, reject }] of batch.entries()) {
+      batch.forEach(({ resolve, reject }, index) => {
         const result = results[index]
         if (result?.kind === 'done') resolve(result.outcome as never)
         else reject(result?.cause ?? new Error('The driver returned fewer results than there were operations.'))
-      }
+      })
     },
   })
   function storeOf(by: string | undefined): Store {

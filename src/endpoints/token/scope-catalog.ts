@@ -44,8 +44,12 @@ export interface ScopeRecipient {
 }
 
 export async function loadScopeCatalog(context: Pick<Context, 'apis' | 'settings'>): Promise<ScopeCatalog> {
-  const apis = await context.apis()
-  return { isOpen: acceptsAnyScope(context.settings, apis), apis }
+  return scopeCatalogOf(context.settings, await context.apis())
+}
+
+/** The same for callers that have read the APIs. */
+export function scopeCatalogOf(settings: Context['settings'], apis: readonly ApiRecord[]): ScopeCatalog {
+  return { isOpen: acceptsAnyScope(settings, apis), apis }
 }
 
 /**
@@ -70,6 +74,7 @@ export function findResource({ isOpen, apis }: ScopeCatalog, requested: Resource
 
 /** Returns the resources as declared, without duplicates; undefined if the server issues no token for one of them. */
 export function findResources(catalog: ScopeCatalog, requested: readonly Resource[]): readonly Resource[] | undefined {
+  if (requested.length === 0) return requested
   const found = requested.map((one) => findResource(catalog, one))
   return found.includes(undefined) ? undefined : [...new Set(found.filter((one) => one !== undefined))]
 }

@@ -80,7 +80,7 @@ export function decideScope(catalog: ScopeCatalog, requester: Requester, request
   if (bare.length > 0 || (requested !== undefined && scope === NO_SCOPE)) return refused(nothingRemains(withheld, bare))
   const unlimited = requester.kind === 'machine' ? audience.filter(({ scopes }) => scopes.length === 0) : []
   if (unlimited.length > 0) return refused(consentNeeded(unlimited.map(identifierOf)))
-  const ungranted = requested === undefined ? NO_SCOPE : scopeOf(withheld.keys())
+  const ungranted = requested === undefined || withheld.size === 0 ? NO_SCOPE : scopeOf(withheld.keys())
   return { kind: 'granted', scope, resources, ungranted }
 }
 

@@ -60,6 +60,7 @@ export function chooseTokenProfile(
     applicationSubject: false,
     binding: 'any',
   } as const
+  if (resources.length === 0) return { ...usual, key: requester.key }
   const wanted = resources.map((requested): WantedProfile => {
     const tokens = apis.find(({ resource }) => sameResource(resource, requested))?.tokens
     if (tokens === undefined && !isOpen) throw invalidGrant('resource_gone')
@@ -76,8 +77,7 @@ export function chooseTokenProfile(
   })
   const [first, ...others] = wanted
   const key = chooseKey(wanted, requester)
-  if (first === undefined) return { ...usual, key }
-  if (others.every((other) => isSameKind(first, other))) {
+  if (first !== undefined && others.every((other) => isSameKind(first, other))) {
     return {
       ...first,
       key,

@@ -251,7 +251,7 @@ function negotiateGrants(
 /** Sorts the kept grant types in the caller's order, so that the response repeats what the caller sent. */
 function inOrder(sent: readonly string[] | undefined, kept: readonly GrantType[]): readonly GrantType[] {
   const isKept = (name: string): name is GrantType => kept.some((grant) => grant === name)
-  return sent?.filter(isKept).filter((name, index, names) => names.indexOf(name) === index) ?? kept
+  return sent?.filter((name, index): name is GrantType => isKept(name) && sent.indexOf(name) === index) ?? kept
 }
 
 function readScope(sent: string | null | undefined, policy: RegistrationPolicy, fault: Fault): Scope | undefined {

@@ -52,5 +52,6 @@ export function reachableLevel(
 
 /** Those of the texts that are values of `acr` here, each once, in their order. */
 export function knownAcrValues(texts: readonly unknown[]): readonly Acr[] {
+  if (texts.length === 0) return []
   return [...new Set(texts)].filter((text): text is Acr => (ACR_VALUES as readonly unknown[]).includes(text))
 }

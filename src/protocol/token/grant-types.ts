@@ -59,9 +59,9 @@ export function registrableGrantTypes(
   offered: readonly GrantType[],
   isOperatorMade: boolean,
 ): readonly ClientGrantType[] {
-  return offered.filter(isForClients).filter((name) => {
+  return offered.filter((name): name is ClientGrantType => {
     const { isForOperatorClients }: GrantTypeRules = GRANT_TYPES[name]
-    return isOperatorMade || isForOperatorClients !== true
+    return isForClients(name) && (isOperatorMade || isForOperatorClients !== true)
   })
 }
 

@@ -28,6 +28,7 @@ function hasUserInformation(text: string): boolean {
 
 /** The values of `resource` in one request without duplicates. Returns undefined if one is malformed or there are too many. */
 export function parseResources(texts: readonly string[]): readonly Resource[] | undefined {
+  if (texts.length === 0) return []
   if (texts.length > COUNT_LIMIT) return undefined
   const resources = texts.map(parseResource)
   return resources.includes(undefined) ? undefined : [...new Set(resources.filter((one) => one !== undefined))]

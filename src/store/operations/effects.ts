@@ -18,13 +18,12 @@ export function changedRecord({ name, input }: Operation): undefined | 'everythi
 /** Returns the audit events of a batch of operations, in the order of the batch. Operations without an event are left out. */
 export function auditEvents(operations: readonly Operation[], outcomes: readonly unknown[]): readonly AuditEvent[] {
   const events: AuditEvent[] = []
-  for (const [index, { name, input, by, requestId }] of operations.entries()) {
+  operations.forEach(({ name, input, by, requestId }, index) => {
     const { event: eventOf } = OPERATIONS[name] as AnyRow
-    if (eventOf === 'no-event') continue
-    const event = eventOf(input, outcomes[index])
-    if (event === undefined) continue
+    const event = eventOf === 'no-event' ? undefined : eventOf(input, outcomes[index])
+    if (event === undefined) return
     const caused = requestId === undefined ? event : { ...event, requestId }
     events.push(by === undefined ? caused : { ...caused, actor: by })
-  }
+  })
   return events
 }

@@ -45,8 +45,8 @@ export function tokenStatements(database: DatabaseSync) {
 
   return {
     redeemCode({ codeHash, now, grant }) {
-      const values = [...NEW_GRANT.write(grant), codeHash, now] as const
-      const isRedeemedAt = (slot: number | null): boolean => redeem.run(slot, ...values).changes === 1
+      const values = NEW_GRANT.write(grant)
+      const isRedeemedAt = (slot: number | null): boolean => redeem.run(slot, ...values, codeHash, now).changes === 1
       // SQLite chooses the row number if another grant has that of the id.
       if (isRedeemedAt(slotOf(grant.id)) || isRedeemedAt(null)) return 'redeemed'
       if (redeemed.get(grant.id, codeHash) === undefined) return 'unknown'

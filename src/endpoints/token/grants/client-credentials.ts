@@ -6,7 +6,7 @@ import type { Parameters } from '../../../base/message.ts'
 import type { Resource } from '../../../protocol/token/resource.ts'
 import { unacceptable } from '../../../base/validation.ts'
 import { issueClientToken } from '../issue-tokens.ts'
-import { loadScopeCatalog, describeUnknown, findResources, type ScopeCatalog } from '../scope-catalog.ts'
+import { scopeCatalogOf, describeUnknown, findResources, type ScopeCatalog } from '../scope-catalog.ts'
 import { decideScope } from '../scope-decision.ts'
 import { scopeError } from '../scope-refusal.ts'
 import { chooseTokenProfile, type TokenRequester } from '../token-profile.ts'
@@ -36,7 +36,7 @@ export async function clientCredentials(
   // Taken before the first read, so that a revocation during this request also covers this token (threats.md INT-06).
   const now = context.clockCheck.now()
   const delegation = await findDelegation(context, client, form, now)
-  const catalog = await loadScopeCatalog(context)
+  const catalog = scopeCatalogOf(context.settings, await context.apis())
   const { organizationId, userId, scope: installed } = delegation
   const request = { resources: chooseResources(catalog, form), scope: readScope(form) }
   const decision = decideScope(catalog, { kind: 'machine', client, installed }, request)

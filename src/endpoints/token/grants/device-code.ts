@@ -7,10 +7,11 @@ import { missing } from '../../../base/validation.ts'
 import { hasDeviceEnded } from '../../../protocol/authorization/user-code.ts'
 import { invalidGrant, invalidRequest, OAuthError } from '../../../protocol/errors.ts'
 import type { DeviceId } from '../../../protocol/ids.ts'
+import { findInvalidPrincipal } from '../../../tokens/invalid-principal.ts'
 import { sameText } from '../../../protocol/secrets.ts'
 import { countFailure } from '../authenticate-client.ts'
 import type { TokenRequester } from '../token-profile.ts'
-import { requireLive } from './grant.ts'
+import { principalsOf, requireLive } from './grant.ts'
 import { isRedeemed, isTimely, redeemApproval } from './redemption.ts'
 
 /**
@@ -58,7 +59,7 @@ export async function deviceCode(context: Context, requester: TokenRequester, fo
       const isOpen = status.kind === 'approved' && isTimely(approved)
       if (isOpen || (await isRedeemed(context, authorization.id)))
         return redeemApproval(context, requester, form, approved)
-      await requireLive(context, client, status, status.approvedAt)
+      requireLive(await findInvalidPrincipal(context, principalsOf(client, status), status.approvedAt), status.userId)
       throw expired()
     }
   }

@@ -15,7 +15,7 @@ import type { Parameters } from '../../../base/message.ts'
 import { parseResources, sameResource, type Resource } from '../../../protocol/token/resource.ts'
 import { isIdentityScope, isOpenid, narrow, NO_SCOPE, parseScope, type Scope } from '../../../protocol/token/scope.ts'
 import { unacceptable } from '../../../base/validation.ts'
-import { findInvalidPrincipal, type InvalidPrincipal } from '../../../tokens/invalid-principal.ts'
+import type { InvalidPrincipal, Principals } from '../../../tokens/invalid-principal.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import {
@@ -158,24 +158,22 @@ export function userMismatch(user: string): OAuthError {
 
 /**
  * Throws if a principal behind the grant was disabled, deleted or invalidated after the user approved it (threats.md RT-11,
- * TOK-18, UI-13).
+ * TOK-18, UI-13). `invalid`: what `findInvalidPrincipal` returned of `principalsOf` the grant.
  *
  * @throws OAuthError invalid_grant
  */
-export async function requireLive(
-  context: Context,
-  client: AuthenticatedClient,
-  { userId, organizationId }: Pick<GrantRecord, 'userId' | 'organizationId'>,
-  allowedAt: EpochMs,
-): Promise<void> {
-  const invalid = await findInvalidPrincipal(
-    context,
-    { client, userId, organizationId, isUnattended: false },
-    allowedAt,
-  )
+export function requireLive(invalid: InvalidPrincipal | undefined, userId: UserId): void {
   if (invalid === undefined) return
   assert(invalid !== 'installation', 'A grant of a user does not depend on an installation.')
   throw invalidGrant(REASONS[invalid], userId)
+}
+
+/** The principals behind a grant that a user approved. */
+export function principalsOf(
+  client: AuthenticatedClient,
+  { userId, organizationId }: Pick<GrantRecord, 'userId' | 'organizationId'>,
+): Principals {
+  return { client, userId, organizationId, isUnattended: false }
 }
 
 const REASONS = {

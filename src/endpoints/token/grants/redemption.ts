@@ -12,14 +12,15 @@ import { grantIdOf, type AuthorizationId, type GrantId } from '../../../protocol
 import type { Parameters } from '../../../base/message.ts'
 import { webHost } from '../../../protocol/uri/redirect-uri.ts'
 import type { MintedCredential } from '../../../protocol/secrets.ts'
+import { findInvalidPrincipal } from '../../../tokens/invalid-principal.ts'
 import { findApplicationSubject } from '../../../users/application-subject.ts'
 import { consentableFrom } from '../../authorization/remembered-consent.ts'
 import { idTokenAlgorithmOf } from '../../openid/id-token.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { issueGrantToken } from '../issue-tokens.ts'
-import { loadScopeCatalog } from '../scope-catalog.ts'
+import { scopeCatalogOf } from '../scope-catalog.ts'
 import { chooseTokenProfile, requireGrantKey, type TokenProfile, type TokenRequester } from '../token-profile.ts'
-import { checkOwner, narrowResources, requireLive, scopeFor } from './grant.ts'
+import { checkOwner, narrowResources, principalsOf, requireLive, scopeFor } from './grant.ts'
 
 /** An authorization of the client that a user approved, and the time of the token request. */
 export interface Approved {
@@ -58,13 +59,14 @@ export async function redeemApproval(
   const { authorization, approval, now } = approved
   checkOwner(form, approval)
   const resources = narrowResources(authorization, form, context.issuer)
-  const catalog = await loadScopeCatalog(context)
+  const catalog = scopeCatalogOf(context.settings, await context.apis())
   const profile = chooseTokenProfile(context, catalog, resources, requester)
   requireGrantKey(catalog, authorization.resources, requester)
   if (authorization.openid !== undefined) await context.keys.ensureIdTokenKey(idTokenAlgorithmOf(client))
   const isInTime = isTimely(approved)
   if (!isInTime && !(await isRedeemed(context, authorization.id))) throw invalidGrant('code_expired', approval.userId)
-  await requireLive(context, client, approval, approval.approvedAt)
+  const invalid = await findInvalidPrincipal(context, principalsOf(client, approval), approval.approvedAt)
+  requireLive(invalid, approval.userId)
   if (approval.approvedAt < consentableFrom(client)) throw invalidGrant('client_changed', approval.userId)
 
   const refresh = mintRefreshToken(context, client, grantIdOf(authorization.id))
@@ -92,11 +94,16 @@ export async function redeemApproval(
   // An opaque token is stored in the same turn, so that usually one batch commits both (threats.md CODE-12). If a crash separates
   // them, the code is spent without a token, and the client asks the user again. A replay stores none.
   const isStoredAtOnce = profile.format === 'opaque' && isInTime && !(await isRedeemed(context, authorization.id))
-  const [outcome, stored] = await Promise.all([
-    context.store.redeemCode({ codeHash: approval.codeHash, now, grant }),
-    isStoredAtOnce ? issue() : undefined,
-    client.usedAt === undefined ? context.store.useClient({ id: client.id, now }) : undefined,
-  ])
+  const redeeming = context.store.redeemCode({ codeHash: approval.codeHash, now, grant })
+  // The usual case, without a promise for what is not done.
+  const isAlone = !isStoredAtOnce && client.usedAt !== undefined
+  const [outcome, stored] = isAlone
+    ? [await redeeming]
+    : await Promise.all([
+        redeeming,
+        isStoredAtOnce ? issue() : undefined,
+        client.usedAt === undefined ? context.store.useClient({ id: client.id, now }) : undefined,
+      ])
   if (outcome === 'unknown') throw invalidGrant('code_expired', approval.userId)
   if (outcome === 'redeemed') return stored ?? (await issue())
   // The grant of a code that is `spent` was revoked before, so nothing changed.

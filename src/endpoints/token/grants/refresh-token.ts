@@ -10,15 +10,16 @@ import type { GrantId } from '../../../protocol/ids.ts'
 import { sameText, type ParsedCredential } from '../../../protocol/secrets.ts'
 import type { Parameters } from '../../../base/message.ts'
 import { isIdentityScope, narrow, NO_SCOPE, scopeTokens, subtract, type Scope } from '../../../protocol/token/scope.ts'
+import { findInvalidPrincipal } from '../../../tokens/invalid-principal.ts'
 import { findApplicationSubject } from '../../../users/application-subject.ts'
 import { missing } from '../../../base/validation.ts'
 import { idTokenAlgorithmOf } from '../../openid/id-token.ts'
 import { issueGrantToken, type TokenTarget } from '../issue-tokens.ts'
-import { loadScopeCatalog, findResource, type ScopeCatalog } from '../scope-catalog.ts'
+import { scopeCatalogOf, findResource, type ScopeCatalog } from '../scope-catalog.ts'
 import { withoutShare } from '../scope-decision.ts'
 import { moreThanGranted, nothingRemains, scopeError } from '../scope-refusal.ts'
 import { chooseTokenProfile, requireGrantKey, type TokenRequester } from '../token-profile.ts'
-import { checkKey, checkOwner, narrowResources, readScope, requireLive, scopeFor } from './grant.ts'
+import { checkKey, checkOwner, narrowResources, principalsOf, readScope, requireLive, scopeFor } from './grant.ts'
 
 /**
  * Refreshing an Access Token. RFC 6749 §6, RFC 9700 §4.14.2. The four steps of the rule are in `store/refresh-rotation.ts`. This
@@ -46,8 +47,8 @@ export async function refreshToken(
   }
   checkKey(context, requester, 'refresh-token', { bound: boundKeyOf(grant, opened), userId: grant.userId })
   requireLiveFamily(grant, now)
-  await requireLive(context, client, grant, grant.createdAt)
-  const catalog = await loadScopeCatalog(context)
+  requireLive(await findInvalidPrincipal(context, principalsOf(client, grant), grant.createdAt), grant.userId)
+  const catalog = scopeCatalogOf(context.settings, await context.apis())
   requireDeclaredResources(catalog, grant)
   checkOwner(form, grant)
   const resources = narrowResources(grant, form, context.issuer)

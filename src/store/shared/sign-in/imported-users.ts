@@ -72,6 +72,7 @@ export const importHandlers = {
       ...(email === undefined ? [] : [`email:${email}`]),
       ...identities.map(({ key }) => key),
     ],
+    takesTurns: true,
     run: (account) => importUser(account, ON_ONE_MACHINE),
   },
 } satisfies SharedHandlers

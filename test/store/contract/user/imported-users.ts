@@ -9,7 +9,7 @@ import { aClient, aHash, aLink, aMembership, aSession, aSessionStart, aUser, at 
 import { aSecondFactor } from '../../../support/sign-in/factor-records.ts'
 
 /** An account with everything. `id`: one that the user had elsewhere. */
-function anImport(differing: Partial<UserImport['user']> = {}, id = `u-${aHash()}` as UserId): UserImport {
+export function anImport(differing: Partial<UserImport['user']> = {}, id = `u-${aHash()}` as UserId): UserImport {
   const user = aUser({ id, email: `${id}@acme.test`, firstSignedInAt: IMPORTED, ...(differing as object) })
   return {
     user,

@@ -6,6 +6,7 @@ import type { OrganizationId } from '../protocol/ids.ts'
 import { APPLICATION } from '../protocol/sign-in/authentication.ts'
 import { importClient } from './import-client.ts'
 import { digestOf } from './input-file.ts'
+import { patientStore, type Patience } from './patient-store.ts'
 import { losesFactor, planUser, type PlannedUser, type UserPlace } from './plan-user.ts'
 import type { ImportReason } from './reasons.ts'
 import {
@@ -21,7 +22,7 @@ import { storeUsers } from './store-users.ts'
 import { openTally, type ImportCounts, type Tally } from './tally.ts'
 
 /** What the operator wants of an import. */
-export interface ImportOptions {
+export interface ImportOptions extends Patience {
   readonly files: SourceFiles
   readonly isDryRun: boolean
   readonly isUpdate: boolean
@@ -65,9 +66,10 @@ type Waiting = { readonly record: SourceRecord } & (
  * @throws Error when a file cannot be read, or has changed meanwhile; AdminError when second factors would be lost, or an option names what
  *   does not exist
  */
-export async function runImport(context: TaskContext, system: Source, options: ImportOptions): Promise<ImportCounts> {
+export async function runImport(given: TaskContext, system: Source, options: ImportOptions): Promise<ImportCounts> {
   const paths = system.paths(options.files)
   const sha256 = digestOf(paths)
+  const context = { ...given, store: patientStore(given.store, options) }
   const place = await openPlace(context, system, options)
   const report = openOutput(options.report, AT_ONCE)
   const secrets = openOutput(options.isDryRun ? undefined : options.secrets, 1)
@@ -237,10 +239,12 @@ async function takeOrganization(
   const id = text as OrganizationId
   const now = context.clock()
   knownOrganizations.add(id)
-  const stored = await context.store.findOrganization(id)
+  const known = await context.store.findOrganization(id)
   const made = { id, name, createdAt: now, disabledAt: undefined, notBefore: now }
   const created =
-    stored === undefined && (options.isDryRun || (await context.store.createOrganization(made)) === 'created')
+    known === undefined && (options.isDryRun || (await context.store.createOrganization(made)) === 'created')
+  // Without an answer of the store it may have been created by this import.
+  const stored = created ? undefined : (known ?? (await context.store.findOrganization(id)))
   const outcome = stored?.name === name ? 'same' : 'differs'
   note(running, record, { outcome: created ? 'created' : outcome, reasons: [], id })
 }

@@ -23,7 +23,7 @@ export function anImport(differing: Partial<UserImport['user']> = {}, id = `u-${
 }
 
 /** The account as the newer export has it. */
-function changed(account: UserImport, replaced = account.user.passwordHash): UserImport {
+export function changed(account: UserImport, replaced = account.user.passwordHash): UserImport {
   const { id } = account.user
   return {
     ...account,

@@ -47,8 +47,14 @@ export async function aPerson(store: StoreDriver): Promise<Person> {
 
 /** A user who has never signed in, with an address that is not verified. */
 export async function aUser(store: StoreDriver): Promise<UserRecord> {
+  const user = aUserRecord()
+  await perform(store, 'createUser', user)
+  return user
+}
+
+export function aUserRecord(): UserRecord {
   const since = now()
-  const user: UserRecord = {
+  return {
     id: mintUserId(since, randomBytes),
     email: `${aHash()}@example.test`.toLowerCase(),
     emailVerifiedAt: undefined,
@@ -61,8 +67,6 @@ export async function aUser(store: StoreDriver): Promise<UserRecord> {
     disabledAt: undefined,
     notBefore: 0 as EpochMs,
   }
-  await perform(store, 'createUser', user)
-  return user
 }
 
 export function aSession({ id: userId }: UserRecord): SessionRecord {
@@ -300,7 +304,7 @@ export async function createProvider(store: StoreDriver): Promise<void> {
   })
 }
 
-export function anIdentity({ user }: Person): IdentityRecord {
+export function anIdentity({ user }: Pick<Person, 'user'>): IdentityRecord {
   const [key, linkedAt] = [aHash() as string as IdentityKey, now()]
   return { key, userId: user.id, providerId: PROVIDER_ID, subject: key, email: undefined, linkedAt, usedAt: linkedAt }
 }

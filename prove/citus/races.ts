@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import { coversAll } from '../../src/endpoints/sign-in/changing-session.ts'
 import type { RevocationCutoff } from '../../src/ports/operations/token.ts'
 import type { SessionRecord } from '../../src/ports/records/user.ts'
@@ -7,6 +6,8 @@ import type { StoreDriver } from '../../src/ports/store.ts'
 import { after } from '../../src/base/brand.ts'
 import { mintAuthorizationId, type GrantId } from '../../src/protocol/ids.ts'
 import type { Findings } from '../findings.ts'
+import { atOnce, type Race } from './at-once.ts'
+import { IMPORT_RACES } from './imports.ts'
 import {
   aCode,
   anAssertedPerson,
@@ -30,18 +31,6 @@ import {
   startOf,
   type Person,
 } from './person.ts'
-
-/** The second operation of a race starts at most so much later or earlier: more than a slow machine takes for a commit. */
-const OFFSET_MS = 60
-
-/** Two nodes of a cluster. */
-interface Nodes {
-  readonly one: StoreDriver
-  readonly other: StoreDriver
-}
-
-/** Runs two operations at about the same time. Returns what both together must not leave; undefined: they left nothing of it. */
-type Race = (nodes: Nodes) => Promise<string | undefined>
 
 const RACES: Readonly<Record<string, Race>> = {
   async 'a code and its replay'({ one, other }) {
@@ -289,7 +278,7 @@ export async function proveRaces(
   if (first === undefined || second === undefined) return []
   const lines: string[] = []
   await createProvider(first)
-  for (const [name, race] of Object.entries(RACES)) {
+  for (const [name, race] of Object.entries({ ...RACES, ...IMPORT_RACES })) {
     for (let round = 0; round < rounds; round += 1) {
       const nodes = round % 2 === 0 ? { one: first, other: second } : { one: second, other: first }
       const fault = await race(nodes)
@@ -299,14 +288,6 @@ export async function proveRaces(
     lines.push(`races of ${name}: ${rounds}`)
   }
   return lines
-}
-
-async function atOnce<First, Second>(
-  first: () => Promise<First>,
-  second: () => Promise<Second>,
-): Promise<readonly [First, Second]> {
-  const offset = (Math.random() * 2 - 1) * OFFSET_MS
-  return Promise.all([pause(Math.max(0, -offset)).then(first), pause(Math.max(0, offset)).then(second)])
 }
 
 /** A session counts if the user's not-before time does not end it. */

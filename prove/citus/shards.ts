@@ -1,10 +1,12 @@
 import pg from 'pg'
 import { coversAll } from '../../src/endpoints/sign-in/changing-session.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
-import { after, type EpochMs } from '../../src/base/brand.ts'
+import { after } from '../../src/base/brand.ts'
 import type { Findings } from '../findings.ts'
+import { anAccount } from './imports.ts'
 import {
   aCode,
+  aHash,
   anAssertedPerson,
   anEmailCode,
   anIdentity,
@@ -23,7 +25,7 @@ import {
 export const SHARDS = 8
 
 /** What operations and pages of a user may touch, if the user has two sessions with an app each, and two identities. */
-const CASES: readonly Case[] = [
+export const CASES: readonly Case[] = [
   {
     name: 'sign in',
     most: 9,
@@ -68,7 +70,7 @@ const CASES: readonly Case[] = [
     name: 'show the apps',
     most: 7,
     async run(store, { user: { id: userId } }) {
-      await store.listOpenCodes({ userId, now: now(), codesSince: 0 as EpochMs, limit: 100 })
+      await store.listOpenCodes({ userId, ...endNow(), limit: 100 })
       await store.listGrantsByApp({ userId, now: now(), limit: 100 })
       await store.listConsents(userId, 100)
     },
@@ -97,12 +99,43 @@ const CASES: readonly Case[] = [
       await confirm(store)()
     },
   },
+  {
+    name: 'import an account with two identities, an app and an organization',
+    most: 13,
+    run: (store) => perform(store, 'importUser', anAccount()),
+  },
+  {
+    name: 'keep a better hash of the password',
+    most: 2,
+    run: (store, { user: { id, passwordHash: previousHash } }) =>
+      perform(store, 'upgradePassword', { id, previousHash, passwordHash: 'better', format: 'bcrypt' }),
+  },
+  {
+    name: 'find the client and the user of a token',
+    most: 2,
+    run: (store, { user }) => store.findCurrent({ clientId: CLIENT_ID, userId: user.id, organizationId: undefined }),
+  },
+  {
+    // Each shard returns the ids of a slice.
+    name: 'find the end of a list of clients, of grants and of the audit',
+    most: 3 * SHARDS,
+    async run(store) {
+      for (const list of ['clients', 'grants', 'audit'] as const)
+        await store.findListEnd({ list, before: undefined, size: 1000 })
+    },
+  },
+  {
+    name: 'write figures',
+    most: 1,
+    run: (store) => perform(store, 'writeFigures', { id: aHash(), node: 'node', span: '5m', endedAt: now(), counts: {} }),
+  },
   { name: 'show the identities', most: 3, run: (store, { user }) => store.listIdentities(user.id) },
 ]
 
 type User = Awaited<ReturnType<typeof aUserOfTwo>>
 
-interface Case {
+/** An operation or a page. */
+export interface Case {
   readonly name: string
   /** The most statements on shards. */
   readonly most: number
@@ -181,7 +214,7 @@ export async function aUserOfTwo(store: StoreDriver) {
   const second = await aCode(store, { user, session: other })
   await second.redeem(store)()
   for (let identities = 0; identities < 2; identities += 1)
-    await link(store, anIdentity({ user, session }), { kind: 'session', session: coversAll(session) })
+    await link(store, anIdentity({ user }), { kind: 'session', session: coversAll(session) })
   return { user, session }
 }
 

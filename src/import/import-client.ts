@@ -72,8 +72,12 @@ export async function importClient(
     if (options.isDryRun) return { outcome: 'created', reasons, refusedUris }
     if (made.secret !== undefined) options.keepSecret?.(chosenId, made.secret)
     const about = { details: { source: options.source } }
-    const outcome = await context.store.createClient({ ...client, about })
-    return { outcome: outcome === 'created' ? 'created' : 'differs', reasons, refusedUris }
+    if ((await context.store.createClient({ ...client, about })) === 'created')
+      return { outcome: 'created', reasons, refusedUris }
+    // Without an answer of the store it may have been created by this import.
+    const found = await context.store.findClient(client.id)
+    const outcome = found === undefined ? 'differs' : isSame(context, found, client, givenSecret ?? made.secret)
+    return { outcome, reasons: outcome === 'same' ? reasons : [], refusedUris }
   } catch (cause) {
     if (!(cause instanceof AdminError)) throw cause
     const detail = cause.message.replaceAll('\n', '; ')

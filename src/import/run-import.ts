@@ -7,6 +7,7 @@ import type { OrganizationId } from '../protocol/ids.ts'
 import { APPLICATION } from '../protocol/sign-in/authentication.ts'
 import { importClient } from './import-client.ts'
 import { digestOf } from './input-file.ts'
+import { openPatience, patientStore, type Patience } from './patient-store.ts'
 import { losesFactor, planUser, type PlannedUser, type UserPlace } from './plan-user.ts'
 import type { ImportReason } from './reasons.ts'
 import {
@@ -22,7 +23,7 @@ import { storeUsers } from './store-users.ts'
 import { openTally, type ImportCounts, type Tally } from './tally.ts'
 
 /** What the operator wants of an import. */
-export interface ImportOptions {
+export interface ImportOptions extends Patience {
   readonly files: SourceFiles
   readonly isDryRun: boolean
   readonly isUpdate: boolean
@@ -67,8 +68,10 @@ type Waiting = { readonly record: SourceRecord } & (
  *   does not exist, or the clock differs
  */
 export async function runImport(given: TaskContext, system: Source, options: ImportOptions): Promise<ImportCounts> {
+  const patient = openPatience(options)
+  const there = { ...given, store: patientStore(given.store, patient) }
   // All times of the import are that of its begin. What came later of an account that is changed ends with the change.
-  const context = options.isDryRun ? given : await atTimeOfDatabase(given)
+  const context = options.isDryRun ? there : await patient(() => atTimeOfDatabase(there))
   const paths = system.paths(options.files)
   const sha256 = digestOf(paths)
   const place = await openPlace(context, system, options)
@@ -240,10 +243,12 @@ async function takeOrganization(
   const id = text as OrganizationId
   const now = context.clock()
   knownOrganizations.add(id)
-  const stored = await context.store.findOrganization(id)
+  const known = await context.store.findOrganization(id)
   const made = { id, name, createdAt: now, disabledAt: undefined, notBefore: now }
   const created =
-    stored === undefined && (options.isDryRun || (await context.store.createOrganization(made)) === 'created')
+    known === undefined && (options.isDryRun || (await context.store.createOrganization(made)) === 'created')
+  // Without an answer of the store it may have been created by this import.
+  const stored = created ? undefined : (known ?? (await context.store.findOrganization(id)))
   const outcome = stored?.name === name ? 'same' : 'differs'
   note(running, record, { outcome: created ? 'created' : outcome, reasons: [], id })
 }

@@ -27,7 +27,10 @@ export async function storeUsers(
   const { store } = context
   const accounts = await Promise.all(users.map((user) => accountOf(context, user)))
   if (options.isDryRun) return Promise.all(accounts.map((account) => foresee(context, account, options)))
-  const outcomes = await Promise.all(accounts.map((account) => store.importUser(account)))
+  const first = await Promise.all(accounts.map((account) => store.importUser(account)))
+  const outcomes = await Promise.all(
+    users.map((user, index) => again(context, user, first[index] as Outcome<'importUser'>)),
+  )
   if (!options.isUpdate) return outcomes
   return Promise.all(
     accounts.map(async (account, index) => {
@@ -35,6 +38,16 @@ export async function storeUsers(
       return outcome === 'differs' ? update(context, account) : outcome
     }),
   )
+}
+
+/** Another import may have stored the account meanwhile, with another encryption of the same secret. */
+async function again(
+  context: Needs,
+  user: PlannedUser,
+  outcome: Outcome<'importUser'>,
+): Promise<Outcome<'importUser'>> {
+  if (outcome !== 'differs' || (await findSameFactor(context, user)) === undefined) return outcome
+  return context.store.importUser(await accountOf(context, user))
 }
 
 /** Changes an account, unless it was used or changed here. */
@@ -53,13 +66,13 @@ function mayReplace(stored: UserRecord, { user }: UserImport): boolean {
 }
 
 /** Each encryption of the secret of an app gives another text, so the stored text is kept if it has the same secret. */
-async function accountOf(context: Needs, { account, appSecret }: PlannedUser): Promise<UserImport> {
+async function accountOf(context: Needs, user: PlannedUser): Promise<UserImport> {
+  const { account, appSecret } = user
   const none = { ...account, secondFactor: undefined, replaces: undefined }
   if (appSecret === undefined) return none
   const { id: userId, createdAt } = account.user
-  const stored = await context.store.findSecondFactor(userId)
-  if (stored !== undefined && context.encryption.decrypt(secretName(userId), stored.secret)?.equals(appSecret) === true)
-    return { ...none, secondFactor: stored }
+  const stored = await findSameFactor(context, user)
+  if (stored !== undefined) return { ...none, secondFactor: stored }
   const secret = context.encryption.encrypt(secretName(userId), appSecret)
   const secondFactor: SecondFactorRecord = {
     userId,
@@ -70,6 +83,18 @@ async function accountOf(context: Needs, { account, appSecret }: PlannedUser): P
     usedAt: undefined,
   }
   return { ...none, secondFactor }
+}
+
+/** The app of the account, if it has the same secret. */
+async function findSameFactor(
+  { encryption, store }: Needs,
+  { account, appSecret }: PlannedUser,
+): Promise<SecondFactorRecord | undefined> {
+  if (appSecret === undefined) return undefined
+  const { id } = account.user
+  const stored = await store.findSecondFactor(id)
+  const isSame = stored !== undefined && encryption.decrypt(secretName(id), stored.secret)?.equals(appSecret) === true
+  return isSame ? stored : undefined
 }
 
 /** What the store would return, without a change. */

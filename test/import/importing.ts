@@ -61,6 +61,8 @@ export async function importFile(
     organizationId: undefined,
     providers: new Map(),
     secrets: undefined,
+    patienceMs: 0,
+    onOutage: () => undefined,
     ...given,
     report,
   })

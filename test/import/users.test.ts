@@ -324,7 +324,8 @@ test('a file that changes while it is read ends the import with an error', async
 
 test('IMP-06: an import that ends at any row leaves whole users, and two at once store each user once', async (t) => {
   const count = 230
-  const lines = Array.from({ length: count }, (_, index) => aUserLine(`z-${index}`))
+  const totp = { secret: base32(SECRET) }
+  const lines = Array.from({ length: count }, (_, index) => aUserLine(`z-${index}`, { totp }))
   const file = writeRecords(t, lines)
   for (const end of [0, 100, 229]) {
     const source = {

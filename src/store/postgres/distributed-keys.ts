@@ -49,6 +49,7 @@ export const distributedHandlers = {
       },
       release: ({ id, email }) => releaseEmail(email ?? null, id),
       hold: holdUser,
+      awaitIdentity: (key) => awaitRow('identities', key),
       name: ({ userId, key }) => nameRow({ userId, table: 'identities', key }),
     }),
   ),

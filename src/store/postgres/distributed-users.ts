@@ -10,9 +10,9 @@ import { secondFactorHandlers } from '../shared/sign-in/second-factors.ts'
 import { sessionHandlers, startSession } from '../shared/sessions.ts'
 import { sweepExpired, sweepHandlers } from '../shared/sweep.ts'
 import { rows, shared, type SharedHandler, type Steps } from '../shared/statement.ts'
-import { eachAlone, type Handler, type Handlers } from './handlers.ts'
+import type { Handler, Handlers } from './handlers.ts'
 import { holdUser } from './settle.ts'
-import { runOperation } from './steps.ts'
+import { runnerOf } from './steps.ts'
 import { forget, forgetRows, nameRow } from './user-rows.ts'
 
 const FIND_OWNER = shared('select user_id from sessions where session_id = :id')
@@ -98,5 +98,5 @@ export function distributed<Name extends OperationName>(
   handler: Omit<SharedHandler<Name>, 'run'>,
   run: (input: Input<Name>) => Steps<Outcome<Name>>,
 ): Handler<Name> {
-  return { ...handler, run: eachAlone((query, input) => runOperation(query, run(input))) }
+  return { ...handler, run: runnerOf(handler.takesTurns === true, run) }
 }

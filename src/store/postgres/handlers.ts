@@ -1,6 +1,7 @@
 import type { AuditLinkRecord } from '../../ports/records/audit.ts'
 import type { Input, OperationName, Outcome } from '../../ports/operations/index.ts'
 import type { Row } from '../rows.ts'
+import { allOrFirstFault } from './connection/faults.ts'
 import type { Query } from './connection/query.ts'
 
 /** How operations of one kind are applied, many at a time. */
@@ -55,6 +56,16 @@ export function eachAlone<In, Out>(
     for (const input of inputs) outcomes.push(await run(query, input))
     return outcomes
   }
+}
+
+/**
+ * Each runs its own statements, which are sent without waiting for the answers to those of the others. Operations with the same steps lock
+ * the rows of a step in the order of the inputs.
+ */
+export function eachInTurns<In, Out>(
+  run: (query: Query, input: In) => Promise<Out>,
+): (query: Query, inputs: readonly In[]) => Promise<readonly Out[]> {
+  return (query, inputs) => allOrFirstFault(inputs.map((input) => run(query, input)))
 }
 
 /** Returns the values of a column, such as the ids of the rows that a statement changed. */

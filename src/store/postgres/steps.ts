@@ -3,7 +3,7 @@ import type { Row } from '../rows.ts'
 import { SHARED_HANDLERS, SHARED_READS, type Promised } from '../shared/all.ts'
 import type { Steps } from '../shared/statement.ts'
 import type { Query, RunStatement } from './connection/query.ts'
-import { eachAlone, type Handlers } from './handlers.ts'
+import { eachAlone, eachInTurns, type Handlers } from './handlers.ts'
 import { divided } from './user-rows.ts'
 
 /** Runs statements that are not prepared. */
@@ -26,11 +26,20 @@ export function runOperation<T>(query: Query, steps: Steps<T>): Promise<T> {
   return runSteps(query, query.isDistributed ? divided(steps, 'decide') : steps)
 }
 
+/** Runs the steps of each operation of a batch. */
+export function runnerOf<In, Out>(
+  takesTurns: boolean,
+  steps: (input: In) => Steps<Out>,
+): (query: Query, inputs: readonly In[]) => Promise<readonly Out[]> {
+  const run = (query: Query, input: In): Promise<Out> => runOperation(query, steps(input))
+  return takesTurns ? eachInTurns(run) : eachAlone(run)
+}
+
 /** The handlers of SHARED_HANDLERS. */
 export const sharedHandlers = Object.fromEntries(
   Object.entries(SHARED_HANDLERS).map(([name, handler]) => {
     const steps = handler.run as (input: unknown) => Steps<unknown>
-    return [name, { ...handler, run: eachAlone((query, input) => runOperation(query, steps(input))) }]
+    return [name, { ...handler, run: runnerOf('takesTurns' in handler, steps) }]
   }),
 ) as unknown as Pick<Handlers, keyof typeof SHARED_HANDLERS>
 

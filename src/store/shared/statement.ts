@@ -45,6 +45,8 @@ export interface SharedHandler<Name extends OperationName> {
   readonly keys: (input: Input<Name>) => readonly string[]
   readonly isShared?: true
   readonly isAlone?: true
+  /** The statements of operations without a common key may take turns. PostgreSQL gets them without a round trip for each. */
+  readonly takesTurns?: true
   readonly run: (input: Input<Name>) => Steps<Outcome<Name>>
 }
 

@@ -37,6 +37,17 @@ const DECIDERS: readonly Deed[] = [
   'take the unused account over',
   'delete the user',
 ]
+/** What decides about an account that an import stored. */
+const IMPORTS: readonly Deed[] = [
+  'import the account again',
+  'import the newer account',
+  'import another with its address',
+  'import another with its identity',
+]
+const GROUPS = [
+  { writers: WRITERS, deciders: DECIDERS },
+  { writers: ['import an account'], deciders: IMPORTS },
+] satisfies readonly { readonly writers: readonly Deed[]; readonly deciders: readonly Deed[] }[]
 /** What goes wrong without the statements of src/store/postgres/settle.ts. */
 const WITHOUT_SETTLING: readonly string[] = [
   'approve another code, then remove the app, authorization_id is late',
@@ -53,6 +64,8 @@ const WITHOUT_SETTLING: readonly string[] = [
   'change the address, then change the address again, email is late',
   'change the address, then delete the user, user_id is late',
   'change the address, then delete the user, email is late',
+  'import an account, then import the account again, identity_key is late',
+  'import an account, then import the newer account, email is late',
 ]
 
 /** The part of the writer that is `late` becomes visible while the decider runs. */
@@ -105,13 +118,16 @@ async function listCases(tearing: Tearing): Promise<readonly Torn[]> {
   const user = aTornUser()
   await createTornUsers(store, [user])
   const parts = new Map<Deed, readonly Part[]>()
-  for (const deed of [...WRITERS, ...DECIDERS]) parts.set(deed, await tearing.partsOf(user.operations[deed]))
-  return WRITERS.flatMap((writer) =>
-    DECIDERS.flatMap((decider) => {
-      const own = parts.get(writer) ?? []
-      if (!own.some((part) => parts.get(decider)?.includes(part))) return []
-      return own.map((late) => ({ writer, decider, late }))
-    }),
+  for (const deed of GROUPS.flatMap(({ writers, deciders }) => [...writers, ...deciders]))
+    parts.set(deed, await tearing.partsOf(user.operations[deed]))
+  return GROUPS.flatMap(({ writers, deciders }) =>
+    writers.flatMap((writer) =>
+      deciders.flatMap((decider) => {
+        const own = parts.get(writer) ?? []
+        if (!own.some((part) => parts.get(decider)?.includes(part))) return []
+        return own.map((late) => ({ writer, decider, late }))
+      }),
+    ),
   )
 }
 

@@ -1,3 +1,4 @@
+import { anImport, changed } from '../contract/user/imported-users.ts'
 import { anEmailCode } from '../contract/user/email-codes.ts'
 import type pg from 'pg'
 import { coversAll } from '../../../src/endpoints/sign-in/changing-session.ts'
@@ -84,6 +85,9 @@ export function aTornUser() {
     openid: { session: openid.session, idTokenClaims: [] },
   })
   const asserted = aGrant({ clientId: CLIENT, userId: user.id, family: undefined, providerId: PROVIDER.id })
+  const imported = anImport()
+  const [newer, another] = [changed(imported), anImport()]
+  const copy = { ...imported.identities[1], userId: another.user.id } as IdentityRecord
   const replacement = { ...aUser(), email: `new.${user.email}` }
 
   const start = (next: Session, replaces?: Session['id']) =>
@@ -172,6 +176,14 @@ export function aTornUser() {
       }),
       'sign in to the unused account': start(squatting),
       'take the unused account over': link(evicting, { kind: 'unused', email: unused.email }),
+      'import an account': aDeed('importUser', imported),
+      'import the account again': aDeed('importUser', imported),
+      'import the newer account': aDeed('importUser', newer),
+      'import another with its address': aDeed('importUser', {
+        ...another,
+        user: { ...another.user, email: imported.user.email },
+      }),
+      'import another with its identity': aDeed('importUser', { ...another, identities: [copy] }),
       'disable the user': aDeed('disableUser', { id: user.id, now: at(5) }),
       'delete the user': aDeed('deleteUser', user.id),
     } satisfies Readonly<Record<string, Operation>>,
@@ -190,12 +202,17 @@ export function aTornUser() {
       squatting,
     })
       .map(([name, { id }]) => [id as string, name] as const)
+      .concat([
+        [imported.user.id, 'imported'],
+        [another.user.id, 'another'],
+        ...[...newer.identities, ...another.identities].map(({ key }, place) => [key, `imported ${place}`] as const),
+      ])
       .concat(
         Object.entries({ one, other, third, chosen, evicting, first, second }).map(
           ([name, { key }]) => [key as string, name] as const,
         ),
       ),
-    users: [user.id, bare.id, replacement.id, unused.id],
+    users: [user.id, bare.id, replacement.id, unused.id, imported.user.id, another.user.id],
   }
 }
 

@@ -87,7 +87,8 @@ export async function openChaosProxy(test: Pick<TestContext, 'after'>, url: stri
     let last = Promise.resolve()
     const inTurn = (act: () => void, dueAt: number): void => {
       last = last.then(async () => {
-        if (dueAt > performance.now()) await delay(dueAt - performance.now(), undefined, { ref: false })
+        const remaining = dueAt - performance.now()
+        if (remaining > 0) await delay(remaining, undefined, { ref: false })
         await gates[direction].passed
         act()
       })

@@ -25,6 +25,8 @@ interface ImportVerbOptions {
   readonly json?: true
 }
 
+/** A standby takes over in less. */
+const PATIENCE_MS = 5 * 60_000
 /** What was imported, but not all of it. */
 const PARTLY = 3
 /** Plural, as the last lines have it. */
@@ -70,6 +72,8 @@ function sourceVerb(system: Source): AddVerb {
           providers: options.provider ?? new Map(),
           report: options.report,
           secrets: options.secrets,
+          patienceMs: PATIENCE_MS,
+          onOutage: (cause) => terminal.complain(`grantor: ${describeOutage(cause)}\n`),
         }),
       )
       if (options.json === true) terminal.printJson(describe(counts, isDryRun))
@@ -78,6 +82,12 @@ function sourceVerb(system: Source): AddVerb {
       if (uris > 0 || Object.values(counts.kinds).some(({ refused = 0 }) => refused > 0)) process.exitCode = PARTLY
     })
   }
+}
+
+function describeOutage(cause: Error | undefined): string {
+  return cause === undefined
+    ? 'The store is available again.'
+    : `${cause.message.replace(/[.]$/, '')}. The import waits, at most five minutes, and goes on.`
 }
 
 function readProvider(text: string, previous: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> {

@@ -4,6 +4,7 @@ import type { IdentityRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { isAsImported } from '../../../protocol/sign-in/imported-account.ts'
+import type { Row } from '../../rows.ts'
 import { IDENTITIES } from '../../tables/provider.ts'
 import { SECOND_FACTORS, USERS } from '../../tables/user.ts'
 import { endProofAndLinks } from '../links.ts'
@@ -54,6 +55,8 @@ export interface ImportSteps {
   readonly move: (user: UserRecord, previous: string | undefined) => Steps<boolean>
   readonly release: (user: UserRecord) => Steps<void>
   readonly hold: (id: UserId) => Steps<unknown>
+  /** Waits for an identity that was added with its user, but is not visible yet. Returns whether it exists. */
+  readonly awaitIdentity: (key: string) => Steps<boolean>
   readonly name: (identity: IdentityRecord) => Steps<void>
 }
 
@@ -65,6 +68,9 @@ const ON_ONE_MACHINE: ImportSteps = {
   },
   *release() {},
   *hold() {},
+  *awaitIdentity() {
+    return false
+  },
   *name() {},
 }
 
@@ -75,6 +81,7 @@ export const importHandlers = {
       ...(email === undefined ? [] : [`email:${email}`]),
       ...identities.map(({ key }) => key),
     ],
+    takesTurns: true,
     run: (account) => importUser(account, ON_ONE_MACHINE),
   },
 } satisfies SharedHandlers
@@ -112,7 +119,7 @@ function* compare(stored: UserRecord, account: UserImport, steps: ImportSteps): 
   const { user, identities, memberships, replaces } = account
   const owned: IdentityRecord[] = []
   for (const identity of identities) {
-    const [owner] = yield* rows(FIND_OWNER, identity)
+    const owner = yield* findOwner(identity, steps)
     if (owner !== undefined && owner['user_id'] !== user.id) return 'identity-taken'
     if (owner !== undefined) owned.push(identity)
   }
@@ -121,6 +128,12 @@ function* compare(stored: UserRecord, account: UserImport, steps: ImportSteps): 
   if (isAsImported({ user: stored, identities: owned, memberships: known, secondFactor }, account)) return 'same'
   if (replaces === undefined || (yield* rows(HAS_ROLE, { userId: user.id })).length > 0) return 'differs'
   return yield* replace(stored, account, steps)
+}
+
+function* findOwner(identity: IdentityRecord, { awaitIdentity }: ImportSteps): Steps<Row | undefined> {
+  const [owner] = yield* rows(FIND_OWNER, identity)
+  if (owner !== undefined || !(yield* awaitIdentity(identity.key))) return owner
+  return (yield* rows(FIND_OWNER, identity))[0]
 }
 
 function* replace(stored: UserRecord, account: UserImport, steps: ImportSteps): Steps<Outcome<'importUser'>> {

@@ -22,7 +22,7 @@ import { approved } from '../token/authorizations.ts'
 import { aSecondFactor } from '../../../support/sign-in/factor-records.ts'
 
 /** An account with everything. `id`: one that the user had elsewhere. */
-function anImport(differing: Partial<UserImport['user']> = {}, id = `u-${aHash()}` as UserId): UserImport {
+export function anImport(differing: Partial<UserImport['user']> = {}, id = `u-${aHash()}` as UserId): UserImport {
   const user = aUser({
     id,
     email: `${id}@acme.test`,
@@ -42,7 +42,7 @@ function anImport(differing: Partial<UserImport['user']> = {}, id = `u-${aHash()
 }
 
 /** The account as the newer export has it. */
-function changed(account: UserImport, replaced = account.user.passwordHash): UserImport {
+export function changed(account: UserImport, replaced = account.user.passwordHash): UserImport {
   const { id } = account.user
   return {
     ...account,

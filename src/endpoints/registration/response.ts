@@ -21,10 +21,12 @@ export function describeRegistration(
   { secret, managementToken }: ShownCredentials,
   echo: RegistrationEcho,
 ): Readonly<Record<string, unknown>> {
-  return Object.assign(describeClientInformation(client, secret), echo, {
+  return {
+    ...describeClientInformation(client, secret),
+    ...echo,
     registration_client_uri: managementToken === undefined ? undefined : configurationUri(issuer, client.id),
     registration_access_token: managementToken,
-  })
+  }
 }
 
 /** RFC 7592 §3: the client uses this URI unchanged. Ids need no escaping. */

@@ -25,18 +25,14 @@ export const LIST_LIMIT = 10
 const URI_FIELDS = ['client_uri', 'logo_uri', 'tos_uri', 'policy_uri'] as const
 /** Characters of the name of a client. */
 export const CLIENT_NAME_LIMIT = 128
-const LENGTH_LIMITS = [
-  ['client_name', CLIENT_NAME_LIMIT],
-  ['software_id', 256],
-  ['software_version', 128],
-] as const
+const LENGTH_LIMITS = { client_name: CLIENT_NAME_LIMIT, software_id: 256, software_version: 128 } as const
 const URI_LIMIT = 2048
 const EMAIL_LIMIT = 254
 
 /** Returns the valid fields, and reports a problem for each of the others. RFC 7591 §2. */
 export function readDescriptive(fields: DescriptiveFields, fault: (problem: Problem) => void): DescriptiveMetadata {
   const kept: Record<string, string | readonly string[]> = {}
-  for (const [field, limit] of LENGTH_LIMITS) {
+  for (const [field, limit] of Object.entries(LENGTH_LIMITS) as [keyof typeof LENGTH_LIMITS, number][]) {
     const value = fields[field]
     if (value === null || value === undefined || value === '') continue
     // A text never has more characters than UTF-16 units, so the cheap comparison comes first.

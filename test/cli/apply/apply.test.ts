@@ -220,7 +220,7 @@ test('APL-04: a failure in the middle ends the run with exit code 1, and a secon
   const failed = await apply(['-f', writeSet(records('undeclared'), 'middle'), '--yes'])
   assert.equal(failed.code, 1)
   assert.match(failed.stdout, /Made 2 of 4 changes\.\n$/)
-  assert.match(failed.stderr, /No API declares undeclared/)
+  assert.match(failed.stderr, /The client two: No API declares undeclared/)
   const whole = writeSet(records('projects:read'), 'middle')
   assert.match(await applied(whole), /^\+ client two\n[^]*\+ client three\n[^]*Made 2 of 2 changes/)
   assert.equal((await apply(['-f', whole, '--plan'])).code, 0)
@@ -285,7 +285,7 @@ test('APL-03: --prune deletes only what the set applied, in the reverse order; a
     [code, stdout],
     [
       0,
-      '10 records of the set production that no file names stay. To delete: --prune\nNothing differs from the set production.\n',
+      '10 records of the set production that no file names stay: organization acme, api https://api.acme.test, api https://other.acme.test/, domain *.acme.test, domain bad.example, domain worse.example, provider entra, client board, client app, client job. To delete: --prune\nNothing differs from the set production.\n',
     ],
   )
   const renamed = writeSet(RECORDS, 'renamed')

@@ -198,7 +198,7 @@ function offsetOf(contents: unknown, place: readonly PropertyKey[]): number {
   let offset = 0
   for (const step of place) {
     const items = (node as Partial<YAMLMap | YAMLSeq> | null)?.items ?? []
-    const pair = (items as readonly Partial<Pair<Scalar, unknown>>[]).find(({ key }) => key?.value === step)
+    const pair = (items as readonly Partial<Pair<Scalar>>[]).find(({ key }) => key?.value === step)
     const found = pair?.key ?? (items as readonly unknown[])[Number(step)]
     if (found === undefined) return offset
     offset = (found as Node).range?.[0] ?? offset

@@ -1,3 +1,4 @@
+import type * as z from 'zod'
 import { AdminError } from '../admin/admin-error.ts'
 import { atTimeOfDatabase } from '../admin/run-task.ts'
 import type { TaskContext } from '../admin/task.ts'
@@ -93,7 +94,8 @@ export async function runImport(given: TaskContext, system: Source, options: Imp
     notedCosts: new Set(),
   }
   try {
-    if (!options.mayLoseFactors) refuseLostFactors(running, system)
+    const lostFactors = options.mayLoseFactors ? 0 : countLostFactors(running, system)
+    if (lostFactors > 0 && !options.isDryRun) throw lostFactorsError(lostFactors)
     for (const record of recordsOf(system, options)) await take(running, record)
     await flush(running)
     // Failed sign-ins are delayed for as long after the last user came as after the first.
@@ -104,7 +106,7 @@ export async function runImport(given: TaskContext, system: Source, options: Imp
       const details = { source: system.verb, sha256, ...running.tally.outcomes() }
       await context.store.recordEvent({ event: 'import.finished', details })
     }
-    return { ...running.tally.counts(), sha256 }
+    return { ...running.tally.counts(), sha256, lostFactors }
   } finally {
     report.close()
     secrets.close()
@@ -142,17 +144,22 @@ function* recordsOf(system: Source, { files, only }: ImportOptions): Generator<S
   }
 }
 
-/** Reads all users before the first is stored. @throws AdminError when one would lose a second factor (threats.md IMP-13) */
-function refuseLostFactors({ report, options }: Import, system: Source): void {
+/** Reads all users before the first is stored. A dry run goes on, so that its report has all records. */
+function countLostFactors({ report, options }: Import, system: Source): number {
   let lost = 0
   for (const record of recordsOf(system, options)) {
     if (record.kind !== 'user' || !losesFactor(record.value)) continue
     lost += 1
-    report.write(lineOf(record, { outcome: 'refused', reasons: ['second_factor_lost'] }))
+    if (!options.isDryRun) report.write(lineOf(record, { outcome: 'refused', reasons: ['second_factor_lost'] }))
   }
-  if (lost === 0) return
-  throw new AdminError(
-    `${lost} accounts have a second factor that cannot be moved, so nothing was written. The report lists them. To import them without it: --without-second-factor`,
+  return lost
+}
+
+/** threats.md IMP-13. */
+function lostFactorsError(lost: number): AdminError {
+  const accounts = lost === 1 ? '1 account has' : `${lost} accounts have`
+  return new AdminError(
+    `${accounts} a second factor that cannot be moved, so nothing was written. --report lists them. To import them without it: --without-second-factor`,
     'conflict',
   )
 }
@@ -293,15 +300,20 @@ function lineOf(
   }
 }
 
-/** The names of members, and no text of the file. */
-function membersOf(issues: readonly { readonly path: readonly PropertyKey[] }[]): string {
-  const names = issues.map(({ path }) =>
-    path
-      .map(String)
-      .filter((one) => /^[a-z_]{1,40}$|^\d{1,3}$/.test(one))
-      .join('.'),
-  )
-  return [...new Set(names.map((name) => (name === '' ? 'an unknown member' : name)))].slice(0, 5).join(', ')
+/** The names of members, and no other text of the file. */
+function membersOf(issues: readonly z.core.$ZodIssue[]): string {
+  const names = issues.flatMap((issue) => {
+    const place = issue.path.map(String)
+    if (issue.code !== 'unrecognized_keys') return [nameOf(place)]
+    return issue.keys.map((key) => `${nameOf([...place, key])} (unknown)`)
+  })
+  return [...new Set(names)].slice(0, 5).join(', ')
+}
+
+/** A member that no program would name so may be personal data. */
+function nameOf(place: readonly string[]): string {
+  const named = place.map((one) => (/^(?:[A-Za-z]{1,20}(?:_[A-Za-z]{1,20}){0,6}|\d{1,3})$/.test(one) ? one : '…'))
+  return named.join('.') || 'the line'
 }
 
 /** A URI of the file, which may be any text. */

@@ -14,13 +14,15 @@ export interface ImportCounts {
   readonly namedIds: number
   /** Of the files. */
   readonly sha256: string
+  /** Accounts because of which an import would write nothing; 0 unless it is a dry run. */
+  readonly lostFactors: number
 }
 
 /** Counts what an import does. */
 export interface Tally {
   readonly add: (record: SourceRecord, noted: Pick<ReportLine, 'outcome' | 'reasons'>) => void
   readonly addUri: () => void
-  readonly counts: () => Omit<ImportCounts, 'sha256'>
+  readonly counts: () => Omit<ImportCounts, 'sha256' | 'lostFactors'>
   /** Each outcome over all kinds. */
   readonly outcomes: () => Readonly<Record<ImportOutcome, number>>
 }

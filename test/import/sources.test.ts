@@ -96,7 +96,7 @@ test('Keycloak: a folder of files of users, a temporary password, keys of device
   writeFileSync(join(folder, 'acme-users-2.json'), JSON.stringify({ users: [] }))
   const other = await openTestServer(t)
   const options = { source: KEYCLOAK, only: 'users' } as const
-  await assert.rejects(importFile(t, other, folder, options), /1 accounts have a second factor/)
+  await assert.rejects(importFile(t, other, folder, options), /1 account has a second factor/)
   const { report } = await importFile(t, other, folder, { ...options, mayLoseFactors: true })
   assert.deepEqual(
     report.map(({ id, reason }) => [id, reason]),

@@ -214,6 +214,9 @@ test('IMP-13: while an account would lose a second factor, nothing at all is wri
   ])
   const before = dumpStore(server)
   await assert.rejects(importFile(t, server, file), /^AdminError: 2 accounts have a second factor/)
+  const dry = await importFile(t, server, file, { isDryRun: true })
+  assert.deepEqual([dry.counts.lostFactors, dry.counts.kinds.user], [2, { created: 1, refused: 2 }])
+  assert.equal(dry.report.length, 4)
   assert.deepEqual(dumpStore(server), before)
   const { report } = await importFile(t, server, file, { mayLoseFactors: true })
   assert.deepEqual(
@@ -261,8 +264,8 @@ test('what cannot be taken is left out and reported; what contradicts this serve
       'identity_taken',
       'id_replaced needs_link',
       'id_replaced needs_link',
-      'record_malformed: an unknown member',
-      'record_malformed: profile',
+      'record_malformed: nickname (unknown)',
+      'record_malformed: profile.hobby (unknown)',
     ],
   )
   for (const { id } of report.slice(7, 9)) assert.match(id ?? '', /^gus_00[0-9a-f]{10}[A-Za-z0-9_-]{22}$/)

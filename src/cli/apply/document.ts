@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { Document } from 'yaml'
+import type { Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml'
 import * as z from 'zod'
 import { APPLIED_RECORD_LIMIT, SET_NAME } from '../../admin/apply.ts'
 import { readSecretFile } from '../../config/secret-files.ts'
@@ -24,6 +24,12 @@ export interface AppliedFiles {
   readonly set: string
   /** In the order in which they are applied. */
   readonly records: readonly FileRecord[]
+}
+
+interface ReadFile {
+  readonly content: unknown
+  /** The line of a member. */
+  readonly lineOf: (place: readonly PropertyKey[]) => number
 }
 
 const BYTES_LIMIT = 1_048_576
@@ -73,15 +79,17 @@ function listSchema(kind: Kind): z.ZodType {
 
 /** Reads files that describe one set. @throws UsageError with every mistake, none of which repeats a secret */
 export async function readFiles(paths: readonly string[], terminal: Pick<Terminal, 'variable'>): Promise<AppliedFiles> {
-  const files = await Promise.all(paths.map(async (path) => ({ path, content: await readFile(path) })))
+  const files = await Promise.all(paths.map(async (path) => ({ path, ...(await readFile(path)) })))
   const mistakes: string[] = []
   const records: FileRecord[] = []
   const places = new Map<string, string>()
   const sets = new Set<string>()
-  for (const { path, content } of files) {
+  for (const { path, content, lineOf } of files) {
+    const at = (place: readonly PropertyKey[]): string =>
+      `${path}:${lineOf(place)}: ${place.map(String).join('.') || 'the file'}`
     const parsed = FILE.safeParse(content, { reportInput: true })
     if (!parsed.success) {
-      mistakes.push(...parsed.error.issues.flatMap((issue) => mistakesOf(path, issue)))
+      mistakes.push(...firstOfEach(parsed.error.issues).flatMap((issue) => mistakesOf(issue, at)))
       continue
     }
     sets.add(parsed.data.set)
@@ -89,14 +97,14 @@ export async function readFiles(paths: readonly string[], terminal: Pick<Termina
       const { [kind.key]: text, [SECRET]: reference, ...members } = record
       const key = keyOf(kind, String(text))
       const refused = kind.faultOf?.(key, members)
-      if (refused !== undefined) mistakes.push(`${path}: ${place}: "${key}" ${refused}.`)
+      if (refused !== undefined) mistakes.push(`${at(place)}: "${key}" ${refused}.`)
       const id = `${kind.name} ${key}`
       const other = places.get(id)
-      if (other !== undefined) mistakes.push(`${path}: ${place}: the ${id} is described already, in ${other}.`)
-      places.set(id, path)
+      if (other !== undefined) mistakes.push(`${at(place)}: the ${id} is described already, in ${other}.`)
+      places.set(id, `${path}:${lineOf(place)}`)
       const secret = reference === undefined ? undefined : readSecret(path, reference as SecretReference, terminal)
       const fault = secret === undefined ? undefined : (secret.fault ?? checkSecret(kind, secret.value))
-      if (fault !== undefined) mistakes.push(`${path}: ${place}.${SECRET}: ${fault}`)
+      if (fault !== undefined) mistakes.push(`${at([...place, SECRET])}: ${fault}`)
       records.push({ kind, key, members, secret: secret?.value })
     }
   }
@@ -116,14 +124,14 @@ export async function readFiles(paths: readonly string[], terminal: Pick<Termina
 function entriesOf(
   file: Members,
   written: Members,
-): readonly { readonly kind: Kind; readonly record: Members; readonly place: string }[] {
+): readonly { readonly kind: Kind; readonly record: Members; readonly place: readonly PropertyKey[] }[] {
   return KINDS.flatMap((kind) => {
     if (kind.name === 'domain') {
       return (['trusted', 'blocked'] as const).flatMap((verdict) => {
         const patterns = (file[kind.list] as Readonly<Record<string, readonly unknown[]>> | undefined)?.[verdict] ?? []
         return patterns.map((one, index) => {
           const record = typeof one === 'string' ? { pattern: one } : (one as Members)
-          return { kind, record: { ...record, verdict }, place: `${kind.list}.${verdict}.${index}` }
+          return { kind, record: { ...record, verdict }, place: [kind.list, verdict, index] }
         })
       })
     }
@@ -131,17 +139,19 @@ function entriesOf(
     const texts = (written[kind.list] ?? []) as readonly Members[]
     return rows.map((row, index) => {
       const record = { ...row, [kind.key]: texts[index]?.[kind.key] }
-      return { kind, record, place: `${kind.list}.${index}` }
+      return { kind, record, place: [kind.list, index] }
     })
   })
 }
 
-async function readFile(path: string): Promise<unknown> {
+async function readFile(path: string): Promise<ReadFile> {
   const text = readText(path)
   // The package is loaded here, because no other command reads YAML.
-  const { isAlias, isNode, parseAllDocuments, visit } = await import('yaml')
+  const { isAlias, isNode, LineCounter, parseAllDocuments, visit } = await import('yaml')
   try {
-    const documents = parseAllDocuments(text, { version: '1.2', schema: 'core', uniqueKeys: true, strict: true })
+    const lineCounter = new LineCounter()
+    const rules = { version: '1.2', schema: 'core', uniqueKeys: true, strict: true, lineCounter } as const
+    const documents = parseAllDocuments(text, rules)
     const [document] = documents as readonly Document.Parsed[]
     if (document === undefined || documents.length !== 1) throw new UsageError(`${path}: the file is not one document.`)
     const [fault] = [...document.errors, ...document.warnings]
@@ -156,7 +166,11 @@ async function readFile(path: string): Promise<unknown> {
         if (above.length > DEPTH_LIMIT * 2) throw tooDeep(path)
       },
     })
-    return document.toJS({ maxAliasCount: 0 })
+    const { contents } = document
+    return {
+      content: document.toJS({ maxAliasCount: 0 }),
+      lineOf: (place) => lineCounter.linePos(offsetOf(contents, place)).line,
+    }
   } catch (cause) {
     if (cause instanceof RangeError) throw tooDeep(path)
     throw cause
@@ -185,13 +199,39 @@ function readText(path: string): string {
   }
 }
 
+/** Where a member is in a file; what is absent is where it would be. */
+function offsetOf(contents: unknown, place: readonly PropertyKey[]): number {
+  let node = contents
+  let offset = 0
+  for (const step of place) {
+    const items = (node as Partial<YAMLMap | YAMLSeq> | null)?.items ?? []
+    const pair = (items as readonly Partial<Pair<Scalar>>[]).find(({ key }) => key?.value === step)
+    const found = pair?.key ?? (items as readonly unknown[])[Number(step)]
+    if (found === undefined) return offset
+    offset = (found as Node).range?.[0] ?? offset
+    node = pair === undefined ? found : pair.value
+  }
+  return offset
+}
+
+/** A value of another type also breaks the other rules of its place. */
+function firstOfEach(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] {
+  const places = new Set<string>()
+  return issues.filter(({ code, path }) => {
+    const place = JSON.stringify(path)
+    const isFirst = code === 'unrecognized_keys' || !places.has(place)
+    places.add(place)
+    return isFirst
+  })
+}
+
 /** A mistake names the place, and no value: what is written in the place of a reference may be a secret. */
-function mistakesOf(path: string, issue: z.core.$ZodIssue): readonly string[] {
-  const place = issue.path.map(String)
+function mistakesOf(issue: z.core.$ZodIssue, at: (place: readonly PropertyKey[]) => string): readonly string[] {
+  const { path: place } = issue
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => `${path}: ${[...place, key].join('.')}: There is no such field here.`)
-  if (issue.input === undefined) return [`${path}: ${place.join('.') || 'the file'}: This field is required.`]
-  return [`${path}: ${place.join('.') || 'the file'}: ${issue.message}`]
+    return issue.keys.map((key) => `${at([...place, key])}: There is no such field here.`)
+  if (issue.input === undefined) return [`${at(place)}: This field is required.`]
+  return [`${at(place)}: ${issue.message}`]
 }
 
 function readSecret(

@@ -5,6 +5,7 @@ import { UsageError } from '../lib/failure.ts'
 import { requireTask, type Members, type PerformTask } from '../lib/perform-task.ts'
 import { compare, creationOf, type Call, type Difference } from './compare.ts'
 import type { AppliedFiles, FileRecord } from './document.ts'
+import { missingReferences, REFERENCES } from './references.ts'
 import { consequencesOf, KINDS, memberSchemas, SECRET, type Kind } from './kinds.ts'
 
 /** What a run does about one record. */
@@ -60,6 +61,14 @@ export async function makePlan(
     return planRecord(record, await find(kind, key), isIn(owned, kind, key))
   })
   const left = owned.filter(({ kind, key }) => !records.some((one) => one.kind.name === kind && one.key === key))
+  const isPruned = (kind: Kind, key: unknown): boolean => prune && isIn(left, kind, String(key))
+  // A reference that stays as it is calls no task.
+  const changing = records.filter((_, index) => isReferring(planned[index]?.change))
+  const missing = await missingReferences(changing, {
+    described: records,
+    has: async (kind, key) => !isPruned(kind, key) && (await find(kind, key)) !== undefined,
+    list: async (kind) => (await listAll(kind, perform)).filter((row) => !isPruned(kind, row[kind.key])),
+  })
   const deletions = prune ? await inTurns(inReverse(left), (record) => planDeletion(record, others, find)) : []
   return {
     set,
@@ -71,8 +80,13 @@ export async function makePlan(
     refusals: [
       ...others.flatMap((other) => refuseOwned(other, records)),
       ...planned.flatMap(({ refusal }) => refusal ?? []),
+      ...missing,
     ],
   }
+}
+
+function isReferring(change: Change | undefined): boolean {
+  return change?.change === 'create' || (change?.differences ?? []).some(({ member }) => REFERENCES.includes(member))
 }
 
 type Find = (kind: Kind, key: string) => Promise<Members | undefined>

@@ -10,18 +10,26 @@ import { listAll, type Change, type Plan } from './plan.ts'
 const SIGNS = { create: '+', update: '~', own: '=', delete: '-', forget: '=' } as const
 const COLOURS = { create: 'green', update: 'yellow', own: 'dim', delete: 'red', forget: 'dim' } as const
 
+/** Records that are named in a line. */
+const LEFT_SHOWN = 10
+
 /** The plan as text. No line has a secret. */
 export function planLines({ set, changes, secrets, left, refusals }: Plan, paint: Paint): readonly string[] {
   const lines = [
     ...changes.flatMap((change) => changeLines(change, paint)),
     ...secrets.map(({ kind, key }) => `? ${kind.name} ${visible(key)}\n    ${SECRET}: compared when applied`),
-    ...(left.length === 0
-      ? []
-      : [
-          `${left.length === 1 ? 'A record' : `${left.length} records`} of the set ${set} that no file names stay${left.length === 1 ? 's' : ''}. To delete: --prune`,
-        ]),
+    ...leftLines(set, left),
   ]
   return changes.length + refusals.length > 0 ? lines : [...lines, `Nothing differs from the set ${set}.`]
+}
+
+/** Records that stay are named, up to some. */
+function leftLines(set: string, left: Plan['left']): readonly string[] {
+  if (left.length === 0) return []
+  const named = left.slice(0, LEFT_SHOWN).map(({ kind, key }) => `${kind} ${visible(key)}`)
+  const more = left.length > LEFT_SHOWN ? ` and ${left.length - LEFT_SHOWN} more` : ''
+  const [what, stay] = left.length === 1 ? ['A record', 'stays'] : [`${left.length} records`, 'stay']
+  return [`${what} of the set ${set} that no file names ${stay}: ${named.join(', ')}${more}. To delete: --prune`]
 }
 
 function changeLines({ change, kind, key, differences, notes }: Change, paint: Paint): readonly string[] {

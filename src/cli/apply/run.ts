@@ -1,5 +1,8 @@
+import { AdminError } from '../../admin/admin-error.ts'
 import { CHANGE_LIMIT, type AppliedRecord, type AppliedSetDocument } from '../../admin/apply.ts'
+import { visible } from '../lib/columns.ts'
 import type { Members, PerformTask } from '../lib/perform-task.ts'
+import type { Call } from './compare.ts'
 import type { Kind } from './kinds.ts'
 import type { Change, Plan, SecretCall } from './plan.ts'
 
@@ -9,7 +12,7 @@ interface RunReport {
   readonly done: readonly Change[]
   /** The secrets that the server replaced. */
   readonly replaced: readonly Pick<SecretCall, 'kind' | 'key'>[]
-  /** Why the run ended before its end; undefined: it is complete. */
+  /** Why the run ended before its end; undefined: it is complete. A message of a task names the record. */
   readonly failure: unknown
 }
 
@@ -40,12 +43,20 @@ export async function runPlan({ set, mark, owned, changes, secrets }: Plan, perf
     hasBegun = true
     gone = []
   }
+  const performAbout = async ({ kind, key }: Pick<Change, 'kind' | 'key'>, { task, input }: Call): Promise<Members> => {
+    try {
+      return await perform<Members>(task, { [kind.key]: key, ...input })
+    } catch (cause) {
+      if (!(cause instanceof AdminError)) throw cause
+      throw new AdminError(`The ${kind.name} ${visible(key)}: ${cause.message}`, cause.kind)
+    }
+  }
   const finish = async (complete: boolean): Promise<void> => {
     if (!hasBegun) await record('continue', {})
     await record('finish', { counts: { ...counts, complete } })
   }
   const compareSecret = async ({ kind, key, call }: SecretCall): Promise<void> => {
-    const answer = await perform<Members>(call.task, { [kind.key]: key, ...call.input })
+    const answer = await performAbout({ kind, key }, call)
     if (answer['outcome'] === 'unchanged') return
     replaced.push({ kind, key, call })
     if (!done.some((change) => isAbout(change, { kind, key }))) counts.updated += 1
@@ -66,7 +77,7 @@ export async function runPlan({ set, mark, owned, changes, secrets }: Plan, perf
       const isDeletion = change.change === 'delete'
       const isNew = !isDeletion && !owned.some((one) => one.kind === kind.name && one.key === key)
       await record('continue', { add: isNew ? [recordOf(change)] : [] })
-      for (const { task, input } of calls) await perform(task, { [kind.key]: key, ...input })
+      for (const call of calls) await performAbout(change, call)
       if (isDeletion) gone = [recordOf(change)]
       counts[isDeletion ? 'deleted' : change.change === 'create' ? 'created' : 'updated'] += 1
       done.push(change)

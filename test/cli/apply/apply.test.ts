@@ -228,20 +228,42 @@ test('not possible by an update: the issuer of a provider, and an id of this ser
   assert.match(stderr, /There is no client gci_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ/)
 })
 
+test('a plan refuses an organization and a scope that nothing has, also when this run prunes them', async () => {
+  const [entra] = RECORDS.providers
+  const client = (scope: string) => ({ client_id: 'later', client_name: 'Later', scope })
+  const wrong = { providers: [{ ...entra, organization_id: 'nowhere' }], clients: [client('openid projects:reed')] }
+  for (const words of [['--plan'], ['--yes']]) {
+    const path = writeSet(wrong)
+    const { code, stderr } = await assertStoreUnchanged(server, () => apply(['-f', path, ...words]))
+    assert.equal(code, 2)
+    assert.match(stderr, /The provider entra: no file and no record is the organization nowhere\./)
+    assert.match(stderr, /The client later: no API declares projects:reed\.\n/)
+  }
+  const later = writeSet({ clients: [client('openid projects:read')] })
+  assert.equal((await apply(['-f', later, '--plan'])).code, 3)
+  const second = { ...entra, provider_id: 'second', domains: undefined, sign_up: undefined }
+  const other = { resource: 'https://only.acme.test', scopes: [] }
+  const pruning = writeSet({ apis: [other], clients: [client('projects:read')], providers: [second] })
+  const pruned = await apply(['-f', pruning, '--plan', '--prune'])
+  assert.equal(pruned.code, 2)
+  assert.match(pruned.stderr, /The client later: no API declares projects:read\.\n/)
+  assert.match(pruned.stderr, /The provider second: no file and no record is the organization acme\./)
+})
+
 test('APL-04: a failure in the middle ends the run with exit code 1, and a second run completes it', async () => {
-  const records = (scope: string) => ({
+  const records = (uri: string) => ({
     apis: [{ resource: 'https://third.acme.test' }],
     clients: [
       { client_id: 'one', client_name: 'One' },
-      { client_id: 'two', client_name: 'Two', scope },
+      { client_id: 'two', client_name: 'Two', redirect_uris: [uri] },
       { client_id: 'three', client_name: 'Three' },
     ],
   })
-  const failed = await apply(['-f', writeSet(records('undeclared'), 'middle'), '--yes'])
+  const failed = await apply(['-f', writeSet(records('http://two.example/cb'), 'middle'), '--yes'])
   assert.equal(failed.code, 1)
   assert.match(failed.stdout, /Made 2 of 4 changes\.\n$/)
-  assert.match(failed.stderr, /No API declares undeclared/)
-  const whole = writeSet(records('projects:read'), 'middle')
+  assert.match(failed.stderr, /The client two: redirect_uris\.0: .*http/)
+  const whole = writeSet(records('https://two.example/cb'), 'middle')
   assert.match(await applied(whole), /^\+ client two\n[^]*\+ client three\n[^]*Made 2 of 2 changes/)
   assert.equal((await apply(['-f', whole, '--plan'])).code, 0)
   await applied(writeSet({}, 'middle'), '--prune')
@@ -305,7 +327,7 @@ test('APL-03: --prune deletes only what the set applied, in the reverse order; a
     [code, stdout],
     [
       0,
-      '10 records of the set production that no file names stay. To delete: --prune\nNothing differs from the set production.\n',
+      '10 records of the set production that no file names stay: organization acme, api https://api.acme.test, api https://other.acme.test/, domain *.acme.test, domain bad.example, domain worse.example, provider entra, client board, client app, client job. To delete: --prune\nNothing differs from the set production.\n',
     ],
   )
   const renamed = writeSet(RECORDS, 'renamed')

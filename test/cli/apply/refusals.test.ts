@@ -42,7 +42,11 @@ for (const [what, text, message] of [
   ['a secret that can be guessed', client('client_secret: { env: GUESSABLE }'), /client_secret: .*can be guessed/],
   ['a missing secret file', client('client_secret: { file: nowhere }'), /nowhere, which cannot be read/],
   ['a secret file that others read', client('client_secret: { file: open-secret }'), /Other users can read it/],
-  ['an unknown member', client('redirect_uri: https://a.example/'), /clients\.0\.redirect_uri: There is no such field/],
+  [
+    'an unknown member',
+    client('redirect_uri: https://a.example/'),
+    /\.yaml:3: clients\.0\.redirect_uri: There is no such field/,
+  ],
   ['an unknown kind', `${HEAD}users: []\n`, /users: There is no such field/],
   ['__proto__', `${HEAD}__proto__: { a: 1 }\n`, /There is no such field/],
   ['no set', 'version: 1\n', /set: This field is required/],
@@ -59,7 +63,22 @@ for (const [what, text, message] of [
   [
     'one record twice',
     `${HEAD}domains: { trusted: [A.example], blocked: [a.example] }\n`,
-    /the domain a\.example is described already/,
+    /the domain a\.example is described already, in \S+\.yaml:3\./,
+  ],
+  [
+    'a wrong value on a later line',
+    `${HEAD}clients:\n  - client_id: board\n    client_name: Board\n    default_max_age: -1\n`,
+    /\.yaml:6: clients\.0\.default_max_age: /,
+  ],
+  [
+    'a record without a name',
+    `${HEAD}clients:\n  - { client_id: board, client_name: Board }\n  - client_id: other\n`,
+    /\.yaml:5: clients\.1\.client_name: This field is required/,
+  ],
+  [
+    'a text in the place of a list',
+    client('redirect_uris: https://board.example/cb'),
+    /^grantor: \S+\.yaml:3: clients\.0\.redirect_uris: [^\n]*expected array, received string\n$/,
   ],
   ['a public suffix', `${HEAD}domains: { trusted: ['*.co.uk'] }\n`, /"\*\.co\.uk" is a public suffix/],
   [

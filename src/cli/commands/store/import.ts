@@ -77,7 +77,7 @@ function sourceVerb(system: Source): AddVerb {
         }),
       )
       if (options.json === true) terminal.printJson(describe(counts, isDryRun))
-      else terminal.print(linesOf(counts, isDryRun))
+      else terminal.print([...linesOf(counts, isDryRun), ...reportHint(counts, options)])
       const { redirect_uri_refused: uris = 0 } = counts.reasons
       if (uris > 0 || Object.values(counts.kinds).some(({ refused = 0 }) => refused > 0)) process.exitCode = PARTLY
     })
@@ -96,11 +96,12 @@ function readProvider(text: string, previous: ReadonlyMap<string, string> = new 
   return new Map([...previous, [there, here]])
 }
 
-function describe({ kinds, reasons, dropped, namedIds, sha256 }: ImportCounts, isDryRun: boolean) {
-  return { dry_run: isDryRun, ...kinds, reasons, dropped, named_ids: namedIds, sha256 }
+function describe({ kinds, reasons, dropped, namedIds, lostFactors, sha256 }: ImportCounts, isDryRun: boolean) {
+  return { dry_run: isDryRun, ...kinds, reasons, dropped, named_ids: namedIds, lost_factors: lostFactors, sha256 }
 }
 
-function linesOf({ kinds, reasons, dropped, namedIds }: ImportCounts, isDryRun: boolean): readonly string[] {
+function linesOf(all: ImportCounts, isDryRun: boolean): readonly string[] {
+  const { kinds, reasons, dropped, namedIds, lostFactors } = all
   const outcomes = Object.entries(KINDS).flatMap(([kind, name]) => {
     const counts = kinds[kind as keyof typeof KINDS]
     const parts = OUTCOMES.filter((outcome) => counts[outcome] !== undefined)
@@ -111,7 +112,7 @@ function linesOf({ kinds, reasons, dropped, namedIds }: ImportCounts, isDryRun: 
   )
   const names = Object.entries(dropped).map(([name, count]) => `${name} (${count})`)
   return [
-    ...(isDryRun ? ['Nothing was written. An import would do this:'] : []),
+    ...(isDryRun ? dryRunLines(lostFactors) : []),
     ...(outcomes.length === 0 ? ['The file has no records.'] : outcomes),
     ...(named.length === 0 ? [] : ['', ...named]),
     ...(names.length === 0 ? [] : ['', `Not taken, because there is no such claim: ${names.join(', ')}`]),
@@ -119,8 +120,25 @@ function linesOf({ kinds, reasons, dropped, namedIds }: ImportCounts, isDryRun: 
       ? []
       : [
           '',
-          `${namedIds} users keep an id that looks like a name. Ids stay in the audit after a user is deleted (docs/users.md).`,
+          `${namedIds === 1 ? '1 user keeps' : `${namedIds} users keep`} an id that looks like a name. Ids stay in the audit after a user is deleted (docs/users.md).`,
         ]),
+  ]
+}
+
+/** The reasons have no lines and no details. */
+function reportHint({ reasons }: ImportCounts, { report }: ImportVerbOptions): readonly string[] {
+  const hasReport = report !== undefined
+  return hasReport || Object.keys(reasons).length === 0
+    ? []
+    : ['', 'To see which records, and the details: --report <file>']
+}
+
+function dryRunLines(lostFactors: number): readonly string[] {
+  if (lostFactors === 0) return ['Nothing was written. An import would do this:']
+  const accounts = lostFactors === 1 ? '1 account loses its' : `${lostFactors} accounts lose their`
+  return [
+    `Nothing was written, and without --without-second-factor an import writes nothing either: ${accounts} second factor.`,
+    'It would do this with the others:',
   ]
 }
 

@@ -21,12 +21,13 @@ test('import users: what it did, the report for its owner only, and exit codes 0
   ])
   const dry = await command(['import', 'users', good, '--dry-run'])
   assert.match(dry.stdout, /^Nothing was written\. An import would do this:\nUsers: 2 created\n/)
+  assert.match(dry.stdout, /\nTo see which records, and the details: --report <file>\n$/)
   assert.equal(await context.store.findUser('ada' as UserId), undefined)
   const done = await command(['import', 'users', good, '--report', report])
   assert.equal(done.code, 0)
   assert.match(
     done.stdout,
-    /^Users: 2 created\n\n {2}1 needs_link: [^\n]+user create-link"[^]*\n1 users keep an id that looks like a name/,
+    /^Users: 2 created\n\n {2}1 needs_link: [^\n]+user create-link"[^]*\n1 user keeps an id that looks like a name/,
   )
   assert.equal(statSync(report).mode & 0o777, 0o600)
   assert.deepEqual(readReport(report).report[1], {
@@ -46,9 +47,16 @@ test('import users: what it did, the report for its owner only, and exit codes 0
   const partly = await command(['import', 'users', writeInput(t, '{}\n'), '--json'])
   assert.equal(partly.code, 3)
   assert.partialDeepStrictEqual(JSON.parse(partly.stdout), { user: { refused: 1 }, reasons: { record_malformed: 1 } })
-  const lost = await command(['import', 'users', writeRecords(t, [aUserLine('f', { has_second_factor: true })])])
+  const weakened = writeRecords(t, [aUserLine('f', { has_second_factor: true }), aUserLine('g')])
+  const lost = await command(['import', 'users', weakened])
   assert.equal(lost.code, 1)
   assert.match(lost.stderr, /--without-second-factor/)
+  const dryLost = await command(['import', 'users', weakened, '--dry-run'])
+  assert.equal(dryLost.code, 3)
+  assert.match(
+    dryLost.stdout,
+    /^Nothing was written, and without --without-second-factor [^]*\nUsers: 1 created, 1 refused\n/,
+  )
   for (const words of [
     [],
     [good, '--provider', 'there'],

@@ -127,7 +127,8 @@ export const CASES: readonly Case[] = [
   {
     name: 'write figures',
     most: 1,
-    run: (store) => perform(store, 'writeFigures', { id: aHash(), node: 'node', span: '5m', endedAt: now(), counts: {} }),
+    run: (store) =>
+      perform(store, 'writeFigures', { id: aHash(), node: 'node', span: '5m', endedAt: now(), counts: {} }),
   },
   { name: 'show the identities', most: 3, run: (store, { user }) => store.listIdentities(user.id) },
 ]

@@ -24,20 +24,33 @@ const GAP = /\$\{[^}]*\}/
 
 const PARAMETER = /(?<![:\w]):\w+/
 
+/** A statement with its parameters. */
+export interface SentStatement {
+  readonly text: string
+  readonly values?: readonly unknown[]
+}
+
 type Method = (this: unknown, ...args: unknown[]) => unknown
 
 /** Records every statement that this process sends to PostgreSQL during `work`. */
 export async function recordPostgres(work: () => Promise<void>): Promise<ReadonlySet<string>> {
   const statements = new Set<string>()
+  await hearPostgres(({ text }) => {
+    statements.add(text)
+    noteStatement(text)
+  }, work)
+  return statements
+}
+
+/** Calls `heard` with every statement that this process sends to PostgreSQL during `work`. */
+export async function hearPostgres(heard: (sent: SentStatement) => void, work: () => Promise<unknown>): Promise<void> {
   const restore = listenTo(pg.Client.prototype, 'query', (client, statement) => {
     const { connectionParameters } = client as { readonly connectionParameters: { readonly application_name?: string } }
     if (connectionParameters.application_name?.startsWith('grantor') !== true) return
-    const text = normalized(typeof statement === 'string' ? statement : (statement as { text: string }).text)
-    statements.add(text)
-    noteStatement(text)
+    const { text, values = [] } = typeof statement === 'string' ? { text: statement } : (statement as SentStatement)
+    heard({ text: normalized(text), values })
   })
   await work().finally(restore)
-  return statements
 }
 
 /** Records every statement that this process runs on SQLite during `work`, without pragmas, which only SQLite has. */

@@ -22,7 +22,7 @@ export async function runSteps<T>(query: RunStatement, steps: Steps<T>): Promise
 }
 
 /** Runs shared code that decides something, divided where Citus distributes the tables. */
-export function runOperation<T>(query: Query, steps: Steps<T>): Promise<T> {
+function runOperation<T>(query: Query, steps: Steps<T>): Promise<T> {
   return runSteps(query, query.isDistributed ? divided(steps, 'decide') : steps)
 }
 

@@ -55,8 +55,8 @@ export interface ImportSteps {
   readonly move: (user: UserRecord, previous: string | undefined) => Steps<boolean>
   readonly release: (user: UserRecord) => Steps<void>
   readonly hold: (id: UserId) => Steps<unknown>
-  /** Waits for an identity that was added with its user, but is not visible yet. Returns whether it exists. */
-  readonly awaitIdentity: (key: string) => Steps<boolean>
+  /** Waits for an identity that was added with its user, and may not be visible yet. Returns whether it exists. undefined: it is visible. */
+  readonly awaitIdentity: ((key: string) => Steps<boolean>) | undefined
   readonly name: (identity: IdentityRecord) => Steps<void>
 }
 
@@ -68,9 +68,7 @@ const ON_ONE_MACHINE: ImportSteps = {
   },
   *release() {},
   *hold() {},
-  *awaitIdentity() {
-    return false
-  },
+  awaitIdentity: undefined,
   *name() {},
 }
 
@@ -132,7 +130,7 @@ function* compare(stored: UserRecord, account: UserImport, steps: ImportSteps): 
 
 function* findOwner(identity: IdentityRecord, { awaitIdentity }: ImportSteps): Steps<Row | undefined> {
   const [owner] = yield* rows(FIND_OWNER, identity)
-  if (owner !== undefined || !(yield* awaitIdentity(identity.key))) return owner
+  if (owner !== undefined || awaitIdentity === undefined || !(yield* awaitIdentity(identity.key))) return owner
   return (yield* rows(FIND_OWNER, identity))[0]
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { UserId } from '../../src/protocol/ids.ts'
 import { hiddenFields, obtainTokens, PASSWORD } from '../../tools/flow.ts'
-import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
+import { ConsoleBrowser, filledIn, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
 import { createAccount } from '../support/accounts.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { openMailHost } from '../support/hosts/mail-host.ts'
@@ -123,6 +123,52 @@ test('CON-19: a role that counts only on a loopback issuer makes neither a role 
     ['read'],
   )
   assert.equal((await roleOf(ada))?.isLoopbackOnly, true)
+  await giveRole(stage.server)
+  stage.server.clock.advance(1000)
+  await browser.open('/console')
+})
+
+test('CON-19: a role that counts only on a loopback issuer gets into no account whose role counts elsewhere too', async () => {
+  const { context } = stage.server
+  const { id: keeper } = await stage.makeUser()
+  const { id: other } = await stage.makeUser()
+  await perform(context, 'role.set', { user_id: keeper, access: 'write' })
+  await perform(context, 'role.set', { user_id: ada, access: 'write', loopback_only: true })
+  stage.server.clock.advance(1000)
+  await browser.open('/console')
+  const [account, role] = [await context.store.findUser(keeper), await roleOf(keeper)]
+  for (const [task, fields] of [
+    ['user.create-link', {}],
+    ['user.set-email', { email: 'ada@acme.test', verified: 'on' }],
+    ['role.set', { access: 'read', loopback_only: 'on' }],
+    ['role.remove', {}],
+  ] as const) {
+    const refused = await browser.press(await ask(`users/${keeper}`, task), task, fields)
+    assert.deepEqual([refused.statusCode, /whose role counts elsewhere too/.test(refused.body)], [409, true], task)
+  }
+  assert.deepEqual([await context.store.findUser(keeper), await roleOf(keeper)], [account, role])
+  assert.deepEqual(await context.store.listLinks(keeper), [])
+  const link = await browser.press(await ask(`users/${other}`, 'user.create-link'), 'user.create-link')
+  assert.match(link.body, /class="secret"/)
+
+  // The word of a provider opens accounts of its domains.
+  const chosen = { name: 'Own', issuer: 'http://127.0.0.1:9', client_id: 'grantor', client_secret: 'the-s3cr3t-of-it' }
+  const creating = await browser.open('/console/providers?ask=provider.create&template=oidc&provider_id=own')
+  const taking = await browser.press(creating, 'provider.create', { ...chosen, domains: 'acme.test' })
+  assert.deepEqual([taking.statusCode, /provider with domains/.test(taking.body)], [409, true])
+  assert.match((await browser.press(creating, 'provider.create', chosen)).body, /Created/)
+  const changed = async (task: string, fields = {}) => {
+    const asked = await ask('providers/own', task)
+    return (await browser.press(asked, task, { ...filledIn(asked, task), ...fields })).statusCode
+  }
+  assert.equal(await changed('provider.update', { domains: 'acme.test' }), 409)
+  assert.equal(await changed('provider.update', { name: 'Own, still' }), 200)
+  await perform(context, 'provider.update', { provider_id: 'own', domains: ['acme.test'] })
+  assert.equal(await changed('provider.update', { link: 'verified-email' }), 409)
+  await perform(context, 'provider.disable', { provider_id: 'own' })
+  assert.equal(await changed('provider.enable'), 409)
+  await perform(context, 'provider.delete', { provider_id: 'own' })
+  await perform(context, 'role.remove', { user_id: keeper })
   await giveRole(stage.server)
   stage.server.clock.advance(1000)
   await browser.open('/console')

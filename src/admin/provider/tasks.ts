@@ -9,12 +9,14 @@ import {
   PROVIDER_ID_FORM,
   PROVIDER_TEMPLATES,
   providerRedirectUri,
+  type ProviderSettings,
   type ProviderTemplateName,
 } from '../../protocol/sign-in/provider.ts'
 import { isUsable } from '../../users/provider-routing.ts'
+import { requireLasting } from '../administrators.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { ORGANIZATION_ID } from '../fields.ts'
-import { defineTask, type Task } from '../task.ts'
+import { defineTask, type Task, type TaskContext } from '../task.ts'
 import { checkAssertions } from './assertions.ts'
 import { createProvider, noSuchProvider, requireProvider, updateProvider } from './provider.ts'
 import {
@@ -96,6 +98,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
     output: PROVIDER_DOCUMENT,
     async run(context, { provider_id: id, template, issuer, client_secret: clientSecret, name, client_id, ...rest }) {
       const settings = { ...settingsOf(rest), ...definedMembers({ issuer }) }
+      requireLastingDomains(context, settings)
       const input = { id, template, name, clientId: client_id, clientSecret, settings }
       return describeProvider(await createProvider(context, input), context)
     },
@@ -120,6 +123,8 @@ export const PROVIDER_TASKS: readonly Task[] = [
     }).meta({ id: 'UpdatedProvider' }),
     async run(context, { provider_id, client_secret: clientSecret, ...rest }) {
       const changes = { settings: settingsOf(rest), clientSecret }
+      const { settings: previous } = await requireProvider(context, provider_id)
+      requireLastingDomains(context, previous, changes.settings)
       const { provider, outcome } = await updateProvider(context, provider_id, changes)
       return { ...describeProvider(provider, context), outcome }
     },
@@ -154,7 +159,10 @@ export const PROVIDER_TASKS: readonly Task[] = [
     'Disable a provider: users can no longer sign in there. Sessions and tokens stay valid.',
     ({ store, clock }, { provider_id: id }) => store.disableProvider({ id, now: clock() }),
   ),
-  change('enable', 'Enable a disabled provider.', ({ store }, { provider_id: id }) => store.enableProvider(id)),
+  change('enable', 'Enable a disabled provider.', async (context, { provider_id: id }) => {
+    requireLastingDomains(context, (await requireProvider(context, id)).settings)
+    return context.store.enableProvider(id)
+  }),
   defineTask({
     name: 'provider.delete',
     method: 'DELETE',
@@ -171,6 +179,17 @@ export const PROVIDER_TASKS: readonly Task[] = [
     },
   }),
 ]
+
+/**
+ * The word of a provider opens accounts with an address of its domains (L5, L6), those of people whose role counts elsewhere too among them
+ * (threats.md CON-19).
+ *
+ * @throws AdminError
+ */
+function requireLastingDomains({ administrator }: TaskContext, ...all: readonly Partial<ProviderSettings>[]): void {
+  if (all.some(({ domains = [] }) => domains.length > 0))
+    requireLasting(administrator, 'decide about a provider with domains, which opens the accounts of these')
+}
 
 function checkState(settings: Settings, provider: ProviderRecord): readonly ProviderFinding[] {
   if (isUsable(settings, provider)) return []

@@ -6,6 +6,8 @@ import { ConsoleBrowser, filledIn, formOf, giveRole, leadsTo } from '../../tools
 import { createAccount } from '../support/accounts.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { openMailHost } from '../support/hosts/mail-host.ts'
+import { openProviderHost } from '../support/provider/provider-host.ts'
+import { addProvider } from '../support/provider/providers.ts'
 import { perform, type Members } from '../support/tasks.ts'
 
 /** What the screens of roles, credentials, keys, tokens, the audit and the server say, offer and refuse. */
@@ -172,6 +174,32 @@ test('CON-19: a role that counts only on a loopback issuer gets into no account 
   await giveRole(stage.server)
   stage.server.clock.advance(1000)
   await browser.open('/console')
+})
+
+test('CON-11: a person who may only read tests one provider at a time, and keeps nobody from the console', async (t) => {
+  const host = await openProviderHost(t)
+  await addProvider(stage.server, host)
+  const { reader } = await aReader()
+  const asked = await reader.console.get('/console/providers/idp')
+  const reached = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  host.holdBack('/jwks', () => {
+    reached.resolve()
+    return held.promise
+  })
+  const first = reader.press(asked, 'provider.test')
+  await reached.promise
+  const others = await Promise.all(Array.from({ length: 20 }, () => reader.press(asked, 'provider.test')))
+  assert.deepEqual(new Set(others.map(({ statusCode }) => statusCode)), new Set([409]))
+  assert.match(others[0]?.body ?? '', /You are testing a provider already/)
+  assert.equal((await browser.console.get('/console/providers')).statusCode, 200)
+  // Another person tests it meanwhile.
+  const own = browser.press(await browser.console.get('/console/providers/idp'), 'provider.test')
+  held.resolve()
+  assert.match((await first).body, /The connection works/)
+  assert.match((await own).body, /The connection works/)
+  assert.equal(host.paths().filter((path) => path === '/token').length, 2)
+  assert.match((await reader.press(asked, 'provider.test')).body, /The connection works/)
 })
 
 test('CON-10: the token of credentials is shown once and works, until they are revoked', async () => {

@@ -13,6 +13,7 @@ import {
   type ProviderTemplateName,
 } from '../../protocol/sign-in/provider.ts'
 import { isUsable } from '../../users/provider-routing.ts'
+import { conflict } from '../admin-error.ts'
 import { requireLasting } from '../administrators.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { ORGANIZATION_ID } from '../fields.ts'
@@ -143,7 +144,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
       const provider = await requireProvider(context, provider_id)
       const findings = [
         ...checkState(context.settings, provider),
-        ...(await context.upstream.probe(provider, redirectUri)),
+        ...(await probeAlone(context, provider, redirectUri)),
         ...(await checkAssertions(context, provider)),
       ]
       return {
@@ -179,6 +180,31 @@ export const PROVIDER_TASKS: readonly Task[] = [
     },
   }),
 ]
+
+/** The administrators of each server of this process who are testing a provider. */
+const testing = new WeakMap<TaskContext['secrets'], Set<string>>()
+
+/**
+ * A provider that does not answer keeps a test for some ten seconds, and each sends it the secret: an administrator runs one at a time, so
+ * that who may only read neither floods a provider nor keeps all others from the console (threats.md CON-11).
+ *
+ * @throws AdminError when the administrator runs another one
+ */
+async function probeAlone(
+  { administrator: { actor }, secrets, upstream }: TaskContext,
+  provider: ProviderRecord,
+  redirectUri: string,
+): Promise<readonly ProviderFinding[]> {
+  const actors = testing.get(secrets) ?? new Set()
+  testing.set(secrets, actors)
+  if (actors.has(actor)) throw conflict('You are testing a provider already. Try again when that has ended.')
+  actors.add(actor)
+  try {
+    return await upstream.probe(provider, redirectUri)
+  } finally {
+    actors.delete(actor)
+  }
+}
 
 /**
  * The word of a provider opens accounts with an address of its domains (L5, L6), those of people whose role counts elsewhere too among them

@@ -85,6 +85,18 @@ export function formOf({ body }: Pick<Answer, 'body'>, task: string): string {
   return forms.find((form) => form.includes(`value="${task}"`)) ?? assert.fail(`No form has ${task}: ${body}`)
 }
 
+/** What a browser sends of the fields as they are. */
+export function filledIn(asked: Pick<Answer, 'body'>, task: string): Readonly<Record<string, string>> {
+  const form = formOf(asked, task)
+  const all = (pattern: RegExp): readonly (readonly [string, string])[] =>
+    [...form.matchAll(pattern)].map(([, name = '', value = '', text = '']) => [name, value || text])
+  return Object.fromEntries([
+    ...all(/<input\s+name="([^"]+)"[^>]*value="([^"]*)"/g),
+    ...all(/<textarea\s+name="([^"]+)"[^>]*>\n?([^<]*)</g),
+    ...all(/<select\s+name="([^"]+)"(?:(?!<\/select>)[^])*?<option(?: value="([^"]*)")?\s* selected>([^<]*)</g),
+  ])
+}
+
 /** Where a page leads by itself. */
 export function leadsTo({ body }: Pick<Answer, 'body'>): string | undefined {
   const tag = /<meta http-equiv="refresh"[^>]*>/.exec(body)?.[0]

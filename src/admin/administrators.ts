@@ -1,5 +1,5 @@
 import type { Context, StoreNeeds } from '../ports/context.ts'
-import type { AdminCredentialId } from '../protocol/ids.ts'
+import type { AdminCredentialId, UserId } from '../protocol/ids.ts'
 import { conflict } from './admin-error.ts'
 import { sameText } from '../protocol/secrets.ts'
 import type { Administrator, TaskContext } from './task.ts'
@@ -36,6 +36,21 @@ export function requireLasting({ isLoopbackOnly }: Pick<Administrator, 'isLoopba
   throw conflict(
     `Your role counts only while the issuer is a loopback address, so you cannot ${what}. The command line can.`,
   )
+}
+
+/**
+ * The same for an account whose role counts elsewhere too: who gets into it, or changes its role, has or ends what outlives the trial.
+ *
+ * @throws AdminError
+ */
+export async function requireLastingFor(
+  { administrator, store }: Pick<TaskContext, 'administrator'> & StoreNeeds<'findRole'>,
+  userId: UserId,
+): Promise<void> {
+  if (!administrator.isLoopbackOnly) return
+  const role = await store.findRole(userId)
+  if (role === undefined || role.isLoopbackOnly) return
+  requireLasting(administrator, 'change the account or the role of a person whose role counts elsewhere too')
 }
 
 /** The result of the authentication of an administrator. */

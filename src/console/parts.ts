@@ -316,7 +316,9 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 function wordOf(value: string): string {
-  return WORDS[value] ?? (value.endsWith('.') ? `${value}*` : value)
+  // The address may have any value: `constructor` is no word (threats.md CON-33).
+  if (Object.hasOwn(WORDS, value)) return WORDS[value] ?? value
+  return value.endsWith('.') ? `${value}*` : value
 }
 
 /** What there is to see, and the command that makes the first; or that nothing matches the filters. */

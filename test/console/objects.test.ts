@@ -200,6 +200,13 @@ test('the address of the console with a slash at its end leads to the console', 
   assert.deepEqual([statusCode, headers.location], [303, '/console'])
 })
 
+test('CON-33: a filter whose text every object has as a member is shown as it was typed', async () => {
+  for (const text of ['constructor', '__proto__', 'toString']) {
+    const wrong = await browser.console.get(`/console?period=${text}`)
+    assert.deepEqual([wrong.statusCode, wrong.body.includes(`<bdi>${text}</bdi>`)], [422, true], text)
+  }
+})
+
 test('CON-33: a command on a page quotes the id of a user for the shell', async () => {
   const id = 'auth0|ada' as UserId
   await stage.server.context.store.createUser(aUser({ id, email: stage.anEmail() }))

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { UserId } from '../../src/protocol/ids.ts'
 import { hiddenFields, obtainTokens, PASSWORD } from '../../tools/flow.ts'
-import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
+import { ConsoleBrowser, filledIn, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
 import { createAccount } from '../support/accounts.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { openMailHost } from '../support/hosts/mail-host.ts'
+import { openProviderHost } from '../support/provider/provider-host.ts'
+import { addProvider } from '../support/provider/providers.ts'
 import { perform, type Members } from '../support/tasks.ts'
 
 /** What the screens of roles, credentials, keys, tokens, the audit and the server say, offer and refuse. */
@@ -126,6 +128,78 @@ test('CON-19: a role that counts only on a loopback issuer makes neither a role 
   await giveRole(stage.server)
   stage.server.clock.advance(1000)
   await browser.open('/console')
+})
+
+test('CON-19: a role that counts only on a loopback issuer gets into no account whose role counts elsewhere too', async () => {
+  const { context } = stage.server
+  const { id: keeper } = await stage.makeUser()
+  const { id: other } = await stage.makeUser()
+  await perform(context, 'role.set', { user_id: keeper, access: 'write' })
+  await perform(context, 'role.set', { user_id: ada, access: 'write', loopback_only: true })
+  stage.server.clock.advance(1000)
+  await browser.open('/console')
+  const [account, role] = [await context.store.findUser(keeper), await roleOf(keeper)]
+  for (const [task, fields] of [
+    ['user.create-link', {}],
+    ['user.set-email', { email: 'ada@acme.test', verified: 'on' }],
+    ['role.set', { access: 'read', loopback_only: 'on' }],
+    ['role.remove', {}],
+  ] as const) {
+    const refused = await browser.press(await ask(`users/${keeper}`, task), task, fields)
+    assert.deepEqual([refused.statusCode, /whose role counts elsewhere too/.test(refused.body)], [409, true], task)
+  }
+  assert.deepEqual([await context.store.findUser(keeper), await roleOf(keeper)], [account, role])
+  assert.deepEqual(await context.store.listLinks(keeper), [])
+  const link = await browser.press(await ask(`users/${other}`, 'user.create-link'), 'user.create-link')
+  assert.match(link.body, /class="secret"/)
+
+  // The word of a provider opens accounts of its domains.
+  const chosen = { name: 'Own', issuer: 'http://127.0.0.1:9', client_id: 'grantor', client_secret: 'the-s3cr3t-of-it' }
+  const creating = await browser.open('/console/providers?ask=provider.create&template=oidc&provider_id=own')
+  const taking = await browser.press(creating, 'provider.create', { ...chosen, domains: 'acme.test' })
+  assert.deepEqual([taking.statusCode, /provider with domains/.test(taking.body)], [409, true])
+  assert.match((await browser.press(creating, 'provider.create', chosen)).body, /Created/)
+  const changed = async (task: string, fields = {}) => {
+    const asked = await ask('providers/own', task)
+    return (await browser.press(asked, task, { ...filledIn(asked, task), ...fields })).statusCode
+  }
+  assert.equal(await changed('provider.update', { domains: 'acme.test' }), 409)
+  assert.equal(await changed('provider.update', { name: 'Own, still' }), 200)
+  await perform(context, 'provider.update', { provider_id: 'own', domains: ['acme.test'] })
+  assert.equal(await changed('provider.update', { link: 'verified-email' }), 409)
+  await perform(context, 'provider.disable', { provider_id: 'own' })
+  assert.equal(await changed('provider.enable'), 409)
+  await perform(context, 'provider.delete', { provider_id: 'own' })
+  await perform(context, 'role.remove', { user_id: keeper })
+  await giveRole(stage.server)
+  stage.server.clock.advance(1000)
+  await browser.open('/console')
+})
+
+test('CON-11: a person who may only read tests one provider at a time, and keeps nobody from the console', async (t) => {
+  const host = await openProviderHost(t)
+  await addProvider(stage.server, host)
+  const { reader } = await aReader()
+  const asked = await reader.console.get('/console/providers/idp')
+  const reached = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  host.holdBack('/jwks', () => {
+    reached.resolve()
+    return held.promise
+  })
+  const first = reader.press(asked, 'provider.test')
+  await reached.promise
+  const others = await Promise.all(Array.from({ length: 20 }, () => reader.press(asked, 'provider.test')))
+  assert.deepEqual(new Set(others.map(({ statusCode }) => statusCode)), new Set([409]))
+  assert.match(others[0]?.body ?? '', /You are testing a provider already/)
+  assert.equal((await browser.console.get('/console/providers')).statusCode, 200)
+  // Another person tests it meanwhile.
+  const own = browser.press(await browser.console.get('/console/providers/idp'), 'provider.test')
+  held.resolve()
+  assert.match((await first).body, /The connection works/)
+  assert.match((await own).body, /The connection works/)
+  assert.equal(host.paths().filter((path) => path === '/token').length, 2)
+  assert.match((await reader.press(asked, 'provider.test')).body, /The connection works/)
 })
 
 test('CON-10: the token of credentials is shown once and works, until they are revoked', async () => {

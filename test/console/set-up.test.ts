@@ -9,7 +9,7 @@ import { PROVIDER_TEMPLATES, type ProviderTemplateName } from '../../src/protoco
 import { signInRules } from '../../src/console/screens/providers/provider-rules.ts'
 import { hiddenFields } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
-import { ConsoleBrowser, formOf, giveRole } from '../../tools/console-browser.ts'
+import { ConsoleBrowser, filledIn, formOf, giveRole } from '../../tools/console-browser.ts'
 import { perform, type Members } from '../support/tasks.ts'
 
 /** What is set up in the console: APIs, providers and the clients of the operator. */
@@ -60,18 +60,6 @@ async function shownOnce(shown: Answer, form: Readonly<Record<string, string>>, 
 async function sendForm(asked: Answer, path: string, task: string, fields: Readonly<Record<string, string>> = {}) {
   const form = { ...hiddenFields({ body: formOf(asked, task) }), task, ...fields }
   return { form, answer: await browser.console.post(path, form) }
-}
-
-/** What a browser sends of the fields as they are. */
-function filledIn(asked: Answer, task: string): Readonly<Record<string, string>> {
-  const form = formOf(asked, task)
-  const all = (pattern: RegExp): readonly (readonly [string, string])[] =>
-    [...form.matchAll(pattern)].map(([, name = '', value = '', text = '']) => [name, value || text])
-  return Object.fromEntries([
-    ...all(/<input\s+name="([^"]+)"[^>]*value="([^"]*)"/g),
-    ...all(/<textarea\s+name="([^"]+)"[^>]*>\n?([^<]*)</g),
-    ...all(/<select\s+name="([^"]+)"(?:(?!<\/select>)[^])*?<option(?: value="([^"]*)")?\s* selected>([^<]*)</g),
-  ])
 }
 
 const SCOPES = {

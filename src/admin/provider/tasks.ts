@@ -9,12 +9,15 @@ import {
   PROVIDER_ID_FORM,
   PROVIDER_TEMPLATES,
   providerRedirectUri,
+  type ProviderSettings,
   type ProviderTemplateName,
 } from '../../protocol/sign-in/provider.ts'
 import { isUsable } from '../../users/provider-routing.ts'
+import { conflict } from '../admin-error.ts'
+import { requireLasting } from '../administrators.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { ORGANIZATION_ID } from '../fields.ts'
-import { defineTask, type Task } from '../task.ts'
+import { defineTask, type Task, type TaskContext } from '../task.ts'
 import { checkAssertions } from './assertions.ts'
 import { createProvider, noSuchProvider, requireProvider, updateProvider } from './provider.ts'
 import {
@@ -96,6 +99,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
     output: PROVIDER_DOCUMENT,
     async run(context, { provider_id: id, template, issuer, client_secret: clientSecret, name, client_id, ...rest }) {
       const settings = { ...settingsOf(rest), ...definedMembers({ issuer }) }
+      requireLastingDomains(context, settings)
       const input = { id, template, name, clientId: client_id, clientSecret, settings }
       return describeProvider(await createProvider(context, input), context)
     },
@@ -120,6 +124,8 @@ export const PROVIDER_TASKS: readonly Task[] = [
     }).meta({ id: 'UpdatedProvider' }),
     async run(context, { provider_id, client_secret: clientSecret, ...rest }) {
       const changes = { settings: settingsOf(rest), clientSecret }
+      const { settings: previous } = await requireProvider(context, provider_id)
+      requireLastingDomains(context, previous, changes.settings)
       const { provider, outcome } = await updateProvider(context, provider_id, changes)
       return { ...describeProvider(provider, context), outcome }
     },
@@ -138,7 +144,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
       const provider = await requireProvider(context, provider_id)
       const findings = [
         ...checkState(context.settings, provider),
-        ...(await context.upstream.probe(provider, redirectUri)),
+        ...(await probeAlone(context, provider, redirectUri)),
         ...(await checkAssertions(context, provider)),
       ]
       return {
@@ -154,7 +160,10 @@ export const PROVIDER_TASKS: readonly Task[] = [
     'Disable a provider: users can no longer sign in there. Sessions and tokens stay valid.',
     ({ store, clock }, { provider_id: id }) => store.disableProvider({ id, now: clock() }),
   ),
-  change('enable', 'Enable a disabled provider.', ({ store }, { provider_id: id }) => store.enableProvider(id)),
+  change('enable', 'Enable a disabled provider.', async (context, { provider_id: id }) => {
+    requireLastingDomains(context, (await requireProvider(context, id)).settings)
+    return context.store.enableProvider(id)
+  }),
   defineTask({
     name: 'provider.delete',
     method: 'DELETE',
@@ -171,6 +180,42 @@ export const PROVIDER_TASKS: readonly Task[] = [
     },
   }),
 ]
+
+/** The administrators of each server of this process who are testing a provider. */
+const testing = new WeakMap<TaskContext['secrets'], Set<string>>()
+
+/**
+ * A provider that does not answer keeps a test for some ten seconds, and each sends it the secret: an administrator runs one at a time, so
+ * that who may only read neither floods a provider nor keeps all others from the console (threats.md CON-11).
+ *
+ * @throws AdminError when the administrator runs another one
+ */
+async function probeAlone(
+  { administrator: { actor }, secrets, upstream }: TaskContext,
+  provider: ProviderRecord,
+  redirectUri: string,
+): Promise<readonly ProviderFinding[]> {
+  const actors = testing.get(secrets) ?? new Set()
+  testing.set(secrets, actors)
+  if (actors.has(actor)) throw conflict('You are testing a provider already. Try again when that has ended.')
+  actors.add(actor)
+  try {
+    return await upstream.probe(provider, redirectUri)
+  } finally {
+    actors.delete(actor)
+  }
+}
+
+/**
+ * The word of a provider opens accounts with an address of its domains (L5, L6), those of people whose role counts elsewhere too among them
+ * (threats.md CON-19).
+ *
+ * @throws AdminError
+ */
+function requireLastingDomains({ administrator }: TaskContext, ...all: readonly Partial<ProviderSettings>[]): void {
+  if (all.some(({ domains = [] }) => domains.length > 0))
+    requireLasting(administrator, 'decide about a provider with domains, which opens the accounts of these')
+}
 
 function checkState(settings: Settings, provider: ProviderRecord): readonly ProviderFinding[] {
   if (isUsable(settings, provider)) return []

@@ -10,7 +10,7 @@ import { ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID, pageSta
 import { findNames, NAMES } from '../names.ts'
 import { requireOrganization } from '../organization/organization.ts'
 import { listPage } from '../page.ts'
-import { requireLasting } from '../administrators.ts'
+import { requireLasting, requireLastingFor } from '../administrators.ts'
 import { defineTask, type Task } from '../task.ts'
 import { hasSecondFactor } from './role-holder.ts'
 import { noSuchUser, requireUser } from './user.ts'
@@ -121,6 +121,7 @@ export const ROLE_TASKS: readonly Task[] = [
     output: SET_ROLE,
     async run(context, { user_id: userId, access, organization_id: organizationId, loopback_only: isLoopbackOnly }) {
       if (!isLoopbackOnly) requireLasting(context.administrator, 'set a role that counts elsewhere too')
+      await requireLastingFor(context, userId)
       if (organizationId !== undefined) await requireOrganization(context, organizationId)
       const role = { userId, access, organizationId, isLoopbackOnly, createdAt: context.clock() }
       if ((await context.store.setRole(role)) === 'unknown') throw noSuchUser(userId)
@@ -138,6 +139,7 @@ export const ROLE_TASKS: readonly Task[] = [
     output: z.object({ user_id: z.string(), removed: z.literal(true) }),
     async run(context, { user_id }) {
       const user = await requireUser(context, user_id)
+      await requireLastingFor(context, user_id)
       if ((await context.store.removeRole(user_id)) === 'removed') return { user_id, removed: true as const }
       throw conflict(`${nameUser(user)} has no role. See "grantor role list".`)
     },

@@ -8,6 +8,7 @@ import { PASSKEY_ID_FORM, type PasskeyId } from '../../protocol/sign-in/passkey.
 import { SUBJECT_FORM } from '../../protocol/sign-in/interaction.ts'
 import { ADDRESS_TEXTS, PROFILE_TEXTS, PROFILE_URLS } from '../../protocol/openid/user-claims.ts'
 import { conflict, unknown } from '../admin-error.ts'
+import { requireLastingFor } from '../administrators.ts'
 import { changeTasks } from '../change-tasks.ts'
 import {
   EMAIL,
@@ -243,6 +244,7 @@ export const USER_TASKS: readonly Task[] = [
     input: ONE.extend({ password: PASSWORD.describe(`The new password, ${PASSWORD_FORM}.`) }),
     output: USER_DOCUMENT.extend(JWT_ACCEPTANCE).meta({ id: 'EndedUser' }),
     async run(context, { user_id, password }) {
+      await requireLastingFor(context, user_id)
       const user = await setPassword(context, user_id, password)
       return withJwtAcceptance(context, describeUser(user), user)
     },
@@ -258,8 +260,10 @@ export const USER_TASKS: readonly Task[] = [
       verified: z.boolean().default(false).describe("Whether the address is known to be the user's."),
     }),
     output: USER_DOCUMENT,
-    run: async (context, { user_id, email, verified }) =>
-      describeUser(await setEmail(context, user_id, { email, isVerified: verified })),
+    async run(context, { user_id, email, verified }) {
+      await requireLastingFor(context, user_id)
+      return describeUser(await setEmail(context, user_id, { email, isVerified: verified }))
+    },
   }),
   defineTask({
     name: 'user.update',
@@ -291,6 +295,7 @@ export const USER_TASKS: readonly Task[] = [
     }),
     output: LINK_DOCUMENT,
     async run(context, { user_id, send }) {
+      await requireLastingFor(context, user_id)
       const { address, user, purpose, expiresAt } = send
         ? { ...(await sendLink(context, user_id)), address: null }
         : await createLink(context, user_id)

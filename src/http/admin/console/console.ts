@@ -303,7 +303,10 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'The store does not answer',
 }
 
-const REASON_TITLES: Partial<Record<Reason, string>> = { admin_may_only_read: 'You may only read' }
+const REASON_TITLES: Partial<Record<Reason, string>> = {
+  admin_may_only_read: 'You may only read',
+  overloaded: 'The console is busy',
+}
 
 /** What the person can do, by the reason of the refusal. */
 const TEXTS: Partial<Record<Reason, string>> = {

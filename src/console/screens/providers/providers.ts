@@ -113,8 +113,8 @@ function idObstacle(answers: Members, { provider_id: text = '' }: Texts): Markup
   return undefined
 }
 
-function isTemplate(name: string): name is ProviderTemplateName {
-  return Object.hasOwn(PROVIDER_TEMPLATES, name)
+function isTemplate(text: string): text is ProviderTemplateName {
+  return Object.hasOwn(PROVIDER_TEMPLATES, text)
 }
 
 /** What the person does at the provider before the form can be filled in. */

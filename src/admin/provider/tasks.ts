@@ -186,7 +186,7 @@ const testing = new WeakMap<TaskContext['secrets'], Set<string>>()
 
 /**
  * A provider that does not answer keeps a test for some ten seconds, and each sends it the secret: an administrator runs one at a time, so
- * that who may only read neither floods a provider nor keeps all others from the console (threats.md CON-11).
+ * that who may only read neither floods a provider nor keeps all others from the console.
  *
  * @throws AdminError when the administrator runs another one
  */

@@ -378,9 +378,6 @@ export const USER_TASKS: readonly Task[] = [
 ]
 
 /** The same schema for each of the names. */
-function membersOf<Name extends string, Schema extends z.ZodType>(
-  names: readonly Name[],
-  schema: Schema,
-): Readonly<Record<Name, Schema>> {
-  return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>
+function membersOf<Name extends string, Schema extends z.ZodType>(names: readonly Name[], schema: Schema) {
+  return Object.fromEntries(names.map((name) => [name, schema])) as Readonly<Record<Name, Schema>>
 }

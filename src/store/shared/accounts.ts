@@ -47,19 +47,6 @@ const DELETE_OWN = [
   shared(`delete from identities where ${eachOf('identities', 'user_id = :userId')}`),
   shared('delete from identity_proofs where user_id = :userId'),
 ]
-/**
- * An import may make a user with the same id later. Its not-before time ends what was issued before, but not what a clock that was ahead issued
- * (threats.md STO-13). In the order in which all operations change these tables (not-before.ts).
- */
-const END_GRANTED = [
-  shared(
-    `update authorizations set status = 'burned'
-     where ${eachOf('authorizations', `user_id = :userId and status = 'approved'`)}`,
-  ),
-  shared(
-    `update grants set revoked_at = created_at where ${eachOf('grants', 'user_id = :userId and revoked_at is null')}`,
-  ),
-]
 const FIND_OTHER_OWNER = shared('select user_id from users where email = :email and user_id <> :id')
 const SET_EMAIL = shared(
   `update users set email = :email, email_verified_at = :emailVerifiedAt, updated_at = :now
@@ -145,7 +132,6 @@ const handlers = {
     *run(id) {
       const deleted = yield* rows(DELETE, { id })
       yield* deleteAccess(id)
-      for (const statement of END_GRANTED) yield* rows(statement, { userId: id })
       for (const statement of DELETE_OWN) yield* rows(statement, { userId: id })
       return deleted.length === 1 ? 'deleted' : 'unknown'
     },

@@ -17,7 +17,14 @@ interface List {
 }
 
 /** What "user show" adds for a user without a provider, an app and passkeys. */
-const NOTHING_ELSE = { identities: [], authenticator_app: null, passkeys: [], role: null, link: null }
+const NOTHING_ELSE = {
+  identities: [],
+  authenticator_app: null,
+  organizations: [],
+  passkeys: [],
+  role: null,
+  link: null,
+}
 const BY_PASSWORD = { ways: ['password'], obstacles: [] }
 
 test('a user is found by id or by address in any case, and no answer has the hash of the password', async (t) => {

@@ -216,7 +216,7 @@ test('Supabase: users keep id, password, app and identities, and metadata of use
   for (const lost of [factor('totp', '{"key_id":"x"}'), factor('webauthn', null)])
     await assert.rejects(
       importFile(t, server, writeInput(t, lines([supabaseRow('s6', { mfa_factors: [lost] })])), options),
-      /1 accounts have a second factor/,
+      /1 account has a second factor/,
     )
   const partial = writeInput(t, lines([supabaseRow('s7', { mfa_factors: undefined })]))
   await assert.rejects(importFile(t, server, partial, options), /line 1 has no list mfa_factors/)
@@ -341,7 +341,7 @@ test('better-auth: users keep id, password and identities, whatever case the col
   for (const factor of [{ twoFactorEnabled: true }, { twoFactorEnabled: undefined, two_factor_enabled: 1 }])
     await assert.rejects(
       importFile(t, server, writeInput(t, lines([{ ...plain, id: 'ba5', ...factor }])), options),
-      /1 accounts have a second factor/,
+      /1 account has a second factor/,
     )
   const partial = writeInput(t, lines([{ ...plain, accounts: undefined }]))
   await assert.rejects(importFile(t, server, partial, options), /line 1 has no list accounts/)

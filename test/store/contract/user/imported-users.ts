@@ -5,7 +5,17 @@ import type { UserId } from '../../../../src/protocol/ids.ts'
 import { IMPORTED } from '../../../../src/protocol/sign-in/account.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
 import { anIdentity } from '../../../support/provider/provider-records.ts'
-import { aClient, aHash, aLink, aMembership, aSession, aSessionStart, aUser, at, NOW } from '../../../support/records.ts'
+import {
+  aClient,
+  aHash,
+  aLink,
+  aMembership,
+  aSession,
+  aSessionStart,
+  aUser,
+  at,
+  NOW,
+} from '../../../support/records.ts'
 import { aSecondFactor } from '../../../support/sign-in/factor-records.ts'
 
 /** An account with everything. `id`: one that the user had elsewhere. */

@@ -17,11 +17,15 @@ export async function openNotifiedHost(test: Pick<TestContext, 'after'>): Promis
   const notices: { path: string; type: string | undefined; token: string }[] = []
   let listener: RequestListener = (_request, response) => void response.end()
   const host = await openWebHost(test, {}, (request, response) => {
-    void readAll(request).then((form) => {
-      const token = new URLSearchParams(form).get('logout_token') ?? ''
-      notices.push({ path: request.url ?? '', type: request.headers['content-type'], token })
-      listener(request, response)
-    })
+    void readAll(request).then(
+      (form) => {
+        const token = new URLSearchParams(form).get('logout_token') ?? ''
+        notices.push({ path: request.url ?? '', type: request.headers['content-type'], token })
+        listener(request, response)
+      },
+      // The sender gave up before the whole form was here, as on a busy machine.
+      () => response.destroy(),
+    )
   })
   return {
     ...host,

@@ -99,10 +99,10 @@ create table emails (
 ) /*sqlite without rowid*/;
 
 -- The rows of users in tables that other columns distribute (src/store/postgres/user-rows.ts). Written only where Citus distributes the
--- tables. The key of an authorization is that of its grant too.
+-- tables. The key of an authorization is that of its grant too; `grants` names those without one.
 create table user_rows (
   user_id text /*postgres collate "C"*/ not null,
-  row_table text /*postgres collate "C"*/ not null, -- sessions, identities, authorizations
+  row_table text /*postgres collate "C"*/ not null, -- sessions, identities, authorizations, grants
   row_key text /*postgres collate "C"*/ not null,
   primary key (user_id, row_table, row_key)
 ) /*sqlite without rowid*/;

@@ -61,7 +61,7 @@ export const distributedUserHandlers = {
     const { id: key, userId } = opening.grant
     yield* holdUser(userId)
     const outcome = yield* grantHandlers.openGrant.run(opening)
-    if (outcome === 'opened') yield* nameRow({ userId, table: 'authorizations', key })
+    if (outcome === 'opened') yield* nameRow({ userId, table: 'grants', key })
     return outcome
   }),
   linkIdentity: distributed(identityHandlers.linkIdentity, function* (link) {

@@ -36,11 +36,18 @@ const AWAITED = {
     wait: shared(`insert into emails (email, user_id) values (:id, '') on conflict (email) do nothing returning email`),
     undo: shared('delete from emails where email = :id'),
   },
+  grants: {
+    wait: shared(
+      `insert into grants (grant_id, client_id, user_id, scope, resources, created_at, expires_at)
+       values (:id, '', '', '', '[]', 0, 0) on conflict (grant_id) do nothing returning grant_id`,
+    ),
+    undo: shared('delete from grants where grant_id = :id'),
+  },
   // The row exists since the request. An update waits for the transaction that approves it.
   authorizations: { wait: shared('update authorizations set status = status where authorization_id = :id') },
 } satisfies Readonly<Record<string, Awaited>>
 
-export type AwaitedTable = keyof typeof AWAITED
+type AwaitedTable = keyof typeof AWAITED
 
 const HOLD_USER = shared('update users set password_hash = password_hash where user_id = :userId returning email')
 
@@ -58,9 +65,4 @@ export function* awaitRow(table: AwaitedTable, id: string): Steps<boolean> {
   const isAbsent = (yield* rows(wait, { id })).length > 0
   if (isAbsent && undo !== undefined) yield* rows(undo, { id })
   return !isAbsent
-}
-
-/** Whether rows of a table are awaited. A grant is visible as soon as its authorization, which is on the same shard. */
-export function isAwaited(table: string): table is AwaitedTable {
-  return table in AWAITED
 }

@@ -10,18 +10,18 @@ import {
   type Steps,
 } from '../shared/statement.ts'
 import { SHARD_KEYS } from './distribution.ts'
-import { awaitRow, isAwaited } from './settle.ts'
+import { awaitRow } from './settle.ts'
 
 /**
  * Where Citus distributes the tables, `user_rows` names the rows of each user that are distributed by their own keys. A name is on the
  * shard of the user. The transaction that writes the row writes it too, while it holds the user. The name of an authorization is that of its
- * grant as well. The name of a row that was removed changes nothing.
+ * grant as well, and a grant without one has a name of its own. The name of a row that was removed changes nothing.
  */
 
-/** A row of a user. `table`: a grant is named as the authorization of its code. */
+/** The name of a row of a user. */
 export interface UserRow {
   readonly userId: string
-  readonly table: 'sessions' | 'authorizations' | 'identities'
+  readonly table: 'sessions' | 'authorizations' | 'identities' | 'grants'
   readonly key: string
 }
 
@@ -35,13 +35,22 @@ const NAME = shared(
    on conflict (user_id, row_table, row_key) do nothing`,
 )
 const LIST = shared(
-  `select row_key from user_rows where user_id = :userId and row_table = :table and row_key >= :from
+  `select row_table, row_key from user_rows
+   where user_id = :userId and row_table = any(string_to_array(:tables, ' ')) and row_key >= :from
    order by row_key desc limit :limit`,
 )
 const FORGET = shared(
-  `delete from user_rows where user_id = any(string_to_array(:users, ' ')) and row_table = :table
-     and row_key = any(string_to_array(:keys, ' '))`,
+  `delete from user_rows where user_id = any(string_to_array(:users, ' '))
+     and row_table = any(string_to_array(:tables, ' ')) and row_key = any(string_to_array(:keys, ' '))`,
 )
+
+/** The tables by whose names the rows of a table are found. */
+const NAMED_BY = {
+  sessions: ['sessions'],
+  authorizations: ['authorizations'],
+  identities: ['identities'],
+  grants: ['authorizations', 'grants'],
+} as const satisfies Readonly<Record<UserRow['table'], readonly string[]>>
 
 /** Whether a row that may not be visible yet is awaited. A read decides nothing, and does not wait. */
 type Purpose = 'decide' | 'read'
@@ -52,18 +61,21 @@ export function* nameRow(row: UserRow): Steps<void> {
   yield* rows(NAME, row)
 }
 
-/** Removes the names of rows of one table. */
 export function* forgetRows(removed: readonly UserRow[]): Steps<void> {
-  const [first] = removed
-  if (first === undefined) return
-  const users = listOf(removed.map(({ userId }) => userId))
-  yield* rows(FORGET, { users, table: first.table, keys: listOf(removed.map(({ key }) => key)) })
+  if (removed.length === 0) return
+  const all = (member: keyof UserRow): string => listOf([...new Set(removed.map((row) => row[member]))])
+  yield* rows(FORGET, { users: all('userId'), tables: all('table'), keys: all('key') })
 }
 
 /** Removes the names of rows that a statement removed. A request that was not approved has no user. */
 export const forget: Forget = (table, removed) => {
   const owned = removed.filter((row) => row['user_id'] !== null)
-  return forgetRows(owned.map((row) => userRow(table, row['user_id'], row[SHARD_KEYS[table] ?? ''])))
+  const keyOf = (row: Row): string => row[SHARD_KEYS[table] ?? ''] as string
+  return forgetRows(
+    NAMED_BY[table].flatMap((name) =>
+      owned.map((row) => ({ userId: row['user_id'] as string, table: name, key: keyOf(row) })),
+    ),
+  )
 }
 
 /**
@@ -84,58 +96,63 @@ function* divide(step: Step, purpose: Purpose): Steps<readonly Row[]> {
   const forms = knownForms(statement, division)
   // Citus commits a change that finds its rows by a select on all machines, also if the select finds nothing.
   if (division.kind === 'look') return (yield* rows(forms.find, named)).length === 0 ? [] : yield step
-  const keys = yield* listKeys(division, named)
-  const met = isRead(division) && purpose === 'read' ? keys : yield* meet(forms.find, division, named, keys)
-  const isSearched = keys.length === MOST_KEYS
+  const names = yield* listNames(division, named)
+  const met = isRead(division) && purpose === 'read' ? names : yield* meet(forms.find, division, named, names)
+  const isSearched = names.length === MOST_KEYS
   if (isRead(division)) return isSearched ? yield step : yield* readRows(forms, named, met)
   const changed = isSearched ? yield step : yield* changeRows(forms, named, met)
-  if (/^delete\b/.test(division.head))
-    yield* forgetRows(met.map((key) => userRow(division.table, named['userId'], key)))
+  if (/^delete\b/.test(division.head)) yield* forgetRows(met)
   return changed
 }
 
-function* listKeys(division: Division, named: Named): Steps<readonly string[]> {
-  const { userId, table } = userRow(division.table, named['userId'], '')
+function* listNames(division: Division, named: Named): Steps<readonly UserRow[]> {
+  const userId = named['userId'] as string
+  const tables = listOf(NAMED_BY[division.table as UserRow['table']])
   const from = division.from === undefined ? '' : named[division.from]
-  return (yield* rows(LIST, { userId, table, from, limit: MOST_KEYS })).map((row) => row['row_key'] as string)
+  const listed = yield* rows(LIST, { userId, tables, from, limit: MOST_KEYS })
+  return listed.map((row) => ({ userId, table: row['row_table'] as UserRow['table'], key: row['row_key'] as string }))
 }
 
-/** Returns the keys of the rows that meet the condition. All rows are visible then. */
+/** Returns the names of the rows that meet the condition. All rows are visible then. */
 function* meet(
   find: SharedStatement,
-  division: Division,
+  { table }: Division,
   named: Named,
-  keys: readonly string[],
-): Steps<readonly string[]> {
-  const given = { ...named, rows: listOf(keys) }
-  let found = keys.length === 0 ? [] : yield* rows(find, given)
+  names: readonly UserRow[],
+): Steps<readonly UserRow[]> {
+  const given = { ...named, rows: keysOf(names) }
+  let found = names.length === 0 ? [] : yield* rows(find, given)
   const visible = new Set(found.filter((row) => row['user_id'] !== null).map((row) => row['key']))
-  const late = keys.filter((key) => !visible.has(key)).toSorted()
-  if (late.length > 0 && isAwaited(division.table)) {
+  // A grant is visible as soon as the authorization that names it, which is on the same shard.
+  const late = names.filter((name) => name.table === table && !visible.has(name.key))
+  if (late.length > 0) {
     const removed: UserRow[] = []
-    for (const key of late)
-      if (!(yield* awaitRow(division.table, key))) removed.push(userRow(division.table, named['userId'], key))
+    for (const name of late.toSorted(byKey)) if (!(yield* awaitRow(name.table, name.key))) removed.push(name)
     yield* forgetRows(removed)
     if (removed.length < late.length) found = yield* rows(find, given)
   }
-  return found.filter((row) => row['is_met'] !== null).map((row) => row['key'] as string)
+  const met = new Set(found.filter((row) => row['is_met'] !== null).map((row) => row['key']))
+  return names.filter(({ key }) => met.has(key))
 }
 
-function* readRows({ some }: Forms, named: Named, keys: readonly string[]): Steps<readonly Row[]> {
-  return keys.length === 0 ? [] : yield* rows(some, { ...named, rows: listOf(keys) })
+function* readRows({ some }: Forms, named: Named, names: readonly UserRow[]): Steps<readonly Row[]> {
+  return names.length === 0 ? [] : yield* rows(some, { ...named, rows: keysOf(names) })
 }
 
-function* changeRows({ one, some }: Forms, named: Named, keys: readonly string[]): Steps<readonly Row[]> {
-  if (keys.length > ROWS_ALONE) return yield* rows(some, { ...named, rows: listOf(keys) })
+function* changeRows({ one, some }: Forms, named: Named, names: readonly UserRow[]): Steps<readonly Row[]> {
+  if (names.length > ROWS_ALONE) return yield* rows(some, { ...named, rows: keysOf(names) })
   const changed: Row[] = []
-  // In the same order in all transactions, so that no two wait for each other's rows.
-  for (const row of keys.toSorted()) changed.push(...(yield* rows(one, { ...named, row })))
+  for (const { key } of names.toSorted(byKey)) changed.push(...(yield* rows(one, { ...named, row: key })))
   return changed
 }
 
-function userRow(table: string, userId: unknown, key: unknown): UserRow {
-  const named = table === 'grants' ? 'authorizations' : table
-  return { userId: userId as string, table: named as UserRow['table'], key: key as string }
+function keysOf(names: readonly UserRow[]): string {
+  return listOf(names.map(({ key }) => key))
+}
+
+/** The order in which all transactions change and await rows, so that no two wait for each other's. */
+function byKey(one: UserRow, other: UserRow): number {
+  return one.key < other.key ? -1 : 1
 }
 
 /** How a statement is divided. */

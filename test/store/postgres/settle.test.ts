@@ -28,6 +28,7 @@ const DECIDERS: readonly Deed[] = [
   'sign out',
   'sign out elsewhere',
   'change the password',
+  'remove an identity',
   'remove the other identity',
   'link another by the address',
   'change the address again',
@@ -50,6 +51,7 @@ const GROUPS = [
 ] satisfies readonly { readonly writers: readonly Deed[]; readonly deciders: readonly Deed[] }[]
 /** What goes wrong without the statements of src/store/postgres/settle.ts. */
 const WITHOUT_SETTLING: readonly string[] = [
+  'open a grant, then remove an identity, authorization_id is late',
   'approve another code, then remove the app, authorization_id is late',
   'approve another code, then sign out, user_id is late',
   'approve another code, then sign out, authorization_id is late',
@@ -124,7 +126,7 @@ async function listCases(tearing: Tearing): Promise<readonly Torn[]> {
     writers.flatMap((writer) =>
       deciders.flatMap((decider) => {
         const own = parts.get(writer) ?? []
-        if (!own.some((part) => parts.get(decider)?.includes(part))) return []
+        if (writer === decider || !own.some((part) => parts.get(decider)?.includes(part))) return []
         return own.map((late) => ({ writer, decider, late }))
       }),
     ),

@@ -33,7 +33,7 @@ const HANDLERS = {
 } as Partial<Handlers>
 
 /** The statements that wait for other parts (src/store/postgres/settle.ts). */
-const SETTLING = /^insert into (sessions|identities|emails) .* values \(\$1, ''|set status = status/s
+const SETTLING = /^insert into (sessions|identities|emails|grants) .* values \(\$1, ''|set status = status/s
 const HOLDING = 'update users set password_hash = password_hash where user_id = $1 returning email'
 const NOT_HOLDING = { name: 'not-holding', text: 'select email from users where user_id = $1' }
 

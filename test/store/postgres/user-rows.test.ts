@@ -120,7 +120,8 @@ const UNNAMED = [
   `select user_id, 'sessions', session_id from sessions`,
   `select user_id, 'identities', identity_key from identities`,
   `select user_id, 'authorizations', authorization_id from authorizations where user_id is not null`,
-  `select user_id, 'authorizations', grant_id from grants`,
+  `select user_id, 'authorizations', grant_id from grants where provider_id is null`,
+  `select user_id, 'grants', grant_id from grants where provider_id is not null`,
 ]
   .join(' union all ')
   .replace(/.+/, '(select * from ($&) as r (user_id, row_table, row_key) where user_id = any($1))')

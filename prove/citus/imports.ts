@@ -12,7 +12,7 @@ type Account = Input<'importUser'>
 /** The rows of an account are on four shards: those of the user, the address and both identities. */
 export function anAccount(differing: Partial<Account['user']> = {}): Account {
   const since = now()
-  const record = { ...aUserRecord(), firstSignedInAt: IMPORTED, ...differing }
+  const record = { ...aUserRecord(), firstSignedInAt: IMPORTED, updatedAt: since, notBefore: since, ...differing }
   const { id: userId } = record
   const organizationId = mintOrganizationId(since, randomBytes)
   return {
@@ -100,9 +100,16 @@ export const IMPORT_RACES: Readonly<Record<string, Race>> = {
 /** The account as the newer export has it. */
 function newer(account: Account): Account {
   const { user, identities } = account
+  const importedAt = now()
   return {
     ...account,
-    user: { ...user, email: `${aHash()}@newer.test`.toLowerCase(), passwordHash: 'newer', notBefore: now() },
+    user: {
+      ...user,
+      email: `${aHash()}@newer.test`.toLowerCase(),
+      passwordHash: 'newer',
+      updatedAt: importedAt,
+      notBefore: importedAt,
+    },
     identities: [...identities, anIdentity({ user })],
     replaces: { passwordHash: user.passwordHash },
   }

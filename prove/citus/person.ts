@@ -174,6 +174,7 @@ export async function anAssertedPerson(store: StoreDriver) {
   const grant: GrantRecord = { ...aGrant(person.user), providerId: PROVIDER_ID }
   const unlinking = { ...identity, passwordCounts: true, passkeysCount: false, session, mails: [] }
   return {
+    user: person.user,
     opened: [grant.id],
     open: (node: StoreDriver) => () => perform(node, 'openGrant', { grant, identity: identity.key }),
     unlink: (node: StoreDriver) => () => perform(node, 'unlinkIdentity', { ...unlinking, now: now() }),

@@ -55,6 +55,16 @@ const RACES: Readonly<Record<string, Race>> = {
     const outcomes = await atOnce(open(one), unlink(other))
     return outcomes[1] === 'unlinked' ? isAnyLive(other, opened) : outcomes.join(' and ')
   },
+  async 'a code and the deletion of its user'({ one, other }) {
+    const { user, redeemed, redeem } = await aCode(one)
+    await atOnce(redeem(one), () => perform(other, 'deleteUser', user.id))
+    return isAnyLive(other, redeemed)
+  },
+  async 'an assertion and the deletion of its user'({ one, other }) {
+    const { user, opened, open } = await anAssertedPerson(one)
+    await atOnce(open(one), () => perform(other, 'deleteUser', user.id))
+    return isAnyLive(other, opened)
+  },
   async 'an approval and the sign-out'({ one, other }) {
     const person = await aPerson(one)
     const { authorization, approval } = await aRequest(one, person)

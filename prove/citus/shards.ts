@@ -149,12 +149,12 @@ const MACHINES = `select nodename || ':' || nodeport as machine from pg_dist_nod
 /** The names of shards end with their numbers. */
 const STATEMENTS = `select coalesce(sum(calls), 0)::int as count from pg_stat_statements join pg_database on oid = dbid
   where datname = current_database() and query ~ '_[0-9]{6}'`
-/** The columns with the names of rows, and the table that they are named by. */
+/** The columns with the names of rows, and the tables that they are named by. */
 const TABLES = {
-  sessions: ['session_id', 'sessions'],
-  identities: ['identity_key', 'identities'],
-  authorizations: ['authorization_id', 'authorizations'],
-  grants: ['grant_id', 'authorizations'],
+  sessions: ['session_id', ['sessions']],
+  identities: ['identity_key', ['identities']],
+  authorizations: ['authorization_id', ['authorizations']],
+  grants: ['grant_id', ['authorizations', 'grants']],
 } as const
 
 /** Counts the statements on shards of operations alone, if all machines have the extension pg_stat_statements. */
@@ -188,7 +188,7 @@ export async function proveNames(url: string, findings: Findings): Promise<strin
   let count = 0
   for (const [table, [key, namedBy]] of Object.entries(TABLES)) {
     const named = await client.query({
-      text: 'select user_id, row_key from user_rows where row_table = $1',
+      text: 'select user_id, row_key from user_rows where row_table = any($1)',
       values: [namedBy],
       rowMode: 'array',
     })

@@ -51,7 +51,7 @@ export interface UserOperations {
    * tokens meanwhile; they stay revoked.
    */
   enableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  /** Deletes the user with all sessions, memberships and remembered consents. The user's grants become invalid. */
+  /** Deletes the user with all sessions, memberships and remembered consents, and revokes the grants. */
   deleteUser: [id: UserId, outcome: 'deleted' | 'unknown']
   /** Revokes the user's sessions and grants from before now, and deletes the remembered consents. */
   revokeUserTokens: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']

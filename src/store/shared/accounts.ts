@@ -47,6 +47,13 @@ const DELETE_OWN = [
   shared(`delete from identities where ${eachOf('identities', 'user_id = :userId')}`),
   shared('delete from identity_proofs where user_id = :userId'),
 ]
+/** An import may give the id to a user again, whose not-before time would not end what a clock that was ahead issued (threats.md STO-13). */
+const CODES = `user_id = :userId and status = 'approved'`
+const GRANTS = 'user_id = :userId and revoked_at is null'
+const END_GRANTED = [
+  shared(`update authorizations set status = 'burned' where ${eachOf('authorizations', CODES)}`),
+  shared(`update grants set revoked_at = created_at where ${eachOf('grants', GRANTS)}`),
+]
 const FIND_OTHER_OWNER = shared('select user_id from users where email = :email and user_id <> :id')
 const SET_EMAIL = shared(
   `update users set email = :email, email_verified_at = :emailVerifiedAt, updated_at = :now
@@ -132,6 +139,7 @@ const handlers = {
     *run(id) {
       const deleted = yield* rows(DELETE, { id })
       yield* deleteAccess(id)
+      for (const statement of END_GRANTED) yield* rows(statement, { userId: id })
       for (const statement of DELETE_OWN) yield* rows(statement, { userId: id })
       return deleted.length === 1 ? 'deleted' : 'unknown'
     },

@@ -387,8 +387,9 @@ export const tokenCases: Suite = (check) => {
 
 /** A grant that was created by redeeming a code. */
 export async function aLiveGrant(store: StoreDriver, differing: Partial<GrantRecord> = {}): Promise<GrantRecord> {
-  const { approval } = await approved(store)
-  const redemption = aRedemption(approval, { grant: aGrant(differing) })
+  const grant = aGrant(differing)
+  const { approval } = await approved(store, { userId: grant.userId })
+  const redemption = aRedemption(approval, { grant })
   assert.equal(await perform(store, 'redeemCode', redemption), 'redeemed')
   return redemption.grant
 }

@@ -7,15 +7,18 @@ import { perform, performAll, race, startSessions, tally, times, type Suite } fr
 import { anIdentity } from '../../../support/provider/provider-records.ts'
 import {
   aClient,
+  aGrant,
   aHash,
   aLink,
   aMembership,
+  aRedemption,
   aSession,
   aSessionStart,
   aUser,
   at,
   NOW,
 } from '../../../support/records.ts'
+import { approved } from '../token/authorizations.ts'
 import { aSecondFactor } from '../../../support/sign-in/factor-records.ts'
 
 /** An account with everything. `id`: one that the user had elsewhere. */
@@ -131,6 +134,29 @@ export const importedUserCases: Suite = (check) => {
         const thief = aUser({ email: String(account.user.email) })
         assert.equal(await perform(second, 'createUser', thief), 'email-taken')
       }
+    },
+  )
+
+  check(
+    'STO-13: a user who was deleted and is imported again has no grant, code or session of before, also of a clock ahead',
+    async ({ first, second }) => {
+      const account = anImport()
+      const { id: userId } = account.user
+      await perform(first, 'importUser', account)
+      const [session, grant, later] = [aSession({ userId }), aGrant({ userId }, at(50)), aGrant({ userId }, at(50))]
+      await startSessions(first, aSessionStart({ session }))
+      const [{ approval }, { approval: other }] = [await approved(first, { userId }), await approved(first, { userId })]
+      const redemption = aRedemption(approval, { grant })
+      assert.equal(await perform(first, 'redeemCode', redemption), 'redeemed')
+      await perform(first, 'deleteUser', userId)
+      assert.equal(
+        await perform(second, 'importUser', { ...account, user: { ...account.user, notBefore: at(1) } }),
+        'created',
+      )
+      assert.notEqual((await second.findGrant(redemption.grant.id))?.revokedAt, undefined)
+      assert.equal(await perform(second, 'redeemCode', aRedemption(other, { grant: later })), 'unknown')
+      assert.equal(await second.findSession(session.id), undefined)
+      assert.deepEqual(await second.listMemberships(userId), account.memberships)
     },
   )
 

@@ -31,6 +31,7 @@ type Ending = (store: StoreDriver, userId: UserId, clientId: ClientId) => Promis
 /** What ends the codes and grants of a user. The not-before times are older than the approvals, so each row is from after them. */
 const ENDINGS: readonly (readonly [name: string, end: Ending])[] = [
   ['disableUser', (store, id) => perform(store, 'disableUser', { id, now: at(-1) })],
+  ['deleteUser', (store, id) => perform(store, 'deleteUser', id)],
   ['revokeUserTokens', (store, id) => perform(store, 'revokeUserTokens', { id, now: at(-1) })],
   [
     'removeApp',

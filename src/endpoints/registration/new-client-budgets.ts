@@ -45,7 +45,7 @@ export function takeNewClient(
 function redirectHosts(redirectUris: readonly string[]): readonly string[] {
   const hosts: string[] = []
   for (const uri of redirectUris) {
-    const host = writtenHost(uri)
+    const { hostname: host } = writtenHost(uri)
     if (!isPrivateUse(uri) && !leadsToThisComputer(host) && !hosts.includes(host)) hosts.push(host)
   }
   return hosts

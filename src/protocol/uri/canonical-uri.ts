@@ -55,9 +55,13 @@ export function findHostFault({ authority, url }: ReadUri): string | undefined {
   return isReservedAddress(url.hostname) ? 'has a reserved address as its host' : undefined
 }
 
-/** The host of a URI as it is written: `URL.hostname` if `findHostFault` finds nothing, without parsing the URI again. */
-export function writtenHost(text: string): string {
-  return withoutPort(PARTS.exec(text)?.[2] ?? '')
+/**
+ * The host of a URI as it is written, and with its port: `URL.hostname` and `URL.host` of an https URI in which `findHostFault` finds nothing, without
+ * parsing it again.
+ */
+export function writtenHost(text: string): { readonly host: string; readonly hostname: string } {
+  const host = PARTS.exec(text)?.[2] ?? ''
+  return { host, hostname: withoutPort(host) }
 }
 
 function withoutPort(authority: string): string {

@@ -1,6 +1,6 @@
 import type { AppRedirects } from './app-redirect.ts'
 import type { Brand } from '../../base/brand.ts'
-import { findHostFault, findPathFault, readUri, type ReadUri } from './canonical-uri.ts'
+import { findHostFault, findPathFault, readUri, writtenHost, type ReadUri } from './canonical-uri.ts'
 import { isLoopbackHost, leadsToThisComputer } from './loopback.ts'
 
 /** A redirect URI to which an authorization response may be sent. The registered and the presented URI are compared byte for byte. */
@@ -91,7 +91,7 @@ export function isPrivateUse(uri: string): boolean {
  */
 export function webHost(uri: string): string | undefined {
   if (isPrivateUse(uri)) return undefined
-  const { host, hostname } = new URL(uri)
+  const { host, hostname } = writtenHost(uri)
   return leadsToThisComputer(hostname) ? undefined : host
 }
 

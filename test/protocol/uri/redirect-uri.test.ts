@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { WEB_URL } from '../../support/arbitrary-texts.ts'
 import { openAppRedirects } from '../../../src/protocol/uri/app-redirect.ts'
 import { describeSentUri, describeUri } from '../../../src/protocol/uri/canonical-uri.ts'
-import { checkRedirectUri, type RedirectUriPolicy } from '../../../src/protocol/uri/redirect-uri.ts'
+import { leadsToThisComputer } from '../../../src/protocol/uri/loopback.ts'
+import { checkRedirectUri, webHost, type RedirectUriPolicy } from '../../../src/protocol/uri/redirect-uri.ts'
 
 const POLICY: RedirectUriPolicy = {
   apps: openAppRedirects(['cursor', 'vscode']),
@@ -305,8 +306,21 @@ test('REG-04: a usable https URI equals what the URL parser writes', () => {
     assert.equal(url.href, uri)
     assert.equal(url.username + url.password + url.hash, '')
     assert.ok(uri.startsWith(`${url.protocol}//${url.host}/`), uri)
+    assert.equal(webHost(uri), leadsToThisComputer(url.hostname) ? undefined : url.host)
   })
   fc.assert(property, { numRuns: 3000 })
+})
+
+test('the host of a redirect to another computer has its port; a redirect to this computer or to an app has none', () => {
+  const hosts = {
+    'https://app.example:8443/cb?x=1': 'app.example:8443',
+    'https://[2001:db8::1]/cb': '[2001:db8::1]',
+    'https://app.localhost:8443/cb': undefined,
+    'http://127.0.0.1:80/cb': undefined,
+    'http://[::1]:1/cb': undefined,
+    'com.example.app://cb/x': undefined,
+  }
+  for (const [uri, host] of Object.entries(hosts)) assert.equal(webHost(uri), host, uri)
 })
 
 test('REG-01: every usable URI has https, http on loopback, a scheme with a dot or an allowed scheme', () => {

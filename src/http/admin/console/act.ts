@@ -81,7 +81,11 @@ export async function act(
     render(desk, found, visit, visitor, { status, outcome: refusedWith(form, errors), asking: undefined })
   const again = (status: number, errors: Texts): Promise<ConsoleAnswer> =>
     asksFirst(form)
-      ? render(desk, found, visit, visitor, { status, outcome: undefined, asking: { form, subjects, values, errors } })
+      ? render(desk, found, visit, visitor, {
+          status,
+          outcome: undefined,
+          asking: { form, subjects, values, errors },
+        })
       : refuse(status, errors)
   if (form.subject !== undefined && subjects.length === 0) return refuse(422, { '': 'Choose a row.' })
   if (subjects.length > SUBJECT_LIMIT) return refuse(422, { '': `At most ${SUBJECT_LIMIT} rows at a time.` })
@@ -121,7 +125,7 @@ export async function act(
   if (form.shows !== undefined && answer !== undefined)
     return showAnswer(desk, found, visit, visitor, form.shows, answer)
   if (form.result !== undefined && answer !== undefined) {
-    const result = form.result(answer)
+    const result = form.result(answer, frameOf(desk, found, visit, visitor))
     return render(desk, found, visit, visitor, { status: 200, outcome: undefined, asking: undefined, result })
   }
   const undo = before === undefined || answer === undefined ? undefined : form.undoes?.(before, answer)

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml'
 import * as z from 'zod'
@@ -190,12 +190,25 @@ function tooDeep(path: string): UsageError {
 }
 
 function readText(path: string): string {
+  const bytes = readAtMost(path, BYTES_LIMIT + 1)
+  if (bytes.length > BYTES_LIMIT) throw new UsageError(`${path} has more than 1 MiB.`)
+  return bytes.toString()
+}
+
+/** A pipe has no size before it ends, and may never end. */
+function readAtMost(path: string, most: number): Buffer {
+  let file: number | undefined
   try {
-    if (statSync(path).size > BYTES_LIMIT) throw new UsageError(`${path} has more than 1 MiB.`)
-    return readFileSync(path, 'utf8')
+    file = openSync(path, 'r')
+    const bytes = Buffer.allocUnsafe(most)
+    let length = 0
+    for (let count = -1; count !== 0 && length < most; length += count)
+      count = readSync(file, bytes, { offset: length })
+    return bytes.subarray(0, length)
   } catch (cause) {
-    if (cause instanceof UsageError) throw cause
     throw new UsageError(`${path} cannot be read: ${(cause as NodeJS.ErrnoException).code}`)
+  } finally {
+    if (file !== undefined) closeSync(file)
   }
 }
 

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -97,6 +99,16 @@ for (const [what, text, message] of [
     assert.match(stderr, message)
     assert.doesNotMatch(stderr, /s3cr3t|aaaaaaaaaaaaaaaaaaaa/)
   })
+
+test('APL-01: a pipe is read up to the limit, however much its writer has', async () => {
+  const path = join(server.folder, 'pipe')
+  execFileSync('mkfifo', [path])
+  const writer = spawn('sh', ['-c', 'exec head -c 4000000 /dev/zero > "$0"', path], { stdio: 'ignore' })
+  const ended = once(writer, 'exit')
+  const { code, stderr } = await apply(['-f', path, '--plan'])
+  assert.deepEqual([code, stderr], [2, `grantor: ${path} has more than 1 MiB.\n`])
+  assert.notEqual((await ended)[0], 0)
+})
 
 test('APL-01: one record in two files, and files of two sets, are refused; files of one set are applied together', async () => {
   const twice = await apply([

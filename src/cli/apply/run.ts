@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { AdminError } from '../../admin/admin-error.ts'
 import { CHANGE_LIMIT, type AppliedRecord, type AppliedSetDocument } from '../../admin/apply.ts'
 import { visible } from '../lib/columns.ts'
@@ -23,7 +24,9 @@ const REQUEST_LIMIT = 8000
  * Makes the changes of a plan, one task after the other. The set is marked before each record, so that a run that another one followed stops. The first
  * task that fails ends the run. What it did stays, and the next run continues.
  */
-export async function runPlan({ set, mark, owned, changes, secrets }: Plan, perform: PerformTask): Promise<RunReport> {
+export async function runPlan(plan: Plan, perform: PerformTask): Promise<RunReport> {
+  const { set, mark, owned, changes, secrets } = plan
+  assert(plan.reading === 'read', 'The secrets of the files were not read.')
   const done: Change[] = []
   const replaced: SecretCall[] = []
   let current = mark

@@ -54,7 +54,7 @@ test('APL-02: a second run calls no task that changes something, writes no event
   assert.match(second, /client_secret: compared when applied\nNothing differs from the set production\.\n$/)
   assert.equal(events(), before)
   const { perform, changing } = counting()
-  const plan = await makePlan(await readFiles([EVERYTHING], TERMINAL), perform, { prune: true })
+  const plan = await makePlan(await readFiles([EVERYTHING], TERMINAL, 'read'), perform, { prune: true })
   const { done, replaced } = await runPlan(plan, perform)
   assert.deepEqual([done, replaced, changing], [[], [], ['provider.update', 'client.set-secret']])
   assert.equal(events(), before)
@@ -106,7 +106,8 @@ test('a change by hand is drift: --plan names it with exit code 3, and a run tak
       { kind: 'provider' },
       { kind: 'client' },
     ],
-    compared_secrets: [
+    compared_secrets: [],
+    uncompared_secrets: [
       { kind: 'provider', key: 'entra' },
       { kind: 'client', key: 'board' },
     ],
@@ -283,7 +284,7 @@ test('APL-04: of two runs of one set at once, one gets a conflict, and the recor
     const paths = [one, other].map((name) => writeSet({ clients: clients(name) }, 'raced'))
     const { perform } = counting()
     const plans = await Promise.all(
-      paths.map(async (path) => makePlan(await readFiles([path], TERMINAL), perform, { prune: false })),
+      paths.map(async (path) => makePlan(await readFiles([path], TERMINAL, 'read'), perform, { prune: false })),
     )
     const reports = await Promise.all(plans.map((plan) => runPlan(plan, perform)))
     const won = reports.findIndex(({ failure }) => failure === undefined)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { adminServerOf } from '../../support/admin-server.ts'
@@ -9,7 +9,7 @@ import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, openServerForCommands } from '../../support/command.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { perform, type Members } from '../../support/tasks.ts'
-import { openFiles } from './files.ts'
+import { openFiles, RECORDS } from './files.ts'
 
 const server = await openServerForCommands(WHOLE_FILE)
 const stage = adminServerOf(server)
@@ -123,6 +123,20 @@ test('APL-01: one record in two files, and files of two sets, are refused; files
   assert.match(sets.stderr, /The files name the sets production, other/)
   const both = await apply(['-f', ONE, '-f', writeSet({ domains: { trusted: ['claude.ai'] } }), '--plan'])
   assert.deepEqual([both.code, both.stdout], [3, '+ organization acme\n+ domain claude.ai\n'])
+})
+
+test('APL-01: a plan needs none of the secrets that it does not compare, and a run needs each', async () => {
+  const path = writeSet(RECORDS)
+  rmSync(join(server.folder, 'entra-secret'))
+  const planned = await apply(['-f', path, '--plan'], { variables: {} })
+  assert.deepEqual([planned.code, planned.stderr], [3, ''])
+  assert.match(planned.stdout, /\+ provider entra\n\+ client board\n\+ client app\n/)
+  const run = await assertStoreUnchanged(server, () => apply(['-f', path, '--yes'], { variables: {} }))
+  assert.equal(run.code, 2)
+  assert.match(
+    run.stderr,
+    /providers\.0\.client_secret: it names .*\n.*clients\.0\.client_secret: the variable BOARD_SECRET/,
+  )
 })
 
 test('options that contradict each other are refused with exit code 2', async () => {

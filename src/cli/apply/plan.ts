@@ -1,5 +1,5 @@
 import { AdminError } from '../../admin/admin-error.ts'
-import type { AppliedRecord, AppliedSetDocument } from '../../admin/apply.ts'
+import { APPLIED_RECORD_LIMIT, type AppliedRecord, type AppliedSetDocument } from '../../admin/apply.ts'
 import { LIST_LIMIT } from '../../admin/page.ts'
 import { UsageError } from '../lib/failure.ts'
 import { requireTask, type Members, type PerformTask } from '../lib/perform-task.ts'
@@ -81,6 +81,7 @@ export async function makePlan(
     reading,
     left: prune ? [] : left,
     refusals: [
+      ...refuseTooMany(set, owned, records.length + left.length),
       ...others.flatMap((other) => refuseOwned(other, records)),
       ...planned.flatMap(({ refusal }) => refusal ?? []),
       ...missing,
@@ -218,6 +219,14 @@ function deletionOf({ deleteTask }: Kind): string {
 
 function ownedBy(others: readonly AppliedSetDocument[], kind: Kind, key: string): string | undefined {
   return others.find(({ records }) => isIn(records, kind, key))?.set
+}
+
+/** A record joins the set when it was created, and leaves it when it was deleted, which comes last. */
+function refuseTooMany(set: string, owned: readonly AppliedRecord[], count: number): readonly string[] {
+  if (count <= APPLIED_RECORD_LIMIT) return []
+  return [
+    `The set ${set} has ${owned.length} records, and would get ${count - owned.length} more. A set has at most ${APPLIED_RECORD_LIMIT.toLocaleString('en')}: delete some with --prune before.`,
+  ]
 }
 
 function refuseOwned(other: AppliedSetDocument, records: readonly FileRecord[]): readonly string[] {

@@ -196,6 +196,10 @@ test('a set takes no record of another one, and a server has at most 20 sets of 
   for (let from = 100; from < 1000; from += 100)
     ({ mark } = await record('full', { step: 'continue', mark, add: add(from) }))
   await assert.rejects(record('full', { step: 'continue', mark, add: add(1000) }), /A set has at most 1,000 records/)
+  const more = await assertStoreUnchanged(server, () =>
+    apply(['-f', writeSet({ domains: { trusted: ['claude.ai'] } }, 'full'), '--plan', '--prune']),
+  )
+  assert.deepEqual([more.code, /The set full has 1000 records, and would get 1 more\./.test(more.stderr)], [2, true])
   await assert.rejects(record('second', { add: add(0).slice(0, 1) }), /The client client-0 belongs to the set full/)
   const { sets } = await perform<{ readonly sets: readonly unknown[] }>(context, 'apply.list', {})
   for (let count = sets.length; count < 20; count += 1) await record(`set-${count}`)

@@ -11,6 +11,7 @@ import {
   matchesSecretHash,
   slowSecretHash,
 } from '../protocol/client/authentication.ts'
+import { describeMetadata } from '../protocol/client/metadata.ts'
 import { parseUserId } from '../protocol/ids.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import { NO_SCOPE } from '../protocol/token/scope.ts'
@@ -68,7 +69,7 @@ export async function importClient(
     const made = await prepareClient(context, input)
     const client = disabled ? { ...made.client, disabledAt: context.clock() } : made.client
     const stored = await context.store.findClient(client.id)
-    if (stored !== undefined) return { outcome: isSame(context, stored, client, givenSecret), reasons: [], refusedUris }
+    if (stored !== undefined) return { ...compare(context, stored, client, givenSecret), reasons: [], refusedUris }
     if (options.isDryRun) return { outcome: 'created', reasons, refusedUris }
     if (made.secret !== undefined) options.keepSecret?.(chosenId, made.secret)
     const about = { details: { source: options.source } }
@@ -76,8 +77,9 @@ export async function importClient(
       return { outcome: 'created', reasons, refusedUris }
     // Without an answer of the store it may have been created by this import.
     const found = await context.store.findClient(client.id)
-    const outcome = found === undefined ? 'differs' : isSame(context, found, client, givenSecret ?? made.secret)
-    return { outcome, reasons: outcome === 'same' ? reasons : [], refusedUris }
+    if (found === undefined) return { outcome: 'differs', reasons: [], refusedUris }
+    const compared = compare(context, found, client, givenSecret ?? made.secret)
+    return { ...compared, reasons: compared.outcome === 'same' ? reasons : [], refusedUris }
   } catch (cause) {
     if (!(cause instanceof AdminError)) throw cause
     const detail = cause.message.replaceAll('\n', '; ')
@@ -110,13 +112,18 @@ async function takeUris(context: TaskContext, given: Partial<ImportedClient>) {
   return { taken, refused: [...new Set(refused)] }
 }
 
-function isSame(
+function compare(
   { secrets }: Pick<TaskContext, 'secrets'>,
   stored: ClientRecord,
   made: ClientRecord,
   secret: string | undefined,
-): 'same' | 'differs' {
-  return hasSecret(secrets, stored, made, secret) && textOf(stored) === textOf(made) ? 'same' : 'differs'
+): Pick<ImportedClientResult, 'outcome' | 'detail'> {
+  const [before, after] = [membersOf(stored), membersOf(made)]
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  )
+  if (!hasSecret(secrets, stored, made, secret)) names.push('client_secret')
+  return names.length === 0 ? { outcome: 'same' } : { outcome: 'differs', detail: names.join(', ') }
 }
 
 function hasSecret(
@@ -130,12 +137,8 @@ function hasSecret(
   return hash === undefined || !isSlowSecret(hash) || hash === made.secretHash
 }
 
-/** What an import says about a client. The store keeps no members that are undefined, and has others in another order. */
-function textOf({ metadata, rules, disabledAt }: ClientRecord): string {
-  const kept = JSON.parse(JSON.stringify({ ...metadata, ...rules })) as object
-  return JSON.stringify([Object.entries(kept).toSorted(byName), disabledAt === undefined])
-}
-
-function byName([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
-  return one < other ? -1 : 1
+/** What an import says about a client, by the names of the neutral format. */
+function membersOf({ metadata, rules, disabledAt }: ClientRecord): Readonly<Record<string, unknown>> {
+  const named = Object.entries(rules).map(([rule, value]) => [`rules.${rule}`, value] as const)
+  return { ...describeMetadata(metadata), ...Object.fromEntries(named), disabled: disabledAt !== undefined }
 }

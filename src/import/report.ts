@@ -14,7 +14,7 @@ export interface ReportLine {
   readonly id: string | undefined
   readonly outcome: ImportOutcome
   readonly reasons: readonly ImportReason[]
-  /** Names of members, or a line. Of clients also what the server says. */
+  /** Names of members, also of those that differ or were changed, or a line. Of clients also what the server says. */
   readonly detail?: string | undefined
 }
 

@@ -3,7 +3,6 @@ import { AdminError } from '../admin/admin-error.ts'
 import { atTimeOfDatabase } from '../admin/run-task.ts'
 import type { TaskContext } from '../admin/task.ts'
 import { noteForeignHashes } from '../maintenance/foreign-hashes.ts'
-import type { Outcome } from '../ports/operations/index.ts'
 import type { OrganizationId } from '../protocol/ids.ts'
 import { APPLICATION } from '../protocol/sign-in/authentication.ts'
 import { importClient } from './import-client.ts'
@@ -20,7 +19,7 @@ import {
 } from './records.ts'
 import { openOutput, type OutputFile, type ReportLine } from './report.ts'
 import type { Source, SourceFiles } from './source.ts'
-import { storeUsers } from './store-users.ts'
+import { storeUsers, type StoredUser } from './store-users.ts'
 import { openTally, type ImportCounts, type Tally } from './tally.ts'
 
 /** What the operator wants of an import. */
@@ -209,13 +208,13 @@ async function flush(running: Import): Promise<void> {
   const outcomes = (await storeUsers(context, plans, options)).values()
   for (const one of batch) {
     if (one.kind === 'noted') note(running, one.record, one.noted)
-    else note(running, one.record, notedOf(one, outcomes.next().value as Outcome<'importUser'>))
+    else note(running, one.record, notedOf(one, outcomes.next().value as StoredUser))
   }
 }
 
 function notedOf(
   { record, plan }: Extract<Waiting, { readonly kind: 'planned' }>,
-  outcome: Outcome<'importUser'>,
+  { outcome, differing }: StoredUser,
 ): Noted {
   switch (outcome) {
     case 'email-taken':
@@ -228,7 +227,12 @@ function notedOf(
     case 'same':
     case 'differs':
     case 'updated':
-      return { outcome, reasons: [...new Set([...record.notes, ...plan.notes])], id: plan.account.user.id }
+      return {
+        outcome,
+        reasons: [...new Set([...record.notes, ...plan.notes])],
+        id: plan.account.user.id,
+        detail: differing.length === 0 ? undefined : differing.join(', '),
+      }
   }
 }
 
@@ -256,8 +260,9 @@ async function takeOrganization(
     known === undefined && (options.isDryRun || (await context.store.createOrganization(made)) === 'created')
   // Without an answer of the store it may have been created by this import.
   const stored = created ? undefined : (known ?? (await context.store.findOrganization(id)))
-  const outcome = stored?.name === name ? 'same' : 'differs'
-  note(running, record, { outcome: created ? 'created' : outcome, reasons: [], id })
+  const differs = !created && stored?.name !== name
+  const outcome = differs ? 'differs' : created ? 'created' : 'same'
+  note(running, record, { outcome, reasons: [], id, detail: differs ? 'name' : undefined })
 }
 
 async function takeClient(running: Import, record: SourceRecord, client: ImportedClient): Promise<void> {

@@ -5,7 +5,7 @@ import type { UserImport } from '../ports/operations/user.ts'
 import type { SecondFactorRecord } from '../ports/records/second-factor.ts'
 import type { UserRecord } from '../ports/records/user.ts'
 import { firstSignInOf } from '../protocol/sign-in/account.ts'
-import { isAsImported } from '../protocol/sign-in/imported-account.ts'
+import { differingMembers } from '../protocol/sign-in/imported-account.ts'
 import { secretName } from '../protocol/sign-in/totp.ts'
 import type { PlannedUser } from './plan-user.ts'
 
@@ -18,12 +18,19 @@ export interface StoreOptions {
   readonly isUpdate: boolean
 }
 
-/** Stores users in one commit, each completely or not at all. Returns their outcomes in the same order. */
+/** What became of a user. */
+export interface StoredUser {
+  readonly outcome: Outcome<'importUser'>
+  /** The members of the account that differed from those of the file. */
+  readonly differing: readonly string[]
+}
+
+/** Stores users in one commit, each completely or not at all. Returns what became of them in the same order. */
 export async function storeUsers(
   context: Needs,
   users: readonly PlannedUser[],
   options: StoreOptions,
-): Promise<readonly Outcome<'importUser'>[]> {
+): Promise<readonly StoredUser[]> {
   const { store } = context
   const accounts = await Promise.all(users.map((user) => accountOf(context, user)))
   if (options.isDryRun) return Promise.all(accounts.map((account) => foresee(context, account, options)))
@@ -31,11 +38,13 @@ export async function storeUsers(
   const outcomes = await Promise.all(
     users.map((user, index) => again(context, user, first[index] as Outcome<'importUser'>)),
   )
-  if (!options.isUpdate) return outcomes
   return Promise.all(
     accounts.map(async (account, index) => {
       const outcome = outcomes[index] as Outcome<'importUser'>
-      return outcome === 'differs' ? update(context, account) : outcome
+      if (outcome !== 'differs') return { outcome, differing: [] }
+      const { user, ...others } = await readAccount(context, account)
+      const differing = user === undefined ? [] : differingMembers({ user, ...others }, account)
+      return { outcome: options.isUpdate ? await update(context, account) : outcome, differing }
     }),
   )
 }
@@ -97,27 +106,31 @@ async function findSameFactor(
   return isSame ? stored : undefined
 }
 
-/** What the store would return, without a change. */
-async function foresee(
-  { store }: Needs,
-  account: UserImport,
-  { isUpdate }: StoreOptions,
-): Promise<Outcome<'importUser'>> {
+/** What the store would do, without a change. */
+async function foresee(context: Needs, account: UserImport, { isUpdate }: StoreOptions): Promise<StoredUser> {
+  const { store } = context
   const { user, clientId } = account
-  if (clientId !== undefined && (await store.findClient(clientId)) !== undefined) return 'id-taken'
-  const stored = await store.findUser(user.id)
+  const only = (outcome: Outcome<'importUser'>): StoredUser => ({ outcome, differing: [] })
+  if (clientId !== undefined && (await store.findClient(clientId)) !== undefined) return only('id-taken')
+  const { user: stored, ...others } = await readAccount(context, account)
   const { email } = user
   if (stored?.email !== email && email !== undefined && (await store.findUserIdByEmail(email, user.id)) !== user.id)
-    return 'email-taken'
-  const found = await Promise.all(account.identities.map(({ key }) => store.findIdentity(key)))
-  const identities = found.filter((one) => one !== undefined)
-  if (identities.some(({ userId }) => userId !== user.id)) return 'identity-taken'
-  if (stored === undefined) return 'created'
-  const [memberships, secondFactor, role] = await Promise.all([
-    store.listMemberships(user.id),
-    store.findSecondFactor(user.id),
-    store.findRole(user.id),
+    return only('email-taken')
+  if (others.identities.some(({ userId }) => userId !== user.id)) return only('identity-taken')
+  if (stored === undefined) return only('created')
+  const differing = differingMembers({ user: stored, ...others }, account)
+  if (differing.length === 0) return only('same')
+  const isUpdated = isUpdate && (await store.findRole(user.id)) === undefined && mayReplace(stored, account)
+  return { outcome: isUpdated ? 'updated' : 'differs', differing }
+}
+
+/** What there is of an account, with the identities that the file names, whoever has them. */
+async function readAccount({ store }: Needs, { user: { id }, identities: named }: UserImport) {
+  const [user, memberships, secondFactor, ...found] = await Promise.all([
+    store.findUser(id),
+    store.listMemberships(id),
+    store.findSecondFactor(id),
+    ...named.map(({ key }) => store.findIdentity(key)),
   ])
-  if (isAsImported({ user: stored, identities, memberships, secondFactor }, account)) return 'same'
-  return isUpdate && role === undefined && mayReplace(stored, account) ? 'updated' : 'differs'
+  return { user, memberships, secondFactor, identities: found.filter((one) => one !== undefined) }
 }

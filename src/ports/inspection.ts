@@ -132,6 +132,8 @@ export interface ClientInspection {
   readonly mailDueAt: EpochMs | undefined
   /** The users who have the id of a client. */
   readonly twins: readonly UserId[]
+  /** The clients with the hash of a secret that another system made, by `client_id`. */
+  readonly slowSecrets: readonly { readonly clientId: string; readonly isUsed: boolean }[]
 }
 
 export interface StoreInspection {

@@ -147,8 +147,61 @@ test('IMP-07: --update leaves an account alone that was used, disabled, changed 
   for (const isDryRun of [true, false]) {
     const result = await importFile(t, server, line('Grace'), { isUpdate: true, isDryRun })
     assert.deepEqual(outcomesOf(result), ['differs', 'differs', 'differs', 'differs'])
+    assert.deepEqual(
+      result.report.map(({ detail }) => detail),
+      ['name', 'name, disabled', 'name, password_hash', 'email, email_verified, name'],
+    )
   }
   assert.deepEqual(await Promise.all(ids.map(find)), before)
+})
+
+test('the report names each member that differs or was changed, and has no value of one', async (t) => {
+  const client = { type: 'client', client_id: 'd-board', client_name: 'Board', redirect_uris: ['https://d.example/cb'] }
+  await importFile(
+    t,
+    server,
+    writeRecords(t, [
+      { type: 'organization', id: 'd-acme', name: 'Acme' },
+      aUserLine('d-1', { password_hash: BCRYPT, profile: { given_name: 'Ada', nickname: 'a' } }),
+      { ...client, client_secret: 'oW9vQ2lBvYh8kq0sS3nE' },
+    ]),
+  )
+  const values = {
+    email: 'values-of-email@acme.test',
+    email_verified: true,
+    name: 'value of name',
+    password_hash: HASH_VECTORS[1]?.text,
+    profile: { given_name: 'Ada', family_name: 'value of family name' },
+    totp: { secret: base32(SECRET) },
+    identities: [{ provider: 'delegate', subject: 'value-of-subject' }],
+    organizations: ['d-acme'],
+    disabled: true,
+  }
+  const newer = writeRecords(t, [
+    { type: 'organization', id: 'd-acme', name: 'value of organization' },
+    aUserLine('d-1', values),
+    { ...client, client_name: 'value of client', client_secret: 'valueOfSecretValueOf', rules: { pkce: 'required' } },
+  ])
+  const all =
+    'email, email_verified, name, password_hash, disabled, totp, profile.nickname, profile.family_name, identities, organizations'
+  for (const [isUpdate, isDryRun, outcome] of [
+    [false, true, 'differs'],
+    [false, false, 'differs'],
+    [true, true, 'updated'],
+    [true, false, 'updated'],
+  ] as const) {
+    const { report, text } = await importFile(t, server, newer, { isUpdate, isDryRun })
+    assert.deepEqual(
+      report.map((line) => [line.outcome, line.detail]),
+      [
+        ['differs', 'name'],
+        [outcome, all],
+        ['differs', 'client_name, rules.pkce, client_secret'],
+      ],
+    )
+    for (const value of ['value', base32(SECRET), BCRYPT, values.password_hash ?? ''])
+      assert.ok(!text.includes(value), value)
+  }
 })
 
 test('IMP-04: spellings of one address, and ids that repeat, are one account; the others name its line', async (t) => {

@@ -11,6 +11,8 @@ import { ok, warning, type Examination, type Finding } from './finding.ts'
 
 /** The ids that a finding names. */
 const NAMED = 3
+/** No other command lists the clients with such a secret. */
+const SLOW_NAMED = 100
 /** The share of GRANTOR_UNUSED_CLIENTS from which on the doctor warns. */
 const NEARLY_FULL = 0.8
 
@@ -28,6 +30,7 @@ export function checkClients(examination: Examination): readonly Finding[] {
     ...checkDevices(examination),
     ...checkRegistrations(examination),
     ...checkTwins(examination),
+    ...checkSlowSecrets(examination),
   ]
 }
 
@@ -38,9 +41,36 @@ function checkTwins({ store: { clients } }: Examination): readonly Finding[] {
   return [
     warning(
       'clients',
-      `${twins.length === 1 ? 'One user has' : `${twins.length} users have`} the id of a client: ${nameSome(twins)}. An API takes the tokens of the one for those of the other.`,
+      `${twins.length === 1 ? 'One user has' : `${twins.length} users have`} the id of a client: ${nameSome(twins, NAMED)}. An API takes the tokens of the one for those of the other.`,
       'Create the client with another client_id, then delete this one: grantor client delete <client>',
     ),
+  ]
+}
+
+/** No list of clients shows the hash of a secret that another system made. The first use replaces it, except for a secret that is easy to guess. */
+function checkSlowSecrets({ store: { clients } }: Examination): readonly Finding[] {
+  const idsWhere = (isUsed: boolean): readonly string[] =>
+    (clients?.slowSecrets ?? []).filter((one) => one.isUsed === isUsed).map(({ clientId }) => clientId)
+  const [unused, used] = [idsWhere(false), idsWhere(true)]
+  const remedy = 'Give such a client another secret: grantor client rotate-secret <client>'
+  return [
+    ...(unused.length === 0
+      ? []
+      : [
+          ok(
+            'secrets',
+            `Imported clients have not used their secrets yet, whose hashes are slow (${unused.length}): ${nameSome(unused, SLOW_NAMED)}. The first use replaces one, unless the secret is short or easy to guess.`,
+          ),
+        ]),
+    ...(used.length === 0
+      ? []
+      : [
+          warning(
+            'secrets',
+            `Imported clients use secrets that are short or easy to guess, so that their slow hashes stay (${used.length}): ${nameSome(used, SLOW_NAMED)}.`,
+            remedy,
+          ),
+        ]),
   ]
 }
 
@@ -154,9 +184,9 @@ function checkRegistrations({ choices, now, store: { clients } }: Examination): 
 }
 
 function idsOf(clients: readonly ClientRecord[]): string {
-  return nameSome(clients.map(listedIdOf))
+  return nameSome(clients.map(listedIdOf), NAMED)
 }
 
-function nameSome(ids: readonly string[]): string {
-  return [...ids.slice(0, NAMED), ...(ids.length > NAMED ? ['…'] : [])].join(', ')
+function nameSome(ids: readonly string[], most: number): string {
+  return [...ids.slice(0, most), ...(ids.length > most ? ['…'] : [])].join(', ')
 }

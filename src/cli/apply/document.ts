@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml'
 import * as z from 'zod'
@@ -16,12 +16,18 @@ export interface FileRecord {
   readonly key: string
   /** As the file has them, without the key and the secret. */
   readonly members: Members
+  readonly hasSecret: boolean
+  /** undefined: it has none, or secrets were not read. */
   readonly secret: string | undefined
 }
+
+/** `named`: only the places of secrets were read. */
+export type SecretReading = 'read' | 'named'
 
 /** What files describe together. */
 export interface AppliedFiles {
   readonly set: string
+  readonly secrets: SecretReading
   /** In the order in which they are applied. */
   readonly records: readonly FileRecord[]
 }
@@ -78,7 +84,11 @@ function listSchema(kind: Kind): z.ZodType {
 }
 
 /** Reads files that describe one set. @throws UsageError with every mistake, none of which repeats a secret */
-export async function readFiles(paths: readonly string[], terminal: Pick<Terminal, 'variable'>): Promise<AppliedFiles> {
+export async function readFiles(
+  paths: readonly string[],
+  terminal: Pick<Terminal, 'variable'>,
+  secrets: SecretReading,
+): Promise<AppliedFiles> {
   const files = await Promise.all(paths.map(async (path) => ({ path, ...(await readFile(path)) })))
   const mistakes: string[] = []
   const records: FileRecord[] = []
@@ -102,10 +112,12 @@ export async function readFiles(paths: readonly string[], terminal: Pick<Termina
       const other = places.get(id)
       if (other !== undefined) mistakes.push(`${at(place)}: the ${id} is described already, in ${other}.`)
       places.set(id, `${path}:${lineOf(place)}`)
-      const secret = reference === undefined ? undefined : readSecret(path, reference as SecretReference, terminal)
+      const hasSecret = reference !== undefined
+      const secret =
+        hasSecret && secrets === 'read' ? readSecret(path, reference as SecretReference, terminal) : undefined
       const fault = secret === undefined ? undefined : (secret.fault ?? checkSecret(kind, secret.value))
       if (fault !== undefined) mistakes.push(`${at([...place, SECRET])}: ${fault}`)
-      records.push({ kind, key, members, secret: secret?.value })
+      records.push({ kind, key, members, hasSecret, secret: secret?.value })
     }
   }
   const [set = ''] = sets
@@ -117,7 +129,7 @@ export async function readFiles(paths: readonly string[], terminal: Pick<Termina
     )
   if (mistakes.length > 0) throw new UsageError(mistakes.map(visible).join('\n'))
   const order = (record: FileRecord): number => KINDS.indexOf(record.kind)
-  return { set, records: records.toSorted((one, other) => order(one) - order(other)) }
+  return { set, secrets, records: records.toSorted((one, other) => order(one) - order(other)) }
 }
 
 /** The records of a file. A schema turns the id of a client into that of its record, so a key is taken as it is written. */
@@ -190,12 +202,25 @@ function tooDeep(path: string): UsageError {
 }
 
 function readText(path: string): string {
+  const bytes = readAtMost(path, BYTES_LIMIT + 1)
+  if (bytes.length > BYTES_LIMIT) throw new UsageError(`${path} has more than 1 MiB.`)
+  return bytes.toString()
+}
+
+/** A pipe has no size before it ends, and may never end. */
+function readAtMost(path: string, most: number): Buffer {
+  let file: number | undefined
   try {
-    if (statSync(path).size > BYTES_LIMIT) throw new UsageError(`${path} has more than 1 MiB.`)
-    return readFileSync(path, 'utf8')
+    file = openSync(path, 'r')
+    const bytes = Buffer.allocUnsafe(most)
+    let length = 0
+    for (let count = -1; count !== 0 && length < most; length += count)
+      count = readSync(file, bytes, { offset: length })
+    return bytes.subarray(0, length)
   } catch (cause) {
-    if (cause instanceof UsageError) throw cause
     throw new UsageError(`${path} cannot be read: ${(cause as NodeJS.ErrnoException).code}`)
+  } finally {
+    if (file !== undefined) closeSync(file)
   }
 }
 

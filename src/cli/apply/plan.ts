@@ -1,10 +1,10 @@
 import { AdminError } from '../../admin/admin-error.ts'
-import type { AppliedRecord, AppliedSetDocument } from '../../admin/apply.ts'
+import { APPLIED_RECORD_LIMIT, type AppliedRecord, type AppliedSetDocument } from '../../admin/apply.ts'
 import { LIST_LIMIT } from '../../admin/page.ts'
 import { UsageError } from '../lib/failure.ts'
 import { requireTask, type Members, type PerformTask } from '../lib/perform-task.ts'
 import { compare, creationOf, type Call, type Difference } from './compare.ts'
-import type { AppliedFiles, FileRecord } from './document.ts'
+import type { AppliedFiles, FileRecord, SecretReading } from './document.ts'
 import { missingReferences, REFERENCES } from './references.ts'
 import { consequencesOf, KINDS, memberSchemas, SECRET, type Kind } from './kinds.ts'
 
@@ -36,6 +36,8 @@ export interface Plan {
   readonly owned: readonly AppliedRecord[]
   readonly changes: readonly Change[]
   readonly secrets: readonly SecretCall[]
+  /** `named`: no call has its secret, and the plan cannot be run. */
+  readonly reading: SecretReading
   /** Records of the set that the files no longer name, and that stay because the run does not prune. */
   readonly left: readonly AppliedRecord[]
   /** Why the run cannot begin. */
@@ -47,7 +49,7 @@ const PARALLEL = 16
 
 /** Compares files with what is in the store. It changes nothing. */
 export async function makePlan(
-  { set, records }: AppliedFiles,
+  { set, records, secrets: reading }: AppliedFiles,
   perform: PerformTask,
   { prune }: { readonly prune: boolean },
 ): Promise<Plan> {
@@ -76,8 +78,10 @@ export async function makePlan(
     owned,
     changes: [...planned.flatMap(({ change }) => change ?? []), ...deletions],
     secrets: planned.flatMap(({ secret }) => secret ?? []),
+    reading,
     left: prune ? [] : left,
     refusals: [
+      ...refuseTooMany(set, owned, records.length + left.length),
       ...others.flatMap((other) => refuseOwned(other, records)),
       ...planned.flatMap(({ refusal }) => refusal ?? []),
       ...missing,
@@ -129,7 +133,7 @@ interface Planned {
 }
 
 function planRecord(record: FileRecord, row: Members | undefined, isOwned: boolean): Planned {
-  const { kind, key, members, secret } = record
+  const { kind, key, members, hasSecret, secret } = record
   if (row === undefined) return planCreation(record)
   const name = `The ${kind.name} ${key}`
   if (row[kind.key] !== key) return { refusal: `${name} is named ${String(row[kind.key])} in the store. Name it so.` }
@@ -146,7 +150,7 @@ function planRecord(record: FileRecord, row: Members | undefined, isOwned: boole
   const changed = differences.map(({ member }) => member)
   const notes = changed.length === 0 ? [] : (kind.consequences?.(before, after, changed) ?? [])
   const plain = { kind, key, differences, notes, calls }
-  const call = kind.secret === undefined || secret === undefined ? undefined : secretCall(kind.secret, secret)
+  const call = kind.secret === undefined || !hasSecret ? undefined : secretCall(kind.secret, secret)
   return {
     ...(changed.length > 0 && { change: { change: 'update', ...plain } }),
     ...(changed.length === 0 && !isOwned && { change: { change: 'own', ...plain } }),
@@ -154,14 +158,14 @@ function planRecord(record: FileRecord, row: Members | undefined, isOwned: boole
   }
 }
 
-function planCreation({ kind, key, members, secret: value }: FileRecord): Planned {
+function planCreation({ kind, key, members, hasSecret, secret: value }: FileRecord): Planned {
   const { secret } = kind
   const creation = creationOf(kind, members)
   // The id of a record that exists may be one that this server made; that of a new one is chosen.
   const fault = requireTask(creation.task).input.shape[kind.key]?.safeParse(key).error?.issues[0]?.message
   if (fault !== undefined)
     return { refusal: `There is no ${kind.name} ${key}, and none can be created with this id. ${fault}` }
-  const isGiven = secret !== undefined && value !== undefined
+  const isGiven = secret !== undefined && hasSecret
   const isConfidential = kind.complete(members)['token_endpoint_auth_method'] !== 'none'
   const calls = [
     { ...creation, input: { ...creation.input, ...(isGiven && secret.isForNew && { [SECRET]: value }) } },
@@ -181,7 +185,7 @@ function hasKeys({ jwks, jwks_uri: uri }: Members): boolean {
   return jwks !== undefined || uri !== undefined
 }
 
-function secretCall(secret: NonNullable<Kind['secret']>, value: string): Call {
+function secretCall(secret: NonNullable<Kind['secret']>, value: string | undefined): Call {
   return { task: secret.task, input: { [SECRET]: value } }
 }
 
@@ -215,6 +219,14 @@ function deletionOf({ deleteTask }: Kind): string {
 
 function ownedBy(others: readonly AppliedSetDocument[], kind: Kind, key: string): string | undefined {
   return others.find(({ records }) => isIn(records, kind, key))?.set
+}
+
+/** A record joins the set when it was created, and leaves it when it was deleted, which comes last. */
+function refuseTooMany(set: string, owned: readonly AppliedRecord[], count: number): readonly string[] {
+  if (count <= APPLIED_RECORD_LIMIT) return []
+  return [
+    `The set ${set} has ${owned.length} records, and would get ${count - owned.length} more. A set has at most ${APPLIED_RECORD_LIMIT.toLocaleString('en')}: delete some with --prune before.`,
+  ]
 }
 
 function refuseOwned(other: AppliedSetDocument, records: readonly FileRecord[]): readonly string[] {

@@ -14,10 +14,12 @@ const COLOURS = { create: 'green', update: 'yellow', own: 'dim', delete: 'red', 
 const LEFT_SHOWN = 10
 
 /** The plan as text. No line has a secret. */
-export function planLines({ set, changes, secrets, left, refusals }: Plan, paint: Paint): readonly string[] {
+export function planLines(plan: Plan, paint: Paint): readonly string[] {
+  const { set, changes, secrets, left, refusals } = plan
+  const when = plan.reading === 'read' ? 'compared when applied' : 'not compared by a plan'
   const lines = [
     ...changes.flatMap((change) => changeLines(change, paint)),
-    ...secrets.map(({ kind, key }) => `? ${kind.name} ${visible(key)}\n    ${SECRET}: compared when applied`),
+    ...secrets.map(({ kind, key }) => `? ${kind.name} ${visible(key)}\n    ${SECRET}: ${when}`),
     ...leftLines(set, left),
   ]
   return changes.length + refusals.length > 0 ? lines : [...lines, `Nothing differs from the set ${set}.`]
@@ -47,11 +49,14 @@ function textOf(value: unknown): string {
 }
 
 /** The plan for programs. */
-export function planDocument({ set, changes, secrets, left, refusals }: Plan): object {
+export function planDocument({ set, changes, secrets, reading, left, refusals }: Plan): object {
+  const named = secrets.map(({ kind, key }) => ({ kind: kind.name, key }))
+  const isRead = reading === 'read'
   return {
     set,
     changes: changes.map(changeDocument),
-    compared_secrets: secrets.map(({ kind, key }) => ({ kind: kind.name, key })),
+    compared_secrets: isRead ? named : [],
+    uncompared_secrets: isRead ? [] : named,
     left,
     refusals,
   }

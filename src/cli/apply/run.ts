@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { AdminError } from '../../admin/admin-error.ts'
 import { CHANGE_LIMIT, type AppliedRecord, type AppliedSetDocument } from '../../admin/apply.ts'
 import { visible } from '../lib/columns.ts'
@@ -20,28 +21,30 @@ interface RunReport {
 const REQUEST_LIMIT = 8000
 
 /**
- * Makes the changes of a plan, one task after the other. The set is marked before each record, so that a run that another one followed stops. The first
- * task that fails ends the run. What it did stays, and the next run continues.
+ * Makes the changes of a plan, one task after the other. The mark of the set changes before each record, so that a run that another one followed
+ * stops. A record joins the set after its first task succeeded: if another administrator created it meanwhile, the task fails. The first task
+ * that fails ends the run. What it did stays, and the next run continues. If a run is killed before a record that it created joins, the next
+ * one finds the record as one that existed.
  */
-export async function runPlan({ set, mark, owned, changes, secrets }: Plan, perform: PerformTask): Promise<RunReport> {
+export async function runPlan(plan: Plan, perform: PerformTask): Promise<RunReport> {
+  const { set, mark, owned, changes, secrets } = plan
+  assert(plan.reading === 'read', 'The secrets of the files were not read.')
   const done: Change[] = []
   const replaced: SecretCall[] = []
   let current = mark
   let hasBegun = false
+  // What the next request adds to the set, and removes from it.
+  let joined: readonly AppliedRecord[] = []
   let gone: readonly AppliedRecord[] = []
   const counts = { created: 0, updated: 0, deleted: 0 }
   const record = async (step: 'continue' | 'finish', more: Members): Promise<void> => {
-    const now = hasBegun ? step : 'begin'
-    const answer = await perform<AppliedSetDocument>('apply.record', {
-      set,
-      step: now,
-      mark: current,
-      remove: gone,
-      ...more,
-    })
+    const change = { set, step: hasBegun ? step : 'begin', mark: current, add: joined, remove: gone }
+    // What is refused is not in the request that ends the run.
+    joined = []
+    gone = []
+    const answer = await perform<AppliedSetDocument>('apply.record', { ...change, ...more })
     current = answer.mark
     hasBegun = true
-    gone = []
   }
   const performAbout = async ({ kind, key }: Pick<Change, 'kind' | 'key'>, { task, input }: Call): Promise<Members> => {
     try {
@@ -68,16 +71,20 @@ export async function runPlan({ set, mark, owned, changes, secrets }: Plan, perf
     ]
     for (const chunk of chunksOf(plain)) {
       const records = (change: Change['change']) => chunk.filter((one) => one.change === change).map(recordOf)
+      joined = records('own')
       gone = records('forget')
-      await record('continue', { add: records('own') })
+      await record('continue', {})
       done.push(...chunk)
     }
     for (const change of others) {
       const { kind, key, calls } = change
       const isDeletion = change.change === 'delete'
       const isNew = !isDeletion && !owned.some((one) => one.kind === kind.name && one.key === key)
-      await record('continue', { add: isNew ? [recordOf(change)] : [] })
-      for (const call of calls) await performAbout(change, call)
+      await record('continue', {})
+      for (const call of calls) {
+        await performAbout(change, call)
+        if (isNew) joined = [recordOf(change)]
+      }
       if (isDeletion) gone = [recordOf(change)]
       counts[isDeletion ? 'deleted' : change.change === 'create' ? 'created' : 'updated'] += 1
       done.push(change)

@@ -39,7 +39,7 @@ export function addApply(parent: Command, terminal: Terminal): void {
       if (options.file === undefined)
         return withTasks(terminal, options, whenMissing, (as) => performOther(as(nameless), options, terminal))
       const { readFiles } = await import('../apply/document.ts')
-      const files = await readFiles(options.file, terminal)
+      const files = await readFiles(options.file, terminal, options.plan ? 'named' : 'read')
       const code = await withTasks(terminal, options, whenMissing, async (performAs) => {
         const { makePlan, requirePossible } = await import('../apply/plan.ts')
         const { changeDocument, planDocument, planLines } = await import('../apply/print.ts')

@@ -149,7 +149,7 @@ export function isGivenSecret(hash: SecretHash): boolean {
 }
 
 /** The hash of a secret that another system has made begins with it. Only an import stores one. */
-const SLOW = 'slow:'
+export const SLOW = 'slow:'
 
 /** Returns the hash of a secret of which only the hash of another system is known, as `Passwords.verify` reads it. */
 export function slowSecretHash(foreign: string): SecretHash {

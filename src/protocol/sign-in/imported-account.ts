@@ -16,28 +16,42 @@ interface Account {
   readonly secondFactor: { readonly secret: string } | undefined
 }
 
-/** Whether an account is what an import would make of it. Further identities and memberships were added here. */
+/** Whether an account is what an import would make of it. */
 export function isAsImported(stored: Account, imported: Account): boolean {
-  return (
-    stored.secondFactor?.secret === imported.secondFactor?.secret &&
-    statementOf(stored) === statementOf(imported) &&
-    hasAll(stored.identities, imported.identities, ({ key }) => key) &&
-    hasAll(stored.memberships, imported.memberships, ({ organizationId }) => organizationId)
-  )
+  return differingMembers(stored, imported).length === 0
+}
+
+/**
+ * The members that differ from what an import would make of an account, by their names in the neutral format of `src/import/records.ts`.
+ * Further identities and memberships were added here.
+ */
+export function differingMembers(stored: Account, imported: Account): readonly string[] {
+  const [before, after] = [statementOf(stored), statementOf(imported)]
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  return [
+    ...names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name])),
+    ...(hasAll(stored.identities, imported.identities, ({ key }) => key) ? [] : ['identities']),
+    ...(hasAll(stored.memberships, imported.memberships, ({ organizationId }) => organizationId)
+      ? []
+      : ['organizations']),
+  ]
 }
 
 /** The times are those of the import. */
-function statementOf({ user }: Account): string {
+function statementOf({ user, secondFactor }: Account): Readonly<Record<string, unknown>> {
   const { email, emailVerifiedAt, name, profile, passwordHash, disabledAt } = user
-  const states = [emailVerifiedAt !== undefined, disabledAt !== undefined]
-  return JSON.stringify([email, name, passwordHash, ...states, Object.entries(profile).toSorted(byName)])
+  return {
+    email,
+    email_verified: emailVerifiedAt !== undefined,
+    name,
+    password_hash: passwordHash,
+    disabled: disabledAt !== undefined,
+    totp: secondFactor?.secret,
+    ...Object.fromEntries(Object.entries(profile).map(([claim, value]) => [`profile.${claim}`, value])),
+  }
 }
 
 function hasAll<T>(stored: readonly T[], imported: readonly T[], keyOf: (one: T) => string): boolean {
   const known = new Set(stored.map(keyOf))
   return imported.every((one) => known.has(keyOf(one)))
-}
-
-function byName([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
-  return one < other ? -1 : 1
 }

@@ -2,6 +2,7 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ClientFilter } from '../../ports/operations/client.ts'
 import type { Page, Reach } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import { SLOW } from '../../protocol/client/authentication.ts'
 import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import { CHOSEN_PREFIX } from '../../protocol/client/identifier.ts'
 import type { ClientId, UserId } from '../../protocol/ids.ts'
@@ -243,9 +244,8 @@ const NEXT_MAIL = shared('select min(due_at) as due_at from mails')
 
 /** Chosen ids that the doctor examines. */
 const CHOSEN_INSPECTED = 10_000
-const CHOSEN = shared(
-  `select chosen_id from clients where client_id > '${CHOSEN_PREFIX}' and client_id < '${CHOSEN_PREFIX}~' order by client_id limit :limit`,
-)
+const IS_CHOSEN = `client_id > '${CHOSEN_PREFIX}' and client_id < '${CHOSEN_PREFIX}~'`
+const CHOSEN = shared(`select chosen_id from clients where ${IS_CHOSEN} order by client_id limit :limit`)
 const USERS_WITH = shared(`select user_id from users where user_id = any(string_to_array(:ids, ' ')) order by user_id`)
 
 /** The users who have the id of a client. */
@@ -253,6 +253,17 @@ function* findTwins(): Steps<readonly UserId[]> {
   const chosen = yield* rows(CHOSEN, { limit: CHOSEN_INSPECTED })
   const ids = listOf(chosen.map((row) => row['chosen_id'] as string))
   return (yield* rows(USERS_WITH, { ids })).map((row) => row['user_id'] as UserId)
+}
+
+/** An import keeps the id of a client, so all of them have chosen ones. */
+const SLOW_SECRETS = shared(
+  `select chosen_id, used_at from clients
+   where ${IS_CHOSEN} and substr(secret_hash, 1, ${SLOW.length}) = '${SLOW}' order by client_id limit :limit`,
+)
+
+function* findSlowSecrets(): Steps<ClientInspection['slowSecrets']> {
+  const found = yield* rows(SLOW_SECRETS, { limit: CHOSEN_INSPECTED })
+  return found.map((row) => ({ clientId: row['chosen_id'] as string, isUsed: row['used_at'] !== null }))
 }
 
 /** Reads what the doctor needs to find clients that would not be accepted again, a flood of registrations, users who cannot sign in, and mail that is not sent. */
@@ -272,6 +283,7 @@ export function* inspectClients(): Steps<ClientInspection> {
   const mailDueAt = (mail?.['due_at'] ?? undefined) as EpochMs | undefined
   const passwordFormats = yield* operatorReads.findPasswordFormats()
   const twins = yield* findTwins()
+  const slowSecrets = yield* findSlowSecrets()
   return {
     newest,
     grants,
@@ -285,6 +297,7 @@ export function* inspectClients(): Steps<ClientInspection> {
     consoleDisabledAt: listed.find(({ id }) => id === CONSOLE_CLIENT_ID)?.disabledAt,
     mailDueAt,
     twins,
+    slowSecrets,
     passwordFormats,
   }
 }

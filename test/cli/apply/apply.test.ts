@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { AppliedSetDocument } from '../../../src/admin/apply.ts'
 import { performOn, type PerformTask } from '../../../src/cli/lib/perform-task.ts'
 import { readFiles } from '../../../src/cli/apply/document.ts'
 import { makePlan } from '../../../src/cli/apply/plan.ts'
@@ -34,6 +35,15 @@ function events(): number {
   return selectAll(server, 'select * from audit_links').length
 }
 
+async function setOf(set: string): Promise<AppliedSetDocument | undefined> {
+  const { sets } = await performOn(server.context)<{ readonly sets: readonly AppliedSetDocument[] }>('apply.list', {})
+  return sets.find((one) => one.set === set)
+}
+
+async function recordsOf(set: string): Promise<readonly string[]> {
+  return ((await setOf(set))?.records ?? []).map(({ kind, key }) => `${kind} ${key}`)
+}
+
 /** Applies what must succeed, and returns what is printed. */
 async function applied(path: string, ...words: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await apply(['-f', path, '--yes', ...words])
@@ -54,7 +64,7 @@ test('APL-02: a second run calls no task that changes something, writes no event
   assert.match(second, /client_secret: compared when applied\nNothing differs from the set production\.\n$/)
   assert.equal(events(), before)
   const { perform, changing } = counting()
-  const plan = await makePlan(await readFiles([EVERYTHING], TERMINAL), perform, { prune: true })
+  const plan = await makePlan(await readFiles([EVERYTHING], TERMINAL, 'read'), perform, { prune: true })
   const { done, replaced } = await runPlan(plan, perform)
   assert.deepEqual([done, replaced, changing], [[], [], ['provider.update', 'client.set-secret']])
   assert.equal(events(), before)
@@ -106,7 +116,8 @@ test('a change by hand is drift: --plan names it with exit code 3, and a run tak
       { kind: 'provider' },
       { kind: 'client' },
     ],
-    compared_secrets: [
+    compared_secrets: [],
+    uncompared_secrets: [
       { kind: 'provider', key: 'entra' },
       { kind: 'client', key: 'board' },
     ],
@@ -283,7 +294,7 @@ test('APL-04: of two runs of one set at once, one gets a conflict, and the recor
     const paths = [one, other].map((name) => writeSet({ clients: clients(name) }, 'raced'))
     const { perform } = counting()
     const plans = await Promise.all(
-      paths.map(async (path) => makePlan(await readFiles([path], TERMINAL), perform, { prune: false })),
+      paths.map(async (path) => makePlan(await readFiles([path], TERMINAL, 'read'), perform, { prune: false })),
     )
     const reports = await Promise.all(plans.map((plan) => runPlan(plan, perform)))
     const won = reports.findIndex(({ failure }) => failure === undefined)
@@ -293,6 +304,43 @@ test('APL-04: of two runs of one set at once, one gets a conflict, and the recor
     assert.match((await apply(['-f', paths[won] ?? '', '--plan'])).stdout, /Nothing differs/)
   }
   await applied(writeSet({}, 'raced'), '--prune')
+})
+
+test('APL-03: a record that another administrator creates during a run is not of the set, and --prune leaves it', async () => {
+  const path = writeSet({ clients: ['before', 'between'].map((id) => ({ client_id: id, client_name: id })) }, 'between')
+  const { perform } = counting()
+  const plan = await makePlan(await readFiles([path], TERMINAL, 'read'), perform, { prune: false })
+  const { failure } = await runPlan(plan, async <Answer>(name: string, input: Members) => {
+    if (input['client_id'] === 'between') await perform(name, { ...input, client_name: 'Theirs' })
+    return perform<Answer>(name, input)
+  })
+  assert.match(String(failure), /The client between: /)
+  assert.deepEqual(await recordsOf('between'), ['client before'])
+  await applied(writeSet({}, 'between'), '--prune')
+  assert.equal((await command(['client', 'show', 'before'])).code, 1)
+  assert.equal((await commandJson<Members>(['client', 'show', 'between']))['client_name'], 'Theirs')
+})
+
+test('APL-04: a run that is killed after it created a record loses nothing: the next one takes the record and continues', async () => {
+  const clients = ['a', 'b', 'c'].map((id) => ({ client_id: `crash-${id}`, client_name: id }))
+  const path = writeSet({ clients }, 'crash')
+  const { perform } = counting()
+  const plan = await makePlan(await readFiles([path], TERMINAL, 'read'), perform, { prune: false })
+  let isKilled = false
+  await runPlan(plan, async <Answer>(name: string, input: Members) => {
+    if (isKilled) throw new Error('killed')
+    const answer = await perform<Answer>(name, input)
+    isKilled = name === 'client.create' && input['client_id'] === 'crash-b'
+    return answer
+  })
+  assert.deepEqual(await recordsOf('crash'), ['client crash-a'])
+  await perform('apply.record', { set: 'crash', step: 'finish', mark: (await setOf('crash'))?.mark })
+  assert.match(
+    await applied(path),
+    /^= client crash-b \(belongs to the set from now on\)\n\+ client crash-c\n[^]*Made 2 of 2 changes/,
+  )
+  assert.deepEqual((await recordsOf('crash')).toSorted(), ['client crash-a', 'client crash-b', 'client crash-c'])
+  await applied(writeSet({}, 'crash'), '--prune')
 })
 
 test('APL-04: while a run is active another one is refused, and after a run that was killed in two minutes', async () => {

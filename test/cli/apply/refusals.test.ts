@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { existsSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { adminServerOf } from '../../support/admin-server.ts'
@@ -7,7 +9,7 @@ import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, openServerForCommands } from '../../support/command.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { perform, type Members } from '../../support/tasks.ts'
-import { openFiles } from './files.ts'
+import { openFiles, RECORDS } from './files.ts'
 
 const server = await openServerForCommands(WHOLE_FILE)
 const stage = adminServerOf(server)
@@ -98,6 +100,16 @@ for (const [what, text, message] of [
     assert.doesNotMatch(stderr, /s3cr3t|aaaaaaaaaaaaaaaaaaaa/)
   })
 
+test('APL-01: a pipe is read up to the limit, however much its writer has', async () => {
+  const path = join(server.folder, 'pipe')
+  execFileSync('mkfifo', [path])
+  const writer = spawn('sh', ['-c', 'exec head -c 4000000 /dev/zero > "$0"', path], { stdio: 'ignore' })
+  const ended = once(writer, 'exit')
+  const { code, stderr } = await apply(['-f', path, '--plan'])
+  assert.deepEqual([code, stderr], [2, `grantor: ${path} has more than 1 MiB.\n`])
+  assert.notEqual((await ended)[0], 0)
+})
+
 test('APL-01: one record in two files, and files of two sets, are refused; files of one set are applied together', async () => {
   const twice = await apply([
     '-f',
@@ -111,6 +123,20 @@ test('APL-01: one record in two files, and files of two sets, are refused; files
   assert.match(sets.stderr, /The files name the sets production, other/)
   const both = await apply(['-f', ONE, '-f', writeSet({ domains: { trusted: ['claude.ai'] } }), '--plan'])
   assert.deepEqual([both.code, both.stdout], [3, '+ organization acme\n+ domain claude.ai\n'])
+})
+
+test('APL-01: a plan needs none of the secrets that it does not compare, and a run needs each', async () => {
+  const path = writeSet(RECORDS)
+  rmSync(join(server.folder, 'entra-secret'))
+  const planned = await apply(['-f', path, '--plan'], { variables: {} })
+  assert.deepEqual([planned.code, planned.stderr], [3, ''])
+  assert.match(planned.stdout, /\+ provider entra\n\+ client board\n\+ client app\n/)
+  const run = await assertStoreUnchanged(server, () => apply(['-f', path, '--yes'], { variables: {} }))
+  assert.equal(run.code, 2)
+  assert.match(
+    run.stderr,
+    /providers\.0\.client_secret: it names .*\n.*clients\.0\.client_secret: the variable BOARD_SECRET/,
+  )
 })
 
 test('options that contradict each other are refused with exit code 2', async () => {
@@ -170,6 +196,10 @@ test('a set takes no record of another one, and a server has at most 20 sets of 
   for (let from = 100; from < 1000; from += 100)
     ({ mark } = await record('full', { step: 'continue', mark, add: add(from) }))
   await assert.rejects(record('full', { step: 'continue', mark, add: add(1000) }), /A set has at most 1,000 records/)
+  const more = await assertStoreUnchanged(server, () =>
+    apply(['-f', writeSet({ domains: { trusted: ['claude.ai'] } }, 'full'), '--plan', '--prune']),
+  )
+  assert.deepEqual([more.code, /The set full has 1000 records, and would get 1 more\./.test(more.stderr)], [2, true])
   await assert.rejects(record('second', { add: add(0).slice(0, 1) }), /The client client-0 belongs to the set full/)
   const { sets } = await perform<{ readonly sets: readonly unknown[] }>(context, 'apply.list', {})
   for (let count = sets.length; count < 20; count += 1) await record(`set-${count}`)

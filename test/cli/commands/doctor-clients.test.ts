@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { hashSync } from 'bcryptjs'
 import { setDomainRules } from '../../../src/admin/domain.ts'
 import { after, type EpochMs } from '../../../src/base/brand.ts'
+import { slowSecretHash } from '../../../src/protocol/client/authentication.ts'
+import { chosenClientId } from '../../../src/protocol/client/identifier.ts'
 import type { ClientId, UserId } from '../../../src/protocol/ids.ts'
 import { APPLICATION, type ProviderId } from '../../../src/protocol/sign-in/authentication.ts'
 import { anIdentity } from '../../support/provider/provider-records.ts'
@@ -40,6 +43,30 @@ test('CID-03: doctor warns of a user who has the id of a client, and names no ot
   assert.deepEqual([twins?.[0], more], ['warning', []])
   assert.match(twins?.[1] ?? '', /^One user has the id of a client: twin\. /)
   for (const client_id of ['twin', 'board']) await perform(server.context, 'client.delete', { client_id })
+})
+
+test('CID-04: doctor lists the clients whose secrets still have a slow hash, and warns of those that use one', async () => {
+  const { store } = server.context
+  const secretHash = slowSecretHash(hashSync('secret', 4))
+  const ids = ['unused', 'short', 'fast']
+  for (const client_id of ids) {
+    await perform(server.context, 'client.create', { client_id, client_name: client_id })
+    const made = (await store.findClient(chosenClientId(client_id) as ClientId)) ?? assert.fail()
+    await store.deleteClient(made.id)
+    await store.createClient(client_id === 'fast' ? made : { ...made, secretHash })
+  }
+  const waiting = (which: string): readonly [string, string] => [
+    'ok',
+    `Imported clients have not used their secrets yet, whose hashes are slow ${which}. The first use replaces one, unless the secret is short or easy to guess.`,
+  ]
+  assert.deepEqual(await findingsAbout('secrets'), [waiting('(2): short, unused')])
+  assert.equal((await use({ client_id: 'short', client_secret: 'secret' })).statusCode, 200)
+  const stays =
+    'Imported clients use secrets that are short or easy to guess, so that their slow hashes stay (1): short.'
+  assert.deepEqual(await findingsAbout('secrets'), [waiting('(1): unused'), ['warning', stays]])
+  await perform(server.context, 'client.rotate-secret', { client_id: 'short' })
+  assert.deepEqual(await findingsAbout('secrets'), [waiting('(1): unused')])
+  for (const client_id of ids) await perform(server.context, 'client.delete', { client_id })
 })
 
 test('doctor warns when the pool of registered clients is nearly full', async () => {

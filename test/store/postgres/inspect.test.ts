@@ -65,6 +65,17 @@ test('an inspection of PostgreSQL returns its version, settings and connections'
     assert.deepEqual((await inspectPostgres(url, undefined)).clients?.twins, ['twin'])
   })
 
+  await t.test('a client with a slow hash is named, and whether it was used', async () => {
+    const slow = [
+      { clientId: 'board', isUsed: true },
+      { clientId: 'twin', isUsed: false },
+    ]
+    await execute(url, `update clients set secret_hash = 'slow:$2a$', used_at = case client_id when 'gcc_1' then 6 end`)
+    assert.deepEqual((await inspectPostgres(url, undefined)).clients?.slowSecrets, slow)
+    await execute(url, `update clients set secret_hash = case client_id when 'gcc_1' then 'given:a' end`)
+    assert.deepEqual((await inspectPostgres(url, undefined)).clients?.slowSecrets, [])
+  })
+
   await t.test('settings that the connection did not get are reported with their values', async () => {
     const { home } = await inspectOpened(`${url}?options=-c%20synchronous_commit%3Doff`)
     const changed = (home as ServerFacts).changedSettings

@@ -38,8 +38,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 - name: GRANTOR_ADMIN_PORT
   value: "3001"
 {{- if .Values.admin.enabled }}
+# The address of the public port, of which the image has the default.
 - name: GRANTOR_ADMIN_HOST
-  value: "0.0.0.0"
+  value: {{ .Values.settings.GRANTOR_HOST | default "0.0.0.0" | quote }}
 {{- end }}
 {{- with .Values.admin.consoleUrl }}
 - name: GRANTOR_CONSOLE_URL

@@ -125,10 +125,10 @@ function linesOf(all: ImportCounts, isDryRun: boolean): readonly string[] {
   ]
 }
 
-/** The reasons have no lines and no details. */
-function reportHint({ reasons }: ImportCounts, { report }: ImportVerbOptions): readonly string[] {
-  const hasReport = report !== undefined
-  return hasReport || Object.keys(reasons).length === 0
+/** The counts have no lines and no details. */
+function reportHint({ kinds, reasons }: ImportCounts, { report }: ImportVerbOptions): readonly string[] {
+  const isOther = Object.values(kinds).some(({ differs = 0, updated = 0 }) => differs + updated > 0)
+  return report !== undefined || (Object.keys(reasons).length === 0 && !isOther)
     ? []
     : ['', 'To see which records, and the details: --report <file>']
 }

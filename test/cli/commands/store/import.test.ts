@@ -15,10 +15,8 @@ const { context } = await openServerForCommands(WHOLE_FILE)
 
 test('import users: what it did, the report for its owner only, and exit codes 0, 1, 2 and 3', async (t) => {
   const report = join(temporaryFolder(t), 'report')
-  const good = writeRecords(t, [
-    aUserLine('ada', { password_hash: '$2b$04$b2JFR358tkfUeHA75xI0heDYFlY3yebD4oi7F1ySmn1q5Ja6J6V3C' }),
-    aUserLine('4711'),
-  ])
+  const password_hash = '$2b$04$b2JFR358tkfUeHA75xI0heDYFlY3yebD4oi7F1ySmn1q5Ja6J6V3C'
+  const good = writeRecords(t, [aUserLine('ada', { password_hash }), aUserLine('4711')])
   const dry = await command(['import', 'users', good, '--dry-run'])
   assert.match(dry.stdout, /^Nothing was written\. An import would do this:\nUsers: 2 created\n/)
   assert.match(dry.stdout, /\nTo see which records, and the details: --report <file>\n$/)
@@ -38,6 +36,9 @@ test('import users: what it did, the report for its owner only, and exit codes 0
     outcome: 'created',
     reason: 'needs_link',
   })
+  const differing = writeRecords(t, [aUserLine('ada', { password_hash, name: 'Ada' })])
+  const { stdout: differs } = await command(['import', 'users', differing])
+  assert.match(differs, /^Users: 1 differs\n[^]*\nTo see which records, and the details: --report <file>\n$/)
   // A report is never written over another file.
   const before = readFileSync(report, 'utf8')
   const again = await command(['import', 'users', good, '--report', report])

@@ -316,8 +316,6 @@ test('the host of a redirect to another computer has its port; a redirect to thi
     'https://app.example:8443/cb?x=1': 'app.example:8443',
     'https://[2001:db8::1]/cb': '[2001:db8::1]',
     'https://app.localhost:8443/cb': undefined,
-    'http://127.0.0.1:80/cb': undefined,
-    'http://[::1]:1/cb': undefined,
     'com.example.app://cb/x': undefined,
   }
   for (const [uri, host] of Object.entries(hosts)) assert.equal(webHost(uri), host, uri)

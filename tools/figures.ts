@@ -35,8 +35,9 @@ export async function fillFigures(
   async function add(row: number, node: number): Promise<void> {
     const endedAt = after(last, -row * spanMs)
     const counts = countsAt(row, endedAt)
-    const id = mintOrderedId(after(endedAt, -spanMs), randomBytes)
-    await store.writeFigures({ id, node: `node-${node}`, span, endedAt, counts })
+    const beganAt = after(endedAt, -spanMs)
+    const id = mintOrderedId(beganAt, randomBytes)
+    await store.writeFigures({ id, node: `node-${node}`, span, beganAt, endedAt, counts })
   }
 }
 

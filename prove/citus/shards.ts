@@ -2,6 +2,7 @@ import pg from 'pg'
 import { coversAll } from '../../src/endpoints/sign-in/changing-session.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import { after } from '../../src/base/brand.ts'
+import type { FigureRecord } from '../../src/ports/records/figures.ts'
 import type { Findings } from '../findings.ts'
 import { anAccount } from './imports.ts'
 import {
@@ -127,8 +128,16 @@ export const CASES: readonly Case[] = [
   {
     name: 'write figures',
     most: 1,
-    run: (store) =>
-      perform(store, 'writeFigures', { id: aHash(), node: 'node', span: '5m', endedAt: now(), counts: {} }),
+    run: (store) => perform(store, 'writeFigures', someFigures()),
+  },
+  {
+    name: 'merge figures',
+    most: 4,
+    async run(store) {
+      const figures = someFigures()
+      await perform(store, 'writeFigures', figures)
+      await perform(store, 'mergeFigures', figures)
+    },
   },
   { name: 'show the identities', most: 3, run: (store, { user }) => store.listIdentities(user.id) },
 ]
@@ -217,6 +226,10 @@ export async function aUserOfTwo(store: StoreDriver) {
   for (let identities = 0; identities < 2; identities += 1)
     await link(store, anIdentity({ user }), { kind: 'session', session: coversAll(session) })
   return { user, session }
+}
+
+function someFigures(): FigureRecord {
+  return { id: aHash(), node: 'node', span: '5m', beganAt: now(), endedAt: now(), counts: {} }
 }
 
 function endNow() {

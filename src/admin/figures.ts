@@ -5,6 +5,7 @@ import {
   FIGURE_SPAN_NAMES,
   FIGURE_SPANS,
   NAMED_REFUSALS,
+  addFigure,
   type FigureCounts,
   type FigureGroup,
   type FigureRecord,
@@ -28,7 +29,7 @@ const STEPS_MS = [
   ...[5, 10, 15, 30].map((minutes) => minutes * MINUTE_MS),
   ...[1, 2, 3, 4, 6, 12].map((hours) => hours * HOUR_MS),
 ]
-/** Rows in one read, and of one answer: those of 60 processes in a day, and of more in a longer time. */
+/** Rows in one read, and of one answer: those of a period (FIGURE_SPANS), and of many processes that run or were killed. */
 const SLICE = 1000
 const ROWS = 20_000
 /** A name of a number. What else is in a row is no text of this server. */
@@ -122,14 +123,17 @@ async function readPoints(
   let before: string | undefined
   for (let read = 0; read < ROWS; read += SLICE) {
     const rows: readonly FigureRecord[] = await store.listFigures({ ...began, before, limit: SLICE })
-    for (const { endedAt, counts } of rows) {
+    // A merge of rows between two reads must not count twice or be missed, so the last span of a full slice is read with the next one.
+    const isWhole = rows.length < SLICE || rows[0]?.beganAt === rows.at(-1)?.beganAt
+    const known = isWhole ? rows : rows.filter(({ beganAt }) => beganAt !== rows.at(-1)?.beganAt)
+    for (const { endedAt, counts } of known) {
       if (endedAt <= since || endedAt > until) continue
       const end = (Math.ceil(endedAt / stepMs) * stepMs) as EpochMs
       const sums = points.get(end) ?? newSums()
       points.set(end, sums)
       addTo(sums, counts)
     }
-    const last = rows.at(-1)
+    const last = known.at(-1)
     if (last === undefined || rows.length < SLICE) return { points, since }
     before = last.id
     if (read + SLICE >= ROWS) return { points, since: last.endedAt }
@@ -149,11 +153,10 @@ function addTo(sums: Sums, counts: FigureCounts): void {
   }
 }
 
-/** Times of requests are not added up: the highest counts. */
 function addNumber(sums: Sums, group: FigureGroup, given: string, value: number): void {
   const name = sums[group].has(given) || NAME.test(given) ? given : OTHER
   const known = sums[group].get(name) ?? 0
-  sums[group].set(name, group === 'p99_ms' ? Math.max(known, value) : known + value)
+  sums[group].set(name, addFigure(group, known, value))
 }
 
 function sumOf(all: Iterable<Sums>): Sums {

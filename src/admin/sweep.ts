@@ -1,6 +1,6 @@
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { Sweep, SweepPlace, Swept } from '../ports/operations/server.ts'
-import { FIGURE_SPAN_NAMES, FIGURE_SPANS, type FigureSpan } from '../ports/records/figures.ts'
+import { FIGURE_SPAN_NAMES, FIGURE_SPANS, FIGURES_LEFT_MS, type FigureSpan } from '../ports/records/figures.ts'
 import { oldestAuthorization, oldestCode } from '../tokens/revocation-cutoff.ts'
 import { chainStart } from '../protocol/audit/audit-link.ts'
 import { after, type EpochMs } from '../base/brand.ts'
@@ -82,6 +82,7 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
     figuresBefore: Object.fromEntries(
       FIGURE_SPAN_NAMES.map((span) => [span, figuresBefore(span, now)]),
     ) as Sweep['figuresBefore'],
+    figuresLeftBefore: after(now, -FIGURES_LEFT_MS),
   })
 }
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import type { FiguresDocument } from '../../src/admin/figures.ts'
 import { after as later } from '../../src/base/brand.ts'
-import { FIGURE_SPANS, type FigureCounts, type FigureSpan } from '../../src/ports/records/figures.ts'
+import { FIGURE_SPANS, type FigureCounts, type FigureRecord, type FigureSpan } from '../../src/ports/records/figures.ts'
 import { mintOrderedId } from '../../src/protocol/ids.ts'
 import { fillFigures } from '../../tools/figures.ts'
 import { openSteadyClock } from '../support/clocks.ts'
@@ -29,10 +29,18 @@ after(async () => {
 const ask = (input: Members): Promise<FiguresDocument> => perform(server.context, 'server.figures', input)
 const iso = (offset: number): string => new Date(NOW + offset).toISOString()
 
-async function plant(node: string, offset: number, counts: FigureCounts, span: FigureSpan = '5m'): Promise<void> {
+async function plant(
+  node: string,
+  offset: number,
+  counts: FigureCounts,
+  span: FigureSpan = '5m',
+): Promise<FigureRecord> {
   const endedAt = later(NOW, offset)
-  const id = mintOrderedId(later(endedAt, -FIGURE_SPANS[span].ms), randomBytes)
-  await server.context.store.writeFigures({ id, node, span, endedAt, counts })
+  const beganAt = later(endedAt, -FIGURE_SPANS[span].ms)
+  const id = mintOrderedId(beganAt, randomBytes)
+  const record = { id, node, span, beganAt, endedAt, counts }
+  await server.context.store.writeFigures(record)
+  return record
 }
 
 test('the figures of all processes are added up, and of times the highest counts', async () => {
@@ -82,6 +90,24 @@ test('the span follows from the age of the figures, and there are at most 600 po
   )
   const [, whole, coarse] = all
   assert.deepEqual(coarse?.totals, whole?.totals, 'what is added up does not depend on the step')
+})
+
+test('rows that are merged between two reads of an answer count once', async () => {
+  const { context } = server
+  const at = -7 * DAY
+  const some = await Promise.all(Array.from({ length: 4 }, () => plant('a', at, { tokens: { device_code: 1 } }, '1h')))
+  await Promise.all(Array.from({ length: 998 }, () => plant('a', at + HOUR, {}, '1h')))
+  let reads = 0
+  const listFigures: typeof context.store.listFigures = async (page) => {
+    const rows = await context.store.listFigures(page)
+    reads += 1
+    if (reads === 1) await Promise.all(some.map((row) => context.store.mergeFigures(row)))
+    return rows
+  }
+  const input = { since: iso(at - HOUR), until: iso(at + HOUR) }
+  const merging = { ...context, actingAs: () => ({ ...context.store, listFigures }) }
+  const { totals } = await perform<FiguresDocument>(merging, 'server.figures', input)
+  assert.deepEqual([totals.tokens['device_code'], reads], [4, 2])
 })
 
 test('a start that is not before the end, and too many points, are refused', async () => {

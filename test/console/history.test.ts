@@ -40,8 +40,9 @@ after(async () => {
 
 async function plant(offset: number, counts: FigureCounts): Promise<void> {
   const endedAt = later(NOW, offset)
-  const id = mintOrderedId(later(endedAt, -FIGURE_SPANS['5m'].ms), randomBytes)
-  await server.context.store.writeFigures({ id, node: 'a', span: '5m', endedAt, counts })
+  const beganAt = later(endedAt, -FIGURE_SPANS['5m'].ms)
+  const id = mintOrderedId(beganAt, randomBytes)
+  await server.context.store.writeFigures({ id, node: 'a', span: '5m', beganAt, endedAt, counts })
 }
 
 async function overview(query = ''): Promise<string> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { EpochMs } from '../../src/base/brand.ts'
 import type { FiguresDocument } from '../../src/admin/figures.ts'
 import { registerClient, requestToken } from '../../tools/flow.ts'
 import { openTestServer } from '../support/server.ts'
@@ -16,6 +17,8 @@ test('the figures of two nodes add up, and neither loses any when it stops', asy
   await requestToken(b, client, { grant_type: 'client_credentials', scope: '"' })
   await Promise.all([a.close(), b.close()])
   const again = await b.reopen()
+  const page = { span: '1d', since: 0 as EpochMs, until: again.context.clock(), before: undefined, limit: 9 } as const
+  assert.equal((await again.context.store.listFigures(page)).length, 1, 'both have merged their rows')
   for (const span of [{ period: '1d' }, { period: '7d' }]) {
     const { totals } = await perform<FiguresDocument>(again.context, 'server.figures', span)
     assert.deepEqual(

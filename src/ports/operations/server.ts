@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../base/brand.ts'
 import type { AuditEvent } from '../records/audit.ts'
-import type { FigureRecord, FigureSpan } from '../records/figures.ts'
+import type { FigureKey, FigureRecord, FigureSpan } from '../records/figures.ts'
 import type { ClockNote } from '../../base/clock.ts'
 import type { AdminCredentialRecord } from '../records/admin.ts'
 import type { AdminCredentialId, AuthorizationId, GrantId } from '../../protocol/ids.ts'
@@ -37,6 +37,11 @@ export interface ServerOperations {
   ]
   /** Writes what a process counted, in the place of what it had counted in the same span before. `superseded`: the store has later counts. */
   writeFigures: [record: FigureRecord, outcome: 'written' | 'superseded']
+  /**
+   * Adds a row that its process writes no more to the one of all processes, and removes it. `unknown`: that was done before, or the row was
+   * never written.
+   */
+  mergeFigures: [key: FigureKey, outcome: 'merged' | 'unknown']
   /**
    * Replaces what a set of `grantor apply` has (`apply.ts` of the tasks), if it still is `previous`; undefined: there is no such set. `value`
    * undefined: the set ends. `finished`: the run of the set ends with it.
@@ -143,6 +148,8 @@ export interface Sweep extends SweepPlace {
   readonly auditBefore: EpochMs
   /** Figures of a span that began before its time are removed. */
   readonly figuresBefore: Readonly<Record<FigureSpan, EpochMs>>
+  /** Those that processes left of spans that began before this time are merged. */
+  readonly figuresLeftBefore: EpochMs
 }
 
 export interface Swept extends SweepPlace {

@@ -13,6 +13,11 @@ export const FIGURE_SPANS = {
 export type FigureSpan = keyof typeof FIGURE_SPANS
 export const FIGURE_SPAN_NAMES = Object.keys(FIGURE_SPANS) as readonly FigureSpan[]
 
+/** A process gives up a row of a span that began so long ago, if it could not write it. */
+export const FIGURES_WRITTEN_MS = 3 * DAY_MS
+/** So long after their beginning, a sweep merges the rows that a process left. No process writes them. */
+export const FIGURES_LEFT_MS = 4 * DAY_MS
+
 /** The most frequent reasons of refusals, which a row names. The others are added up as `other`. */
 export const NAMED_REFUSALS = 8
 
@@ -26,16 +31,27 @@ export type FigureGroup = (typeof FIGURE_GROUPS)[number]
  */
 export type FigureCounts = Readonly<Partial<Record<FigureGroup, Readonly<Record<string, number>>>>>
 
+/** Adds a number to those of other rows. Of times the highest counts. */
+export function addFigure(group: FigureGroup, sum: number, value: number): number {
+  return group === 'p99_ms' ? Math.max(sum, value) : sum + value
+}
+
 /** What one process counted in one span, from its beginning. The span may not have ended yet. */
-export interface FigureRecord {
-  /** Time-ordered, by the beginning of the span. */
-  readonly id: string
-  /** The process: a name of its own for each start. */
+export interface FigureRecord extends FigureKey {
+  /** The process: a name of its own for each start. `''`: the processes that have merged their rows (`mergeFigures`). */
   readonly node: string
-  readonly span: FigureSpan
   /** Up to when it counts. */
   readonly endedAt: EpochMs
   readonly counts: FigureCounts
+}
+
+/** The row of a span. */
+export interface FigureKey {
+  /** Time-ordered, by the beginning of the span. */
+  readonly id: string
+  readonly span: FigureSpan
+  /** The beginning of the span, from which the counts of all processes are on one shard. */
+  readonly beganAt: EpochMs
 }
 
 /** A slice of the rows of a span, newest first. `before`: the last id of the slice before; undefined: the first slice. */

@@ -1,5 +1,11 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
-import { FIGURE_SPAN_NAMES, FIGURE_SPANS, type FigureRecord, type FigureSpan } from '../../ports/records/figures.ts'
+import {
+  FIGURE_SPAN_NAMES,
+  FIGURE_SPANS,
+  FIGURES_WRITTEN_MS,
+  type FigureRecord,
+  type FigureSpan,
+} from '../../ports/records/figures.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { EventFields } from '../../protocol/audit/event-names.ts'
 import { mintOrderedId } from '../../protocol/ids.ts'
@@ -14,7 +20,8 @@ const NODE_BYTES = 6
 
 /**
  * Writes what this process counted, as differences of the counters of `/metrics` (decision 0046): every five minutes the row of these, and those
- * of the hour and of the day, which it replaces until they end. No request waits for it.
+ * of the hour and of the day, which it replaces until they end. Then, and at a stop, it merges them with those of other processes. No request
+ * waits for it.
  */
 export interface FigureWriter {
   /** Begins to write. Returns the function that stops this. */
@@ -25,7 +32,8 @@ export interface FigureWriter {
   readonly close: () => Promise<void>
 }
 
-interface Dependencies extends Pick<Context, 'clock' | 'clockCheck' | 'random'>, StoreNeeds<'writeFigures'> {
+interface Dependencies
+  extends Pick<Context, 'clock' | 'clockCheck' | 'random'>, StoreNeeds<'writeFigures' | 'mergeFigures'> {
   /** The counters now. */
   readonly count: () => readonly Sample[]
   readonly logger: Readonly<Record<'warn', (fields: EventFields) => void>>
@@ -44,6 +52,8 @@ interface Counting {
   written: FigureReading
   /** An attempt that failed, or whose outcome is unknown. */
   waiting: Attempt | undefined
+  /** `new`: the store has no row. `over`: the row is to be merged. `left`: a sweep merges it, because an attempt failed. */
+  state: 'new' | 'written' | 'over' | 'left'
 }
 
 interface Attempt {
@@ -61,7 +71,16 @@ export function openFigureWriter({ clock, clockCheck, random, store, count, logg
   const counting = FIGURE_SPAN_NAMES.map((span): Counting => {
     const beganAt = startOf(span, openedAt)
     const writtenAt = startOf(FINEST, openedAt)
-    return { span, beganAt, first: opened, id: idOf(beganAt), writtenAt, written: opened, waiting: undefined }
+    return {
+      span,
+      beganAt,
+      first: opened,
+      id: idOf(beganAt),
+      writtenAt,
+      written: opened,
+      waiting: undefined,
+      state: 'new',
+    }
   })
   let underWay: Promise<void> | undefined
   let isLost = false
@@ -72,7 +91,9 @@ export function openFigureWriter({ clock, clockCheck, random, store, count, logg
 
   async function writeRows(endedAt: EpochMs, isLast: boolean): Promise<void> {
     const reading = readFigures(count())
-    await Promise.all(counting.map((one) => writeRow(one, { endedAt, reading, isLast })))
+    const results = await Promise.allSettled(counting.map((one) => writeRow(one, { endedAt, reading, isLast })))
+    const failed = results.find((result) => result.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
   }
 
   /** Writes the row of a span up to a time, and first the row of an earlier span whose attempt failed. */
@@ -80,25 +101,52 @@ export function openFigureWriter({ clock, clockCheck, random, store, count, logg
     one: Counting,
     { endedAt, reading, isLast }: { endedAt: EpochMs; reading: FigureReading; isLast: boolean },
   ): Promise<void> {
+    if (one.state === 'over') await end(one, one.beganAt)
     if (endedAt === one.writtenAt && !isLast) return
-    const beganAt = startOf(one.span, (endedAt - 1) as EpochMs)
+    const { span } = one
+    const beganAt = startOf(span, (endedAt - 1) as EpochMs)
     if (beganAt !== one.beganAt) {
-      if (one.waiting !== undefined) await attempt(one, one.waiting)
-      Object.assign(one, { beganAt, id: idOf(beganAt), first: one.written })
+      if (one.waiting !== undefined) await attemptAgain(one, one.waiting, endedAt)
+      await end(one, beganAt)
     }
     // A clock that was set back: the row counts on when the time is reached again.
     else if (endedAt < one.writtenAt) return
-    if (isLast && Object.keys(countsBetween(one.written, reading)).length === 0) return
-    const counts = countsBetween(one.first, reading)
-    await attempt(one, { record: { id: one.id, node, span: one.span, endedAt, counts }, reading })
+    const { waiting } = one
+    // The store keeps the latest time, so what has one time is the same in each attempt.
+    if (waiting !== undefined && waiting.record.endedAt >= endedAt) await attempt(one, waiting)
+    else if (!isLast || waiting !== undefined || Object.keys(countsBetween(one.written, reading)).length > 0) {
+      const record = { id: one.id, node, span, beganAt, endedAt, counts: countsBetween(one.first, reading) }
+      await attempt(one, { record, reading })
+    }
+    if (isLast || endedAt === beganAt + FIGURE_SPANS[span].ms) await end(one, beganAt)
+  }
+
+  async function attemptAgain(one: Counting, waiting: Attempt, now: EpochMs): Promise<void> {
+    if (one.beganAt > now - FIGURES_WRITTEN_MS) return attempt(one, waiting)
+    // If it was written, a sweep soon merges it, and it would count twice.
+    Object.assign(one, { waiting: undefined, written: waiting.reading, state: 'left' })
   }
 
   async function attempt(one: Counting, waiting: Attempt): Promise<void> {
+    const state = one.waiting === undefined && one.state !== 'left' ? 'written' : 'left'
     one.waiting = waiting
     await store.writeFigures(waiting.record)
     one.waiting = undefined
     one.writtenAt = waiting.record.endedAt
     one.written = waiting.reading
+    one.state = state
+  }
+
+  /**
+   * Merges the row, and begins another one. All attempts to write it have succeeded, so that none can add it again afterwards, and a merge
+   * whose outcome is unknown can be repeated.
+   */
+  async function end(one: Counting, beganAt: EpochMs): Promise<void> {
+    if (one.state === 'written' || one.state === 'over') {
+      one.state = 'over'
+      await store.mergeFigures({ id: one.id, span: one.span, beganAt: one.beganAt })
+    }
+    Object.assign(one, { beganAt, id: idOf(beganAt), first: one.written, state: 'new' })
   }
 
   async function writeAll(isLast: boolean): Promise<void> {

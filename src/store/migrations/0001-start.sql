@@ -528,11 +528,13 @@ create table leases (
 
 -- What each process counted in five minutes, in an hour and in a day, for the charts of the console.
 create table figures (
-  figure_id text /*postgres collate "C"*/ not null primary key, -- ordered by the beginning of the span
-  node text not null, -- the process
+  began_at bigint not null, -- the beginning of the span
+  figure_id text /*postgres collate "C"*/ not null, -- ordered by it
+  node text not null, -- the process, or '' for those that have ended
   span text /*postgres collate "C"*/ not null, -- 5m, 1h or 1d
   ended_at bigint not null, -- up to when it counts: the row of a span that goes on is replaced
-  counts text not null -- JSON, at most 1 KB
+  counts text not null, -- JSON, at most 1 KB for a process
+  primary key (began_at, figure_id)
 ) /*sqlite without rowid*/;
 
 create index figures_of_span on figures (span, figure_id);

@@ -29,6 +29,7 @@ export const SERVER_OPERATIONS: OperationRows<ServerOperations> = {
   },
   setPasswordFormats: { cache: 'kept', event: 'no-event' },
   writeFigures: { cache: 'kept', event: 'no-event' },
+  mergeFigures: { cache: 'kept', event: 'no-event' },
   recordApplied: {
     cache: 'kept',
     event({ set, value, finished }, outcome) {

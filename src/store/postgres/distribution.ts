@@ -38,7 +38,7 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
   shared_clients: 'shared_key',
   installations: 'client_id',
   audit_links: 'link_id',
-  figures: 'figure_id',
+  figures: 'began_at',
   leases: 'name',
 }
 

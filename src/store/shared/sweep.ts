@@ -1,10 +1,12 @@
 import type { Sweep, Swept } from '../../ports/operations/server.ts'
-import { FIGURE_SPAN_NAMES } from '../../ports/records/figures.ts'
+import { FIGURE_SPAN_NAMES, type FigureSpan } from '../../ports/records/figures.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { AuthorizationId, ClientId, GrantId, UserId } from '../../protocol/ids.ts'
-import { idBefore } from '../rows.ts'
+import { idBefore, type Row } from '../rows.ts'
 import { accountReads } from './accounts.ts'
 import { endRemoved } from './clients.ts'
 import { NOT_REDEEMED } from './authorization/codes.ts'
+import { mergeFigures } from './counts/figures.ts'
 import { findEvicted } from './counts/registration-counts.ts'
 import {
   forgetNothing,
@@ -128,9 +130,13 @@ const AUDIT_LINKS = shared(
    returning link_id`,
 )
 const FIGURES = shared(
-  `delete from figures where figure_id = any(array(
-     select figure_id from figures where ${lookFor('figures', 'span = :span and figure_id < :before')} order by figure_id limit :limit))
+  `delete from figures where (began_at, figure_id) in (
+     select began_at, figure_id from figures where ${lookFor('figures', 'span = :span and figure_id < :before')}
+     order by figure_id limit :limit)
    returning figure_id`,
+)
+const LEFT_FIGURES = shared(
+  `select began_at, figure_id, span from figures where began_at < :before and node <> '' order by began_at, figure_id limit :limit`,
 )
 const GRANT_SLICE = shared('select grant_id from grants where grant_id > :after order by grant_id limit :limit')
 /** A grant is kept while its code may be valid: the code could be redeemed again without it. */
@@ -249,10 +255,17 @@ function* sweepGrants({ now, limit, grantsBefore }: Sweep, forget: Forget, after
   }
 }
 
-function* sweepFigures({ figuresBefore, limit }: Sweep): Steps<number> {
+/** Removes old rows, and merges those that killed processes left. */
+function* sweepFigures({ figuresBefore, figuresLeftBefore, limit }: Sweep): Steps<number> {
   let removed = 0
   for (const span of FIGURE_SPAN_NAMES)
     removed += (yield* rows(FIGURES, { span, before: idBefore(figuresBefore[span], ''), limit })).length
+  const left = yield* rows(LEFT_FIGURES, { before: figuresLeftBefore, limit })
+  for (const some of Map.groupBy(left, (row) => `${row['began_at']} ${row['span']}`).values()) {
+    const ids = some.map((row) => row['figure_id'] as string)
+    const { began_at: beganAt, span } = some[0] as Row
+    yield* mergeFigures(ids, span as FigureSpan, beganAt as EpochMs)
+  }
   return removed
 }
 

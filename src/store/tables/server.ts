@@ -25,6 +25,7 @@ export const AUDIT_LINKS = table<AuditLinkRecord>({
 })
 
 export const FIGURES = table<FigureRecord>({
+  beganAt: bigint('began_at'),
   id: text('figure_id'),
   node: text('node'),
   span: text('span'),

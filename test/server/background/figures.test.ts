@@ -1,75 +1,18 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { test, type TestContext } from 'node:test'
-import type { EpochMs } from '../../../src/base/brand.ts'
-import { FIGURE_SPAN_NAMES, type FigureRecord, type FigureSpan } from '../../../src/ports/records/figures.ts'
-import type { Store } from '../../../src/ports/store.ts'
-import type { Sample } from '../../../src/metrics/families.ts'
-import { openFigureWriter, type FigureWriter } from '../../../src/server/background/figures.ts'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { FIGURE_SPAN_NAMES, type FigureSpan } from '../../../src/ports/records/figures.ts'
 import { sweep, SWEEP_START } from '../../../src/admin/sweep.ts'
 import { StoreUnavailable } from '../../../src/ports/store.ts'
 import { NOW } from '../../support/records.ts'
-import { openTestServer, type TestClock, type TestServer } from '../../support/server.ts'
+import { openFigureStage } from './figure-stage.ts'
 
 const MINUTE = 60_000
 
-interface Stage {
-  readonly server: TestServer
-  readonly clock: TestClock & { set: (ms: number) => void }
-  readonly issue: (tokens: number) => void
-  readonly open: (writeFigures?: Store['writeFigures']) => FigureWriter
-  readonly rows: (span?: FigureSpan) => Promise<readonly FigureRecord[]>
-  /** The tokens of all rows of five minutes, of those of an hour, and of those of a day. */
-  readonly written: () => Promise<readonly number[]>
-  readonly warnings: unknown[]
-}
-
-/** A server whose clocks are set by hand, and writers with a counter of their own. */
-async function openStage(t: TestContext): Promise<Stage> {
-  let [wall, monotonic]: [number, number] = [NOW, NOW]
-  const clock = {
-    now: () => wall as EpochMs,
-    monotonic: () => monotonic,
-    advance: (ms: number) => void ((wall += ms), (monotonic += ms)),
-    set: (ms: number) => void (wall = ms),
-  }
-  const server = await openTestServer(t, { clock })
-  const { context } = server
-  let tokens = 0
-  const warnings: unknown[] = []
-  const count = (): readonly Sample[] => [
-    { name: 'grantor_requests_total', labels: ['token', 'token.issued', 'refresh_token', '200'], value: tokens },
-  ]
-  const rows = (span: FigureSpan = '5m') =>
-    context.store.listFigures({
-      span,
-      since: 0 as EpochMs,
-      until: (NOW * 2) as EpochMs,
-      before: undefined,
-      limit: 99,
-    })
-  const tokensOf = async (span: FigureSpan): Promise<number> =>
-    (await rows(span)).reduce((sum, { counts }) => sum + (counts.tokens?.['refresh_token'] ?? 0), 0)
-  return {
-    server,
-    clock,
-    warnings,
-    issue: (more) => void (tokens += more),
-    open: (writeFigures = context.store.writeFigures) =>
-      openFigureWriter({
-        ...context,
-        store: { writeFigures },
-        count,
-        logger: { warn: (line) => void warnings.push(line) },
-      }),
-    rows,
-    written: () => Promise.all(FIGURE_SPAN_NAMES.map(tokensOf)),
-  }
-}
-
 test('a process writes what it counted every five minutes, and then replaces the rows of the hour and the day', async (t) => {
-  const { clock, issue, open, rows } = await openStage(t)
+  const { clock, issue, open, rows } = await openFigureStage(t)
   const writer = open()
   issue(3)
   clock.advance(4 * MINUTE)
@@ -115,7 +58,7 @@ test('a process writes what it counted every five minutes, and then replaces the
 })
 
 test('five minutes without a request have a row, so that they differ from five without a process', async (t) => {
-  const { clock, open, rows } = await openStage(t)
+  const { clock, open, rows } = await openFigureStage(t)
   const writer = open()
   clock.advance(5 * MINUTE)
   await writer.write()
@@ -128,7 +71,7 @@ test('five minutes without a request have a row, so that they differ from five w
 })
 
 test('a stop loses nothing, and a process that is killed what it counted since its last row', async (t) => {
-  const { clock, issue, open, written } = await openStage(t)
+  const { clock, issue, open, written } = await openFigureStage(t)
   const [stopped, killed] = [open(), open()]
   issue(5)
   clock.advance(5 * MINUTE)
@@ -144,7 +87,7 @@ test('a stop loses nothing, and a process that is killed what it counted since i
 })
 
 test('STO-13: nothing is written while the clock differs, and what was counted meanwhile is in the next row', async (t) => {
-  const { clock, issue, open, rows, written } = await openStage(t)
+  const { clock, issue, open, rows, written } = await openFigureStage(t)
   const writer = open()
   issue(4)
   clock.set(NOW + 24 * 60 * MINUTE)
@@ -158,7 +101,7 @@ test('STO-13: nothing is written while the clock differs, and what was counted m
 })
 
 test('STO-07: a row that a full disk refused is written later, with one line in the log', async (t) => {
-  const { server, clock, issue, open, written, rows, warnings } = await openStage(t)
+  const { server, clock, issue, open, written, rows, warnings } = await openFigureStage(t)
   const writer = open()
   const database = new DatabaseSync(join(server.folder, 'grantor.db'))
   t.after(() => database.close())
@@ -172,18 +115,26 @@ test('STO-07: a row that a full disk refused is written later, with one line in 
   database.exec('drop trigger full')
   issue(1)
   await writer.write()
+  assert.deepEqual(
+    await written(),
+    [5, 4, 4],
+    'the rows of the hour and the day as they were attempted at the same time',
+  )
+  clock.advance(5 * MINUTE)
   await writer.write()
   assert.deepEqual(await written(), [5, 5, 5])
-  assert.equal((await rows()).length, 2)
+  assert.equal((await rows()).length, 3)
 })
 
 test('a row whose outcome is unknown counts once, also after the next five minutes', async (t) => {
-  const { server, clock, issue, open, written, rows } = await openStage(t)
+  const { server, clock, issue, open, written, rows } = await openFigureStage(t)
   let isLost = true
-  const writer = open(async (record) => {
-    const outcome = await server.context.store.writeFigures(record)
-    if (isLost) throw new StoreUnavailable('planted')
-    return outcome
+  const writer = open({
+    async writeFigures(record) {
+      const outcome = await server.context.store.writeFigures(record)
+      if (isLost) throw new StoreUnavailable('planted')
+      return outcome
+    },
   })
   issue(4)
   clock.advance(5 * MINUTE)
@@ -201,10 +152,41 @@ test('a row whose outcome is unknown counts once, also after the next five minut
   assert.deepEqual([await written(), (await rows()).length], [[9, 9, 9], 3])
 })
 
+test('an attempt waits for all writes of the one that failed', async (t) => {
+  const { server, clock, issue, open, written, warnings } = await openFigureStage(t)
+  const late = Promise.withResolvers<void>()
+  const spans: FigureSpan[] = []
+  const writer = open({
+    async writeFigures(record) {
+      spans.push(record.span)
+      if (spans.length === 1) throw new StoreUnavailable('planted')
+      if (spans.length === 3) await late.promise
+      return server.context.store.writeFigures(record)
+    },
+  })
+  issue(4)
+  clock.advance(5 * MINUTE)
+  const first = writer.write()
+  while (spans.length < 3) await nextTurn()
+  const second = writer.write()
+  assert.deepEqual([first === second, spans], [true, FIGURE_SPAN_NAMES])
+  late.resolve()
+  await first
+  assert.equal(warnings.length, 1)
+  await writer.write()
+  assert.deepEqual(
+    [await written(), spans],
+    [
+      [4, 4, 4],
+      [...FIGURE_SPAN_NAMES, '5m'],
+    ],
+  )
+})
+
 test('a store that hangs delays a stop by less than half a second', async (t) => {
-  const { issue, open } = await openStage(t)
+  const { issue, open } = await openFigureStage(t)
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const writer = open(() => new Promise(() => undefined))
+  const writer = open({ writeFigures: () => new Promise(() => undefined) })
   issue(1)
   const closed = writer.close()
   t.mock.timers.tick(499)
@@ -212,7 +194,7 @@ test('a store that hangs delays a stop by less than half a second', async (t) =>
 })
 
 test('the sweep keeps figures of five minutes for two days, those of an hour for eight, and those of a day for 90', async (t) => {
-  const { server, clock, issue, open } = await openStage(t)
+  const { server, clock, issue, open } = await openFigureStage(t)
   const writer = open()
   issue(1)
   clock.advance(60 * MINUTE)
@@ -227,7 +209,7 @@ test('the sweep keeps figures of five minutes for two days, those of an hour for
 })
 
 test('a clock that is set back loses no counts', async (t) => {
-  const { server, clock, issue, open, written } = await openStage(t)
+  const { server, clock, issue, open, written } = await openFigureStage(t)
   const writer = open()
   issue(4)
   clock.advance(30 * MINUTE)

@@ -1,11 +1,19 @@
-import type { FigurePage, FigureRecord } from '../../../ports/records/figures.ts'
+import {
+  addFigure,
+  type FigureCounts,
+  type FigureGroup,
+  type FigurePage,
+  type FigureRecord,
+  type FigureSpan,
+} from '../../../ports/records/figures.ts'
+import type { EpochMs } from '../../../base/brand.ts'
 import { FIGURES } from '../../tables/server.ts'
 import { idBefore } from '../../rows.ts'
-import { outcome, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
+import { listOf, outcome, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
 
 const WRITE = outcome(
   `insert into figures (${FIGURES.names}) values (${FIGURES.parameters})
-   on conflict (figure_id) do update set ended_at = excluded.ended_at, counts = excluded.counts
+   on conflict (began_at, figure_id) do update set ended_at = excluded.ended_at, counts = excluded.counts
      where figures.ended_at <= excluded.ended_at
    returning figure_id`,
   'written',
@@ -14,10 +22,28 @@ const WRITE = outcome(
 const LIST = shared(
   `select * from figures where span = :span and figure_id < :before and figure_id >= :from order by figure_id desc limit :limit`,
 )
+/** Of concurrent attempts one gets a row, so it counts once. */
+const TAKE = shared(
+  `delete from figures where began_at = :beganAt and figure_id = any(string_to_array(:ids, ' ')) returning *`,
+)
+/** Returns what the row has, which no other operation changes until this one is committed. */
+const HOLD_MERGED = shared(
+  `insert into figures (${FIGURES.names}) values (${FIGURES.parameters})
+   on conflict (began_at, figure_id) do update set ended_at = greatest(figures.ended_at, excluded.ended_at)
+   returning counts`,
+)
+const WRITE_MERGED = shared('update figures set counts = :counts where began_at = :beganAt and figure_id = :id')
 
 /** What the nodes counted, for the charts of the console. */
 export const figureHandlers = {
   writeFigures: { keys: ({ id }) => [`figures:${id}`], run: (record) => WRITE(FIGURES.values(record)) },
+  mergeFigures: {
+    // The first key is that of the row for which nodes wait.
+    keys: ({ id, span, beganAt }) => [`figures:${mergedId(span, beganAt)}`, `figures:${id}`],
+    *run({ id, span, beganAt }) {
+      return (yield* mergeFigures([id], span, beganAt)) === 1 ? 'merged' : 'unknown'
+    },
+  },
 } satisfies SharedHandlers
 
 export const figureReads = {
@@ -25,4 +51,34 @@ export const figureReads = {
     const page = { span, from: idBefore(since, ''), before: before ?? idBefore(until, ''), limit }
     return (yield* rows(LIST, page)).map(FIGURES.read)
   },
+}
+
+/** Adds rows of a span to the one of all processes, and removes them. Returns how many there were. */
+export function* mergeFigures(ids: readonly string[], span: FigureSpan, beganAt: EpochMs): Steps<number> {
+  const taken = (yield* rows(TAKE, { beganAt, ids: listOf(ids) })).map(FIGURES.read)
+  if (taken.length === 0) return 0
+  const id = mergedId(span, beganAt)
+  const endedAt = Math.max(...taken.map((row) => row.endedAt)) as EpochMs
+  const none: FigureRecord = { id, node: '', span, beganAt, endedAt, counts: {} }
+  const [held] = yield* rows(HOLD_MERGED, FIGURES.values(none))
+  const all = [JSON.parse(held?.['counts'] as string) as FigureCounts, ...taken.map(({ counts }) => counts)]
+  yield* rows(WRITE_MERGED, { beganAt, id, counts: JSON.stringify(sumOf(all)) })
+  return taken.length
+}
+
+/** Each span has one such row. */
+function mergedId(span: FigureSpan, beganAt: EpochMs): string {
+  return idBefore(beganAt, '') + span
+}
+
+/** Adds up counts, also those in groups that a newer release has. */
+function sumOf(all: readonly FigureCounts[]): FigureCounts {
+  const sums: Record<string, Record<string, number>> = {}
+  for (const counts of all)
+    for (const [group, numbers] of Object.entries(counts)) {
+      const sum = (sums[group] ??= {})
+      for (const [name, value] of Object.entries(numbers))
+        sum[name] = addFigure(group as FigureGroup, sum[name] ?? 0, value)
+    }
+  return sums
 }

@@ -197,6 +197,7 @@ export const auditCases: Suite = (check) => {
         unusedClients: 1000,
         evictedBefore: 0 as EpochMs,
         figuresBefore: { '5m': 0 as EpochMs, '1h': 0 as EpochMs, '1d': 0 as EpochMs },
+        figuresLeftBefore: 0 as EpochMs,
         authorizationsAfter: '',
         grantsAfter: '',
         consentsAfter: '',

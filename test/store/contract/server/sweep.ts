@@ -301,6 +301,7 @@ export function aSweep(differing: Partial<Sweep> = {}): Sweep {
     logoutNoticesBefore: longAgo,
     auditBefore: longAgo,
     figuresBefore: { '5m': longAgo, '1h': longAgo, '1d': longAgo },
+    figuresLeftBefore: longAgo,
     authorizationsAfter: '',
     grantsAfter: '',
     consentsAfter: '',

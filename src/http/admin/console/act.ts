@@ -121,7 +121,7 @@ export async function act(
   if (form.shows !== undefined && answer !== undefined)
     return showAnswer(desk, found, visit, visitor, form.shows, answer)
   if (form.result !== undefined && answer !== undefined) {
-    const result = form.result(answer)
+    const result = form.result(answer, frameOf(desk, found, visit, visitor))
     return render(desk, found, visit, visitor, { status: 200, outcome: undefined, asking: undefined, result })
   }
   const undo = before === undefined || answer === undefined ? undefined : form.undoes?.(before, answer)

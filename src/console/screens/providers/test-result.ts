@@ -36,10 +36,10 @@ export function testResult(answer: Members, { mayWrite }: Frame): Markup {
     ${
       isOk || !isOffered
         ? undefined
-        : html`<p class="hint">
-              The sign-in page offers the provider already. Disable it until it works, or change what is wrong.
-            </p>
-            ${mayWrite ? html`<p class="actions"><a class="button" href="${ask}.disable">Disable…</a> <a class="button" href="${ask}.update">Change…</a></p>` : undefined}`
+        : html`<div class="step">
+            <p>The sign-in page offers the provider already. Disable it until it works, or change what is wrong.</p>
+            ${mayWrite ? html`<p class="actions"><a class="button" href="${ask}.disable">Disable…</a> <a class="button" href="${ask}.update">Change…</a></p>` : undefined}
+          </div>`
     }
     ${
       isOk && !isAsked

@@ -148,7 +148,9 @@ export async function render(
     )
     const choices = form.choices?.(read.answers) ?? {}
     const filled = filledTexts(form, read.answers)
-    const kept = Object.fromEntries((form.fixed ?? []).map((name) => [name, frame.place.query[name] ?? '']))
+    const kept = Object.fromEntries(
+      (form.fixed ?? []).map((name) => [name, asking.values[name] ?? frame.place.query[name] ?? '']),
+    )
     const preset = textsOf(fields, form.preset?.(kept, frame) ?? {})
     const first = filled ?? { ...preset, ...kept, ...form.before?.(read.answers) }
     const values = Object.keys(asking.values).length === 0 ? first : asking.values

@@ -5,7 +5,7 @@ import { NEUTRAL } from '../../src/import/sources/neutral.ts'
 import type { SourceFiles } from '../../src/import/source.ts'
 import type { OrganizationId, UserId } from '../../src/protocol/ids.ts'
 import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
-import { firstSignInOf, IMPORTED } from '../../src/protocol/sign-in/account.ts'
+import { IMPORTED } from '../../src/protocol/sign-in/account.ts'
 import { subjectKey } from '../../src/protocol/sign-in/interaction.ts'
 import { identityKey } from '../../src/protocol/sign-in/provider-identity.ts'
 import { base32, secretName } from '../../src/protocol/sign-in/totp.ts'
@@ -118,90 +118,6 @@ test('IMP-06: a second run changes nothing, and neither does a dry run', async (
   ] as const)
     assert.deepEqual(outcomesOf(await importFile(t, server, newer, { isDryRun, isUpdate })), [outcome])
   assert.equal((await find('r-1'))?.name, 'Ada')
-})
-
-test('IMP-07: --update leaves an account alone that was used, disabled, changed or given another password here', async (t) => {
-  const ids = ['t-1', 't-2', 't-3', 't-4']
-  const line = (name: string) =>
-    writeRecords(
-      t,
-      ids.map((id) => aUserLine(id, { name, password_hash: BCRYPT })),
-    )
-  await importFile(t, server, line('Ada'))
-  const [used, disabled, set, moved] = ids as [UserId, UserId, UserId, UserId]
-  const now = context.clock()
-  await store.disableUser({ id: disabled, now })
-  await store.setPassword({
-    id: set,
-    passwordHash: await context.passwords.hash('another long one', undefined),
-    now,
-    mails: [],
-  })
-  const address = { email: 'moved@acme.test', emailVerifiedAt: now }
-  await store.setEmail({ id: moved, ...address, now: (now + 1) as EpochMs, mails: [] })
-  const { startSession } = store
-  const { aSession, aSessionStart } = await import('../support/records.ts')
-  await startSession(aSessionStart({ session: aSession({ userId: used, createdAt: now }), passwordHash: BCRYPT }))
-  assert.notEqual(firstSignInOf((await find(used)) ?? { firstSignedInAt: undefined }), undefined)
-  const before = await Promise.all(ids.map(find))
-  for (const isDryRun of [true, false]) {
-    const result = await importFile(t, server, line('Grace'), { isUpdate: true, isDryRun })
-    assert.deepEqual(outcomesOf(result), ['differs', 'differs', 'differs', 'differs'])
-    assert.deepEqual(
-      result.report.map(({ detail }) => detail),
-      ['name', 'name, disabled', 'name, password_hash', 'email, email_verified, name'],
-    )
-  }
-  assert.deepEqual(await Promise.all(ids.map(find)), before)
-})
-
-test('the report names each member that differs or was changed, and has no value of one', async (t) => {
-  const client = { type: 'client', client_id: 'd-board', client_name: 'Board', redirect_uris: ['https://d.example/cb'] }
-  await importFile(
-    t,
-    server,
-    writeRecords(t, [
-      { type: 'organization', id: 'd-acme', name: 'Acme' },
-      aUserLine('d-1', { password_hash: BCRYPT, profile: { given_name: 'Ada', nickname: 'a' } }),
-      { ...client, client_secret: 'oW9vQ2lBvYh8kq0sS3nE' },
-    ]),
-  )
-  const values = {
-    email: 'values-of-email@acme.test',
-    email_verified: true,
-    name: 'value of name',
-    password_hash: HASH_VECTORS[1]?.text,
-    profile: { given_name: 'Ada', family_name: 'value of family name' },
-    totp: { secret: base32(SECRET) },
-    identities: [{ provider: 'delegate', subject: 'value-of-subject' }],
-    organizations: ['d-acme'],
-    disabled: true,
-  }
-  const newer = writeRecords(t, [
-    { type: 'organization', id: 'd-acme', name: 'value of organization' },
-    aUserLine('d-1', values),
-    { ...client, client_name: 'value of client', client_secret: 'valueOfSecretValueOf', rules: { pkce: 'required' } },
-  ])
-  const all =
-    'email, email_verified, name, password_hash, disabled, totp, profile.nickname, profile.family_name, identities, organizations'
-  for (const [isUpdate, isDryRun, outcome] of [
-    [false, true, 'differs'],
-    [false, false, 'differs'],
-    [true, true, 'updated'],
-    [true, false, 'updated'],
-  ] as const) {
-    const { report, text } = await importFile(t, server, newer, { isUpdate, isDryRun })
-    assert.deepEqual(
-      report.map((line) => [line.outcome, line.detail]),
-      [
-        ['differs', 'name'],
-        [outcome, all],
-        ['differs', 'client_name, rules.pkce, client_secret'],
-      ],
-    )
-    for (const value of ['value', base32(SECRET), BCRYPT, values.password_hash ?? ''])
-      assert.ok(!text.includes(value), value)
-  }
 })
 
 test('IMP-04: spellings of one address, and ids that repeat, are one account; the others name its line', async (t) => {

@@ -4,15 +4,15 @@ import { OPERATIONS } from './index.ts'
 
 /** A row with its own input and outcome types erased. */
 interface AnyRow {
-  readonly cache: 'kept' | 'cleared' | ((input: unknown) => string)
+  readonly cache: 'kept' | 'cleared' | ((input: unknown) => string | readonly string[])
   readonly event: 'no-event' | ((input: unknown, outcome: unknown) => AuditEvent | undefined)
 }
 
-/** The cached records that an operation changes: none, all, or the one with this key. */
-export function changedRecord({ name, input }: Operation): undefined | 'everything' | { readonly id: string } {
+/** The cached records that an operation changes: all, or those with these keys. */
+export function changedRecords({ name, input }: Operation): 'everything' | readonly string[] {
   const { cache } = OPERATIONS[name] as AnyRow
-  if (cache === 'kept') return undefined
-  return cache === 'cleared' ? 'everything' : { id: cache(input) }
+  if (cache === 'kept') return []
+  return cache === 'cleared' ? 'everything' : [cache(input)].flat()
 }
 
 /** Returns the audit events of a batch of operations, in the order of the batch. Operations without an event are left out. */

@@ -19,7 +19,11 @@ export const ORGANIZATION_OPERATIONS: OperationRows<OrganizationOperations> = {
   addMember: { cache: membershipKey, event: when('added', aboutMember('member.added')) },
   disableMember: { cache: membershipKey, event: when('changed', aboutMember('member.disabled')) },
   enableMember: { cache: membershipKey, event: when('changed', aboutMember('member.enabled')) },
-  removeMember: { cache: membershipKey, event: when('removed', aboutMember('member.removed')) },
+  removeMember: {
+    // An import may no longer change the account.
+    cache: (key) => [membershipKey(key), key.userId],
+    event: when('removed', aboutMember('member.removed')),
+  },
   install: {
     cache: installationKey,
     event: (installation, outcome) => ({

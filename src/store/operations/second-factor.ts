@@ -24,7 +24,8 @@ export const SECOND_FACTOR_OPERATIONS: OperationRows<SecondFactorOperations> = {
     event: when('changed', ({ userId }) => ({ event: 'second-factor.disabled', userId, details: { by: 'user' } })),
   },
   resetSecondFactor: {
-    cache: 'kept',
+    // An import may no longer change the account.
+    cache: ({ userId }) => userId,
     event: when('changed', ({ userId }) => ({ event: 'second-factor.disabled', userId, details: { by: 'operator' } })),
   },
   replaceRecoveryCodes: {

@@ -1,5 +1,5 @@
 import type { Operation } from '../../ports/operations/index.ts'
-import { changedRecord } from '../operations/effects.ts'
+import { changedRecords } from '../operations/effects.ts'
 import { openRecentRecords } from '../recent-records.ts'
 
 /** Caches for a short time the records that token requests read: clients, users, organizations, memberships, installations. */
@@ -42,11 +42,10 @@ export function openRecordCache(now: () => number = () => performance.now()): Re
       }
     },
     forget(operation) {
-      const changed = changedRecord(operation)
-      if (changed === undefined) return
+      const changed = changedRecords(operation)
       for (const known of [records, questions]) {
         if (changed === 'everything') known.clear()
-        else known.delete(changed.id)
+        else for (const key of changed) known.delete(key)
       }
     },
   }

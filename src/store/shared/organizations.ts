@@ -3,6 +3,7 @@ import type { MembershipRecord } from '../../ports/records/organization.ts'
 import { MEMBERSHIP_LIMIT } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
+import { IMPORTED } from '../../protocol/sign-in/account.ts'
 import { installationKey, membershipKey } from '../operations/organization.ts'
 import { endLaterOfMember, endLaterOfOrganization } from './not-before.ts'
 import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS } from '../tables/organization.ts'
@@ -47,6 +48,12 @@ const REPLACE_INSTALLATION = shared(
   `update installations set scope = :scope, acts_for_members = :acts_for_members, disabled_at = null,
      not_before = greatest(not_before, :not_before)
    where client_id = :client_id and organization_id = :organization_id returning client_id`,
+)
+/** An import that updates accounts would add the membership again, so it leaves the account alone from now on (`UPDATE_USER`). */
+const KEEP_REMOVED = shared(
+  `update users set updated_at = updated_at + 1
+   where user_id = :userId and first_signed_in_at = ${IMPORTED} and updated_at = not_before
+     and exists (select 1 from memberships where user_id = :userId and organization_id = :organizationId)`,
 )
 /** The rows that a change touches. Changes of one kind run one after the other in one wave. */
 const ofMembership = {
@@ -126,14 +133,7 @@ export const organizationHandlers = {
   },
   removeMember: {
     ...ofMembership,
-    run: endingLater(
-      endLaterOfMember,
-      outcome(
-        'delete from memberships where user_id = :userId and organization_id = :organizationId returning user_id',
-        'removed',
-        'unknown',
-      ),
-    ),
+    run: endingLater(endLaterOfMember, removeMember),
   },
   install: {
     ...ofInstallation,
@@ -169,6 +169,16 @@ export const organizationHandlers = {
     ),
   },
 } satisfies SharedHandlers
+
+const DELETE_MEMBERSHIP = shared(
+  'delete from memberships where user_id = :userId and organization_id = :organizationId returning user_id',
+)
+
+function* removeMember(key: object): Steps<'removed' | 'unknown'> {
+  // First, because an import also changes the user before the memberships.
+  yield* rows(KEEP_REMOVED, key)
+  return (yield* rows(DELETE_MEMBERSHIP, key)).length === 1 ? 'removed' : 'unknown'
+}
 
 /** A change that ends what was issued before it, also what has a later time. */
 function endingLater<Given extends object, Changed>(

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Operation } from '../../ports/operations/index.ts'
-import { changedRecord } from '../operations/effects.ts'
+import { changedRecords } from '../operations/effects.ts'
 import { openRecentRecords } from '../recent-records.ts'
 
 /**
@@ -43,9 +43,9 @@ export function openRecordCache(database: DatabaseSync): RecordCache {
       return found
     },
     forget(operation) {
-      const changed = changedRecord(operation)
+      const changed = changedRecords(operation)
       if (changed === 'everything') records.clear()
-      else if (changed !== undefined) records.delete(changed.id)
+      else for (const key of changed) records.delete(key)
     },
   }
 }

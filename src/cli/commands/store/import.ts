@@ -45,7 +45,10 @@ function sourceVerb(system: Source): AddVerb {
       .option('--dry-run', 'read and check everything, and write nothing but the report')
       .option('--report <file>', 'a new file: what became of each record, a JSON object on each line')
       .option('--secrets <file>', 'a new file: the new secrets of clients whose own cannot be taken')
-      .option('--update', 'also change accounts that an earlier import stored, and that were never used here')
+      .option(
+        '--update',
+        'also change accounts that an earlier import stored, and that were neither used nor changed here',
+      )
       .option(
         '--provider <there=here>',
         'the provider here that has the identities of one there; repeated',

@@ -2,6 +2,7 @@ import type { EnrolmentReason, TotpUse } from '../../../ports/operations/second-
 import type { Outcome } from '../../../ports/operations/index.ts'
 import type { SecondFactorRecord } from '../../../ports/records/second-factor.ts'
 import type { SessionId, UserId } from '../../../protocol/ids.ts'
+import { IMPORTED } from '../../../protocol/sign-in/account.ts'
 import { GUESS_LIMIT } from '../../../protocol/sign-in/totp.ts'
 import { SECOND_FACTORS } from '../../tables/user.ts'
 import { mailing } from '../mail/mails.ts'
@@ -22,6 +23,12 @@ const INSERT = shared(
 )
 const FIND = shared('select * from second_factors where user_id = :userId')
 const REMOVE_REPLACED = shared('delete from second_factors where user_id = :userId and created_at = :replaces')
+/** An import that updates accounts would add the app again, so it leaves the account alone from now on (`UPDATE_USER`). */
+const KEEP_REMOVED = shared(
+  `update users set updated_at = updated_at + 1
+   where user_id = :userId and first_signed_in_at = ${IMPORTED} and updated_at = not_before
+     and exists (select 1 from second_factors where user_id = :userId)`,
+)
 const REMOVE = shared('delete from second_factors where user_id = :userId returning user_id')
 const THIS_APP = 'user_id = :userId and created_at = :createdAt'
 const MAY_GUESS = `(:isKnownBrowser = 1 or failures < ${GUESS_LIMIT})`
@@ -79,6 +86,7 @@ const handlers = {
   resetSecondFactor: {
     keys: ({ userId }) => [userId],
     *run({ userId }) {
+      yield* rows(KEEP_REMOVED, { userId })
       if (!(yield* remove(userId))) return 'unknown'
       yield* endOtherSessions(userId, NO_SESSION)
       return 'changed'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { UserImport } from '../../../../src/ports/operations/user.ts'
 import { chosenClientId } from '../../../../src/protocol/client/identifier.ts'
-import type { UserId } from '../../../../src/protocol/ids.ts'
+import type { OrganizationId, UserId } from '../../../../src/protocol/ids.ts'
 import { IMPORTED } from '../../../../src/protocol/sign-in/account.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
 import { anIdentity } from '../../../support/provider/provider-records.ts'
@@ -59,6 +59,17 @@ export function changed(account: UserImport, replaced = account.user.passwordHas
     secondFactor: aSecondFactor({ userId: id }),
     replaces: { passwordHash: replaced },
   }
+}
+
+/** An account of which the organization is known. */
+function importOf(): UserImport {
+  const account = anImport()
+  const { id: userId } = account.user
+  return { ...account, memberships: [aMembership({ userId, organizationId: organizationOf(userId) })] }
+}
+
+function organizationOf(userId: UserId): OrganizationId {
+  return `of-${userId}` as OrganizationId
 }
 
 export const importedUserCases: Suite = (check) => {
@@ -157,6 +168,52 @@ export const importedUserCases: Suite = (check) => {
       assert.equal(await perform(second, 'redeemCode', aRedemption(other, { grant: later })), 'unknown')
       assert.equal(await second.findSession(session.id), undefined)
       assert.deepEqual(await second.listMemberships(userId), account.memberships)
+    },
+  )
+
+  check('IMP-14: importUser adds no membership or app again that an administrator removed', async (stores) => {
+    const { first, second } = stores
+    const removals = {
+      membership: ({ user: { id: userId } }: UserImport) =>
+        perform(first, 'removeMember', { userId, organizationId: organizationOf(userId), now: at(1) }),
+      app: ({ user: { id: userId } }: UserImport) => perform(first, 'resetSecondFactor', { userId }),
+    }
+    for (const [what, remove] of Object.entries(removals)) {
+      const account = importOf()
+      const { id } = account.user
+      await perform(first, 'importUser', account)
+      assert.notEqual(await remove(account), 'unknown')
+      assert.equal(await perform(second, 'importUser', changed(account)), 'differs')
+      assert.equal((await second.listMemberships(id)).length, what === 'membership' ? 0 : 1)
+      assert.equal((await second.findSecondFactor(id)) === undefined, what === 'app')
+      // What there is not changes nothing.
+      const other = { ...importOf(), memberships: [], secondFactor: undefined }
+      await perform(first, 'importUser', other)
+      assert.equal(await remove(other), 'unknown')
+      assert.equal(await perform(second, 'importUser', changed(other)), 'updated')
+    }
+    // Of an account that no import made, or that was used, it is no change.
+    const user = aUser()
+    await perform(first, 'createUser', user)
+    await perform(first, 'addMember', aMembership({ userId: user.id, organizationId: organizationOf(user.id) }))
+    assert.equal(await removals.membership({ ...anImport(), user }), 'removed')
+    assert.deepEqual(await second.findUser(user.id), user)
+  })
+
+  check(
+    'IMP-14: a membership that is removed during an update of an import stays removed',
+    async ({ first, second }) => {
+      for (const _ of times(6, () => undefined)) {
+        const account = importOf()
+        const { id: userId } = account.user
+        await perform(first, 'importUser', account)
+        const organizationId = organizationOf(userId)
+        await Promise.all([
+          perform(first, 'importUser', { ...changed(account), memberships: account.memberships }),
+          perform(second, 'removeMember', { userId, organizationId, now: at(1) }),
+        ])
+        assert.deepEqual(await second.listMemberships(userId), [])
+      }
     },
   )
 

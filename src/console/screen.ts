@@ -35,7 +35,10 @@ export interface ScreenForm {
   readonly isBulk?: true
   /** Members of the input that the person fills in. */
   readonly fields?: readonly string[]
-  /** The person must have signed in within the last five minutes: the task creates a secret, deletes, or gives rights. */
+  /**
+   * The person must have signed in within the last five minutes: the task creates a secret, deletes, or gives an administrator or clients
+   * more than they had. It does not matter that it can be taken back, because another person at the open browser has used it by then.
+   */
   readonly isRecent?: true
   /** What ends, on the page that asks before. Absent: nothing is asked, unless there are fields. */
   readonly warning?: string

@@ -24,10 +24,11 @@ import {
   namesIn,
   readAll,
   render,
-  sealOutcome,
   subjectsIn,
   type Found,
 } from './show.ts'
+import { sealOutcome } from './outcome.ts'
+import { RETURN_LIMIT } from './sign-in.ts'
 import {
   isFromOwnPage,
   page,
@@ -85,12 +86,14 @@ export async function act(
       : refuse(status, errors)
   if (form.subject !== undefined && subjects.length === 0) return refuse(422, { '': 'Choose a row.' })
   if (subjects.length > SUBJECT_LIMIT) return refuse(422, { '': `At most ${SUBJECT_LIMIT} rows at a time.` })
+  const asked = askAddress(found, form, subjects)
+  if (asked.length > RETURN_LIMIT) return refuse(422, { '': 'These rows have long names: choose fewer at a time.' })
   const lockedOut = objectsOf(form, found, subjects).map((one) => lockOutBy(form.task, one, visitor.holder.user.id))
   const [locked] = lockedOut
   if (locked !== undefined && lockedOut.every((one) => one !== undefined)) return refuse(409, { '': locked })
-  if (asksFirst(form) && sent.get('confirmed') !== '1') return redirect(askAddress(found, form, subjects))
+  if (asksFirst(form) && sent.get('confirmed') !== '1') return redirect(asked)
   // Nothing is kept over the sign-in: the page that asks comes after it.
-  if (form.isRecent === true && !isRecent(desk, visitor)) return redirect(askAddress(found, form, subjects))
+  if (form.isRecent === true && !isRecent(desk, visitor)) return redirect(asked)
   if (subjects.length >= TYPED_FROM && asksFirst(form) && sent.get('typed') !== String(subjects.length))
     return again(422, { typed: `This is not ${subjects.length}.` })
   if (form.secret !== undefined && !(await isFirst(desk, visitor, sent.get('once') ?? '')))

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { locationOf } from '../../tools/flow.ts'
+import { ConsoleBrowser, giveRole, grantIdIn, leadsTo } from '../../tools/console-browser.ts'
+import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
+import { perform, type Members } from '../support/tasks.ts'
+
+/** What becomes of a form that is sent twice, beside another one, with long rows, or with a secret in the wrong place. */
+
+const ends: (() => unknown)[] = []
+let stage: AdminServer
+let browser: ConsoleBrowser
+
+before(async () => {
+  stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) })
+  await giveRole(stage.server)
+  browser = new ConsoleBrowser(stage.server)
+  await browser.open()
+})
+
+after(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+test('rows with long names are chosen few at a time, and no address that a form leads to is too long', async () => {
+  const { context, clock } = stage.server
+  const patterns = Array.from({ length: 40 }, (_, index) => `https://${index}.example/${'x'.repeat(80)}`)
+  for (const pattern of patterns) await perform(context, 'domain.block', { pattern })
+  const path = '/console/domains'
+  const verdicts = async () => {
+    const { domains } = await perform<{ domains: readonly Members[] }>(context, 'domain.list', {})
+    return domains.filter(({ verdict }) => verdict === 'trusted').length
+  }
+  for (const task of ['domain.trust', 'domain.forget']) {
+    const refused = await browser.send(path, task, patterns)
+    assert.deepEqual([refused.statusCode, /choose fewer at a time/.test(refused.body)], [422, true])
+  }
+  assert.equal(await verdicts(), 0)
+  const few = patterns.slice(0, 20)
+  clock.advance(5 * 60 * 1000 + 1)
+  const leaving = await browser.send(path, 'domain.forget', few)
+  assert.ok((leadsTo(leaving) ?? assert.fail(leaving.body)).length < 4800)
+  const asked = await browser.arrive(await browser.comeBack(leaving))
+  assert.match(asked.body, /Remove: 20 rows/)
+  assert.match((await browser.send(path, 'domain.trust', few)).body, /Trusted: 20 of 20\./)
+
+  // What the next page offers to restore, and is too long for its address, is left out.
+  const scope = Array.from({ length: 100 }, (_, index) => `board:${'x'.repeat(80)}:${index}`).join(' ')
+  const client = await stage.makeClient()
+  await perform(context, 'client.approve-scopes', { client_id: client.client_id, scope })
+  const url = `/console/clients/${client.client_id}`
+  const form = { csrf: csrfOf(url), task: 'client.approve-scopes', confirmed: '1' }
+  const done = locationOf(await browser.console.post(url, form))
+  assert.ok(done.length < 8192, String(done.length))
+  assert.match((await browser.console.get(done)).body, /Scopes approved/)
+})
+
+function csrfOf(path: string): string {
+  return stage.server.context.secrets.digest('csrf', ['console', grantIdIn(browser), path])
+}

@@ -20,7 +20,7 @@ export interface Asking extends Filling {
   readonly names: Texts
   /** What the filters find, if the form is about that. */
   readonly matches: Matches | undefined
-  /** A value that works once, of a form that creates a secret. */
+  /** A value that works once, of a form that does. */
   readonly once: string | undefined
   /** Why there is nothing to fill in. */
   readonly obstacle: Markup | undefined

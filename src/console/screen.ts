@@ -59,6 +59,8 @@ export interface ScreenForm {
   readonly keeps?: (row: Members) => Members
   /** The member of the answer that is shown once, and never again. */
   readonly secret?: string
+  /** The form works once, because nothing else prevents that a second click creates a second record. So does one with a secret. */
+  readonly isOnce?: true
   /** How the secret is used and until when, beside it. */
   readonly secretUse?: (answer: Members) => string
   /** Members of the answer that are shown with the secret. */
@@ -222,4 +224,9 @@ export function screen<Answers extends object>(one: Screen<Answers>): AnyScreen 
 /** Whether a form has a page of its own, before anything is done. */
 export function asksFirst({ fields = [], isRecent, warning }: ScreenForm): boolean {
   return fields.length > 0 || isRecent === true || warning !== undefined
+}
+
+/** Whether a form that is shown works once (threats.md CON-10). */
+export function worksOnce({ secret, isOnce }: ScreenForm): boolean {
+  return secret !== undefined || isOnce === true
 }

@@ -22,6 +22,28 @@ after(async () => {
   for (const end of ends.toReversed()) await end()
 })
 
+test('CON-10: a second click creates no second organization, and no other record has two for one form', async () => {
+  const asked = await browser.console.get('/console/organizations?ask=organization.create')
+  const answers = await Promise.all([1, 2].map(() => browser.press(asked, 'organization.create', { name: 'Twice' })))
+  assert.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 1)
+  const second = answers.find(({ statusCode }) => statusCode === 409) ?? assert.fail()
+  assert.match(second.body, /This form was sent before, and did nothing now\./)
+  const named = async () => {
+    const { organizations } = await perform<{ organizations: readonly Members[] }>(
+      stage.server.context,
+      'organization.list',
+      {},
+    )
+    return organizations.filter(({ name }) => name === 'Twice').length
+  }
+  assert.equal(await named(), 1)
+  assert.equal((await browser.press(second, 'organization.create', { name: 'Twice' })).statusCode, 200)
+  assert.equal(await named(), 2, 'The person wants another one.')
+  await perform(stage.server.context, 'user.create', { email: 'second@acme.test' })
+  const again = await browser.console.get('/console/users?ask=user.create')
+  assert.equal((await browser.press(again, 'user.create', { email: 'second@acme.test' })).statusCode, 409)
+})
+
 test('rows with long names are chosen few at a time, and no address that a form leads to is too long', async () => {
   const { context, clock } = stage.server
   const patterns = Array.from({ length: 40 }, (_, index) => `https://${index}.example/${'x'.repeat(80)}`)

@@ -9,7 +9,7 @@ import { authenticateRole } from '../../../admin/user/role-holder.ts'
 import { secretPage, TYPED_FROM } from '../../../console/ask.ts'
 import { lockOutBy, lockOutByDomain } from '../../../console/lock-out.ts'
 import type { Outcome } from '../../../console/notice.ts'
-import { asksFirst, type Members, type ScreenForm, type Texts, type Undo } from '../../../console/screen.ts'
+import { asksFirst, worksOnce, type Members, type ScreenForm, type Texts, type Undo } from '../../../console/screen.ts'
 import { after } from '../../../base/brand.ts'
 import { invalidRequest } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
@@ -96,8 +96,10 @@ export async function act(
   if (form.isRecent === true && !isRecent(desk, visitor)) return redirect(asked)
   if (subjects.length >= TYPED_FROM && asksFirst(form) && sent.get('typed') !== String(subjects.length))
     return again(422, { typed: `This is not ${subjects.length}.` })
-  if (form.secret !== undefined && !(await isFirst(desk, visitor, sent.get('once') ?? '')))
-    return again(409, { '': 'This was done already. The form did nothing more.' })
+  if (worksOnce(form) && !(await isFirst(desk, visitor, sent.get('once') ?? '')))
+    return again(409, {
+      '': form.secret === undefined ? SENT_BEFORE : 'This was done already. The form did nothing more.',
+    })
   const filters = form.matches === undefined ? {} : filtersIn(found, visit.query)
   if (form.matches !== undefined) {
     // A filter that is refused is said by the page itself.
@@ -133,6 +135,9 @@ export async function act(
 
 const CHANGED =
   'This was changed after the form was shown. The form has what you typed: compare, and save it again to replace the change.'
+
+const SENT_BEFORE =
+  'This form was sent before, and did nothing now. Look whether what it creates is there. To create another one, send it again.'
 
 /** What became of each row. */
 interface Performed {
@@ -362,7 +367,7 @@ function askAddress({ here }: Found, { task }: ScreenForm, subjects: readonly st
   return `${path}?${asked.toString()}`
 }
 
-/** Whether the form is sent the first time: a reload of the page with the secret creates no other one (threats.md CON-10). */
+/** Whether the form is sent the first time: a second click, or a reload of the page with the secret, creates no other one (threats.md CON-10). */
 async function isFirst({ context }: Desk, { session }: Visitor, once: string): Promise<boolean> {
   const { secrets, store, clock } = context
   if (!/^[\w-]{22}$/.test(once)) return false

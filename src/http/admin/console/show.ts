@@ -9,6 +9,7 @@ import { filterBar } from '../../../console/parts.ts'
 import { outcomeNotice, type Outcome } from '../../../console/notice.ts'
 import { SCREENS } from '../../../console/screens.ts'
 import type { AnyScreen, Frame, Matches, Members, Place, ScreenForm, Texts, View } from '../../../console/screen.ts'
+import { worksOnce } from '../../../console/screen.ts'
 import { html, type Markup } from '../../../web/markup.ts'
 import { NO_PARAMETERS, type Parameters } from '../../../base/message.ts'
 import { invalidRequest, OAuthError, type Reason } from '../../../protocol/errors.ts'
@@ -137,7 +138,7 @@ export async function render(
   }
   if (asking !== undefined) {
     const task = taskOf(asking.form.task)
-    const once = asking.form.secret === undefined ? undefined : desk.context.random(16).toString('base64url')
+    const once = worksOnce(asking.form) ? desk.context.random(16).toString('base64url') : undefined
     // Without a mail server the task only refuses to send.
     const { form } = asking
     const fields = inputFields(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { locationOf } from '../../tools/flow.ts'
-import { ConsoleBrowser, giveRole, grantIdIn, leadsTo } from '../../tools/console-browser.ts'
+import { ConsoleBrowser, filledIn, giveRole, grantIdIn, leadsTo } from '../../tools/console-browser.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { perform, type Members } from '../support/tasks.ts'
 
@@ -20,6 +20,63 @@ before(async () => {
 
 after(async () => {
   for (const end of ends.toReversed()) await end()
+})
+
+const PROVIDER = { template: 'oidc', name: 'Acme', issuer: 'http://127.0.0.1:9', client_id: 'grantor' }
+
+/** Does this once, when the next task that changes something begins: after the console compared what the person saw. */
+function atNextChange(act: () => Promise<unknown>): void {
+  const { context } = stage.server
+  const { clockCheck } = context
+  const databaseNow = async () => {
+    Object.assign(context, { clockCheck })
+    await act()
+    return clockCheck.databaseNow()
+  }
+  Object.assign(context, { clockCheck: { ...clockCheck, databaseNow } })
+}
+
+test('CON-35: of two changes of one object at once only one succeeds, also between the comparison and the task', async () => {
+  const { context } = stage.server
+  const { client_id: client } = await perform(context, 'client.create', {
+    client_name: 'Board',
+    scope: 'openid',
+    redirect_uris: ['https://board.example/cb'],
+  })
+  const resource = await stage.makeApi()
+  await perform(context, 'provider.create', { ...PROVIDER, provider_id: 'acme', client_secret: 's3cr3t' })
+  const one = { client_id: client }
+  const scopes = [{ name: 'theirs', sentence: 'Theirs', granted_to: 'users' }]
+  const scope = { 'scopes.0.name': 'mine', 'scopes.0.sentence': 'Mine', 'scopes.0.granted_to': 'users' }
+  const renamed = { client_name: 'Mine', grant_types: 'authorization_code refresh_token' }
+  type Case = readonly [
+    task: string,
+    id: Members,
+    mine: Readonly<Record<string, string>>,
+    theirs: Members,
+    path: string,
+  ]
+  const cases: readonly Case[] = [
+    ['client.set-rules', one, { consent: 'implied' }, { claims: 'userinfo' }, `clients/${String(client)}`],
+    ['client.update', one, renamed, { client_name: 'Theirs' }, `clients/${String(client)}`],
+    ['api.update', { resource }, scope, { scopes }, `apis/${encodeURIComponent(resource)}/scopes`],
+    ['provider.update', { provider_id: 'acme' }, { name: 'Mine' }, { name: 'Theirs' }, 'providers/acme'],
+  ]
+  for (const [task, id, mine, theirs, path] of cases) {
+    const show = () => perform(context, task.replace(/\..*/, '.show'), id)
+    const asked = await browser.open(`/console/${path}?ask=${task}`)
+    let between: Members | undefined
+    atNextChange(async () => {
+      await perform(context, task, { ...id, ...theirs })
+      between = await show()
+    })
+    const refused = await browser.press(asked, task, { ...filledIn(asked, task), ...mine })
+    assert.deepEqual([refused.statusCode, /at the same time/.test(refused.body)], [409, true], task)
+    assert.deepEqual(await show(), between, task)
+    // The form has what was typed, and can be sent again.
+    assert.equal((await browser.press(refused, task, { ...filledIn(refused, task), ...mine })).statusCode, 200, task)
+    assert.notDeepEqual(await show(), between, task)
+  }
 })
 
 test('CON-10: a second click creates no second organization, and no other record has two for one form', async () => {

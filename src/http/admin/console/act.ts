@@ -29,6 +29,7 @@ import {
 } from './show.ts'
 import { sealOutcome } from './outcome.ts'
 import { RETURN_LIMIT } from './sign-in.ts'
+import { steadyContext } from './steady.ts'
 import {
   isFromOwnPage,
   page,
@@ -60,19 +61,23 @@ const OWN_NAMES: ReadonlySet<string> = new Set(['csrf', 'task', 'subject', 'conf
  * @throws OAuthError invalid_request, insufficient_scope
  */
 export async function act(
-  desk: Desk,
+  given: Desk,
   found: Found,
   visit: Visit,
   visitor: Visitor,
   line: { task: string },
 ): Promise<ConsoleAnswer> {
-  const { context, origin } = desk
   const { form: sent, path } = visit
   const parts = csrfParts(visitor.session.grantId, path)
-  if (!isFromOwnPage(visit, origin) || !context.secrets.digestMatches('csrf', parts, sent.get('csrf') ?? ''))
+  if (
+    !isFromOwnPage(visit, given.origin) ||
+    !given.context.secrets.digestMatches('csrf', parts, sent.get('csrf') ?? '')
+  )
     throw invalidRequest('console_form_wrong', { status: 403 })
   const form = formFor(found, sent.get('task'))
   line.task = `console ${form.task}`
+  const context = form.filled === undefined ? given.context : steadyContext(given.context)
+  const desk: Desk = { ...given, context }
   authorizeTask(context, visitor.holder.administrator, taskOf(form.task), found.parameters)
   const fields = formFields(form)
   const values = textsIn(fields, sent, OWN_NAMES)
@@ -117,11 +122,11 @@ export async function act(
   if (filled !== undefined && seen !== undefined && seen !== seenOf(context, filled)) return again(409, { '': CHANGED })
   // A task that replaces all needs all, and one that changes what it is given gets what was changed.
   const earlier = taskOf(form.task).method === 'PATCH' ? (filled ?? {}) : undefined
-  const given = { ...readFields(fields, withoutTouch(values, filled ?? {}), earlier), ...filters }
+  const input = { ...readFields(fields, withoutTouch(values, filled ?? {}), earlier), ...filters }
   const name = before && subjects.length <= 1 ? namesIn(found.screen, before)[subjects[0] ?? ''] : undefined
   const unoffered = before && form.choices && findUnknown(form.choices(before), values)
   if (unoffered !== undefined) return again(422, { [unoffered.field]: `${unoffered.value} is not among the choices.` })
-  const performed = await performEach(desk, found, visitor, form, subjects, given, before ?? {})
+  const performed = await performEach(desk, found, visitor, form, subjects, input, before ?? {})
   const answer = performed[0]?.answer
   if (form.shows !== undefined && answer !== undefined)
     return showAnswer(desk, found, visit, visitor, form.shows, answer)

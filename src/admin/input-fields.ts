@@ -27,6 +27,8 @@ export interface InputField {
     | 'rows'
   /** Of a choice. */
   readonly choices: readonly string[]
+  /** No page repeats what was typed: a password, or what is only written (JSON Schema). */
+  readonly isSecret: boolean
   readonly isRequired: boolean
   /** null is the value of an empty field. */
   readonly isNullable: boolean
@@ -43,6 +45,7 @@ interface Schema {
   readonly type?: string
   readonly const?: unknown
   readonly format?: string
+  readonly writeOnly?: boolean
   readonly description?: string
   readonly default?: unknown
   readonly enum?: readonly string[]
@@ -93,6 +96,7 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): InputField 
     description: hintOf(schema.description ?? value.description ?? '', kind),
     kind,
     choices: choices ?? [],
+    isSecret: kind === 'password' || value.writeOnly === true,
     isRequired,
     isNullable: schema.anyOf?.some(({ type }) => type === 'null') === true,
     maxLength: value.maxLength,

@@ -23,6 +23,7 @@ const TOKEN = z
   .refine((text) => !/^Bearer /i.test(text), { error: 'Leave out the word before the token: Bearer.' })
   .regex(/^[\x21-\x7e]+$/, { error: 'This is not a token.' })
   .meta({
+    writeOnly: true,
     examples: ['grt_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'],
     description: 'An access token or a refresh token.',
   })

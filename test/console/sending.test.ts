@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { InputField } from '../../src/admin/input-fields.ts'
+import { SCREENS } from '../../src/console/screens.ts'
+import { formFields } from '../../src/http/admin/console/filling.ts'
 import { locationOf } from '../../tools/flow.ts'
 import { ConsoleBrowser, filledIn, giveRole, grantIdIn, leadsTo } from '../../tools/console-browser.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
@@ -137,3 +140,50 @@ test('rows with long names are chosen few at a time, and no address that a form 
 function csrfOf(path: string): string {
   return stage.server.context.secrets.digest('csrf', ['console', grantIdIn(browser), path])
 }
+
+function leavesOf(field: InputField, above = ''): readonly (readonly [path: string, field: InputField])[] {
+  const path = `${above}${field.name}`
+  if (field.parts.length === 0) return [[path, field]]
+  return field.parts.flatMap((part) => leavesOf(part, `${path}.${field.kind === 'rows' ? '0.' : ''}`))
+}
+
+test('CON-10: no page repeats a secret that was typed, whatever else is wrong with the form', async () => {
+  const { context } = stage.server
+  const keys = { keys: [{ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }] }
+  const client = await perform(context, 'client.create', { client_name: 'Keys', jwks: keys })
+  const shared = await perform(context, 'client.create', { client_name: 'Shared', grant_types: ['client_credentials'] })
+  await perform(context, 'provider.create', { ...PROVIDER, provider_id: 'globex', client_secret: 's3cr3t' })
+  const secret = 'zq7x\u00a0zq7y'
+  const privately = JSON.stringify({ keys: [{ ...keys.keys[0], d: secret }] })
+  const sent: string[] = []
+  for (const { path, forms } of SCREENS)
+    for (const form of forms) {
+      const leaves = formFields(form).flatMap((field) => leavesOf(field))
+      // A name says what a secret is, but for the members of metadata that are about tokens.
+      const named = leaves.filter(([name]) => /(?:^|[._])(?:token|secret|password|key)$/.test(name))
+      for (const [name, field] of named) assert.ok(field.isSecret, `${form.task}: ${name}`)
+      const wrong = leaves.flatMap(([name, { isSecret, kind }]): readonly (readonly [string, string])[] =>
+        isSecret ? [[name, secret]] : kind === 'json' ? [[name, privately]] : [],
+      )
+      if (wrong.length === 0) continue
+      const of = form.task === 'client.set-secret' ? shared : client
+      const url = path.replace('{client_id}', String(of['client_id'])).replace('{provider_id}', 'globex')
+      const once = context.random(16).toString('base64url')
+      const fields = { csrf: csrfOf(url), task: form.task, confirmed: '1', once, seen: 'another', name: '' }
+      const own = form.fields?.includes('name') === true ? fields : { ...fields, name: undefined }
+      const body = JSON.parse(JSON.stringify({ ...own, ...Object.fromEntries(wrong) })) as Record<string, string>
+      const answer = await browser.console.post(url, body)
+      assert.ok([409, 422].includes(answer.statusCode), `${form.task}: ${answer.statusCode} ${answer.body}`)
+      assert.doesNotMatch(answer.body, /zq7/, form.task)
+      sent.push(form.task)
+    }
+  assert.deepEqual(sent, [
+    'client.create',
+    'client.set-secret',
+    'client.set-keys',
+    'provider.create',
+    'provider.update',
+    'token.inspect',
+    'token.revoke',
+  ])
+})

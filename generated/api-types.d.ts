@@ -1204,7 +1204,7 @@ export interface GrantorTasks {
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
   }>
-  /** Let a user use the console. Another role of the user is replaced. */
+  /** Let a user use the console. Another role of the user is replaced, and a link from before ends. */
   readonly 'role.set': (input: {
     /** The id of the user. */
     readonly user_id: string

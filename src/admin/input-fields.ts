@@ -27,6 +27,8 @@ export interface InputField {
     | 'rows'
   /** Of a choice. */
   readonly choices: readonly string[]
+  /** No page repeats what was typed: a password, or what is only written (JSON Schema). */
+  readonly isSecret: boolean
   readonly isRequired: boolean
   /** An empty text is a value too: a scope may be none. */
   readonly mayBeEmpty: boolean
@@ -45,6 +47,7 @@ interface Schema {
   readonly type?: string
   readonly const?: unknown
   readonly format?: string
+  readonly writeOnly?: boolean
   readonly description?: string
   readonly default?: unknown
   readonly enum?: readonly string[]
@@ -97,6 +100,7 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): InputField 
     description: hintOf(schema.description ?? value.description ?? '', kind),
     kind,
     choices: choices ?? [],
+    isSecret: kind === 'password' || value.writeOnly === true,
     isRequired,
     mayBeEmpty: (value.minLength ?? 0) === 0 && value.pattern !== undefined && new RegExp(value.pattern, 'u').test(''),
     isNullable: schema.anyOf?.some(({ type }) => type === 'null') === true,

@@ -11,6 +11,7 @@ import { ISO, iso } from './fields.ts'
 import { LIST_LIMIT } from './page.ts'
 import { defineTask, type Task, type TaskContext } from './task.ts'
 import { hasSecondFactor } from './user/role-holder.ts'
+import { forShell } from '../base/shell.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** Credentials that expire sooner are named. */
@@ -105,7 +106,7 @@ function checkCredentials(all: readonly AdminCredentialRecord[], now: EpochMs): 
     warning(
       'credentials',
       `The credentials "${name}" expire in ${Math.floor((expiresAt - now) / DAY_MS)} days.`,
-      `Create others, and then: grantor admin revoke ${id}`,
+      `Create others, and then: grantor admin revoke ${forShell(id)}`,
     ),
   )
 }

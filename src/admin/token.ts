@@ -30,8 +30,7 @@ const TOKEN = z
   })
   .regex(/^[\x21-\x7e]+$/, { error: 'This is not a token.' })
   .meta({
-    // No page has it.
-    format: 'password',
+    writeOnly: true,
     examples: ['grt_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'],
     description: 'An access token or a refresh token.',
   })

@@ -23,7 +23,7 @@ export interface Asking extends Filling {
   readonly names: Texts
   /** What the filters find, if the form is about that. */
   readonly matches: Matches | undefined
-  /** A value that works once, of a form that creates a secret. */
+  /** A value that works once, of a form that does. */
   readonly once: string | undefined
   /** The form that comes before this one; then the page has nothing else. */
   readonly choosing: Markup | undefined

@@ -1,6 +1,7 @@
 import { rowsIn, type InputField } from '../admin/input-fields.ts'
 import { pathParameters } from '../admin/task.ts'
 import { findTask } from '../admin/tasks.ts'
+import { SECRET_MEMBERS } from '../protocol/client/keys.ts'
 import { code, html, lines, type Fragment, type Markup } from '../web/markup.ts'
 import type { Offered, ScreenForm, Texts } from './screen.ts'
 
@@ -87,7 +88,7 @@ function fieldOf(field: InputField, path: string, filling: Filling, focus: strin
     </fieldset>`
   if (kind === 'rows') return rowsOf(field, path, filling, focus)
   // No page has a secret, so a mistake leaves the field empty.
-  const isLost = kind === 'password' && (values[path] ?? '') !== ''
+  const isLost = isSecretText(field, values[path])
   const again = isLost ? html`<p class="error">Type it again.</p>` : undefined
   const below = html`${again}
   ${description === '' ? undefined : html`<p class="hint" id="hint-${path}">${withCode(description)}</p>`} ${fault}`
@@ -114,6 +115,13 @@ function labelled({ label, isRequired, mayBeEmpty }: InputField, mayLack: boolea
   return html`<span>${label}${isRequired && !mayBeEmpty && mayLack ? html` <small>required</small>` : undefined}</span>`
 }
 
+const PRIVATE_KEY = new RegExp(`"(?:${SECRET_MEMBERS.join('|')})"\\s*:|PRIVATE KEY`)
+
+/** Also private keys where public ones are meant. */
+function isSecretText({ kind, isSecret }: InputField, text = ''): boolean {
+  return text !== '' && (isSecret || (kind === 'json' && PRIVATE_KEY.test(text)))
+}
+
 function faultOf(path: string, errors: Texts): Markup | undefined {
   return errors[path] === undefined ? undefined : html`<p class="error" id="error-${path}">${lines(errors[path])}</p>`
 }
@@ -134,8 +142,8 @@ interface ControlState {
 function controlOf(field: InputField, path: string, state: ControlState): Markup {
   const { kind, choices, isNullable, maxLength } = field
   const { values, errors, hasHint, hasFocus, mayBeEmpty = false, isChange = false } = state
-  const initial = mayBeEmpty ? undefined : (state.preset ?? field.default)
-  const value = values[path] ?? initial ?? ''
+  const known = isSecretText(field, values[path]) ? undefined : values[path]
+  const value = known ?? (mayBeEmpty ? undefined : (state.preset ?? field.default)) ?? ''
   const hints = [hasHint ? `hint-${path}` : undefined, errors[path] === undefined ? undefined : `error-${path}`]
   const described = hints.filter((hint) => hint !== undefined).join(' ')
   const more: Fragment = [

@@ -38,7 +38,10 @@ export interface ScreenForm {
   readonly isBulk?: true
   /** Members of the input that the person fills in. */
   readonly fields?: readonly string[]
-  /** The person must have signed in within the last five minutes: the task creates a secret, deletes, or gives rights. */
+  /**
+   * The person must have signed in within the last five minutes: the task creates a secret, deletes, or gives an administrator or clients
+   * more than they had. It does not matter that it can be taken back, because another person at the open browser has used it by then.
+   */
   readonly isRecent?: true
   /** What ends, on the page that asks before. Absent: nothing is asked, unless there are fields. */
   readonly warning?: string
@@ -59,6 +62,8 @@ export interface ScreenForm {
   readonly keeps?: (row: Members) => Members
   /** The member of the answer that is shown once, and never again. */
   readonly secret?: string
+  /** The form works once, because nothing else prevents that a second click creates a second record. So does one with a secret. */
+  readonly isOnce?: true
   /** How the secret is used and until when, beside it. */
   readonly secretUse?: (answer: Members) => string
   /** Members of the answer that are shown with the secret. */
@@ -222,4 +227,9 @@ export function screen<Answers extends object>(one: Screen<Answers>): AnyScreen 
 /** Whether a form has a page of its own, before anything is done. */
 export function asksFirst({ fields = [], isRecent, warning }: ScreenForm): boolean {
   return fields.length > 0 || isRecent === true || warning !== undefined
+}
+
+/** Whether a form that is shown works once (threats.md CON-10). */
+export function worksOnce({ secret, isOnce }: ScreenForm): boolean {
+  return secret !== undefined || isOnce === true
 }

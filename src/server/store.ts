@@ -19,6 +19,7 @@ import type { Chains } from '../audit/chain.ts'
 import { isCompatibleIssuer } from '../protocol/uri/loopback.ts'
 import type { SchemaState } from '../store/migrations.ts'
 import { MASTER_KEY, MASTER_KEY_CHECK } from '../store/settings.ts'
+import { forShell } from '../base/shell.ts'
 
 /** The process that opens the store: a server with many concurrent requests, or a command that runs and ends. */
 export type StoreUser = 'server' | 'command'
@@ -150,7 +151,7 @@ export async function refuseOtherIssuer(
   if (known === issuer) return
   if (isCompatibleIssuer(known, issuer)) return logger.warn({ event: 'store.of-other-issuer', known, issuer })
   throw new Error(
-    `This database belongs to the issuer ${known}, and GRANTOR_ISSUER is ${issuer}. If GRANTOR_ISSUER is wrong, correct it. If the address has changed, run: grantor issuer set ${issuer}`,
+    `This database belongs to the issuer ${known}, and GRANTOR_ISSUER is ${issuer}. If GRANTOR_ISSUER is wrong, correct it. If the address has changed, run: grantor issuer set ${forShell(issuer)}`,
   )
 }
 

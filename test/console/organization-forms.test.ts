@@ -51,7 +51,7 @@ test('an organization is created, renamed and disabled with a way back, and dele
   const wrong = await browser.press(asked, 'organization.create', { name: '', organization_id: 'gor_mine' })
   assert.equal(wrong.statusCode, 422)
   assert.match(wrong.body, /id="error-name"[^]*id="error-organization_id"/)
-  const made = await browser.press(asked, 'organization.create', { name: 'Globex', organization_id: 'globex|1' })
+  const made = await browser.press(wrong, 'organization.create', { name: 'Globex', organization_id: 'globex|1' })
   assert.match(made.body, /Created: <bdi>Globex<\/bdi>\.|Created\.[^]*<h1><bdi>Globex/)
   const path = '/console/organizations/globex%7C1'
   const name = async () => (await read('organization.show', { organization_id: 'globex|1' }))['name']

@@ -75,9 +75,9 @@ export const RULES: Readonly<Record<string, ScreenRule>> = {
   '/console/apis': { extent: 'server', forms: { 'api.create': 'asks' } },
   '/console/apis/{resource}': {
     extent: 'server',
-    forms: { 'api.update': 'asks', 'api.create-credentials': 'fresh', 'api.delete': 'fresh' },
+    forms: { 'api.update': 'fresh', 'api.create-credentials': 'fresh', 'api.delete': 'fresh' },
   },
-  '/console/apis/{resource}/scopes': { extent: 'server', forms: { 'api.update': 'asks' } },
+  '/console/apis/{resource}/scopes': { extent: 'server', forms: { 'api.update': 'fresh' } },
   '/console/apis/{resource}/consent': { extent: 'server', forms: {} },
   '/console/providers': { extent: 'server', forms: { 'provider.create': 'fresh' } },
   '/console/providers/{provider_id}': {

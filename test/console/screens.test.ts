@@ -24,7 +24,9 @@ function isGrave(name: string): boolean {
   )
   // To test a provider changes nothing, and to disable it takes rights away.
   const givesRights = /^(role|admin|provider|key|delegate)\./.test(name) && !/^provider\.(test|disable)$/.test(name)
-  return hasSecret || task.method === 'DELETE' || givesRights
+  // What clients may do: a scope for approved clients alone can become one for all clients.
+  const opens = /^(api\.update|client\.(approve-scopes|set-rules|update|adopt)|installation\.install)$/.test(name)
+  return opens || hasSecret || task.method === 'DELETE' || givesRights
 }
 
 test('CON-15: each screen reads tasks that only read, with the members of its path', () => {

@@ -8,6 +8,7 @@ import { sameResource, slashVariant, type Resource } from '../../protocol/token/
 import { isIdentityScope, NO_SCOPE, scopeTokens } from '../../protocol/token/scope.ts'
 import { AdminError, conflict, conflictIn, unknown } from '../admin-error.ts'
 import { introduceAlgorithm } from '../key/key.ts'
+import { forShell } from '../../base/shell.ts'
 
 /** An API has at most as many scopes as a request may name. */
 export const SCOPE_LIMIT = 100
@@ -68,7 +69,7 @@ export async function createApi(
   if (same !== undefined || (await store.declareApi(api)) === 'taken') {
     throw conflictIn(
       'resource',
-      `The API ${same?.resource ?? api.resource} is already declared. To change it: grantor api update ${same?.resource ?? api.resource}`,
+      `The API ${same?.resource ?? api.resource} is already declared. To change it: grantor api update ${forShell(same?.resource ?? api.resource)}`,
       api.resource,
     )
   }
@@ -86,7 +87,7 @@ async function refuseClientIdentifier(store: Pick<Context['store'], 'findClient'
   const client = await store.findClient(documentClientId(resource))
   if (client === undefined) return
   throw conflict(
-    `The client ${client.id} has a metadata document at ${resource}. An API needs another identifier, or delete the client: grantor client delete ${client.id}`,
+    `The client ${client.id} has a metadata document at ${resource}. An API needs another identifier, or delete the client: grantor client delete ${forShell(client.id)}`,
   )
 }
 
@@ -111,7 +112,7 @@ export async function updateApi(
   const api = { ...changed, exchange: changeExchange(changed, exchange) }
   if ((await context.store.updateApi({ previous: before, api })) === 'conflict') {
     throw conflict(
-      `The API ${before.resource} was changed or deleted at the same time. Check it: grantor api show ${before.resource}`,
+      `The API ${before.resource} was changed or deleted at the same time. Check it: grantor api show ${forShell(before.resource)}`,
     )
   }
   await introduce(context, api)
@@ -160,7 +161,9 @@ export function exchangeNotice(
   const bare = exchange.flatMap(({ resource }) => {
     const caller = declared.find((api) => sameResource(api.resource, resource))
     if (caller === undefined) return [`${resource} (not declared)`]
-    return caller.credentials === undefined ? [`${resource} (grantor api create-credentials ${resource})`] : []
+    return caller.credentials === undefined
+      ? [`${resource} (grantor api create-credentials ${forShell(resource)})`]
+      : []
   })
   if (bare.length === 0) return undefined
   return `An exchange needs the credentials of the API that requests it. Without credentials: ${bare.join(', ')}.`

@@ -23,6 +23,12 @@ export async function ensureConsoleClient(context: Needs, origin: string): Promi
   if (client === undefined) {
     await store.createClient({ ...newClient(context, clock(), metadata, 'operator'), id: CONSOLE_CLIENT_ID })
   } else if (client.metadata.redirectUris[0] !== metadata.redirectUris[0]) {
-    await store.changeClient({ id: client.id, previous: client.metadata, metadata, identityFrom: undefined })
+    await store.changeClient({
+      id: client.id,
+      previous: client.metadata,
+      rules: client.rules,
+      metadata,
+      identityFrom: undefined,
+    })
   }
 }

@@ -241,16 +241,20 @@ function inputOf({ metadata }: ClientRecord): MetadataInput {
 }
 
 async function change(context: ChangeNeeds, client: ClientRecord, input: MetadataInput): Promise<ClientRecord> {
-  const previous = client.metadata
+  const { metadata: previous, rules } = client
   const metadata = await requireMetadata(context, input)
   await requirePossible(context, { ...client, metadata })
   const identityFrom = isSameIdentity(previous, metadata) ? undefined : context.clock()
-  const outcome = await context.store.changeClient({ id: client.id, previous, metadata, identityFrom })
+  const outcome = await context.store.changeClient({ id: client.id, previous, rules, metadata, identityFrom })
   if (outcome === 'conflict') throw changedMeanwhile(client)
   return requireClient(context, client.id)
 }
 
-/** Replaces the rules of a client of the operator. @throws AdminError when the client registered, or a rule has no effect */
+/**
+ * Replaces the rules of a client of the operator.
+ *
+ * @throws AdminError when the client registered, a rule has no effect, or the client was changed at the same time
+ */
 export async function setRules(
   context: RuleNeeds & StoreNeeds<'findClient' | 'setClientRules'>,
   id: ClientId,
@@ -260,7 +264,8 @@ export async function setRules(
   if (followsFapi(client) && given.profile === undefined) throw conflict(PROFILE_UNSAID)
   const rules = rulesOf(given, client.metadata)
   await requirePossible(context, { ...client, rules })
-  if ((await context.store.setClientRules({ id: client.id, rules })) === 'unknown') throw changedMeanwhile(client)
+  const outcome = await context.store.setClientRules({ id: client.id, previous: client, rules })
+  if (outcome === 'conflict') throw changedMeanwhile(client)
   return requireClient(context, id)
 }
 

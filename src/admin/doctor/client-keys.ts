@@ -4,6 +4,7 @@ import { parseKeySet } from '../../protocol/client/keys.ts'
 import { hasFapiKey, PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
 import { followsFapi } from '../../protocol/client/policy.ts'
 import { failed, ok, type Finding } from './finding.ts'
+import { forShell } from '../../base/shell.ts'
 
 const CHECK = 'client-keys'
 /** The most requests of one run. */
@@ -37,6 +38,6 @@ export function checkClientKeys({ client: { id }, uri }: KeyHolder, outcome: Out
   return failed(
     CHECK,
     `The client ${id} of the profile fapi2 cannot authenticate, because ${uri} cannot be used: ${reason}.`,
-    `The server needs a name server and direct access to the host, without a proxy. Or register the keys themselves: grantor client set-keys ${id} --jwks <file>`,
+    `The server needs a name server and direct access to the host, without a proxy. Or register the keys themselves: grantor client set-keys ${forShell(id)} --jwks <file>`,
   )
 }

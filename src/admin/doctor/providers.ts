@@ -5,6 +5,7 @@ import { providerRedirectUri } from '../../protocol/sign-in/provider.ts'
 import type { ClientInspection } from '../../ports/inspection.ts'
 import { findAssertionFaults } from '../provider/assertions.ts'
 import { failed, ok, warning, type Finding } from './finding.ts'
+import { forShell } from '../../base/shell.ts'
 
 /** What the probe of a provider found. */
 export interface ProbedProvider extends Pick<ProviderRecord, 'id' | 'settings'> {
@@ -45,7 +46,7 @@ function checkMembership({ id, settings }: ProbedProvider): readonly Finding[] {
     warning(
       CHECK,
       `${name} (${id}) makes no user a member of ${organizationId}, because it has no domain. Members that it made before stay.`,
-      `Give its domains: grantor provider update ${id} --domain <domain>. If every person of the provider belongs to the organization: grantor provider update ${id} --membership anybody. Look at the members: grantor org members ${organizationId} --outside-domains`,
+      `Give its domains: grantor provider update ${forShell(id)} --domain <domain>. If every person of the provider belongs to the organization: grantor provider update ${forShell(id)} --membership anybody. Look at the members: grantor org members ${forShell(organizationId)} --outside-domains`,
     ),
   ]
 }
@@ -62,7 +63,7 @@ function checkLists(
       warning(
         CHECK,
         `${name} lists clients for its assertions, but is disabled, so that they are refused.`,
-        `Enable it: grantor provider enable ${id}. Or empty its lists: grantor provider update ${id} --assertion-client '' --assertion-api ''`,
+        `Enable it: grantor provider enable ${forShell(id)}. Or empty its lists: grantor provider update ${forShell(id)} --assertion-client '' --assertion-api ''`,
       ),
     ]
   }
@@ -74,14 +75,14 @@ function checkLists(
 function remedyOf(check: ProviderFinding['check'], id: ProviderId, issuer: string): string {
   switch (check) {
     case 'state':
-      return `Enable it: grantor provider enable ${id}`
+      return `Enable it: grantor provider enable ${forShell(id)}`
     case 'discovery':
     case 'keys':
-      return `The server reaches the provider without a proxy, and finds its name by DNS. Compare the issuer in "grantor provider show ${id}" with that of the provider.`
+      return `The server reaches the provider without a proxy, and finds its name by DNS. Compare the issuer in "grantor provider show ${forShell(id)}" with that of the provider.`
     case 'secret':
-      return `Compare the client_id in "grantor provider show ${id}", and set the secret: grantor provider update ${id} --client-secret -`
+      return `Compare the client_id in "grantor provider show ${forShell(id)}", and set the secret: grantor provider update ${forShell(id)} --client-secret -`
     case 'assertions':
-      return `Change the lists: grantor provider update ${id} --assertion-client <client_id> --assertion-api <resource>`
+      return `Change the lists: grantor provider update ${forShell(id)} --assertion-client <client_id> --assertion-api <resource>`
     case 'request':
       return `Register this redirect URI at the provider: ${providerRedirectUri(issuer, id)}`
   }

@@ -5,6 +5,7 @@ import { chooseSigningKey, linesOf } from '../../protocol/key-rotation.ts'
 import { WRITE_FAULT_REMEDIES, WRITE_FAULT_TEXTS } from '../../base/write-fault.ts'
 import { checkServer } from './server.ts'
 import { failed, ok, warning, type Examination, type Finding, type NetworkChoices } from './finding.ts'
+import { forShell } from '../../base/shell.ts'
 
 const MEBIBYTE = 1024 * 1024
 /** With less, the write-ahead log of a busy minute may not fit. */
@@ -55,7 +56,7 @@ function checkOwner({ choices }: Examination, { issuer }: DatabaseFacts): readon
     warning(
       'database',
       `The database was made for the issuer ${issuer}, and the issuer configured here is ${choices.issuer}.`,
-      `If this is another server, set DATABASE_URL to a database of its own. If the address has changed, run: grantor issuer set ${choices.issuer}`,
+      `If this is another server, set DATABASE_URL to a database of its own. If the address has changed, run: grantor issuer set ${forShell(choices.issuer)}`,
     ),
   ]
 }

@@ -25,6 +25,7 @@ import {
 import { requireOrganization } from './organization.ts'
 import { listPage, type Listed, type PageRequest } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
+import { forShell } from '../../base/shell.ts'
 
 /** An installation, with the client. */
 interface InstalledClient {
@@ -146,7 +147,8 @@ function keyOf({ organization_id: organizationId, client_id: clientId }: z.outpu
 
 /**
  * Installs a client, which can then act for the organization without a user (decision 0019). It replaces an earlier
- * installation, whose tokens are revoked.
+ * installation, whose tokens are revoked. The errors tell an administrator of one organization whether a client exists, as an installation
+ * does and as the authorization endpoint tells any browser: a `client_id` is no secret, also a chosen one (RFC 6749 §2.2).
  *
  * @throws AdminError when there is no such organization or client, the client cannot act without a user, or no API declares a scope
  */
@@ -215,6 +217,6 @@ async function withClient(
 
 function notInstalled({ clientId, organizationId }: InstallationKey): AdminError {
   return unknown(
-    `The client ${clientId} is not installed for the organization ${organizationId}. See "grantor org installations ${organizationId}".`,
+    `The client ${clientId} is not installed for the organization ${organizationId}. See "grantor org installations ${forShell(organizationId)}".`,
   )
 }

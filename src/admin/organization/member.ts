@@ -14,6 +14,7 @@ import { requireOrganization } from './organization.ts'
 import { listPage, type Listed, type PageRequest } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
 import { requireUser } from '../user/user.ts'
+import { forShell } from '../../base/shell.ts'
 
 /** A member of an organization, with the user. */
 interface Member {
@@ -145,7 +146,9 @@ async function addMember(
     case 'added':
       return { membership, user }
     case 'member-already':
-      throw conflict(`${nameUser(user)} is already a member of ${name}. See "grantor org members ${organizationId}".`)
+      throw conflict(
+        `${nameUser(user)} is already a member of ${name}. See "grantor org members ${forShell(organizationId)}".`,
+      )
     case 'too-many':
       throw conflict(`${nameUser(user)} belongs to ${MEMBERSHIP_LIMIT} organizations, which is the maximum.`)
   }
@@ -200,6 +203,6 @@ async function withUser({ store }: StoreNeeds<'findUser'>, membership: Membershi
 /** The same error whether the user, the organization or the membership does not exist, so that it does not disclose which. */
 function noSuchMember({ userId, organizationId }: MembershipKey): AdminError {
   return unknown(
-    `There is no member ${userId} in the organization ${organizationId}. See "grantor org members ${organizationId}".`,
+    `There is no member ${userId} in the organization ${organizationId}. See "grantor org members ${forShell(organizationId)}".`,
   )
 }

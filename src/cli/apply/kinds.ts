@@ -9,6 +9,7 @@ import { parseDomainPattern, type DomainVerdict } from '../../protocol/client/do
 import { describeKeys, readClientKeys } from '../../protocol/client/keys.ts'
 import { PROVIDER_TEMPLATES, type ProviderTemplateName } from '../../protocol/sign-in/provider.ts'
 import { requireTask, type Members } from '../lib/perform-task.ts'
+import { forShell } from '../../base/shell.ts'
 
 /** A task that changes members of a record. */
 interface Update {
@@ -236,7 +237,7 @@ function refusalOfClient(row: Members): string | undefined {
   if (row['document_url'] !== null) return 'it is its metadata document, which its host changes'
   return row['source'] === 'operator'
     ? undefined
-    : `it registered. To take it over: grantor client adopt ${String(row['client_id'])}`
+    : `it registered. To take it over: grantor client adopt ${forShell(String(row['client_id']))}`
 }
 
 function consequencesForClient(before: Members, after: Members, changed: readonly string[]): readonly string[] {

@@ -7,6 +7,7 @@ import { compare, creationOf, type Call, type Difference } from './compare.ts'
 import type { AppliedFiles, FileRecord, SecretReading } from './document.ts'
 import { missingReferences, REFERENCES } from './references.ts'
 import { consequencesOf, KINDS, memberSchemas, SECRET, type Kind } from './kinds.ts'
+import { forShell } from '../../base/shell.ts'
 
 /** What a run does about one record. */
 export interface Change {
@@ -174,7 +175,7 @@ function planCreation({ kind, key, members, hasSecret, secret: value }: FileReco
   ]
   const notes = [
     ...(kind.name === 'client' && !isGiven && isConfidential && !hasKeys(members)
-      ? [`The file has no ${SECRET}. To get one: grantor client rotate-secret ${key}`]
+      ? [`The file has no ${SECRET}. To get one: grantor client rotate-secret ${forShell(key)}`]
       : []),
     ...(kind.name === 'domain' ? (kind.consequences?.({}, members, []) ?? []) : []),
   ]
@@ -234,7 +235,7 @@ function refuseOwned(other: AppliedSetDocument, records: readonly FileRecord[]):
   if (owned.length === 0) return []
   const names = owned.map(({ kind, key }) => `${kind.name} ${key}`).join(', ')
   return [
-    `These records belong to the set ${other.set}: ${names}. To end that set: grantor apply --release ${other.set}`,
+    `These records belong to the set ${other.set}: ${names}. To end that set: grantor apply --release ${forShell(other.set)}`,
   ]
 }
 

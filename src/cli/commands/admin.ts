@@ -6,6 +6,7 @@ import { formatTime } from '../lib/columns.ts'
 import { ORGANIZATION } from '../lib/subjects.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 import type { Terminal } from '../lib/terminal.ts'
+import { forShell } from '../../base/shell.ts'
 
 /** What credentials with a special access are for. */
 const SPECIAL: Readonly<Record<string, string>> = { metrics: '/metrics', delegate: 'sign-ins' }
@@ -31,7 +32,7 @@ export const ADMIN_VERBS: readonly AddVerb[] = [
             `The token has ${access} access to ${organization_id ?? 'everything'} until ${formatTime(expires_at)} UTC. Use it with --server:`,
             '  GRANTOR_ADMIN_TOKEN=… grantor client list --server <url>',
           ]),
-      `To revoke it: grantor admin revoke ${credential_id}`,
+      `To revoke it: grantor admin revoke ${forShell(credential_id)}`,
     ],
   }),
   listVerb<AdminCredentialDocument>({
@@ -74,7 +75,7 @@ export const DELEGATE_VERBS: readonly AddVerb[] = [
       'The token for your application, which is not shown again:',
       `  ${token}`,
       `It can answer sign-ins, and nothing else, until ${formatTime(expires_at)} UTC. The previous token no longer works.`,
-      `To revoke it: grantor admin revoke ${credential_id}`,
+      `To revoke it: grantor admin revoke ${forShell(credential_id)}`,
     ],
   }),
 ]

@@ -154,7 +154,7 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
   }),
   taskVerb<ClientDocument>({
     task: 'client.verify',
-    say: ({ client_id }) => `${client_id} is verified. To undo this: grantor client unverify ${client_id}`,
+    say: ({ client_id }) => `${client_id} is verified. To undo this: grantor client unverify ${forShell(client_id)}`,
   }),
   taskVerb<ClientDocument>({
     task: 'client.unverify',

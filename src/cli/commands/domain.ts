@@ -3,6 +3,7 @@ import { formatTime } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import { argumentOf } from '../lib/subjects.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
+import { forShell } from '../../base/shell.ts'
 
 interface RulesSet {
   readonly domains: readonly DomainDocument[]
@@ -35,7 +36,7 @@ export const DOMAIN_VERBS: readonly AddVerb[] = [
     task: 'domain.block',
     subjects: [PATTERN],
     say: ({ domains: [rule] }) => [
-      `${rule?.pattern} is blocked. Running servers apply this within a second. To undo this: grantor domain forget ${rule?.pattern}`,
+      `${rule?.pattern} is blocked. Running servers apply this within a second. To undo this: grantor domain forget ${forShell(rule?.pattern ?? '<pattern>')}`,
       'To revoke the tokens of a client too: grantor client disable <client_id>',
     ],
   }),

@@ -3,6 +3,7 @@ import { formatTime } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import { readGivenFile } from '../lib/given-file.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
+import { forShell } from '../../base/shell.ts'
 
 /** The verbs of `grantor initial-token`. */
 export const INITIAL_TOKEN_VERBS: readonly AddVerb[] = [
@@ -20,7 +21,7 @@ export const INITIAL_TOKEN_VERBS: readonly AddVerb[] = [
       'The initial access token, which is not shown again:',
       `  ${initial_access_token}`,
       `With it, ${uses === 1 ? 'one client' : `${uses} clients`} can register until ${formatTime(expires_at)} UTC. They are ${template.trust_level}.`,
-      `To revoke it: grantor initial-token revoke ${initial_token_id}`,
+      `To revoke it: grantor initial-token revoke ${forShell(initial_token_id)}`,
     ],
   }),
   listVerb<InitialTokenDocument>({

@@ -9,6 +9,7 @@ import { collect, withJson } from '../lib/options.ts'
 import type { AddVerb } from '../lib/task-verb.ts'
 import type { Paint, Terminal } from '../lib/terminal.ts'
 import { playCodeFlow, type CodeFlowResult } from '../perform/code-flow.ts'
+import { forShell } from '../../base/shell.ts'
 
 interface Options {
   readonly issuer?: string
@@ -89,7 +90,7 @@ function linesOf({ refreshed, refreshedClaims }: CodeFlowResult, paint: Paint): 
 
 function farewell({ clientId }: CodeFlowResult, { client }: Options): readonly string[] {
   if (client !== undefined) return []
-  return ['', `The client stays registered. To delete it: grantor client delete ${clientId}`]
+  return ['', `The client stays registered. To delete it: grantor client delete ${forShell(clientId)}`]
 }
 
 /** RFC 7519 §4.1: times are seconds. They are printed with their dates. */

@@ -4,6 +4,7 @@ import { columns } from '../lib/columns.ts'
 import type { OptionRows } from '../lib/member-options.ts'
 import { argumentOf, ORGANIZATION, type Subject } from '../lib/subjects.ts'
 import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
+import { forShell } from '../../base/shell.ts'
 
 /** The options of the settings, where they differ from the schema. */
 export const PROVIDER_OPTIONS: OptionRows = {
@@ -36,7 +37,7 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
     say: ({ provider_id, name, redirect_uri, usable }) => [
       `Created ${name} (${provider_id}). Register this redirect URI at the provider:`,
       `  ${redirect_uri}`,
-      `Then check it: grantor provider test ${provider_id}`,
+      `Then check it: grantor provider test ${forShell(provider_id)}`,
       ...(usable ? [] : [DELEGATED]),
     ],
   }),
@@ -67,7 +68,7 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
   taskVerb<ProviderDocument>({
     task: 'provider.disable',
     say: ({ provider_id, name }) =>
-      `${name} is disabled. Running servers apply this within a second. To undo this: grantor provider enable ${provider_id}`,
+      `${name} is disabled. Running servers apply this within a second. To undo this: grantor provider enable ${forShell(provider_id)}`,
   }),
   taskVerb<ProviderDocument>({
     task: 'provider.enable',

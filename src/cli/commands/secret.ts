@@ -12,6 +12,7 @@ import { withJson } from '../lib/options.ts'
 import { withRuntime } from '../lib/runtime.ts'
 import type { AddVerb } from '../lib/task-verb.ts'
 import type { Terminal } from '../lib/terminal.ts'
+import { forShell } from '../../base/shell.ts'
 
 interface RotateOptions {
   readonly json?: true
@@ -82,8 +83,8 @@ function endedLines({ apis, administrators, providers }: EndedCredentials): read
     '',
     'Users sign in again, and clients that register themselves register again. These need new credentials from you:',
     '  clients whose secret you hand out: grantor client rotate-secret <client>',
-    ...apis.map((resource) => `  the API ${resource}: grantor api create-credentials ${resource}`),
-    ...providers.map((id) => `  the provider ${id}: grantor provider update ${id} --client-secret -`),
+    ...apis.map((resource) => `  the API ${resource}: grantor api create-credentials ${forShell(resource)}`),
+    ...providers.map((id) => `  the provider ${id}: grantor provider update ${forShell(id)} --client-secret -`),
     ...administrators.map((name) => `  the administrator ${visible(name)}: grantor admin create`),
   ]
 }

@@ -29,7 +29,7 @@ function withClaim(profile: Profile, text: string): Profile {
   if (mark < 1) throw new UsageError(`"${text}" is not a claim with its value, such as given_name=Ada.`)
   if (value === '' || value === 'null')
     throw new UsageError(
-      `"${text}" gives the claim no value. To remove it: grantor user update <email> --unset ${claim}`,
+      `"${text}" gives the claim no value. To remove it: grantor user update <email> --unset ${forShell(claim)}`,
     )
   const part = /^address\.(.+)$/.exec(claim)?.[1]
   if (part !== undefined)

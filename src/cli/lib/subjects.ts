@@ -7,6 +7,7 @@ import { SUBJECT_FORM } from '../../protocol/sign-in/interaction.ts'
 import { ForbiddenError } from './ask-server.ts'
 import { visible } from './columns.ts'
 import { requireTask, type Members, type PerformTask } from './perform-task.ts'
+import { forShell } from '../../base/shell.ts'
 
 /** A record that a verb is about, given as an argument or with `--<name>`. */
 export interface Subject {
@@ -211,7 +212,7 @@ const MEMBER: Subject = {
     const [member] = found.members
     if (member === undefined) {
       throw unknown(
-        `There is no member ${text} in the organization ${organization}. See "grantor org members ${organization}".`,
+        `There is no member ${text} in the organization ${organization}. See "grantor org members ${forShell(organization)}".`,
       )
     }
     return { user_id: member.user_id }

@@ -20,7 +20,7 @@ export const SET_ROLE: ScreenForm = {
   fields: ['access', 'organization_id', 'loopback_only'],
   isRecent: true,
   warning:
-    'With write access a person may do whatever you may, and end your role. Without an organization the role is for the whole server. The person signs in to the console again.',
+    'With write access a person may do whatever you may, and end your role. Without an organization the role is for the whole server. The person signs in to the console again. A link from before ends.',
   preset: (_, { isLoopbackOnly }) => ({ loopback_only: isLoopbackOnly }),
   caution: (_, { isLoopbackOnly }) =>
     isLoopbackOnly
@@ -35,7 +35,7 @@ export const REMOVE_ROLE: ScreenForm = {
   isRecent: true,
   isDanger: true,
   warning:
-    'The console refuses the next request of the person. The account stays, and so do the credentials that the person created: revoke them too.',
+    'The console refuses the next request of the person. The account stays, and so do the credentials that the person created, and links for others: revoke them too.',
 }
 
 /** Who may enter the console. */

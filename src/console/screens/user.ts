@@ -251,7 +251,7 @@ function role({ role: held, user_id }: WholeUserDocument, { self, mayWrite }: Fr
       : html`${held.access}${held.organization_id === null ? undefined : html`, for ${id(held.organization_id, linkTo('organizations', held.organization_id))}`}${held.loopback_only ? ', while the issuer is a loopback address' : undefined}`
   if (mayWrite && user_id !== self) return row(access, forms)
   const to = held?.access === 'read' ? 'write' : 'read'
-  return html`${access} ${command(`grantor role set ${forShell(user_id)} --access ${to}`)}`
+  return html`${access} ${command(`grantor role set ${forShell(user_id)} --access ${forShell(to)}`)}`
 }
 
 /** A fact, and what changes it. */

@@ -84,10 +84,20 @@ export interface ClientOperations {
     adoption: { readonly id: ClientId; readonly previous: ClientMetadata; readonly now: EpochMs },
     outcome: 'adopted' | 'conflict',
   ]
-  /** Replaces the metadata of an operator's client if it still equals `previous`. The client keeps its verification and its approved scopes. */
-  changeClient: [change: ClientUpdate, outcome: 'changed' | 'conflict']
-  /** Replaces the rules of an operator's client. `unknown`: there is no such client, or it registered. */
-  setClientRules: [change: { readonly id: ClientId; readonly rules: ClientRules }, outcome: 'changed' | 'unknown']
+  /**
+   * Replaces the metadata of an operator's client if it still equals `previous`, and the rules, against which it was checked, still equal
+   * `rules`. The client keeps its verification and its approved scopes.
+   */
+  changeClient: [change: ClientUpdate & { readonly rules: ClientRules }, outcome: 'changed' | 'conflict']
+  /** Replaces the rules of an operator's client if they and the metadata, against which they were checked, still equal `previous`. */
+  setClientRules: [
+    change: {
+      readonly id: ClientId
+      readonly previous: Pick<ClientRecord, 'metadata' | 'rules'>
+      readonly rules: ClientRules
+    },
+    outcome: 'changed' | 'conflict',
+  ]
   /** Replaces the registration access token of a registered client that has a secret or such a token. `unknown`: there is no such client. */
   setManagementToken: [
     change: { readonly id: ClientId; readonly managementHash: SecretHash },

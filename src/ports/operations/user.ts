@@ -101,7 +101,7 @@ export interface UserOperations {
   /**
    * Stores a link for the user. A link of the operator replaces all earlier ones. A link that the user asked for replaces only another such one,
    * because a stranger can ask for it (threats.md LNK-04). `unknown`: also if the user is disabled, or has another address than the mail
-   * with the link: the previous mailbox would get a link that is valid (LNK-06).
+   * with the link: the previous mailbox would get a link that is valid (LNK-06). So too a link of the operator if the user got a role since it was made (LNK-07).
    */
   createLink: [link: LinkRecord & CausesMail, outcome: 'created' | 'unknown']
   /**
@@ -112,7 +112,10 @@ export interface UserOperations {
    * Of concurrent requests with one link one returns `used`.
    */
   useLink: [use: PasswordLinkUse, outcome: 'used' | 'unknown']
-  /** Gives the user this role in the place of an earlier one. A role for an organization that is deleted at the same time counts for nothing. */
+  /**
+   * Gives the user this role in the place of an earlier one, and ends the link that an operator handed over: its reader would have the role.
+   * A role for an organization that is deleted at the same time counts for nothing.
+   */
   setRole: [role: RoleRecord, outcome: 'changed' | 'unknown']
   removeRole: [userId: UserId, outcome: 'removed' | 'unknown']
   /** Stores a code for the user in the place of an earlier one. `unknown`: also if the session has ended, or does not cover the factors. */

@@ -53,7 +53,7 @@ function one<const Names extends readonly AssertionAlgorithm[]>(...names: Names)
 export type PublicJwk = Readonly<z.output<typeof publicJwk>>
 
 /** RFC 7518 §6.2.2, §6.3.2 and §6.4.1: members of private and symmetric keys. */
-const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'] as const
+export const SECRET_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'] as const
 
 /**
  * Reads the keys of a registration with `private_key_jwt`. A faulty key is a fault of the registration; keys for encryption

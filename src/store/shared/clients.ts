@@ -5,6 +5,7 @@ import type { EpochMs } from '../../base/brand.ts'
 import { SLOW } from '../../protocol/client/authentication.ts'
 import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import { CHOSEN_PREFIX } from '../../protocol/client/identifier.ts'
+import { DEFAULT_RULES } from '../../protocol/client/policy.ts'
 import type { ClientId, UserId } from '../../protocol/ids.ts'
 import { listedClients } from '../../protocol/sign-in/provider.ts'
 import type { ClientInspection } from '../../ports/inspection.ts'
@@ -40,13 +41,13 @@ const RENEW = shared(
        else greatest(coalesce(not_before, 0), cast(:notBefore as bigint)) end
    where client_id = :id and document_fetched_at = :previous returning client_id`,
 )
+/** A client of the operator, as it was when its change was checked. One that registered has no rules until they are set. */
+const AS_READ = `source = 'operator' and metadata = :previous and coalesce(rules, :noRules) = :previousRules`
 const CHANGE = shared(
   `update clients set metadata = :metadata, identity_from = coalesce(cast(:identityFrom as bigint), identity_from)
-   where client_id = :id and metadata = :previous and source = 'operator' returning client_id`,
+   where client_id = :id and ${AS_READ} returning client_id`,
 )
-const SET_RULES = shared(
-  `update clients set rules = :rules where client_id = :id and source = 'operator' returning client_id`,
-)
+const SET_RULES = shared(`update clients set rules = :rules where client_id = :id and ${AS_READ} returning client_id`)
 const FIND_SHARED_KEY = shared('select client_id, shared_key from clients where client_id = :id')
 const ADOPT = shared(
   `update clients set source = 'operator', verified_at = coalesce(verified_at, :now), management_hash = null,
@@ -131,8 +132,8 @@ export const clientHandlers = {
   },
   changeClient: {
     keys: idKey,
-    *run({ id, previous, metadata, identityFrom }) {
-      const texts = { metadata: JSON.stringify(metadata), previous: JSON.stringify(previous) }
+    *run({ id, previous, rules, metadata, identityFrom }) {
+      const texts = { metadata: JSON.stringify(metadata), ...textsOf({ metadata: previous, rules }) }
       return (yield* rows(CHANGE, { id, ...texts, identityFrom })).length === 1 ? 'changed' : 'conflict'
     },
   },
@@ -148,8 +149,9 @@ export const clientHandlers = {
   },
   setClientRules: {
     keys: idKey,
-    *run({ id, rules }) {
-      return (yield* rows(SET_RULES, { id, rules: JSON.stringify(rules) })).length === 1 ? 'changed' : 'unknown'
+    *run({ id, previous, rules }) {
+      const texts = { rules: JSON.stringify(rules), ...textsOf(previous) }
+      return (yield* rows(SET_RULES, { id, ...texts })).length === 1 ? 'changed' : 'conflict'
     },
   },
   setManagementToken: {
@@ -315,6 +317,15 @@ export const clientReads = {
 
 function membersOf({ source, isUsed, isVerified, isDisabled, unusedSince }: ClientFilter): object {
   return { source, isUsed, isVerified, isDisabled, unusedSince }
+}
+
+/** The parameters of `AS_READ`. */
+function textsOf({ metadata, rules }: Pick<ClientRecord, 'metadata' | 'rules'>): object {
+  return {
+    previous: JSON.stringify(metadata),
+    previousRules: JSON.stringify(rules),
+    noRules: JSON.stringify(DEFAULT_RULES),
+  }
 }
 
 /** Returns whether the id was free. */

@@ -14,6 +14,8 @@ const SET = shared(
   `insert into roles (${ROLES.names}) values (${ROLES.parameters})
    on conflict (user_id) do update set ${assignments(without(ROLES, 'user_id'))}`,
 )
+/** An operator may have handed it over, or kept it, when it opened no account with a role (threats.md LNK-07). */
+const END_LINK = shared(`delete from links where user_id = :userId and origin = 'operator'`)
 const FIND = shared('select * from roles where user_id = :userId')
 /** For the doctor: the newest users with a role, and what second factor the accounts have. */
 const INSPECT = shared(
@@ -32,6 +34,7 @@ export const roleHandlers = {
     *run(role) {
       if ((yield* rows(HOLD, role)).length === 0) return 'unknown'
       yield* rows(SET, ROLES.values(role))
+      yield* rows(END_LINK, role)
       return 'changed'
     },
   },

@@ -8,6 +8,7 @@ import { UsageError } from '../../lib/failure.ts'
 import { withJson } from '../../lib/options.ts'
 import { requireStore } from '../../lib/runtime.ts'
 import type { Terminal } from '../../lib/terminal.ts'
+import { forShell } from '../../../base/shell.ts'
 
 interface RestoreOptions {
   readonly from?: string
@@ -121,7 +122,7 @@ function linesOf({ location, madeAt, replaced, isUnderPreviousSecret, adminToken
     ...(isUnderPreviousSecret ? ['', ...ROTATE] : []),
     '',
     `Repeat what happened after ${time}. If the lost database can be read, this lists it with its DATABASE_URL and secret:`,
-    `  grantor audit list --since ${madeAt}`,
+    `  grantor audit list --since ${forShell(madeAt)}`,
     ...LOGGED,
     ...UNKNOWN.map((line) => `  ${line}`),
   ]

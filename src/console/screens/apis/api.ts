@@ -40,6 +40,7 @@ const FORMS: readonly ScreenForm[] = [
     done: 'Changed',
     // The scopes have a page of their own. A rule for an exchange is said alone, because others stay.
     fields: membersOf('api.update', ['name', 'tokens', 'exchange'], ['scopes', 'step_up']),
+    isRecent: true,
     filled: (answers) => ({ ...apiIn(answers), exchange: [] }),
     warning: 'Tokens that were issued stay as they are.',
   },
@@ -110,6 +111,7 @@ export const API_SCOPES = screen<Pick<Answers, 'api'>>({
       label: 'Change the scopes',
       done: 'Scopes changed',
       fields: ['scopes'],
+      isRecent: true,
       filled: (answers) => ({ scopes: apiIn(answers).scopes }),
       fits: ({ scopes }) => (scopes as readonly Scope[]).length <= SCOPES_OF_A_FORM,
       warning:

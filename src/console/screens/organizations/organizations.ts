@@ -19,6 +19,7 @@ export const ORGANIZATIONS = screen<Answers>({
       label: 'Create an organization',
       done: 'Created',
       fields: ['name', 'organization_id'],
+      isOnce: true,
       leadsTo: ({ organization_id: organization }) => linkTo('organizations', String(organization)),
     },
   ],

@@ -9,7 +9,7 @@ import { authenticateRole } from '../../../admin/user/role-holder.ts'
 import { secretPage, TYPED_FROM } from '../../../console/ask.ts'
 import { lockOutBy, lockOutByDomain } from '../../../console/lock-out.ts'
 import type { Outcome } from '../../../console/notice.ts'
-import { asksFirst, type Members, type ScreenForm, type Texts, type Undo } from '../../../console/screen.ts'
+import { asksFirst, worksOnce, type Members, type ScreenForm, type Texts, type Undo } from '../../../console/screen.ts'
 import { after } from '../../../base/brand.ts'
 import { invalidRequest } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
@@ -24,10 +24,12 @@ import {
   namesIn,
   readAll,
   render,
-  sealOutcome,
   subjectsIn,
   type Found,
 } from './show.ts'
+import { sealOutcome } from './outcome.ts'
+import { RETURN_LIMIT } from './sign-in.ts'
+import { steadyContext } from './steady.ts'
 import {
   isFromOwnPage,
   page,
@@ -59,19 +61,23 @@ const OWN_NAMES: ReadonlySet<string> = new Set(['csrf', 'task', 'subject', 'conf
  * @throws OAuthError invalid_request, insufficient_scope
  */
 export async function act(
-  desk: Desk,
+  given: Desk,
   found: Found,
   visit: Visit,
   visitor: Visitor,
   line: { task: string },
 ): Promise<ConsoleAnswer> {
-  const { context, origin } = desk
   const { form: sent, path } = visit
   const parts = csrfParts(visitor.session.grantId, path)
-  if (!isFromOwnPage(visit, origin) || !context.secrets.digestMatches('csrf', parts, sent.get('csrf') ?? ''))
+  if (
+    !isFromOwnPage(visit, given.origin) ||
+    !given.context.secrets.digestMatches('csrf', parts, sent.get('csrf') ?? '')
+  )
     throw invalidRequest('console_form_wrong', { status: 403 })
   const form = formFor(found, sent.get('task'))
   line.task = `console ${form.task}`
+  const context = form.filled === undefined ? given.context : steadyContext(given.context)
+  const desk: Desk = { ...given, context }
   authorizeTask(context, visitor.holder.administrator, taskOf(form.task), found.parameters)
   const fields = formFields(form)
   const values = textsIn(fields, sent, OWN_NAMES)
@@ -89,16 +95,20 @@ export async function act(
       : refuse(status, errors)
   if (form.subject !== undefined && subjects.length === 0) return refuse(422, { '': 'Choose a row.' })
   if (subjects.length > SUBJECT_LIMIT) return refuse(422, { '': `At most ${SUBJECT_LIMIT} rows at a time.` })
+  const asked = askAddress(found, form, subjects)
+  if (asked.length > RETURN_LIMIT) return refuse(422, { '': 'These rows have long names: choose fewer at a time.' })
   const lockedOut = objectsOf(form, found, subjects).map((one) => lockOutBy(form.task, one, visitor.holder.user.id))
   const [locked] = lockedOut
   if (locked !== undefined && lockedOut.every((one) => one !== undefined)) return refuse(409, { '': locked })
-  if (asksFirst(form) && sent.get('confirmed') !== '1') return redirect(askAddress(found, form, subjects))
+  if (asksFirst(form) && sent.get('confirmed') !== '1') return redirect(asked)
   // Nothing is kept over the sign-in: the page that asks comes after it.
-  if (form.isRecent === true && !isRecent(desk, visitor)) return redirect(askAddress(found, form, subjects))
+  if (form.isRecent === true && !isRecent(desk, visitor)) return redirect(asked)
   if (subjects.length >= TYPED_FROM && asksFirst(form) && sent.get('typed') !== String(subjects.length))
     return again(422, { typed: `This is not ${subjects.length}.` })
-  if (form.secret !== undefined && !(await isFirst(desk, visitor, sent.get('once') ?? '')))
-    return again(409, { '': 'This was done already. The form did nothing more.' })
+  if (worksOnce(form) && !(await isFirst(desk, visitor, sent.get('once') ?? '')))
+    return again(409, {
+      '': form.secret === undefined ? SENT_BEFORE : 'This was done already. The form did nothing more.',
+    })
   const filters = form.matches === undefined ? {} : filtersIn(found, visit.query)
   if (form.matches !== undefined) {
     // A filter that is refused is said by the page itself.
@@ -116,11 +126,11 @@ export async function act(
   if (filled !== undefined && seen !== undefined && seen !== seenOf(context, filled)) return again(409, { '': CHANGED })
   // A task that replaces all needs all, and one that changes what it is given gets what was changed.
   const earlier = taskOf(form.task).method === 'PATCH' ? (filled ?? {}) : undefined
-  const given = { ...readFields(fields, withoutTouch(values, filled ?? {}), earlier), ...filters }
+  const input = { ...readFields(fields, withoutTouch(values, filled ?? {}), earlier), ...filters }
   const name = before && subjects.length <= 1 ? namesIn(found.screen, before)[subjects[0] ?? ''] : undefined
   const unoffered = before && form.choices && findUnknown(form.choices(before), values)
   if (unoffered !== undefined) return again(422, { [unoffered.field]: `${unoffered.value} is not among the choices.` })
-  const performed = await performEach(desk, found, visitor, form, subjects, given, before ?? {})
+  const performed = await performEach(desk, found, visitor, form, subjects, input, before ?? {})
   const answer = performed[0]?.answer
   if (form.shows !== undefined && answer !== undefined)
     return showAnswer(desk, found, visit, visitor, form.shows, answer)
@@ -134,6 +144,9 @@ export async function act(
 
 const CHANGED =
   'This was changed after the form was shown. The form has what you typed: compare, and save it again to replace the change.'
+
+const SENT_BEFORE =
+  'This form was sent before, and did nothing now. Look whether what it creates is there. To create another one, send it again.'
 
 /** What became of each row. */
 interface Performed {
@@ -363,7 +376,7 @@ function askAddress({ here }: Found, { task }: ScreenForm, subjects: readonly st
   return `${path}?${asked.toString()}`
 }
 
-/** Whether the form is sent the first time: a reload of the page with the secret creates no other one (threats.md CON-10). */
+/** Whether the form is sent the first time: a second click, or a reload of the page with the secret, creates no other one (threats.md CON-10). */
 async function isFirst({ context }: Desk, { session }: Visitor, once: string): Promise<boolean> {
   const { secrets, store, clock } = context
   if (!/^[\w-]{22}$/.test(once)) return false

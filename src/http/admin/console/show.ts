@@ -10,14 +10,15 @@ import { filterBar } from '../../../console/parts.ts'
 import { outcomeNotice, type Outcome } from '../../../console/notice.ts'
 import { SCREENS } from '../../../console/screens.ts'
 import type { AnyScreen, Frame, Matches, Members, Place, ScreenForm, Texts, View } from '../../../console/screen.ts'
+import { worksOnce } from '../../../console/screen.ts'
 import { html, type Markup } from '../../../web/markup.ts'
-import { parseJson } from '../../../base/json.ts'
 import { NO_PARAMETERS, type Parameters } from '../../../base/message.ts'
 import { invalidRequest, OAuthError, type Reason } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
 import { matchSegments } from '../routes.ts'
 import { filledTexts, seenOf, taskOf } from './filling.ts'
 import { filtersOf, readFilters } from './filters.ts'
+import { readOutcome } from './outcome.ts'
 import { resolveFilters } from './resolve.ts'
 import { page, securityUri, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
 
@@ -139,7 +140,7 @@ export async function render(
   }
   if (asking !== undefined) {
     const task = taskOf(asking.form.task)
-    const once = asking.form.secret === undefined ? undefined : desk.context.random(16).toString('base64url')
+    const once = worksOnce(asking.form) ? desk.context.random(16).toString('base64url') : undefined
     // Without a mail server the task only refuses to send.
     const { form } = asking
     const fields = inputFields(
@@ -333,18 +334,6 @@ export async function readAll(
     if (cause instanceof AdminError) return { kind: 'refused', error: cause }
     throw cause
   }
-}
-
-/** Seals what was done for the address of the next page: another site must not make a page say that something was done. */
-export function sealOutcome({ context }: Pick<Desk, 'context'>, { session }: Visitor, outcome: Outcome): string {
-  const payload = Buffer.from(JSON.stringify(outcome)).toString('base64url')
-  return `${payload}.${context.secrets.digest('console', ['done', session.grantId, payload])}`
-}
-
-function readOutcome({ context }: Desk, { session }: Visitor, text: string | undefined): Outcome | undefined {
-  const [payload = '', mac = ''] = text?.split('.', 2) ?? []
-  if (!context.secrets.digestMatches('console', ['done', session.grantId, payload], mac)) return undefined
-  return parseJson(Buffer.from(payload, 'base64url').toString()) as Outcome
 }
 
 /** The form of a screen for a task. @throws OAuthError when the screen has none, or the person may not use it */

@@ -16,6 +16,9 @@ import type { Visit } from './visit.ts'
 /** How long a person may take to sign in. */
 const STATE_MS = 10 * 60 * 1000
 
+/** Characters of an address to which a sign-in leads back: the `state` that has it is refused above 4,096. */
+export const RETURN_LIMIT = 2900
+
 /** A sign-in that begins: where the browser goes, and the value that binds it to the browser. */
 export interface Beginning {
   readonly location: string
@@ -54,7 +57,9 @@ export function beginSignIn(
   },
 ): Beginning {
   const key = browserKey ?? random(16).toString('base64url')
-  const members: State = [random(16).toString('base64url'), clock(), returnTo]
+  const [path = ''] = returnTo.split('?', 1)
+  const back = returnTo.length <= RETURN_LIMIT ? returnTo : path
+  const members: State = [random(16).toString('base64url'), clock(), back]
   const payload = Buffer.from(JSON.stringify(members)).toString('base64url')
   const state = `${payload}.${secrets.digest('console', ['state', key, payload])}`
   const [, two, three] = ACR_VALUES

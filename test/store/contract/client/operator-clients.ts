@@ -161,23 +161,23 @@ export const operatorClientCases: Suite = (check) => {
     const { id, metadata: previous } = client
     await perform(first, 'createClient', client)
     const metadata = { ...previous, descriptive: { client_name: 'Another' } }
-    assert.equal(await perform(first, 'changeClient', { id, previous, metadata, identityFrom: at(5) }), 'changed')
+    const { rules } = client
+    const change = { id, previous, rules, metadata, identityFrom: at(5) }
+    assert.equal(await perform(first, 'changeClient', change), 'changed')
     assert.deepEqual(await first.findClient(id), { ...client, metadata, identityFrom: at(5) })
-    const back = { id, previous: metadata, metadata: previous, identityFrom: undefined }
+    const back = { id, previous: metadata, rules, metadata: previous, identityFrom: undefined }
     assert.deepEqual(tally(await race(stores, 'changeClient', [back, back, back])), { changed: 1, conflict: 2 })
     assert.deepEqual(await second.findClient(id), { ...client, identityFrom: at(5) })
   })
 
   check('changeClient and setClientRules change no client that registered', async ({ first }) => {
     const client = aClient()
-    const { id, metadata: previous } = client
+    const { id, metadata: previous, rules } = client
     await perform(first, 'registerClient', client)
-    const change = { id, previous, metadata: { ...previous, redirectUris: [] }, identityFrom: at(1) }
+    const change = { id, previous, rules, metadata: { ...previous, redirectUris: [] }, identityFrom: at(1) }
     assert.equal(await perform(first, 'changeClient', change), 'conflict')
-    assert.equal(
-      await perform(first, 'setClientRules', { id, rules: { ...DEFAULT_RULES, consent: 'implied' } }),
-      'unknown',
-    )
+    const implied = { id, previous: client, rules: { ...rules, consent: 'implied' } as const }
+    assert.equal(await perform(first, 'setClientRules', implied), 'conflict')
     assert.deepEqual(await first.findClient(id), client)
   })
 
@@ -186,13 +186,47 @@ export const operatorClientCases: Suite = (check) => {
     assert.ok(client && other)
     await performAll(first, 'createClient', [client, other])
     const { id } = client
+    let previous = client
     for (const consent of ['implied', 'asked'] as const) {
-      assert.equal(await perform(first, 'setClientRules', { id, rules: { ...DEFAULT_RULES, consent } }), 'changed')
-      assert.deepEqual(await first.findClient(id), { ...client, rules: { ...DEFAULT_RULES, consent } })
+      const rules = { ...DEFAULT_RULES, consent }
+      assert.equal(await perform(first, 'setClientRules', { id, previous, rules }), 'changed')
+      previous = { ...client, rules }
+      assert.deepEqual(await first.findClient(id), previous)
     }
     assert.deepEqual(await second.findClient(id), client)
     assert.deepEqual(await first.findClient(other.id), other)
-    assert.equal(await perform(first, 'setClientRules', { id: aClient().id, rules: DEFAULT_RULES }), 'unknown')
+    const absent = { id: aClient().id, previous: client, rules: DEFAULT_RULES }
+    assert.equal(await perform(first, 'setClientRules', absent), 'conflict')
+  })
+
+  check('of concurrent changes of the rules or the metadata of one client exactly one succeeds', async (stores) => {
+    const { first, second } = stores
+    // An adopted client has no rules in the store before they are set.
+    const [made, adopted] = [aClient({ source: 'operator' }), aClient()]
+    await perform(first, 'createClient', made)
+    await perform(first, 'registerClient', adopted)
+    await perform(first, 'adoptClient', { id: adopted.id, previous: adopted.metadata, now: at(1) })
+    for (const previous of [made, adopted]) {
+      const { id, rules } = previous
+      const given = (['implied', 'asked'] as const).flatMap((consent) =>
+        (['nonce', 'optional'] as const).map((pkce) => ({ ...rules, consent, pkce })),
+      )
+      const metadata = { ...previous.metadata, descriptive: { client_name: 'Another' } }
+      const ruled = given.map((one) => ({ id, previous, rules: one }))
+      const change = { id, previous: previous.metadata, rules, metadata, identityFrom: undefined }
+      const changes = await Promise.all([
+        race(stores, 'setClientRules', ruled),
+        race(stores, 'changeClient', [change, change]),
+      ])
+      const outcomes = changes.flat()
+      assert.deepEqual(tally(outcomes), { changed: 1, conflict: 5 })
+      const winner = outcomes.indexOf('changed')
+      const stored = await second.findClient(id)
+      assert.deepEqual(
+        [stored?.rules, stored?.metadata],
+        winner < given.length ? [given[winner], previous.metadata] : [rules, metadata],
+      )
+    }
   })
 
   check(

@@ -4,7 +4,7 @@ import type { RoleRecord } from '../../../../src/ports/records/role.ts'
 import type { UserRecord } from '../../../../src/ports/records/user.ts'
 import { mintUserId } from '../../../../src/protocol/ids.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
-import { aClient, anOrganization, aUser, at, HOUR, MINUTE, NOW } from '../../../support/records.ts'
+import { aClient, aLink, anOrganization, aUser, at, HOUR, MINUTE, NOW } from '../../../support/records.ts'
 
 export const roleCases: Suite = (check) => {
   check('setRole stores one role for each user, visible through both handles', async ({ first, second }) => {
@@ -22,6 +22,26 @@ export const roleCases: Suite = (check) => {
     assert.deepEqual(await first.findRole(other.id), aRole(other))
     assert.equal(await second.findRole(aUser().id), undefined)
   })
+
+  check(
+    'LNK-07: a role ends the link that an operator handed over, and none that the user asked for',
+    async (stores) => {
+      const { first, second } = stores
+      const [one, other] = [aUser(), aUser()]
+      await performAll(first, 'createUser', [one, other])
+      const handed = aLink({ userId: one.id, createdAt: NOW })
+      const own = aLink({ userId: one.id, createdAt: NOW, origin: 'user' })
+      const others = aLink({ userId: other.id, createdAt: NOW })
+      assert.deepEqual(tally(await performAll(first, 'createLink', [handed, own, others])), { created: 3 })
+      await perform(second, 'setRole', aRole(one, { createdAt: at(1) }))
+      const found = async (user: UserRecord) => (await first.listLinks(user.id)).map(({ hash }) => hash)
+      assert.deepEqual([await found(one), await found(other)], [[own.hash], [others.hash]])
+      // The operator looked for a role before it was set.
+      const late = aLink({ userId: one.id, createdAt: NOW })
+      assert.equal(await perform(first, 'createLink', late), 'unknown')
+      assert.equal(await perform(first, 'createLink', { ...late, createdAt: at(1) }), 'created')
+    },
+  )
 
   check('a role ends with its organization, and other roles stay', async ({ first, second }) => {
     const [gone, kept] = [anOrganization(), anOrganization()]

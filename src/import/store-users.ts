@@ -124,7 +124,7 @@ async function foresee(context: Needs, account: UserImport, { isUpdate }: StoreO
   return { outcome: isUpdated ? 'updated' : 'differs', differing }
 }
 
-/** What there is of an account, with the identities that the file names, whoever has them. */
+/** What there is of an account, with the identities that the file names, also those of other users. */
 async function readAccount({ store }: Needs, { user: { id }, identities: named }: UserImport) {
   const [user, memberships, secondFactor, ...found] = await Promise.all([
     store.findUser(id),

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { AppliedSetDocument } from '../../../src/admin/apply.ts'
 import { performOn, type PerformTask } from '../../../src/cli/lib/perform-task.ts'
 import { readFiles } from '../../../src/cli/apply/document.ts'
 import { makePlan } from '../../../src/cli/apply/plan.ts'
@@ -14,7 +13,7 @@ import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { CLIENT_SECRET, openFiles, PROVIDER_SECRET, RECORDS } from './files.ts'
 
 const server = await openServerForCommands(WHOLE_FILE)
-const { apply, write, writeSet } = openFiles(server)
+const { apply, applied, write, writeSet } = openFiles(server)
 const EVERYTHING = writeSet(RECORDS)
 mkdirSync(join(server.folder, 'secrets'))
 writeFileSync(join(server.folder, 'secrets', 'entra'), PROVIDER_SECRET, { mode: 0o600 })
@@ -33,22 +32,6 @@ function counting(): { readonly perform: PerformTask; readonly changing: string[
 
 function events(): number {
   return selectAll(server, 'select * from audit_links').length
-}
-
-async function setOf(set: string): Promise<AppliedSetDocument | undefined> {
-  const { sets } = await performOn(server.context)<{ readonly sets: readonly AppliedSetDocument[] }>('apply.list', {})
-  return sets.find((one) => one.set === set)
-}
-
-async function recordsOf(set: string): Promise<readonly string[]> {
-  return ((await setOf(set))?.records ?? []).map(({ kind, key }) => `${kind} ${key}`)
-}
-
-/** Applies what must succeed, and returns what is printed. */
-async function applied(path: string, ...words: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await apply(['-f', path, '--yes', ...words])
-  assert.deepEqual([code, stderr], [0, ''], stdout)
-  return stdout
 }
 
 test('APL-02: a second run calls no task that changes something, writes no event, and changes no row; --plan changes nothing', async () => {
@@ -278,93 +261,6 @@ test('APL-04: a failure in the middle ends the run with exit code 1, and a secon
   assert.match(await applied(whole), /^\+ client two\n[^]*\+ client three\n[^]*Made 2 of 2 changes/)
   assert.equal((await apply(['-f', whole, '--plan'])).code, 0)
   await applied(writeSet({}, 'middle'), '--prune')
-})
-
-test('APL-04: of two runs of one set at once, one gets a conflict, and the records are those of the other one', async () => {
-  const clients = (name: string) =>
-    [1, 2, 3].map((index) => ({
-      client_id: `raced-${index}`,
-      client_name: name,
-      redirect_uris: [`https://${name}.acme.test/`],
-    }))
-  for (const [one, other] of [
-    ['red', 'blue'],
-    ['green', 'white'],
-  ] as const) {
-    const paths = [one, other].map((name) => writeSet({ clients: clients(name) }, 'raced'))
-    const { perform } = counting()
-    const plans = await Promise.all(
-      paths.map(async (path) => makePlan(await readFiles([path], TERMINAL, 'read'), perform, { prune: false })),
-    )
-    const reports = await Promise.all(plans.map((plan) => runPlan(plan, perform)))
-    const won = reports.findIndex(({ failure }) => failure === undefined)
-    const lost = reports[1 - won]
-    assert.match(String(lost?.failure), /Another run appli/)
-    assert.equal(lost?.done.length, 0)
-    assert.match((await apply(['-f', paths[won] ?? '', '--plan'])).stdout, /Nothing differs/)
-  }
-  await applied(writeSet({}, 'raced'), '--prune')
-})
-
-test('APL-03: a record that another administrator creates during a run is not of the set, and --prune leaves it', async () => {
-  const path = writeSet({ clients: ['before', 'between'].map((id) => ({ client_id: id, client_name: id })) }, 'between')
-  const { perform } = counting()
-  const plan = await makePlan(await readFiles([path], TERMINAL, 'read'), perform, { prune: false })
-  const { failure } = await runPlan(plan, async <Answer>(name: string, input: Members) => {
-    if (input['client_id'] === 'between') await perform(name, { ...input, client_name: 'Theirs' })
-    return perform<Answer>(name, input)
-  })
-  assert.match(String(failure), /The client between: /)
-  assert.deepEqual(await recordsOf('between'), ['client before'])
-  await applied(writeSet({}, 'between'), '--prune')
-  assert.equal((await command(['client', 'show', 'before'])).code, 1)
-  assert.equal((await commandJson<Members>(['client', 'show', 'between']))['client_name'], 'Theirs')
-})
-
-test('APL-04: a run that is killed after it created a record loses nothing: the next one takes the record and continues', async () => {
-  const clients = ['a', 'b', 'c'].map((id) => ({ client_id: `crash-${id}`, client_name: id }))
-  const path = writeSet({ clients }, 'crash')
-  const { perform } = counting()
-  const plan = await makePlan(await readFiles([path], TERMINAL, 'read'), perform, { prune: false })
-  let isKilled = false
-  await runPlan(plan, async <Answer>(name: string, input: Members) => {
-    if (isKilled) throw new Error('killed')
-    const answer = await perform<Answer>(name, input)
-    isKilled = name === 'client.create' && input['client_id'] === 'crash-b'
-    return answer
-  })
-  assert.deepEqual(await recordsOf('crash'), ['client crash-a'])
-  await perform('apply.record', { set: 'crash', step: 'finish', mark: (await setOf('crash'))?.mark })
-  assert.match(
-    await applied(path),
-    /^= client crash-b \(belongs to the set from now on\)\n\+ client crash-c\n[^]*Made 2 of 2 changes/,
-  )
-  assert.deepEqual((await recordsOf('crash')).toSorted(), ['client crash-a', 'client crash-b', 'client crash-c'])
-  await applied(writeSet({}, 'crash'), '--prune')
-})
-
-test('APL-04: while a run is active another one is refused, and after a run that was killed in two minutes', async () => {
-  await commandJson(['client', 'create', '--name', 'Other', '--redirect-uri', 'https://x.example/'])
-  const { perform } = counting()
-  const { mark } = await perform<{ readonly mark: string }>('apply.record', {
-    set: 'killed',
-    step: 'begin',
-    mark: null,
-  })
-  const path = writeSet({ organizations: [{ organization_id: 'killed', name: 'Killed' }] }, 'killed')
-  const refused = await apply(['-f', path, '--yes'])
-  assert.equal(refused.code, 1)
-  assert.match(
-    refused.stderr,
-    /Another run applies the set killed\. Nothing was changed\. If it was stopped, try again in 1\d\d seconds\./,
-  )
-  await perform('apply.record', { set: 'killed', step: 'finish', mark })
-  await assert.rejects(
-    perform('apply.record', { set: 'killed', step: 'continue', mark }),
-    /Another run applied the set killed/,
-  )
-  await applied(path)
-  await applied(writeSet({}, 'killed'), '--prune')
 })
 
 test('APL-03: --prune deletes only what the set applied, in the reverse order; another set and a renamed one own nothing of it', async () => {

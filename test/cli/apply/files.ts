@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
@@ -84,5 +85,11 @@ export function openFiles({ folder }: Pick<TestServer, 'folder'>) {
       variables: { BOARD_SECRET: CLIENT_SECRET, ENTRA_SECRET: PROVIDER_SECRET },
       ...options,
     })
-  return { write, writeSet, apply }
+  /** Applies what must succeed, and returns what is printed. */
+  const applied = async (path: string, ...words: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await apply(['-f', path, '--yes', ...words])
+    assert.deepEqual([code, stderr], [0, ''], stdout)
+    return stdout
+  }
+  return { write, writeSet, apply, applied }
 }

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AppliedSetDocument } from '../../../src/admin/apply.ts'
+import { readFiles } from '../../../src/cli/apply/document.ts'
+import { makePlan, type Plan } from '../../../src/cli/apply/plan.ts'
+import { runPlan } from '../../../src/cli/apply/run.ts'
+import { performOn } from '../../../src/cli/lib/perform-task.ts'
+import { WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { command, commandJson, openServerForCommands } from '../../support/command.ts'
+import type { Members } from '../../support/tasks.ts'
+import { openFiles } from './files.ts'
+
+/** Runs that stop, and runs beside other administrators. */
+
+const server = await openServerForCommands(WHOLE_FILE)
+const { apply, applied, writeSet } = openFiles(server)
+const perform = performOn(server.context)
+
+async function planOf(path: string): Promise<Plan> {
+  const files = await readFiles([path], { variable: () => undefined }, 'read')
+  return makePlan(files, perform, { prune: false })
+}
+
+async function setOf(set: string): Promise<AppliedSetDocument | undefined> {
+  const { sets } = await perform<{ readonly sets: readonly AppliedSetDocument[] }>('apply.list', {})
+  return sets.find((one) => one.set === set)
+}
+
+async function recordsOf(set: string): Promise<readonly string[]> {
+  return ((await setOf(set))?.records ?? []).map(({ kind, key }) => `${kind} ${key}`)
+}
+
+test('APL-04: of two runs of one set at once, one gets a conflict, and the records are those of the other one', async () => {
+  const clients = (name: string) =>
+    [1, 2, 3].map((index) => ({
+      client_id: `raced-${index}`,
+      client_name: name,
+      redirect_uris: [`https://${name}.acme.test/`],
+    }))
+  for (const [one, other] of [
+    ['red', 'blue'],
+    ['green', 'white'],
+  ] as const) {
+    const paths = [one, other].map((name) => writeSet({ clients: clients(name) }, 'raced'))
+    const plans = await Promise.all(paths.map(planOf))
+    const reports = await Promise.all(plans.map((plan) => runPlan(plan, perform)))
+    const won = reports.findIndex(({ failure }) => failure === undefined)
+    const lost = reports[1 - won]
+    assert.match(String(lost?.failure), /Another run appli/)
+    assert.equal(lost?.done.length, 0)
+    assert.match((await apply(['-f', paths[won] ?? '', '--plan'])).stdout, /Nothing differs/)
+  }
+  await applied(writeSet({}, 'raced'), '--prune')
+})
+
+test('APL-03: a record that another administrator creates during a run is not of the set, and --prune leaves it', async () => {
+  const path = writeSet({ clients: ['before', 'between'].map((id) => ({ client_id: id, client_name: id })) }, 'between')
+  const plan = await planOf(path)
+  const { failure } = await runPlan(plan, async <Answer>(name: string, input: Members) => {
+    if (input['client_id'] === 'between') await perform(name, { ...input, client_name: 'Theirs' })
+    return perform<Answer>(name, input)
+  })
+  assert.match(String(failure), /The client between: /)
+  assert.deepEqual(await recordsOf('between'), ['client before'])
+  await applied(writeSet({}, 'between'), '--prune')
+  assert.equal((await command(['client', 'show', 'before'])).code, 1)
+  assert.equal((await commandJson<Members>(['client', 'show', 'between']))['client_name'], 'Theirs')
+})
+
+test('APL-04: a run that is killed after it created a record loses nothing: the next one takes the record and continues', async () => {
+  const clients = ['a', 'b', 'c'].map((id) => ({ client_id: `crash-${id}`, client_name: id }))
+  const path = writeSet({ clients }, 'crash')
+  const plan = await planOf(path)
+  let isKilled = false
+  await runPlan(plan, async <Answer>(name: string, input: Members) => {
+    if (isKilled) throw new Error('killed')
+    const answer = await perform<Answer>(name, input)
+    isKilled = name === 'client.create' && input['client_id'] === 'crash-b'
+    return answer
+  })
+  assert.deepEqual(await recordsOf('crash'), ['client crash-a'])
+  await perform('apply.record', { set: 'crash', step: 'finish', mark: (await setOf('crash'))?.mark })
+  assert.match(
+    await applied(path),
+    /^= client crash-b \(belongs to the set from now on\)\n\+ client crash-c\n[^]*Made 2 of 2 changes/,
+  )
+  assert.deepEqual((await recordsOf('crash')).toSorted(), ['client crash-a', 'client crash-b', 'client crash-c'])
+  await applied(writeSet({}, 'crash'), '--prune')
+})
+
+test('APL-04: while a run is active another one is refused, and after a run that was killed in two minutes', async () => {
+  await commandJson(['client', 'create', '--name', 'Other', '--redirect-uri', 'https://x.example/'])
+  const { mark } = await perform<{ readonly mark: string }>('apply.record', {
+    set: 'killed',
+    step: 'begin',
+    mark: null,
+  })
+  const path = writeSet({ organizations: [{ organization_id: 'killed', name: 'Killed' }] }, 'killed')
+  const refused = await apply(['-f', path, '--yes'])
+  assert.equal(refused.code, 1)
+  assert.match(
+    refused.stderr,
+    /Another run applies the set killed\. Nothing was changed\. If it was stopped, try again in 1\d\d seconds\./,
+  )
+  await perform('apply.record', { set: 'killed', step: 'finish', mark })
+  await assert.rejects(
+    perform('apply.record', { set: 'killed', step: 'continue', mark }),
+    /Another run applied the set killed/,
+  )
+  await applied(path)
+  await applied(writeSet({}, 'killed'), '--prune')
+})

@@ -143,7 +143,8 @@ function controlOf(field: InputField, path: string, state: ControlState): Markup
   const { kind, choices, isNullable, maxLength } = field
   const { values, errors, hasHint, hasFocus, mayBeEmpty = false, isChange = false } = state
   const known = isSecretText(field, values[path]) ? undefined : values[path]
-  const value = known ?? (mayBeEmpty ? undefined : (state.preset ?? field.default)) ?? ''
+  const initial = mayBeEmpty ? undefined : (state.preset ?? field.default)
+  const value = known ?? initial ?? ''
   const hints = [hasHint ? `hint-${path}` : undefined, errors[path] === undefined ? undefined : `error-${path}`]
   const described = hints.filter((hint) => hint !== undefined).join(' ')
   const more: Fragment = [

@@ -112,7 +112,7 @@ export interface GrantorTasks {
     readonly trust_level?: 'verified' | 'known-domain' | 'unverified' | 'blocked'
     /** Only clients with this text in the name, in any case. */
     readonly name?: string
-    /** Only clients with a redirect URI, a logout URI or a metadata document at this host; for an app its scheme, such as `zed:`. */
+    /** Only clients with a redirect URI, a logout URI or a metadata document at this host, or below it after `*.`; for an app its scheme, such as `zed:`. */
     readonly host?: string
     /** Whether the client ever got a token. */
     readonly used?: boolean
@@ -340,7 +340,7 @@ export interface GrantorTasks {
     readonly trust_level?: 'verified' | 'known-domain' | 'unverified' | 'blocked'
     /** Only clients with this text in the name, in any case. */
     readonly name?: string
-    /** Only clients with a redirect URI, a logout URI or a metadata document at this host; for an app its scheme, such as `zed:`. */
+    /** Only clients with a redirect URI, a logout URI or a metadata document at this host, or below it after `*.`; for an app its scheme, such as `zed:`. */
     readonly host?: string
     /** Whether the client ever got a token. */
     readonly used?: boolean
@@ -827,11 +827,11 @@ export interface GrantorTasks {
     readonly organization_id: string
     /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
-    /** The scopes that the client can have at most, separated by spaces. Each is declared by an API. */
+    /** The scopes that the client can have at most, separated by spaces. Each is declared by an API. Empty: none, so that APIs which check scopes refuse its tokens. */
     readonly scope: string
     /** Whether the client may also act for members. */
     readonly acts_for_members?: boolean
-  }) => Promise<Installation>
+  }) => Promise<NewInstallation>
   /** Disable an installation: tokens of the client for the organization stop working. */
   readonly 'installation.disable': (input: {
     /** The id of the organization. */
@@ -1870,6 +1870,11 @@ export interface NewDelegateCredential {
 
 export interface NewInitialToken extends InitialToken {
   readonly initial_access_token: string
+}
+
+export interface NewInstallation extends Installation {
+  /** A warning about the installation; null: none. */
+  readonly notice: string | null
 }
 
 export interface Organization {

@@ -8,6 +8,7 @@ import type { AccessTokenFacts } from '../protocol/token/access-token.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { GrantId } from '../protocol/ids.ts'
 import type { Resource } from '../protocol/token/resource.ts'
+import { kindByPrefix } from '../protocol/secrets.ts'
 import { unknown } from './admin-error.ts'
 import { ISO, ISO_OR_NULL, iso } from './fields.ts'
 import { describeJwtAcceptance, findJwtAcceptance, JWT_ACCEPTANCE } from './jwt-acceptance.ts'
@@ -19,13 +20,24 @@ const TOKEN_LIMIT = 8192
 const TOKEN = z
   .string()
   .max(TOKEN_LIMIT)
-  .refine((text) => !text.startsWith('gcs_'), { error: 'This is the secret of a client, and no token.' })
-  .refine((text) => !/^Bearer /i.test(text), { error: 'Leave out the word before the token: Bearer.' })
+  .refine((text) => !/^(?:authorization:\s*)?bearer\s/i.test(text), {
+    error: 'This is a header. Leave out what is before the token: Bearer.',
+    abort: true,
+  })
+  .refine((text) => otherKindOf(text) === undefined, {
+    error: ({ input }) => `This is no token, but another secret: ${otherKindOf(String(input))}.`,
+  })
   .regex(/^[\x21-\x7e]+$/, { error: 'This is not a token.' })
   .meta({
     examples: ['grt_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'],
     description: 'An access token or a refresh token.',
   })
+
+/** What else a person pastes, as words; undefined: a text that may be a token. */
+function otherKindOf(text: string): string | undefined {
+  const kind = kindByPrefix(text)
+  return kind === 'access-token' || kind === 'refresh-token' ? undefined : kind?.replace('-', ' ')
+}
 
 /** The state of a token. A text that this server never issued has the kind `unknown` and nulls. */
 const INSPECTION = z

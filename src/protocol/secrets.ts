@@ -34,6 +34,11 @@ const KINDS = {
 
 export type CredentialKind = keyof typeof KINDS
 
+/** The kind that a text begins as, whether or not this server issued it. */
+export function kindByPrefix(text: string): CredentialKind | undefined {
+  return (Object.keys(KINDS) as CredentialKind[]).find((kind) => text.startsWith(KINDS[kind].prefix))
+}
+
 /** A new credential: the text for its holder and the hash for the store. */
 export interface MintedCredential {
   readonly token: string

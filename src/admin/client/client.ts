@@ -1,7 +1,7 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import { listedIdOf } from '../../protocol/client/identifier.ts'
+import { isClientIdentifier, listedIdOf } from '../../protocol/client/identifier.ts'
 import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
 import { rotateClientSecret, setClientSecret } from '../../clients/rotate-secret.ts'
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
@@ -13,8 +13,9 @@ export async function requireClient({ store }: StoreNeeds<'findClient'>, id: Cli
   return client
 }
 
+/** A record of a client with a chosen id or a document has an id that the administrator did not give. */
 export function noSuchClient(id: ClientId): AdminError {
-  return unknown(`There is no client ${id}. See "grantor client list".`)
+  return unknown(`There is no client ${isClientIdentifier(id) ? id : 'with this id'}. See "grantor client list".`)
 }
 
 /** The new secret of a client, which is shown once. */

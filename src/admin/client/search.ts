@@ -108,7 +108,12 @@ function isMeant(
 ): boolean {
   if (name !== undefined && !nameOf(client).includes(name.toLowerCase())) return false
   if (level !== undefined && shownLevel(policy, client) !== level) return false
-  return host === undefined || hostsOf(client).includes(host.toLowerCase())
+  return host === undefined || hostsOf(client).some((one) => isWithin(one, host.toLowerCase()))
+}
+
+/** As a rule for a domain: `*.app.example` is all hosts below one. */
+function isWithin(host: string, wanted: string): boolean {
+  return wanted.startsWith('*.') ? host.endsWith(wanted.slice(1)) : host === wanted
 }
 
 function nameOf({ metadata }: ClientRecord): string {

@@ -55,11 +55,11 @@ const SEARCH = {
   host: z
     .string()
     .max(253)
-    .regex(/^[A-Za-z0-9._:[\]-]+$/, { error: 'This is not a host.' })
+    .regex(/^(?:\*\.)?[A-Za-z0-9._:[\]-]+$/, { error: 'This is not a host.' })
     .meta({ examples: ['app.example'] })
     .optional()
     .describe(
-      'Only clients with a redirect URI, a logout URI or a metadata document at this host; for an app its scheme, such as `zed:`.',
+      'Only clients with a redirect URI, a logout URI or a metadata document at this host, or below it after `*.`; for an app its scheme, such as `zed:`.',
     ),
   used: z.boolean().optional().describe('Whether the client ever got a token.'),
   verified: z.boolean().optional().describe('Whether the client is verified.'),

@@ -6,7 +6,7 @@ import type { InstallationRecord } from '../../ports/records/organization.ts'
 import { isConfidential } from '../../protocol/client/authentication.ts'
 import { listedIdOf } from '../../protocol/client/identifier.ts'
 import type { ClientId, OrganizationId } from '../../protocol/ids.ts'
-import { scopeTokens, type Scope } from '../../protocol/token/scope.ts'
+import { NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { requireClient } from '../client/client.ts'
@@ -54,6 +54,12 @@ const INSTALLATION_DOCUMENT = z
   .meta({ id: 'Installation' })
 
 export type InstallationDocument = z.output<typeof INSTALLATION_DOCUMENT>
+
+const NEW_INSTALLATION_DOCUMENT = INSTALLATION_DOCUMENT.extend({
+  notice: z.string().nullable().describe('A warning about the installation; null: none.'),
+}).meta({ id: 'NewInstallation' })
+
+export type NewInstallationDocument = z.output<typeof NEW_INSTALLATION_DOCUMENT>
 
 function describeInstallation({ installation, client }: InstalledClient): InstallationDocument {
   const { organizationId, clientId, scope, actsForMembers, createdAt, disabledAt, notBefore } = installation
@@ -105,13 +111,15 @@ export const INSTALLATION_TASKS: readonly Task[] = [
     summary: 'Install a client for an organization, replacing any earlier installation.',
     input: ONE.extend({
       scope: SCOPE.describe(
-        'The scopes that the client can have at most, separated by spaces. Each is declared by an API.',
+        'The scopes that the client can have at most, separated by spaces. Each is declared by an API. Empty: none, so that APIs which check scopes refuse its tokens.',
       ),
       acts_for_members: z.boolean().default(false).describe('Whether the client may also act for members.'),
     }),
-    output: INSTALLATION_DOCUMENT,
-    run: async (context, { scope, acts_for_members: actsForMembers, ...one }) =>
-      describeInstallation(await installClient(context, keyOf(one), { scope, actsForMembers })),
+    output: NEW_INSTALLATION_DOCUMENT,
+    run: async (context, { scope, acts_for_members: actsForMembers, ...one }) => ({
+      ...describeInstallation(await installClient(context, keyOf(one), { scope, actsForMembers })),
+      notice: scope === NO_SCOPE ? WITHOUT_SCOPE : null,
+    }),
   }),
   end(
     'disable',
@@ -127,6 +135,10 @@ export const INSTALLATION_TASKS: readonly Task[] = [
     ({ store }, one) => store.uninstall(keyOf(one)),
   ),
 ]
+
+/** A client may need nothing but the organization in its tokens. */
+const WITHOUT_SCOPE =
+  'The installation has no scope: the client gets tokens for the organization, and they have no scope either. Install it again with the scopes that it needs.'
 
 function keyOf({ organization_id: organizationId, client_id: clientId }: z.output<typeof ONE>): InstallationKey {
   return { organizationId, clientId }

@@ -1,4 +1,4 @@
-import type { InstallationDocument } from '../../admin/organization/installation.ts'
+import type { InstallationDocument, NewInstallationDocument } from '../../admin/organization/installation.ts'
 import type { MemberDocument } from '../../admin/organization/member.ts'
 import type { OrganizationDocument } from '../../admin/organization/organization.ts'
 import { formatTime } from '../lib/columns.ts'
@@ -80,11 +80,13 @@ export const ORG_VERBS: readonly AddVerb[] = [
     verb: 'remove-member',
     say: ({ organization_id, user_id }) => `${user_id} is no longer a member of ${organization_id}.`,
   }),
-  taskVerb<InstallationDocument>({
+  taskVerb<NewInstallationDocument>({
     task: 'installation.install',
     subjects: [ORGANIZATION, NEW_CLIENT],
-    say: ({ client_id, organization_id, scope, acts_for_members }) =>
+    say: ({ client_id, organization_id, scope, acts_for_members, notice }) => [
       `${client_id} may now act for ${organization_id}${acts_for_members ? ' and its members' : ''}, with ${scope === '' ? 'no scope' : scope.replaceAll(' ', ', ')}.`,
+      ...(notice === null ? [] : [notice]),
+    ],
   }),
   listVerb<InstallationDocument>({
     task: 'installation.list',

@@ -217,7 +217,7 @@ test('ADM-03: credentials of one organization can use the verbs for that organiz
     assert.match((await atServer(words, token)).stderr, READ_ONLY, words.join(' '))
   }
   const none = await atServer(['org', 'install', org, 'Bored', '--scope', 'read'], token)
-  assert.match(none.stderr, /There is no client gcc_/)
+  assert.match(none.stderr, /There is no client with this id/)
   const other = await stage.makeOrganization()
   assert.match((await atServer(['org', 'show', other], token)).stderr, /There is no organization gor_/)
 })

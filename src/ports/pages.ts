@@ -73,7 +73,7 @@ export interface SignInPage {
   readonly hidden: HiddenFields
   /** What the user continues to. undefined: an account page of this server. */
   readonly client: ClientView | undefined
-  /** The user is signed in, and confirms the own identity. */
+  /** The user is signed in, and confirms the own identity: for an account page, or because the client asks for it. */
   readonly isConfirmation: boolean
   /** What the sign-in methods offer, in order. Empty: no user can sign in, which the page says. */
   readonly offers: readonly SignInOffer[]

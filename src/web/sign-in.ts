@@ -29,6 +29,7 @@ export function signInPage(view: View, page: SignInPage): Markup {
     title: complaint === undefined ? texts.signIn : texts.titleWithError(texts.signIn),
     main: html`<h1>${texts.signIn}</h1>
       <p class="lead muted">${continuation(view, page)}</p>
+      ${page.isConfirmation && page.client !== undefined ? html`<p class="part">${texts.signInAgain}</p>` : undefined}
       ${complaint === undefined || complaint.fields.length === 1 ? undefined : pageProblem(complaint.text)}
       ${connection(view, page)}
       ${page.offers.length === 0 ? html`<p class="part">${texts.noSignInMethod}</p>` : undefined}

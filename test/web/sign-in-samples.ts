@@ -114,6 +114,7 @@ const forgot = { kind: 'forgot', action: '/forgot', backUri: '/sign-in', email: 
 export const signInSamples: readonly (readonly [string, Page])[] = [
   ['sign-in', signIn],
   ['sign-in for the account', { ...signIn, client: undefined }],
+  ['sign-in again', { ...signIn, isConfirmation: true, email: 'ada@acme.test' }],
   ['sign-in to confirm', { ...signIn, client: undefined, isConfirmation: true, email: 'ada@acme.test' }],
   ['sign-in with mail', { ...signIn, forgotUri: '/forgot' }],
   ['forgot', forgot],

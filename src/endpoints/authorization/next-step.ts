@@ -190,7 +190,10 @@ export async function nextStep(
  * `prompt=login` requires that the user authenticated after the request was made, and `max_age` not longer ago than it says. A session may
  * be newer than what it followed from, and an unknown time is too old (threats.md UP-24).
  */
-function isTooOld({ authenticatedSince, createdAt, mustSignIn }: AuthorizationRecord, { session }: SignedIn): boolean {
+export function isTooOld(
+  { authenticatedSince, createdAt, mustSignIn }: AuthorizationRecord,
+  { session }: SignedIn,
+): boolean {
   const since = mustSignIn ? createdAt : authenticatedSince
   return since !== undefined && (session.authentication.at ?? 0) < since
 }

@@ -7,6 +7,8 @@ import type { FormReason } from '../../protocol/authorization/page-refusals.ts'
 import { destinationOf } from '../../clients/device.ts'
 import { findRequiredProvider, isUsable, usableProviders } from '../../users/provider-routing.ts'
 import { formTarget, viewClient } from '../authorization/client-view.ts'
+import { isTooOld } from '../authorization/next-step.ts'
+import { findSignedIn } from '../authorization/session.ts'
 import { offersPasskeys } from './passkey/ceremony.ts'
 import { downProblem, findAddress, SIGN_IN } from './provider/depart.ts'
 import { PROOF_FIELD, type OpenProof } from './provider/proof.ts'
@@ -20,7 +22,8 @@ export async function showSignIn(context: Context, request: Request): Promise<Re
   if ('kind' in target) return target
   const signedIn = await findConfirming(context, request, target)
   const hint = target.purpose === 'account' ? signedIn?.user.email : target.authorization.loginHint
-  const shown = { email: hint ?? '', isConfirmation: signedIn !== undefined, problem: undefined }
+  const isConfirmation = signedIn !== undefined || (await isAskedAgain(context, request, target))
+  const shown = { email: hint ?? '', isConfirmation, problem: undefined }
   // From a page of this server the user follows a link: a form there may lead only to this server (CSP `form-action`).
   const away = request.fetchSite === 'same-origin' ? undefined : leaveAddress(context, target)
   if (away !== undefined) return { kind: 'redirect', location: away }
@@ -37,6 +40,13 @@ export async function showSignIn(context: Context, request: Request): Promise<Re
   return location === undefined
     ? signInPage(context, target, { ...shown, problem: downProblem(provider) })
     : { kind: 'redirect', location }
+}
+
+/** Whether the user is signed in, and the client asks for a newer sign-in. */
+async function isAskedAgain(context: Context, request: Request, target: SignInTarget): Promise<boolean> {
+  if (target.purpose === 'account') return false
+  const signedIn = await findSignedIn(context, request.cookies)
+  return signedIn !== undefined && isTooOld(target.authorization, signedIn)
 }
 
 /**

@@ -28,6 +28,7 @@ export const english: Texts = {
   continueToComputer: (client) => html`to continue to ${client} on this computer`,
   continueToAccount: 'to manage your account',
   continueConfirmed: 'once more, to confirm that it is you',
+  signInAgain: 'You are signed in. The app asks you to confirm that it is you.',
   email: 'Email',
   password: 'Password',
   signIn: 'Sign in',

@@ -28,6 +28,7 @@ export const german: Texts = {
   continueToComputer: (client) => html`weiter zu ${client} auf diesem Computer`,
   continueToAccount: 'um Ihr Konto zu verwalten',
   continueConfirmed: 'noch einmal, um zu bestätigen, dass Sie es sind',
+  signInAgain: 'Sie sind angemeldet. Die App bittet Sie zu bestätigen, dass Sie es sind.',
   email: 'E-Mail',
   password: 'Passwort',
   signIn: 'Anmelden',

@@ -41,6 +41,8 @@ export interface Texts {
   readonly continueToComputer: (client: Markup) => Markup
   readonly continueToAccount: string
   readonly continueConfirmed: string
+  /** Why a user who is signed in signs in for an app. */
+  readonly signInAgain: string
   readonly email: string
   readonly password: string
   readonly signIn: string

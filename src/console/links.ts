@@ -1,5 +1,6 @@
-import type { Frame } from './screen.ts'
-import { organizationPath } from './sections.ts'
+import { html, type Fragment } from '../web/markup.ts'
+import type { Frame, Section } from './screen.ts'
+import { organizationPath, sectionsOf } from './sections.ts'
 
 /** Where the page of an object is. */
 export function linkTo(
@@ -22,4 +23,21 @@ export function linkFor(
 ): string | undefined {
   if (organization === undefined) return linkTo(kind, object)
   return kind === 'grants' ? `${organizationPath(organization.id)}/grants/${encodeURIComponent(object)}` : undefined
+}
+
+/** The entries of the side whose lists commands show, where the command has another noun. */
+const OF_COMMANDS: Readonly<Record<string, Section>> = { org: 'organizations', admin: 'credentials' }
+
+/** What a task says, with links to the screens that show what the commands in it list. A role for one organization has no such screens. */
+export function withScreens({ organization }: Pick<Frame, 'organization'>, text: string): Fragment {
+  if (organization !== undefined) return text
+  return text.split(/"grantor ([^"]+)"/).map((part, index) => (index % 2 === 0 ? part : screenOf(part)))
+}
+
+function screenOf(command: string): Fragment {
+  const [noun = '', verb = '', object = ''] = command.split(' ')
+  const isWithin = noun === 'org' && object !== ''
+  const section = isWithin ? verb : verb === 'list' ? (OF_COMMANDS[noun] ?? `${noun}s`) : undefined
+  const to = sectionsOf(isWithin ? object : undefined).find((row) => row.section === section)
+  return to === undefined ? `"grantor ${command}"` : html`<a href="${to.path}">${to.label}</a>`
 }

@@ -1,4 +1,5 @@
 import { html, type Fragment, type Markup } from '../web/markup.ts'
+import { withScreens } from './links.ts'
 import { actions, addressOf, called, formOf, hidden, name } from './parts.ts'
 import { asksFirst, type Frame, type ScreenForm, type Texts, type Undo } from './screen.ts'
 
@@ -45,7 +46,7 @@ export function outcomeNotice(frame: Frame, outcome: Outcome, forms: readonly Sc
       refused.length === 0
         ? undefined
         : html`<ul>
-            ${refused.map(([one, reason]) => html`<li>${one === '' ? undefined : html`${called(one, names)}: `}${reason}</li>`)}
+            ${refused.map(([one, reason]) => html`<li>${one === '' ? undefined : html`${called(one, names)}: `}${withScreens(frame, reason)}</li>`)}
           </ul>`
     }
   </div>`

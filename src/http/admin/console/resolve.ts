@@ -26,42 +26,59 @@ const OWN_ACTORS: readonly string[] = [COMMAND_LINE.actor, LIBRARY.actor]
 export async function resolveFilters(list: List, filters: readonly string[], query: Texts): Promise<Texts> {
   const pairs = await Promise.all(
     Object.entries(query).map(async ([name, text]): Promise<readonly [string, string]> => {
-      const find = filters.includes(name) ? FINDERS[name] : undefined
-      return [name, find === undefined ? text : await find(list, text.trim())]
+      const kind = filters.includes(name) ? KINDS[name] : undefined
+      return [name, kind === undefined ? text : await idOf(list, kind, name, text.trim())]
     }),
   )
   return Object.fromEntries(pairs)
 }
 
-const FINDERS: Readonly<Record<string, (list: List, text: string) => Promise<string>>> = {
-  client_id: async (list, text) =>
-    (await isClient(list, text)) ? text : only('client', text, await clientsNamed(list, text)),
-  user_id: async (list, text) => ((await isUser(list, text)) ? text : only('user', text, await usersNamed(list, text))),
-  async actor(list, text) {
-    if (OWN_ACTORS.includes(text) || parseAdminCredentialId(text) !== undefined || (await isUser(list, text)))
-      return text
-    const [users, credentials] = await Promise.all([usersNamed(list, text), credentialsNamed(list, text)])
-    return only('user, and there are no credentials,', text, [...users, ...credentials])
+/** What a filter names. */
+interface Kind {
+  readonly noun: string
+  readonly isId: (list: List, text: string) => Promise<boolean>
+  readonly named: (list: List, text: string) => Promise<readonly Match[]>
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  client_id: { noun: 'client', isId: isClient, named: clientsNamed },
+  user_id: { noun: 'user', isId: isUser, named: usersNamed },
+  actor: {
+    noun: 'user, and there are no credentials,',
+    isId: async (list, text) =>
+      OWN_ACTORS.includes(text) || parseAdminCredentialId(text) !== undefined || isUser(list, text),
+    named: async (list, text) => (await Promise.all([usersNamed(list, text), credentialsNamed(list, text)])).flat(),
   },
+}
+
+async function idOf(list: List, { noun, isId, named }: Kind, filter: string, text: string): Promise<string> {
+  if (await isId(list, text)) return text
+  const matches = await named(list, text)
+  return matches.length === 0 && (await hasEvents(list, { [filter]: text })) ? text : only(noun, text, matches)
 }
 
 /** An id that an operator chose looks like a name, so it counts only while there is a client that has it. */
 async function isClient(list: List, text: string): Promise<boolean> {
   if (chosenClientId(text) === undefined) return parseClientReference(text) !== undefined
-  return exists(list('client.show', { client_id: text }))
+  return (await unlessRefused(list('client.show', { client_id: text }))) !== undefined
 }
 
 async function isUser(list: List, text: string): Promise<boolean> {
   if (!isChosenId(text)) return parseUserId(text) !== undefined
-  return exists(list('user.show', { user_id: text }))
+  return (await unlessRefused(list('user.show', { user_id: text }))) !== undefined
 }
 
-async function exists(shown: Promise<Members>): Promise<boolean> {
+/** Whether the audit has events about an id that the operator chose, of what was deleted. */
+async function hasEvents(list: List, filter: Members): Promise<boolean> {
+  const found = await unlessRefused(list('audit.list', { ...filter, limit: 1 }))
+  return found !== undefined && (found['events'] as readonly object[]).length > 0
+}
+
+async function unlessRefused(answer: Promise<Members>): Promise<Members | undefined> {
   try {
-    await shown
-    return true
+    return await answer
   } catch (cause) {
-    if (cause instanceof AdminError) return false
+    if (cause instanceof AdminError) return undefined
     throw cause
   }
 }

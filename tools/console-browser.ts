@@ -89,7 +89,7 @@ export function formOf({ body }: Pick<Answer, 'body'>, task: string): string {
 export function filledIn(asked: Pick<Answer, 'body'>, task: string): Readonly<Record<string, string>> {
   const form = formOf(asked, task)
   const all = (pattern: RegExp): readonly (readonly [string, string])[] =>
-    [...form.matchAll(pattern)].map(([, name = '', value = '', text = '']) => [name, value || text])
+    [...form.matchAll(pattern)].map(([, name = '', value, text = '']) => [name, value ?? text])
   return Object.fromEntries([
     ...all(/<input\s+name="([^"]+)"[^>]*value="([^"]*)"/g),
     ...all(/<textarea\s+name="([^"]+)"[^>]*>\n?([^<]*)</g),

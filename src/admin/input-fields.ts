@@ -28,6 +28,8 @@ export interface InputField {
   /** Of a choice. */
   readonly choices: readonly string[]
   readonly isRequired: boolean
+  /** An empty text is a value too: a scope may be none. */
+  readonly mayBeEmpty: boolean
   /** null is the value of an empty field. */
   readonly isNullable: boolean
   /** In characters. */
@@ -47,6 +49,8 @@ interface Schema {
   readonly default?: unknown
   readonly enum?: readonly string[]
   readonly maxLength?: number
+  readonly minLength?: number
+  readonly pattern?: string
   readonly anyOf?: readonly Schema[]
   readonly items?: Schema
   readonly properties?: Readonly<Record<string, Schema>>
@@ -94,6 +98,7 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): InputField 
     kind,
     choices: choices ?? [],
     isRequired,
+    mayBeEmpty: (value.minLength ?? 0) === 0 && value.pattern !== undefined && new RegExp(value.pattern, 'u').test(''),
     isNullable: schema.anyOf?.some(({ type }) => type === 'null') === true,
     maxLength: value.maxLength,
     default: isPlain(schema.default) ? String(schema.default) : undefined,

@@ -1,5 +1,8 @@
+import { inputFields } from '../admin/input-fields.ts'
+import { findTask } from '../admin/tasks.ts'
 import { href, html, type Markup } from '../web/markup.ts'
 import { fieldsOf, type Filling } from './fields.ts'
+import { withScreens } from './links.ts'
 import { addressOf, called, copyButton, exactTime, facts, hidden, name } from './parts.ts'
 import type { Frame, Matches, ScreenForm, Texts, View } from './screen.ts'
 
@@ -7,7 +10,7 @@ import type { Frame, Matches, ScreenForm, Texts, View } from './screen.ts'
 export const TYPED_FROM = 11
 
 /** What a summary says of members that a request leaves out: a form has them all. */
-const OF_API = / (?:Members|Settings) that are absent do not change(?:, and issued tokens stay valid)?\./
+const OF_REQUEST = / [^.]+ absent [^.]+\./
 
 /** A page that asks before a change: what it is about, what ends, and the fields of the task. */
 export interface Asking extends Filling {
@@ -22,8 +25,8 @@ export interface Asking extends Filling {
   readonly matches: Matches | undefined
   /** A value that works once, of a form that creates a secret. */
   readonly once: string | undefined
-  /** Why there is nothing to fill in. */
-  readonly obstacle: Markup | undefined
+  /** The form that comes before this one; then the page has nothing else. */
+  readonly choosing: Markup | undefined
   /** What the person reads first. */
   readonly intro: Markup | undefined
 }
@@ -35,21 +38,21 @@ export function askPage(asking: Asking, frame: Frame): View {
   const general = errors['']
   const [only = ''] = subjects
   const about = only === '' && names[''] === undefined ? undefined : html`: ${called(only, names)}`
-  if (asking.obstacle !== undefined)
+  const heading = count > 1 ? html`${label}: ${count} rows` : html`${label}${about}`
+  if (asking.choosing !== undefined)
     return {
       title: label,
       main: html`<div class="ask">
-        <h1>${label}</h1>
-        <p class="plate" role="alert">${asking.obstacle}</p>
+        <h1>${heading}</h1>
+        ${asking.choosing}
       </div>`,
     }
-  const heading = count > 1 ? html`${label}: ${count} rows` : html`${label}${about}`
   return {
     title: label,
     main: html`<div class="ask">
       <h1>${heading}</h1>
-      ${warning === undefined && summary !== `${label}.` ? html`<p class="muted">${summary.replace(OF_API, '')}</p>` : undefined}
-      ${general === undefined ? undefined : html`<p class="plate" role="alert">${general}</p>`}
+      ${warning === undefined && summary !== `${label}.` ? html`<p class="muted">${summary.replace(OF_REQUEST, '')}</p>` : undefined}
+      ${general === undefined ? undefined : html`<p class="plate" role="alert">${withScreens(frame, general)}</p>`}
       ${
         subjects.length < 2
           ? undefined
@@ -73,6 +76,20 @@ export function askPage(asking: Asking, frame: Frame): View {
       </form>
     </div>`,
   }
+}
+
+/** The form before another one, which changes nothing: it chooses what is `fixed` there. */
+export function choosingForm(
+  { task, fixed = [] }: ScreenForm,
+  path: string,
+  filling: Pick<Filling, 'values' | 'errors' | 'isAside'>,
+): Markup {
+  const found = findTask(task)
+  const fields = found === undefined ? [] : inputFields(found, fixed)
+  return html`<form method="get" action="${path}" class="ask">
+    ${hidden('ask', task)} ${fieldsOf({ ...filling, form: {}, fields, choices: {}, seen: undefined })}
+    <div class="actions"><button class="button" type="submit">Go on</button></div>
+  </form>`
 }
 
 /** A form with filters always sends the number, so that it does nothing to rows that the person has not seen. */

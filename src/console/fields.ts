@@ -2,18 +2,22 @@ import { rowsIn, type InputField } from '../admin/input-fields.ts'
 import { pathParameters } from '../admin/task.ts'
 import { findTask } from '../admin/tasks.ts'
 import { code, html, lines, type Fragment, type Markup } from '../web/markup.ts'
-import type { ScreenForm, Texts } from './screen.ts'
+import type { Offered, ScreenForm, Texts } from './screen.ts'
 
 /** The fields of a form, and what is in them. Texts and errors are by the path of a field: `name`, `scopes.0.name`. */
 export interface Filling {
   readonly form: Pick<ScreenForm, 'atFirst'>
   readonly fields: readonly InputField[]
   /** The values of fields that have a box for each. */
-  readonly choices: Readonly<Record<string, readonly (readonly [value: string, remark: string])[]>>
+  readonly choices: Offered
   /** What the person typed before, or what the object has. */
   readonly values: Texts
   /** Sentences by field; those of no field are by ''. */
   readonly errors: Texts
+  /** Texts that a field may have among others, each with a name. */
+  readonly suggestions?: Offered
+  /** What the form had at first. */
+  readonly preset?: Texts
   /** Names what the object had when the form was shown, so that the change of another person is not undone unseen; undefined: a new object. */
   readonly seen: string | undefined
   /** The form is not what the page is about. */
@@ -42,32 +46,13 @@ export function fieldsOf(filling: Filling): Fragment {
   const { atFirst } = form
   const isFirst = ({ name }: InputField): boolean => atFirst === undefined || atFirst.includes(name)
   const others = fields.filter((field) => !isFirst(field))
-  const legend = fields.some(hasMark)
-    ? html`<p class="hint"><span class="needed"></span> must be filled in</p>`
-    : undefined
-  if (others.length === 0) return html`${fields.map(show)} ${legend}`
+  if (others.length === 0) return fields.map(show)
   const isWrong = Object.keys(errors).some((path) => others.some(({ name }) => isBelow(path, name)))
   return html`${fields.filter(isFirst).map(show)}
     <details class="more" ${isWrong ? html` open` : undefined}>
       <summary>More settings</summary>
       ${others.map(show)}
-    </details>
-    ${legend}`
-}
-
-/** A choice without an empty one needs no mark. */
-function isMarked({ kind, isRequired }: InputField, isInRow = false): boolean {
-  return isRequired && kind !== 'flag' && (kind !== 'choice' || isInRow)
-}
-
-function hasMark(field: InputField): boolean {
-  if (field.kind === 'rows') return field.parts.flatMap(leavesOf).some(({ leaf }) => isMarked(leaf, true))
-  return isMarked(field)
-}
-
-/** The name of a field. The mark is no part of it. */
-function labelled({ label }: InputField, isNeeded: boolean): Markup {
-  return isNeeded ? html`<span class="needed">${label}</span>` : html`<span>${label}</span>`
+    </details>`
 }
 
 function isBelow(path: string, name: string): boolean {
@@ -106,18 +91,31 @@ function fieldOf(field: InputField, path: string, filling: Filling, focus: strin
   const again = isLost ? html`<p class="error">Type it again.</p>` : undefined
   const below = html`${again}
   ${description === '' ? undefined : html`<p class="hint" id="hint-${path}">${withCode(description)}</p>`} ${fault}`
-  const state = { values, errors, hasHint: description !== '', hasFocus: path === focus, isChange: seen !== undefined }
+  const state = {
+    values,
+    errors,
+    hasHint: description !== '',
+    hasFocus: path === focus,
+    isChange: seen !== undefined,
+    preset: filling.preset?.[path],
+    suggested: filling.suggestions?.[path],
+  }
   const control = controlOf(field, path, state)
   if (kind === 'flag')
     return html`<div>
       <label class="field flag">${control}<span>${label}</span></label
       >${below}
     </div>`
-  return html`<div><label class="field">${labelled(field, isMarked(field))}${control}</label>${below}</div>`
+  return html`<div><label class="field">${labelled(field, kind !== 'choice')}${control}</label>${below}</div>`
+}
+
+/** The label says what has to be filled in. `mayLack`: a choice without an empty one always has a value. */
+function labelled({ label, isRequired, mayBeEmpty }: InputField, mayLack: boolean): Markup {
+  return html`<span>${label}${isRequired && !mayBeEmpty && mayLack ? html` <small>required</small>` : undefined}</span>`
 }
 
 function faultOf(path: string, errors: Texts): Markup | undefined {
-  return errors[path] === undefined ? undefined : html`<p class="error" id="error-${path}">${errors[path]}</p>`
+  return errors[path] === undefined ? undefined : html`<p class="error" id="error-${path}">${lines(errors[path])}</p>`
 }
 
 interface ControlState {
@@ -129,12 +127,15 @@ interface ControlState {
   readonly mayBeEmpty?: boolean
   /** The object has a value, which only another one can replace. */
   readonly isChange?: boolean
+  readonly preset?: string | undefined
+  readonly suggested?: Offered[string] | undefined
 }
 
 function controlOf(field: InputField, path: string, state: ControlState): Markup {
   const { kind, choices, isNullable, maxLength } = field
   const { values, errors, hasHint, hasFocus, mayBeEmpty = false, isChange = false } = state
-  const value = values[path] ?? (mayBeEmpty ? undefined : field.default) ?? ''
+  const initial = mayBeEmpty ? undefined : (state.preset ?? field.default)
+  const value = values[path] ?? initial ?? ''
   const hints = [hasHint ? `hint-${path}` : undefined, errors[path] === undefined ? undefined : `error-${path}`]
   const described = hints.filter((hint) => hint !== undefined).join(' ')
   const more: Fragment = [
@@ -148,10 +149,12 @@ function controlOf(field: InputField, path: string, state: ControlState): Markup
     return html`<input type="checkbox" ${named} value="on" ${isOn ? html` checked` : undefined} />`
   }
   if (kind === 'choice') {
+    // What a new object has without a choice is not sent, so that the task decides it.
+    const usual = isChange ? undefined : initial
     const isRequired = !mayBeEmpty && (field.isRequired || (isChange && !isNullable && value !== ''))
-    const none = isRequired ? undefined : html`<option value=""></option>`
+    const none = isRequired || usual !== undefined ? undefined : html`<option value=""></option>`
     return html`<select ${named}>
-      ${none}${choices.map((choice) => option(choice, choice === value, choices))}
+      ${none}${choices.map((choice) => option(wordOf(choice, choices), choice, choice === (value || usual), choice === usual))}
     </select>`
   }
   if (kind === 'lines' || kind === 'json')
@@ -159,14 +162,27 @@ function controlOf(field: InputField, path: string, state: ControlState): Markup
   // A secret is typed again, so that no page has it.
   if (kind === 'password') return html`<input type="password" ${named} autocomplete="new-password" />`
   const most = maxLength === undefined ? undefined : html` maxlength="${maxLength}"`
-  return html`<input name="${path}" value="${value}" ${most}${more} />`
+  const { suggested } = state
+  if (suggested === undefined || suggested.length === 0)
+    return html`<input name="${path}" value="${value}" ${most}${more} />`
+  return html`<input name="${path}" value="${value}" list="list-${path}" autocomplete="off" ${most}${more} />
+    <datalist id="list-${path}">
+      ${suggested.map(([one, called]) => html`<option value="${one}">${called}</option>`)}
+    </datalist>`
 }
 
 /** Without spaces, as the field: a page has many. */
-function option(choice: string, isSelected: boolean, choices: readonly string[]): Markup {
+function option(word: string, choice: string, isSelected: boolean, isUsual: boolean): Markup {
   const selected = isSelected ? html` selected` : undefined
-  if (choices.join() !== 'true,false') return html`<option${selected}>${choice}</option>`
-  return html`<option value="${choice}" ${selected}>${choice === 'true' ? 'yes' : 'no'}</option>`
+  if (isUsual) return html`<option value="" ${selected}>${word} (default)</option>`
+  return word === choice
+    ? html`<option${selected}>${word}</option>`
+    : html`<option value="${choice}" ${selected}>${word}</option>`
+}
+
+function wordOf(choice: string, choices: readonly string[]): string {
+  if (choices.join() !== 'true,false') return choice
+  return choice === 'true' ? 'yes' : 'no'
 }
 
 /** A box for each value. Where another task says which values there are, the description is about the text that the API takes. */
@@ -225,9 +241,7 @@ function rowsOf({ label, description, parts }: InputField, path: string, filling
           ${leaves.map(({ leaf, below }) => {
             const at = `${path}.${place}.${below}`
             const state = { values, errors, hasHint: false, hasFocus: at === focus, mayBeEmpty: true }
-            const control = html`<label class="field"
-              >${labelled(leaf, isMarked(leaf, true))}${controlOf(leaf, at, state)}</label
-            >`
+            const control = html`<label class="field">${labelled(leaf, true)}${controlOf(leaf, at, state)}</label>`
             return html`<div>${control}${faultOf(at, errors)}</div>`
           })}
         </fieldset>`,

@@ -22,6 +22,9 @@ export interface Read<Answer> {
   readonly answer?: Answer
 }
 
+/** Values of fields, by the paths of these, each with a remark or ''. */
+export type Offered = Readonly<Record<string, readonly (readonly [value: string, remark: string])[]>>
+
 /** A form, which performs one task. It has the members of the path, the rows that are chosen, and the fields; other members are refused. */
 export interface ScreenForm {
   readonly task: string
@@ -66,22 +69,24 @@ export interface ScreenForm {
   readonly fixed?: readonly string[]
   /** What the fields have at first, by the members of the task: the object as it is. The change of another person meanwhile is noticed. */
   readonly filled?: (answers: Members) => Members
-  /** Why there is nothing to fill in; undefined: there is. `fixed`: what the address has. */
-  readonly obstacle?: (answers: Members, fixed: Texts) => Markup | undefined
+  /** Fields whose text no page repeats: it may be a secret. */
+  readonly forgets?: readonly string[]
+  /** Texts that a field may have among others, each with a name. */
+  readonly suggestions?: (answers: Members) => Offered
+  /** The form in which the person chooses what is `fixed`, before there is another one; undefined: it is chosen. */
+  readonly choosing?: (answers: Members, values: Texts) => Markup | undefined
   /** What the person reads before the fields. `values`: what they have. */
   readonly intro?: (answers: Members, values: Texts) => Markup | undefined
   /** What the answer says. It is shown above the screen, and changed nothing. */
-  readonly result?: (answer: Members) => Markup
+  readonly result?: (answer: Members, frame: Frame) => Markup
   /** The form is about all rows that match the filters, up to 1,000 at a time: what a dry run of the task answers. */
   readonly matches?: (answer: Members) => Matches
-  /** What the fields of a new object have at first, by the members of the task. `fixed`: what the address has. */
-  readonly preset?: (fixed: Texts) => Members
+  /** What the fields of a new object have at first, by the members of the task; a choice that has it is left out. `fixed`: what the address has. */
+  readonly preset?: (fixed: Texts, frame: Frame) => Members
   /** What the fields have at first, from the answers of the screen. The next page offers to restore it. undefined: nothing to restore. */
   readonly before?: (answers: Members) => Texts | undefined
   /** The values that a field may have, each with a box, with a remark or ''. */
-  readonly choices?: (
-    answers: Members,
-  ) => Readonly<Record<string, readonly (readonly [value: string, remark: string])[]>>
+  readonly choices?: (answers: Members) => Offered
   /** Whether the form fits the state of the object that the screen shows, which is the first answer. */
   readonly fits?: (object: Members) => boolean
   /** A sentence beside the warning, for what the screen shows: that the change locks a person out, or outlives something. */

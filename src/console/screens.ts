@@ -10,7 +10,7 @@ import { GRANT, GRANTS, ORGANIZATION_GRANT, ORGANIZATION_GRANTS } from './screen
 import { KEYS } from './screens/keys.ts'
 import { DOMAINS, NEW_DOMAIN } from './screens/domains.ts'
 import { INITIAL_TOKENS } from './screens/initial-tokens.ts'
-import { INSTALLATIONS } from './screens/organizations/installations.ts'
+import { INSTALLATIONS, NEW_INSTALLATION } from './screens/organizations/installations.ts'
 import { MEMBERS } from './screens/organizations/members.ts'
 import { ORGANIZATION } from './screens/organizations/organization.ts'
 import { ORGANIZATIONS } from './screens/organizations/organizations.ts'
@@ -53,6 +53,7 @@ export const SCREENS: readonly AnyScreen[] = [
   ORGANIZATION,
   MEMBERS,
   INSTALLATIONS,
+  NEW_INSTALLATION,
   DOMAINS,
   NEW_DOMAIN,
   INITIAL_TOKENS,

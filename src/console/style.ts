@@ -39,7 +39,7 @@ time, td { font-variant-numeric: tabular-nums; }
 time { white-space: nowrap; }
 :focus-visible { outline: 2px solid var(--ink); outline-offset: 1px; border-radius: 4px; }
 .muted { color: var(--muted); }
-.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+caption, .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 [hidden] { display: none !important; }
 input, select, textarea { min-height: 32px; padding: 4px 8px; border: 1px solid var(--field); border-radius: 6px; background: var(--card); color: inherit; font: inherit; }
 input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var(--ink); }
@@ -113,9 +113,9 @@ const lists = `
 .set a { display: inline-flex; align-items: center; gap: 4px; min-height: 24px; padding: 0 8px; border-radius: 12px; background: var(--hover); color: var(--text); }
 .set svg { width: .75rem; height: .75rem; color: var(--muted); }
 .set li:last-child a { background: none; color: var(--ink); }
-.scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+.scroll, .empty, .facts, .findings, .snippet, .secret, .address, fieldset { border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+.scroll { overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; }
-caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 th, td { height: 40px; max-width: 280px; padding: 4px 12px; text-align: left; font-weight: 400; vertical-align: middle; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 thead th { height: 32px; border-bottom: 1px solid var(--line); color: var(--muted); font-size: .75rem; white-space: nowrap; }
 tbody tr + tr > * { border-top: 1px solid var(--line); }
@@ -133,7 +133,7 @@ th.act { text-align: right; }
 .count { margin-right: 4px; font-weight: 500; }
 .pages { display: flex; gap: 16px; align-items: center; min-height: 32px; margin-left: auto; }
 .pages a { padding: 4px 0; }
-.empty { padding: 32px 24px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+.empty { padding: 32px 24px; }
 .empty p + p { margin-top: 8px; }
 .chip { display: inline-flex; align-items: center; gap: 4px; vertical-align: bottom; white-space: nowrap; }
 .chip::before { content: ''; flex: none; width: 1rem; height: 1rem; background: currentColor; mask: var(--drawing) center / contain no-repeat; print-color-adjust: exact; }
@@ -154,15 +154,12 @@ const objects = `
 section { margin-top: 24px; }
 section > header { display: flex; align-items: center; gap: 12px; min-height: 32px; margin-bottom: 4px; }
 section > header > :nth-child(2) { margin-left: auto; }
-.facts { border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
 .facts > div { display: grid; grid-template-columns: 176px minmax(0, 1fr); gap: 4px 16px; min-height: 40px; padding: 9px 12px; }
-.facts > div + div { border-top: 1px solid var(--line); }
+.facts > div + div, .findings > li + li { border-top: 1px solid var(--line); }
 .facts dt { color: var(--muted); }
 .facts li + li { margin-top: 4px; }
 @media (min-width: 721px) { .facts .button { min-height: 24px; margin: -2px 0; padding: 0 8px; } }
 .findings > li { display: grid; grid-template-columns: 24px minmax(0, 1fr); gap: 4px; padding: 10px 12px; }
-.findings > li + li { border-top: 1px solid var(--line); }
-.findings { border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
 .findings svg { margin-top: 2px; }
 .findings .warning svg { color: var(--caution); }
 .findings .failed svg { color: var(--danger); }
@@ -172,7 +169,7 @@ section > header > :nth-child(2) { margin-left: auto; }
 .ask > * + * { margin-top: 12px; }
 .ask .plate { padding: 12px; border: 1px solid var(--danger-line); border-radius: 8px; background: var(--danger-plate); color: var(--danger); }
 .ask ul.plain { padding-left: 20px; list-style: disc; }
-fieldset { margin: 0; padding: 8px 12px 12px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+fieldset { margin: 0; padding: 8px 12px 12px; }
 legend { padding: 0 4px; font-weight: 600; }
 fieldset .field + .field { margin-top: 4px; }
 .field { display: block; }
@@ -181,9 +178,9 @@ fieldset .field + .field { margin-top: 4px; }
 .field.flag { display: flex; align-items: start; gap: 8px; min-height: 24px; }
 .field.flag > span { margin: 0; font-weight: 500; }
 .field.flag input { margin-top: 2px; }
-.needed::after { content: " *" / ""; color: var(--danger); }
+small { font-weight: 400; }
 .hint { margin-top: 4px; color: var(--muted); font-size: .8125rem; }
-.error { margin-top: 4px; color: var(--danger); }
+.error { margin-top: 4px; color: var(--danger); white-space: pre-line; }
 [aria-invalid] { border-color: var(--danger); }
 textarea { width: 100%; font: .8125rem/1.25rem ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; resize: vertical; }
 .more > summary { min-height: 32px; padding: 4px 0; color: var(--ink); cursor: pointer; }
@@ -191,7 +188,7 @@ textarea { width: 100%; font: .8125rem/1.25rem ui-monospace, SFMono-Regular, Men
 fieldset > label.flag + label.flag { margin-top: 4px; }
 .rows > fieldset { display: grid; grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 8px 12px; background: var(--ground); }
 .rows > fieldset > * { margin: 0; }
-.snippet { position: relative; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+.snippet { position: relative; }
 .snippet pre { margin: 0; padding: 12px 40px 12px 12px; white-space: pre-wrap; }
 .snippet .copy { position: absolute; top: 8px; right: 8px; }
 .step > * + *, .result { margin-top: 8px; }
@@ -199,7 +196,7 @@ fieldset > label.flag + label.flag { margin-top: 4px; }
 .step a, .plate a, dt a { text-decoration: underline; }
 .snippet + *, .facts + .hint { margin-top: 12px; }
 .notice .note { flex-basis: 100%; }
-.secret, .address { padding: 12px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+.secret, .address { padding: 12px; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); gap: 0 24px; }
 .card { max-width: 480px; margin: 10vh auto 0; padding: 24px; border: 1px solid var(--line); border-radius: 12px; background: var(--card); box-shadow: var(--shadow); }
 .card .brand { padding: 0; }
@@ -231,7 +228,7 @@ const situations = `
   td:has(> .none) { display: none; }
   .act > .actions { justify-content: flex-start; }
   .scroll { border: 0; background: none; overflow: visible; }
-  table, tbody, tr, th, td { display: block; }
+  table, tbody, tr, th, td, .far { display: block; }
   thead, thead tr, .list thead .pick { display: block; height: auto; border: 0; }
   thead th:not(.pick) { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   thead .pick { width: auto; }

@@ -72,8 +72,17 @@ test('one row is one bar and a short line, and what did not happen is said in a 
   assert.match(figureOf(body, 'New clients'), /None\./)
   assert.match(
     body,
-    /<a href="\/console\/audit\?event=refresh-token\.reused&amp;since=\d{4}-\d\d-\d\d">\s*Refresh token reused<\/a\s*>\s*<b>2<\/b>/,
+    /<a href="\/console\/audit\?event=refresh-token\.reused&amp;since=\d{4}-\d\d-\d\dT[\d:.]+Z">\s*Refresh token reused<\/a\s*>\s*<b>2<\/b>/,
   )
+})
+
+test('a link to the audit begins where the figures begin, and the page says what else differs', async () => {
+  await plant(-HOUR / 2, { events: { sign_in_failed: 2 } })
+  const body = await overview()
+  assert.match(body, /the last whole five minutes[^]*one of them may count\s+several attempts/)
+  const [, to = ''] = /href="(\/console\/audit\?event=sign-in\.failed[^"]*)"/.exec(body) ?? []
+  const listed = await browser.console.get(to.replaceAll('&amp;', '&'))
+  assert.deepEqual([listed.statusCode, /Since \(UTC\)<\/span> <bdi>[\d-]+T/.test(listed.body)], [200, true])
 })
 
 test('a time without a process is a gap: no bar, an interrupted line, and a dash in the table', async () => {

@@ -120,8 +120,12 @@ test('CON-09: a domain is blocked with a way back, which keeps its note and remo
     const { domains } = (await read('domain.list', {})) as { domains: Members[] }
     return Object.fromEntries(domains.map((one) => [one['pattern'], [one['verdict'], one['note']]]))
   }
-  const set = async (task: string, fields: Readonly<Record<string, string>>) =>
-    browser.press(await browser.console.get(`/console/domains/new?ask=${task}`), task, fields)
+  const set = async (task: string, fields: Readonly<Record<string, string>>) => {
+    // Whom the rule is about is shown before it is set.
+    const chosen = task === 'domain.block' ? { pattern: fields['pattern'] ?? '' } : {}
+    const query = new URLSearchParams({ ask: task, ...chosen })
+    return browser.press(await browser.console.get(`/console/domains/new?${query.toString()}`), task, fields)
+  }
   const blocked = await set('domain.block', { pattern: 'Evil.Example', note: HOSTILE })
   assert.match(blocked.body, /Blocked[^]*<h1>Domains/)
   assert.doesNotMatch(blocked.body, /<script>alert|<img src=x/)
@@ -150,6 +154,19 @@ test('CON-09: a domain is blocked with a way back, which keeps its note and remo
   )
 })
 
+test('before a domain is blocked the page names the clients that it is about, also of all hosts below one', async () => {
+  await read('client.create', { client_name: 'Board', redirect_uris: ['https://app.board.example/callback'] })
+  const block = async (pattern: string) =>
+    (await browser.console.get(`/console/domains/new?ask=domain.block&pattern=${encodeURIComponent(pattern)}`)).body
+  for (const pattern of ['*.board.example', 'app.board.example'])
+    assert.match(await block(pattern), /about now: <strong>\s*1<[^]*>Board</, pattern)
+  for (const pattern of ['*.app.board.example', 'board.example', 'https://app.board.example/client.json'])
+    assert.match(await block(pattern), /about now: <strong>\s*0</, pattern)
+  const wrong = await block('no domain')
+  assert.match(wrong, /value="no domain"[^]*This is neither a host/)
+  assert.doesNotMatch(wrong, /name="note"/)
+})
+
 test('CON-20: the console does not block the domain that people reach it at, alone or among chosen rows', async (t) => {
   const host = '127.0.0.1:3001'
   const there = await openAdminServer(t, { GRANTOR_CONSOLE_URL: `http://${host}` })
@@ -159,7 +176,7 @@ test('CON-20: the console does not block the domain that people reach it at, alo
     inject: server.inject,
     injectAdmin: (request) => server.injectAdmin({ ...request, headers: { ...request.headers, host } }),
   })
-  const asked = await own.open('/console/domains/new?ask=domain.block')
+  const asked = await own.open('/console/domains/new?ask=domain.block&pattern=127.0.0.1')
   const refused = await own.press(asked, 'domain.block', { pattern: '127.0.0.1' })
   assert.equal(refused.statusCode, 409)
   assert.match(refused.body, /The console is at 127\.0\.0\.1, so no person could sign in to it[^]*grantor domain block/)

@@ -127,6 +127,10 @@ export const RULES: Readonly<Record<string, ScreenRule>> = {
       'installation.install': 'fresh',
     },
   },
+  '/console/organizations/{organization_id}/installations/new': {
+    extent: 'server',
+    forms: { 'installation.install': 'fresh' },
+  },
   '/console/domains': {
     extent: 'server',
     forms: { 'domain.trust': 'at-once', 'domain.block': 'at-once', 'domain.forget': 'fresh' },

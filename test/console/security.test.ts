@@ -97,14 +97,16 @@ test('CON-19: a role that counts only on a loopback issuer makes neither a role 
   await browser.open('/console')
   const asked = await ask(`users/${id}`, 'role.set')
   assert.match(asked.body, /Your own role counts only while the issuer is a loopback address/)
-  const refused = await browser.press(asked, 'role.set', { access: 'read' })
+  assert.match(asked.body, /name="loopback_only"[^>]* checked/)
+  const refused = await browser.press(asked, 'role.set', { access: 'read', loopback_only: '' })
   assert.deepEqual([refused.statusCode, /set a role that counts elsewhere too/.test(refused.body)], [409, true])
   assert.equal(await roleOf(id), undefined)
   await browser.press(asked, 'role.set', { access: 'write', loopback_only: 'on' })
   assert.equal((await roleOf(id))?.isLoopbackOnly, true)
   // Nor does another person with such a role make the first one last.
   assert.equal(
-    (await browser.press(await ask('roles', 'role.set', ada), 'role.set', { access: 'write' })).statusCode,
+    (await browser.press(await ask('roles', 'role.set', ada), 'role.set', { access: 'write', loopback_only: '' }))
+      .statusCode,
     409,
   )
   const creating = await ask('credentials', 'admin.create')

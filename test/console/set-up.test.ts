@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
 import { INTROSPECT_RECIPE, verifyRecipe } from '../../src/console/screens/apis/recipes.ts'
+import { inputFields, readFields } from '../../src/admin/input-fields.ts'
 import { templateMembers } from '../../src/admin/provider/settings.ts'
+import { findTask } from '../../src/admin/tasks.ts'
 import { PROVIDER_TEMPLATES, type ProviderTemplateName } from '../../src/protocol/sign-in/provider.ts'
 import { signInRules } from '../../src/console/screens/providers/provider-rules.ts'
 import { hiddenFields } from '../../tools/flow.ts'
@@ -207,15 +209,18 @@ test('a provider is created after its redirect URI is shown, and no page has its
   const malformed = await browser.press(asked, 'provider.create', { ...IDP, domains: 'acme.example\r\nno domain' })
   assert.match(errorAt(malformed, 'domains') ?? '', /^no domain: This is not a domain/)
   const made = await browser.press(asked, 'provider.create', { ...IDP, domains: 'acme.example\r\nacme.test' })
-  assert.match(made.body, /Created[^]*value="provider\.test"[^]*<h1><bdi>Acme</)
+  assert.match(
+    made.body,
+    /Created[^]*<h1><bdi>Acme<[^]*The connection does not work[^]*already[^]*ask=provider\.disable/,
+  )
   assert.deepEqual((await show('provider.show', { provider_id: 'acme' }))['domains'], ['acme.example', 'acme.test'])
-  assert.match((await browser.open(chosen)).body, /There is already a provider/)
-  const wrongId = await page('/providers?ask=provider.create&provider_id=A%20b')
-  assert.match(wrongId.body, /up to 31 lower-case letters/)
-  assert.doesNotMatch(wrongId.body, /value="provider\.create"|This id is reserved/, 'there is nothing to fill in')
+  assert.equal(errorAt(await browser.open(chosen), 'provider_id'), 'There is already a provider acme.')
+  const wrongId = await page('/providers?ask=provider.create&template=keycloak&provider_id=A%20b')
+  assert.match(errorAt(wrongId, 'provider_id') ?? '', /up to 31 lower-case letters/)
+  assert.doesNotMatch(wrongId.body, /name="issuer"|This id is reserved/, 'there is nothing else to fill in')
 
   const path = '/providers/acme'
-  const tested = await browser.press(made, 'provider.test')
+  const tested = await browser.press(await page(path), 'provider.test')
   assert.match(
     tested.body,
     /The connection does not work[^]*Metadata[^]*cannot be reached[^]*ask=provider\.disable[^]*<h1>/,
@@ -240,6 +245,8 @@ test('a provider is created after its redirect URI is shown, and no page has its
 })
 
 test('the form of a provider has the settings of its template, and saved as it is they stay so', async () => {
+  const task = findTask('provider.create') ?? assert.fail()
+  const fields = inputFields(task, Object.keys(task.input.shape))
   for (const template of Object.keys(PROVIDER_TEMPLATES) as ProviderTemplateName[]) {
     const asked = await browser.open(
       `/console/providers?ask=provider.create&template=${template}&provider_id=p-${template}`,
@@ -247,9 +254,9 @@ test('the form of a provider has the settings of its template, and saved as it i
     const filled = filledIn(asked, 'provider.create')
     const issuer = filled['issuer'] === '' ? { issuer: IDP.issuer } : {}
     const { name, client_id, client_secret } = IDP
-    const given = { ...filled, ...issuer, name, client_id, client_secret }
-    const { answer } = await sendForm(asked, '/console/providers', 'provider.create', given)
-    assert.equal(answer.statusCode, 303, answer.body)
+    const given = { ...filled, ...issuer, template, provider_id: `p-${template}`, name, client_id, client_secret }
+    // As the console reads the form, which then asks the provider: no test reaches one of the Internet.
+    await perform(stage.server.context, 'provider.create', readFields(fields, given))
     const made = await show('provider.show', { provider_id: `p-${template}` })
     const preset = Object.entries(templateMembers(template)).filter(([, value]) => value !== null)
     assert.deepEqual(Object.fromEntries(preset.map(([member]) => [member, made[member]])), Object.fromEntries(preset))

@@ -1,4 +1,5 @@
 import type { ClientDocument } from '../../admin/client/document.ts'
+import { DEFAULT_ID_TOKEN_ALGORITHM } from '../../protocol/openid/id-token.ts'
 import { membersOf } from '../fields.ts'
 import { linkTo } from '../links.ts'
 import type { Members, ScreenForm } from '../screen.ts'
@@ -17,6 +18,14 @@ export const CREATE_CLIENT: ScreenForm = {
   done: 'Client created',
   fields: membersOf('client.create', [...FIRST, 'token_endpoint_auth_method', 'client_id']),
   atFirst: [...FIRST, 'token_endpoint_auth_method', 'client_id'],
+  preset: () => ({
+    token_endpoint_auth_method: 'client_secret_basic',
+    id_token_signed_response_alg: DEFAULT_ID_TOKEN_ALGORITHM,
+    dpop_bound_access_tokens: false,
+    require_pushed_authorization_requests: false,
+    require_auth_time: false,
+    rules: { profile: 'standard' },
+  }),
   isRecent: true,
   secret: 'client_secret',
   beside: ['client_id'],

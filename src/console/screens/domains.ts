@@ -1,8 +1,11 @@
+import type { ClientDocument } from '../../admin/client/document.ts'
 import type { DomainDocument } from '../../admin/domain.ts'
-import { code, html, type Fragment } from '../../web/markup.ts'
-import { listAddress } from '../links.ts'
+import { parseDomainPattern } from '../../protocol/client/domain-rule.ts'
+import { code, html, type Markup } from '../../web/markup.ts'
+import { choosingForm } from '../ask.ts'
+import { linkTo, listAddress } from '../links.ts'
 import { chip, name, nothing, table, time } from '../parts.ts'
-import { screen, type Members, type ScreenForm, type Undo } from '../screen.ts'
+import { screen, type Members, type ScreenForm, type Texts, type Undo } from '../screen.ts'
 
 interface Answers {
   readonly list: { readonly domains: readonly DomainDocument[]; readonly next: string | null }
@@ -90,12 +93,38 @@ export const DOMAINS = screen<Answers>({
   }),
 })
 
+/** What the address of a rule that is to block a domain has: chosen first, because the form shows whom it is about. */
+const CHOSEN = ['pattern']
+const CLIENTS_SHOWN = 50
+
+interface NewAnswers extends Answers {
+  readonly clients: { readonly clients: readonly ClientDocument[]; readonly next: string | null }
+}
+
+const BLOCK: ScreenForm = {
+  task: SETS.blocked,
+  label: 'Block a domain',
+  done: 'Blocked',
+  warning:
+    'Clients of the domain can neither register nor start an authorization, also those that are in use. Their tokens stay valid. The next page offers to undo it.',
+  fields: ['pattern', 'note'],
+  fixed: CHOSEN,
+  choosing,
+  intro: affected,
+  leadsTo: () => PATH,
+  undoes: undoOf,
+}
+
 /** A new rule, with a screen of its own because its fields name the domain, and the rows of the list are domains already. */
-export const NEW_DOMAIN = screen<Answers>({
+export const NEW_DOMAIN = screen<NewAnswers>({
   path: `${PATH}/new`,
   section: 'domains',
-  reads: { list: { task: 'domain.list', input: () => ({ limit: 1000 }) } },
+  reads: {
+    list: { task: 'domain.list', input: () => ({ limit: 1000 }) },
+    clients: { task: 'client.list', input: ({ query }) => clientsBelow(query['pattern']) },
+  },
   filters: [],
+  keeps: CHOSEN,
   forms: [
     {
       task: SETS.trusted,
@@ -105,16 +134,7 @@ export const NEW_DOMAIN = screen<Answers>({
       leadsTo: () => PATH,
       undoes: undoOf,
     },
-    {
-      task: SETS.blocked,
-      label: 'Block a domain',
-      done: 'Blocked',
-      warning:
-        'Clients of the domain can neither register nor start an authorization, also those that are in use. Their tokens stay valid. A pattern such as *.com is about all of its hosts. The next page offers to undo it.',
-      fields: ['pattern', 'note'],
-      leadsTo: () => PATH,
-      undoes: undoOf,
-    },
+    BLOCK,
   ],
   names: () => ({}),
   view: (_, frame) => ({
@@ -134,6 +154,43 @@ export const NEW_DOMAIN = screen<Answers>({
   }),
 })
 
+/** The page of the form names the clients, so it needs a pattern. */
+function choosing(_: Members, { pattern = '' }: Texts): Markup | undefined {
+  const read = parseDomainPattern(pattern, 'blocked')
+  if (read.kind === 'pattern') return undefined
+  const errors: Texts = pattern === '' ? {} : { pattern: `This ${read.reason}.` }
+  return choosingForm(BLOCK, `${PATH}/new`, { values: { pattern }, errors })
+}
+
+/** The host in a pattern, as the list of clients takes it. */
+function hostIn(pattern: string): string {
+  return pattern.startsWith('https://') ? new URL(pattern).hostname : pattern
+}
+
+function clientsBelow(text = ''): Members {
+  const read = parseDomainPattern(text, 'blocked')
+  return read.kind === 'pattern' ? { host: hostIn(read.pattern), limit: CLIENTS_SHOWN } : { limit: 1 }
+}
+
+/** What ends with the rule. The search looks at a part of the clients, so that it may find none and go on. */
+function affected(answers: Members, { pattern = '' }: Texts): Markup {
+  const { clients, next } = (answers as unknown as NewAnswers).clients
+  const isDocument = pattern.startsWith('https://')
+  const meant = isDocument ? clients.filter(({ document_url: url }) => url === pattern) : clients
+  const what = pattern.startsWith('*.') ? html`all hosts below ${code(pattern.slice(2))}` : code(pattern)
+  return html`<div class="step">
+    <p>This is about ${what}. <a href="?ask=${SETS.blocked}">Choose another one</a></p>
+    <p>Clients that it is about now: <strong>${next === null ? '' : 'at least '}${meant.length}</strong></p>
+    ${
+      meant.length === 0
+        ? undefined
+        : html`<ul class="plain">
+            ${meant.map((one) => html`<li><a href="${linkTo('clients', one.client_id)}">${name(one.client_name, '(no name)')}</a></li>`)}
+          </ul>`
+    }
+  </div>`
+}
+
 /** Takes back what is new by removing it, and a verdict by the one before. What had the verdict already is left alone. */
 function undoOf(before: Members, answer: Members): Undo | undefined {
   const earlier = rowsOf(before)
@@ -151,9 +208,7 @@ function rowsOf(answers: Members): Readonly<Record<string, Members>> {
   return Object.fromEntries(list.domains.map((one) => [one.pattern, one]))
 }
 
-/** Where the clients of the rule are listed. No filter finds all hosts below one. */
-function clientsOf(pattern: string): Fragment {
-  if (pattern.startsWith('*.')) return html`<span class="muted none">–</span>`
-  const host = pattern.startsWith('https://') ? new URL(pattern).hostname : pattern
-  return html`<a href="${listAddress('clients', 'host', host)}">Clients</a>`
+/** Where the clients of the rule are listed. */
+function clientsOf(pattern: string): Markup {
+  return html`<a href="${listAddress('clients', 'host', hostIn(pattern))}">Clients</a>`
 }

@@ -20,7 +20,7 @@ const DANGERS = [
   ['token_reused', 'Refresh token reused', 'refresh-token.reused'],
   ['code_replayed', 'Code replayed', 'code.replayed'],
   ['scope_refused', 'Scope refused', 'scope.refused'],
-  ['sign_in_failed', 'Sign-in failed', 'sign-in.failed'],
+  ['sign_in_failed', 'Sign-in refused', 'sign-in.failed'],
 ] as const
 
 /** Names of a chart besides the sum of the others. */
@@ -42,12 +42,11 @@ export function history(figures: FiguresDocument, frame: Frame): Markup {
         > `,
     )}
   </nav>`
-  const since = figures.since.slice(0, 10)
   const line = html`<ul class="day">
     ${DANGERS.map(
       ([name, label, event]) =>
         html`<li>
-          <a href="${listAddress('audit', 'event', event)}&amp;since=${since}">${label}</a>
+          <a href="${listAddress('audit', 'event', event)}&amp;since=${figures.since}">${label}</a>
           <b>${formatNumber(totals.events[name] ?? 0)}</b>
         </li>`,
     )}
@@ -56,7 +55,10 @@ export function history(figures: FiguresDocument, frame: Frame): Markup {
     points.length === 0
       ? html`<div class="empty"><p>Charts appear here when the server has counted for five minutes.</p></div>`
       : html`${line}${chartPatterns()}
-          <p class="hint">Counted up to the last whole five minutes.</p>
+          <p class="hint">
+            Counted up to the last whole five minutes. A link leads to the events of the audit: one of them may count
+            several attempts, and of the refused sign-ins it has those with a wrong password or of a disabled account.
+          </p>
           <div class="columns">${chartsOf(figures).map(chart)}</div>`
   return section('History', content, links)
 }

@@ -21,6 +21,7 @@ export const SET_ROLE: ScreenForm = {
   isRecent: true,
   warning:
     'With write access a person may do whatever you may, and end your role. Without an organization the role is for the whole server. The person signs in to the console again.',
+  preset: (_, { isLoopbackOnly }) => ({ loopback_only: isLoopbackOnly }),
   caution: (_, { isLoopbackOnly }) =>
     isLoopbackOnly
       ? 'Your own role counts only while the issuer is a loopback address, so the role that you set must be “Loopback only” too. The command line can set another.'

@@ -14,6 +14,7 @@ const REVOKE: ScreenForm = {
   label: 'Revoke the token',
   done: 'Token revoked',
   fields: ['token', 'family'],
+  forgets: ['token'],
   isRecent: true,
   isDanger: true,
   warning:
@@ -25,6 +26,7 @@ const INSPECT: ScreenForm = {
   label: 'Inspect',
   done: 'Inspected',
   fields: ['token'],
+  forgets: ['token'],
   shows: {
     reads: namedBy,
     view: (answer, more, frame) => inspected(answer as unknown as TokenInspection, more, frame),

@@ -4,7 +4,7 @@ import { addressOf, INTROSPECT_PATH, JWKS_PATH } from '../../../protocol/uri/ser
 import { code, html, type Fragment, type Markup } from '../../../web/markup.ts'
 import { membersOf } from '../../fields.ts'
 import { consentTo } from '../consent.ts'
-import { environmentOf, INTROSPECT_COMMAND, INTROSPECT_RECIPE, verifyRecipe } from './recipes.ts'
+import { environmentOf, INTROSPECT_COMMAND, INTROSPECT_RECIPE, requestCommand, verifyRecipe } from './recipes.ts'
 import { linkTo } from '../../links.ts'
 import { actions, chip, copyButton, facts, formOf, formsFor, name, section, snippet, table, time } from '../../parts.ts'
 import { screen, type Frame, type Members, type ScreenForm } from '../../screen.ts'
@@ -91,7 +91,7 @@ export const API = screen<Answers>({
           ],
         ])}
         ${section('Scopes', scopeTable(frame, api), frame.mayWrite ? html`<a href="${linkTo('apis', resource)}/scopes">Change the scopes</a>` : undefined)}
-        ${section('Credentials', credentials(frame, api))}
+        ${section('Credentials', credentials(frame, api))} ${section('How a client gets a token', request(api))}
         ${section('How to verify its tokens', verification(api, server))}
         ${frame.mayWrite ? html`<div class="danger-zone">${actions(frame, formsFor(frame, '', { ...api }, true))}</div>` : undefined}`,
     }
@@ -208,6 +208,17 @@ function credentials(frame: Frame, { introspection_id: id }: ApiDocument): Fragm
       </div>`,
     ],
   ])
+}
+
+/** What a client sends that acts for itself or for an organization. */
+function request({ resource, scopes }: ApiDocument): Markup {
+  const scope = scopes.find(({ granted_to: to }) => to === 'users-and-machines' || to === 'approved-clients')?.name
+  return html`<p class="hint">
+      A client names the API by the parameter resource, or by scopes that only this API has. Without both, the audience
+      (aud) of its token is the issuer, and the API refuses it. A client that acts for an organization names it by
+      org_id, and is installed there.
+    </p>
+    ${snippet('A token request without a user', requestCommand({ resource, ...(scope === undefined ? {} : { scope }) }))}`
 }
 
 /** Both ways. An opaque token has only one. */

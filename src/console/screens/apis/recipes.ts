@@ -52,3 +52,9 @@ async function introspect(token) {
 
 /** The same at a terminal, to look at one token. */
 export const INTROSPECT_COMMAND = 'curl "$ISSUER/v2/oauth/introspect" -u "$API_ID:$API_SECRET" -d token=…'
+
+/** A whole token request of a client without a user. Without scope and resource, the audience of the token is the server. */
+export function requestCommand(members: Readonly<Record<string, string>>): string {
+  const data = Object.entries(members).map(([name, value]) => ` --data-urlencode ${name}=${forShell(value)}`)
+  return `curl "$ISSUER/v2/oauth/token" -u "$CLIENT_ID:$CLIENT_SECRET" -d grant_type=client_credentials${data.join('')}`
+}

@@ -1,10 +1,26 @@
 import { forShell } from '../../../base/shell.ts'
+import type { ClientDocument } from '../../../admin/client/document.ts'
 import type { InstallationDocument } from '../../../admin/organization/installation.ts'
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
-import { code, html, type Markup } from '../../../web/markup.ts'
-import { linkFor } from '../../links.ts'
-import { chip, command, formOf, id, name, nothing, scopes, table, time, type Column } from '../../parts.ts'
-import { screen, type Frame, type Members, type ScreenForm } from '../../screen.ts'
+import { LIST_LIMIT } from '../../../admin/page.ts'
+import { html } from '../../../web/markup.ts'
+import { linkFor, linkTo } from '../../links.ts'
+import {
+  actions,
+  chip,
+  formOf,
+  id,
+  name,
+  nothing,
+  scopes,
+  section,
+  snippet,
+  table,
+  time,
+  type Column,
+} from '../../parts.ts'
+import { requestCommand } from '../apis/recipes.ts'
+import { screen, type Frame, type Members, type Offered, type ScreenForm } from '../../screen.ts'
 import { organizationName } from './members.ts'
 
 interface Answers {
@@ -42,6 +58,16 @@ const ROW_FORMS: readonly ScreenForm[] = [
   },
 ]
 
+const INSTALL: ScreenForm = {
+  task: 'installation.install',
+  label: 'Install a client',
+  done: 'Installed',
+  fields: ['client_id', 'scope', 'acts_for_members'],
+  isRecent: true,
+  warning:
+    'The client can then act for the organization without a user. An earlier installation of the client is replaced, and its tokens are revoked.',
+}
+
 /** The clients that may act for an organization without a user. To install one gives it rights. */
 export const INSTALLATIONS = screen<Answers>({
   path: '/console/organizations/{organization_id}/installations',
@@ -53,15 +79,7 @@ export const INSTALLATIONS = screen<Answers>({
   filters: [],
   forms: [
     ...ROW_FORMS.map((form) => ({ ...form, subject: 'client_id', isBulk: true as const, rows: rowsOf })),
-    {
-      task: 'installation.install',
-      label: 'Install a client',
-      done: 'Installed',
-      fields: ['client_id', 'scope', 'acts_for_members'],
-      isRecent: true,
-      warning:
-        'The client can then act for the organization without a user. Without scopes its tokens name the organization and allow nothing else. An earlier installation of the client is replaced, and its tokens are revoked.',
-    },
+    INSTALL,
   ],
   names: ({ list }) => Object.fromEntries(list.installations.map((one) => [one.client_id, labelOf(one)])),
   view: ({ list, organization }, frame) => ({
@@ -71,7 +89,7 @@ export const INSTALLATIONS = screen<Answers>({
         ${
           formOf(frame, 'installation.install').length === 0
             ? undefined
-            : html`<a class="button" href="?ask=installation.install">Install a client</a>`
+            : html`<a class="button" href="${installAddress(frame, organization)}">Install a client</a>`
         }
       </div>
       ${table(frame, {
@@ -89,18 +107,73 @@ export const INSTALLATIONS = screen<Answers>({
         ),
         columns: installationColumns(frame),
       })}
-      ${list.installations.length === 0 ? undefined : tokenRequest(organization.organization_id)}`,
+      ${
+        list.installations.length === 0
+          ? undefined
+          : section(
+              'How an installed client gets a token',
+              html`<p class="hint">
+                  The client names the organization by the parameter org_id, and the API by resource or by a scope of
+                  it. Without both, the audience (aud) of the token is the issuer.
+                </p>
+                ${snippet('A token request for the organization', requestCommand({ org_id: organization.organization_id, resource: '…', scope: '…' }))}`,
+            )
+      }`,
   }),
 })
 
-/** How an installed client gets a token for the organization. */
-function tokenRequest(organizationId: string): Markup {
-  const request = `curl <issuer>/v2/oauth/token -u <client>:<secret> -d grant_type=client_credentials -d org_id=${forShell(organizationId)} --data-urlencode resource=<API> --data-urlencode scope=<scope>`
-  return html`<p class="hint">
-      An installed client gets a token for the organization with ${code('org_id')}. Without ${code('resource')} and
-      ${code('scope')} the token is for this server, and for no API.
-    </p>
-    ${command(request)}`
+interface NewAnswers {
+  readonly organization: OrganizationDocument
+  readonly clients: { readonly clients: readonly ClientDocument[] }
+}
+
+/** The same form with the clients to choose from, which a role for one organization does not see. */
+export const NEW_INSTALLATION = screen<NewAnswers>({
+  path: '/console/organizations/{organization_id}/installations/new',
+  section: 'installations',
+  reads: {
+    organization: { task: 'organization.show', input: () => ({}) },
+    clients: { task: 'client.list', input: () => ({ source: 'operator', limit: LIST_LIMIT.most }) },
+  },
+  filters: [],
+  forms: [
+    {
+      ...INSTALL,
+      suggestions: (answers) => ({ client_id: installable(answers as unknown as NewAnswers) }),
+      leadsTo: ({ organization_id: organization }) => `${linkTo('organizations', String(organization))}/installations`,
+    },
+  ],
+  names: () => ({}),
+  view: ({ organization }, frame) => ({
+    title: INSTALL.label,
+    main: html`<div class="heading">
+        <h1>${INSTALL.label}</h1>
+        ${actions(frame, formOf(frame, INSTALL.task))}
+      </div>
+      <p>
+        <a href="${linkTo('organizations', organization.organization_id)}/installations">Installations</a> for
+        ${organizationName(frame, organization)}
+      </p>`,
+  }),
+})
+
+const SUGGESTED = 100
+
+/** The newest clients of the operator that can act without a user. */
+function installable({ clients: { clients } }: NewAnswers): Offered[string] {
+  return clients
+    .filter(({ grant_types: types }) => types.includes('client_credentials'))
+    .slice(0, SUGGESTED)
+    .map(({ client_id: client, client_name: called = '' }) => [client, called])
+}
+
+/** Where a client is installed. The screen with the clients is of the server. */
+export function installAddress(
+  { organization: own }: Frame,
+  { organization_id: object }: OrganizationDocument,
+): string {
+  const path = `${linkTo('organizations', object)}/installations`
+  return `${own === undefined ? `${path}/new` : path}?ask=${INSTALL.task}`
 }
 
 function rowsOf(answers: Members): Readonly<Record<string, Members>> {

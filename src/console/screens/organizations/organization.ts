@@ -8,7 +8,7 @@ import { linkTo, listAddress } from '../../links.ts'
 import { actions, facts, formsFor, id, name, section, table, time } from '../../parts.ts'
 import { screen, type Frame, type Members, type ScreenForm, type Texts } from '../../screen.ts'
 import { events, EVENTS_SHOWN } from '../audit.ts'
-import { installationColumns } from './installations.ts'
+import { installAddress, installationColumns } from './installations.ts'
 import { memberColumns } from './members.ts'
 import { organizationState } from './organizations.ts'
 
@@ -120,7 +120,7 @@ export const ORGANIZATION = screen<Answers>({
             empty: html`<p>No user is a member.</p>`,
             columns: memberColumns(frame),
           }),
-          aside(frame, `${path}/members`, 'member.add', 'Add a member'),
+          aside(frame, `${path}/members`, `${path}/members?ask=member.add`, 'Add a member'),
         )}
         ${section(
           'Installations',
@@ -130,7 +130,7 @@ export const ORGANIZATION = screen<Answers>({
             empty: html`<p>No client is installed.</p>`,
             columns: installationColumns(frame),
           }),
-          aside(frame, `${path}/installations`, 'installation.install', 'Install a client'),
+          aside(frame, `${path}/installations`, installAddress(frame, organization), 'Install a client'),
         )}
         ${section('Events', events(frame, audit, 'Nothing has happened for this organization lately.'), html`<a href="${listAddress('audit', 'organization_id', object)}">All</a>`)}
         ${grave.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, grave)}</div>`}`,
@@ -139,10 +139,10 @@ export const ORGANIZATION = screen<Answers>({
 })
 
 /** The whole list, and the form that adds to it. */
-function aside({ mayWrite }: Frame, list: string, task: string, label: string): Markup {
+function aside({ mayWrite }: Frame, list: string, form: string, label: string): Markup {
   return html`<span class="actions"
     ><a class="button" href="${list}">All</a>
-    ${mayWrite ? html`<a class="button" href="${list}?ask=${task}">${label}</a>` : undefined}</span
+    ${mayWrite ? html`<a class="button" href="${form}">${label}</a>` : undefined}</span
   >`
 }
 

@@ -1,14 +1,14 @@
 import { inputFields } from '../../../admin/input-fields.ts'
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
-import type { ProviderDocument, ProviderTestDocument } from '../../../admin/provider/settings.ts'
+import type { ProviderDocument } from '../../../admin/provider/settings.ts'
 import { findTask } from '../../../admin/tasks.ts'
-import { code, html, type Fragment, type Markup } from '../../../web/markup.ts'
+import { code, html, type Fragment } from '../../../web/markup.ts'
 import { membersOf } from '../../fields.ts'
-import { noIcon, yesIcon } from '../../icons.ts'
 import { signInRules } from './provider-rules.ts'
 import { providerState } from './providers.ts'
 import { actions, chip, copyButton, facts, formsFor, id, name, section, time } from '../../parts.ts'
 import { screen, type Members, type ScreenForm } from '../../screen.ts'
+import { testResult } from './test-result.ts'
 
 interface Answers {
   readonly provider: ProviderDocument
@@ -120,48 +120,4 @@ function valueOf(value: unknown): Fragment {
   return html`<ul>
     ${texts.map((text) => html`<li>${code(text)}</li>`)}
   </ul>`
-}
-
-const CHECKS: Readonly<Record<string, string>> = {
-  state: 'State',
-  discovery: 'Metadata',
-  keys: 'Keys',
-  secret: 'Client id and secret',
-  request: 'Redirect URI and scope',
-  assertions: 'Identity assertions',
-}
-
-/** What the provider answered, and what it does not let be known. */
-function testResult(answer: Members): Markup {
-  const { ok: isOk, findings } = answer as unknown as ProviderTestDocument
-  const isAsked = findings.some(({ check }) => check === 'request')
-  return html`<section class="result" role="status" aria-label="Test of the connection">
-    <header><h2>${isOk ? 'The connection works' : 'The connection does not work'}</h2></header>
-    <ul class="findings" role="list">
-      ${findings.map(
-        ({ check, ok, detail }) =>
-          html`<li class="${ok ? 'ok' : 'failed'}">
-            ${ok ? yesIcon : noIcon}
-            <div>
-              <p>${CHECKS[check] ?? check}</p>
-              <p class="muted"><bdi>${detail}</bdi></p>
-            </div>
-          </li>`,
-      )}
-    </ul>
-    ${
-      isOk || findings.some(({ check, ok }) => check === 'state' && !ok)
-        ? undefined
-        : html`<p class="hint">
-            The sign-in page offers the provider. Until it works: <a href="?ask=provider.disable">disable it</a>.
-          </p>`
-    }
-    ${
-      isOk && !isAsked
-        ? html`<p class="hint">
-            The provider says only to a person whether it knows the redirect URI: sign in there once.
-          </p>`
-        : undefined
-    }
-  </section>`
 }

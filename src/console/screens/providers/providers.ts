@@ -1,24 +1,26 @@
-import { inputFields } from '../../../admin/input-fields.ts'
 import { templateMembers, type ProviderDocument } from '../../../admin/provider/settings.ts'
 import type { ServerDocument } from '../../../admin/server.ts'
-import { findTask } from '../../../admin/tasks.ts'
 import {
   parseProviderId,
+  PROVIDER_ID_FORM,
   PROVIDER_TEMPLATES,
   providerRedirectUri,
   type ProviderTemplateName,
 } from '../../../protocol/sign-in/provider.ts'
-import { code, html, type Fragment, type Markup } from '../../../web/markup.ts'
-import { fieldsOf, membersOf } from '../../fields.ts'
+import { code, html, type Markup } from '../../../web/markup.ts'
+import { choosingForm } from '../../ask.ts'
+import { membersOf } from '../../fields.ts'
 import { linkTo } from '../../links.ts'
-import { chip, copyButton, hidden, name, nothing, section, table, time } from '../../parts.ts'
-import { screen, type Members, type ScreenForm, type Texts } from '../../screen.ts'
+import { chip, copyButton, name, nothing, section, table, time } from '../../parts.ts'
+import { screen, type Frame, type Members, type Named, type ScreenForm, type Texts, type View } from '../../screen.ts'
+import { testResult } from './test-result.ts'
 
 interface Answers {
   readonly list: { readonly providers: readonly ProviderDocument[] }
   readonly server: ServerDocument
 }
 
+const PATH = '/console/providers'
 /** What the redirect URI follows from, and what presets the settings: chosen before the form, because the provider wants the URI first. */
 const CHOSEN = ['template', 'provider_id']
 const FIRST = ['issuer', 'name', 'client_id', 'client_secret', 'domains', 'sign_up', 'link']
@@ -31,15 +33,14 @@ const CREATE: ScreenForm = {
   fixed: CHOSEN,
   atFirst: FIRST,
   isRecent: true,
-  obstacle: idObstacle,
-  intro: registerFirst,
+  choosing,
   preset: ({ template = '' }) => (isTemplate(template) ? templateMembers(template) : {}),
-  leadsTo: ({ provider_id: id }) => linkTo('providers', String(id)),
-  offers: 'provider.test',
+  intro: registerFirst,
+  shows: { reads: testOf, view: created },
 }
 
 export const PROVIDERS = screen<Answers>({
-  path: '/console/providers',
+  path: PATH,
   section: 'providers',
   reads: {
     list: { task: 'provider.list', input: () => ({}) },
@@ -79,7 +80,7 @@ export const PROVIDERS = screen<Answers>({
           { heading: 'Created', cell: ({ created_at: at }) => time(at, frame) },
         ],
       })}
-      ${frame.mayWrite ? html`<div id="connect">${section('Connect a provider', choice(frame.place.query))}</div>` : undefined}`,
+      ${frame.mayWrite ? html`<div id="connect">${section('Connect a provider', choosingForm(CREATE, PATH, { values: frame.place.query, errors: {}, isAside: true }))}</div>` : undefined}`,
   }),
 })
 
@@ -89,28 +90,22 @@ export function providerState({ disabled_at: disabled, usable, has_secret: hasSe
   return usable ? chip('Enabled', 'good') : chip('Not used', 'caution')
 }
 
-/** The first of two steps, without a change: its page has the redirect URI. */
-function choice(query: Texts): Fragment {
-  const task = findTask(CREATE.task)
-  const fields = task === undefined ? [] : inputFields(task, CHOSEN)
-  const filling = { form: {}, fields, choices: {}, values: query, errors: {}, seen: undefined, isAside: true as const }
-  return html`<form method="get" action="/console/providers" class="ask">
-    ${hidden('ask', CREATE.task)} ${fieldsOf(filling)}
-    <div class="actions"><button class="button" type="submit">Go on</button></div>
-  </form>`
+/** The form has the redirect URI, so it needs a template and an id that can be used. */
+function choosing(answers: Members, values: Texts): Markup | undefined {
+  const errors = faultsOf(answers as unknown as Answers, values)
+  return errors && choosingForm(CREATE, PATH, { values, errors })
 }
 
-const OTHER_ID = html`<a href="/console/providers#connect">Choose another id</a>`
-
-function idObstacle(answers: Members, { provider_id: text = '' }: Texts): Markup | undefined {
-  const { list } = answers as unknown as Answers
-  const id = parseProviderId(text)
-  if (id === undefined)
-    return html`The id of a provider has up to 31 lower-case letters, digits and hyphens, and begins with a letter.
-    ${OTHER_ID}`
+function faultsOf({ list }: Answers, { template = '', provider_id: id = '' }: Texts): Texts | undefined {
+  if (!PROVIDER_ID_FORM.test(id))
+    return {
+      provider_id:
+        'The id of a provider has up to 31 lower-case letters, digits and hyphens, and begins with a letter.',
+    }
+  if (parseProviderId(id) === undefined) return { provider_id: 'This id is reserved.' }
   if (list.providers.some(({ provider_id: known }) => known === id))
-    return html`There is already a provider ${code(id)}. ${OTHER_ID}`
-  return undefined
+    return { provider_id: `There is already a provider ${id}.` }
+  return isTemplate(template) ? undefined : { template: 'Choose a template.' }
 }
 
 function isTemplate(text: string): text is ProviderTemplateName {
@@ -118,9 +113,8 @@ function isTemplate(text: string): text is ProviderTemplateName {
 }
 
 /** What the person does at the provider before the form can be filled in. */
-function registerFirst(answers: Members, values: Texts): Markup | undefined {
+function registerFirst(answers: Members, { template = '', provider_id: text = '' }: Texts): Markup | undefined {
   const { server } = answers as unknown as Answers
-  const { template = '', provider_id: text = '' } = values
   const id = parseProviderId(text)
   if (id === undefined) return undefined
   const uri = providerRedirectUri(server.issuer, id)
@@ -129,7 +123,26 @@ function registerFirst(answers: Members, values: Texts): Markup | undefined {
     <p class="address"><code>${uri}</code> ${copyButton(uri)}</p>
     <p>
       <strong>Then</strong> fill in what the provider says of the application. The id here is ${code(id)}, and the
-      settings are those for ${code(template)} at first. ${OTHER_ID}
+      settings are those for ${code(template)} at first.
+      <a href="${PATH}#connect">Choose another id</a>
     </p>
   </div>`
+}
+
+/** Users see a provider from its creation on, so its connection is tested at once. */
+function testOf({ provider_id: id }: Members): Readonly<Record<string, Named>> {
+  return { test: { task: 'provider.test', input: { provider_id: id } } }
+}
+
+function created(answer: Members, { test }: Members, frame: Frame): View {
+  const { provider_id: id, name: called } = answer as unknown as ProviderDocument
+  return {
+    title: CREATE.done,
+    main: html`<div class="notice" role="status"><span>${CREATE.done}</span></div>
+      <div class="heading">
+        <h1>${name(called, '(no name)')}</h1>
+        <a class="button" href="${linkTo('providers', id)}">Go on</a>
+      </div>
+      ${test === undefined ? undefined : testResult(test as Members, frame)}`,
+  }
 }

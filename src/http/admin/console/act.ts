@@ -79,10 +79,12 @@ export async function act(
   const subjects = form.subject === undefined ? [] : subjectsIn(sent)
   const refuse = (status: number, errors: Texts): Promise<ConsoleAnswer> =>
     render(desk, found, visit, visitor, { status, outcome: refusedWith(form, errors), asking: undefined })
-  const again = (status: number, errors: Texts): Promise<ConsoleAnswer> =>
-    asksFirst(form)
-      ? render(desk, found, visit, visitor, { status, outcome: undefined, asking: { form, subjects, values, errors } })
-      : refuse(status, errors)
+  const again = (status: number, errors: Texts): Promise<ConsoleAnswer> => {
+    if (!asksFirst(form)) return refuse(status, errors)
+    const known = Object.fromEntries(Object.entries(values).filter(([path]) => form.forgets?.includes(path) !== true))
+    const asking = { form, subjects, values: known, errors }
+    return render(desk, found, visit, visitor, { status, outcome: undefined, asking })
+  }
   if (form.subject !== undefined && subjects.length === 0) return refuse(422, { '': 'Choose a row.' })
   if (subjects.length > SUBJECT_LIMIT) return refuse(422, { '': `At most ${SUBJECT_LIMIT} rows at a time.` })
   const lockedOut = objectsOf(form, found, subjects).map((one) => lockOutBy(form.task, one, visitor.holder.user.id))
@@ -121,7 +123,7 @@ export async function act(
   if (form.shows !== undefined && answer !== undefined)
     return showAnswer(desk, found, visit, visitor, form.shows, answer)
   if (form.result !== undefined && answer !== undefined) {
-    const result = form.result(answer)
+    const result = form.result(answer, frameOf(desk, found, visit, visitor))
     return render(desk, found, visit, visitor, { status: 200, outcome: undefined, asking: undefined, result })
   }
   const undo = before === undefined || answer === undefined ? undefined : form.undoes?.(before, answer)

@@ -89,7 +89,7 @@ export function errorsOf(
     const isLine = /^\d+$/.test(path.at(-1) ?? '') && typeof input === 'string'
     const sentence = isLine ? `${input}: ${msg}` : msg
     const place = fixed.includes(at) ? '' : at
-    errors[place] = errors[place] === undefined ? sentence : `${errors[place]} ${sentence}`
+    errors[place] = errors[place] === undefined ? sentence : `${errors[place]}\n${sentence}`
   }
   return errors
 }

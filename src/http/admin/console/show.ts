@@ -5,6 +5,7 @@ import { LIST_LIMIT } from '../../../admin/page.ts'
 import { runTask } from '../../../admin/run-task.ts'
 import { pathParameters, type Administrator, type Task } from '../../../admin/task.ts'
 import { askPage, type Asking } from '../../../console/ask.ts'
+import { withScreens } from '../../../console/links.ts'
 import { filterBar } from '../../../console/parts.ts'
 import { outcomeNotice, type Outcome } from '../../../console/notice.ts'
 import { SCREENS } from '../../../console/screens.ts'
@@ -123,8 +124,9 @@ export async function render(
     reason: REASONS[code],
   })
   if (read.kind === 'refused') {
-    if (read.error.kind === 'unknown') return answer(absentView(read.error.message, screenAbove(visit.path)), 404)
-    if (frame.filters.length === 0) return answer(absentView(read.error.message, screenAbove(visit.path)), 422)
+    if (read.error.kind === 'unknown')
+      return answer(absentView(frame, read.error.message, screenAbove(visit.path)), 404)
+    if (frame.filters.length === 0) return answer(absentView(frame, read.error.message, screenAbove(visit.path)), 422)
     return answer(refusedView(frame, read.error.message), 422)
   }
   if (visit.query.get(SAVE) === NDJSON && screen.lines !== undefined)
@@ -146,13 +148,12 @@ export async function render(
     )
     const choices = form.choices?.(read.answers) ?? {}
     const filled = filledTexts(form, read.answers)
-    const kept = Object.fromEntries((form.fixed ?? []).map((name) => [name, frame.place.query[name] ?? '']))
-    const values =
-      filled === undefined
-        ? { ...textsOf(fields, form.preset?.(kept) ?? {}), ...kept, ...form.before?.(read.answers), ...asking.values }
-        : Object.keys(asking.values).length === 0
-          ? filled
-          : asking.values
+    const kept = Object.fromEntries(
+      (form.fixed ?? []).map((name) => [name, asking.values[name] ?? frame.place.query[name] ?? '']),
+    )
+    const preset = textsOf(fields, form.preset?.(kept, frame) ?? {})
+    const first = filled ?? { ...preset, ...kept, ...form.before?.(read.answers) }
+    const values = Object.keys(asking.values).length === 0 ? first : asking.values
     const matches = await findMatches(desk, found, visit, visitor, form)
     const shown = fields.filter(({ name }) => form.fixed?.includes(name) !== true)
     const intro = form.intro?.(read.answers, values)
@@ -160,9 +161,11 @@ export async function render(
     const seen = filled && seenOf(desk.context, filled)
     const asked = {
       ...asking,
-      obstacle: form.obstacle?.(read.answers, kept),
+      choosing: form.choosing?.(read.answers, values),
       values,
+      preset,
       choices,
+      suggestions: form.suggestions?.(read.answers) ?? {},
       summary: task.summary,
       caution,
       fields: shown,
@@ -232,12 +235,12 @@ const REASONS: Readonly<Record<number, Reason>> = {
   422: 'input_malformed',
 }
 
-function absentView(text: string, back: string): View {
+function absentView(frame: Frame, text: string, back: string): View {
   const title = 'There is nothing here'
   return {
     title,
     main: html`<div class="heading"><h1>${title}</h1></div>
-      <p>${text}</p>
+      <p>${withScreens(frame, text)}</p>
       <p><a href="${back}">Back</a></p>`,
   }
 }

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { ConsoleBrowser, giveRole, leadsTo } from '../../tools/console-browser.ts'
+import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
+import { perform, type Members } from '../support/tasks.ts'
+
+/** What forms and pages say to a person who sees them for the first time. */
+
+const ends: (() => unknown)[] = []
+let stage: AdminServer
+let mine: PeopledOrganization
+let browser: ConsoleBrowser
+let home: string
+
+before(async () => {
+  stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) })
+  mine = await stage.makePeopledOrganization()
+  home = `/organizations/${mine.organization_id}`
+  await giveRole(stage.server)
+  browser = new ConsoleBrowser(stage.server)
+  await browser.open()
+})
+
+after(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+const run = (task: string, input: Members): Promise<Members> => perform(stage.server.context, task, input)
+const open = (path: string) => browser.open(`/console${path}`)
+
+/** What is in the label of a field. */
+function labelOf(body: string, field: string): string {
+  const [, label = ''] =
+    new RegExp(`<span\\s*>((?:(?!</span)[^])*)</span\\s*>\\s*<(?:input|select)[^>]* name="${field}"`).exec(body) ?? []
+  return label.replaceAll(/<[^>]*>/g, '').trim()
+}
+
+function optionsOf(body: string, field: string): readonly string[] {
+  const [, select = ''] = new RegExp(`<select[^>]* name="${field}"[^>]*>([^]*?)</select>`).exec(body) ?? []
+  return [...select.matchAll(/<option([^>]*)>([^<]*)</g)].map(
+    ([, is = '', text = '']) => text + (is.includes('selected') ? '!' : ''),
+  )
+}
+
+test('a label says that a field is required, and a choice what it is when it is left alone', async () => {
+  const { body: api } = await open('/apis?ask=api.create')
+  assert.deepEqual(
+    ['resource', 'name', 'scopes.0.granted_to', 'scopes.0.step_up.level'].map((field) => labelOf(api, field)),
+    ['Resource required', 'Name', 'Granted to required', 'Step up: level'],
+  )
+  assert.deepEqual(optionsOf(api, 'tokens.format'), ['jwt (default)!', 'opaque'])
+  const { body: provider } = await open('/providers?ask=provider.create&template=entra&provider_id=acme')
+  assert.deepEqual(optionsOf(provider, 'sign_up'), ['off (default)!', 'domains', 'anybody'])
+  assert.deepEqual(optionsOf(provider, 'email_trust'), ['none', 'claim', 'domains (default)!'])
+  assert.equal(labelOf(provider, 'client_id'), 'Client id required')
+  const { body: change } = await open(`/users/${mine.user_id}?ask=user.update`)
+  assert.doesNotMatch(change, /absent/)
+})
+
+test('to install a client its name is enough, an empty scope is warned of, and the page has a whole request', async () => {
+  const made = await run('client.create', { client_name: 'Billing', grant_types: ['client_credentials'] })
+  const asked = await open(`${home}/installations/new?ask=installation.install`)
+  assert.match(asked.body, new RegExp(`<option value="${String(made['client_id'])}">Billing<`))
+  assert.doesNotMatch(asked.body, new RegExp(`<option value="${mine.client_id}"`))
+  assert.equal(labelOf(asked.body, 'scope'), 'Scope')
+  const fields = { client_id: String(made['client_id']), scope: '' }
+  const done = await browser.press(asked, 'installation.install', fields)
+  assert.match(done.body, /Installed[^]*has no scope[^]*<h1>Installations/)
+  assert.match(
+    done.body,
+    new RegExp(
+      `-d grant_type=client_credentials --data-urlencode org_id=${mine.organization_id} --data-urlencode resource=`,
+    ),
+  )
+  assert.match(done.body, /audience \(aud\) of the token is the issuer/)
+})
+
+test('the page of a user leads to the organizations of the user', async () => {
+  await run('member.disable', { organization_id: mine.organization_id, user_id: mine.user_id })
+  const { body } = await open(`/users/${mine.user_id}`)
+  assert.match(body, new RegExp(`<dt>Organizations<[^]*href="/console${home}/members"><bdi>Acme<[^]*Disabled`))
+})
+
+test('what an error names by a command has a link, and a client that is not there is not called by another id', async () => {
+  const absent = await open('/clients/new')
+  assert.equal(absent.statusCode, 404)
+  assert.match(absent.body, /There is no client with this id\. See <a href="\/console\/clients">Clients<\/a>\./)
+  const asked = await open(`${home}/members?ask=member.add`)
+  const twice = await browser.press(asked, 'member.add', { user_id: mine.user_id })
+  assert.match(twice.body, new RegExp(`already a member[^]*See <a href="/console${home}/members">Members<`))
+})
+
+test('a header or another secret in the place of a token is named, and is not on the page', async () => {
+  const page = await open('/token')
+  const inspect = async (token: string) => (await browser.press(page, 'token.inspect', { token })).body
+  const header = await inspect('Bearer eyJhbGciOiJFUzI1NiJ9.x')
+  assert.match(header, /This is a header/)
+  const secret = await inspect('gcs_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ')
+  assert.match(secret, /another secret: client secret\./)
+  assert.match(await inspect('two words'), /This is not a token\./)
+  assert.doesNotMatch(header + secret, /eyJhbG|gcs_01a2/)
+})
+
+test('the audit finds the events of a user who was deleted, by a chosen id too', async () => {
+  const { user_id: user } = await run('user.create', { email: stage.anEmail(), name: 'Former' })
+  await run('user.delete', { user_id: user })
+  const { events } = (await run('audit.list', { user_id: user, limit: 5 })) as { readonly events: readonly object[] }
+  assert.ok(events.length > 0)
+  const found = await open(`/audit?user_id=${String(user)}`)
+  assert.deepEqual([found.statusCode, found.body.match(/<tr data-row/g)?.length], [200, events.length])
+  const never = await open('/audit?user_id=never-there')
+  assert.deepEqual([never.statusCode, /There is no user named/.test(never.body)], [422, true])
+})
+
+test('each redirect URI that is wrong is named, on a line of its own', async () => {
+  const asked = await open('/clients?ask=client.create')
+  const redirect_uris = ['http://app.example/a', 'https://app.example/', 'http://app.example/b'].join('\r\n')
+  const { body } = await browser.press(asked, 'client.create', { client_name: 'Board', redirect_uris })
+  const [, error = ''] = /id="error-redirect_uris">([^<]*)</.exec(body) ?? []
+  assert.deepEqual(
+    error.split('\n').map((line) => line.split(': ', 1)[0]),
+    ['http://app.example/a', 'http://app.example/b'],
+  )
+})
+
+test('who is signed in and is asked to sign in again reads why', async () => {
+  stage.server.clock.advance(6 * 60 * 1000)
+  const leaving = await browser.console.get('/console/credentials?ask=admin.create')
+  const first = await browser.issuer.get(leadsTo(leaving) ?? assert.fail(leaving.body))
+  const shown = await browser.issuer.get(first.headers.location ?? assert.fail(first.body))
+  assert.match(shown.body, /You are signed in\. The app asks you to confirm that it is you\./)
+  const stranger = new ConsoleBrowser(stage.server)
+  const begun = await stranger.issuer.get(leadsTo(await stranger.console.get('/console')) ?? assert.fail())
+  const fresh = await stranger.issuer.get(begun.headers.location ?? assert.fail(begun.body))
+  assert.doesNotMatch(fresh.body, /You are signed in/)
+})
+
+test('the account page leads to the console while the organization of the role is not disabled', async () => {
+  const organization_id = await stage.makeOrganization()
+  const { email } = await stage.makeUser()
+  await giveRole(stage.server, 'write', email, organization_id)
+  const own = new ConsoleBrowser(stage.server)
+  await own.open('/console', { email })
+  const leads = async () => /href="[^"]*\/console"/.test((await own.issuer.get('/account')).body)
+  assert.equal(await leads(), true)
+  await run('organization.disable', { organization_id })
+  assert.equal(await leads(), false)
+})

@@ -97,6 +97,21 @@ export function setUpStates({ resource, provider, client }: SetUp, console: stri
       },
     },
     {
+      name: 'a provider is created, which does not work',
+      async show(tab) {
+        await tab.goto(`${console}/providers?ask=provider.create&template=oidc&provider_id=created`)
+        for (const [field, text] of Object.entries({
+          issuer: 'http://127.0.0.1:9',
+          name: 'Acme Idp',
+          client_id: 'grantor',
+          client_secret: 's3cr3t',
+        }))
+          await tab.locator(`[name=${field}]`).fill(text)
+        await tab.getByRole('button', { name: 'Connect a provider' }).click()
+        await tab.locator('.result').waitFor()
+      },
+    },
+    {
       name: 'a secret with its id',
       async show(tab) {
         await tab.goto(`${console}${api}?ask=api.create-credentials`)

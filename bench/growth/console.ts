@@ -139,7 +139,12 @@ function screensOf(fill: Fill): readonly (readonly [screen: string, addressOf: (
   }
   const linksOf = (pages: number): number => (pages * PAGE) / EVENTS_OF_LINK
   const day = (age: number): string => new Date(fill.now - age * 24 * 60 * 60 * 1000).toISOString().slice(0, 10)
+  const organization = `/console/organizations/gor_${idOf(0, fill)}`
   return [
+    // Forms that need a recent sign-in come first.
+    ['a client to install', () => `${organization}/installations/new?ask=installation.install`],
+    ['a provider to connect', () => '/console/providers?ask=provider.create&template=oidc&provider_id=acme'],
+    ['a client to create', () => '/console/clients?ask=client.create'],
     ['overview', () => '/console'],
     ['overview, 90 days', () => '/console?period=90d'],
     ...paged('clients', 1, clientAt),
@@ -170,6 +175,16 @@ function screensOf(fill: Fill): readonly (readonly [screen: string, addressOf: (
     ['its consent page', (visit) => `/console/clients/${clientAt(somewhere(visit))}/consent`],
     ['a user', (visit) => `/console/users/${userAt(somewhere(visit))}`],
     ['a grant', (visit) => `/console/grants/${idOf(somewhere(visit), fill)}`],
+    ['organizations', () => '/console/organizations'],
+    ['an organization', () => organization],
+    ['its members', () => `${organization}/members`],
+    ['its members, in the middle', (visit) => `${organization}/members?before=${userAt(somewhere(visit))}`],
+    ['its installations', () => `${organization}/installations`],
+    ['a domain to block, of all clients', () => '/console/domains/new?ask=domain.block&pattern=client.example'],
+    ['a domain to block, of no client', () => '/console/domains/new?ask=domain.block&pattern=*.absent.example'],
+    ...['apis', 'providers', 'domains', 'initial-tokens', 'roles', 'credentials', 'keys', 'token', 'server'].map(
+      (screen) => [screen, () => `/console/${screen}`] as const,
+    ),
     ['the page that asks', (visit) => `/console/users/${userAt(somewhere(visit))}?ask=session.end&subject=x`],
   ]
 }

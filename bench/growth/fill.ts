@@ -117,12 +117,12 @@ function fillStatements(dialect: Dialect, fill: Fill): readonly string[] {
 export const CLIENTS_OF_USER = 10
 /** Events of a link of the audit: a server under load commits several operations together. */
 export const EVENTS_OF_LINK = 5
-/** Of so many clients one was created by an operator, is verified, and is disabled. */
+/** Of so many clients one was created by an operator, is verified, disabled and installed, and so many have an organization. */
 const RARE = 1000
 
 /**
  * The statements for the console: `rows` clients of different names, a grant for each, a tenth as many users, and as many links of the audit,
- * of which each has five events. The hashes of the links are wrong: only a verification reads them.
+ * of which each has five events. All users are members of the first organization, and the clients of the operator are installed there. The hashes of the links are wrong: only a verification reads them.
  */
 export function consoleStatements(dialect: Dialect, fill: Fill): readonly string[] {
   const { slot, time, id, idOfRow, from, later, hex, pad } = partsOf(dialect, fill)
@@ -147,6 +147,12 @@ export function consoleStatements(dialect: Dialect, fill: Fill): readonly string
        rotated_at, idle_expires_at)
      select ${slot.value}${id}, 'gci_' || ${id}, ${user}, 'mcp:tools mcp:resources', '["https://api.example"]', ${time}, ${later}, 0,
        ${pad(43)}, ${time}, ${later} from ${from}`,
+    `insert into organizations (organization_id, name, created_at, not_before)
+     select 'gor_' || ${id}, 'Organization ' || i, ${time}, ${time} from ${from} where ${isRare}`,
+    `insert into memberships (user_id, organization_id, created_at, not_before)
+     select 'gus_' || ${id}, 'gor_' || ${idOfRow('0')}, ${time}, ${time} from ${from} where i % ${CLIENTS_OF_USER} = 0`,
+    `insert into installations (client_id, organization_id, scope, acts_for_members, created_at, not_before)
+     select 'gci_' || ${id}, 'gor_' || ${idOfRow('0')}, 'mcp:tools', 0, ${time}, ${time} from ${from} where ${isRare}`,
     `insert into audit_links (link_id, chain_id, sequence, recorded_at, previous_hash, events, link_hash)
      select ${hex(time)} || ${pad(8)} || ${pad(14, hour)}, ${pad(34, hour)}, i + 1, ${time}, ${pad(43)}, '[${events}]', ${pad(43)} from ${from}`,
   ]

@@ -109,12 +109,20 @@ test('inspecting an opaque token shows the same as inspecting a JWT', async (t) 
 
 test('a token that this server did not issue is unknown and cannot be revoked', async (t) => {
   const { perform, inspect } = await openWithAdministrator(t)
-  for (const token of ['nothing-of-ours', 'eyJhbGciOiJub25lIn0.e30.', 'grt_made-up', 'gad_made-up']) {
+  for (const token of ['nothing-of-ours', 'eyJhbGciOiJub25lIn0.e30.', 'grt_made-up', 'gat_made-up']) {
     const found = await inspect(token)
     assert.deepEqual([found.kind, found.active, found.client_id], ['unknown', false, null])
     const refused = await perform('token.revoke', { token })
     assert.equal(refused.statusCode, 404)
     assert.ok(!refused.body.includes(token), 'the response contains the token')
+  }
+  for (const [secret, kind] of [
+    ['gad_made-up', 'admin token'],
+    ['gcs_made-up', 'client secret'],
+  ] as const) {
+    const refused = await perform('token.inspect', { token: secret })
+    assert.deepEqual([refused.statusCode, refused.body.includes(`another secret: ${kind}`)], [422, true])
+    assert.ok(!refused.body.includes(secret), 'the response contains the secret')
   }
 })
 

@@ -85,14 +85,11 @@ export async function act(
   const subjects = form.subject === undefined ? [] : subjectsIn(sent)
   const refuse = (status: number, errors: Texts): Promise<ConsoleAnswer> =>
     render(desk, found, visit, visitor, { status, outcome: refusedWith(form, errors), asking: undefined })
-  const again = (status: number, errors: Texts): Promise<ConsoleAnswer> =>
-    asksFirst(form)
-      ? render(desk, found, visit, visitor, {
-          status,
-          outcome: undefined,
-          asking: { form, subjects, values, errors },
-        })
-      : refuse(status, errors)
+  const again = (status: number, errors: Texts): Promise<ConsoleAnswer> => {
+    if (!asksFirst(form)) return refuse(status, errors)
+    const asking = { form, subjects, values, errors }
+    return render(desk, found, visit, visitor, { status, outcome: undefined, asking })
+  }
   if (form.subject !== undefined && subjects.length === 0) return refuse(422, { '': 'Choose a row.' })
   if (subjects.length > SUBJECT_LIMIT) return refuse(422, { '': `At most ${SUBJECT_LIMIT} rows at a time.` })
   const asked = askAddress(found, form, subjects)

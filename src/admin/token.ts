@@ -19,7 +19,6 @@ const PATH = '/admin/v1/tokens'
 const TOKEN_LIMIT = 8192
 const TOKEN = z
   .string()
-  .trim()
   .max(TOKEN_LIMIT)
   .refine((text) => !/^(?:authorization:\s*)?bearer\s/i.test(text), {
     error: 'This is a header. Leave out what is before the token: Bearer.',

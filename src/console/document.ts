@@ -159,7 +159,7 @@ function navigation(sections: readonly SectionRow[], current: Section | undefine
 function account({ name, email, access, organization, csrf }: Person, accountUri: string): Markup {
   return html`<nav class="account" aria-label="You">
     <details>
-      <summary>${isolate(name)}${downIcon}</summary>
+      <summary><span>${isolate(name)}</span>${downIcon}</summary>
       <div class="sheet">
         ${email === null || email === name ? undefined : html`<p><bdi>${email}</bdi></p>`}
         <p class="muted">

@@ -90,8 +90,8 @@ function fieldOf(field: InputField, path: string, filling: Filling, focus: strin
   // No page has a secret, so a mistake leaves the field empty.
   const isLost = isSecretText(field, values[path])
   const again = isLost ? html`<p class="error">Type it again.</p>` : undefined
-  const below = html`${again}
-  ${description === '' ? undefined : html`<p class="hint" id="hint-${path}">${withCode(description)}</p>`} ${fault}`
+  const below = html`${description === '' ? undefined : html`<p class="hint" id="hint-${path}">${withCode(description)}</p>`}
+  ${fault} ${again}`
   const state = {
     values,
     errors,

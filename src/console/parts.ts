@@ -378,6 +378,7 @@ export function named(
   names: Texts,
 ): Markup {
   const to = linkFor(frame, kind, object)
-  const shown = called(object, names)
-  return to === undefined ? shown : html`<a href="${to}">${shown}</a>`
+  // A link with the button of an id in it would lead away when the person copies.
+  if (to === undefined || names[object] === undefined) return id(object, to)
+  return html`<a href="${to}">${called(object, names)}</a>`
 }

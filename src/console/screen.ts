@@ -135,6 +135,7 @@ export interface OneOrganization {
 /** Around the content of a screen. */
 export interface Frame {
   readonly place: Place
+  readonly issuer: string
   /** The one that the person sees; undefined: the whole server. */
   readonly organization: OneOrganization | undefined
   readonly mayWrite: boolean

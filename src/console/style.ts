@@ -83,6 +83,7 @@ nav [aria-current] svg { color: var(--ink); }
 .account { position: relative; margin-left: auto; }
 .account summary { display: flex; align-items: center; gap: 4px; max-width: 240px; min-height: 32px; padding: 4px 8px; border-radius: 6px; list-style: none; cursor: pointer; overflow: hidden; white-space: nowrap; }
 .account summary::-webkit-details-marker, .menu summary::-webkit-details-marker { display: none; }
+.account summary span { overflow: hidden; text-overflow: ellipsis; }
 .account summary:hover { background: var(--hover); }
 .sheet { position: absolute; right: 0; z-index: 2; width: 240px; padding: 12px 16px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); box-shadow: var(--shadow); }
 .sheet > * + * { margin-top: 8px; }
@@ -217,7 +218,7 @@ const situations = `
 @media (max-width: 720px) {
   .page { padding: 0 16px 32px; }
   .search kbd { display: none; }
-  .account summary { max-width: 96px; text-overflow: ellipsis; }
+  .account summary { max-width: 128px; }
   nav li a, .button, .account summary, input, select, .pages a { min-height: 44px; }
   .pages a, .set a { display: inline-flex; align-items: center; min-height: 44px; }
   input, select { font-size: 1rem; }

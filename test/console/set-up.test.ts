@@ -161,8 +161,11 @@ test('CON-10: the credentials of an API are shown once, with their id', async ()
 
 test('the programs on the page of an API are those of docs/resource-servers.md', () => {
   const docs = readFileSync(join(import.meta.dirname, '../../docs/resource-servers.md'), 'utf8')
-  const [imported = '', ...rest] = verifyRecipe({ jwt_type: 'at+jwt' }, 'ES256').split('\n\n')
-  for (const part of [imported, ...rest, INTROSPECT_RECIPE]) assert.ok(docs.includes(part), part)
+  for (const recipe of [verifyRecipe({ jwt_type: 'at+jwt' }, 'ES256'), INTROSPECT_RECIPE]) {
+    const [, named = ''] = /^const \{ (.+) \} = process\.env\n\n/m.exec(recipe) ?? []
+    assert.deepEqual(new Set(named.split(', ')), new Set(recipe.match(/\b(?:ISSUER|RESOURCE|API_ID|API_SECRET)\b/g)))
+    for (const part of recipe.split('\n\n')) if (!part.startsWith('const {')) assert.ok(docs.includes(part), part)
+  }
 })
 
 test('a form of 40 scopes is a page of at most 64 kB, and an API with more has no form', async () => {

@@ -20,6 +20,7 @@ function ids(prefix: string): readonly string[] {
 function bytesOf(path: string, answers: Members): number {
   const screen = SCREENS.find((one) => one.path === path) ?? assert.fail(path)
   const frame: Frame = {
+    issuer: 'https://auth.acme.test',
     place: { path, parameters: {}, query: {}, now: Date.parse(AT) as EpochMs },
     organization: undefined,
     mayWrite: true,
@@ -34,11 +35,6 @@ function bytesOf(path: string, answers: Members): number {
   const common = { branding: BRANDING, assets, version: '0.1.0', accountUri: 'https://auth.acme.test/account' }
   const { section } = screen
   const page = document({ ...common, ...screen.view(answers, frame), person, section } as never)
-  console.log(
-    page.slice(0, page.indexOf('<tr data-row')).length,
-    page.slice(page.lastIndexOf('<tr data-row')).length,
-    JSON.stringify(page.slice(page.indexOf('<tr data-row'), page.indexOf('</tr>', page.indexOf('<tr data-row')))),
-  )
   assert.equal(page.match(/<tr data-row/g)?.length, ROWS)
   return Buffer.byteLength(page)
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { UserId } from '../../src/protocol/ids.ts'
 import { ConsoleBrowser, giveRole, leadsTo } from '../../tools/console-browser.ts'
 import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
 import { perform, type Members } from '../support/tasks.ts'
@@ -69,7 +70,7 @@ test('to install a client its name is enough, an empty scope is warned of, and t
   assert.match(
     done.body,
     new RegExp(
-      `-d grant_type=client_credentials --data-urlencode org_id=${mine.organization_id} --data-urlencode resource=`,
+      `-d grant_type=client_credentials --data-urlencode org_id=${mine.organization_id} --data-urlencode scope=`,
     ),
   )
   assert.match(done.body, /audience \(aud\) of the token is the issuer/)
@@ -145,4 +146,28 @@ test('the account page leads to the console while the organization of the role i
   assert.equal(await leads(), true)
   await run('organization.disable', { organization_id })
   assert.equal(await leads(), false)
+})
+
+test('an id of what was deleted leads to a page that leads to its events', async () => {
+  const { user_id: user } = await run('user.create', { email: 'olga@acme.test' })
+  await run('user.delete', { user_id: user })
+  const listed = await open(`/audit?user_id=${String(user)}`)
+  // The script puts a button into it, which is no part of a link.
+  assert.match(listed.body, new RegExp(`<span class="id"><a href="/console/users/${String(user)}">`))
+  assert.doesNotMatch(listed.body, /<a [^>]*>\s*<span class="id">/)
+  const gone = await browser.console.get(`/console/users/${String(user)}`)
+  assert.equal(gone.statusCode, 404)
+  assert.match(gone.body, new RegExp(`If it was deleted, <a href="/console/audit\\?user_id=${String(user)}">`))
+})
+
+test('the audit does not say that a user did what anybody can do in the name of the user', async () => {
+  stage.server.context.report({
+    event: 'sign-in.failed',
+    userId: mine.user_id as UserId,
+    details: { reason: 'wrong-credentials', account: 'digest' },
+  })
+  const { body } = await open('/audit?event=sign-in.failed')
+  const row = /<tr data-row>[^]*?<\/tr>/.exec(body)?.[0] ?? ''
+  assert.match(row, /data-label="Who"[^>]*><span class="muted none">/)
+  assert.match(row, new RegExp(`data-label="About"[^>]*><a href="/console/users/${mine.user_id}">`))
 })

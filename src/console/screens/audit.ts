@@ -53,16 +53,19 @@ export function events(frame: Frame, { events: rows, names, next }: Listed, none
     columns: [
       { heading: 'Event', cell: ({ event }) => code(event) },
       { heading: 'When', cell: ({ recorded_at: at }) => time(at, frame) },
-      { heading: 'Who', cell: ({ actor, user_id: user }) => who(frame, actor, user, names) },
+      { heading: 'Who', cell: (entry) => who(frame, entry, names) },
       { heading: 'About', cell: (entry) => about(frame, entry, names) },
       { heading: 'Details', isWide: true, isRest: true, cell: ({ details }) => detailsOf(details) },
     ],
   })
 }
 
+/** Anybody may have typed the address of the user. */
+const BY_ANYBODY = 'sign-in.failed'
+
 /** The administrator who did it, or the user, with a link to all that they did. */
-function who(frame: Frame, actor: string | null, user: string | null, names: Texts): Fragment {
-  const doer = actor ?? user
+function who(frame: Frame, { event, actor, user_id: user }: AuditEntryDocument, names: Texts): Fragment {
+  const doer = actor ?? (event === BY_ANYBODY ? null : user)
   if (doer === null) return html`<span class="muted none">–</span>`
   const name = html`<bdi>${names[doer] ?? doer}</bdi>`
   // A role for one organization has no audit.
@@ -72,12 +75,12 @@ function who(frame: Frame, actor: string | null, user: string | null, names: Tex
 
 function about(
   frame: Frame,
-  { actor, client_id: client, user_id: user, organization_id: organization }: AuditEntryDocument,
+  { event, actor, client_id: client, user_id: user, organization_id: organization }: AuditEntryDocument,
   names: Texts,
 ): Fragment {
   const parts: Markup[] = [
     ...(client === null ? [] : [named(frame, 'clients', client, names)]),
-    ...(user === null || actor === null ? [] : [named(frame, 'users', user, names)]),
+    ...(user === null || (actor === null && event !== BY_ANYBODY) ? [] : [named(frame, 'users', user, names)]),
     ...(organization === null ? [] : [named(frame, 'organizations', organization, names)]),
   ]
   return parts.length === 0

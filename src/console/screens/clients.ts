@@ -103,7 +103,7 @@ export const CLIENTS = screen<Answers>({
     main: html`<div class="heading">
         <h1>Clients</h1>
         ${
-          frame.mayWrite && frame.filters.some(({ value }) => value !== undefined)
+          frame.mayWrite && frame.filters.some(({ value }) => value !== undefined) && list.clients.length > 0
             ? html`<a class="button danger" href="${addressOf(frame, { ask: PURGE.task, before: undefined })}"
                 >${PURGE.label}…</a
               >`

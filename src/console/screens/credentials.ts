@@ -1,7 +1,8 @@
 import type { AdminCredentialDocument } from '../../admin/admin.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
-import { actions, asking, chip, formOf, id, name, nothing, table, time } from '../parts.ts'
-import { screen, type Frame, type ScreenForm } from '../screen.ts'
+import { linkTo } from '../links.ts'
+import { actions, asking, chip, exactTime, formOf, id, name, nothing, table, time } from '../parts.ts'
+import { screen, type Frame, type Members, type ScreenForm } from '../screen.ts'
 
 interface Answers {
   readonly list: { readonly credentials: readonly AdminCredentialDocument[]; readonly next: string | null }
@@ -14,6 +15,7 @@ const CREATE: ScreenForm = {
   fields: ['name', 'access', 'organization_id', 'days'],
   isRecent: true,
   secret: 'token',
+  secretUse: useOf,
   warning: 'For a program, such as Prometheus or a pipeline. They stay valid when your role ends.',
   caution: (_, { isLoopbackOnly }) =>
     isLoopbackOnly
@@ -92,10 +94,19 @@ export const CREDENTIALS = screen<Answers>({
   }),
 })
 
+/** Where a program sends the token: docs/administration.md, docs/metrics.md. */
+function useOf({ access, organization_id: organization, expires_at: until }: Members): string {
+  const care = `It is valid until ${exactTime(String(until))}. Keep it where only the program that uses it reads it.`
+  if (access === 'metrics')
+    return `${care} The program sends it as a Bearer token to /metrics, at the address of this console.`
+  const of = typeof organization === 'string' ? `organizations/${organization}/members` : 'clients'
+  return `${care} The program sends it as a Bearer token to the addresses below /admin/v1, at the address of this console: /admin/v1/${of}, for example.`
+}
+
 const ACCESS = { read: 'read', write: 'write', metrics: 'metrics', delegate: 'sign-ins' } as const
 
 function extentOf({ access, organization_id: organization }: AdminCredentialDocument): Markup {
-  if (organization !== null) return id(organization)
+  if (organization !== null) return id(organization, linkTo('organizations', organization))
   return access === 'read' || access === 'write' ? html`the server` : html`<span class="muted none">–</span>`
 }
 

@@ -210,5 +210,5 @@ function rowsOf(answers: Members): Readonly<Record<string, Members>> {
 
 /** Where the clients of the rule are listed. */
 function clientsOf(pattern: string): Markup {
-  return html`<a href="${listAddress('clients', 'host', hostIn(pattern))}">Clients</a>`
+  return html`<a href="${listAddress('clients', 'host', hostIn(pattern))}">Show</a>`
 }

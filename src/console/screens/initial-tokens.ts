@@ -34,7 +34,7 @@ export const INITIAL_TOKENS = screen<Answers>({
       isRecent: true,
       secret: 'initial_access_token',
       secretUse: ({ uses, expires_at: until }) =>
-        `It works for ${String(uses)} ${uses === 1 ? 'registration' : 'registrations'}, until ${exactTime(String(until))}. The program sends it as a Bearer token when it registers.`,
+        `It works for ${String(uses)} ${uses === 1 ? 'registration' : 'registrations'}, until ${exactTime(String(until))}. The program sends it as a Bearer token to /v2/oauth/register of the issuer.`,
     },
   ],
   names: ({ list }) => Object.fromEntries(list.initial_tokens.map((one) => [one.initial_token_id, one.name])),

@@ -2,6 +2,7 @@ import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import type { FiguresDocument } from '../../admin/figures.ts'
 import type { ServerDocument } from '../../admin/server.ts'
+import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import { href, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { noIcon, warnIcon, yesIcon } from '../icons.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
@@ -100,7 +101,7 @@ function toDo({ apis, issuer }: ServerDocument, clients: readonly ClientDocument
             'grantor api create --resource <uri> --scope <name>=<sentence>',
           ] as const,
         ]),
-    ...(clients.some((client) => client.used_at !== null && client.manages_itself)
+    ...(clients.some(({ used_at: used, client_id: client }) => used !== null && client !== CONSOLE_CLIENT_ID)
       ? []
       : [
           [

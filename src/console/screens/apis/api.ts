@@ -92,7 +92,7 @@ export const API = screen<Answers>({
           ],
         ])}
         ${section('Scopes', scopeTable(frame, api), frame.mayWrite ? html`<a href="${linkTo('apis', resource)}/scopes">Change the scopes</a>` : undefined)}
-        ${section('Credentials', credentials(frame, api))} ${section('How a client gets a token', request(api))}
+        ${section('Credentials', credentials(frame, api))} ${section('How a client gets a token', request(frame, api))}
         ${section('How to verify its tokens', verification(api, server))}
         ${frame.mayWrite ? html`<div class="danger-zone">${actions(frame, formsFor(frame, '', { ...api }, true))}</div>` : undefined}`,
     }
@@ -213,14 +213,14 @@ function credentials(frame: Frame, { introspection_id: id }: ApiDocument): Fragm
 }
 
 /** What a client sends that acts for itself or for an organization. */
-function request({ resource, scopes }: ApiDocument): Markup {
+function request({ issuer }: Frame, { resource, scopes }: ApiDocument): Markup {
   const scope = scopes.find(({ granted_to: to }) => to === 'users-and-machines' || to === 'approved-clients')?.name
   return html`<p class="hint">
       A client names the API by the parameter resource, or by scopes that only this API has. Without both, the audience
       (aud) of its token is the issuer, and the API refuses it. A client that acts for an organization names it by
       org_id, and is installed there.
     </p>
-    ${snippet('A token request without a user', requestCommand({ resource, ...(scope === undefined ? {} : { scope }) }))}`
+    ${snippet('A token request without a user', requestCommand(issuer, '…', { resource, ...(scope === undefined ? {} : { scope }) }))}`
 }
 
 /** Both ways. An opaque token has only one. */

@@ -1,5 +1,6 @@
 import type { ApiDocument } from '../../../admin/api/tasks.ts'
 import { forShell } from '../../../base/shell.ts'
+import { addressOf } from '../../../protocol/uri/server-address.ts'
 
 /** How an API verifies its tokens: parts of the programs of docs/resource-servers.md, which `npm run prove resource-servers` runs. */
 
@@ -17,6 +18,8 @@ const LIBRARY = "'jose'"
 /** Verifies a JWT with the keys of the server. */
 export function verifyRecipe({ jwt_type: type }: Pick<ApiDocument['tokens'], 'jwt_type'>, algorithm: string): string {
   return `import { createRemoteJWKSet, errors, jwtVerify } from ${LIBRARY}
+
+const { ISSUER, RESOURCE } = process.env
 
 const keys = createRemoteJWKSet(new URL(\`\${ISSUER}/v2/oauth/jwks\`))
 const checks = { issuer: ISSUER, audience: RESOURCE, typ: '${type}', algorithms: ['${algorithm}'], requiredClaims: ['exp'] }
@@ -36,7 +39,9 @@ async function verify(token) {
 }
 
 /** Asks the server about a token. */
-export const INTROSPECT_RECIPE = `/** The claims of an active token for this API; undefined for any other token. RFC 7662. */
+export const INTROSPECT_RECIPE = `const { ISSUER, API_ID, API_SECRET } = process.env
+
+/** The claims of an active token for this API; undefined for any other token. RFC 7662. */
 async function introspect(token) {
   const answer = await fetch(\`\${ISSUER}/v2/oauth/introspect\`, {
     method: 'POST',
@@ -54,7 +59,7 @@ async function introspect(token) {
 export const INTROSPECT_COMMAND = 'curl "$ISSUER/v2/oauth/introspect" -u "$API_ID:$API_SECRET" -d token=…'
 
 /** A whole token request of a client without a user. Without scope and resource, the audience of the token is the server. */
-export function requestCommand(members: Readonly<Record<string, string>>): string {
+export function requestCommand(issuer: string, client: string, members: Readonly<Record<string, string>>): string {
   const data = Object.entries(members).map(([name, value]) => ` --data-urlencode ${name}=${forShell(value)}`)
-  return `curl "$ISSUER/v2/oauth/token" -u "$CLIENT_ID:$CLIENT_SECRET" -d grant_type=client_credentials${data.join('')}`
+  return `curl ${forShell(addressOf(issuer, '/v2/oauth/token'))} -u ${forShell(client)}:… -d grant_type=client_credentials${data.join('')}`
 }

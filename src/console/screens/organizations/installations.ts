@@ -116,11 +116,19 @@ export const INSTALLATIONS = screen<Answers>({
                   The client names the organization by the parameter org_id, and the API by resource or by a scope of
                   it. Without both, the audience (aud) of the token is the issuer.
                 </p>
-                ${snippet('A token request for the organization', requestCommand({ org_id: organization.organization_id, resource: '…', scope: '…' }))}`,
+                ${snippet('A token request for the organization', exampleOf(frame, list.installations))}`,
             )
       }`,
   }),
 })
+
+/** The request of the newest client that can make it. */
+function exampleOf({ issuer }: Frame, installations: Answers['list']['installations']): string {
+  const usable = installations.filter(({ disabled_at: disabled }) => disabled === null)
+  const one = usable.find(({ scope }) => scope !== '') ?? usable[0]
+  const { client_id: client = '…', organization_id: organization = '…', scope = '' } = one ?? {}
+  return requestCommand(issuer, client, { org_id: organization, ...(scope === '' ? { resource: '…' } : { scope }) })
+}
 
 interface NewAnswers {
   readonly organization: OrganizationDocument
@@ -145,9 +153,9 @@ export const NEW_INSTALLATION = screen<NewAnswers>({
   ],
   names: () => ({}),
   view: ({ organization }, frame) => ({
-    title: INSTALL.label,
+    title: `${INSTALL.label} for ${organization.name}`,
     main: html`<div class="heading">
-        <h1>${INSTALL.label}</h1>
+        <h1>${INSTALL.label} for ${organizationName(frame, organization)}</h1>
         ${actions(frame, formOf(frame, INSTALL.task))}
       </div>
       <p>

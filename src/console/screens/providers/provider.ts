@@ -45,7 +45,7 @@ const FORMS: readonly ScreenForm[] = [
     label: 'Enable',
     done: 'Enabled',
     isRecent: true,
-    warning: 'Users can sign in there again, by the rules below.',
+    warning: 'Users can sign in there again, by the rules on its page.',
     already: { text: 'Already enabled', holds: (provider) => !isDisabled(provider) },
   },
   {

@@ -15,9 +15,12 @@ const CHECKS: Readonly<Record<string, string>> = {
 
 /** What the provider answered, and what it does not let be known. */
 export function testResult(answer: Members, { mayWrite }: Frame): Markup {
-  const { provider_id: provider, ok: isOk, findings } = answer as unknown as ProviderTestDocument
+  const { provider_id: provider, findings } = answer as unknown as ProviderTestDocument
   const ask = `${linkTo('providers', provider)}?ask=provider`
   const isOffered = findings.every(({ check, ok }) => check !== 'state' || ok)
+  // A provider is tested before it is offered.
+  const isOk = findings.every(({ check, ok }) => check === 'state' || ok)
+  const hasMetadata = findings.every(({ check, ok }) => check !== 'discovery' || ok)
   const isAsked = findings.some(({ check }) => check === 'request')
   return html`<section class="result" role="status" aria-label="Test of the connection">
     <header><h2>${isOk ? 'The connection works' : 'The connection does not work'}</h2></header>
@@ -33,6 +36,21 @@ export function testResult(answer: Members, { mayWrite }: Frame): Markup {
           </li>`,
       )}
     </ul>
+    ${
+      isOk && !isOffered
+        ? html`<div class="step">
+            <p>It is disabled: the sign-in page does not offer it.</p>
+            ${mayWrite ? html`<p class="actions"><a class="button" href="${ask}.enable">Enable…</a></p>` : undefined}
+          </div>`
+        : undefined
+    }
+    ${
+      hasMetadata
+        ? undefined
+        : html`<p class="hint">
+            A provider keeps its issuer. If that is wrong, delete the provider, and create it again.
+          </p>`
+    }
     ${
       isOk || !isOffered
         ? undefined

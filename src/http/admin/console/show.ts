@@ -5,7 +5,7 @@ import { LIST_LIMIT } from '../../../admin/page.ts'
 import { runTask } from '../../../admin/run-task.ts'
 import { pathParameters, type Administrator, type Task } from '../../../admin/task.ts'
 import { askPage, type Asking } from '../../../console/ask.ts'
-import { withScreens } from '../../../console/links.ts'
+import { listAddress, withScreens } from '../../../console/links.ts'
 import { filterBar } from '../../../console/parts.ts'
 import { outcomeNotice, type Outcome } from '../../../console/notice.ts'
 import { SCREENS } from '../../../console/screens.ts'
@@ -125,9 +125,8 @@ export async function render(
     reason: REASONS[code],
   })
   if (read.kind === 'refused') {
-    if (read.error.kind === 'unknown')
-      return answer(absentView(frame, read.error.message, screenAbove(visit.path)), 404)
-    if (frame.filters.length === 0) return answer(absentView(frame, read.error.message, screenAbove(visit.path)), 422)
+    if (read.error.kind === 'unknown') return answer(absentView(frame, found, read.error.message), 404)
+    if (frame.filters.length === 0) return answer(absentView(frame, found, read.error.message), 422)
     return answer(refusedView(frame, read.error.message), 422)
   }
   if (visit.query.get(SAVE) === NDJSON && screen.lines !== undefined)
@@ -236,13 +235,18 @@ const REASONS: Readonly<Record<number, Reason>> = {
   422: 'input_malformed',
 }
 
-function absentView(frame: Frame, text: string, back: string): View {
+/** What there was may have been deleted: the audit has its events. A role for one organization has no audit. */
+function absentView(frame: Frame, { screen, parameters }: Found, text: string): View {
   const title = 'There is nothing here'
+  const [object] =
+    screen.section === 'organizations' || frame.organization !== undefined ? [] : Object.entries(parameters)
+  const isOfAudit = object !== undefined && ['user_id', 'client_id'].includes(object[0])
   return {
     title,
     main: html`<div class="heading"><h1>${title}</h1></div>
       <p>${withScreens(frame, text)}</p>
-      <p><a href="${back}">Back</a></p>`,
+      ${isOfAudit ? html`<p>If it was deleted, <a href="${listAddress('audit', ...object)}">its events</a> are in the audit.</p>` : undefined}
+      <p><a href="${screenAbove(frame.place.path)}">Back</a></p>`,
   }
 }
 
@@ -269,6 +273,7 @@ export function frameOf(desk: Desk, { screen, parameters }: Found, visit: Visit,
   const place: Place = { path, parameters, query: texts, now: context.clock() }
   return {
     place,
+    issuer: context.issuer,
     organization: holder.organization,
     mayWrite,
     self: holder.user.id,

@@ -31,7 +31,7 @@ ul { list-style: none; }
 h1 { font-size: 1.25rem; line-height: 1.75rem; font-weight: 600; letter-spacing: -.01em; }
 h2 { font-size: .875rem; line-height: 1.25rem; font-weight: 600; }
 a { color: var(--ink); text-decoration: none; text-underline-offset: 2px; }
-a:hover { text-decoration: underline; }
+a:hover, p a:not(.button), .notice a { text-decoration: underline; }
 code, kbd { font: .8125rem/1.25rem ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; font-variant-ligatures: none; }
 kbd { padding: 0 5px; border: 1px solid var(--line); border-radius: 4px; background: var(--ground); color: var(--muted); font-size: .75rem; }
 svg { flex: none; width: 1rem; height: 1rem; fill: none; stroke: currentColor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
@@ -92,7 +92,6 @@ main:focus { outline: 0; }
 .heading { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; min-height: 40px; margin-bottom: 8px; }
 .heading .actions, .heading > .button { margin-left: auto; }
 .sub { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 12px; margin: -4px 0 16px; color: var(--muted); }
-.sub a { text-decoration: underline; }
 .actions { display: flex; flex-wrap: wrap; gap: 8px; }
 .notice { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; margin-bottom: 12px; padding: 8px 12px; border: 1px solid var(--line); border-left: 3px solid var(--good); border-radius: 6px; background: var(--card); }
 .notice.bad { border-left-color: var(--danger); }
@@ -195,6 +194,7 @@ fieldset > label.flag + label.flag { margin-top: 4px; }
 .step > * + *, .result { margin-top: 8px; }
 .result { margin-bottom: 16px; }
 .step a, .plate a, dt a { text-decoration: underline; }
+.plate a { color: inherit; }
 .snippet + *, .facts + .hint { margin-top: 12px; }
 .notice .note { flex-basis: 100%; }
 .secret, .address { padding: 12px; }
@@ -218,6 +218,7 @@ const situations = `
 @media (max-width: 720px) {
   .page { padding: 0 16px 32px; }
   .search kbd { display: none; }
+  .menu + nav { width: calc(100% - 32px); }
   .account summary { max-width: 128px; }
   nav li a, .button, .account summary, input, select, .pages a { min-height: 44px; }
   .pages a, .set a { display: inline-flex; align-items: center; min-height: 44px; }

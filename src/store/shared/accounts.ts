@@ -47,9 +47,9 @@ const DELETE_OWN = [
   shared(`delete from identities where ${eachOf('identities', 'user_id = :userId')}`),
   shared('delete from identity_proofs where user_id = :userId'),
 ]
-/** An import may give the id to a user again, whose not-before time would not end what a clock that was ahead issued (threats.md STO-13). */
 const CODES = `user_id = :userId and status = 'approved'`
 const GRANTS = 'user_id = :userId and revoked_at is null'
+/** An import may give the id to a user again, whose not-before time would not end what a clock that was ahead issued (threats.md STO-13). */
 const END_GRANTED = [
   shared(`update authorizations set status = 'burned' where ${eachOf('authorizations', CODES)}`),
   shared(`update grants set revoked_at = created_at where ${eachOf('grants', GRANTS)}`),

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { UserId } from '../../src/protocol/ids.ts'
 import { ConsoleBrowser, giveRole, leadsTo } from '../../tools/console-browser.ts'
 import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
 import { perform, type Members } from '../support/tasks.ts'
@@ -163,7 +162,7 @@ test('an id of what was deleted leads to a page that leads to its events', async
 test('the audit does not say that a user did what anybody can do in the name of the user', async () => {
   stage.server.context.report({
     event: 'sign-in.failed',
-    userId: mine.user_id as UserId,
+    userId: mine.user_id,
     details: { reason: 'wrong-credentials', account: 'digest' },
   })
   const { body } = await open('/audit?event=sign-in.failed')

@@ -2,6 +2,8 @@ import pg from 'pg'
 import { coversAll } from '../../src/endpoints/sign-in/changing-session.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import { after } from '../../src/base/brand.ts'
+import { SHARD_KEYS } from '../../src/store/postgres/distribution.ts'
+import { NAMED_BY } from '../../src/store/postgres/user-rows.ts'
 import type { FigureRecord } from '../../src/ports/records/figures.ts'
 import type { Findings } from '../findings.ts'
 import { anAccount } from './imports.ts'
@@ -158,14 +160,6 @@ const MACHINES = `select nodename || ':' || nodeport as machine from pg_dist_nod
 /** The names of shards end with their numbers. */
 const STATEMENTS = `select coalesce(sum(calls), 0)::int as count from pg_stat_statements join pg_database on oid = dbid
   where datname = current_database() and query ~ '_[0-9]{6}'`
-/** The columns with the names of rows, and the tables that they are named by. */
-const TABLES = {
-  sessions: ['session_id', ['sessions']],
-  identities: ['identity_key', ['identities']],
-  authorizations: ['authorization_id', ['authorizations']],
-  grants: ['grant_id', ['authorizations', 'grants']],
-} as const
-
 /** Counts the statements on shards of operations alone, if all machines have the extension pg_stat_statements. */
 export async function proveShards(url: string, store: StoreDriver, findings: Findings): Promise<readonly string[]> {
   const coordinator = await connect(url)
@@ -195,7 +189,8 @@ export async function proveShards(url: string, store: StoreDriver, findings: Fin
 export async function proveNames(url: string, findings: Findings): Promise<string> {
   const client = await connect(url)
   let count = 0
-  for (const [table, [key, namedBy]] of Object.entries(TABLES)) {
+  for (const [table, namedBy] of Object.entries(NAMED_BY)) {
+    const key = SHARD_KEYS[table] ?? ''
     const named = await client.query({
       text: 'select user_id, row_key from user_rows where row_table = any($1)',
       values: [namedBy],

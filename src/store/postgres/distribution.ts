@@ -109,7 +109,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
     `insert into user_rows (user_id, row_table, row_key) select user_id, 'identities', identity_key from identities`,
     `insert into user_rows (user_id, row_table, row_key)
        select user_id, 'authorizations', authorization_id from authorizations where user_id is not null
-       union select user_id, 'authorizations', grant_id from grants`,
+       union select user_id, case when provider_id is null then 'authorizations' else 'grants' end, grant_id from grants`,
     'delete from emails',
     'insert into emails (email, user_id) select email, user_id from users where email is not null',
     'drop index if exists users_email',

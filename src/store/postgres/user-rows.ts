@@ -45,7 +45,7 @@ const FORGET = shared(
 )
 
 /** The tables by whose names the rows of a table are found. */
-const NAMED_BY = {
+export const NAMED_BY = {
   sessions: ['sessions'],
   authorizations: ['authorizations'],
   identities: ['identities'],
@@ -57,10 +57,12 @@ type Purpose = 'decide' | 'read'
 
 type Named = Readonly<Record<string, Value>>
 
+/** Names a row, if it has no name. */
 export function* nameRow(row: UserRow): Steps<void> {
   yield* rows(NAME, row)
 }
 
+/** Removes names. */
 export function* forgetRows(removed: readonly UserRow[]): Steps<void> {
   if (removed.length === 0) return
   const all = (member: keyof UserRow): string => listOf([...new Set(removed.map((row) => row[member]))])

@@ -139,7 +139,8 @@ interface SecretUse {
 }
 
 const OF_PERSON = 'Hand it to the person over a way that only the person reads.'
-const OF_PROGRAM = 'Keep it where only the program that uses it reads it.'
+/** Who may read the secret of a program. */
+export const OF_PROGRAM = 'Keep it where only the program that uses it reads it.'
 
 /** A secret, which is shown once. `back`: the page on which the person goes on. */
 export function secretPage(form: ScreenForm, secret: string, use: SecretUse, back: string): View {

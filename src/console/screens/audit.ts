@@ -60,12 +60,14 @@ export function events(frame: Frame, { events: rows, names, next }: Listed, none
   })
 }
 
-/** Anybody may have typed the address of the user. */
-const BY_ANYBODY = 'sign-in.failed'
+/** Whether the user of an event did it. Anybody may have typed the address at a sign-in that failed. */
+function isByUser({ event, actor }: AuditEntryDocument): boolean {
+  return actor === null && event !== 'sign-in.failed'
+}
 
 /** The administrator who did it, or the user, with a link to all that they did. */
-function who(frame: Frame, { event, actor, user_id: user }: AuditEntryDocument, names: Texts): Fragment {
-  const doer = actor ?? (event === BY_ANYBODY ? null : user)
+function who(frame: Frame, entry: AuditEntryDocument, names: Texts): Fragment {
+  const doer = isByUser(entry) ? entry.user_id : entry.actor
   if (doer === null) return html`<span class="muted none">–</span>`
   const name = html`<bdi>${names[doer] ?? doer}</bdi>`
   // A role for one organization has no audit.
@@ -73,14 +75,11 @@ function who(frame: Frame, { event, actor, user_id: user }: AuditEntryDocument, 
   return html`<a href="${listAddress('audit', 'actor', doer)}">${name}</a>`
 }
 
-function about(
-  frame: Frame,
-  { event, actor, client_id: client, user_id: user, organization_id: organization }: AuditEntryDocument,
-  names: Texts,
-): Fragment {
+function about(frame: Frame, entry: AuditEntryDocument, names: Texts): Fragment {
+  const { client_id: client, user_id: user, organization_id: organization } = entry
   const parts: Markup[] = [
     ...(client === null ? [] : [named(frame, 'clients', client, names)]),
-    ...(user === null || (actor === null && event !== BY_ANYBODY) ? [] : [named(frame, 'users', user, names)]),
+    ...(user === null || isByUser(entry) ? [] : [named(frame, 'users', user, names)]),
     ...(organization === null ? [] : [named(frame, 'organizations', organization, names)]),
   ]
   return parts.length === 0

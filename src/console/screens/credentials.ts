@@ -1,5 +1,6 @@
 import type { AdminCredentialDocument } from '../../admin/admin.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
+import { OF_PROGRAM } from '../ask.ts'
 import { linkTo } from '../links.ts'
 import { actions, asking, chip, exactTime, formOf, id, name, nothing, table, time } from '../parts.ts'
 import { screen, type Frame, type Members, type ScreenForm } from '../screen.ts'
@@ -96,7 +97,7 @@ export const CREDENTIALS = screen<Answers>({
 
 /** Where a program sends the token: docs/administration.md, docs/metrics.md. */
 function useOf({ access, organization_id: organization, expires_at: until }: Members): string {
-  const care = `It is valid until ${exactTime(String(until))}. Keep it where only the program that uses it reads it.`
+  const care = `It is valid until ${exactTime(String(until))}. ${OF_PROGRAM}`
   if (access === 'metrics')
     return `${care} The program sends it as a Bearer token to /metrics, at the address of this console.`
   const of = typeof organization === 'string' ? `organizations/${organization}/members` : 'clients'

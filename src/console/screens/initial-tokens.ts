@@ -1,4 +1,5 @@
 import type { InitialTokenDocument } from '../../admin/client/initial-token.ts'
+import { REGISTER_PATH } from '../../protocol/uri/server-address.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { chip, exactTime, name, nothing, scopes, table, time } from '../parts.ts'
 import { screen, type Frame, type Members } from '../screen.ts'
@@ -34,7 +35,7 @@ export const INITIAL_TOKENS = screen<Answers>({
       isRecent: true,
       secret: 'initial_access_token',
       secretUse: ({ uses, expires_at: until }) =>
-        `It works for ${String(uses)} ${uses === 1 ? 'registration' : 'registrations'}, until ${exactTime(String(until))}. The program sends it as a Bearer token to /v2/oauth/register of the issuer.`,
+        `It works for ${String(uses)} ${uses === 1 ? 'registration' : 'registrations'}, until ${exactTime(String(until))}. The program sends it as a Bearer token to ${REGISTER_PATH} of the issuer.`,
     },
   ],
   names: ({ list }) => Object.fromEntries(list.initial_tokens.map((one) => [one.initial_token_id, one.name])),

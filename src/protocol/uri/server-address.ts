@@ -1,5 +1,7 @@
 /** Where APIs find what they verify tokens with, and ask about them. */
 export const [JWKS_PATH, INTROSPECT_PATH] = ['/v2/oauth/jwks', '/v2/oauth/introspect'] as const
+/** Where clients get tokens, and register. */
+export const [TOKEN_PATH, REGISTER_PATH] = ['/v2/oauth/token', '/v2/oauth/register'] as const
 
 /** Returns the full address of a path of this server. It never depends on the request's Host header (threats.md UI-12). */
 export function addressOf(issuer: string, path: string): string {

@@ -1,6 +1,6 @@
 import type { ApiDocument } from '../../../admin/api/tasks.ts'
 import { forShell } from '../../../base/shell.ts'
-import { addressOf } from '../../../protocol/uri/server-address.ts'
+import { addressOf, TOKEN_PATH } from '../../../protocol/uri/server-address.ts'
 
 /** How an API verifies its tokens: parts of the programs of docs/resource-servers.md, which `npm run prove resource-servers` runs. */
 
@@ -61,5 +61,5 @@ export const INTROSPECT_COMMAND = 'curl "$ISSUER/v2/oauth/introspect" -u "$API_I
 /** A whole token request of a client without a user. Without scope and resource, the audience of the token is the server. */
 export function requestCommand(issuer: string, client: string, members: Readonly<Record<string, string>>): string {
   const data = Object.entries(members).map(([name, value]) => ` --data-urlencode ${name}=${forShell(value)}`)
-  return `curl ${forShell(addressOf(issuer, '/v2/oauth/token'))} -u ${forShell(client)}:… -d grant_type=client_credentials${data.join('')}`
+  return `curl ${forShell(addressOf(issuer, TOKEN_PATH))} -u ${forShell(client)}:… -d grant_type=client_credentials${data.join('')}`
 }

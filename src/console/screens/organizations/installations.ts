@@ -153,9 +153,9 @@ export const NEW_INSTALLATION = screen<NewAnswers>({
   ],
   names: () => ({}),
   view: ({ organization }, frame) => ({
-    title: `${INSTALL.label} for ${organization.name}`,
+    title: INSTALL.label,
     main: html`<div class="heading">
-        <h1>${INSTALL.label} for ${organizationName(frame, organization)}</h1>
+        <h1>${INSTALL.label}</h1>
         ${actions(frame, formOf(frame, INSTALL.task))}
       </div>
       <p>

@@ -236,16 +236,14 @@ const REASONS: Readonly<Record<number, Reason>> = {
 }
 
 /** What there was may have been deleted: the audit has its events. A role for one organization has no audit. */
-function absentView(frame: Frame, { screen, parameters }: Found, text: string): View {
+function absentView(frame: Frame, { parameters }: Found, text: string): View {
   const title = 'There is nothing here'
-  const [object] =
-    screen.section === 'organizations' || frame.organization !== undefined ? [] : Object.entries(parameters)
-  const isOfAudit = object !== undefined && ['user_id', 'client_id'].includes(object[0])
+  const object = Object.entries(parameters).find(([name]) => name === 'user_id' || name === 'client_id')
   return {
     title,
     main: html`<div class="heading"><h1>${title}</h1></div>
       <p>${withScreens(frame, text)}</p>
-      ${isOfAudit ? html`<p>If it was deleted, <a href="${listAddress('audit', ...object)}">its events</a> are in the audit.</p>` : undefined}
+      ${object !== undefined && frame.organization === undefined ? html`<p>If it was deleted, <a href="${listAddress('audit', ...object)}">its events</a> are in the audit.</p>` : undefined}
       <p><a href="${screenAbove(frame.place.path)}">Back</a></p>`,
   }
 }

@@ -204,12 +204,20 @@ test('a person who may only read tests one provider at a time, and the console s
   assert.match((await reader.press(asked, 'provider.test')).body, /The connection works/)
 })
 
+test('a provider that works is said to work before it is offered to users', async (t) => {
+  const host = await openProviderHost(t)
+  await addProvider(stage.server, host, {}, { id: 'early' })
+  await perform(stage.server.context, 'provider.disable', { provider_id: 'early' })
+  const tested = await browser.press(await browser.console.get('/console/providers/early'), 'provider.test')
+  assert.match(tested.body, /The connection works[^]*It is disabled[^]*ask=provider\.enable/)
+})
+
 test('CON-10: the token of credentials is shown once and works, until they are revoked', async () => {
   const asked = await ask('credentials', 'admin.create')
   const form = { name: 'Pipeline', access: 'read', days: '30' }
   const made = await browser.press(asked, 'admin.create', form)
   const token = /gad_[\w-]+/.exec(made.body)?.[0] ?? assert.fail(made.body)
-  assert.match(made.body, /It is valid\s+until \d+ \w+ \d{4}[^]*Keep it where only the program/)
+  assert.match(made.body, /It is valid\s+until \d+ \w+ \d{4}[^]*Keep it where only the program[^]*\/admin\/v1\/clients/)
   const read = async () => {
     const headers = { authorization: `Bearer ${token}` }
     return (await stage.server.injectAdmin({ method: 'GET', url: '/admin/v1/clients', headers })).statusCode

@@ -2,6 +2,19 @@ import type { IncomingMessage } from 'node:http'
 import { invalidRequest, OAuthError } from '../protocol/errors.ts'
 import { problem, type Problem } from '../base/validation.ts'
 
+/** Gets a body as it arrives. */
+export interface BodyReader {
+  /** Returns false for a body that is refused. The stream then discards the rest. */
+  readonly take: (piece: Buffer) => boolean
+  readonly end: () => void
+}
+
+/** A request that gives its body to a reader without the events of a stream, which cost a tenth of a small request. */
+export interface Handing {
+  /** false: some of the body has arrived, so that only a stream has all of it. */
+  readonly handTo: (reader: BodyReader) => boolean
+}
+
 /** Bytes. The largest registration of any known client is a tenth of that. */
 const BODY_LIMIT = 16 * 1024
 
@@ -12,7 +25,7 @@ const BODY_LIMIT = 16 * 1024
  * @throws OAuthError invalid_request, the error of `tooLarge`, and server_error when another part of the program has read the body
  */
 export function readBody(
-  message: IncomingMessage,
+  message: IncomingMessage & Partial<Handing>,
   tooLarge: (problems: readonly Problem[]) => OAuthError,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -28,15 +41,20 @@ export function readBody(
       const ctx = { max_bytes: BODY_LIMIT }
       reject(tooLarge([problem(['body'], 'too_large', 'The body is too large.', null, ctx)]))
     }
-    const take = (piece: Buffer): void => {
-      if (length + piece.length > BODY_LIMIT) return refuse()
+    const take = (piece: Buffer): boolean => {
+      if (length + piece.length > BODY_LIMIT) {
+        refuse()
+        return false
+      }
       body = length === 0 ? piece : append(body, length, piece)
       length += piece.length
+      return true
     }
     // The caller closed the connection before the end of the body.
     message.on('error', () => reject(invalidRequest('parameter_malformed')))
     if (Number(message.headers['content-length']) > BODY_LIMIT) return refuse()
-    message.on('data', take).on('end', () => resolve(length === body.length ? body : body.subarray(0, length)))
+    const end = (): void => resolve(length === body.length ? body : body.subarray(0, length))
+    if (message.handTo?.({ take, end }) !== true) message.on('data', take).on('end', end)
   })
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage as Message, Server, ServerResponse as Response } from 'node:http'
 import type { Socket } from 'node:net'
 import { FORWARDED_ADDRESS_IGNORED } from '../ports/observers.ts'
+import type { BodyReader, Handing } from './body.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import { networkOf } from './network.ts'
 import { IncomingMessage, ServerResponse } from './node-http.ts'
@@ -79,16 +80,40 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
     }
   }
 
-  class BoundedMessage extends IncomingMessage {
+  class BoundedMessage extends IncomingMessage implements Handing {
     private chunks = 0
     private bytes = 0
+    private reader: BodyReader | undefined
+
+    handTo(reader: BodyReader): boolean {
+      if (this.chunks > 0 || this.complete) return false
+      this.reader = reader
+      return true
+    }
+
+    /** Node.js calls this too when the response is sent. A body with a reader has nothing to resume. */
+    override resume(): this {
+      return this.reader === undefined ? super.resume() : this
+    }
 
     /** The parser calls this with each piece of the body, before Node.js keeps it, and with null at the end of the body. */
     override push(piece: Buffer | null): boolean {
-      if (piece === null) return super.push(null)
+      const { reader } = this
+      if (piece === null) {
+        if (reader === undefined) return super.push(null)
+        reader.end()
+        return false
+      }
       this.chunks += 1
       this.bytes += piece.length
-      if (this.bytes <= READ_LIMIT && (this.chunks <= CHUNK_LIMIT || !isChunked(this))) return super.push(piece)
+      if (this.bytes <= READ_LIMIT && (this.chunks <= CHUNK_LIMIT || !isChunked(this))) {
+        if (reader === undefined) return super.push(piece)
+        if (reader.take(piece)) return true
+        // As a stream, no more is read at once than Node.js buffers, so that the answer is sent before the limit closes the connection.
+        this.reader = undefined
+        this.resume()
+        return false
+      }
       hangUp(requests.of(this.socket), this.socket)
       return false
     }

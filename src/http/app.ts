@@ -4,14 +4,8 @@ import { FORWARDED_ADDRESS_IGNORED } from '../ports/observers.ts'
 import { refuseBytes } from './broken-request.ts'
 import type { Listener } from './listener.ts'
 import { createServer } from './node-http.ts'
+import { TIMEOUTS } from './prepared-response.ts'
 
-/** How long a slow request may hold a connection (threats.md NET-03). */
-export const TIMEOUTS = {
-  requestTimeout: 30_000,
-  headersTimeout: 30_000,
-  keepAliveTimeout: 65_000,
-  connectionsCheckingInterval: 5_000,
-}
 /** How long a connection may transfer no data. */
 export const SILENCE_TIMEOUT_MS = 60_000
 

@@ -4,7 +4,8 @@ import { FORWARDED_ADDRESS_IGNORED } from '../ports/observers.ts'
 import type { BodyReader, Handing } from './body.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import { networkOf } from './network.ts'
-import { IncomingMessage, ServerResponse } from './node-http.ts'
+import { IncomingMessage, type ServerResponse } from './node-http.ts'
+import { PreparedResponse } from './prepared-response.ts'
 import type { Proxies, Sender } from './proxies.ts'
 import { openShares, openSiteShares } from './shares.ts'
 import { hasRoom, openUnanswered, type UnansweredRequest } from './unanswered.ts'
@@ -65,7 +66,7 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
     socket.once('close', () => open.remove(network, 1))
   }
 
-  class CountedResponse extends ServerResponse {
+  class CountedResponse extends PreparedResponse {
     readonly [REQUEST]: UnansweredRequest
 
     constructor(...parameters: ConstructorParameters<typeof ServerResponse>) {

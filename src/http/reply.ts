@@ -5,6 +5,7 @@ import type { ErrorPage, ErrorProblem, Page } from '../ports/pages.ts'
 import { StoreUnavailable } from '../ports/store.ts'
 import { OAuthError, unavailable } from '../protocol/errors.ts'
 import type { Renderer } from '../web/render.ts'
+import { encodingOf, PreparedResponse } from './prepared-response.ts'
 import type { CookieJar } from './session.ts'
 
 /** The response to write, and the id of the request, which the response repeats. */
@@ -47,9 +48,12 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
   }
   const plainHeaders = flatten({ ...common, 'Content-Type': 'application/json' })
   const jsonHeaders = [plainHeaders, [...plainHeaders, ...flatten(CORS_HEADERS)]] as const
-  const secretHeaders = jsonHeaders.map((headers) => [...headers, ...flatten(NO_STORE)])
+  const secretHeaders = [
+    prepare([...jsonHeaders[0], ...flatten(NO_STORE)]),
+    prepare([...jsonHeaders[1], ...flatten(NO_STORE)]),
+  ] as const
   /** For requests without Origin, which no script of another origin sends. These answers are not cached, so no script receives one later. */
-  const plainSecretHeaders = [...plainHeaders, ...flatten(ANY_ORIGIN), ...flatten(NO_STORE)]
+  const plainSecretHeaders = prepare([...plainHeaders, ...flatten(ANY_ORIGIN), ...flatten(NO_STORE)])
   const emptyHeaders = [{}, CORS_HEADERS].map((more) => flatten({ ...common, ...more, ...NO_STORE }))
   const redirectHeaders = flatten({ ...common, ...NO_STORE, 'Referrer-Policy': 'no-referrer' })
   const pageHeaders = [
@@ -109,8 +113,8 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
           const { maxAgeSeconds, status, body } = answer
           if (maxAgeSeconds === undefined) {
             const isPlain = cors && target.response.req.headers.origin === undefined
-            const headers = isPlain ? plainSecretHeaders : secretHeaders[Number(cors)]
-            return write(target, status, JSON.stringify(body), headers, [])
+            const headers = isPlain ? plainSecretHeaders : secretHeaders[cors ? 1 : 0]
+            return writeJson(target, status, body, headers, [])
           }
           return write(target, status, publicText(body), jsonHeaders[Number(cors)], [
             'Cache-Control',
@@ -118,7 +122,7 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
           ])
         }
         case 'download':
-          return write(target, 200, JSON.stringify(answer.body, undefined, 2), secretHeaders[0], [
+          return write(target, 200, JSON.stringify(answer.body, undefined, 2), secretHeaders[0].list, [
             'Content-Disposition',
             `attachment; filename="${answer.filename}"`,
             ...flatten(SAME_ORIGIN),
@@ -143,9 +147,8 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
     },
     sendError(target, error, cors) {
       const { retryAfterSeconds, status, headers } = error
-      const body = errorBody(error)
       const more = [...flatten(headers), ...retryAfter(retryAfterSeconds)]
-      write(target, status, JSON.stringify(body), secretHeaders[Number(cors)], more)
+      writeJson(target, status, errorBody(error), secretHeaders[cors ? 1 : 0], more)
     },
     sendErrorPage(target, error, language) {
       const { status, headers, retryAfterSeconds } = error
@@ -173,6 +176,21 @@ function writeEmpty(
   response.writeHead(status, [...(headers ?? []), REQUEST_ID_HEADER, requestId]).end()
 }
 
+function writeJson(
+  target: Target,
+  status: number,
+  body: object,
+  { list, lines }: PreparedHeaders,
+  more: readonly string[],
+): void {
+  const { response, requestId } = target
+  const text = JSON.stringify(body)
+  if (more.length === 0 && response instanceof PreparedResponse) {
+    if (response.sendPrepared(status, `${lines}${REQUEST_ID_HEADER}: ${requestId}\r\n`, text)) return
+  }
+  write(target, status, text, list, more)
+}
+
 function write(
   { response, requestId }: Target,
   status: number,
@@ -189,12 +207,21 @@ function write(
     'Content-Length',
     String(length),
   ])
-  // Node.js joins the headers and the body into one string, and writes it faster when each character is one byte.
-  response.end(text, length === text.length ? 'latin1' : 'utf8')
+  response.end(text, encodingOf(text, length))
 }
 
 function retryAfter(seconds: number | undefined): readonly string[] {
   return seconds === undefined ? [] : ['Retry-After', String(seconds)]
+}
+
+/** Headers of many answers: as a list, and as the lines of a response. */
+interface PreparedHeaders {
+  readonly list: readonly string[]
+  readonly lines: string
+}
+
+function prepare(list: readonly string[]): PreparedHeaders {
+  return { list, lines: list.map((text, index) => `${text}${index % 2 === 0 ? ': ' : '\r\n'}`).join('') }
 }
 
 /** Name, value, name, value …: the form that Node.js writes without converting it. */

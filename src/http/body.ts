@@ -9,9 +9,9 @@ export interface BodyReader {
   readonly end: () => void
 }
 
-/** A request that gives its body to a reader without the events of a stream, which cost a tenth of a small request. */
+/** A request that gives its body to a reader without the events of a stream, which take a tenth of the time of a small request. */
 export interface Handing {
-  /** false: some of the body has arrived, so that only a stream has all of it. */
+  /** Returns false where some of the body has arrived, so that only the stream has all of it. */
   readonly handTo: (reader: BodyReader) => boolean
 }
 
@@ -20,7 +20,7 @@ const BODY_LIMIT = 16 * 1024
 
 /**
  * Reads the whole body of a request. A body over the limit is discarded, whether or not Content-Length announced its size,
- * and rejected with the error of `tooLarge`.
+ * and rejected with the error of `tooLarge`. A request of a host's server, and one whose body has begun to arrive, is read as a stream.
  *
  * @throws OAuthError invalid_request, the error of `tooLarge`, and server_error when another part of the program has read the body
  */

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { readBody } from '../../src/http/body.ts'
+import { connectionLimits } from '../../src/http/connection-limits.ts'
+import { openConnections } from '../../src/http/connections.ts'
+import { openProxies } from '../../src/http/proxies.ts'
 import { openTestServer } from '../support/server.ts'
 import { assertError } from '../support/error-answer.ts'
 import { ask, exchange, openSocket, parseAnswers } from '../support/hosts/raw-socket.ts'
@@ -62,6 +69,30 @@ test('a body that arrives byte by byte is read as one body', async (t) => {
   const [answer] = parseAnswers(Buffer.concat(received).toString())
   assert.equal(answer?.status, 201)
   assert.match(answer.body, /Grüße|Gr\\u00fc/)
+})
+
+test('a body is whole, however much of it has arrived before it is read', async (t) => {
+  const { Message } = openConnections(
+    openProxies([], () => undefined),
+    connectionLimits('public'),
+  )
+  const http = createServer({ IncomingMessage: Message }, async (message, response) => {
+    if (message.url === '/later') while (message.readableLength < 3) await setImmediate()
+    if (message.url === '/complete') while (!message.complete) await setImmediate()
+    response.end(await readBody(message, () => assert.fail('The body is small.')))
+  })
+  t.after(() => http.close())
+  await once(http.listen(0, '127.0.0.1'), 'listening')
+  const server = { origin: `http://127.0.0.1:${(http.address() as AddressInfo).port}` }
+  for (const path of ['/', '/later', '/complete']) {
+    const socket = openSocket(t, server)
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 6\r\n\r\nabc`)
+    if (path === '/') await once(http, 'request')
+    socket.write('def')
+    const received: Buffer[] = []
+    for await (const piece of socket) received.push(piece as Buffer)
+    assert.equal(parseAnswers(Buffer.concat(received).toString())[0]?.body, 'abcdef', path)
+  }
 })
 
 test('NET-18: a body of many small chunks is read as one body', async (t) => {

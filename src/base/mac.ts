@@ -17,6 +17,8 @@ export function openMac(algorithm: keyof typeof SIZES, key: Buffer): Mac {
   const { block, digest } = SIZES[algorithm]
   const inner = Buffer.alloc(block + TEXT_LIMIT, 0x36)
   const outer = Buffer.alloc(block + digest, 0x5c)
+  /** The beginnings of `inner`, by their length: few texts differ in it. */
+  const beginnings: Buffer[] = []
   for (const [index, byte] of key.entries()) {
     inner[index] = byte ^ 0x36
     outer[index] = byte ^ 0x5c
@@ -24,7 +26,8 @@ export function openMac(algorithm: keyof typeof SIZES, key: Buffer): Mac {
   return (text) => {
     if (text.length * BYTES_PER_UNIT > TEXT_LIMIT) return createHmac(algorithm, key).update(text).digest('base64url')
     const end = block + inner.write(text, block)
-    outer.write(hash(algorithm, inner.subarray(0, end), 'latin1'), block, 'latin1')
+    const beginning = (beginnings[end] ??= inner.subarray(0, end))
+    outer.write(hash(algorithm, beginning, 'latin1'), block, 'latin1')
     return hash(algorithm, outer, 'base64url')
   }
 }

@@ -33,10 +33,8 @@ export function parseForm(text: string, most = PARAMETER_LIMIT): Parameters | un
     if (first.has(name)) further.push([name, value])
     else first.set(name, value)
   }
-  return parametersOf(first, further)
+  return new FormParameters(first, further)
 }
-
-export const NO_PARAMETERS: Parameters = parametersOf(new Map(), [])
 
 /** Decodes one form-urlencoded component. Returns undefined if it is malformed. */
 export function decode(text: string): string | undefined {
@@ -61,24 +59,37 @@ export function isMediaType(header: string | undefined, type: string): boolean {
   return charset === undefined || /^ *charset=(utf-8|"utf-8") *$/.test(charset)
 }
 
-/** `first` has the first value of each parameter, `further` the other ones of those that are repeated, which few forms have. */
-function parametersOf(
-  first: ReadonlyMap<string, string>,
-  further: readonly (readonly [name: string, value: string])[],
-): Parameters {
-  const names = [...first.keys()]
-  return {
-    get(name) {
-      const value = first.get(name)
-      return value === '' ? undefined : value
-    },
-    all(name) {
-      const value = first.get(name)
-      if (value === undefined) return []
-      const more = further.flatMap(([other, text]) => (other === name ? [text] : []))
-      return [value, ...more].filter((text) => text !== '')
-    },
-    repeated: further.length === 0 ? [] : names.filter((name) => further.some(([other]) => other === name)),
-    names,
+class FormParameters implements Parameters {
+  private readonly first: ReadonlyMap<string, string>
+  private readonly further: readonly (readonly [name: string, value: string])[]
+
+  /** `first` has the first value of each parameter, `further` the other ones of those that are repeated, which few forms have. */
+  constructor(first: ReadonlyMap<string, string>, further: readonly (readonly [name: string, value: string])[]) {
+    this.first = first
+    this.further = further
+  }
+
+  get names(): readonly string[] {
+    return [...this.first.keys()]
+  }
+
+  get repeated(): readonly string[] {
+    const { further } = this
+    return further.length === 0 ? NONE : this.names.filter((name) => further.some(([other]) => other === name))
+  }
+
+  get(name: string): string | undefined {
+    const value = this.first.get(name)
+    return value === '' ? undefined : value
+  }
+
+  all(name: string): readonly string[] {
+    const value = this.first.get(name)
+    if (value === undefined) return NONE
+    const more = this.further.flatMap(([other, text]) => (other === name ? [text] : []))
+    return [value, ...more].filter((text) => text !== '')
   }
 }
+
+const NONE: readonly string[] = []
+export const NO_PARAMETERS: Parameters = new FormParameters(new Map(), [])

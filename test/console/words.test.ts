@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ConsoleBrowser, giveRole, leadsTo } from '../../tools/console-browser.ts'
+import { registerClient } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
 import { perform, type Members } from '../support/tasks.ts'
 
@@ -108,6 +109,15 @@ test('the audit finds the events of a user who was deleted, by a chosen id too',
   assert.ok(events.length > 0)
   const found = await open(`/audit?user_id=${String(user)}`)
   assert.deepEqual([found.statusCode, found.body.match(/<tr data-row/g)?.length], [200, events.length])
+  const chosen = await run('client.create', { client_name: 'Payroll', client_id: 'payroll' })
+  await run('client.delete', { client_id: chosen['client_id'] })
+  const first = await open('/audit?client_id=payroll')
+  assert.match(first.body, /client\.deleted/)
+  for (let count = 0; count < 2; count += 1) {
+    await registerClient(stage.server, { client_name: 'payroll' })
+    const { statusCode, body } = await open('/audit?client_id=payroll')
+    assert.deepEqual([statusCode, /client\.deleted/.test(body)], [200, true], 'A stranger took the id as a name.')
+  }
   const never = await open('/audit?user_id=never-there')
   assert.deepEqual([never.statusCode, /There is no user named/.test(never.body)], [422, true])
 })

@@ -74,6 +74,13 @@ test('to install a client its name is enough, an empty scope is warned of, and t
     ),
   )
   assert.match(done.body, /audience \(aud\) of the token is the issuer/)
+
+  // HTTP Basic would end this id at its colon.
+  const { organization_id: other } = await run('organization.create', { name: 'Colons' })
+  const colon = { client_id: 'billing:eu', client_name: 'Colon', grant_types: ['client_credentials'] }
+  const { client_id: client } = await run('client.create', colon)
+  await run('installation.install', { organization_id: other, client_id: client, scope: '' })
+  assert.match((await open(`/organizations/${String(other)}/installations`)).body, / -u billing%3Aeu:… -d/)
 })
 
 test('the page of a user leads to the organizations of the user', async () => {

@@ -137,6 +137,12 @@ test('rows with long names are chosen few at a time, and no address that a form 
   assert.match((await browser.console.get(done)).body, /Scopes approved/)
 })
 
+test('a sign-in on the way to an address that is too long leads to the console', async () => {
+  const other = new ConsoleBrowser(stage.server)
+  const { statusCode, body } = await other.open(`/console/apis/${'x'.repeat(4000)}`)
+  assert.deepEqual([statusCode, /<h1>Overview/.test(body)], [200, true], body)
+})
+
 function csrfOf(path: string): string {
   return stage.server.context.secrets.digest('csrf', ['console', grantIdIn(browser), path])
 }

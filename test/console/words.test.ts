@@ -125,6 +125,9 @@ test('the audit finds the events of a user who was deleted, by a chosen id too',
     const { statusCode, body } = await open('/audit?client_id=payroll')
     assert.deepEqual([statusCode, /client\.deleted/.test(body)], [200, true], 'A stranger took the id as a name.')
   }
+  const [, ofRecord = ''] =
+    /href="\/console(\/audit\?client_id=gcc_[^"]+)"/.exec((await open('/clients/payroll')).body) ?? []
+  assert.match((await open(ofRecord)).body, /client\.deleted/)
   const never = await open('/audit?user_id=never-there')
   assert.deepEqual([never.statusCode, /There is no user named/.test(never.body)], [422, true])
 })

@@ -1,6 +1,7 @@
 import { rowsIn, type InputField } from '../admin/input-fields.ts'
 import { pathParameters } from '../admin/task.ts'
 import { findTask } from '../admin/tasks.ts'
+import { parseJson } from '../base/json.ts'
 import { SECRET_MEMBERS } from '../protocol/client/keys.ts'
 import { code, html, lines, type Fragment, type Markup } from '../web/markup.ts'
 import type { Offered, ScreenForm, Texts } from './screen.ts'
@@ -119,7 +120,13 @@ const PRIVATE_KEY = new RegExp(`"(?:${SECRET_MEMBERS.join('|')})"\\s*:|PRIVATE K
 
 /** Also private keys where public ones are meant. */
 function isSecretText({ kind, isSecret }: InputField, text = ''): boolean {
-  return text !== '' && (isSecret || (kind === 'json' && PRIVATE_KEY.test(text)))
+  return text !== '' && (isSecret || (kind === 'json' && mayHavePrivateKey(text)))
+}
+
+/** What is no JSON may be a private key as well: in YAML, as a program prints it, or a part of a file. */
+function mayHavePrivateKey(text: string): boolean {
+  const value = parseJson(text)
+  return value === undefined || PRIVATE_KEY.test(text) || PRIVATE_KEY.test(JSON.stringify(value))
 }
 
 function faultOf(path: string, errors: Texts): Markup | undefined {

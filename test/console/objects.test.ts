@@ -112,7 +112,8 @@ test('CON-01: people with a role find the console, from the account and from a l
   assert.ok((await browser.issuer.get('/account')).body.includes(`href="${address}"`))
   const { id, email } = await stage.makeUser()
   const used = async (): Promise<string> => {
-    const { address: link } = await createLink(server.context, id)
+    const role = await server.context.store.findRole(id)
+    const { address: link } = await createLink(server.context, id, role?.createdAt)
     const other = new PlainBrowser(server)
     const password = 'four other words, please'
     return (await other.submit(await other.get(link), { password, repeated: password })).body

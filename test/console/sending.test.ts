@@ -137,6 +137,12 @@ test('rows with long names are chosen few at a time, and no address that a form 
   assert.match((await browser.console.get(done)).body, /Scopes approved/)
 })
 
+test('a sign-in on the way to an address that is too long leads to the console', async () => {
+  const other = new ConsoleBrowser(stage.server)
+  const { statusCode, body } = await other.open(`/console/apis/${'x'.repeat(4000)}`)
+  assert.deepEqual([statusCode, /<h1>Overview/.test(body)], [200, true], body)
+})
+
 function csrfOf(path: string): string {
   return stage.server.context.secrets.digest('csrf', ['console', grantIdIn(browser), path])
 }
@@ -177,6 +183,16 @@ test('CON-10: no page repeats a secret that was typed, whatever else is wrong wi
       assert.doesNotMatch(answer.body, /zq7/, form.task)
       sent.push(form.task)
     }
+  // As programs print keys, and as JSON that says the member in another way. What has no private key stays.
+  const page = `/console/clients/${String(client['client_id'])}`
+  const shown = async (jwks: string): Promise<string> => {
+    const form = { csrf: csrfOf(page), task: 'client.set-keys', confirmed: '1', seen: 'another', jwks }
+    return (await browser.console.post(page, form)).body
+  }
+  const others = ["{ keys: [{ d: 'zq7' }] }", 'keys:\n- d: zq7', 'zq7=\n-----END', '{"keys":[{"\\u0064":"zq7"}]}']
+  for (const text of [...others, '{"keys":[{"d":"zq7"}],"keys":[]}'])
+    assert.doesNotMatch(await shown(text), /zq7/, text)
+  assert.match(await shown('{"keys":[{"kid":"zq8"}]}'), /zq8/)
   assert.deepEqual(sent, [
     'client.create',
     'client.set-secret',

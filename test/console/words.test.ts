@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ConsoleBrowser, giveRole, leadsTo } from '../../tools/console-browser.ts'
+import { registerClient } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
 import { perform, type Members } from '../support/tasks.ts'
 
@@ -73,6 +74,13 @@ test('to install a client its name is enough, an empty scope is warned of, and t
     ),
   )
   assert.match(done.body, /audience \(aud\) of the token is the issuer/)
+
+  // HTTP Basic would end this id at its colon.
+  const { organization_id: other } = await run('organization.create', { name: 'Colons' })
+  const colon = { client_id: 'billing:eu', client_name: 'Colon', grant_types: ['client_credentials'] }
+  const { client_id: client } = await run('client.create', colon)
+  await run('installation.install', { organization_id: other, client_id: client, scope: '' })
+  assert.match((await open(`/organizations/${String(other)}/installations`)).body, / -u billing%3Aeu:… -d/)
 })
 
 test('the page of a user leads to the organizations of the user', async () => {
@@ -108,6 +116,18 @@ test('the audit finds the events of a user who was deleted, by a chosen id too',
   assert.ok(events.length > 0)
   const found = await open(`/audit?user_id=${String(user)}`)
   assert.deepEqual([found.statusCode, found.body.match(/<tr data-row/g)?.length], [200, events.length])
+  const chosen = await run('client.create', { client_name: 'Payroll', client_id: 'payroll' })
+  await run('client.delete', { client_id: chosen['client_id'] })
+  const first = await open('/audit?client_id=payroll')
+  assert.match(first.body, /client\.deleted/)
+  for (let count = 0; count < 2; count += 1) {
+    await registerClient(stage.server, { client_name: 'payroll' })
+    const { statusCode, body } = await open('/audit?client_id=payroll')
+    assert.deepEqual([statusCode, /client\.deleted/.test(body)], [200, true], 'A stranger took the id as a name.')
+  }
+  const [, ofRecord = ''] =
+    /href="\/console(\/audit\?client_id=gcc_[^"]+)"/.exec((await open('/clients/payroll')).body) ?? []
+  assert.match((await open(ofRecord)).body, /client\.deleted/)
   const never = await open('/audit?user_id=never-there')
   assert.deepEqual([never.statusCode, /There is no user named/.test(never.body)], [422, true])
 })

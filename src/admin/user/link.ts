@@ -56,12 +56,12 @@ type Needs = Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings
  * user has no password and never signed in.
  *
  * @throws AdminError when there is no such user, the user is disabled or has no address, or passwords are off and there is neither a
- * provider nor a host for which browsers make passkeys
+ * provider nor a host for which browsers make passkeys, or the user has another role than that of `roleSince`
  */
-export async function createLink(context: Needs, who: string): Promise<CreatedLink> {
+export async function createLink(context: Needs, who: string, roleSince?: EpochMs): Promise<CreatedLink> {
   const link = await prepareLink(context, who)
   const { token, hash } = mintLink(context.secrets, link.user.id, context.random)
-  await storeLink(context, link, { ...recordOf(context, link), hash, isMailed: false, mails: [] })
+  await storeLink(context, link, { ...recordOf(context, link), hash, isMailed: false, mails: [], roleSince })
   return { ...link, address: linkAddress(context.issuer, token) }
 }
 
@@ -70,7 +70,11 @@ export async function createLink(context: Needs, who: string): Promise<CreatedLi
  *
  * @throws AdminError also when the server sends no mail, or none to such an address
  */
-export async function sendLink(context: Needs & Pick<Context, 'mail'>, who: string): Promise<NewLink> {
+export async function sendLink(
+  context: Needs & Pick<Context, 'mail'>,
+  who: string,
+  roleSince?: EpochMs,
+): Promise<NewLink> {
   if (context.mail === undefined) {
     throw conflict('The server sends no mail. Set GRANTOR_SMTP_URL and GRANTOR_MAIL_FROM, or leave out --send.')
   }
@@ -78,7 +82,7 @@ export async function sendLink(context: Needs & Pick<Context, 'mail'>, who: stri
   const { email: address } = link.user
   if (!isMailAddress(address)) throw conflict(`No mail can be sent to ${address}. Leave out --send.`)
   const to = { address, agent: undefined, language: languageOf(link.user) }
-  await storeLink(context, link, mailLink(context, recordOf(context, link), to))
+  await storeLink(context, link, { ...mailLink(context, recordOf(context, link), to), roleSince })
   return link
 }
 

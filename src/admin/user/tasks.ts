@@ -295,10 +295,12 @@ export const USER_TASKS: readonly Task[] = [
     }),
     output: LINK_DOCUMENT,
     async run(context, { user_id, send }) {
+      // Read first, so that the store refuses a link for a role that is not the one which is examined (threats.md LNK-07).
+      const roleSince = (await context.store.findRole(user_id))?.createdAt
       await requireLastingFor(context, user_id)
       const { address, user, purpose, expiresAt } = send
-        ? { ...(await sendLink(context, user_id)), address: null }
-        : await createLink(context, user_id)
+        ? { ...(await sendLink(context, user_id, roleSince)), address: null }
+        : await createLink(context, user_id, roleSince)
       return { user_id: user.id, email: user.email, purpose, link: address, expires_at: iso(expiresAt) }
     },
   }),

@@ -15,6 +15,8 @@ export interface Change {
   readonly change: 'create' | 'update' | 'own' | 'delete' | 'forget'
   readonly kind: Kind
   readonly key: string
+  /** The record when the plan was made; undefined: there was none. */
+  readonly row: Members | undefined
   readonly differences: readonly Difference[]
   readonly notes: readonly string[]
   /** The calls of tasks, each with the key of the record. */
@@ -150,7 +152,7 @@ function planRecord(record: FileRecord, row: Members | undefined, isOwned: boole
   }
   const changed = differences.map(({ member }) => member)
   const notes = changed.length === 0 ? [] : (kind.consequences?.(before, after, changed) ?? [])
-  const plain = { kind, key, differences, notes, calls }
+  const plain = { kind, key, row, differences, notes, calls }
   const call = kind.secret === undefined || !hasSecret ? undefined : secretCall(kind.secret, secret)
   return {
     ...(changed.length > 0 && { change: { change: 'update', ...plain } }),
@@ -179,7 +181,7 @@ function planCreation({ kind, key, members, hasSecret, secret: value }: FileReco
       : []),
     ...(kind.name === 'domain' ? (kind.consequences?.({}, members, []) ?? []) : []),
   ]
-  return { change: { change: 'create', kind, key, differences: [], notes, calls } }
+  return { change: { change: 'create', kind, key, row: undefined, differences: [], notes, calls } }
 }
 
 function hasKeys({ jwks, jwks_uri: uri }: Members): boolean {
@@ -196,8 +198,9 @@ async function planDeletion(
   find: Find,
 ): Promise<Change> {
   const kind = KINDS.find((one) => one.name === name) as Kind
-  const isKept = ownedBy(others, kind, key) !== undefined || (await find(kind, key)) === undefined
-  const plain = { kind, key, differences: [] }
+  const row = await find(kind, key)
+  const isKept = ownedBy(others, kind, key) !== undefined || row === undefined
+  const plain = { kind, key, row, differences: [] }
   if (isKept) return { change: 'forget', ...plain, notes: [], calls: [] }
   return {
     change: 'delete',

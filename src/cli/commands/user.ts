@@ -22,6 +22,11 @@ interface UpdateOptions {
 
 type Profile = Readonly<Record<string, unknown>>
 
+/** How a command names a user. An address of a stranger that begins as an option would name another user: `--email=ada@acme.test`. */
+function givenAs({ email, user_id: id }: Pick<UserDocument, 'email' | 'user_id'>): string {
+  return email === null || email.startsWith('-') ? id : email
+}
+
 /** Adds `claim=value` to a profile. */
 function withClaim(profile: Profile, text: string): Profile {
   const mark = text.indexOf('=')
@@ -150,13 +155,12 @@ export const USER_VERBS: readonly AddVerb[] = [
     say: (user) => [
       `${nameOf(user)} no longer has this passkey, and is signed out.`,
       'Where GRANTOR_SECOND_FACTOR is required, the next sign-in of a user without another factor sets one up.',
-      `If the user has no other way to sign in: grantor user create-link ${forShell(user.email ?? user.user_id)}`,
+      `If the user has no other way to sign in: grantor user create-link ${forShell(givenAs(user))}`,
     ],
   }),
   taskVerb<UserDocument>({
     task: 'user.disable',
-    say: (user) =>
-      `${nameOf(user)} is disabled. To undo this: grantor user enable ${forShell(user.email ?? user.user_id)}`,
+    say: (user) => `${nameOf(user)} is disabled. To undo this: grantor user enable ${forShell(givenAs(user))}`,
   }),
   taskVerb<UserDocument>({
     task: 'user.enable',

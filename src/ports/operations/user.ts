@@ -101,9 +101,13 @@ export interface UserOperations {
   /**
    * Stores a link for the user. A link of the operator replaces all earlier ones. A link that the user asked for replaces only another such one,
    * because a stranger can ask for it (threats.md LNK-04). `unknown`: also if the user is disabled, or has another address than the mail
-   * with the link: the previous mailbox would get a link that is valid (LNK-06). So too a link of the operator if the user got a role since it was made (LNK-07).
+   * with the link: the previous mailbox would get a link that is valid (LNK-06). So too a link of the operator if the user has another role than that of
+   * `roleSince`, its beginning, which was examined (LNK-07). undefined: none.
    */
-  createLink: [link: LinkRecord & CausesMail, outcome: 'created' | 'unknown']
+  createLink: [
+    link: LinkRecord & CausesMail & { readonly roleSince?: EpochMs | undefined },
+    outcome: 'created' | 'unknown',
+  ]
   /**
    * Uses a link and ends the other one: sets the password, verifies the e-mail address if the link was mailed, removes the identities and passkeys
    * that the user did not keep, but no passkeys by a link that the user asked for if the account has an app or each sign-in two factors, and revokes the user's sessions and grants from

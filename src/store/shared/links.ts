@@ -19,7 +19,9 @@ const CREATE = shared(
    on conflict (user_id, origin) do update set ${assignments(without(LINKS, 'user_id', 'origin'))}`,
 )
 /** The operator who creates the link may not have known of the role (threats.md LNK-07). */
-const FIND_LATER_ROLE = shared('select user_id from roles where user_id = :userId and created_at > :createdAt')
+const FIND_OTHER_ROLE = shared(
+  'select user_id from roles where user_id = :userId and created_at is distinct from cast(:roleSince as bigint)',
+)
 const LIST = shared('select * from links where user_id = :userId order by origin')
 const REMOVE = shared('delete from links where user_id = :userId')
 const REMOVE_PROOF = shared('delete from identity_proofs where user_id = :userId')
@@ -52,7 +54,8 @@ const handlers = {
       const [user] = yield* rows(HOLD_LIVE, link)
       if (user === undefined || link.mails.some(({ address }) => address !== user['email'])) return 'unknown'
       if (link.origin === 'operator') {
-        if ((yield* rows(FIND_LATER_ROLE, link)).length > 0) return 'unknown'
+        const { userId, roleSince } = link
+        if ((yield* rows(FIND_OTHER_ROLE, { userId, roleSince })).length > 0) return 'unknown'
         yield* rows(REMOVE, link)
       }
       yield* rows(CREATE, values)

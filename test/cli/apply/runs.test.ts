@@ -67,6 +67,33 @@ test('APL-03: a record that another administrator creates during a run is not of
   assert.equal((await commandJson<Members>(['client', 'show', 'between']))['client_name'], 'Theirs')
 })
 
+test('APL-03: a domain that another administrator blocks after the plan stays blocked', async () => {
+  const describing = (...trusted: readonly unknown[]) => writeSet({ domains: { trusted } }, 'blocked')
+  const ruleOf = async (pattern: string) => {
+    const { domains } = await perform<{ readonly domains: readonly Members[] }>('domain.list', {})
+    return domains.filter((rule) => rule['pattern'] === pattern).map(({ verdict, note }) => [verdict, note])
+  }
+  await applied(describing('noted.example', 'left.example'))
+  const paths = {
+    'new.example': describing('new.example', 'noted.example', 'left.example'),
+    'noted.example': describing({ pattern: 'noted.example', note: 'Ours' }, 'left.example'),
+    'left.example': describing('noted.example'),
+  }
+  for (const [pattern, path] of Object.entries(paths)) {
+    const files = await readFiles([path], { variable: () => undefined }, 'read')
+    const plan = await makePlan(files, perform, { prune: pattern === 'left.example' })
+    assert.equal(plan.changes.length, 1, pattern)
+    await perform('domain.block', { pattern, note: 'Phishing' })
+    const { failure } = await runPlan(plan, perform)
+    assert.match(String(failure), new RegExp(`The domain ${pattern} was changed after the plan was made\\.`))
+    assert.deepEqual(await ruleOf(pattern), [['blocked', 'Phishing']], pattern)
+    if (pattern === 'new.example') assert.ok(!(await recordsOf('blocked')).includes(`domain ${pattern}`))
+    await perform('domain.trust', { pattern })
+  }
+  await applied(writeSet({}, 'blocked'), '--prune')
+  await perform('domain.forget', { pattern: 'new.example' })
+})
+
 test('APL-04: a run that is killed after it created a record loses nothing: the next one takes the record and continues', async () => {
   const clients = ['a', 'b', 'c'].map((id) => ({ client_id: `crash-${id}`, client_name: id }))
   const path = writeSet({ clients }, 'crash')

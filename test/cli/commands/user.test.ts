@@ -34,6 +34,16 @@ test('user create, list, disable, enable and set-password change the user and pr
   assert.match(changed.stdout, /has a new password/)
 })
 
+test('CON-33: a command that a message names is about the user, also if the address begins as an option', async (t) => {
+  const place = await openPlace(t)
+  const create = (email: string) =>
+    runJsonHere<User>(place, ['user', 'create', `--email=${email}`, '--password', 'correct horse battery staple'])
+  await create('bob@acme.test')
+  const stranger = await create('--email=bob@acme.test')
+  const { stdout } = await runHere(place, ['user', 'disable', stranger.user_id])
+  assert.ok(stdout.includes(` user enable ${stranger.user_id}\n`), stdout)
+})
+
 test('--json prints one document without a hash', async (t) => {
   const place = await openPlace(t)
   const user = await runJsonHere<User>(place, ['user', 'create', ...ADA])

@@ -61,5 +61,7 @@ export const INTROSPECT_COMMAND = 'curl "$ISSUER/v2/oauth/introspect" -u "$API_I
 /** A whole token request of a client without a user. Without scope and resource, the audience of the token is the server. */
 export function requestCommand(issuer: string, client: string, members: Readonly<Record<string, string>>): string {
   const data = Object.entries(members).map(([name, value]) => ` --data-urlencode ${name}=${forShell(value)}`)
-  return `curl ${forShell(addressOf(issuer, TOKEN_PATH))} -u ${forShell(client)}:… -d grant_type=client_credentials${data.join('')}`
+  // RFC 6749 §2.3.1: a chosen id may have colons, and HTTP Basic ends the id at the first one.
+  const user = forShell(client.replaceAll(':', '%3A'))
+  return `curl ${forShell(addressOf(issuer, TOKEN_PATH))} -u ${user}:… -d grant_type=client_credentials${data.join('')}`
 }

@@ -51,10 +51,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 }
 
+/** Events come before names: strangers register clients, and sign up, with the name that the id of a deleted client or user was. */
 async function idOf(list: List, { noun, isId, named }: Kind, filter: string, text: string): Promise<string> {
-  if (await isId(list, text)) return text
-  const matches = await named(list, text)
-  return matches.length === 0 && (await hasEvents(list, { [filter]: text })) ? text : only(noun, text, matches)
+  if ((await isId(list, text)) || (await hasEvents(list, { [filter]: text }))) return text
+  return only(noun, text, await named(list, text))
 }
 
 /** An id that an operator chose looks like a name, so it counts only while there is a client that has it. */

@@ -13,6 +13,7 @@ import type { AnyScreen, Frame, Matches, Members, Place, ScreenForm, Texts, View
 import { worksOnce } from '../../../console/screen.ts'
 import { html, type Markup } from '../../../web/markup.ts'
 import { NO_PARAMETERS, type Parameters } from '../../../base/message.ts'
+import { chosenClientId } from '../../../protocol/client/identifier.ts'
 import { invalidRequest, OAuthError, type Reason } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
 import { matchSegments } from '../routes.ts'
@@ -239,11 +240,14 @@ const REASONS: Readonly<Record<number, Reason>> = {
 function absentView(frame: Frame, { parameters }: Found, text: string): View {
   const title = 'There is nothing here'
   const object = Object.entries(parameters).find(([name]) => name === 'user_id' || name === 'client_id')
+  const [filter = '', given = ''] = object ?? []
+  // By the id of its record a client is found however long ago it was deleted, and no other one has that as its name.
+  const id = filter === 'client_id' ? (chosenClientId(given) ?? given) : given
   return {
     title,
     main: html`<div class="heading"><h1>${title}</h1></div>
       <p>${withScreens(frame, text)}</p>
-      ${object !== undefined && frame.organization === undefined ? html`<p>If it was deleted, <a href="${listAddress('audit', ...object)}">its events</a> are in the audit.</p>` : undefined}
+      ${object !== undefined && frame.organization === undefined ? html`<p>If it was deleted, <a href="${listAddress('audit', filter, id)}">its events</a> are in the audit.</p>` : undefined}
       <p><a href="${screenAbove(frame.place.path)}">Back</a></p>`,
   }
 }

@@ -6,7 +6,7 @@ import { after, type EpochMs } from '../../../base/brand.ts'
 import { isFromFuture } from '../../../base/clock.ts'
 import { parseJson } from '../../../base/json.ts'
 import { NO_PARAMETERS, parseForm } from '../../../base/message.ts'
-import { CONSOLE_CLIENT_ID, CONSOLE_SCOPE, consoleCallback } from '../../../protocol/client/console.ts'
+import { CONSOLE_CLIENT_ID, CONSOLE_PATH, CONSOLE_SCOPE, consoleCallback } from '../../../protocol/client/console.ts'
 import { invalidRequest } from '../../../protocol/errors.ts'
 import { grantIdOf, type AuthorizationId, type GrantId } from '../../../protocol/ids.ts'
 import { ACR_VALUES } from '../../../protocol/sign-in/acr.ts'
@@ -58,7 +58,7 @@ export function beginSignIn(
 ): Beginning {
   const key = browserKey ?? random(16).toString('base64url')
   const [path = ''] = returnTo.split('?', 1)
-  const back = returnTo.length <= RETURN_LIMIT ? returnTo : path
+  const back = [returnTo, path].find((address) => address.length <= RETURN_LIMIT) ?? CONSOLE_PATH
   const members: State = [random(16).toString('base64url'), clock(), back]
   const payload = Buffer.from(JSON.stringify(members)).toString('base64url')
   const state = `${payload}.${secrets.digest('console', ['state', key, payload])}`

@@ -33,13 +33,19 @@ export const roleCases: Suite = (check) => {
       const own = aLink({ userId: one.id, createdAt: NOW, origin: 'user' })
       const others = aLink({ userId: other.id, createdAt: NOW })
       assert.deepEqual(tally(await performAll(first, 'createLink', [handed, own, others])), { created: 3 })
-      await perform(second, 'setRole', aRole(one, { createdAt: at(1) }))
+      const role = aRole(one, { createdAt: at(1) })
+      await perform(second, 'setRole', role)
       const found = async (user: UserRecord) => (await first.listLinks(user.id)).map(({ hash }) => hash)
       assert.deepEqual([await found(one), await found(other)], [[own.hash], [others.hash]])
-      // The operator looked for a role before it was set.
-      const late = aLink({ userId: one.id, createdAt: NOW })
-      assert.equal(await perform(first, 'createLink', late), 'unknown')
-      assert.equal(await perform(first, 'createLink', { ...late, createdAt: at(1) }), 'created')
+      // The operator looked for a role before it was set, which may take until after the time of the role.
+      for (const createdAt of [NOW, at(1), at(2)]) {
+        const late = aLink({ userId: one.id, createdAt })
+        assert.equal(await perform(first, 'createLink', late), 'unknown')
+        const earlier = { ...late, roleSince: NOW }
+        assert.equal(await perform(first, 'createLink', earlier), 'unknown')
+      }
+      const knowing = { ...aLink({ userId: one.id, createdAt: at(2) }), roleSince: role.createdAt }
+      assert.equal(await perform(first, 'createLink', knowing), 'created')
     },
   )
 

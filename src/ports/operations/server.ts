@@ -35,7 +35,10 @@ export interface ServerOperations {
     change: { readonly previous: string | undefined; readonly value: string },
     outcome: 'changed' | 'conflict',
   ]
-  /** Writes what a process counted, in the place of what it had counted in the same span before. `superseded`: the store has later counts. */
+  /**
+   * Writes what a process counted, in the place of what it had counted in the same span before. `superseded`: the store has later counts, or
+   * a sweep has merged the row.
+   */
   writeFigures: [record: FigureRecord, outcome: 'written' | 'superseded']
   /**
    * Adds a row that its process writes no more to the one of all processes, and removes it. `unknown`: that was done before, or the row was

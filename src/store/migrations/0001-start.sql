@@ -530,7 +530,7 @@ create table leases (
 create table figures (
   began_at bigint not null, -- the beginning of the span
   figure_id text /*postgres collate "C"*/ not null, -- ordered by it
-  node text not null, -- the process, or '' for those that have ended
+  node text not null, -- the process, '' for those that have ended, or merged: a sweep added the row to theirs
   span text /*postgres collate "C"*/ not null, -- 5m, 1h or 1d
   ended_at bigint not null, -- up to when it counts: the row of a span that goes on is replaced
   counts text not null, -- JSON, at most 1 KB for a process

@@ -59,7 +59,8 @@ export interface ServerOperations {
   releaseLease: [release: { readonly name: string; readonly mark: string }, outcome: 'released' | 'missed']
   /** Begins a new era of the store, and ends everything that a store that went back could revive, if it is to. */
   beginEra: [beginning: EraBeginning, outcome: 'begun']
-  createAdminCredential: [credential: AdminCredentialRecord, outcome: 'created']
+  /** Creates an administrator's credentials. `unknown`: their organization was deleted meanwhile. */
+  createAdminCredential: [credential: AdminCredentialRecord, outcome: 'created' | 'unknown']
   /** Revokes an administrator's credentials. */
   revokeAdminCredential: [
     change: { readonly id: AdminCredentialId; readonly now: EpochMs },

@@ -498,6 +498,7 @@ create table admin_credentials (
   secret_hash text not null,
   access text not null, -- read or write
   organization_id text /*postgres collate "C"*/,
+  organization_since bigint, -- when it was created
   created_at bigint not null,
   expires_at bigint not null,
   revoked_at bigint

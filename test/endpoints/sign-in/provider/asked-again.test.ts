@@ -44,5 +44,5 @@ test('who is signed in and is asked again reads both why, and that the only prov
   assert.match((await ask({})).body, /name="decision"/, 'the session goes on')
 
   execute(server, 'update users set disabled_at = 1')
-  assert.deepEqual(await shown({ prompt: 'login' }), [200, PASSKEY], 'a session that does not count is none')
+  assert.deepEqual(await shown({ prompt: 'login' }), [200, PASSKEY], 'a session of a disabled user does not count')
 })

@@ -141,7 +141,7 @@ export async function createAdminCredential(
       'The metrics are those of the whole server. Create credentials for them without an organization.',
     )
   }
-  if (organizationId !== undefined) await requireOrganization(context, organizationId)
+  const organization = organizationId === undefined ? undefined : await requireOrganization(context, organizationId)
   const now = clock()
   const id = mintAdminCredentialId(now, random)
   const { token, hash } = secrets.mint(access === 'delegate' ? 'delegate-token' : 'admin-token', id, random)
@@ -151,11 +151,13 @@ export async function createAdminCredential(
     secretHash: hash,
     access,
     organizationId,
+    organizationSince: organization?.createdAt,
     createdAt: now,
     expiresAt: after(now, input.days * DAY_MS),
     revokedAt: undefined,
   }
-  await store.createAdminCredential(credential)
+  if ((await store.createAdminCredential(credential)) === 'unknown')
+    throw unknown(`The organization ${organizationId} was deleted at the same time.`)
   return { credential, token }
 }
 

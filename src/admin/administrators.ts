@@ -74,11 +74,12 @@ export async function authenticateAdministrator(
   if (opened === undefined) return { kind: 'unknown' }
   const credential = await store.findAdminCredential(opened.id as AdminCredentialId)
   if (credential === undefined || !sameText(credential.secretHash, opened.hash)) return { kind: 'unknown' }
-  const { id, access, organizationId, revokedAt, expiresAt } = credential
+  const { id, access, organizationId, organizationSince, revokedAt, expiresAt } = credential
   if (revokedAt !== undefined || expiresAt <= clock()) return { kind: 'inactive', actor: id }
   if (organizationId !== undefined) {
     const organization = await store.findOrganization(organizationId)
-    if (organization === undefined || organization.disabledAt !== undefined) return { kind: 'inactive', actor: id }
+    const isSame = organization !== undefined && organization.createdAt === organizationSince
+    if (!isSame || organization.disabledAt !== undefined) return { kind: 'inactive', actor: id }
   }
   return { kind: 'administrator', administrator: { actor: id, access, organizationId, isLoopbackOnly: false } }
 }

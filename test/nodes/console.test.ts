@@ -6,7 +6,7 @@ import { closedFirst } from '../support/closed-first.ts'
 import { openMigratedDatabase } from '../support/store/migrated-database.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { createAda } from '../support/accounts.ts'
-import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
+import { ConsoleBrowser, filledIn, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
 import { fillConsole } from '../support/console/samples.ts'
 import { perform } from '../support/tasks.ts'
 import { anOrganization } from '../support/records.ts'
@@ -129,6 +129,77 @@ test('CON-05: what ends a session of the console on one node has ended it on the
     }
     await again()
     a.clock.advance(1000)
+  }
+})
+
+test('CON-35: of two changes of one object at two nodes at once one wins, the other is refused, and nothing is mixed', async (t) => {
+  const [a, b] = await openNodes(t)
+  await giveRole(a)
+  const made = { client_name: 'Board', scope: 'openid', redirect_uris: ['https://board.example/cb'] }
+  const { client_id: client } = await perform(a.context, 'client.create', made)
+  const resource = 'https://builds.acme.test/mcp'
+  await perform(a.context, 'api.create', { resource, name: 'Builds' })
+  const at = {
+    template: 'oidc',
+    name: 'Idp',
+    issuer: 'http://127.0.0.1:9',
+    client_id: 'grantor',
+    client_secret: 's3cr3t',
+  }
+  await perform(a.context, 'provider.create', { provider_id: 'idp', ...at })
+  const browsers = [new ConsoleBrowser(a), new ConsoleBrowser(b)] as const
+  for (const browser of browsers) await browser.open()
+  const renamed = { client_name: 'Other', grant_types: 'authorization_code refresh_token' }
+  const ofClient = `clients/${String(client)}`
+  type Form = readonly [task: string, typed: Readonly<Record<string, string>>]
+  const races: readonly (readonly [path: string, id: Readonly<Record<string, unknown>>, one: Form, other: Form])[] = [
+    [ofClient, { client_id: client }, ['client.update', renamed], ['client.set-rules', { consent: 'implied' }]],
+    [
+      ofClient,
+      { client_id: client },
+      ['client.set-rules', { claims: 'userinfo' }],
+      ['client.set-rules', { pkce: 'nonce' }],
+    ],
+    [
+      `apis/${encodeURIComponent(resource)}`,
+      { resource },
+      ['api.update', { name: 'One' }],
+      ['api.update', { name: 'Two' }],
+    ],
+    [
+      'providers/idp',
+      { provider_id: 'idp' },
+      ['provider.update', { name: 'One' }],
+      ['provider.update', { name: 'Two' }],
+    ],
+  ]
+  for (const [path, id, ...forms] of races) {
+    const show = async (): Promise<Readonly<Record<string, unknown>>> => {
+      const { rules, ...shown } = await perform(a.context, forms[0][0].replace(/\..*/, '.show'), id)
+      return { ...shown, ...(rules as object | undefined) }
+    }
+    const before = await show()
+    const asked = await Promise.all(
+      browsers.map((browser, index) => browser.console.get(`/console/${path}?ask=${forms[index]?.[0]}`)),
+    )
+    const answers = await Promise.all(
+      browsers.map((browser, index) => {
+        const [task, typed] = forms[index] as Form
+        const page = asked[index] as (typeof asked)[number]
+        return browser.press(page, task, { ...filledIn(page, task), ...typed })
+      }),
+    )
+    const statuses = answers.map(({ statusCode }) => statusCode)
+    assert.deepEqual(statuses.toSorted(), [200, 409], `${path}: ${statuses.join()}`)
+    const after = await show()
+    const changed = Object.keys(after).filter((name) => JSON.stringify(after[name]) !== JSON.stringify(before[name]))
+    const [, typed] = forms[statuses.indexOf(200)] as Form
+    assert.deepEqual(
+      changed.filter((name) => !(name in typed)),
+      [],
+      `${path}: ${changed.join()}`,
+    )
+    assert.ok(changed.length > 0)
   }
 })
 

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { failed, type Finding, ok } from '../../admin/doctor/finding.ts'
 import { ConfigError, readConfig, type Config } from '../../config/config.ts'
-import type { EpochMs } from '../../base/brand.ts'
+import { after, type EpochMs } from '../../base/brand.ts'
 import type { IssuerProbe, StoreInspection } from '../../ports/inspection.ts'
 import type { OutboundClient } from '../../ports/outbound.ts'
 import { openPlatform, type Platform } from '../../server/platform.ts'
@@ -51,15 +51,15 @@ async function examine({ resource, clientDocument }: Addresses): Promise<readonl
       import('../lib/discovery.ts'),
       import('../lib/readiness.ts'),
     ])
-    const [store, probe, readiness] = await Promise.all([
-      inspectStore(config),
-      probeIssuer(config.issuer),
-      probeReadiness(ownOrigin(config)),
-    ])
+    const platform = openPlatform({ ...config, logLevel: 'silent' })
+    // Before the store: while a large file is read this process sees no answer, and the time for it passes.
+    const [answer, readiness] = await Promise.all([probeIssuer(config.issuer), probeReadiness(ownOrigin(config))])
+    const answeredAt = platform.clock()
     // The probe came through the proxy, so that the node counted it.
     const ignoredForwards = await readIgnoredForwards(config.admin)
-    const platform = openPlatform({ ...config, logLevel: 'silent' })
+    const store = await inspectStore(config)
     const now = platform.clock()
+    const probe = later(answer, now - answeredAt)
     return [
       ok('configuration', 'Every setting is acceptable.'),
       ...diagnose({ choices: { ...config, ...config.settings }, store, probe, readiness, ignoredForwards, now }),
@@ -80,6 +80,12 @@ async function examine({ resource, clientDocument }: Addresses): Promise<readonl
       ),
     )
   }
+}
+
+/** The answer, with the time that the clock of the server shows now. */
+function later(probe: IssuerProbe, passedMs: number): IssuerProbe {
+  if (probe.kind !== 'answered' || probe.time === undefined) return probe
+  return { ...probe, time: after(probe.time, passedMs) }
 }
 
 async function examineResource(resource: string, issuer: string, probe: IssuerProbe): Promise<readonly Finding[]> {

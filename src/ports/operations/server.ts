@@ -35,7 +35,10 @@ export interface ServerOperations {
     change: { readonly previous: string | undefined; readonly value: string },
     outcome: 'changed' | 'conflict',
   ]
-  /** Writes what a process counted, in the place of what it had counted in the same span before. `superseded`: the store has later counts. */
+  /**
+   * Writes what a process counted, in the place of what it had counted in the same span before. `superseded`: the store has later counts, or
+   * a sweep has merged the row.
+   */
   writeFigures: [record: FigureRecord, outcome: 'written' | 'superseded']
   /**
    * Adds a row that its process writes no more to the one of all processes, and removes it. `unknown`: that was done before, or the row was
@@ -56,7 +59,8 @@ export interface ServerOperations {
   releaseLease: [release: { readonly name: string; readonly mark: string }, outcome: 'released' | 'missed']
   /** Begins a new era of the store, and ends everything that a store that went back could revive, if it is to. */
   beginEra: [beginning: EraBeginning, outcome: 'begun']
-  createAdminCredential: [credential: AdminCredentialRecord, outcome: 'created']
+  /** Creates an administrator's credentials. `unknown`: their organization was deleted meanwhile. */
+  createAdminCredential: [credential: AdminCredentialRecord, outcome: 'created' | 'unknown']
   /** Revokes an administrator's credentials. */
   revokeAdminCredential: [
     change: { readonly id: AdminCredentialId; readonly now: EpochMs },

@@ -15,6 +15,8 @@ export interface AdminCredentialRecord {
   readonly access: 'metrics' | 'read' | 'write' | 'delegate'
   /** The credentials give access to this organization only. undefined: to everything. */
   readonly organizationId: OrganizationId | undefined
+  /** When the organization was created. Another one that gets its id later does not get its credentials. */
+  readonly organizationSince: EpochMs | undefined
   readonly createdAt: EpochMs
   readonly expiresAt: EpochMs
   readonly revokedAt: EpochMs | undefined

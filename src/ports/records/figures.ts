@@ -13,9 +13,7 @@ export const FIGURE_SPANS = {
 export type FigureSpan = keyof typeof FIGURE_SPANS
 export const FIGURE_SPAN_NAMES = Object.keys(FIGURE_SPANS) as readonly FigureSpan[]
 
-/** A process gives up a row of a span that began so long ago, if it could not write it. */
-export const FIGURES_WRITTEN_MS = 3 * DAY_MS
-/** So long after their beginning, a sweep merges the rows that a process left. No process writes them. */
+/** So long after their beginning, a sweep merges the rows that a process left. No process can write them afterwards. */
 export const FIGURES_LEFT_MS = 4 * DAY_MS
 
 /** The most frequent reasons of refusals, which a row names. The others are added up as `other`. */

@@ -1,11 +1,5 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
-import {
-  FIGURE_SPAN_NAMES,
-  FIGURE_SPANS,
-  FIGURES_WRITTEN_MS,
-  type FigureRecord,
-  type FigureSpan,
-} from '../../ports/records/figures.ts'
+import { FIGURE_SPAN_NAMES, FIGURE_SPANS, type FigureRecord, type FigureSpan } from '../../ports/records/figures.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { EventFields } from '../../protocol/audit/event-names.ts'
 import { mintOrderedId } from '../../protocol/ids.ts'
@@ -106,7 +100,7 @@ export function openFigureWriter({ clock, clockCheck, random, store, count, logg
     const { span } = one
     const beganAt = startOf(span, (endedAt - 1) as EpochMs)
     if (beganAt !== one.beganAt) {
-      if (one.waiting !== undefined) await attemptAgain(one, one.waiting, endedAt)
+      if (one.waiting !== undefined) await attempt(one, one.waiting)
       await end(one, beganAt)
     }
     // A clock that was set back: the row counts on when the time is reached again.
@@ -121,17 +115,14 @@ export function openFigureWriter({ clock, clockCheck, random, store, count, logg
     if (isLast || endedAt === beganAt + FIGURE_SPANS[span].ms) await end(one, beganAt)
   }
 
-  async function attemptAgain(one: Counting, waiting: Attempt, now: EpochMs): Promise<void> {
-    if (one.beganAt > now - FIGURES_WRITTEN_MS) return attempt(one, waiting)
-    // If it was written, a sweep soon merges it, and it would count twice.
-    Object.assign(one, { waiting: undefined, written: waiting.reading, state: 'left' })
-  }
-
   async function attempt(one: Counting, waiting: Attempt): Promise<void> {
-    const state = one.waiting === undefined && one.state !== 'left' ? 'written' : 'left'
+    const isCertain = one.waiting === undefined
+    const state = isCertain && one.state !== 'left' ? 'written' : 'left'
     one.waiting = waiting
-    await store.writeFigures(waiting.record)
+    const outcome = await store.writeFigures(waiting.record)
     one.waiting = undefined
+    // A sweep merged the row as it was written last. What it lacks is part of the next one, unless an attempt may have added it.
+    if (outcome === 'superseded' && isCertain) return void (one.state = 'left')
     one.writtenAt = waiting.record.endedAt
     one.written = waiting.reading
     one.state = state

@@ -498,6 +498,7 @@ create table admin_credentials (
   secret_hash text not null,
   access text not null, -- read or write
   organization_id text /*postgres collate "C"*/,
+  organization_since bigint, -- when it was created
   created_at bigint not null,
   expires_at bigint not null,
   revoked_at bigint
@@ -530,7 +531,7 @@ create table leases (
 create table figures (
   began_at bigint not null, -- the beginning of the span
   figure_id text /*postgres collate "C"*/ not null, -- ordered by it
-  node text not null, -- the process, or '' for those that have ended
+  node text not null, -- the process, '' for those that have ended, or merged: a sweep added the row to theirs
   span text /*postgres collate "C"*/ not null, -- 5m, 1h or 1d
   ended_at bigint not null, -- up to when it counts: the row of a span that goes on is replaced
   counts text not null, -- JSON, at most 1 KB for a process

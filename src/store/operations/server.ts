@@ -52,11 +52,11 @@ export const SERVER_OPERATIONS: OperationRows<ServerOperations> = {
   },
   createAdminCredential: {
     cache: 'kept',
-    event: ({ id, access, organizationId }) => ({
+    event: when('created', ({ id, access, organizationId }) => ({
       event: 'admin-credential.created',
       details: { credential: id, access },
       organizationId,
-    }),
+    })),
   },
   revokeAdminCredential: {
     cache: 'kept',

@@ -102,7 +102,7 @@ const CITUS_PART = /\/\*citus (.+?)\*\//g
  * What is unique over all users and clients becomes a table by that key, and the indexes that held it are dropped. The rows of users
  * are named (user-rows.ts).
  */
-const KEYS: Readonly<Record<string, readonly string[]>> = {
+export const KEYS: Readonly<Record<string, readonly string[]>> = {
   users: [
     'delete from user_rows',
     `insert into user_rows (user_id, row_table, row_key) select user_id, 'sessions', session_id from sessions`,

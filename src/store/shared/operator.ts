@@ -55,6 +55,11 @@ const ADD_APPLIED = shared(
 const END_APPLIED = shared('delete from settings where name = :name and value = :previous returning name')
 const LIST_APPLIED = shared(`select name, value from settings where name like '${APPLIED_SET}%' order by name`)
 const FIND_SETTING = shared('select value from settings where name = :name')
+/** Changes nothing, and locks the row: an organization that is deleted at the same time keeps no credentials. */
+const HOLD_ORGANIZATION = shared(
+  `update organizations set name = name where organization_id = :organizationId and created_at = :organizationSince
+   returning organization_id`,
+)
 const CREATE_CREDENTIAL = shared(
   `insert into admin_credentials (${ADMIN_CREDENTIALS.names}) values (${ADMIN_CREDENTIALS.parameters})`,
 )
@@ -147,8 +152,13 @@ export const operatorHandlers = {
     },
   },
   createAdminCredential: {
-    keys: idKey,
+    keys: ({ id, organizationId }) => [id, organizationId ?? []].flat(),
     *run(credential) {
+      const { organizationId, organizationSince } = credential
+      if (organizationId !== undefined) {
+        const held = yield* rows(HOLD_ORGANIZATION, { organizationId, organizationSince })
+        if (held.length === 0) return 'unknown'
+      }
       yield* rows(CREATE_CREDENTIAL, ADMIN_CREDENTIALS.values(credential))
       return 'created'
     },

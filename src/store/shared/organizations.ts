@@ -28,7 +28,7 @@ const DELETE = shared('delete from organizations where organization_id = :id ret
 const DELETE_MEMBERSHIPS = shared('delete from memberships where organization_id = :id')
 const DELETE_INSTALLATIONS = shared('delete from installations where organization_id = :id')
 const DELETE_ROLES = shared('delete from roles where organization_id = :id')
-/** They are inactive without it, and must not become those of another organization with the same chosen id. */
+/** They are inactive without it, also those that are not visible yet, and under another organization with the same chosen id. */
 const DELETE_CREDENTIALS = shared('delete from admin_credentials where organization_id = :id')
 const INSERT_MEMBERSHIP = shared(
   `insert into memberships (${MEMBERSHIPS.names}) select ${MEMBERSHIPS.parameters}

@@ -6,7 +6,7 @@ import { idBefore, type Row } from '../rows.ts'
 import { accountReads } from './accounts.ts'
 import { endRemoved } from './clients.ts'
 import { NOT_REDEEMED } from './authorization/codes.ts'
-import { mergeFigures } from './counts/figures.ts'
+import { MERGED, mergeLeftFigures } from './counts/figures.ts'
 import { findEvicted } from './counts/registration-counts.ts'
 import {
   forgetNothing,
@@ -136,7 +136,8 @@ const FIGURES = shared(
    returning figure_id`,
 )
 const LEFT_FIGURES = shared(
-  `select began_at, figure_id, span from figures where began_at < :before and node <> '' order by began_at, figure_id limit :limit`,
+  `select began_at, figure_id, span from figures where began_at < :before and node not in ('', '${MERGED}')
+   order by began_at, figure_id limit :limit`,
 )
 const GRANT_SLICE = shared('select grant_id from grants where grant_id > :after order by grant_id limit :limit')
 /** A grant is kept while its code may be valid: the code could be redeemed again without it. */
@@ -264,7 +265,7 @@ function* sweepFigures({ figuresBefore, figuresLeftBefore, limit }: Sweep): Step
   for (const some of Map.groupBy(left, (row) => `${row['began_at']} ${row['span']}`).values()) {
     const ids = some.map((row) => row['figure_id'] as string)
     const { began_at: beganAt, span } = some[0] as Row
-    yield* mergeFigures(ids, span as FigureSpan, beganAt as EpochMs)
+    yield* mergeLeftFigures(ids, span as FigureSpan, beganAt as EpochMs)
   }
   return removed
 }

@@ -9,6 +9,7 @@ export const ADMIN_CREDENTIALS = table<AdminCredentialRecord>({
   secretHash: text('secret_hash'),
   access: text('access'),
   organizationId: text('organization_id'),
+  organizationSince: bigint('organization_since'),
   createdAt: bigint('created_at'),
   expiresAt: bigint('expires_at'),
   revokedAt: bigint('revoked_at'),

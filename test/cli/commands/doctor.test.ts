@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { join } from 'node:path'
@@ -151,6 +151,24 @@ test('doctor does not take another program at the address of the issuer for Gran
   t.after(() => other.close())
   const report = await examine(place, { GRANTOR_ISSUER: `http://127.0.0.1:${place.port}` })
   assert.match(report.findings.find(({ check }) => check === 'issuer')?.message ?? '', /not as Grantor does/)
+})
+
+test('the doctor asks the server before it reads the store, which takes a while if it is large', async (t) => {
+  const place = await openPlace(t)
+  await runHere(place, ['migrate'])
+  const [file, away] = [join(place.folder, 'grantor.db'), join(place.folder, 'away.db')]
+  renameSync(file, away)
+  const other = createServer((_request, response) => {
+    if (existsSync(away)) renameSync(away, file)
+    response.end('hello')
+  })
+  other.listen(place.port, '127.0.0.1')
+  t.after(() => other.close())
+  const report = await examine(place, { GRANTOR_ISSUER: `http://127.0.0.1:${place.port}` })
+  assert.deepEqual(
+    report.findings.filter(({ check }) => check === 'database').map(({ verdict }) => verdict),
+    ['ok'],
+  )
 })
 
 const KEY = { purpose: 'access', algorithm: 'ES256', state: 'valid' } as const

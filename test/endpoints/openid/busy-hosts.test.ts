@@ -16,6 +16,8 @@ import { notifying, openNotified, openNotifier } from './notified.ts'
 /** Notices of logout to many hosts, of which some hang, and from a store that fails. */
 
 const { server, host, notifiedClient, endedSession, delivered, waiting, copyRows } = await openNotified(WHOLE_FILE)
+/** On a busy machine sixty requests take longer than a server waits for one. */
+const patient = { ...server.context, outbound: openClient() }
 
 test('LO-22: a thousand applications at a slow or silent host do not delay the notices to others', async (t) => {
   const other = await openNotifiedHost(t)
@@ -29,7 +31,7 @@ test('LO-22: a thousand applications at a slow or silent host do not delay the n
     await signOut(attacker)
     server.clock.advance(2000)
     await endedSession()
-    const notifier = openNotifier(server)
+    const notifier = openNotifier({ context: patient })
     const before = host.notices.length
     for (let round = 0; round < 12; round += 1) await notifier.round()
     while (host.notices.length === before) await nextTurn()
@@ -52,12 +54,17 @@ test('LO-23: 64 hosts that hang, or answer slowly again and again, do not take t
       for (const table of ['clients', 'logout_notices']) copyRows(table, client, 4, from, [uri, slow.uri()])
     }
     await signOut(attacker)
-    const notifier = openNotifier(server)
+    const notifier = openNotifier({ context: patient })
     await notifier.round()
     const board = await endedSession()
     const isWaiting = (): boolean => waiting().some(({ client_id: id }) => id === board.client_id)
+    // A notice that was sent is not due again for half a minute, and one that was refused or given up for ten seconds.
+    const isSent = (): boolean =>
+      waiting().some(
+        (one) => one['client_id'] === board.client_id && Number(one['due_at']) > server.clock.now() + 15_000,
+      )
     const pass = async (): Promise<void> => {
-      for (let turn = 0; turn < 100 && isWaiting(); turn += 1) await nextTurn()
+      for (let turn = 0; isSent() || (turn < 100 && isWaiting()); turn += 1) await nextTurn()
     }
     for (let seconds = 0; isWaiting(); seconds += 1) {
       assert.ok(seconds < 5, 'the notice of another host is sent within 5 seconds')
@@ -198,7 +205,7 @@ test('LO-23: the deadline of a request begins when it is sent, and the next one 
       return rescheduleLogoutNotice(change)
     },
   }
-  const notifier = openNotifier({ context: { ...server.context, store } })
+  const notifier = openNotifier({ context: { ...patient, store } })
   await notifier.round()
   while (held.length < 64) await nextTurn()
   for (const other of hosts) other.answer((_request, response) => void response.end())

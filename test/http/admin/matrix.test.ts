@@ -4,7 +4,7 @@ import { TASKS } from '../../../src/admin/tasks.ts'
 import { pathParameters, type Task } from '../../../src/admin/task.ts'
 import type { Context } from '../../../src/ports/context.ts'
 import { mintClientId, mintOrderedId, mintOrganizationId, mintUserId } from '../../../src/protocol/ids.ts'
-import { dumpStore } from '../../support/store/dump.ts'
+import { dumpStore, execute } from '../../support/store/dump.ts'
 import { gatherCredentials } from './credentials.ts'
 import { performEveryTask, rowsOf } from './every-route.ts'
 import { RULES } from './rules.ts'
@@ -53,17 +53,25 @@ test('ADM-02: every route rejects credentials that are expired or revoked, or wh
   const own = await openAdminServer(t)
   const { store, clock } = own.server.context
   const ownInputs = await samplesOf(own)
-  const organizations = [await own.makeOrganization(), await own.makeOrganization()] as const
+  const organizations = [
+    await own.makeOrganization(),
+    await own.makeOrganization(),
+    await own.makeOrganization(),
+  ] as const
   const inactive = {
     expired: await own.issue('write', undefined, 1),
     revoked: await own.issue('write', undefined, 365),
     'of a disabled organization': await own.issue('write', organizations[0], 365),
     'of a deleted organization': await own.issue('write', organizations[1], 365),
+    'of a deleted organization whose id another one has': await own.issue('write', organizations[2], 365),
   }
   own.server.clock.advance(24 * 60 * 60 * 1000)
   await own.performByName('admin.revoke', { credential_id: inactive.revoked.id }, (await own.issue('write')).token)
   await store.disableOrganization({ id: organizations[0], now: clock() })
   await store.deleteOrganization(organizations[1])
+  // What the deletion on another machine did not see yet.
+  const before = 'update admin_credentials set organization_since = organization_since - 1 where organization_id = ?'
+  execute(own.server, before, organizations[2])
   await assertNothingChanges(own, async () => {
     for (const { task } of rows) {
       for (const [state, { token }] of Object.entries(inactive)) {

@@ -156,20 +156,22 @@ test('a stop merges no row whose last attempt failed, even if that had nothing n
   assert.deepEqual([lost.length, await written()], [6, [4, 4, 4]])
 })
 
-test('a row that could not be written for three days is given up, because a sweep may have merged it', async (t) => {
+test('a row whose outcome is unknown for days counts once, whether or not a sweep has merged it', async (t) => {
   const { server, clock, issue, open, written, rows } = await openFigureStage(t)
   const { store, clockCheck } = server.context
   let isLost = true
-  const writer = open({
-    async writeFigures(record) {
-      const outcome = await store.writeFigures(record)
-      if (isLost) throw new StoreUnavailable('planted')
-      return outcome
-    },
-  })
+  const start = (isWritten: boolean): FigureWriter =>
+    open({
+      async writeFigures(record) {
+        const outcome = isWritten || !isLost ? await store.writeFigures(record) : 'written'
+        if (isLost) throw new StoreUnavailable('planted')
+        return outcome
+      },
+    })
+  const writers = [start(true), start(false)]
   issue(4)
   clock.advance(5 * MINUTE)
-  await writer.write()
+  for (const writer of writers) await writer.write()
   clock.advance(5 * DAY)
   await clockCheck.compare()
   await sweep(server.context, SWEEP_START)
@@ -179,8 +181,42 @@ test('a row that could not be written for three days is given up, because a swee
   )
   isLost = false
   issue(2)
+  for (const writer of writers) await writer.write()
+  assert.deepEqual((await written()).slice(1), [12, 12])
+})
+
+test('a process that was stopped for a week in a write counts once: a sweep has merged its row meanwhile', async (t) => {
+  const { server, clock, issue, open, written, rows } = await openFigureStage(t)
+  const { store, clockCheck } = server.context
+  let isStopped = false
+  const frozen = Promise.withResolvers<void>()
+  const writer = open({
+    async writeFigures(record) {
+      if (isStopped) await frozen.promise
+      return store.writeFigures(record)
+    },
+  })
+  issue(4)
+  clock.advance(5 * MINUTE)
   await writer.write()
-  assert.deepEqual((await written()).slice(1), [6, 6])
+  issue(2)
+  clock.advance(5 * MINUTE)
+  isStopped = true
+  const late = writer.write()
+  clock.advance(7 * DAY)
+  await clockCheck.compare()
+  await sweep(server.context, SWEEP_START)
+  assert.deepEqual((await written()).slice(1), [4, 4])
+  isStopped = false
+  frozen.resolve()
+  await late
+  assert.deepEqual((await written()).slice(1), [4, 4], 'the row has been merged')
+  issue(1)
+  await writer.write()
+  await writer.close()
+  await sweep(server.context, SWEEP_START)
+  assert.deepEqual((await written()).slice(1), [7, 7])
+  assert.deepEqual([(await rows('1h')).length, (await rows('1d')).length], [2, 2])
 })
 
 test('whatever fails, arrives late or is repeated, each token counts once', async (t) => {

@@ -13,6 +13,7 @@ import {
   obtainTokens,
   PASSWORD,
   PlainBrowser,
+  postForm,
   postJson,
   redeem,
   REDIRECT_URI,
@@ -29,6 +30,7 @@ import { aClient } from '../../support/records.ts'
 import { assertNotReady, assertReady } from '../../support/readiness.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, databasePath, selectAll } from '../../support/store/dump.ts'
+import { openFigureStage } from '../../server/background/figure-stage.ts'
 import { isActive } from '../../support/token-questions.ts'
 
 /** The fastest of this many rounds counts. The first one is fast enough, unless the machine is busy with other work. */
@@ -187,6 +189,53 @@ test('STO-07: registrations on a full disk: every client that was acknowledged e
   assert.ok(await registerClient(server))
 })
 
+test('STO-07: figures count once when the disk becomes read-only before a write or between it and its merge', async (t) => {
+  const handles = spyOnConnections(t)
+  const { server, clock, issue, open: openWriter, rows, written, warnings } = await openFigureStage(t)
+  const handle = handles.at(-1)
+  assert.ok(handle)
+  const client = await registerClient(server, { grant_types: ['client_credentials'] })
+  const token = () => postForm(server, '/v2/oauth/token', { ...secretOf(client), grant_type: 'client_credentials' })
+  assert.equal((await token()).statusCode, 200)
+  const fail = (): void => handle.exec('pragma query_only = on')
+  let failsBeforeMerge = false
+  const writer = openWriter({
+    mergeFigures(key) {
+      if (failsBeforeMerge) fail()
+      return server.context.store.mergeFigures(key)
+    },
+  })
+  const writeAfter = async (minutes: number): Promise<void> => {
+    clock.advance(minutes * 60_000)
+    await writer.write()
+  }
+  issue(4)
+  await writeAfter(5)
+  const steps: readonly (readonly [before: () => void, minutes: number, written: number, warnings: number])[] = [
+    [fail, 60, 4, 1],
+    [() => void (failsBeforeMerge = true), 5, 9, 2],
+  ]
+  for (const [before, minutes, tokens, count] of steps) {
+    before()
+    issue(2)
+    await writeAfter(minutes)
+    assert.deepEqual([await written(), warnings.length], [[tokens, tokens, tokens], count])
+    assert.equal((await token()).statusCode, 200, 'a token that needs no write')
+    failsBeforeMerge = false
+    handle.exec('pragma query_only = off')
+    issue(1)
+    await writeAfter(5)
+    assert.equal(warnings.length, count)
+  }
+  await writer.close()
+  assert.deepEqual(await written(), [10, 10, 10])
+  // A row that could not be written at first is left to a sweep, and the others are merged.
+  assert.deepEqual(
+    (await rows('5m')).map(({ node }) => node === ''),
+    [true, true, true, false, true],
+  )
+})
+
 test('decision 0005: when the store becomes unavailable in the middle of a batch, each operation reports its own outcome', async (t) => {
   const path = join(temporaryFolder(t), 'grantor.db')
   const store = openSqliteStore({ path, patienceMs: 50, checkpoints: 'inline' })
@@ -219,6 +268,10 @@ async function open(t: TestContext): Promise<{ server: TestServer; client: Regis
   const client = await registerClient(server)
   const { refresh_token: token = '' }: Tokens = await obtainTokens(server, client)
   return { server, client, token }
+}
+
+function secretOf({ client_id, client_secret = '' }: RegisteredClient) {
+  return { client_id, client_secret }
 }
 
 function assertUnavailable(response: LightMyRequestResponse, what: string): void {

@@ -5,11 +5,13 @@ import type { SessionStart } from '../../../src/ports/operations/session.ts'
 import type { UserId } from '../../../src/protocol/ids.ts'
 import { distributedHandlers } from '../../../src/store/postgres/distributed-keys.ts'
 import { distributedUserHandlers } from '../../../src/store/postgres/distributed-users.ts'
-import { SHARD_KEYS } from '../../../src/store/postgres/distribution.ts'
+import { keepEverything, tablesOf, type Slice } from '../../../src/store/backup/tables.ts'
+import { KEYS, SHARD_KEYS } from '../../../src/store/postgres/distribution.ts'
+import { endRestore, loadPostgres, withPostgresSnapshot } from '../../../src/store/postgres/snapshot.ts'
 import { openQuery, type Query } from '../../../src/store/postgres/connection/query.ts'
 import { openPostgresStore } from '../../../src/store/postgres/store.ts'
 import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
-import { openSession } from '../../support/store/postgres.ts'
+import { openSession, openTestDatabase } from '../../support/store/postgres.ts'
 import { openTestChains } from '../contract/chains.ts'
 import { perform } from '../contract/harness.ts'
 import { at, HOUR } from '../../support/records.ts'
@@ -114,6 +116,55 @@ test('every row of a user has a name until it is removed', async () => {
   )
   assert.deepEqual(left, [])
 })
+
+test('a store that is moved has no names until "database distribute": then a deletion of the user ends each grant', async (t) => {
+  const [from, to] = [await openMigratedDatabase(t), await openTestDatabase(t)]
+  const user = aTornUser()
+  const plain = await openPostgresStore({ url: from, connections: 2, audit: openTestChains(), isDistributed: false })
+  await perform(plain, 'createProvider', PROVIDER)
+  await createTornUsers(plain, [user])
+  for (const deed of ['redeem the code', 'approve another code', 'open a grant'] as const)
+    await plain.commit([user.operations[deed]])
+  await plain.close()
+
+  const slices: Slice[] = []
+  await withPostgresSnapshot(from, async (snapshot) => {
+    for await (const slice of snapshot.slices(tablesOf({ final: true }))) slices.push(slice)
+  })
+  await loadPostgres(to, { schema: 1, mark: 'moved' }, () => slices.map(keepEverything))
+  await endRestore(to)
+  const moved = await openSession(t, to)
+  for (const table of ['grants', 'authorizations', 'identities', 'sessions', 'users'])
+    assert.deepEqual(await rowsOf(moved, table), await rowsOf(await openSession(t, from), table), table)
+  assert.deepEqual(await rowsOf(moved, 'user_rows'), [])
+
+  for (const sql of KEYS['users'] ?? []) await moved.query(sql)
+  const { rows: unnamed } = await moved.query(UNNAMED, [user.users])
+  assert.deepEqual(unnamed, [])
+  const byTable = 'select row_table, count(*)::int as count from user_rows group by 1 order by 1'
+  const { rows: counts } = await moved.query<{ row_table: string; count: number }>(byTable)
+  assert.deepEqual(
+    counts.map(({ row_table: table, count }) => `${table} ${count}`),
+    ['authorizations 2', 'grants 1', 'identities 2', 'sessions 2'],
+  )
+  const distributed = await openPostgresStore({ url: to, connections: 2, audit: openTestChains(), isDistributed: true })
+  for (const id of user.users) await perform(distributed, 'deleteUser', id as UserId)
+  await distributed.close()
+  const { rows: grants } = await moved.query(
+    'select provider_id is null as is_coded, revoked_at is null as is_live from grants order by 1',
+  )
+  assert.deepEqual(grants, [
+    { is_coded: false, is_live: false },
+    { is_coded: true, is_live: false },
+  ])
+  assert.deepEqual(await rowsOf(moved, 'sessions'), [])
+})
+
+/** The rows of a table in any order. */
+async function rowsOf(session: pg.Client, table: string): Promise<readonly string[]> {
+  const { rows } = await session.query<{ text: string }>(`select row_to_json(one)::text as text from ${table} as one`)
+  return rows.map(({ text }) => text).toSorted()
+}
 
 /** Rows without a name, and names without a row. */
 const UNNAMED = [

@@ -8,23 +8,31 @@ import {
 } from '../../../ports/records/figures.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import { FIGURES } from '../../tables/server.ts'
-import { idBefore } from '../../rows.ts'
+import { idBefore, type Row } from '../../rows.ts'
 import { listOf, outcome, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
+
+/** In place of the process: a sweep has merged the row, which remains without counts, so that its process does not write it again. */
+export const MERGED = 'merged'
 
 const WRITE = outcome(
   `insert into figures (${FIGURES.names}) values (${FIGURES.parameters})
    on conflict (began_at, figure_id) do update set ended_at = excluded.ended_at, counts = excluded.counts
-     where figures.ended_at <= excluded.ended_at
+     where figures.ended_at <= excluded.ended_at and figures.node <> '${MERGED}'
    returning figure_id`,
   'written',
   'superseded',
 )
 const LIST = shared(
-  `select * from figures where span = :span and figure_id < :before and figure_id >= :from order by figure_id desc limit :limit`,
+  `select * from figures where span = :span and figure_id < :before and figure_id >= :from and node <> '${MERGED}'
+   order by figure_id desc limit :limit`,
 )
+const IS_TAKEN = `began_at = :beganAt and figure_id = any(string_to_array(:ids, ' ')) and node not in ('', '${MERGED}')`
 /** Of concurrent attempts one gets a row, so it counts once. */
-const TAKE = shared(
-  `delete from figures where began_at = :beganAt and figure_id = any(string_to_array(:ids, ' ')) returning *`,
+const TAKE = shared(`delete from figures where ${IS_TAKEN} returning *`)
+/** The same for rows whose processes may still write them, for example after a week in which the machine slept. */
+const TAKE_LEFT = shared(`update figures set node = '${MERGED}' where ${IS_TAKEN} returning *`)
+const EMPTY = shared(
+  `update figures set counts = '{}' where began_at = :beganAt and figure_id = any(string_to_array(:ids, ' '))`,
 )
 /** Returns what the row has, which no other operation changes until this one is committed. */
 const HOLD_MERGED = shared(
@@ -41,7 +49,9 @@ export const figureHandlers = {
     // The first key is that of the row for which nodes wait.
     keys: ({ id, span, beganAt }) => [`figures:${mergedId(span, beganAt)}`, `figures:${id}`],
     *run({ id, span, beganAt }) {
-      return (yield* mergeFigures([id], span, beganAt)) === 1 ? 'merged' : 'unknown'
+      const taken = yield* rows(TAKE, { beganAt, ids: listOf([id]) })
+      yield* merge(taken, span, beganAt)
+      return taken.length === 1 ? 'merged' : 'unknown'
     },
   },
 } satisfies SharedHandlers
@@ -53,17 +63,24 @@ export const figureReads = {
   },
 }
 
-/** Adds rows of a span to the one of all processes, and removes them. Returns how many there were. */
-export function* mergeFigures(ids: readonly string[], span: FigureSpan, beganAt: EpochMs): Steps<number> {
-  const taken = (yield* rows(TAKE, { beganAt, ids: listOf(ids) })).map(FIGURES.read)
-  if (taken.length === 0) return 0
+/** Adds rows of a span that processes left to the one of all processes. They remain without counts, and are not written again. */
+export function* mergeLeftFigures(ids: readonly string[], span: FigureSpan, beganAt: EpochMs): Steps<void> {
+  const left = { beganAt, ids: listOf(ids) }
+  const taken = yield* rows(TAKE_LEFT, left)
+  yield* merge(taken, span, beganAt)
+  if (taken.length > 0) yield* rows(EMPTY, { ...left, ids: listOf(taken.map((row) => row['figure_id'] as string)) })
+}
+
+/** Adds rows that no other operation has to the one of all processes. */
+function* merge(found: readonly Row[], span: FigureSpan, beganAt: EpochMs): Steps<void> {
+  if (found.length === 0) return
+  const taken = found.map(FIGURES.read)
   const id = mergedId(span, beganAt)
   const endedAt = Math.max(...taken.map((row) => row.endedAt)) as EpochMs
   const none: FigureRecord = { id, node: '', span, beganAt, endedAt, counts: {} }
   const [held] = yield* rows(HOLD_MERGED, FIGURES.values(none))
   const all = [JSON.parse(held?.['counts'] as string) as FigureCounts, ...taken.map(({ counts }) => counts)]
   yield* rows(WRITE_MERGED, { beganAt, id, counts: JSON.stringify(sumOf(all)) })
-  return taken.length
 }
 
 /** Each span has one such row. */

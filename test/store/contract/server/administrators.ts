@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { AdminCredentialRecord } from '../../../../src/ports/records/admin.ts'
+import type { OrganizationRecord } from '../../../../src/ports/records/organization.ts'
 import type { EpochMs } from '../../../../src/base/brand.ts'
-import {
-  mintAdminCredentialId,
-  mintOrganizationId,
-  type AdminCredentialId,
-  type OrganizationId,
-} from '../../../../src/protocol/ids.ts'
+import { mintAdminCredentialId, type AdminCredentialId, type OrganizationId } from '../../../../src/protocol/ids.ts'
 import { assertFailed, kindsOf, outcomesOf, perform, performAll, race, tally, times, type Suite } from '../harness.ts'
 import { aHash, anOrganization, at, HOUR, NOW } from '../../../support/records.ts'
 
@@ -15,9 +11,11 @@ export const administratorCases: Suite = (check) => {
   check(
     'createAdminCredential stores all members of the credentials, visible through both handles',
     async ({ first, second }) => {
+      const organization = anOrganization()
+      await perform(first, 'createOrganization', organization)
       const all = [
         anAdminCredential(),
-        anAdminCredential({ access: 'read', organizationId: mintOrganizationId(NOW, randomBytes) }),
+        anAdminCredential({ access: 'read', ...ofOrganization(organization) }),
         anAdminCredential({ revokedAt: at(1) }),
       ]
       assert.deepEqual(tally(await performAll(first, 'createAdminCredential', all)), { created: 3 })
@@ -44,16 +42,35 @@ export const administratorCases: Suite = (check) => {
     'deleteOrganization deletes the credentials of its administrators, so that no other organization with its id gets them',
     async (stores) => {
       const { first, second } = stores
-      const { id } = anOrganization({ id: 'reused' as OrganizationId })
-      const credential = anAdminCredential({ organizationId: id })
+      const organization = anOrganization({ id: 'reused' as OrganizationId })
+      const { id } = organization
+      const credential = anAdminCredential(ofOrganization(organization))
       const other = anAdminCredential()
-      await perform(first, 'createOrganization', anOrganization({ id }))
+      await perform(first, 'createOrganization', organization)
       await performAll(first, 'createAdminCredential', [credential, other])
       await perform(first, 'deleteOrganization', id)
       assert.equal(await second.findAdminCredential(credential.id), undefined)
       assert.deepEqual(await second.findAdminCredential(other.id), other)
     },
   )
+
+  check('an organization that is deleted while its administrators get credentials leaves none', async (stores) => {
+    const { first, second } = stores
+    const organization = anOrganization({ id: 'ended' as OrganizationId })
+    await perform(first, 'createOrganization', organization)
+    const all = times(12, () => anAdminCredential(ofOrganization(organization)))
+    const [outcomes] = await Promise.all([
+      race(stores, 'createAdminCredential', all),
+      perform(second, 'deleteOrganization', organization.id),
+    ])
+    assert.equal(outcomes.filter((outcome) => outcome === 'created' || outcome === 'unknown').length, 12)
+    for (const { id } of all) assert.equal(await first.findAdminCredential(id), undefined)
+    const another = { ...organization, createdAt: at(1) }
+    await perform(first, 'createOrganization', another)
+    assert.deepEqual(await performAll(second, 'createAdminCredential', [all[0] as AdminCredentialRecord]), ['unknown'])
+    const [credential] = times(1, () => anAdminCredential(ofOrganization(another)))
+    assert.equal(await perform(second, 'createAdminCredential', credential as AdminCredentialRecord), 'created')
+  })
 
   check('findAdminCredential returns undefined for an id that does not exist', async ({ first }) => {
     await perform(first, 'createAdminCredential', anAdminCredential())
@@ -97,6 +114,10 @@ export const administratorCases: Suite = (check) => {
   })
 }
 
+function ofOrganization({ id, createdAt }: OrganizationRecord) {
+  return { organizationId: id, organizationSince: createdAt }
+}
+
 export function anAdminCredential(
   differing: Partial<AdminCredentialRecord> = {},
   madeAt: EpochMs = NOW,
@@ -107,6 +128,7 @@ export function anAdminCredential(
     secretHash: aHash(),
     access: 'write',
     organizationId: undefined,
+    organizationSince: undefined,
     createdAt: madeAt,
     expiresAt: (madeAt + 100 * HOUR) as EpochMs,
     revokedAt: undefined,

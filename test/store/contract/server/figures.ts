@@ -138,6 +138,32 @@ export const figureCases: Suite = (check) => {
       assert.deepEqual(await shown('1h'), [['', { refresh_token: 6 }]], 'a merged row is not merged again')
     },
   )
+
+  check(
+    'a process that stood still cannot write a row again that a sweep merged, also beside the sweep',
+    async (stores) => {
+      const old = times(6, () => someFigures({ span: '1d' }, -96 * HOUR))
+      await performAll(stores.first, 'writeFigures', old)
+      const sweep = aSweep({ figuresLeftBefore: at(-80 * HOUR) })
+      const late = old.map((row) => ({ ...row, endedAt: at(0), counts: { tokens: { refresh_token: 5 } } }))
+      const [outcomes] = await Promise.all([
+        race(stores, 'writeFigures', late),
+        race(stores, 'sweepExpired', [sweep, sweep]),
+      ])
+      const { written = 0 } = tally(outcomes)
+      const refused = await performAll(stores.second, 'writeFigures', late)
+      assert.deepEqual(tally(refused), { superseded: 6 })
+      assert.equal(await perform(stores.second, 'mergeFigures', keyOf(old[0] as FigureRecord)), 'unknown')
+      await perform(stores.first, 'sweepExpired', sweep)
+      const found = await stores.first.listFigures({ ...EVER, span: '1d' })
+      assert.deepEqual(
+        found.map(({ node, counts }) => [node, counts.tokens]),
+        [['', { refresh_token: 18 + 2 * written }]],
+      )
+      await perform(stores.first, 'sweepExpired', aSweep({ figuresBefore: { '5m': at(0), '1h': at(0), '1d': at(0) } }))
+      assert.deepEqual(tally(await performAll(stores.second, 'writeFigures', late)), { written: 6 }, 'nothing is left')
+    },
+  )
 }
 
 function keyOf({ id, span, beganAt }: FigureRecord): FigureKey {

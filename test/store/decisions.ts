@@ -20,6 +20,10 @@ const MARKED = 'the row that is awaited names it'
 /** What an operation reads on other shards without holding the user, and why it may. undefined: whatever it reads. */
 const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | undefined]>> = {
   adoptClient: [ANSWERED, 'shared_key'],
+  createAdminCredential: [
+    'credentials of no organization, which read nothing, come first in a commit',
+    'organization_id',
+  ],
   deleteClient: [ANSWERED, 'shared_key'],
   disableClient: [ANSWERED, 'shared_key'],
   purgeClient: ['no client is removed in the minutes after its registration', 'shared_key'],

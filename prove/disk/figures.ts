@@ -81,7 +81,7 @@ export async function proveFigures(findings: Findings, rounds: number): Promise<
     if (found !== issued) findings.report(`The rows of ${span} have ${found} tokens of ${issued}.`)
   }
   if (refused === 0) findings.report('The full disk refused no figures.')
-  driver.close()
+  await driver.close()
   return [
     `figures: ${issued} tokens of ${PROCESSES} processes, ${refused} times refused on a full disk, each counted once`,
   ]

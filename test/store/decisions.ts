@@ -20,6 +20,7 @@ const MARKED = 'the row that is awaited names it'
 /** What an operation reads on other shards without holding the user, and why it may. undefined: whatever it reads. */
 const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | undefined]>> = {
   adoptClient: [ANSWERED, 'shared_key'],
+  createAdminCredential: ['credentials of no organization read nothing, and may come first in a commit', undefined],
   deleteClient: [ANSWERED, 'shared_key'],
   disableClient: [ANSWERED, 'shared_key'],
   purgeClient: ['no client is removed in the minutes after its registration', 'shared_key'],

@@ -36,11 +36,20 @@ test('who is signed in and is asked again reads both why, and that the only prov
     return [await shown({ prompt: 'login' }), await shown({ max_age: '30' })]
   }
   await perform(server.context, 'provider.delete', { provider_id: 'idp' })
-  assert.deepEqual(await showAll(), Array(2).fill([200, AGAIN, PASSKEY]))
+  assert.deepEqual(await showAll(), [
+    [200, AGAIN, PASSKEY],
+    [200, AGAIN, PASSKEY],
+  ])
   await addProvider(server, { issuer: 'http://127.0.0.1:9' }, {}, { id: 'down' })
-  assert.deepEqual(await showAll(), Array(2).fill([503, AGAIN, DOWN, PASSKEY, BUTTON]))
+  assert.deepEqual(await showAll(), [
+    [503, AGAIN, DOWN, PASSKEY, BUTTON],
+    [503, AGAIN, DOWN, PASSKEY, BUTTON],
+  ])
   await perform(server.context, 'provider.disable', { provider_id: 'down' })
-  assert.deepEqual(await showAll(), Array(2).fill([200, AGAIN, PASSKEY]))
+  assert.deepEqual(await showAll(), [
+    [200, AGAIN, PASSKEY],
+    [200, AGAIN, PASSKEY],
+  ])
   assert.match((await ask({})).body, /name="decision"/, 'the session goes on')
 
   execute(server, 'update users set disabled_at = 1')

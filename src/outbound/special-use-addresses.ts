@@ -60,20 +60,26 @@ const NAT64_OF_ONE_NETWORK = '64:ff9b:1::'
 /** This network, link local, and the metadata services of AWS and Google Cloud, whose IPv6 addresses are unique local ones. */
 const NEVER = ['0.0.0.0/8', '169.254.0.0/16', '::/128', 'fe80::/10', 'fd00:ec2::254/128', 'fd20:ce::254/128']
 
-const SPECIAL_USE = listOf(SPECIAL_USE_RANGES.flatMap(({ range }) => [range, ...embed(range)]))
-const NEVER_ALLOWED = listOf(
-  NEVER.flatMap((range) => [range, ...embed(range, [...IPV4_EMBEDDING, NAT64_OF_ONE_NETWORK])]),
-)
-const ROUTABLE_IPV6 = listOf([GLOBAL_UNICAST, ...embed('0.0.0.0/0')])
+/** Made for the first address, because they take longer to make than most commands take, and these ask for none. */
+let lists: ReturnType<typeof makeLists> | undefined
 
 /** Whether an address belongs to a host of the internet, so that the server may connect to it (threats.md OUT-01). */
 export function isPublicAddress(address: string): boolean {
-  return isOutside(SPECIAL_USE, address) && (isIP(address) === 4 || ROUTABLE_IPV6.check(address, 'ipv6'))
+  const { specialUse, routableIpv6 } = (lists ??= makeLists())
+  return isOutside(specialUse, address) && (isIP(address) === 4 || routableIpv6.check(address, 'ipv6'))
 }
 
 /** Whether the server may connect to an address although it is not public, because the operator named its host. */
 export function mayBePrivate(address: string): boolean {
-  return isOutside(NEVER_ALLOWED, address)
+  return isOutside((lists ??= makeLists()).neverAllowed, address)
+}
+
+function makeLists() {
+  return {
+    specialUse: listOf(SPECIAL_USE_RANGES.flatMap(({ range }) => [range, ...embed(range)])),
+    neverAllowed: listOf(NEVER.flatMap((range) => [range, ...embed(range, [...IPV4_EMBEDDING, NAT64_OF_ONE_NETWORK])])),
+    routableIpv6: listOf([GLOBAL_UNICAST, ...embed('0.0.0.0/0')]),
+  }
 }
 
 /** Whether a text is an address, and none of the list. */

@@ -1,20 +1,7 @@
 const plain = /^[\x20-\x7e]*$/
 
-/**
- * Characters that a reader cannot see, or that reorder the text around them: controls, bidirectional marks, fillers, tags,
- * private use. Joiners in an emoji, or in a script that needs them, are kept (see below).
- */
-const unseen =
-  /[\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u{fff9}-\u{fffb}\u{2800}]/u
-
-const emojiJoiner = /(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\u{fe0f}?)\u{200d}(?=\p{Extended_Pictographic})/u
-const emojiStyle = /(?<=[\p{Extended_Pictographic}#*0-9])[\u{fe0e}\u{fe0f}]/u
-const scripts = 'Arab Syrc Mong Nkoo Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khmr Mymr Tibt'
-const joined = `[${scripts.replaceAll(/(\w+) ?/g, '\\p{Script_Extensions=$1}')}]`
-const scriptJoiner = new RegExp(`(?<=${joined})[\\u{200c}\\u{200d}](?=${joined})`, 'u')
-
-const spared = [emojiJoiner, emojiStyle, scriptJoiner].map((pattern) => pattern.source).join('|')
-const harmful = new RegExp(`(?<spared>${spared})|${unseen.source}`, 'gu')
+/** Made for the first text that needs it: the properties of characters take as long to read as many modules to load. */
+let harmful: RegExp | undefined
 
 const spaces = /\s{2,}|[\t\n\r\f\v]/g
 const pile = /(\p{M}{4})\p{M}+/gu
@@ -27,6 +14,25 @@ export function visible(text: string): string {
   if (plain.test(text) && !text.includes('  ')) return text
   return text
     .replaceAll(spaces, ' ')
-    .replaceAll(harmful, (match, joiner: string | undefined) => (joiner === undefined ? '\u{fffd}' : match))
+    .replaceAll((harmful ??= makeHarmful()), (match, joiner: string | undefined) =>
+      joiner === undefined ? '\u{fffd}' : match,
+    )
     .replaceAll(pile, '$1')
+}
+
+/**
+ * Characters that a reader cannot see, or that reorder the text around them: controls, bidirectional marks, fillers, tags,
+ * private use. Joiners in an emoji, or in a script that needs them, are kept (see below).
+ */
+function makeHarmful(): RegExp {
+  const unseen =
+    /[\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\u{fff9}-\u{fffb}\u{2800}]/u
+
+  const emojiJoiner = /(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\u{fe0f}?)\u{200d}(?=\p{Extended_Pictographic})/u
+  const emojiStyle = /(?<=[\p{Extended_Pictographic}#*0-9])[\u{fe0e}\u{fe0f}]/u
+  const scripts = 'Arab Syrc Mong Nkoo Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khmr Mymr Tibt'
+  const joined = `[${scripts.replaceAll(/(\w+) ?/g, '\\p{Script_Extensions=$1}')}]`
+  const scriptJoiner = new RegExp(`(?<=${joined})[\\u{200c}\\u{200d}](?=${joined})`, 'u')
+  const spared = [emojiJoiner, emojiStyle, scriptJoiner].map((pattern) => pattern.source).join('|')
+  return new RegExp(`(?<spared>${spared})|${unseen.source}`, 'gu')
 }

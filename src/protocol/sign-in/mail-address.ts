@@ -1,9 +1,5 @@
 import { EMAIL_LIMIT } from './account.ts'
 
-/** An atom of RFC 5322 §3.2.3, also with letters of other alphabets (RFC 6532 §3.2). */
-const ATOM = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+$/u
-/** A label of a domain, as it is written or in its ASCII form. */
-const LABEL = /^[\p{L}\p{M}\p{N}]([\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?$/u
 const LOCAL_LIMIT = 64
 const LABEL_LIMIT = 63
 
@@ -18,7 +14,20 @@ export function isMailAddress(text: string): boolean {
     at > 0 &&
     text.length <= EMAIL_LIMIT &&
     local.length <= LOCAL_LIMIT &&
-    local.split('.').every((atom) => ATOM.test(atom)) &&
-    domain.split('.').every((label) => label.length <= LABEL_LIMIT && LABEL.test(label))
+    local.split('.').every(isAtom) &&
+    domain.split('.').every((label) => label.length <= LABEL_LIMIT && isLabel(label))
   )
+}
+
+/**
+ * Whether a text is an atom of RFC 5322 §3.2.3, also with letters of other alphabets (RFC 6532 §3.2). Here and below, the expression is in
+ * the function because the properties of characters are read when it is made, which most processes need not do.
+ */
+function isAtom(text: string): boolean {
+  return /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+$/u.test(text)
+}
+
+/** Whether a text is a label of a domain, as it is written or in its ASCII form. */
+function isLabel(text: string): boolean {
+  return /^[\p{L}\p{M}\p{N}]([\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?$/u.test(text)
 }

@@ -115,6 +115,66 @@ test('members and installations: each row has its own answer, undo changes what 
   assert.match(gone.body, /Removed: <bdi>Client \d+<\/bdi>\.[^]*Clients appear here/)
 })
 
+test('a field that names an organization, a client or a user takes what people call it, and only that one', async () => {
+  const made = async (name: string) => String((await read('organization.create', { name }))['organization_id'])
+  const [globex, , twin] = [await made('Globex'), await made('Globex Labs'), await made('Twin'), await made('twin')]
+  await read('provider.create', {
+    provider_id: 'globex',
+    template: 'oidc',
+    name: 'Globex',
+    issuer: 'https://id.globex.example',
+    client_id: 'grantor',
+    client_secret: 'a-secret-of-the-provider',
+    domains: ['globex.example'],
+    organization_id: globex,
+  })
+  const credentials = await ask('/console/credentials?ask=admin.create')
+  assert.match(credentials.body, /<span>Organization<[^]*The whole name or a domain works too\./)
+  const named = async (organization: string, number: number) => {
+    const page = number === 0 ? credentials : await browser.console.get('/console/credentials?ask=admin.create')
+    return browser.press(page, 'admin.create', { name: `CI ${number}`, access: 'read', organization_id: organization })
+  }
+  const held = async () =>
+    ((await read('admin.list', {})) as { credentials: Members[] }).credentials.map((one) => one['organization_id'])
+  for (const [number, text] of [' globex ', 'Globex.example', globex].entries())
+    assert.equal((await named(text, number)).statusCode, 200, text)
+  const before = await held()
+  assert.deepEqual(before, [globex, globex, globex])
+  for (const [text, sentence] of [
+    ['Glob', 'There is no organization named &quot;Glob&quot;'],
+    ['TWIN', `&quot;TWIN&quot; means several\\. Give an id: [^<]*${twin ?? ''}`],
+    ['initech.example', 'There is no organization named'],
+  ] as const) {
+    const wrong = await named(text, 9)
+    assert.equal(wrong.statusCode, 422)
+    assert.match(
+      wrong.body,
+      new RegExp(`name="organization_id" value="${text}"[^]*id="error-organization_id">${sentence}`),
+    )
+  }
+  assert.deepEqual(await held(), before)
+
+  const client = await read('client.show', { client_id: mine.client_id })
+  const install = await ask(`${home}/installations?ask=installation.install`)
+  const installed = await browser.press(install, 'installation.install', {
+    client_id: String(client['client_name']),
+    scope: '',
+  })
+  assert.match(installed.body, /Installed\./)
+  await read('installation.remove', { organization_id: mine.organization_id, client_id: mine.client_id })
+  const { email = '', id } = await stage.makeUser()
+  await read('user.update', { user_id: id, name: 'Only One' })
+  const add = await browser.console.get(`${home}/members?ask=member.add`)
+  assert.match(
+    (await browser.press(add, 'member.add', { user_id: 'Only One' })).body,
+    /error-user_id">Give the e-mail address or the id/,
+  )
+  assert.match(
+    (await browser.press(add, 'member.add', { user_id: email.toUpperCase() })).body,
+    new RegExp(`Added\\.[^]*${email}`),
+  )
+})
+
 test('CON-09: a domain is blocked with a way back, which keeps its note and removes what was new', async () => {
   const verdicts = async () => {
     const { domains } = (await read('domain.list', {})) as { domains: Members[] }

@@ -331,13 +331,13 @@ export function nothing(frame: Frame, what: string, example: string | undefined)
     ${example === undefined ? undefined : html`<p>${command(example)}</p>`}`
 }
 
-/** The same search among the clients or users. */
-function elsewhere({ place: { path, query } }: Frame): Markup | undefined {
+/** The same search in other lists. */
+function elsewhere({ place: { query } }: Frame): Markup | undefined {
   const text = query['name'] ?? query['host'] ?? query['email_prefix']
   if (text === undefined) return undefined
-  const other = path === '/console/clients' ? 'users' : 'clients'
-  const filter = other === 'users' && query['host'] !== undefined ? 'email_prefix' : 'name'
-  return html`<p><a href="${listAddress(other, filter, text)}">Search ${other} instead</a></p>`
+  const names = html`<p><a href="${listAddress('users', 'name', text)}">Search the names of users</a></p>`
+  return html`${query['email_prefix'] === undefined ? undefined : names}
+    <p><a href="${listAddress('found', 'name', text)}">Search everywhere</a></p>`
 }
 
 /** Facts of an object, a term and what it is. */

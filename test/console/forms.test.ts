@@ -275,10 +275,13 @@ test('a search leads to the object, or to the list that can find it', () => {
     ['http://127.0.0.1:8080/cb', 'audit', '/console/clients?host=127.0.0.1'],
     ['zed://oauth/callback', 'clients', '/console/clients?host=zed%3A'],
     ['localhost', 'clients', '/console/clients?host=localhost'],
-    ['Cursor', 'overview', '/console/clients?name=Cursor'],
+    ['Cursor', 'overview', '/console/found?name=Cursor'],
+    ['Cursor', 'clients', '/console/clients?name=Cursor'],
+    ['Globex', 'organizations', '/console/organizations?name=Globex'],
+    ['Projects', 'apis', '/console/apis?name=Projects'],
     ['Ada Love', 'users', '/console/users?name=Ada+Love'],
     ['', 'users', '/console'],
-    ['"><script>', undefined, '/console/clients?name=%22%3E%3Cscript%3E'],
+    ['"><script>', undefined, '/console/found?name=%22%3E%3Cscript%3E'],
   ]
   for (const [text, section, address] of rows) assert.equal(searchAddress(text, section, undefined), address, text)
 })
@@ -299,7 +302,7 @@ test('lists are filtered as the API filters them, and the audit is saved by the 
   assert.deepEqual([wrong.statusCode, /There is no client named &quot;ada&quot;/.test(wrong.body)], [422, true])
   assert.match(
     (await browser.console.get('/console/clients?name=zzz')).body,
-    /Nothing matches[^]*href="\/console\/users\?name=zzz">Search users instead/,
+    /Nothing matches[^]*href="\/console\/found\?name=zzz">Search everywhere/,
   )
   await perform(context, 'client.create', { client_name: 'Editor', redirect_uris: ['com.example.editor:/callback'] })
   assert.match((await browser.console.get('/console/clients?host=com.example.editor%3A')).body, /<bdi>Editor/)

@@ -40,6 +40,9 @@ async function ask(path: string) {
   return leadsTo(asked) === undefined ? asked : browser.arrive(await browser.comeBack(asked))
 }
 
+/** The page of an object, as an answer names it. */
+const linkOf = (kind: string, object: string): string => `/console/${kind}/${encodeURIComponent(object)}`
+
 /** The form beside what was done on the page before. */
 function noticeOf<Answer extends { readonly body: string }>(page: Answer): Answer {
   const begin = page.body.indexOf('class="notice')
@@ -172,6 +175,44 @@ test('a field that names an organization, a client or a user takes what people c
   assert.match(
     (await browser.press(add, 'member.add', { user_id: email.toUpperCase() })).body,
     new RegExp(`Added\\.[^]*${email}`),
+  )
+})
+
+test('a search finds organizations, APIs and scopes, by names of theirs and by a domain, and says where it goes on', async () => {
+  const api = await stage.makeApi()
+  await read('api.update', {
+    resource: api,
+    name: 'Ledger',
+    scopes: [{ name: 'ledger:post', sentence: 'Post entries', granted_to: 'users' }],
+  })
+  const leads = async (q: string, section = 'overview') =>
+    (await browser.console.get(`/console/search?${new URLSearchParams({ q, in: section }).toString()}`)).headers
+      .location ?? ''
+  const page = linkOf('apis', api)
+  for (const [text, section, to] of [
+    [api, undefined, page],
+    ['ledger:post', undefined, page],
+    ['Globex.Example', undefined, /^\/console\/organizations\/gor_/],
+    ['globex.example', 'clients', '/console/clients?host=globex.example'],
+    ['Globex', undefined, '/console/found?name=Globex'],
+    ['Globex', 'organizations', '/console/organizations?name=Globex'],
+    ['post entries', 'apis', '/console/apis?name=post+entries'],
+  ] as const) {
+    const location = await leads(text, section)
+    if (typeof to === 'string') assert.equal(location, to)
+    else assert.match(location, to)
+  }
+  const found = async (text: string) => (await browser.console.get(await leads(text))).body
+  assert.match(
+    await found('globex'),
+    /Globex<[^]*Organization<[^]*Globex Labs<|Globex Labs<[^]*Organization<[^]*Globex</,
+  )
+  assert.match(await found('LEDGER'), new RegExp(`href="${page}"[^]*Ledger<[^]*<code>ledger:post<`))
+  assert.match(await found('Nobody has it'), /Nothing has this text in its name\./)
+  const rows = async (path: string) => (await browser.console.get(path)).body.match(/<tr data-row/g)?.length ?? 0
+  assert.deepEqual(
+    await Promise.all(['/console/organizations?name=globex', '/console/apis?name=entries'].map(rows)),
+    [2, 1],
   )
 })
 

@@ -73,6 +73,34 @@ test('to install a client its name is enough, an empty scope is warned of, and t
     ),
   )
   assert.match(done.body, /audience \(aud\) of the token is the issuer/)
+  const { body } = await open(`/clients/${fields.client_id}`)
+  assert.match(body, new RegExp(`<h2>Installations<[^]*href="/console${home}"><bdi>Acme<[^]*Active<`))
+  assert.match(
+    body,
+    new RegExp(
+      `-u ${fields.client_id}:… -d grant_type=client_credentials --data-urlencode org_id=${mine.organization_id}`,
+    ),
+  )
+  assert.doesNotMatch(body, /authorization address/)
+})
+
+test('the page of a client has the request that it can make: for itself, with its way to authenticate, or by a browser', async () => {
+  await stage.makeApi()
+  const pageOf = async (metadata: Members) => {
+    const { client_id } = await run('client.create', { client_name: 'Tool', ...metadata })
+    return (await open(`/clients/${String(client_id).replaceAll(':', '%3A')}`)).body
+  }
+  const alone = { grant_types: ['client_credentials'] }
+  assert.match(
+    await pageOf({ ...alone, client_id: 'ci:1' }),
+    /-u ci%3A1:… -d grant_type=client_credentials --data-urlencode resource=/,
+  )
+  const posting = await pageOf({ ...alone, token_endpoint_auth_method: 'client_secret_post' })
+  assert.match(posting, /--data-urlencode client_id=gci_\S+ -d client_secret=… -d grant_type=client_credentials/)
+  assert.match(posting, /installed for no organization/)
+  const page = await pageOf({ redirect_uris: ['https://app.example/cb'], token_endpoint_auth_method: 'none' })
+  assert.match(page, /authorization address:\s*<code><bdi>http:\/\/localhost:3000\/v2\/oauth\/authorize</)
+  assert.doesNotMatch(page, /grant_type=client_credentials|<h2>Installations/)
 })
 
 test('the page of a user leads to the organizations of the user', async () => {

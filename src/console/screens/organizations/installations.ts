@@ -122,12 +122,13 @@ export const INSTALLATIONS = screen<Answers>({
   }),
 })
 
-/** The request of the newest client that can make it. */
-function exampleOf({ issuer }: Frame, installations: Answers['list']['installations']): string {
+/** The request for the newest installation that allows it. `method`: how the client authenticates, if that is known. */
+export function exampleOf({ issuer }: Frame, installations: Answers['list']['installations'], method?: string): string {
   const usable = installations.filter(({ disabled_at: disabled }) => disabled === null)
   const one = usable.find(({ scope }) => scope !== '') ?? usable[0]
   const { client_id: client = '…', organization_id: organization = '…', scope = '' } = one ?? {}
-  return requestCommand(issuer, client, { org_id: organization, ...(scope === '' ? { resource: '…' } : { scope }) })
+  const members = { org_id: organization, ...(scope === '' ? { resource: '…' } : { scope }) }
+  return requestCommand(issuer, client, members, method)
 }
 
 interface NewAnswers {

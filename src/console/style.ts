@@ -183,6 +183,8 @@ small { font-weight: 400; }
 .error { margin-top: 4px; color: var(--danger); white-space: pre-line; }
 [aria-invalid] { border-color: var(--danger); }
 textarea { width: 100%; font: .8125rem/1.25rem ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; resize: vertical; }
+.whole summary { color: var(--muted); overflow: hidden; text-overflow: ellipsis; cursor: pointer; }
+.whole[open], .whole[open] summary { white-space: normal; overflow-wrap: anywhere; }
 .more > summary { min-height: 32px; padding: 4px 0; color: var(--ink); cursor: pointer; }
 .more > * + *, fieldset > * + * { margin-top: 12px; }
 fieldset > label.flag + label.flag { margin-top: 4px; }

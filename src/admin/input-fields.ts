@@ -210,7 +210,8 @@ function isOn(text: string | undefined): boolean {
   return text === 'on' || text === 'true'
 }
 
-function isChanged({ kind }: InputField, path: string, texts: Texts, earlier: Texts): boolean {
+/** Whether a field, which is no group, has another value than before, however the browser sends it. */
+export function isChanged({ kind }: InputField, path: string, texts: Texts, earlier: Texts): boolean {
   if (kind === 'flag') return isOn(texts[path]) !== isOn(earlier[path])
   if (kind === 'rows') return textsBelow(path, texts) !== textsBelow(path, earlier)
   if (kind === 'boxes') return sortedWords(texts[path]) !== sortedWords(earlier[path])

@@ -1,4 +1,4 @@
-import { rowsIn, type InputField } from '../admin/input-fields.ts'
+import { isChanged, rowsIn, type InputField } from '../admin/input-fields.ts'
 import { pathParameters } from '../admin/task.ts'
 import { findTask } from '../admin/tasks.ts'
 import { SECRET_MEMBERS } from '../protocol/client/keys.ts'
@@ -19,6 +19,8 @@ export interface Filling {
   readonly suggestions?: Offered
   /** What the form had at first. */
   readonly preset?: Texts
+  /** The values that the form had when it was shown first. */
+  readonly initial?: Texts
   /** Names what the object had when the form was shown, so that the change of another person is not undone unseen; undefined: a new object. */
   readonly seen: string | undefined
   /** The form is not what the page is about. */
@@ -39,7 +41,7 @@ export function membersOf(task: string, first: readonly string[], without: reado
 /** Rows of a list that a form offers besides those that are filled in. */
 const EMPTY_ROWS = 3
 
-/** The fields of a task. Those that few people need are behind a word, unless one of them is wrong. */
+/** The fields of a task. Those that few people need are behind a word, unless one of them is wrong, or has what the person typed. */
 export function fieldsOf(filling: Filling): Fragment {
   const { form, fields, errors } = filling
   const focus = filling.isAside === true ? '' : focusOf(filling)
@@ -49,11 +51,22 @@ export function fieldsOf(filling: Filling): Fragment {
   const others = fields.filter((field) => !isFirst(field))
   if (others.length === 0) return fields.map(show)
   const isWrong = Object.keys(errors).some((path) => others.some(({ name }) => isBelow(path, name)))
+  const isOpen = isWrong || others.some((field) => isTouched(field, field.name, filling))
   return html`${fields.filter(isFirst).map(show)}
-    <details class="more" ${isWrong ? html` open` : undefined}>
+    <details class="more" ${isOpen ? html` open` : undefined}>
       <summary>More settings</summary>
       ${others.map(show)}
     </details>`
+}
+
+/** Whether the person gave a field another value than the form had at first. */
+function isTouched(field: InputField, path: string, filling: Filling): boolean {
+  const { values, initial = {}, seen } = filling
+  if (field.kind === 'group') return field.parts.some((part) => isTouched(part, `${path}.${part.name}`, filling))
+  // A choice that a new object has without one is not sent.
+  if (field.kind === 'choice' && seen === undefined && (values[path] ?? '') === '') return false
+  const usual = initial[path] ?? field.default ?? ''
+  return isChanged(field, path, values, { ...initial, [path]: usual })
 }
 
 function isBelow(path: string, name: string): boolean {

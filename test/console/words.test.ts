@@ -149,6 +149,26 @@ test('each redirect URI that is wrong is named, on a line of its own', async () 
     error.split('\n').map((line) => line.split(': ', 1)[0]),
     ['http://app.example/a', 'http://app.example/b'],
   )
+  const isOpen = (page: string) => /<details\s+class="more"\s+open/.test(page)
+  assert.deepEqual([isOpen(asked.body), isOpen(body)], [false, false])
+  const typed: readonly Readonly<Record<string, string>>[] = [
+    { default_max_age: '60' },
+    { require_auth_time: 'on' },
+    { 'rules.profile': 'fapi2' },
+  ]
+  for (const more of typed) {
+    const again = await browser.press(await open('/clients?ask=client.create'), 'client.create', {
+      client_name: 'Board',
+      redirect_uris,
+      ...more,
+    })
+    assert.equal(isOpen(again.body), true, JSON.stringify(more))
+  }
+  const filled = await open(
+    `/clients/${String((await run('client.create', { client_name: 'Set', default_max_age: 77 }))['client_id'])}?ask=client.update`,
+  )
+  assert.match(filled.body, /value="77"/)
+  assert.equal(isOpen(filled.body), false)
 })
 
 test('who is signed in and is asked to sign in again reads why', async () => {

@@ -163,6 +163,7 @@ export async function render(
       ...asking,
       choosing: form.choosing?.(read.answers, values),
       values,
+      initial: first,
       preset,
       choices,
       suggestions: form.suggestions?.(read.answers) ?? {},

@@ -4,6 +4,7 @@ import { findTask } from '../admin/tasks.ts'
 import { SECRET_MEMBERS } from '../protocol/client/keys.ts'
 import { code, html, lines, type Fragment, type Markup } from '../web/markup.ts'
 import type { Offered, ScreenForm, Texts } from './screen.ts'
+import { CHOICE_WORDS } from './words.ts'
 
 /** The fields of a form, and what is in them. Texts and errors are by the path of a field: `name`, `scopes.0.name`. */
 export interface Filling {
@@ -176,7 +177,7 @@ function controlOf(field: InputField, path: string, state: ControlState): Markup
     const isRequired = !mayBeEmpty && (field.isRequired || (isChange && !isNullable && value !== ''))
     const none = isRequired || usual !== undefined ? undefined : html`<option value=""></option>`
     return html`<select ${named}>
-      ${none}${choices.map((choice) => option(wordOf(choice, choices), choice, choice === (value || usual), choice === usual))}
+      ${none}${choices.map((choice) => option(wordOf(field, choice), choice, choice === (value || usual), choice === usual))}
     </select>`
   }
   if (kind === 'lines' || kind === 'json')
@@ -202,9 +203,9 @@ function option(word: string, choice: string, isSelected: boolean, isUsual: bool
     : html`<option value="${choice}" ${selected}>${word}</option>`
 }
 
-function wordOf(choice: string, choices: readonly string[]): string {
-  if (choices.join() !== 'true,false') return choice
-  return choice === 'true' ? 'yes' : 'no'
+function wordOf({ name, choices }: InputField, choice: string): string {
+  if (choices.join() === 'true,false') return choice === 'true' ? 'yes' : 'no'
+  return CHOICE_WORDS[name]?.[choice] ?? choice
 }
 
 /** A box for each value. Where another task says which values there are, the description is about the text that the API takes. */
@@ -247,7 +248,7 @@ function rowsOf({ label, description, parts }: InputField, path: string, filling
     ${description === '' ? undefined : html`<p class="hint">${withCode(description)}</p>`}
     ${leaves.map(
       ({ leaf }) =>
-        html`${leaf.description === '' ? undefined : html`<p class="hint"><strong>${leaf.label}</strong> – ${withCode(leaf.description)}</p>`}`,
+        html`${leaf.description === '' || CHOICE_WORDS[leaf.name] !== undefined ? undefined : html`<p class="hint"><strong>${leaf.label}</strong> – ${withCode(leaf.description)}</p>`}`,
     )}
     ${faultOf(path, errors)}
     ${places.map(

@@ -79,6 +79,7 @@ test('members and installations: each row has its own answer, undo changes what 
   const { id: early } = await stage.makeUser()
   const list = `${home}/members`
   const asked = await browser.console.get(`${list}?ask=member.add`)
+  assert.match(asked.body, /<h1>Add a member to <bdi>Acme<\/bdi><\/h1>/)
   assert.match((await browser.press(asked, 'member.add')).body, /Give exactly one of user_id and email\./)
   assert.match((await browser.press(asked, 'member.add', { email })).body, new RegExp(`Added\\.[^]*${email}`))
   await browser.press(asked, 'member.add', { user_id: early })
@@ -105,6 +106,9 @@ test('members and installations: each row has its own answer, undo changes what 
   const installations = `${home}/installations`
   await stage.makeApi()
   const install = await ask(`${installations}?ask=installation.install`)
+  assert.match(install.body, /<h1>Install a client for <bdi>Acme<\/bdi><\/h1>/)
+  const both = await browser.send(list, 'member.disable', [id, early])
+  assert.match(both.body, /<h1>Disable: 2 rows of <bdi>Acme<\/bdi><\/h1>/)
   const wrong = await browser.press(install, 'installation.install', { client_id: mine.client_id, scope: 'nothing' })
   assert.match(wrong.body, /No API declares the scope nothing\./)
   const { apis } = (await read('api.list', {})) as { apis: { scopes: { name: string }[] }[] }

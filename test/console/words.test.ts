@@ -49,6 +49,8 @@ test('a label says that a field is required, and a choice what it is when it is 
     ['Resource required', 'Name', 'Granted to required', 'Step up: level'],
   )
   assert.deepEqual(optionsOf(api, 'tokens.format'), ['jwt (default)!', 'opaque'])
+  assert.deepEqual(optionsOf(api, 'scopes.0.step_up.level'), ['', 'two factors', 'a passkey'])
+  assert.match(api, /<option value="approved-clients" >only clients that you approve</)
   const { body: provider } = await open('/providers?ask=provider.create&template=entra&provider_id=acme')
   assert.deepEqual(optionsOf(provider, 'sign_up'), ['off (default)!', 'domains', 'anybody'])
   assert.deepEqual(optionsOf(provider, 'email_trust'), ['none', 'claim', 'domains (default)!'])

@@ -93,13 +93,18 @@ function about(frame: Frame, entry: AuditEntryDocument, names: Texts): Fragment 
 /** Milliseconds since 2001. No count is as large. */
 const A_TIME = 1e12
 
+/** Without a comma, among others. */
+function secondOf(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
 /** What fits into the row, and on demand all of it, with what else names the event. */
 function detailsOf(frame: Frame, entry: AuditEntryDocument): Fragment {
   const { details, grant_id: grant, request_id: request, recorded_at: at } = entry
   const text = Object.entries(details)
     .map(
       ([member, value]) =>
-        `${member} ${typeof value === 'number' && value >= A_TIME ? exactTime(new Date(value).toISOString(), 'second') : networkOf(String(value)) || '(none)'}`,
+        `${member} ${typeof value === 'number' && value >= A_TIME ? secondOf(value) : networkOf(String(value)) || '(none)'}`,
     )
     .join(', ')
   const to = grant === null ? undefined : linkFor(frame, 'grants', grant)

@@ -158,6 +158,7 @@ export async function render(
     const shown = fields.filter(({ name }) => form.fixed?.includes(name) !== true)
     const intro = form.intro?.(read.answers, values)
     const caution = form.caution?.(read.answers, frame)
+    const about = form.about?.(read.answers)
     const seen = filled && seenOf(desk.context, filled)
     const asked = {
       ...asking,
@@ -169,6 +170,7 @@ export async function render(
       suggestions: form.suggestions?.(read.answers) ?? {},
       summary: task.summary,
       caution,
+      about,
       fields: shown,
       names,
       matches,

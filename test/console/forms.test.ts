@@ -197,6 +197,25 @@ test('CON-10: a link is shown once: the form again creates no other one, and nei
   assert.deepEqual(await stage.server.context.store.listLinks(id), [made])
   assert.ok(!stage.server.log().includes(link.slice(-40)))
   assert.equal((await browser.console.post(`/console/users/${id}`, { ...form, once: '' })).statusCode, 409)
+
+  // LNK-08: the link of a person whose role ended opens nothing, also after the person got one again.
+  const opens = async () => {
+    const { statusCode } = await stage.server.inject({ method: 'GET', url: link.replace('http://localhost:3000', '') })
+    const { link: shown } = await perform(context, 'user.show', { user_id: id })
+    return [statusCode, shown !== null]
+  }
+  const { id: ada } = (await context.store.findUserByEmail('ada@acme.test')) ?? {}
+  assert.deepEqual([made?.madeBy, await opens()], [ada, [200, true]])
+  await perform(context, 'user.disable', { user_id: ada })
+  assert.deepEqual(await opens(), [400, false])
+  await perform(context, 'user.enable', { user_id: ada })
+  assert.deepEqual(await opens(), [200, true])
+  await perform(context, 'role.remove', { user_id: ada })
+  assert.deepEqual(await opens(), [400, false])
+  stage.server.clock.advance(1000)
+  await giveRole(stage.server)
+  assert.deepEqual(await opens(), [400, false])
+  await browser.open()
 })
 
 test('a user is created by the schema of the task: its faults are beside the fields, with what was typed', async () => {

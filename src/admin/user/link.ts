@@ -7,8 +7,11 @@ import { firstSignInOf } from '../../protocol/sign-in/account.ts'
 import { linkAddress, mintLink } from '../../protocol/sign-in/link.ts'
 import { isMailAddress } from '../../protocol/sign-in/mail-address.ts'
 import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
+import { parseUserId } from '../../protocol/ids.ts'
 import { conflict } from '../admin-error.ts'
+import { COMMAND_LINE } from '../administrators.ts'
 import { ISO } from '../fields.ts'
+import type { Administrator } from '../task.ts'
 import { languageOf, mailLink } from '../../users/mails.ts'
 import { usableProviders } from '../../users/provider-routing.ts'
 import { refuseRouted, requireUser, withoutPasswords } from './user.ts'
@@ -53,15 +56,21 @@ type Needs = Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings
 
 /**
  * Creates a link with which the user sets a password, or adds a provider or a passkey, once. An earlier link of the user stops working. It is an invitation if the
- * user has no password and never signed in.
+ * user has no password and never signed in. One that a user with a role made works while that role goes on (threats.md LNK-08).
  *
  * @throws AdminError when there is no such user, the user is disabled or has no address, or passwords are off and there is neither a
  * provider nor a host for which browsers make passkeys
  */
-export async function createLink(context: Needs, who: string): Promise<CreatedLink> {
+export async function createLink(
+  context: Needs,
+  who: string,
+  { actor }: Pick<Administrator, 'actor'> = COMMAND_LINE,
+): Promise<CreatedLink> {
   const link = await prepareLink(context, who)
+  // Credentials and the command line are no users.
+  const madeBy = parseUserId(actor)
   const { token, hash } = mintLink(context.secrets, link.user.id, context.random)
-  await storeLink(context, link, { ...recordOf(context, link), hash, isMailed: false, mails: [] })
+  await storeLink(context, link, { ...recordOf(context, link), hash, isMailed: false, madeBy, mails: [] })
   return { ...link, address: linkAddress(context.issuer, token) }
 }
 
@@ -78,7 +87,7 @@ export async function sendLink(context: Needs & Pick<Context, 'mail'>, who: stri
   const { email: address } = link.user
   if (!isMailAddress(address)) throw conflict(`No mail can be sent to ${address}. Leave out --send.`)
   const to = { address, agent: undefined, language: languageOf(link.user) }
-  await storeLink(context, link, mailLink(context, recordOf(context, link), to))
+  await storeLink(context, link, mailLink(context, { ...recordOf(context, link), madeBy: undefined }, to))
   return link
 }
 

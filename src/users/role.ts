@@ -12,7 +12,7 @@ export function roleCounts(
 }
 
 /**
- * Whether who made a link has the role still with which it was made, and an account. Whoever left may have kept the link, which would open
+ * Whether who made a link has the role still with which it was made, and an account. A person who left may have kept the link, which would open
  * the account of another administrator (threats.md LNK-08).
  */
 export async function isMakerThere(

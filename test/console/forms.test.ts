@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { EMAIL, hiddenFields, locationOf, requestToken } from '../../tools/flow.ts'
-import { searchAddress } from '../../src/console/search.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
 import { perform, type Members } from '../support/tasks.ts'
@@ -278,31 +277,6 @@ test('what the filters find is deleted at once, after a dry run and its number, 
   assert.match(none.body, /Nothing matches\./)
   assert.doesNotMatch(none.body, /name="task" value="client\.purge"[^]*type="submit"[^>]*>Delete all/)
   assert.match((await browser.console.get('/console/clients?source=registration')).body, /Client \d+/)
-})
-
-test('a search leads to the object, or to the list that can find it', () => {
-  const id = '01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'
-  const rows: readonly (readonly [text: string, section: string | undefined, address: string])[] = [
-    [`gus_${id}`, 'clients', `/console/users/gus_${id}`],
-    [` gci_${id} `, undefined, `/console/clients/gci_${id}`],
-    [id, 'audit', `/console/grants/${id}`],
-    ['ada@acme.test', 'clients', '/console/users?email_prefix=ada%40acme.test'],
-    ['claude.ai', 'users', '/console/users?email_prefix=claude.ai'],
-    ['claude.ai', 'clients', '/console/clients?host=claude.ai'],
-    ['127.0.0.1', undefined, '/console/clients?host=127.0.0.1'],
-    ['https://app.example/client.json', undefined, '/console/clients?host=app.example'],
-    ['http://127.0.0.1:8080/cb', 'audit', '/console/clients?host=127.0.0.1'],
-    ['zed://oauth/callback', 'clients', '/console/clients?host=zed%3A'],
-    ['localhost', 'clients', '/console/clients?host=localhost'],
-    ['Cursor', 'overview', '/console/found?name=Cursor'],
-    ['Cursor', 'clients', '/console/clients?name=Cursor'],
-    ['Globex', 'organizations', '/console/organizations?name=Globex'],
-    ['Projects', 'apis', '/console/apis?name=Projects'],
-    ['Ada Love', 'users', '/console/users?name=Ada+Love'],
-    ['', 'users', '/console'],
-    ['"><script>', undefined, '/console/found?name=%22%3E%3Cscript%3E'],
-  ]
-  for (const [text, section, address] of rows) assert.equal(searchAddress(text, section, undefined), address, text)
 })
 
 test('lists are filtered as the API filters them, and the audit is saved by the day, one event a line', async () => {

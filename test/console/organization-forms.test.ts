@@ -145,8 +145,7 @@ test('a field that names an organization, a client or a user takes what people c
     ((await read('admin.list', {})) as { credentials: Members[] }).credentials.map((one) => one['organization_id'])
   for (const [number, text] of [' globex ', 'Globex.example', globex].entries())
     assert.equal((await named(text, number)).statusCode, 200, text)
-  const before = await held()
-  assert.deepEqual(before, [globex, globex, globex])
+  assert.deepEqual(await held(), [globex, globex, globex])
   for (const [text, sentence] of [
     ['Glob', 'There is no organization named &quot;Glob&quot;'],
     ['TWIN', `&quot;TWIN&quot; means several\\. Give an id: [^<]*${twin ?? ''}`],
@@ -159,7 +158,7 @@ test('a field that names an organization, a client or a user takes what people c
       new RegExp(`name="organization_id" value="${text}"[^]*id="error-organization_id">${sentence}`),
     )
   }
-  assert.deepEqual(await held(), before)
+  assert.deepEqual(await held(), [globex, globex, globex])
 
   const client = await read('client.show', { client_id: mine.client_id })
   const install = await ask(`${home}/installations?ask=installation.install`)
@@ -169,7 +168,7 @@ test('a field that names an organization, a client or a user takes what people c
   })
   assert.match(installed.body, /Installed\./)
   await read('installation.remove', { organization_id: mine.organization_id, client_id: mine.client_id })
-  const { email = '', id } = await stage.makeUser()
+  const { email, id } = await stage.makeUser()
   await read('user.update', { user_id: id, name: 'Only One' })
   const add = await browser.console.get(`${home}/members?ask=member.add`)
   assert.match(
@@ -212,7 +211,7 @@ test('a search finds organizations, APIs and scopes, by names of theirs and by a
     /Globex<[^]*Organization<[^]*Globex Labs<|Globex Labs<[^]*Organization<[^]*Globex</,
   )
   assert.match(await found('LEDGER'), new RegExp(`href="${page}"[^]*Ledger<[^]*<code>ledger:post<`))
-  assert.match(await found('Nobody has it'), /Nothing has this text in its name\./)
+  assert.match(await found('No such name'), /Nothing has this text in its name\./)
   const rows = async (path: string) => (await browser.console.get(path)).body.match(/<tr data-row/g)?.length ?? 0
   assert.deepEqual(
     await Promise.all(['/console/organizations?name=globex', '/console/apis?name=entries'].map(rows)),

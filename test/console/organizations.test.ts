@@ -200,7 +200,7 @@ test('CON-08: a role for one organization filters by names of its own objects, a
         .replaceAll(encodeURIComponent(text), ''),
     ]
   }
-  const [{ email = '' }, otherClient] = [stranger, await nameOf(other.client_id)]
+  const [email, otherClient] = [stranger.email, await nameOf(other.client_id)]
   for (const [filter, there, notThere] of [
     ['user_id', email, email.replace('person', 'nobody')],
     ['user_id', 'Only Elsewhere', 'Only Nowhere'],

@@ -58,7 +58,7 @@ export function events(frame: Frame, { events: rows, names, next }: Listed, none
       },
       { heading: 'Who', cell: (entry) => who(frame, entry, names) },
       { heading: 'About', cell: (entry) => about(frame, entry, names) },
-      { heading: 'Details', isRest: true, cell: (entry) => detailsOf(frame, entry) },
+      { heading: 'Details', isRest: true, cell: (entry) => detailsOf(frame, entry, none === undefined) },
     ],
   })
 }
@@ -98,8 +98,8 @@ function secondOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** What fits into the row, and on demand all of it, with what else names the event. */
-function detailsOf(frame: Frame, entry: AuditEntryDocument): Fragment {
+/** What fits into the row, and on demand all of it, with what else names the event. `hasTime`: the row has its second. */
+function detailsOf(frame: Frame, entry: AuditEntryDocument, hasTime: boolean): Fragment {
   const { details, grant_id: grant, request_id: request, recorded_at: at } = entry
   const text = Object.entries(details)
     .map(
@@ -108,8 +108,14 @@ function detailsOf(frame: Frame, entry: AuditEntryDocument): Fragment {
     )
     .join(', ')
   const to = grant === null ? undefined : linkFor(frame, 'grants', grant)
+  const more = [
+    ...(hasTime ? [] : [html`${exactTime(at, 'second')}`]),
+    ...(grant === null ? [] : [html`grant <a href="${to}">${code(grant)}</a>`]),
+    ...(request === null ? [] : [html`request ${code(request)}`]),
+  ]
+  if (text === '' && more.length === 0) return html`<span class="muted none">–</span>`
   return html`<details class="whole">
     <summary>${text === '' ? 'More' : text}</summary>
-    ${exactTime(at, 'second')}${grant === null ? undefined : html`, grant <a href="${to}">${code(grant)}</a>`}${request === null ? undefined : html`, request ${code(request)}`}
+    ${more.map((one, index) => html`${index === 0 ? '' : ', '}${one}`)}
   </details>`
 }

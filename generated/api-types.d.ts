@@ -702,6 +702,8 @@ export interface GrantorTasks {
     readonly limit?: number
     /** Continue after this row: the `next` of the previous page. */
     readonly before?: string
+    /** Only organizations with this text in the name, in any case. A page examines the next 5,000 organizations, and may be empty. Then follow "next". */
+    readonly name?: string
   }) => Promise<{
     readonly organizations: readonly Organization[]
     /** Give this as `before` to get the next page; null: this is the last page. */
@@ -821,6 +823,21 @@ export interface GrantorTasks {
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
   }>
+  /** List the organizations for which a client may act, newest organizations first. */
+  readonly 'client.list-installations': (input: {
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
+    readonly client_id: string
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+  }) => Promise<{
+    readonly installations: readonly Installation[]
+    /** Names by id: the e-mail address or, without one, the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    readonly names: Readonly<Record<string, string>>
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
   /** Install a client for an organization, replacing any earlier installation. */
   readonly 'installation.install': (input: {
     /** The id of the organization. */
@@ -867,6 +884,8 @@ export interface GrantorTasks {
     readonly limit?: number
     /** Continue after this API. */
     readonly before?: string
+    /** Only APIs with this text in the name, the identifier, or the name or sentence of a scope, in any case. */
+    readonly name?: string
   }) => Promise<{
     readonly apis: readonly Api[]
     /** Give this as `before` to get the next page; null: this is the last page. */

@@ -221,7 +221,16 @@ export async function aLink(
 ) {
   const createdAt = now()
   const lifetime = { createdAt, expiresAt: after(createdAt, HOUR_MS) }
-  const record = { userId: user.id, origin, hash, purpose: 'reset', isMailed: false, ...lifetime, mails: [] } as const
+  const record = {
+    userId: user.id,
+    origin,
+    hash,
+    purpose: 'reset',
+    isMailed: false,
+    madeBy: undefined,
+    ...lifetime,
+    mails: [],
+  } as const
   await perform(store, 'createLink', record)
   return (node: StoreDriver) =>
     perform(node, 'useLink', {

@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import { parseJson } from '../base/json.ts'
+import { CLIENT_REFERENCE_FORM } from '../protocol/client/identifier.ts'
+import { ORGANIZATION_ID_FORM, USER_ID_FORM } from '../protocol/ids.ts'
 import type { Task } from './task.ts'
 
 /** A member of the input of a task, as a form shows it. */
@@ -37,8 +39,20 @@ export interface InputField {
   /** In characters. */
   readonly maxLength: number | undefined
   readonly default: string | undefined
+  /** What an id is of that exists already: a form takes what people call it, too. */
+  readonly refersTo: Referred | undefined
   /** The members of a group, or of a row. */
   readonly parts: readonly InputField[]
+}
+
+/** What a member names by its id. */
+export type Referred = 'client' | 'organization' | 'user'
+
+/** By the form of the id, which the schema enforces. An id that the operator chooses for a new object has another one. */
+const REFERRED: Readonly<Record<string, { readonly noun: Referred; readonly hint: string }>> = {
+  [CLIENT_REFERENCE_FORM.source]: { noun: 'client', hint: 'The whole name works too.' },
+  [ORGANIZATION_ID_FORM.source]: { noun: 'organization', hint: 'The whole name or a domain works too.' },
+  [USER_ID_FORM.source]: { noun: 'user', hint: 'The e-mail address works too.' },
 }
 
 interface Schema {
@@ -94,10 +108,12 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): InputField 
       : kind === 'choice'
         ? (value.enum ?? (value.const === true ? ['true'] : ['true', 'false']))
         : []
+  const referred = REFERRED[value.pattern ?? '']
+  const hint = hintOf(schema.description ?? value.description ?? '', kind)
   return {
     name,
-    label: labelOf(name),
-    description: hintOf(schema.description ?? value.description ?? '', kind),
+    label: labelOf(referred === undefined ? name : name.replace(/_id$/, '')),
+    description: referred === undefined ? hint : `${hint} ${referred.hint}`.trim(),
     kind,
     choices: choices ?? [],
     isSecret: kind === 'password' || value.writeOnly === true,
@@ -106,6 +122,7 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): InputField 
     isNullable: schema.anyOf?.some(({ type }) => type === 'null') === true,
     maxLength: value.maxLength,
     default: isPlain(schema.default) ? String(schema.default) : undefined,
+    refersTo: referred?.noun,
     parts: parts.map(([part, inner]) => fieldOf(part, inner, shape.required?.includes(part) === true)),
   }
 }
@@ -193,7 +210,8 @@ function isOn(text: string | undefined): boolean {
   return text === 'on' || text === 'true'
 }
 
-function isChanged({ kind }: InputField, path: string, texts: Texts, earlier: Texts): boolean {
+/** Whether a field, which is no group, has another value than before, however the browser sends it. */
+export function isChanged({ kind }: InputField, path: string, texts: Texts, earlier: Texts): boolean {
   if (kind === 'flag') return isOn(texts[path]) !== isOn(earlier[path])
   if (kind === 'rows') return textsBelow(path, texts) !== textsBelow(path, earlier)
   if (kind === 'boxes') return sortedWords(texts[path]) !== sortedWords(earlier[path])
@@ -277,14 +295,14 @@ export function fieldAt(fields: readonly InputField[], loc: readonly string[]): 
   return below === undefined ? name : [name, ...place, below].join('.')
 }
 
-/** Whether a form of these fields has a text at this path. */
-export function isFieldPath(fields: readonly InputField[], path: string): boolean {
+/** The field whose text a form has at this path; undefined: a form of these fields has none there. */
+export function findField(fields: readonly InputField[], path: string): InputField | undefined {
   const [name = '', ...rest] = path.split('.')
   const field = fields.find((one) => one.name === name)
-  if (field?.kind === 'group') return isFieldPath(field.parts, rest.join('.'))
-  if (field?.kind !== 'rows') return field !== undefined && rest.length === 0
+  if (field?.kind === 'group') return findField(field.parts, rest.join('.'))
+  if (field?.kind !== 'rows') return rest.length === 0 ? field : undefined
   const [place = '', ...inner] = rest
-  return /^(0|[1-9]\d{0,2})$/.test(place) && isFieldPath(field.parts, inner.join('.'))
+  return /^(0|[1-9]\d{0,2})$/.test(place) ? findField(field.parts, inner.join('.')) : undefined
 }
 
 /** Words that are not written as the names on the wire are. */

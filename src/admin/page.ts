@@ -61,6 +61,34 @@ export async function searchPage<Row extends { readonly id: Id }, Id extends str
   return { rows, next: before ?? null }
 }
 
+/** Rows that one call examines for a name, which no statement finds: an index would cost each new row. */
+const EXAMINED_FOR_NAME = 5000
+
+/** Returns a page of the rows with this text in the name, in any case. It may have fewer rows than its limit, or none, and another page follow. */
+export async function namedPage<Row extends { readonly id: Id; readonly name: string | undefined }, Id>(
+  list: (page: { readonly before: Id | undefined; readonly limit: number }) => Promise<readonly Row[]>,
+  text: string,
+  { before: start, limit }: PageRequest<Id>,
+): Promise<Listed<Row, Id>> {
+  const rows: Row[] = []
+  let before = start
+  for (let examined = 0; examined < EXAMINED_FOR_NAME; examined += LIST_LIMIT.most) {
+    const slice = await list({ before, limit: LIST_LIMIT.most })
+    for (const row of slice) {
+      if (rows.length === limit) return { rows, next: before ?? null }
+      if (hasText(text, row.name)) rows.push(row)
+      before = row.id
+    }
+    if (slice.length < LIST_LIMIT.most) return { rows, next: null }
+  }
+  return { rows, next: before ?? null }
+}
+
+/** Whether one of the names has the text, in any case. */
+export function hasText(text: string, ...names: readonly (string | undefined)[]): boolean {
+  return names.some((name) => name?.toLowerCase().includes(text.toLowerCase()) === true)
+}
+
 /** Returns a page of rows that are all in memory, in the order of their ids. */
 export function pageOf<Row>(
   all: readonly Row[],

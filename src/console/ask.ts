@@ -27,6 +27,8 @@ export interface Asking extends Filling {
   readonly once: string | undefined
   /** The form that comes before this one; then the page has nothing else. */
   readonly choosing: Markup | undefined
+  /** What the heading says besides: `to`, `Acme`. */
+  readonly about: readonly [word: string, name: string] | undefined
   /** What the person reads first. */
   readonly intro: Markup | undefined
 }
@@ -37,8 +39,9 @@ export function askPage(asking: Asking, frame: Frame): View {
   const { task, label, warning, isDanger } = form
   const general = errors['']
   const [only = ''] = subjects
-  const about = only === '' && names[''] === undefined ? undefined : html`: ${called(only, names)}`
-  const heading = count > 1 ? html`${label}: ${count} rows` : html`${label}${about}`
+  const object = only === '' && names[''] === undefined ? undefined : html`: ${called(only, names)}`
+  const besides = asking.about && html` ${asking.about[0]} ${name(asking.about[1], '(no name)')}`
+  const heading = html`${label}${count > 1 ? `: ${count} rows` : object}${besides}`
   if (asking.choosing !== undefined)
     return {
       title: label,

@@ -14,6 +14,8 @@ export interface Chart {
   readonly series: readonly { readonly name: string; readonly values: readonly (number | undefined)[] }[]
   /** Beside the title: the sum, or the highest. */
   readonly summary: string
+  /** The last step is not over yet, so its numbers grow. */
+  readonly isOpen: boolean
 }
 
 /** In the units of the drawing: the width of a step and of its bar, and the height of the highest. Whole numbers keep pages small. */
@@ -35,7 +37,7 @@ export function chartPatterns(): Markup {
 
 /** A chart with its legend, and the same numbers as a table. Without spaces, because a page has six. */
 export function chart(one: Chart): Markup {
-  const { title, summary, series, times, kind, unit } = one
+  const { title, summary, series, times, kind, unit, isOpen } = one
   const top = highest(one)
   const head = html`<figcaption>
     <h3>${title}</h3>
@@ -46,11 +48,19 @@ export function chart(one: Chart): Markup {
       ${head}
       <p class="muted">None.</p>
     </figure>`
-  const text = `${title}: ${summary}. At most ${formatNumber(top)}${unit} at a time, from ${times[0]} to ${times.at(-1)}.`
+  const text = `${title}: ${summary}. At most ${formatNumber(top)}${unit} at a time, from ${times[0]} to ${times.at(-1)}${isOpen ? ', which is not over yet' : ''}.`
   const width = times.length * STEP
   const grid = html`<path class="grid" d="M0 0h${width}M0 ${HEIGHT / 2}h${width}M0 ${HEIGHT}h${width}" />`
   const drawn = kind === 'bars' ? bars(one, top) : lines(one, top)
   const gap = gaps(one)
+  const open = isOpen
+    ? html`<path class="open" d="M${width - STEP + 0.5} 0.5h${STEP - 1}v${HEIGHT - 1}h-${STEP - 1}z" />`
+    : undefined
+  const notOver = isOpen
+    ? html`<li>
+        <svg viewBox="0 0 16 16" aria-hidden="true"><path class="open" d="M1.5 1.5h13v13h-13z" /></svg>not over yet
+      </li>`
+    : undefined
   const unknown =
     gap === undefined
       ? undefined
@@ -62,11 +72,11 @@ export function chart(one: Chart): Markup {
     <p class="axis muted"><span>${formatNumber(top)}${unit}</span></p>
     <svg class="chart" viewBox="0 -1 ${width} ${HEIGHT + 2}" role="img">
       <title>${text}</title>
-      ${gap}${grid}${drawn}
+      ${gap}${grid}${drawn}${open}
     </svg>
     <p class="axis muted"><span>${times[0]}</span><span>${times.at(-1)}</span></p>
     <ul class="legend">
-      ${series.map(({ name: label }, index) => html`<li>${swatch(kind, index)}${name(label, '–')}</li>`)}${unknown}
+      ${series.map(({ name: label }, index) => html`<li>${swatch(kind, index)}${name(label, '–')}</li>`)}${unknown}${notOver}
     </ul>
     <details>
       <summary>Numbers</summary>
@@ -135,12 +145,13 @@ function fillOf(index: number): string {
   return index === 0 ? 'currentColor' : `url(#p${index + 1})`
 }
 
-function numbers({ title, times, series, unit }: Chart): Markup {
+function numbers({ title, times, series, unit, isOpen }: Chart): Markup {
   const cell = (value: number | undefined) => (value === undefined ? '–' : formatNumber(value))
   const rows = times.map((time, place) => {
     const cells = series.map(({ values }) => html`<td>${cell(values[place])}</td>`)
+    const last = isOpen && place === times.length - 1 ? ' (not over yet)' : ''
     return html`<tr>
-      ${[html`<th scope="row">${time}</th>`, ...cells]}
+      ${[html`<th scope="row">${time}${last}</th>`, ...cells]}
     </tr>`
   })
   const heads = series.map(({ name: label }) => html`<th scope="col">${name(label, '–')}${unit}</th>`)
@@ -171,7 +182,7 @@ figcaption, .axis { display: flex; flex-wrap: wrap; justify-content: space-betwe
 h3 { margin: 0; font-size: .875rem; font-weight: 600; }
 .axis { font-size: .75rem; }
 .chart { display: block; width: 100%; height: auto; stroke-width: 1; }
-.grid { stroke: var(--line); } .gap { fill: var(--hover); stroke: none; }
+.grid { stroke: var(--line); } .gap { fill: var(--hover); stroke: none; } .open { fill: none; stroke: var(--muted); stroke-dasharray: 2 2; }
 .line { stroke: currentColor; stroke-width: 2; } .l2 { stroke-dasharray: 5 4; }
 .c1 { color: var(--ink); } .c2 { color: var(--caution); } .c3 { color: var(--good); } .c4 { color: var(--danger); } .c5, .c6 { color: var(--muted); }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 12px; margin: 8px 0; font-size: .75rem; }

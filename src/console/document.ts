@@ -89,7 +89,7 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
               name="q"
               type="search"
               aria-label="Search"
-              placeholder="${organization === undefined ? 'Search: id, address, host, name' : 'Search: id'}"
+              placeholder="${organization === undefined ? 'Search: id, address, host, name, scope' : 'Search: id, address'}"
               autocomplete="off"
               spellcheck="false"
               data-search

@@ -1,10 +1,11 @@
-import { rowsIn, type InputField } from '../admin/input-fields.ts'
+import { isChanged, rowsIn, type InputField } from '../admin/input-fields.ts'
 import { pathParameters } from '../admin/task.ts'
 import { findTask } from '../admin/tasks.ts'
 import { parseJson } from '../base/json.ts'
 import { SECRET_MEMBERS } from '../protocol/client/keys.ts'
 import { code, html, lines, type Fragment, type Markup } from '../web/markup.ts'
 import type { Offered, ScreenForm, Texts } from './screen.ts'
+import { CHOICE_WORDS } from './words.ts'
 
 /** The fields of a form, and what is in them. Texts and errors are by the path of a field: `name`, `scopes.0.name`. */
 export interface Filling {
@@ -20,6 +21,8 @@ export interface Filling {
   readonly suggestions?: Offered
   /** What the form had at first. */
   readonly preset?: Texts
+  /** The values that the form had when it was shown first. */
+  readonly initial?: Texts
   /** Names what the object had when the form was shown, so that the change of another person is not undone unseen; undefined: a new object. */
   readonly seen: string | undefined
   /** The form is not what the page is about. */
@@ -40,7 +43,7 @@ export function membersOf(task: string, first: readonly string[], without: reado
 /** Rows of a list that a form offers besides those that are filled in. */
 const EMPTY_ROWS = 3
 
-/** The fields of a task. Those that few people need are behind a word, unless one of them is wrong. */
+/** The fields of a task. Those that few people need are behind a word, unless one of them is wrong, or has what the person typed. */
 export function fieldsOf(filling: Filling): Fragment {
   const { form, fields, errors } = filling
   const focus = filling.isAside === true ? '' : focusOf(filling)
@@ -50,11 +53,22 @@ export function fieldsOf(filling: Filling): Fragment {
   const others = fields.filter((field) => !isFirst(field))
   if (others.length === 0) return fields.map(show)
   const isWrong = Object.keys(errors).some((path) => others.some(({ name }) => isBelow(path, name)))
+  const isOpen = isWrong || others.some((field) => isTouched(field, field.name, filling))
   return html`${fields.filter(isFirst).map(show)}
-    <details class="more" ${isWrong ? html` open` : undefined}>
+    <details class="more" ${isOpen ? html` open` : undefined}>
       <summary>More settings</summary>
       ${others.map(show)}
     </details>`
+}
+
+/** Whether the person gave a field another value than the form had at first. */
+function isTouched(field: InputField, path: string, filling: Filling): boolean {
+  const { values, initial = {}, seen } = filling
+  if (field.kind === 'group') return field.parts.some((part) => isTouched(part, `${path}.${part.name}`, filling))
+  // A choice that a new object has without one is not sent.
+  if (field.kind === 'choice' && seen === undefined && (values[path] ?? '') === '') return false
+  const usual = initial[path] ?? field.default ?? ''
+  return isChanged(field, path, values, { ...initial, [path]: usual })
 }
 
 function isBelow(path: string, name: string): boolean {
@@ -170,7 +184,7 @@ function controlOf(field: InputField, path: string, state: ControlState): Markup
     const isRequired = !mayBeEmpty && (field.isRequired || (isChange && !isNullable && value !== ''))
     const none = isRequired || usual !== undefined ? undefined : html`<option value=""></option>`
     return html`<select ${named}>
-      ${none}${choices.map((choice) => option(wordOf(choice, choices), choice, choice === (value || usual), choice === usual))}
+      ${none}${choices.map((choice) => option(wordOf(field, choice), choice, choice === (value || usual), choice === usual))}
     </select>`
   }
   if (kind === 'lines' || kind === 'json')
@@ -196,9 +210,9 @@ function option(word: string, choice: string, isSelected: boolean, isUsual: bool
     : html`<option value="${choice}" ${selected}>${word}</option>`
 }
 
-function wordOf(choice: string, choices: readonly string[]): string {
-  if (choices.join() !== 'true,false') return choice
-  return choice === 'true' ? 'yes' : 'no'
+function wordOf({ name, choices }: InputField, choice: string): string {
+  if (choices.join() === 'true,false') return choice === 'true' ? 'yes' : 'no'
+  return CHOICE_WORDS[name]?.[choice] ?? choice
 }
 
 /** A box for each value. Where another task says which values there are, the description is about the text that the API takes. */
@@ -241,7 +255,7 @@ function rowsOf({ label, description, parts }: InputField, path: string, filling
     ${description === '' ? undefined : html`<p class="hint">${withCode(description)}</p>`}
     ${leaves.map(
       ({ leaf }) =>
-        html`${leaf.description === '' ? undefined : html`<p class="hint"><strong>${leaf.label}</strong> – ${withCode(leaf.description)}</p>`}`,
+        html`${leaf.description === '' || CHOICE_WORDS[leaf.name] !== undefined ? undefined : html`<p class="hint"><strong>${leaf.label}</strong> – ${withCode(leaf.description)}</p>`}`,
     )}
     ${faultOf(path, errors)}
     ${places.map(

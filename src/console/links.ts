@@ -10,8 +10,11 @@ export function linkTo(
   return `/console/${kind}/${encodeURIComponent(object)}`
 }
 
-/** Where a list with one filter is. */
-export function listAddress(list: 'clients' | 'users' | 'grants' | 'audit', filter: string, text: string): string {
+/** The lists that find a name. */
+export type NamedList = 'clients' | 'users' | 'organizations' | 'apis'
+
+/** Where a list with one filter is, or what is found in all lists that find a name. */
+export function listAddress(list: NamedList | 'found' | 'grants' | 'audit', filter: string, text: string): string {
   return `/console/${list}?${new URLSearchParams({ [filter]: text }).toString()}`
 }
 

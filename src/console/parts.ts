@@ -17,11 +17,20 @@ export function time(iso: string | null, { place }: Pick<Frame, 'place'>, never 
   return html`<time datetime="${minute}" title="${exact}">${ageSeconds < 0 ? exact : age(ageSeconds)}</time>`
 }
 
-/** The day and the minute, as all pages write them. */
-export function exactTime(iso: string): string {
+/** The time of an event, of which several may be in a minute: how long ago, or the time itself. */
+export function moment(iso: string, { place }: Pick<Frame, 'place'>, isExact: boolean): Markup {
+  const exact = exactTime(iso, 'second')
+  const ageSeconds = (place.now - Date.parse(iso)) / 1000
+  const shown = isExact || ageSeconds < 0 ? exact.replace(' UTC', '') : age(ageSeconds)
+  return html`<time datetime="${iso.slice(0, 19)}Z" title="${exact}">${shown}</time>`
+}
+
+/** The day and the minute, as all pages write them, or the second. */
+export function exactTime(iso: string, precision: 'minute' | 'second' = 'minute'): string {
   const at = new Date(iso)
   const pad = (number: number): string => String(number).padStart(2, '0')
-  return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()] ?? ''} ${at.getUTCFullYear()}, ${pad(at.getUTCHours())}:${pad(at.getUTCMinutes())} UTC`
+  const second = precision === 'second' ? `:${pad(at.getUTCSeconds())}` : ''
+  return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()] ?? ''} ${at.getUTCFullYear()}, ${pad(at.getUTCHours())}:${pad(at.getUTCMinutes())}${second} UTC`
 }
 
 const [MINUTE, HOUR, DAY] = [60, 3600, 86_400]
@@ -331,13 +340,13 @@ export function nothing(frame: Frame, what: string, example: string | undefined)
     ${example === undefined ? undefined : html`<p>${command(example)}</p>`}`
 }
 
-/** The same search among the clients or users. */
-function elsewhere({ place: { path, query } }: Frame): Markup | undefined {
+/** The same search in other lists. */
+function elsewhere({ place: { query } }: Frame): Markup | undefined {
   const text = query['name'] ?? query['host'] ?? query['email_prefix']
   if (text === undefined) return undefined
-  const other = path === '/console/clients' ? 'users' : 'clients'
-  const filter = other === 'users' && query['host'] !== undefined ? 'email_prefix' : 'name'
-  return html`<p><a href="${listAddress(other, filter, text)}">Search ${other} instead</a></p>`
+  const names = html`<p><a href="${listAddress('users', 'name', text)}">Search the names of users</a></p>`
+  return html`${query['email_prefix'] === undefined ? undefined : names}
+    <p><a href="${listAddress('found', 'name', text)}">Search everywhere</a></p>`
 }
 
 /** Facts of an object, a term and what it is. */

@@ -70,6 +70,8 @@ export interface ScreenForm {
   readonly beside?: readonly string[]
   /** Fields that are shown at once; the others are behind a word. Absent: all are. */
   readonly atFirst?: readonly string[]
+  /** What the heading says besides the label: `to`, `Acme`. */
+  readonly about?: (answers: Members) => readonly [word: string, name: string]
   /** Fields that the address has already, so that they are sent as they are. */
   readonly fixed?: readonly string[]
   /** What the fields have at first, by the members of the task: the object as it is. The change of another person meanwhile is noticed. */

@@ -4,9 +4,12 @@ import { chosenClientId, parseClientReference } from '../protocol/client/identif
 import { linkTo, listAddress } from './links.ts'
 import { organizationPath } from './sections.ts'
 
-/** Where a search leads. The exact chosen id of a client, a user or an organization, which may look like a name or a host, comes first. */
+/**
+ * Where a search leads. The exact chosen id of a client, a user or an organization, which may look like a name or a host, comes first; then
+ * the identifier or a scope of an API, and a domain of an organization.
+ */
 export async function findSearched(
-  { store }: StoreNeeds<'findClient' | 'findOrganization' | 'findUser'>,
+  { store }: StoreNeeds<'findClient' | 'findOrganization' | 'findUser' | 'listApis' | 'listProviders'>,
   text: string,
   section: string | undefined,
 ): Promise<string> {
@@ -22,13 +25,31 @@ export async function findSearched(
   if (organization !== undefined && ((client ?? user) === undefined || section === 'organizations'))
     return linkTo('organizations', organization.id)
   if (user !== undefined && (client === undefined || section === 'users')) return linkTo('users', user.id)
-  return client === undefined ? searchAddress(sought, section, undefined) : linkTo('clients', client.id)
+  if (client !== undefined) return linkTo('clients', client.id)
+  return (await findDeclared({ store }, sought, section)) ?? searchAddress(sought, section, undefined)
+}
+
+/** What only an operator names. A node has all of it in memory. */
+async function findDeclared(
+  { store }: StoreNeeds<'listApis' | 'listProviders'>,
+  sought: string,
+  section: string | undefined,
+): Promise<string | undefined> {
+  const [apis, providers] = await Promise.all([store.listApis(), store.listProviders()])
+  const named = apis.filter(({ resource, scopes }) => resource === sought || scopes.some(({ name }) => name === sought))
+  const [api, ...others] = named
+  if (api !== undefined) return others.length === 0 ? linkTo('apis', api.resource) : listAddress('apis', 'name', sought)
+  const owner = providers.find(({ settings }) => settings.domains.includes(sought.toLowerCase()))?.settings
+    .organizationId
+  return owner === undefined || section === 'clients' || section === 'users'
+    ? undefined
+    : linkTo('organizations', owner)
 }
 
 /**
  * Where the text of a search leads by its form: an id to its object, a URI to the clients of its host or scheme, an e-mail address to its
- * user, a host to the clients that go there, and anything else to the names of the screen that the person is on. With a role for one
- * organization only ids are found, among what is for it.
+ * user, a host to the clients that go there, and anything else to the names of the list that the person is on, or of all. With a role for one
+ * organization only ids and members are found, among what is for it.
  */
 export function searchAddress(text: string, section: string | undefined, organization: string | undefined): string {
   const sought = text.trim()
@@ -41,8 +62,15 @@ export function searchAddress(text: string, section: string | undefined, organiz
   if (client !== undefined) return linkTo('clients', client)
   if (parseGrantId(sought) !== undefined) return linkTo('grants', sought)
   if (sought.includes('@')) return listAddress('users', 'email_prefix', sought)
-  if (section === 'users') return listAddress('users', /[ A-Z]/.test(sought) ? 'name' : 'email_prefix', sought)
-  return listAddress('clients', /^(localhost|[^ ]*[.:][^ ]*)$/.test(sought) ? 'host' : 'name', sought)
+  if (section === 'users') return listAddress('users', userFilter(sought), sought)
+  if (section === 'organizations' || section === 'apis') return listAddress(section, 'name', sought)
+  if (/^(localhost|[^ ]*[.:][^ ]*)$/.test(sought)) return listAddress('clients', 'host', sought)
+  return listAddress(section === 'clients' ? section : 'found', 'name', sought)
+}
+
+/** Whether a text looks like a name or like the start of an address. */
+export function userFilter(text: string): 'name' | 'email_prefix' {
+  return /[ A-Z]/.test(text) ? 'name' : 'email_prefix'
 }
 
 /** The filter for where a URI leads: its host, or the scheme of an app. It finds metadata documents too. */

@@ -124,7 +124,7 @@ tbody tr.at { box-shadow: inset 2px 0 var(--ink); }
 tbody th { font-weight: 500; }
 .pick { width: 40px; padding: 0; overflow: visible; }
 .pick label { display: flex; align-items: center; justify-content: center; width: 40px; height: 40px; }
-.rest { width: 40%; max-width: 0; }
+.rest { width: 40%; min-width: 184px; max-width: 0; }
 th.act { text-align: right; }
 .act > .actions { justify-content: flex-end; }
 .row { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 8px; }
@@ -183,6 +183,8 @@ small { font-weight: 400; }
 .error { margin-top: 4px; color: var(--danger); white-space: pre-line; }
 [aria-invalid] { border-color: var(--danger); }
 textarea { width: 100%; font: .8125rem/1.25rem ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; resize: vertical; }
+.whole summary { padding: 2px 0; color: var(--muted); overflow: hidden; text-overflow: ellipsis; cursor: pointer; }
+.whole[open], .whole[open] summary { white-space: normal; overflow-wrap: anywhere; }
 .more > summary { min-height: 32px; padding: 4px 0; color: var(--ink); cursor: pointer; }
 .more > * + *, fieldset > * + * { margin-top: 12px; }
 fieldset > label.flag + label.flag { margin-top: 4px; }
@@ -226,7 +228,7 @@ const situations = `
   .filters { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .filters input, .filters select { width: 100%; min-width: 0; max-width: none; }
   .filters .button { grid-column: 1 / -1; justify-content: center; }
-  .rest { width: auto; max-width: none; }
+  .rest { width: auto; min-width: 0; max-width: none; }
   td:has(> .none) { display: none; }
   .act > .actions { justify-content: flex-start; }
   .scroll { border: 0; background: none; overflow: visible; }

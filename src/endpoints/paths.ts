@@ -2,14 +2,21 @@ import type { AccountPageName } from '../ports/account-pages.ts'
 import { CONTINUE_PATH } from '../protocol/sign-in/interaction.ts'
 import { LINK_PATH } from '../protocol/sign-in/link.ts'
 import { PROVIDER_CALLBACK_PATH } from '../protocol/sign-in/provider.ts'
-import { addressOf, INTROSPECT_PATH, JWKS_PATH, REGISTER_PATH, TOKEN_PATH } from '../protocol/uri/server-address.ts'
+import {
+  addressOf,
+  AUTHORIZE_PATH,
+  INTROSPECT_PATH,
+  JWKS_PATH,
+  REGISTER_PATH,
+  TOKEN_PATH,
+} from '../protocol/uri/server-address.ts'
 
 /** The paths of all endpoints, relative to the issuer. The specification's two operations determine the prefix. */
 export const PATHS = {
   register: REGISTER_PATH,
   registeredSecret: '/v2/oauth/register/secret',
   token: TOKEN_PATH,
-  authorize: '/v2/oauth/authorize',
+  authorize: AUTHORIZE_PATH,
   par: '/v2/oauth/par',
   deviceAuthorization: '/v2/oauth/device_authorization',
   /** Users type it. */

@@ -117,6 +117,10 @@ export interface Reads {
   readonly listInstallations: (
     page: Page<ClientId> & { readonly organizationId: OrganizationId },
   ) => Promise<readonly InstallationRecord[]>
+  /** Ordered by organization id, newest organizations first; `before` is exclusive. */
+  readonly listInstallationsOfClient: (
+    page: Page<OrganizationId> & { readonly clientId: ClientId },
+  ) => Promise<readonly InstallationRecord[]>
   /** Newest first, `before` exclusive. */
   readonly listSessions: (
     page: Page<SessionId> & { readonly userId?: UserId | undefined },

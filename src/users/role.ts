@@ -1,5 +1,6 @@
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { RoleRecord } from '../ports/records/role.ts'
+import type { LinkRecord } from '../ports/records/user.ts'
 import type { UserId } from '../protocol/ids.ts'
 
 /** Whether a role counts: that of the demo user does only while the issuer is a loopback address. */
@@ -8,6 +9,20 @@ export function roleCounts(
   { isLoopbackIssuer }: { readonly isLoopbackIssuer: boolean },
 ): boolean {
   return isLoopbackIssuer || !isLoopbackOnly
+}
+
+/**
+ * Whether who made a link has the role still with which it was made, and an account. A person who left may have kept the link, which would open
+ * the account of another administrator (threats.md LNK-08).
+ */
+export async function isMakerThere(
+  { settings, store }: Pick<Context, 'settings'> & StoreNeeds<'findRole' | 'findUser'>,
+  { madeBy, createdAt }: Pick<LinkRecord, 'madeBy' | 'createdAt'>,
+): Promise<boolean> {
+  if (madeBy === undefined) return true
+  const [role, user] = await Promise.all([store.findRole(madeBy), store.findUser(madeBy)])
+  if (role === undefined || role.createdAt > createdAt || !roleCounts(role, settings)) return false
+  return user !== undefined && user.disabledAt === undefined
 }
 
 /** Whether a user has a role for the console that counts: not one for an organization that ended. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClientDocument } from '../../src/admin/client/document.ts'
+import { namedPage } from '../../src/admin/page.ts'
 import { registerClient, requestToken, type RegisteredClient } from '../../tools/flow.ts'
 import { evaluateDomain } from '../support/domains.ts'
 import { aClient, at } from '../support/records.ts'
@@ -131,4 +132,36 @@ test('FLOOD-05: the audit has an event for each purged client', async (t) => {
     event: 'client.deleted',
   })
   assert.deepEqual(events.map(({ client_id }) => client_id).toSorted(), [plain, known, blocked].toSorted())
+})
+
+test('a name among users and organizations is sought in 5,000 rows a call, and the next call goes on after them', async () => {
+  const all = Array.from({ length: 12_000 }, (_, index) => ({
+    id: 12_000 - index,
+    name: index === 11_990 ? 'Globex' : undefined,
+  }))
+  let read = 0
+  const list = async ({
+    before = Infinity,
+    limit,
+  }: {
+    readonly before: number | undefined
+    readonly limit: number
+  }) => {
+    const start = all.findIndex(({ id }) => id < before)
+    const slice = start === -1 ? [] : all.slice(start, start + limit)
+    read += slice.length
+    return slice
+  }
+  const pages = []
+  let before: number | undefined
+  do {
+    const { rows, next } = await namedPage(list, 'globEX', { before, limit: 50 })
+    pages.push([rows.map(({ id }) => id), read])
+    before = next ?? undefined
+  } while (before !== undefined)
+  assert.deepEqual(pages, [
+    [[], 5000],
+    [[], 10_000],
+    [[10], 12_000],
+  ])
 })

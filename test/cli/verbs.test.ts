@@ -156,10 +156,12 @@ test('org: members and installed clients get tokens for the organization', async
     /To undo this: grantor org enable-installation/,
   )
   assert.match(await words('org', 'installations', org), /gci_\S+ +Client \d+ +– +yes +\S+ \S+ +disabled/)
+  assert.match(await words('client', 'list-installations', client_id), /gor_\S+ +Acme +– +yes +\S+ \S+ +disabled/)
   assert.equal(await ask({ org_id: org }), 400)
   assert.match(await words('org', 'enable-installation', org, client_id), /again/)
   assert.match(await words('org', 'uninstall', org, client_id), /is no longer installed for gor_\S+/)
   assert.match(await words('org', 'installations', org), /^No client is installed\./)
+  assert.match(await words('client', 'list-installations', client_id), /^The client is installed for no organization\./)
 })
 
 test('client: clients are listed by state, approved for scopes, given another secret, and their tokens revoked', async () => {

@@ -80,7 +80,7 @@ test('one row is one bar and a short line, and what did not happen is said in a 
 test('a link to the audit begins where the figures begin, and the page says what else differs', async () => {
   await plant(-HOUR / 2, { events: { sign_in_failed: 2 } })
   const body = await overview()
-  assert.match(body, /the last whole five minutes[^]*one of them may count\s+several attempts/)
+  assert.match(body, /the last whole five minutes[^]*one of them\s+may\s+count\s+several\s+attempts/)
   const [, to = ''] = /href="(\/console\/audit\?event=sign-in\.failed[^"]*)"/.exec(body) ?? []
   const listed = await browser.console.get(to.replaceAll('&amp;', '&'))
   assert.deepEqual([listed.statusCode, /Since \(UTC\)<\/span> <bdi>[\d-]+T/.test(listed.body)], [200, true])
@@ -103,8 +103,8 @@ test('CON-07: hostile names of a row are in no chart, and a chart has no script,
   const body = await overview()
   assert.ok(!body.includes('alert(1)'))
   const refused = figureOf(body, 'Refused requests')
-  assert.match(refused, /<bdi>grant_unknown<\/bdi>/)
-  assert.match(refused, /<bdi>other<\/bdi>/)
+  assert.match(refused, /<bdi>Grant unknown<\/bdi>/)
+  assert.match(refused, /<bdi>Other<\/bdi>/)
   assert.doesNotMatch(
     body.slice(body.indexOf('<figure>'), body.lastIndexOf('</figure>')),
     /<script| style=|https?:|href/,
@@ -125,4 +125,26 @@ test('a page of any period has at most 64 kB, also beside full lists and after 6
   }
   assert.match(pages[1] ?? '', /<a href="\/console\?period=7d"\s+aria-current="true"/)
   assert.equal((await browser.console.get('/console?period=2d')).statusCode, 422)
+})
+
+test('a span that is not over is marked and said, and one that has just begun is left out', async () => {
+  const rowsOf = (body: string) =>
+    [...figureOf(body, 'Tokens').matchAll(/<th scope="row">([^<]+)</g)].map(([, time]) => time)
+  const tokens = { tokens: { refresh_token: 4, client_credentials: 1 } }
+  await plant(-HOUR, tokens)
+  server.clock.advance(2 * 60 * 1000)
+  const begun = await overview()
+  assert.match(rowsOf(begun).at(-1) ?? '', /^\d+ \w+ \d\d:00$/)
+  assert.doesNotMatch(begun, /not over yet/)
+  server.clock.advance(20 * 60 * 1000)
+  await plant(20 * 60 * 1000, tokens)
+  const body = await overview()
+  const figure = figureOf(body, 'Tokens')
+  assert.deepEqual(
+    [rowsOf(body).length, rowsOf(body).at(-1)?.endsWith(' (not over yet)')],
+    [rowsOf(begun).length + 1, true],
+  )
+  assert.match(figure, /<title>Tokens: 10\.[^<]*, which is not over yet\.<[^]*<path class="open"[^]*not over yet/)
+  assert.match(figure, /<bdi>Refreshed<[^]*<bdi>Without a user</)
+  assert.match(body, /may not be over: it has a dashed\s+outline/)
 })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { COMMAND_LINE } from '../../src/admin/administrators.ts'
 import { createLink } from '../../src/admin/user/link.ts'
 import { roleMissing } from '../../src/console/messages.ts'
 import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
-import type { UserId } from '../../src/protocol/ids.ts'
+import type { GrantId, UserId } from '../../src/protocol/ids.ts'
 import type { Resource } from '../../src/protocol/token/resource.ts'
 import { addApp } from '../../tools/sign-in/app.ts'
 import { locationOf, PASSWORD, PlainBrowser } from '../../tools/flow.ts'
@@ -113,7 +114,10 @@ test('CON-01: people with a role find the console, from the account and from a l
   const { id, email } = await stage.makeUser()
   const used = async (): Promise<string> => {
     const role = await server.context.store.findRole(id)
-    const { address: link } = await createLink(server.context, id, role?.createdAt)
+    const { address: link } = await createLink(server.context, id, {
+      ...COMMAND_LINE,
+      roleSince: role?.createdAt,
+    })
     const other = new PlainBrowser(server)
     const password = 'four other words, please'
     return (await other.submit(await other.get(link), { password, repeated: password })).body
@@ -187,12 +191,20 @@ test('a user page says until when wrong passwords lock the account, and until wh
   assert.doesNotMatch(open, /has nothing to sign in with/)
 })
 
-test('the network of ::1, a minute and a wrong filter are said as people know them', async () => {
+test('an event has its second and all of its details, and ::1 and a wrong filter are said as people know them', async () => {
   const { context } = stage.server
   const minute = Date.parse('2026-11-19T18:40:00Z')
-  context.report({ event: 'tokens.issued', details: { minute, network: '0:0:0:0::/64', scope: '' } })
+  context.report({
+    event: 'tokens.issued',
+    grantId: 'g'.repeat(34) as GrantId,
+    details: { minute, network: '0:0:0:0::/64', scope: '' },
+  })
   const { body } = await browser.console.get('/console/audit?event=tokens.issued')
-  assert.match(body, /minute 2026-11-19 18:40 UTC, network ::1, scope \(none\)</)
+  assert.match(body, /<time [^>]*>\d+ \w+ \d{4}, \d\d:\d\d:\d\d</)
+  assert.match(
+    body,
+    /<summary>minute 2026-11-19 18:40:00 UTC, network ::1, scope \(none\)<[^]*grant\s*<a href="\/console\/grants\/g+"/,
+  )
   assert.match((await browser.console.get('/console/audit?since=x')).body, /<h1>This filter is wrong/)
 })
 

@@ -40,6 +40,9 @@ async function ask(path: string) {
   return leadsTo(asked) === undefined ? asked : browser.arrive(await browser.comeBack(asked))
 }
 
+/** The page of an object, as an answer names it. */
+const linkOf = (kind: string, object: string): string => `/console/${kind}/${encodeURIComponent(object)}`
+
 /** The form beside what was done on the page before. */
 function noticeOf<Answer extends { readonly body: string }>(page: Answer): Answer {
   const begin = page.body.indexOf('class="notice')
@@ -76,6 +79,7 @@ test('members and installations: each row has its own answer, undo changes what 
   const { id: early } = await stage.makeUser()
   const list = `${home}/members`
   const asked = await browser.console.get(`${list}?ask=member.add`)
+  assert.match(asked.body, /<h1>Add a member to <bdi>Acme<\/bdi><\/h1>/)
   assert.match((await browser.press(asked, 'member.add')).body, /Give exactly one of user_id and email\./)
   assert.match((await browser.press(asked, 'member.add', { email })).body, new RegExp(`Added\\.[^]*${email}`))
   await browser.press(asked, 'member.add', { user_id: early })
@@ -102,6 +106,9 @@ test('members and installations: each row has its own answer, undo changes what 
   const installations = `${home}/installations`
   await stage.makeApi()
   const install = await ask(`${installations}?ask=installation.install`)
+  assert.match(install.body, /<h1>Install a client for <bdi>Acme<\/bdi><\/h1>/)
+  const both = await browser.send(list, 'member.disable', [id, early])
+  assert.match(both.body, /<h1>Disable: 2 rows of <bdi>Acme<\/bdi><\/h1>/)
   const wrong = await browser.press(install, 'installation.install', { client_id: mine.client_id, scope: 'nothing' })
   assert.match(wrong.body, /No API declares the scope nothing\./)
   const { apis } = (await read('api.list', {})) as { apis: { scopes: { name: string }[] }[] }
@@ -113,6 +120,103 @@ test('members and installations: each row has its own answer, undo changes what 
   )
   const gone = await browser.send(installations, 'installation.remove', [mine.client_id], { confirmed: '1' })
   assert.match(gone.body, /Removed: <bdi>Client \d+<\/bdi>\.[^]*Clients appear here/)
+})
+
+test('a field that names an organization, a client or a user takes what people call it, and only that one', async () => {
+  const made = async (name: string) => String((await read('organization.create', { name }))['organization_id'])
+  const [globex, , twin] = [await made('Globex'), await made('Globex Labs'), await made('Twin'), await made('twin')]
+  await read('provider.create', {
+    provider_id: 'globex',
+    template: 'oidc',
+    name: 'Globex',
+    issuer: 'https://id.globex.example',
+    client_id: 'grantor',
+    client_secret: 'a-secret-of-the-provider',
+    domains: ['globex.example'],
+    organization_id: globex,
+  })
+  const credentials = await ask('/console/credentials?ask=admin.create')
+  assert.match(credentials.body, /<span>Organization<[^]*The whole name or a domain works too\./)
+  const named = async (organization: string, number: number) => {
+    const page = number === 0 ? credentials : await browser.console.get('/console/credentials?ask=admin.create')
+    return browser.press(page, 'admin.create', { name: `CI ${number}`, access: 'read', organization_id: organization })
+  }
+  const held = async () =>
+    ((await read('admin.list', {})) as { credentials: Members[] }).credentials.map((one) => one['organization_id'])
+  for (const [number, text] of [' globex ', 'Globex.example', globex].entries())
+    assert.equal((await named(text, number)).statusCode, 200, text)
+  assert.deepEqual(await held(), [globex, globex, globex])
+  for (const [text, sentence] of [
+    ['Glob', 'There is no organization named &quot;Glob&quot;'],
+    ['TWIN', `&quot;TWIN&quot; means several\\. Give an id: [^<]*${twin ?? ''}`],
+    ['initech.example', 'There is no organization named'],
+  ] as const) {
+    const wrong = await named(text, 9)
+    assert.equal(wrong.statusCode, 422)
+    assert.match(
+      wrong.body,
+      new RegExp(`name="organization_id" value="${text}"[^]*id="error-organization_id">${sentence}`),
+    )
+  }
+  assert.deepEqual(await held(), [globex, globex, globex])
+
+  const client = await read('client.show', { client_id: mine.client_id })
+  const install = await ask(`${home}/installations?ask=installation.install`)
+  const installed = await browser.press(install, 'installation.install', {
+    client_id: String(client['client_name']),
+    scope: '',
+  })
+  assert.match(installed.body, /Installed\./)
+  await read('installation.remove', { organization_id: mine.organization_id, client_id: mine.client_id })
+  const { email, id } = await stage.makeUser()
+  await read('user.update', { user_id: id, name: 'Only One' })
+  const add = await browser.console.get(`${home}/members?ask=member.add`)
+  assert.match(
+    (await browser.press(add, 'member.add', { user_id: 'Only One' })).body,
+    /error-user_id">Give the e-mail address or the id/,
+  )
+  assert.match(
+    (await browser.press(add, 'member.add', { user_id: email.toUpperCase() })).body,
+    new RegExp(`Added\\.[^]*${email}`),
+  )
+})
+
+test('a search finds organizations, APIs and scopes, by names of theirs and by a domain, and says where it goes on', async () => {
+  const api = await stage.makeApi()
+  await read('api.update', {
+    resource: api,
+    name: 'Ledger',
+    scopes: [{ name: 'ledger:post', sentence: 'Post entries', granted_to: 'users' }],
+  })
+  const leads = async (q: string, section = 'overview') =>
+    (await browser.console.get(`/console/search?${new URLSearchParams({ q, in: section }).toString()}`)).headers
+      .location ?? ''
+  const page = linkOf('apis', api)
+  for (const [text, section, to] of [
+    [api, undefined, page],
+    ['ledger:post', undefined, page],
+    ['Globex.Example', undefined, /^\/console\/organizations\/gor_/],
+    ['globex.example', 'clients', '/console/clients?host=globex.example'],
+    ['Globex', undefined, '/console/found?name=Globex'],
+    ['Globex', 'organizations', '/console/organizations?name=Globex'],
+    ['post entries', 'apis', '/console/apis?name=post+entries'],
+  ] as const) {
+    const location = await leads(text, section)
+    if (typeof to === 'string') assert.equal(location, to)
+    else assert.match(location, to)
+  }
+  const found = async (text: string) => (await browser.console.get(await leads(text))).body
+  assert.match(
+    await found('globex'),
+    /Globex<[^]*Organization<[^]*Globex Labs<|Globex Labs<[^]*Organization<[^]*Globex</,
+  )
+  assert.match(await found('LEDGER'), new RegExp(`href="${page}"[^]*Ledger<[^]*<code>ledger:post<`))
+  assert.match(await found('No such name'), /Nothing has this text in its name\./)
+  const rows = async (path: string) => (await browser.console.get(path)).body.match(/<tr data-row/g)?.length ?? 0
+  assert.deepEqual(
+    await Promise.all(['/console/organizations?name=globex', '/console/apis?name=entries'].map(rows)),
+    [2, 1],
+  )
 })
 
 test('CON-09: a domain is blocked with a way back, which keeps its note and removes what was new', async () => {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import * as z from 'zod'
 import { SCREENS } from '../../src/console/screens.ts'
 import { asksFirst } from '../../src/console/screen.ts'
+import { searchAddress } from '../../src/console/search.ts'
 import { inputFields } from '../../src/admin/input-fields.ts'
 import { pathParameters } from '../../src/admin/task.ts'
 import { TASKS } from '../../src/admin/tasks.ts'
@@ -109,4 +110,29 @@ test('CON-15: a screen that imports the store, the endpoints or HTTP is found', 
   }))
   const faults = planted.map((file) => findDisorder([file]).filter((line) => line.includes('may not import')).length)
   assert.deepEqual(faults, [1, 1, 1, 0])
+})
+
+test('a search leads to the object, or to the list that can find it', () => {
+  const id = '01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'
+  const cases: readonly (readonly [text: string, section: string | undefined, address: string])[] = [
+    [`gus_${id}`, 'clients', `/console/users/gus_${id}`],
+    [` gci_${id} `, undefined, `/console/clients/gci_${id}`],
+    [id, 'audit', `/console/grants/${id}`],
+    ['ada@acme.test', 'clients', '/console/users?email_prefix=ada%40acme.test'],
+    ['claude.ai', 'users', '/console/users?email_prefix=claude.ai'],
+    ['claude.ai', 'clients', '/console/clients?host=claude.ai'],
+    ['127.0.0.1', undefined, '/console/clients?host=127.0.0.1'],
+    ['https://app.example/client.json', undefined, '/console/clients?host=app.example'],
+    ['http://127.0.0.1:8080/cb', 'audit', '/console/clients?host=127.0.0.1'],
+    ['zed://oauth/callback', 'clients', '/console/clients?host=zed%3A'],
+    ['localhost', 'clients', '/console/clients?host=localhost'],
+    ['Cursor', 'overview', '/console/found?name=Cursor'],
+    ['Cursor', 'clients', '/console/clients?name=Cursor'],
+    ['Globex', 'organizations', '/console/organizations?name=Globex'],
+    ['Projects', 'apis', '/console/apis?name=Projects'],
+    ['Ada Love', 'users', '/console/users?name=Ada+Love'],
+    ['', 'users', '/console'],
+    ['"><script>', undefined, '/console/found?name=%22%3E%3Cscript%3E'],
+  ]
+  for (const [text, section, address] of cases) assert.equal(searchAddress(text, section, undefined), address, text)
 })

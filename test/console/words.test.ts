@@ -50,6 +50,8 @@ test('a label says that a field is required, and a choice what it is when it is 
     ['Resource required', 'Name', 'Granted to required', 'Step up: level'],
   )
   assert.deepEqual(optionsOf(api, 'tokens.format'), ['jwt (default)!', 'opaque'])
+  assert.deepEqual(optionsOf(api, 'scopes.0.step_up.level'), ['', 'two factors', 'a passkey'])
+  assert.match(api, /<option value="approved-clients" >only clients that you approve</)
   const { body: provider } = await open('/providers?ask=provider.create&template=entra&provider_id=acme')
   assert.deepEqual(optionsOf(provider, 'sign_up'), ['off (default)!', 'domains', 'anybody'])
   assert.deepEqual(optionsOf(provider, 'email_trust'), ['none', 'claim', 'domains (default)!'])
@@ -74,13 +76,34 @@ test('to install a client its name is enough, an empty scope is warned of, and t
     ),
   )
   assert.match(done.body, /audience \(aud\) of the token is the issuer/)
+  const { body } = await open(`/clients/${fields.client_id}`)
+  assert.match(body, new RegExp(`<h2>Installations<[^]*href="/console${home}"><bdi>Acme<[^]*Active<`))
+  assert.match(
+    body,
+    new RegExp(
+      `-u ${fields.client_id}:… -d grant_type=client_credentials --data-urlencode org_id=${mine.organization_id}`,
+    ),
+  )
+  assert.doesNotMatch(body, /authorization address/)
+})
 
-  // HTTP Basic would end this id at its colon.
-  const { organization_id: other } = await run('organization.create', { name: 'Colons' })
-  const colon = { client_id: 'billing:eu', client_name: 'Colon', grant_types: ['client_credentials'] }
-  const { client_id: client } = await run('client.create', colon)
-  await run('installation.install', { organization_id: other, client_id: client, scope: '' })
-  assert.match((await open(`/organizations/${String(other)}/installations`)).body, / -u billing%3Aeu:… -d/)
+test('the page of a client has the request that it can make: for itself, with its way to authenticate, or by a browser', async () => {
+  await stage.makeApi()
+  const pageOf = async (metadata: Members) => {
+    const { client_id } = await run('client.create', { client_name: 'Tool', ...metadata })
+    return (await open(`/clients/${String(client_id).replaceAll(':', '%3A')}`)).body
+  }
+  const alone = { grant_types: ['client_credentials'] }
+  assert.match(
+    await pageOf({ ...alone, client_id: 'ci:1' }),
+    /-u ci%3A1:… -d grant_type=client_credentials --data-urlencode resource=/,
+  )
+  const posting = await pageOf({ ...alone, token_endpoint_auth_method: 'client_secret_post' })
+  assert.match(posting, /--data-urlencode client_id=gci_\S+ -d client_secret=… -d grant_type=client_credentials/)
+  assert.match(posting, /installed for no organization/)
+  const page = await pageOf({ redirect_uris: ['https://app.example/cb'], token_endpoint_auth_method: 'none' })
+  assert.match(page, /authorization address:\s*<code><bdi>http:\/\/localhost:3000\/v2\/oauth\/authorize</)
+  assert.doesNotMatch(page, /grant_type=client_credentials|<h2>Installations/)
 })
 
 test('the page of a user leads to the organizations of the user', async () => {
@@ -141,6 +164,26 @@ test('each redirect URI that is wrong is named, on a line of its own', async () 
     error.split('\n').map((line) => line.split(': ', 1)[0]),
     ['http://app.example/a', 'http://app.example/b'],
   )
+  const isOpen = (page: string) => /<details\s+class="more"\s+open/.test(page)
+  assert.deepEqual([isOpen(asked.body), isOpen(body)], [false, false])
+  const typed: readonly Readonly<Record<string, string>>[] = [
+    { default_max_age: '60' },
+    { require_auth_time: 'on' },
+    { 'rules.profile': 'fapi2' },
+  ]
+  for (const more of typed) {
+    const again = await browser.press(await open('/clients?ask=client.create'), 'client.create', {
+      client_name: 'Board',
+      redirect_uris,
+      ...more,
+    })
+    assert.equal(isOpen(again.body), true, JSON.stringify(more))
+  }
+  const filled = await open(
+    `/clients/${String((await run('client.create', { client_name: 'Set', default_max_age: 77 }))['client_id'])}?ask=client.update`,
+  )
+  assert.match(filled.body, /value="77"/)
+  assert.equal(isOpen(filled.body), false)
 })
 
 test('who is signed in and is asked to sign in again reads why', async () => {

@@ -366,6 +366,7 @@ export function aLink(differing: Partial<LinkRecord> = {}): LinkRecord {
     hash: aHash(),
     purpose: 'reset',
     isMailed: false,
+    madeBy: undefined,
     createdAt: NOW,
     expiresAt: at(2 * HOUR),
     ...differing,

@@ -70,7 +70,16 @@ export async function givePasskey(
   const now = context.clock()
   const { hash } = mintLink(context.secrets, userId, randomBytes)
   const lifetime = { createdAt: now, expiresAt: after(now, 1000) }
-  const link = { userId, origin: 'operator', hash, purpose: 'reset', isMailed: false, ...lifetime, mails: [] } as const
+  const link = {
+    userId,
+    origin: 'operator',
+    hash,
+    purpose: 'reset',
+    isMailed: false,
+    madeBy: undefined,
+    ...lifetime,
+    mails: [],
+  } as const
   expect(await context.store.createLink(link), 'created')
   const id = passkeyIdOf(key.credentialId)
   const passkey = { ...key, userId, id, agent: undefined, createdAt: now, usedAt: undefined, ...differing }

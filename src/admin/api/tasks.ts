@@ -3,7 +3,7 @@ import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
 import { ISO, iso, LIMIT, NAME, NAME_OR_NONE, NEXT, RESOURCE, SCOPE, SCOPE_NAME } from '../fields.ts'
 import { conflict } from '../admin-error.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
-import { pageOf } from '../page.ts'
+import { hasText, pageOf } from '../page.ts'
 import { defineTask, type Task, type TaskContext } from '../task.ts'
 import {
   algorithmNotice,
@@ -183,10 +183,14 @@ export const API_TASKS: readonly Task[] = [
     input: z.object({
       limit: LIMIT,
       before: RESOURCE.optional().describe('Continue after this API.'),
+      name: NAME.optional().describe(
+        'Only APIs with this text in the name, the identifier, or the name or sentence of a scope, in any case.',
+      ),
     }),
     output: z.object({ apis: z.array(API_DOCUMENT), next: NEXT }),
-    async run({ store }, page) {
-      const { rows, next } = pageOf(await store.listApis(), ({ resource }) => resource, page)
+    async run({ store }, { name, ...page }) {
+      const isMeant = (api: ApiRecord) => name === undefined || hasText(name, ...textsOf(api))
+      const { rows, next } = pageOf((await store.listApis()).filter(isMeant), ({ resource }) => resource, page)
       return { apis: rows.map(describeApi), next }
     },
   }),
@@ -264,6 +268,11 @@ export const API_TASKS: readonly Task[] = [
     run: (context, { resource }) => createApiCredentials(context, resource),
   }),
 ]
+
+/** What a person may look for. */
+function textsOf({ resource, name, scopes }: ApiRecord): readonly (string | undefined)[] {
+  return [name, resource, ...scopes.flatMap((scope) => [scope.name, scope.sentence])]
+}
 
 function scopesOf(scopes: readonly z.output<typeof SCOPE_INPUT>[], before: readonly ApiScope[]): readonly ApiScope[] {
   return scopes.map(({ name, sentence, granted_to, step_up }) => {

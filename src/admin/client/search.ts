@@ -7,7 +7,7 @@ import { isOperatorMade, type ClientPolicy, type ClientSource, type ShownLevel }
 import type { ClientId } from '../../protocol/ids.ts'
 import type { PolicyNeeds } from '../../clients/evaluate-client.ts'
 import { shownLevel } from './document.ts'
-import { listPage, searchPage, type Listed, type PageRequest } from '../page.ts'
+import { hasText, listPage, searchPage, type Listed, type PageRequest } from '../page.ts'
 
 /** Rows that one call examines for filters that a statement applies, and for those that none can. The next page continues after them. */
 const FILTERED = { examined: 25_000, slice: 5000 } as const
@@ -106,7 +106,7 @@ function isMeant(
   { trust_level: level, host, name }: ClientSearch,
   client: ClientRecord,
 ): boolean {
-  if (name !== undefined && !nameOf(client).includes(name.toLowerCase())) return false
+  if (name !== undefined && !hasText(name, client.metadata.descriptive.client_name)) return false
   if (level !== undefined && shownLevel(policy, client) !== level) return false
   return host === undefined || hostsOf(client).some((one) => isWithin(one, host.toLowerCase()))
 }
@@ -114,10 +114,6 @@ function isMeant(
 /** As a rule for a domain: `*.app.example` is all hosts below one. */
 function isWithin(host: string, wanted: string): boolean {
   return wanted.startsWith('*.') ? host.endsWith(wanted.slice(1)) : host === wanted
-}
-
-function nameOf({ metadata }: ClientRecord): string {
-  return metadata.descriptive.client_name?.toLowerCase() ?? ''
 }
 
 /** The hosts of the redirect and logout URIs, and of the metadata document, without ports; for an app its scheme, with the colon. */

@@ -23,6 +23,7 @@ import {
   pageStart,
 } from '../fields.ts'
 import { requireOrganization } from './organization.ts'
+import { findNames, NAMES } from '../names.ts'
 import { listPage, type Listed, type PageRequest } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
 import { forShell } from '../../base/shell.ts'
@@ -101,6 +102,31 @@ export const INSTALLATION_TASKS: readonly Task[] = [
     async run(context, { organization_id, ...page }) {
       const { rows, next } = await listInstallations(context, organization_id, page)
       return { installations: rows.map(describeInstallation), next }
+    },
+  }),
+  defineTask({
+    name: 'client.list-installations',
+    method: 'GET',
+    path: '/admin/v1/clients/{client_id}/installations',
+    access: 'read',
+    summary: 'List the organizations for which a client may act, newest organizations first.',
+    input: z.object({ client_id: CLIENT_ID, limit: LIMIT, before: pageStart(ORGANIZATION_ID) }),
+    output: z.object({ installations: z.array(INSTALLATION_DOCUMENT), names: NAMES, next: NEXT }),
+    async run(context, { client_id, ...page }) {
+      const client = await requireClient(context, client_id)
+      const { rows, next } = await listPage(
+        async (slice) =>
+          (await context.store.listInstallationsOfClient({ ...slice, clientId: client.id })).map((one) => ({
+            ...one,
+            id: one.organizationId,
+          })),
+        page,
+      )
+      return {
+        installations: rows.map((installation) => describeInstallation({ installation, client })),
+        names: await findNames(context, { organizations: rows.map(({ organizationId }) => organizationId) }),
+        next,
+      }
     },
   }),
   defineTask({

@@ -167,8 +167,10 @@ async function listMembers(
   const { store } = context
   await requireOrganization(context, organizationId)
   if (page.email !== undefined) {
-    const user = await store.findUserByEmail(normalizeEmail(page.email))
-    const membership = user && (await store.findMembership({ organizationId, userId: user.id }))
+    const email = normalizeEmail(page.email)
+    const user = await store.findUserByEmail(email)
+    // An address is no id. Both are read, so that the time does not say whether a stranger has an account (threats.md CON-08).
+    const membership = await store.findMembership({ organizationId, userId: user?.id ?? (email as UserId) })
     return { rows: membership === undefined ? [] : [{ membership, user }], next: null }
   }
   const { rows, next } = await listPage(

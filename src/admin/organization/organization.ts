@@ -16,7 +16,7 @@ import {
   ORGANIZATION_ID,
   pageStart,
 } from '../fields.ts'
-import { listPage } from '../page.ts'
+import { listPage, namedPage } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
 
 const PATH = '/admin/v1/organizations'
@@ -67,10 +67,17 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     path: PATH,
     access: 'read',
     summary: 'List the organizations, newest first; organizations with a chosen id in the order of the ids.',
-    input: z.object({ limit: LIMIT, before: pageStart(ORGANIZATION_ID) }),
+    input: z.object({
+      limit: LIMIT,
+      before: pageStart(ORGANIZATION_ID),
+      name: NAME.optional().describe(
+        'Only organizations with this text in the name, in any case. A page examines the next 5,000 organizations, and may be empty. Then follow "next".',
+      ),
+    }),
     output: z.object({ organizations: z.array(ORGANIZATION_DOCUMENT), next: NEXT }),
-    async run({ store }, page) {
-      const { rows, next } = await listPage(store.listOrganizations, page)
+    async run({ store }, { name, ...page }) {
+      const list = store.listOrganizations
+      const { rows, next } = await (name === undefined ? listPage(list, page) : namedPage(list, name, page))
       return { organizations: rows.map(describeOrganization), next }
     },
   }),

@@ -7,8 +7,11 @@ import { firstSignInOf } from '../../protocol/sign-in/account.ts'
 import { linkAddress, mintLink } from '../../protocol/sign-in/link.ts'
 import { isMailAddress } from '../../protocol/sign-in/mail-address.ts'
 import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
+import { parseUserId } from '../../protocol/ids.ts'
 import { conflict } from '../admin-error.ts'
+import { COMMAND_LINE } from '../administrators.ts'
 import { ISO } from '../fields.ts'
+import type { Administrator } from '../task.ts'
 import { languageOf, mailLink } from '../../users/mails.ts'
 import { usableProviders } from '../../users/provider-routing.ts'
 import { refuseRouted, requireUser, withoutPasswords } from './user.ts'
@@ -48,20 +51,32 @@ interface CreatedLink extends NewLink {
   readonly address: string
 }
 
+/** Who makes a link, and the beginning of the role of its user that was examined (threats.md LNK-07); undefined: none. */
+interface LinkOrder extends Pick<Administrator, 'actor'> {
+  readonly roleSince?: EpochMs | undefined
+}
+
 type Needs = Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'> &
   StoreNeeds<'createLink' | 'findUser' | 'findUserByEmail' | 'listProviders'>
 
 /**
  * Creates a link with which the user sets a password, or adds a provider or a passkey, once. An earlier link of the user stops working. It is an invitation if the
- * user has no password and never signed in.
+ * user has no password and never signed in. One that a user with a role made works while that role goes on (threats.md LNK-08).
  *
  * @throws AdminError when there is no such user, the user is disabled or has no address, or passwords are off and there is neither a
  * provider nor a host for which browsers make passkeys, or the user has another role than that of `roleSince`
  */
-export async function createLink(context: Needs, who: string, roleSince?: EpochMs): Promise<CreatedLink> {
+export async function createLink(
+  context: Needs,
+  who: string,
+  { actor, roleSince }: LinkOrder = COMMAND_LINE,
+): Promise<CreatedLink> {
   const link = await prepareLink(context, who)
+  // Credentials and the command line are no users.
+  const madeBy = parseUserId(actor)
   const { token, hash } = mintLink(context.secrets, link.user.id, context.random)
-  await storeLink(context, link, { ...recordOf(context, link), hash, isMailed: false, mails: [], roleSince })
+  const record = { ...recordOf(context, link), hash, isMailed: false, madeBy, mails: [], roleSince }
+  await storeLink(context, link, record)
   return { ...link, address: linkAddress(context.issuer, token) }
 }
 
@@ -82,7 +97,8 @@ export async function sendLink(
   const { email: address } = link.user
   if (!isMailAddress(address)) throw conflict(`No mail can be sent to ${address}. Leave out --send.`)
   const to = { address, agent: undefined, language: languageOf(link.user) }
-  await storeLink(context, link, { ...mailLink(context, recordOf(context, link), to), roleSince })
+  const mailed = mailLink(context, { ...recordOf(context, link), madeBy: undefined }, to)
+  await storeLink(context, link, { ...mailed, roleSince })
   return link
 }
 

@@ -33,6 +33,7 @@ import { describeRole, ROLE_DOCUMENT } from './role.ts'
 import { listUsers } from './search.ts'
 import { createUser, noSuchUser, requireUser, setEmail, setPassword, updateUser } from './user.ts'
 import { noticesWithoutBrowser } from '../../users/mails.ts'
+import { isMakerThere } from '../../users/role.ts'
 
 /** A user in an answer, without the hash of the password. */
 const USER_DOCUMENT = z
@@ -202,7 +203,8 @@ export const USER_TASKS: readonly Task[] = [
         context.store.listMemberships(user.id),
       ])
       const now = context.clock()
-      const link = links.find(({ expiresAt }) => expiresAt > now)
+      const open = links.find(({ expiresAt }) => expiresAt > now)
+      const link = open !== undefined && (await isMakerThere(context, open)) ? open : undefined
       return {
         ...describeUser(user),
         identities: identities.map(describeIdentity),
@@ -300,7 +302,7 @@ export const USER_TASKS: readonly Task[] = [
       await requireLastingFor(context, user_id)
       const { address, user, purpose, expiresAt } = send
         ? { ...(await sendLink(context, user_id, roleSince)), address: null }
-        : await createLink(context, user_id, roleSince)
+        : await createLink(context, user_id, { ...context.administrator, roleSince })
       return { user_id: user.id, email: user.email, purpose, link: address, expires_at: iso(expiresAt) }
     },
   }),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { InvalidArgumentError, type Command } from 'commander'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import type { CreatedClientDocument } from '../../admin/client/tasks.ts'
+import type { InstallationDocument } from '../../admin/organization/installation.ts'
 import { requiredSecretOf, withSecret, type SecretOptions } from '../lib/ask-password.ts'
 import { columns, facts, formatTime, record } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
@@ -9,6 +10,7 @@ import type { OptionRows } from '../lib/member-options.ts'
 import { nextPage } from '../lib/options.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 import { forShell } from '../../base/shell.ts'
+import { INSTALLATION_HEADINGS, installationCells } from './org.ts'
 
 interface RotatedSecret {
   readonly client_id: string
@@ -151,6 +153,13 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
       const keys = jwks === undefined ? {} : { jwks: jwks.keys.map(({ kid, kty }) => kid ?? kty) }
       return record({ client_id, client_id_issued_at: issuedAt, ...client, ...rules, ...keys }, paint)
     },
+  }),
+  listVerb<InstallationDocument>({
+    task: 'client.list-installations',
+    rows: 'installations',
+    headings: ['ORGANIZATION', 'NAME', ...INSTALLATION_HEADINGS],
+    cells: (one, names) => [[one.organization_id, names[one.organization_id] ?? '–', ...installationCells(one)]],
+    empty: 'The client is installed for no organization. To install it: grantor org install <organization> <client>',
   }),
   taskVerb<ClientDocument>({
     task: 'client.verify',

@@ -6,6 +6,14 @@ import { NAME, NEW_CLIENT, NEW_MEMBER, ORGANIZATION } from '../lib/subjects.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 import { forShell } from '../../base/shell.ts'
 
+/** After what the list is not about: the client, or the organization. */
+export const INSTALLATION_HEADINGS: readonly string[] = ['SCOPE', 'FOR MEMBERS', 'INSTALLED (UTC)', 'STATE']
+
+export function installationCells(installation: InstallationDocument): readonly string[] {
+  const { scope, acts_for_members: acts, created_at: since, disabled_at: disabled } = installation
+  return [scope === '' ? '–' : scope, acts ? 'yes' : 'no', formatTime(since), disabled === null ? 'active' : 'disabled']
+}
+
 /** The verbs of `grantor org`. */
 export const ORG_VERBS: readonly AddVerb[] = [
   taskVerb<OrganizationDocument>({
@@ -92,17 +100,8 @@ export const ORG_VERBS: readonly AddVerb[] = [
     task: 'installation.list',
     verb: 'installations',
     rows: 'installations',
-    headings: ['CLIENT', 'NAME', 'SCOPE', 'FOR MEMBERS', 'INSTALLED (UTC)', 'STATE'],
-    cells: ({ client_id, client_name, scope, acts_for_members, created_at, disabled_at }) => [
-      [
-        client_id,
-        client_name ?? '–',
-        scope === '' ? '–' : scope,
-        acts_for_members ? 'yes' : 'no',
-        formatTime(created_at),
-        disabled_at === null ? 'active' : 'disabled',
-      ],
-    ],
+    headings: ['CLIENT', 'NAME', ...INSTALLATION_HEADINGS],
+    cells: (one) => [[one.client_id, one.client_name ?? '–', ...installationCells(one)]],
     empty: 'No client is installed. Install one: grantor org install <organization> <client> --scope <scopes>',
   }),
   taskVerb<InstallationDocument>({

@@ -1,7 +1,7 @@
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
-import { listAddress } from '../links.ts'
-import { addressOf, filterBar, named, networkOf, nothing, table, time } from '../parts.ts'
+import { linkFor, listAddress } from '../links.ts'
+import { addressOf, exactTime, filterBar, moment, named, networkOf, nothing, table } from '../parts.ts'
 import { screen, type Frame, type Texts } from '../screen.ts'
 
 interface Listed {
@@ -52,10 +52,13 @@ export function events(frame: Frame, { events: rows, names, next }: Listed, none
     empty: none === undefined ? nothing(frame, 'Events appear here as they happen.', undefined) : html`<p>${none}</p>`,
     columns: [
       { heading: 'Event', cell: ({ event }) => code(event) },
-      { heading: 'When', cell: ({ recorded_at: at }) => time(at, frame) },
+      {
+        heading: none === undefined ? 'When (UTC)' : 'When',
+        cell: ({ recorded_at: at }) => moment(at, frame, none === undefined),
+      },
       { heading: 'Who', cell: (entry) => who(frame, entry, names) },
       { heading: 'About', cell: (entry) => about(frame, entry, names) },
-      { heading: 'Details', isWide: true, isRest: true, cell: ({ details }) => detailsOf(details) },
+      { heading: 'Details', isRest: true, cell: (entry) => detailsOf(frame, entry, none === undefined) },
     ],
   })
 }
@@ -90,16 +93,29 @@ function about(frame: Frame, entry: AuditEntryDocument, names: Texts): Fragment 
 /** Milliseconds since 2001. No count is as large. */
 const A_TIME = 1e12
 
-function minuteOf(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+/** Without a comma, among others. */
+function secondOf(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-function detailsOf(details: AuditEntryDocument['details']): Fragment {
+/** What fits into the row, and on demand all of it, with what else names the event. `hasTime`: the row has its second. */
+function detailsOf(frame: Frame, entry: AuditEntryDocument, hasTime: boolean): Fragment {
+  const { details, grant_id: grant, request_id: request, recorded_at: at } = entry
   const text = Object.entries(details)
     .map(
       ([member, value]) =>
-        `${member} ${typeof value === 'number' && value >= A_TIME ? minuteOf(value) : networkOf(String(value)) || '(none)'}`,
+        `${member} ${typeof value === 'number' && value >= A_TIME ? secondOf(value) : networkOf(String(value)) || '(none)'}`,
     )
     .join(', ')
-  return html`<span class="muted" title="${text}">${text}</span>`
+  const to = grant === null ? undefined : linkFor(frame, 'grants', grant)
+  const more = [
+    ...(hasTime ? [] : [html`${exactTime(at, 'second')}`]),
+    ...(grant === null ? [] : [html`grant <a href="${to}">${code(grant)}</a>`]),
+    ...(request === null ? [] : [html`request ${code(request)}`]),
+  ]
+  if (text === '' && more.length === 0) return html`<span class="muted none">–</span>`
+  return html`<details class="whole">
+    <summary>${text === '' ? 'More' : text}</summary>
+    ${more.map((one, index) => html`${index === 0 ? '' : ', '}${one}`)}
+  </details>`
 }

@@ -5,6 +5,7 @@ import type { DomainDocument } from '../../admin/domain.ts'
 import type { GrantDocument } from '../../admin/grant.ts'
 import { code, html, type Fragment } from '../../web/markup.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
+import { accessOf, installationsOf, type Installed } from './client-access.ts'
 import { CLIENT_FORMS, registered, SOURCES, trust } from './clients.ts'
 import { MANAGING_FORMS } from './client-forms.ts'
 import { grantColumns, REVOKE_GRANT } from './grants.ts'
@@ -16,6 +17,7 @@ interface Answers {
   readonly client: ClientDocument
   readonly domains: { readonly domains: readonly DomainDocument[] }
   readonly apis: { readonly apis: readonly ApiDocument[] }
+  readonly installations: Installed
   readonly grants: { readonly grants: readonly GrantDocument[]; readonly names: Texts; readonly next: string | null }
   readonly audit: {
     readonly events: readonly AuditEntryDocument[]
@@ -25,6 +27,7 @@ interface Answers {
 }
 
 const GRANTS_SHOWN = 20
+const INSTALLATIONS_SHOWN = 20
 
 const FORMS: readonly ScreenForm[] = [
   ...CLIENT_FORMS,
@@ -69,6 +72,7 @@ export const CLIENT = screen<Answers>({
   reads: {
     client: { task: 'client.show', input: () => ({}) },
     apis: { task: 'api.list', input: () => ({}) },
+    installations: { task: 'client.list-installations', input: () => ({ limit: INSTALLATIONS_SHOWN }) },
     domains: { task: 'domain.list', input: () => ({ limit: 1000 }) },
     grants: {
       task: 'grant.list',
@@ -82,7 +86,7 @@ export const CLIENT = screen<Answers>({
   filters: [],
   forms: FORMS,
   names: ({ client, grants }) => ({ ...grants.names, '': client.client_name ?? client.client_id }),
-  view({ client, domains, grants, audit }, frame) {
+  view({ client, domains, apis, installations, grants, audit }, frame) {
     const grave = formsFor(frame, client.client_id, client, true)
     const fitting = formsFor(frame, client.client_id, client, false)
     const managing = fitting.filter((form) => MANAGING_FORMS.includes(form))
@@ -132,6 +136,7 @@ export const CLIENT = screen<Answers>({
           ],
         ])}
         ${managing.length === 0 ? undefined : html`<div class="bar">${actions(frame, managing)}</div>`}
+        ${accessOf(frame, client, installations, apis.apis)} ${installationsOf(frame, client, installations)}
         ${section('Grants', grantTable(frame, grants), grants.next === null ? undefined : html`<a href="${listAddress('grants', 'client_id', client.client_id)}">All</a>`)}
         ${section('Events', events(frame, audit, 'Nothing has happened with this client lately.'), html`<a href="${listAddress('audit', 'client_id', client.client_id)}">All</a>`)}
         ${grave.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, grave)}</div>`}`,

@@ -1,4 +1,5 @@
 import type { FiguresDocument } from '../../admin/figures.ts'
+import { labelOf } from '../../admin/input-fields.ts'
 import { mostFrequent, OTHER } from '../../base/most-frequent.ts'
 import { html, type Markup } from '../../web/markup.ts'
 import { chart, chartPatterns, formatNumber, type Chart } from '../chart.ts'
@@ -56,8 +57,9 @@ export function history(figures: FiguresDocument, frame: Frame): Markup {
       ? html`<div class="empty"><p>Charts appear here when the server has counted for five minutes.</p></div>`
       : html`${line}${chartPatterns()}
           <p class="hint">
-            Counted up to the last whole five minutes. A link leads to the events of the audit: one of them may count
-            several attempts, and of the refused sign-ins it has those with a wrong password or of a disabled account.
+            Counted up to the last whole five minutes, so the last span of a chart may not be over: it has a dashed
+            outline, and its numbers grow. A link leads to the events of the audit: one of them may count several
+            attempts, and of the refused sign-ins it has those with a wrong password or of a disabled account.
           </p>
           <div class="columns">${chartsOf(figures).map(chart)}</div>`
   return section('History', content, links)
@@ -71,8 +73,8 @@ function chartsOf(figures: FiguresDocument): readonly Chart[] {
     counted(figures, 'Sign-ins', signIns),
     counted(figures, 'New clients', ({ registrations }) => registrations),
     counted(figures, 'Refused requests', ({ refusals }) => refusals),
-    counted(figures, 'Rate limits (429) and faults (5xx)', ({ events }) =>
-      pick(events, { '429': 'too_many', '5xx': 'failed' }),
+    counted(figures, 'Rate limits and faults', ({ events }) =>
+      pick(events, { too_many: 'too_many', server_failed: 'failed' }),
     ),
     timed(figures),
   ]
@@ -90,10 +92,10 @@ function pick(numbers: Numbers, names: Readonly<Record<string, string>>): Number
 
 function counted(figures: FiguresDocument, title: string, numbersOf: (counts: Counts) => Numbers): Chart {
   const named = mostFrequent(Object.entries(numbersOf(figures.totals)), NAMED)
-  const steps = stepsOf(figures)
+  const { steps, isOpen } = stepsOf(figures)
   const names = named.map(([name]) => name)
   const series = names.map((name) => ({
-    name,
+    name: wordOf(name),
     values: steps.map(({ counts }) => {
       if (counts === undefined) return undefined
       const numbers = numbersOf(counts)
@@ -102,7 +104,7 @@ function counted(figures: FiguresDocument, title: string, numbersOf: (counts: Co
     }),
   }))
   const times = steps.map(({ time }) => time)
-  return { title, kind: 'bars', unit: '', times, series, summary: formatNumber(sumOf(named)) }
+  return { title, kind: 'bars', unit: '', times, series, summary: formatNumber(sumOf(named)), isOpen }
 }
 
 function sumOf(numbers: readonly (readonly [name: string, value: number])[]): number {
@@ -110,24 +112,49 @@ function sumOf(numbers: readonly (readonly [name: string, value: number])[]): nu
 }
 
 function timed(figures: FiguresDocument): Chart {
-  const steps = stepsOf(figures)
+  const { steps, isOpen } = stepsOf(figures)
   const series = (['token', 'authorize'] as const)
     .filter((name) => figures.totals.p99_ms[name] !== undefined)
-    .map((name) => ({ name, values: steps.map(({ counts }) => counts?.p99_ms[name]) }))
+    .map((name) => ({ name: wordOf(name), values: steps.map(({ counts }) => counts?.p99_ms[name]) }))
   const times = steps.map(({ time }) => time)
   const highest = Math.max(0, ...series.map(({ name }) => figures.totals.p99_ms[name] ?? 0))
   const summary = `highest ${formatNumber(highest)} ms`
-  return { title: 'Time of requests (p99)', kind: 'lines', unit: ' ms', times, series, summary }
+  return { title: 'Time of requests (p99)', kind: 'lines', unit: ' ms', times, series, summary, isOpen }
 }
 
-/** All steps of the period, also those without figures. */
+/** Words for the names of the numbers. Other names are those of reasons (docs/errors.md). */
+const WORDS: Readonly<Record<string, string>> = {
+  authorization_code: 'By a code',
+  refresh_token: 'Refreshed',
+  client_credentials: 'Without a user',
+  device_code: 'By a device',
+  'token-exchange': 'Exchanged',
+  'jwt-bearer': 'By an assertion',
+  registration: 'Registered',
+  document: 'By a document',
+  operator: 'Created here',
+  application: 'Your application',
+  too_many: 'Rate limits (429)',
+  server_failed: 'Faults (5xx)',
+  token: 'Token requests',
+  authorize: 'Authorization requests',
+}
+
+function wordOf(name: string): string {
+  return Object.hasOwn(WORDS, name) ? (WORDS[name] ?? name) : labelOf(name)
+}
+
+/** All steps of the period, also those without figures, but for a last one that has just begun. `isOpen`: the last one is not over. */
 function stepsOf({ since, until, step_seconds: seconds, points }: FiguresDocument) {
   const known = new Map(points.map((point) => [Date.parse(point.ended_at), point]))
   const stepMs = seconds * 1000
   const [first, last] = [Math.floor(Date.parse(since) / stepMs) + 1, Math.ceil(Date.parse(until) / stepMs)]
-  return Array.from({ length: last - first + 1 }, (_, index) => {
+  const isUnfinished = last * stepMs > Date.parse(until)
+  const isOpen = isUnfinished && known.has(last * stepMs)
+  const steps = Array.from({ length: last - first + (isUnfinished && !isOpen ? 0 : 1) }, (_, index) => {
     const end = (first + index) * stepMs
     const time = exactTime(new Date(end).toISOString()).replace(/ \d{4},(.*) UTC$/, '$1')
     return { time: seconds < DAY_SECONDS ? time : time.slice(0, 6), counts: known.get(end) }
   })
+  return { steps, isOpen }
 }

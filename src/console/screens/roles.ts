@@ -35,7 +35,7 @@ export const REMOVE_ROLE: ScreenForm = {
   isRecent: true,
   isDanger: true,
   warning:
-    'The console refuses the next request of the person. The account stays, and so do the credentials that the person created, and links for others: revoke them too.',
+    'The console refuses the next request of the person, and links that the person made for others end. The account stays, and so do the credentials that the person created: revoke them too.',
 }
 
 /** Who may enter the console. */

@@ -23,6 +23,7 @@ import { findAddress, leave } from '../sign-in/provider/depart.ts'
 import { findConsole } from './frame.ts'
 import { readNewPassword } from './new-password.ts'
 import { noticesOf } from '../../users/mails.ts'
+import { isMakerThere } from '../../users/role.ts'
 
 interface OpenLink extends LinkMethods {
   readonly link: LinkRecord
@@ -152,7 +153,7 @@ async function findOpenLink(context: Context, request: Request): Promise<OpenLin
   const [links, user] = await Promise.all([context.store.listLinks(userId), context.store.findUser(userId)])
   const link = links.find(({ hash }) => sameText(hash, opened.hash))
   if (link === undefined || link.expiresAt <= context.clockCheck.now()) return unusable(context, request)
-  if (!isLiveSince(user, link.createdAt)) return unusable(context, request)
+  if (!isLiveSince(user, link.createdAt) || !(await isMakerThere(context, link))) return unusable(context, request)
   const methods = await findLinkMethods(context, user, link.origin)
   return hasLinkMethod(methods)
     ? { ...methods, link, user, token }

@@ -112,7 +112,8 @@ export interface UserOperations {
    * Uses a link and ends the other one: sets the password, verifies the e-mail address if the link was mailed, removes the identities and passkeys
    * that the user did not keep, but no passkeys by a link that the user asked for if the account has an app or each sign-in two factors, and revokes the user's sessions and grants from
    * before now. `unknown`: the link was used,
-   * replaced or has expired, or since it was created the user was disabled, got another password, or had all tokens revoked.
+   * replaced or has expired, its maker has no longer the role with which it was made (LNK-08), or since it was created the user was disabled,
+   * got another password, or had all tokens revoked.
    * Of concurrent requests with one link one returns `used`.
    */
   useLink: [use: PasswordLinkUse, outcome: 'used' | 'unknown']

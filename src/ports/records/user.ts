@@ -62,6 +62,8 @@ export interface LinkRecord {
   readonly purpose: LinkPurpose
   /** Only the mailbox of the user's e-mail address has it: using it verifies the address. */
   readonly isMailed: boolean
+  /** The user with a role who made the link and could keep it. It works while that role goes on. undefined: another actor, or only the mailbox has it. */
+  readonly madeBy: UserId | undefined
   readonly createdAt: EpochMs
   readonly expiresAt: EpochMs
 }

@@ -125,6 +125,7 @@ create table links (
   link_hash text /*postgres collate "C"*/ not null,
   purpose text /*postgres collate "C"*/ not null, -- invitation, reset
   mailed bigint not null,
+  made_by text /*postgres collate "C"*/, -- the user whose role has to go on
   created_at bigint not null,
   expires_at bigint not null,
   primary key (user_id, origin)

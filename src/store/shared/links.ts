@@ -1,6 +1,7 @@
 import type { LinkUse } from '../../ports/operations/user.ts'
 import type { LinkRecord } from '../../ports/records/user.ts'
 import type { UserId } from '../../protocol/ids.ts'
+import type { Row } from '../rows.ts'
 import { LINKS } from '../tables/user.ts'
 import { assignments, without } from '../table.ts'
 import { mailing } from './mail/mails.ts'
@@ -26,7 +27,12 @@ const LIST = shared('select * from links where user_id = :userId order by origin
 const REMOVE = shared('delete from links where user_id = :userId')
 const REMOVE_PROOF = shared('delete from identity_proofs where user_id = :userId')
 const REMOVE_CODE = shared('delete from email_codes where user_id = :userId')
-const FIND_ORIGIN = shared('select origin from links where user_id = :userId and link_hash = :hash')
+const FIND_LINK = shared('select origin, made_by, created_at from links where user_id = :userId and link_hash = :hash')
+/** With the role that the maker had then: another one, also the same again, came later (threats.md LNK-08). */
+const FIND_MAKER = shared(
+  `select user_id from roles where user_id = :madeBy and access = 'write' and organization_id is null
+     and created_at <= :createdAt`,
+)
 const USE = shared(
   'delete from links where user_id = :userId and link_hash = :hash and expires_at > :now returning created_at, mailed',
 )
@@ -84,7 +90,8 @@ export const linkReads = {
 /**
  * Uses a link up, whichever way in its user chose: the password becomes another one or none, and everything else that could sign in, or
  * add a way to, ends (threats.md LNK-01), also another link. Passkeys stay where a sign-in with the password demands a second step, and the
- * user asked for the link (ACC-17). false: the link is no longer valid, was not since the user changed, or may not add a factor.
+ * user asked for the link (ACC-17). false: the link is no longer valid, was not since the user changed, its maker has no longer the role
+ * with which it was made, or it may not add a factor.
  */
 export function* acceptLink(
   use: Omit<LinkUse, 'mails'> & {
@@ -95,7 +102,8 @@ export function* acceptLink(
 ): Steps<boolean> {
   const { userId, keep, addsFactor, isSecondStepRequired } = use
   if ((yield* rows(HOLD_LIVE, use)).length === 0) return false
-  const [found] = yield* rows(FIND_ORIGIN, use)
+  const [found] = yield* rows(FIND_LINK, use)
+  if (found !== undefined && !(yield* isMakerThere(found))) return false
   const hasApp = yield* hasSecondFactor(userId)
   const isDemanded = found?.['origin'] === 'user' && (hasApp || isSecondStepRequired)
   if (addsFactor && (hasApp || (isDemanded && (yield* hasPasskeys(userId))))) return false
@@ -110,6 +118,11 @@ export function* acceptLink(
   yield* rows(REMOVE_OTHERS, { userId, kept })
   if (!isDemanded) yield* rows(REMOVE_PASSKEYS, { userId, kept })
   return true
+}
+
+/** A role ends by a commit on the shard of its user alone, so it is seen as soon as that is answered. */
+function* isMakerThere({ made_by: madeBy, created_at: createdAt }: Row): Steps<boolean> {
+  return madeBy === null || (yield* rows(FIND_MAKER, { madeBy, createdAt })).length > 0
 }
 
 /** Notes that the user proved the own e-mail address, unless it was proved before. */

@@ -210,4 +210,9 @@ export const organizationReads = {
     `select * from installations where organization_id = :organizationId and client_id < :before
      order by client_id desc limit :limit`,
   ),
+  listInstallationsOfClient: listPage(
+    INSTALLATIONS,
+    `select * from installations where client_id = :clientId and organization_id < :before
+     order by organization_id desc limit :limit`,
+  ),
 }

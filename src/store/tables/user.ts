@@ -33,6 +33,7 @@ export const LINKS = table<LinkRecord>({
   hash: text('link_hash'),
   purpose: text('purpose'),
   isMailed: flag('mailed'),
+  madeBy: text('made_by'),
   createdAt: bigint('created_at'),
   expiresAt: bigint('expires_at'),
 })

@@ -45,6 +45,7 @@ async function openLink({ clock, context }: TestServer, { id: userId }: Person, 
     hash,
     purpose: 'reset',
     isMailed: true,
+    madeBy: undefined,
     createdAt,
     expiresAt: after(createdAt, 60_000),
   } as const

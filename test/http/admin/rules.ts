@@ -126,6 +126,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     return { host: 'purged.example' }
   }),
   'client.show': reads(A_CLIENT),
+  'client.list-installations': reads(A_CLIENT),
   'client.verify': writes(A_CLIENT),
   'client.unverify': writes(A_CLIENT),
   'client.disable': writes(A_CLIENT),

@@ -43,6 +43,7 @@ async function mailLink({ id: userId, email }: Recipient, validMs = DAY_MS): Pro
     userId,
     origin: 'operator',
     isMailed: true,
+    madeBy: undefined,
     hash,
     purpose: 'reset',
     createdAt: now,

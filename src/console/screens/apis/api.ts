@@ -8,6 +8,7 @@ import { environmentOf, INTROSPECT_COMMAND, INTROSPECT_RECIPE, requestCommand, v
 import { linkTo } from '../../links.ts'
 import { actions, chip, copyButton, facts, formOf, formsFor, name, section, snippet, table, time } from '../../parts.ts'
 import { screen, type Frame, type Members, type ScreenForm } from '../../screen.ts'
+import { GRANTED, LEVELS } from '../../words.ts'
 
 interface Answers {
   readonly api: ApiDocument
@@ -166,13 +167,6 @@ function tokensOf({ tokens }: ApiDocument, { signing_algorithm: usual }: ServerD
   return `JWT (${type}), signed with ${algorithm ?? usual}, for ${duration}`
 }
 
-const GRANTED: Readonly<Record<Scope['granted_to'], string>> = {
-  users: 'any client, with consent',
-  'users-on-request': 'any client that names it, with consent',
-  'users-and-machines': 'any client, also without a user',
-  'approved-clients': 'only clients that you approve',
-}
-
 function scopeTable(frame: Frame, { scopes }: ApiDocument): Markup {
   return table(
     { ...frame, forms: [] },
@@ -192,7 +186,7 @@ function scopeTable(frame: Frame, { scopes }: ApiDocument): Markup {
 
 function needs(step: Scope['step_up']): Fragment {
   if (step === null) return html`<span class="muted none">–</span>`
-  const level = step.level === 'phr' ? 'a passkey' : 'two factors'
+  const level = LEVELS[step.level]
   return step.max_age === null ? level : `${level}, at most ${step.max_age} s old`
 }
 

@@ -2,7 +2,7 @@ import { USUAL_API_TOKENS, type ApiDocument } from '../../../admin/api/tasks.ts'
 import { code, html, type Markup } from '../../../web/markup.ts'
 import { membersOf } from '../../fields.ts'
 import { linkTo } from '../../links.ts'
-import { name, nothing, table, time } from '../../parts.ts'
+import { filterBar, name, nothing, table, time } from '../../parts.ts'
 import { screen, type ScreenForm } from '../../screen.ts'
 
 interface Answers {
@@ -26,7 +26,7 @@ export const APIS = screen<Answers>({
   path: '/console/apis',
   section: 'apis',
   reads: { list: { task: 'api.list', input: () => ({}) } },
-  filters: [],
+  filters: ['name'],
   forms: [CREATE],
   names: ({ list }) => Object.fromEntries(list.apis.map((api) => [api.resource, api.name ?? api.resource])),
   view: ({ list }, frame) => ({
@@ -35,6 +35,7 @@ export const APIS = screen<Answers>({
         <h1>APIs and scopes</h1>
         ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE.task}">${CREATE.label}</a>` : undefined}
       </div>
+      ${filterBar(frame)}
       ${table(frame, {
         caption: 'APIs, by their identifiers',
         rows: list.apis,

@@ -59,9 +59,20 @@ async function introspect(token) {
 export const INTROSPECT_COMMAND = 'curl "$ISSUER/v2/oauth/introspect" -u "$API_ID:$API_SECRET" -d token=…'
 
 /** A whole token request of a client without a user. Without scope and resource, the audience of the token is the server. */
-export function requestCommand(issuer: string, client: string, members: Readonly<Record<string, string>>): string {
+export function requestCommand(
+  issuer: string,
+  client: string,
+  members: Readonly<Record<string, string>>,
+  method = 'client_secret_basic',
+): string {
   const data = Object.entries(members).map(([name, value]) => ` --data-urlencode ${name}=${forShell(value)}`)
-  // RFC 6749 §2.3.1: a chosen id may have colons, and HTTP Basic ends the id at the first one.
-  const user = forShell(client.replaceAll(':', '%3A'))
-  return `curl ${forShell(addressOf(issuer, TOKEN_PATH))} -u ${user}:… -d grant_type=client_credentials${data.join('')}`
+  const authenticated = AUTHENTICATED[method]?.(client) ?? ` -u ${forShell(client.replaceAll(':', '%3A'))}:…`
+  return `curl ${forShell(addressOf(issuer, TOKEN_PATH))}${authenticated} -d grant_type=client_credentials${data.join('')}`
+}
+
+/** How a client authenticates that does not by HTTP Basic, in which a colon ends the id (RFC 6749 §2.3.1). */
+const AUTHENTICATED: Readonly<Record<string, (client: string) => string>> = {
+  client_secret_post: (client) => ` --data-urlencode client_id=${forShell(client)} -d client_secret=…`,
+  private_key_jwt: (client) =>
+    ` --data-urlencode client_id=${forShell(client)} -d client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer -d client_assertion=…`,
 }

@@ -21,7 +21,7 @@ import {
 } from '../../parts.ts'
 import { requestCommand } from '../apis/recipes.ts'
 import { screen, type Frame, type Members, type Offered, type ScreenForm } from '../../screen.ts'
-import { organizationName } from './members.ts'
+import { nameIn, OF, organizationName } from './members.ts'
 
 interface Answers {
   readonly list: { readonly installations: readonly InstallationDocument[]; readonly next: string | null }
@@ -63,6 +63,7 @@ const INSTALL: ScreenForm = {
   label: 'Install a client',
   done: 'Installed',
   fields: ['client_id', 'scope', 'acts_for_members'],
+  about: (answers) => ['for', nameIn(answers)],
   isRecent: true,
   warning:
     'The client can then act for the organization without a user. An earlier installation of the client is replaced, and its tokens are revoked.',
@@ -78,7 +79,7 @@ export const INSTALLATIONS = screen<Answers>({
   },
   filters: [],
   forms: [
-    ...ROW_FORMS.map((form) => ({ ...form, subject: 'client_id', isBulk: true as const, rows: rowsOf })),
+    ...ROW_FORMS.map((form) => ({ ...form, ...OF, subject: 'client_id', isBulk: true as const, rows: rowsOf })),
     INSTALL,
   ],
   names: ({ list }) => Object.fromEntries(list.installations.map((one) => [one.client_id, labelOf(one)])),
@@ -122,12 +123,13 @@ export const INSTALLATIONS = screen<Answers>({
   }),
 })
 
-/** The request of the newest client that can make it. */
-function exampleOf({ issuer }: Frame, installations: Answers['list']['installations']): string {
+/** The request for the newest installation that allows it. `method`: how the client authenticates, if that is known. */
+export function exampleOf({ issuer }: Frame, installations: Answers['list']['installations'], method?: string): string {
   const usable = installations.filter(({ disabled_at: disabled }) => disabled === null)
   const one = usable.find(({ scope }) => scope !== '') ?? usable[0]
   const { client_id: client = '…', organization_id: organization = '…', scope = '' } = one ?? {}
-  return requestCommand(issuer, client, { org_id: organization, ...(scope === '' ? { resource: '…' } : { scope }) })
+  const members = { org_id: organization, ...(scope === '' ? { resource: '…' } : { scope }) }
+  return requestCommand(issuer, client, members, method)
 }
 
 interface NewAnswers {

@@ -42,6 +42,14 @@ const ROW_FORMS: readonly ScreenForm[] = [
   },
 ]
 
+/** What the heading of a form says, because several organizations have the same forms. */
+export const OF: Pick<ScreenForm, 'about'> = { about: (answers) => ['of', nameIn(answers)] }
+
+/** The name of the organization of a screen. */
+export function nameIn(answers: Members): string {
+  return (answers['organization'] as OrganizationDocument).name
+}
+
 /** The members of an organization. */
 export const MEMBERS = screen<Answers>({
   path: '/console/organizations/{organization_id}/members',
@@ -52,12 +60,13 @@ export const MEMBERS = screen<Answers>({
   },
   filters: ['email', 'outside_domains'],
   forms: [
-    ...ROW_FORMS.map((form) => ({ ...form, subject: 'user_id', isBulk: true as const, rows: rowsOf })),
+    ...ROW_FORMS.map((form) => ({ ...form, ...OF, subject: 'user_id', isBulk: true as const, rows: rowsOf })),
     {
       task: 'member.add',
       label: 'Add a member',
       done: 'Added',
       fields: ['email', 'user_id'],
+      about: (answers) => ['to', nameIn(answers)],
     },
   ],
   names: ({ list }) => Object.fromEntries(list.members.map((one) => [one.user_id, labelOf(one)])),

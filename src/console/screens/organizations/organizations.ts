@@ -1,7 +1,7 @@
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
 import { html, type Markup } from '../../../web/markup.ts'
 import { linkTo } from '../../links.ts'
-import { chip, id, name, nothing, table, time } from '../../parts.ts'
+import { chip, filterBar, id, name, nothing, table, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
 
 interface Answers {
@@ -12,7 +12,7 @@ export const ORGANIZATIONS = screen<Answers>({
   path: '/console/organizations',
   section: 'organizations',
   reads: { list: { task: 'organization.list', input: () => ({}) } },
-  filters: [],
+  filters: ['name'],
   forms: [
     {
       task: 'organization.create',
@@ -30,6 +30,7 @@ export const ORGANIZATIONS = screen<Answers>({
         <h1>Organizations</h1>
         ${frame.mayWrite ? html`<a class="button" href="?ask=organization.create">Create an organization</a>` : undefined}
       </div>
+      ${filterBar(frame)}
       ${table(frame, {
         caption: 'Organizations, newest first',
         rows: list.organizations,

@@ -24,10 +24,12 @@ import {
   namesIn,
   readAll,
   render,
+  seekerOf,
   subjectsIn,
   type Found,
 } from './show.ts'
 import { sealOutcome } from './outcome.ts'
+import { resolveFields } from './resolve.ts'
 import { RETURN_LIMIT } from './sign-in.ts'
 import { steadyContext } from './steady.ts'
 import {
@@ -123,7 +125,9 @@ export async function act(
   if (filled !== undefined && seen !== undefined && seen !== seenOf(context, filled)) return again(409, { '': CHANGED })
   // A task that replaces all needs all, and one that changes what it is given gets what was changed.
   const earlier = taskOf(form.task).method === 'PATCH' ? (filled ?? {}) : undefined
-  const input = { ...readFields(fields, withoutTouch(values, filled ?? {}), earlier), ...filters }
+  const named = await resolveFields(seekerOf(desk, found, visitor), fields, withoutTouch(values, filled ?? {}))
+  if (Object.keys(named.errors).length > 0) return again(422, named.errors)
+  const input = { ...readFields(fields, named.values, earlier), ...filters }
   const name = before && subjects.length <= 1 ? namesIn(found.screen, before)[subjects[0] ?? ''] : undefined
   const unoffered = before && form.choices && findUnknown(form.choices(before), values)
   if (unoffered !== undefined) return again(422, { [unoffered.field]: `${unoffered.value} is not among the choices.` })

@@ -9,9 +9,6 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** Where a filter takes more than the member of the task, or has the word of a column. */
 const FILTER_LABELS: Readonly<Record<string, string>> = {
   actor: 'Who',
-  client_id: 'Client',
-  user_id: 'User',
-  organization_id: 'Organization id',
   email_prefix: 'Email begins with',
   subject: 'Id at your application',
   since: 'Since (UTC)',

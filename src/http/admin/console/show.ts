@@ -3,7 +3,7 @@ import { asAdministrator } from '../../../admin/administrators.ts'
 import { inputFields, textsOf } from '../../../admin/input-fields.ts'
 import { LIST_LIMIT } from '../../../admin/page.ts'
 import { runTask } from '../../../admin/run-task.ts'
-import { pathParameters, type Administrator, type Task } from '../../../admin/task.ts'
+import { pathParameters, type Administrator } from '../../../admin/task.ts'
 import { askPage, type Asking } from '../../../console/ask.ts'
 import { listAddress, withScreens } from '../../../console/links.ts'
 import { filterBar } from '../../../console/parts.ts'
@@ -20,7 +20,7 @@ import { matchSegments } from '../routes.ts'
 import { filledTexts, seenOf, taskOf } from './filling.ts'
 import { filtersOf, readFilters } from './filters.ts'
 import { readOutcome } from './outcome.ts'
-import { resolveFilters } from './resolve.ts'
+import { resolveFilters, type Seeker } from './resolve.ts'
 import { page, securityUri, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
 
 /** How long ago a person may have signed in for a form that is `isRecent`. */
@@ -159,16 +159,19 @@ export async function render(
     const shown = fields.filter(({ name }) => form.fixed?.includes(name) !== true)
     const intro = form.intro?.(read.answers, values)
     const caution = form.caution?.(read.answers, frame)
+    const about = form.about?.(read.answers)
     const seen = filled && seenOf(desk.context, filled)
     const asked = {
       ...asking,
       choosing: form.choosing?.(read.answers, values),
       values,
+      initial: first,
       preset,
       choices,
       suggestions: form.suggestions?.(read.answers) ?? {},
       summary: task.summary,
       caution,
+      about,
       fields: shown,
       names,
       matches,
@@ -312,18 +315,9 @@ export async function readAll(
   { holder }: Visitor,
   limit?: number,
 ): Promise<AllRead> {
-  const { context } = desk
-  const { administrator } = holder
-  const administration = asAdministrator(context, administrator)
-  const readTask = async (task: Task, input: Members): Promise<Members> => {
-    authorizeTask(context, administrator, task, parameters)
-    return runTask(administration, task, input, () => undefined)
-  }
+  const seeker = seekerOf(desk, { parameters }, { holder })
   try {
-    // What is of the server is as if absent for a role for one organization (threats.md CON-08), so its filters take ids.
-    const isWhole = administrator.organizationId === undefined
-    const list = (name: string, input: Members) => readTask(taskOf(name), input)
-    const query = isWhole ? await resolveFilters(list, screen.filters, place.query) : place.query
+    const query = await resolveFilters(seeker, screen.filters, place.query)
     const answers = await Promise.all(
       Object.entries(screen.reads).map(async ([name, read], index) => {
         const task = taskOf(read.task)
@@ -333,13 +327,30 @@ export async function readAll(
         const most = place.query[SAVE] === NDJSON ? { limit: LIST_LIMIT.most } : limit === undefined ? {} : { limit }
         const chosen = index === 0 ? { ...readFilters(task, screen.filters, query), ...most } : {}
         const input = { ...chosen, ...read.input(place), ...Object.fromEntries(own) }
-        return [name, await readTask(task, input)] as const
+        return [name, await seeker.read(read.task, input)] as const
       }),
     )
     return { kind: 'read', answers: Object.fromEntries(answers) }
   } catch (cause) {
     if (cause instanceof AdminError) return { kind: 'refused', error: cause }
     throw cause
+  }
+}
+
+/** Looks for what the person names, by tasks that the person may perform: what is of the server is as if absent for other roles (CON-08). */
+export function seekerOf(
+  { context }: Pick<Desk, 'context'>,
+  { parameters }: Pick<Found, 'parameters'>,
+  { holder: { administrator } }: Pick<Visitor, 'holder'>,
+): Seeker {
+  const administration = asAdministrator(context, administrator)
+  return {
+    within: administrator.organizationId,
+    async read(name, input) {
+      const task = taskOf(name)
+      authorizeTask(context, administrator, task, parameters)
+      return runTask(administration, task, input, () => undefined)
+    },
   }
 }
 

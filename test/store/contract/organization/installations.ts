@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mintClientId } from '../../../../src/protocol/ids.ts'
+import { mintClientId, mintOrganizationId } from '../../../../src/protocol/ids.ts'
 import type { Scope } from '../../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
 import { anInstallation, at, NOW } from '../../../support/records.ts'
@@ -160,6 +160,23 @@ export const installationCases: Suite = (check) => {
       assert.deepEqual(page, expected.slice(0, 3))
       const before = expected[2]?.clientId
       assert.deepEqual(await first.listInstallations({ organizationId, before, limit: 3 }), expected.slice(3))
+    },
+  )
+
+  check(
+    'listInstallationsOfClient pages through the organizations of one client, `before` exclusive',
+    async (stores) => {
+      const { clientId } = anInstallation()
+      const installations = times(4, (index) =>
+        anInstallation({ clientId, organizationId: mintOrganizationId(at(index), randomBytes) }),
+      )
+      const elsewhere = installations.map(({ organizationId }) => anInstallation({ organizationId }))
+      await performAll(stores.first, 'install', [...installations, ...elsewhere])
+      const expected = installations.toReversed()
+      const page = await stores.second.listInstallationsOfClient({ clientId, before: undefined, limit: 3 })
+      assert.deepEqual(page, expected.slice(0, 3))
+      const before = expected[2]?.organizationId
+      assert.deepEqual(await stores.first.listInstallationsOfClient({ clientId, before, limit: 3 }), expected.slice(3))
     },
   )
 }

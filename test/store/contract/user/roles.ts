@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { RoleRecord } from '../../../../src/ports/records/role.ts'
-import type { UserRecord } from '../../../../src/ports/records/user.ts'
+import type { PasswordLinkUse } from '../../../../src/ports/operations/user.ts'
+import type { LinkRecord, UserRecord } from '../../../../src/ports/records/user.ts'
 import { mintUserId } from '../../../../src/protocol/ids.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
-import { aClient, aLink, anOrganization, aUser, at, HOUR, MINUTE, NOW } from '../../../support/records.ts'
+import { anIdentity, aProvider } from '../../../support/provider/provider-records.ts'
+import { aPasskey } from '../../../support/sign-in/factor-records.ts'
+import { aClient, aHash, aLink, anOrganization, aUser, at, HOUR, MINUTE, NOW } from '../../../support/records.ts'
 
 export const roleCases: Suite = (check) => {
   check('setRole stores one role for each user, visible through both handles', async ({ first, second }) => {
@@ -46,6 +49,54 @@ export const roleCases: Suite = (check) => {
       }
       const knowing = { ...aLink({ userId: one.id, createdAt: at(2) }), roleSince: role.createdAt }
       assert.equal(await perform(first, 'createLink', knowing), 'created')
+    },
+  )
+
+  check(
+    'LNK-08: a link that a person with a role made works while that role goes on, with a password, a passkey or a provider',
+    async ({ first, second }) => {
+      const provider = aProvider()
+      await perform(first, 'createProvider', provider)
+      const maker = aUser()
+      await perform(first, 'createUser', maker)
+      const ways = {
+        password: ({ userId, hash }: LinkRecord) => perform(second, 'useLink', useOf({ userId, hash })),
+        passkey: ({ userId, hash }: LinkRecord) =>
+          perform(second, 'addPasskey', { passkey: aPasskey({ userId }), reason: reasonOf(hash) }),
+        provider: ({ userId, hash }: LinkRecord) => {
+          const identity = anIdentity({ userId, providerId: provider.id })
+          return perform(second, 'linkIdentity', {
+            identity,
+            reason: { ...reasonOf(hash), isMultiFactor: false },
+            now: at(MINUTE),
+          })
+        },
+      } as const
+      const use = async (way: keyof typeof ways, differing: Partial<LinkRecord> = {}) => {
+        const user = aUser()
+        await perform(first, 'createUser', user)
+        const link = aLink({ userId: user.id, madeBy: maker.id, createdAt: at(2), ...differing })
+        assert.equal(await perform(first, 'createLink', link), 'created')
+        assert.deepEqual(await first.listLinks(user.id), [link])
+        const outcome = await ways[way](link)
+        return ['used', 'added', 'linked'].includes(outcome)
+      }
+      const all = Object.keys(ways) as readonly (keyof typeof ways)[]
+      const outcomes = async (differing?: Partial<LinkRecord>) => Promise.all(all.map((way) => use(way, differing)))
+      assert.deepEqual(await outcomes(), [false, false, false], 'without a role')
+      await perform(first, 'setRole', aRole(maker, { createdAt: at(1) }))
+      assert.deepEqual(await outcomes(), [true, true, true])
+      for (const differing of [
+        { createdAt: at(3) },
+        { access: 'read' },
+        { organizationId: anOrganization().id },
+      ] as const) {
+        await perform(first, 'setRole', aRole(maker, { createdAt: at(1), ...differing }))
+        assert.deepEqual(await outcomes(), [false, false, false], JSON.stringify(differing))
+      }
+      await perform(first, 'removeRole', maker.id)
+      assert.deepEqual(await outcomes(), [false, false, false])
+      assert.deepEqual(await outcomes({ madeBy: undefined }), [true, true, true])
     },
   )
 
@@ -143,6 +194,14 @@ export const roleCases: Suite = (check) => {
     assert.deepEqual(await second.findHits(hit), { ...counted, count: 3 })
     assert.equal(await second.findHits({ ...hit, now: at(MINUTE) }), undefined)
   })
+}
+
+function useOf({ userId, hash }: Pick<LinkRecord, 'userId' | 'hash'>): PasswordLinkUse {
+  return { userId, ...reasonOf(hash), passwordHash: 'a new hash', browserHash: aHash(), mails: [] }
+}
+
+function reasonOf(hash: LinkRecord['hash']) {
+  return { kind: 'link', hash, keep: [], isSecondStepRequired: false, now: at(MINUTE) } as const
 }
 
 export function aRole({ id }: Pick<UserRecord, 'id'>, differing: Partial<RoleRecord> = {}): RoleRecord {

@@ -1,0 +1,21 @@
+import type { ApiDocument } from '../admin/api/tasks.ts'
+import type { Texts } from './screen.ts'
+
+type Scope = ApiDocument['scopes'][number]
+
+/** Which clients can have a scope. */
+export const GRANTED: Readonly<Record<Scope['granted_to'], string>> = {
+  users: 'any client, with consent',
+  'users-on-request': 'any client that names it, with consent',
+  'users-and-machines': 'any client, also without a user',
+  'approved-clients': 'only clients that you approve',
+}
+
+/** What a scope requires of the sign-in. */
+export const LEVELS: Readonly<Record<NonNullable<Scope['step_up']>['level'], string>> = {
+  '2fa': 'two factors',
+  phr: 'a passkey',
+}
+
+/** The words for the values of a choice, by the name of its field. They say what its description says of the values. */
+export const CHOICE_WORDS: Readonly<Record<string, Texts>> = { granted_to: GRANTED, level: LEVELS }

@@ -28,6 +28,7 @@ const LISTS = [
   '/apis',
   '/providers',
   '/organizations',
+  '/found?name=acme',
   '/domains',
   '/initial-tokens',
   '/roles',

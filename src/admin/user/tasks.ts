@@ -203,8 +203,9 @@ export const USER_TASKS: readonly Task[] = [
         context.store.listMemberships(user.id),
       ])
       const now = context.clock()
-      const open = links.find(({ expiresAt }) => expiresAt > now)
-      const link = open !== undefined && (await isMakerThere(context, open)) ? open : undefined
+      const open = links.filter(({ expiresAt }) => expiresAt > now)
+      const there = await Promise.all(open.map((one) => isMakerThere(context, one)))
+      const link = open.find((_, index) => there[index])
       return {
         ...describeUser(user),
         identities: identities.map(describeIdentity),

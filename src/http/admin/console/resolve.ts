@@ -35,6 +35,8 @@ interface Matches {
 const CHOICES = 5
 /** Rows with a text in the name, among which there may be one with exactly this name. */
 const SEARCHED = 100
+/** Grants whose clients are looked at. Each costs several reads. */
+const GRANTS_SEARCHED = 200
 /** Actors that are no person and no credentials. */
 const OWN_ACTORS: readonly string[] = [COMMAND_LINE.actor, LIBRARY.actor]
 
@@ -241,10 +243,10 @@ async function credentialsNamed({ read }: Seeker, text: string): Promise<readonl
 
 /** The clients that are installed, or that members allowed something, whatever the text is: the time says nothing about others. */
 async function clientsWithin({ read, within }: Seeker, text: string): Promise<Matches> {
-  const place = { organization_id: within, limit: LIST_LIMIT.most }
+  const place = { organization_id: within }
   const [installed, allowed] = await Promise.all([
-    read('installation.list', place),
-    read('organization.list-grants', place),
+    read('installation.list', { ...place, limit: LIST_LIMIT.most }),
+    read('organization.list-grants', { ...place, limit: GRANTS_SEARCHED }),
   ])
   const names = allowed['names'] as Texts
   const all = new Map([

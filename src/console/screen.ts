@@ -39,8 +39,8 @@ export interface ScreenForm {
   /** Members of the input that the person fills in. */
   readonly fields?: readonly string[]
   /**
-   * The person must have signed in within the last five minutes: the task creates a secret, deletes, or gives an administrator or clients
-   * more than they had. It does not matter that it can be taken back, because another person at the open browser has used it by then.
+   * The person must have signed in within the last five minutes: the task creates a secret, deletes, gives an administrator more, or changes
+   * a client or an API so that clients may have more. It does not matter that it can be taken back, because another person at the open browser has used it by then.
    */
   readonly isRecent?: true
   /** What ends, on the page that asks before. Absent: nothing is asked, unless there are fields. */

@@ -27,6 +27,7 @@ export class PreparedResponse extends ServerResponse {
   sendPrepared(status: number, lines: string, body: string): boolean {
     if (!this.shouldKeepAlive || this.req.method === 'HEAD' || this.getHeaderNames().length > 0) return false
     const length = Buffer.byteLength(body)
+    // oxlint-disable-next-line no-underscore-dangle -- the name is that of Node.js
     this._header = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}Content-Length: ${length}\r\nDate: ${httpDate()}\r\n${KEEP_ALIVE}`
     // A release of Node.js that keeps the head elsewhere.
     if (!this.headersSent) return false

@@ -92,7 +92,7 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
       return true
     }
 
-    /** Node.js calls this when the response is sent, to discard what nobody read. A body with a reader is not in the stream. */
+    /** Node.js calls this when the response is sent, to discard what was not read. A body with a reader is not in the stream. */
     override resume(): this {
       return this.reader === undefined ? super.resume() : this
     }

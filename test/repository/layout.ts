@@ -180,7 +180,7 @@ const CONNECTS =
   /\bfetch\(|\bnew (WebSocket|EventSource)\b|\b(from|import|import\(|getBuiltinModule\()\s*['"]node:(https|http2|dns|dns\/promises|tls|dgram)['"]|import \* as \w+ from ['"]node:(http|net)['"]/
 /** What other folders may take of the modules that listen and connect. */
 const MAY_TAKE: Readonly<Record<string, readonly string[]>> = {
-  http: ['createServer', 'IncomingMessage', 'ServerResponse'],
+  http: ['createServer', 'IncomingMessage', 'ServerResponse', 'STATUS_CODES'],
   net: ['createServer', 'isIP', 'isIPv4', 'isIPv6', 'BlockList'],
 }
 /** What a client may do depends on these. Only `evaluateClientPolicy` decides by them. */

@@ -56,6 +56,7 @@ const NOT_RENAMED = [
   'grantor restore --nothing-lost',
   'grantor perform',
   'grantor client list',
+  'grantor client list-installations ${forShell(client.client_id)}',
   'grantor client enable ${CONSOLE_CLIENT_ID}',
   'grantor org installations <organization>',
   'grantor org list',

@@ -132,7 +132,7 @@ test('CON-05: what ends a session of the console on one node has ended it on the
   }
 })
 
-test('CON-35: of two changes of one object at two nodes at once one wins, the other is refused, and nothing is mixed', async (t) => {
+test('CON-35: of two changes of one object at two nodes at once one wins, the other is refused or follows, and nothing is mixed', async (t) => {
   const [a, b] = await openNodes(t)
   await giveRole(a)
   const made = { client_name: 'Board', scope: 'openid', redirect_uris: ['https://board.example/cb'] }
@@ -158,7 +158,7 @@ test('CON-35: of two changes of one object at two nodes at once one wins, the ot
       ofClient,
       { client_id: client },
       ['client.set-rules', { claims: 'userinfo' }],
-      ['client.set-rules', { pkce: 'nonce' }],
+      ['client.set-rules', { pkce: 'required' }],
     ],
     [
       `apis/${encodeURIComponent(resource)}`,
@@ -190,20 +190,20 @@ test('CON-35: of two changes of one object at two nodes at once one wins, the ot
       }),
     )
     const statuses = answers.map(({ statusCode }) => statusCode)
-    assert.deepEqual(
-      statuses.toSorted((one, other) => one - other),
-      [200, 409],
-      `${path}: ${statuses.join()}`,
-    )
+    // One form does not show what another one changes. If one change ended before the other began, both are whole.
+    const mayFollow = forms[0][0] !== forms[1][0]
+    const won = forms.filter((_, index) => statuses[index] === 200)
+    const outcome = statuses.toSorted((one, other) => one - other).join()
+    assert.ok(outcome === '200,409' || (mayFollow && outcome === '200,200'), `${path}: ${outcome}`)
     const after = await show()
     const changed = Object.keys(after).filter((name) => JSON.stringify(after[name]) !== JSON.stringify(before[name]))
-    const [, typed] = forms[statuses.indexOf(200)] as Form
+    const typed = won.map(([, values]) => Object.keys(values))
     assert.deepEqual(
-      changed.filter((name) => !(name in typed)),
+      changed.filter((name) => !typed.flat().includes(name)),
       [],
       `${path}: ${changed.join()}`,
     )
-    assert.ok(changed.length > 0)
+    for (const names of typed) assert.ok(names.some((name) => changed.includes(name)))
   }
 })
 

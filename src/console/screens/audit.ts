@@ -58,7 +58,7 @@ export function events(frame: Frame, { events: rows, names, next }: Listed, none
       },
       { heading: 'Who', cell: (entry) => who(frame, entry, names) },
       { heading: 'About', cell: (entry) => about(frame, entry, names) },
-      { heading: 'Details', isRest: true, cell: (entry) => detailsOf(frame, entry, none === undefined) },
+      { heading: 'Details', isWide: true, isRest: true, cell: (entry) => detailsOf(frame, entry, none === undefined) },
     ],
   })
 }

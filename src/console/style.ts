@@ -183,10 +183,9 @@ small { font-weight: 400; }
 .error { margin-top: 4px; color: var(--danger); white-space: pre-line; }
 [aria-invalid] { border-color: var(--danger); }
 textarea { width: 100%; font: .8125rem/1.25rem ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; resize: vertical; }
-.whole summary { min-height: 24px; padding: 2px 0; color: var(--muted); overflow: hidden; text-overflow: ellipsis; cursor: pointer; }
-td:has(+ td > .whole) { white-space: normal; }
-td:has(+ td > .whole) > a { display: inline-block; max-width: 100%; line-height: 24px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; vertical-align: bottom; }
-.whole[open], .whole[open] summary { white-space: normal; overflow-wrap: anywhere; }
+.whole summary { line-height: 24px; color: var(--muted); overflow: hidden; text-overflow: ellipsis; }
+td:has(+ td > .whole) > a { display: inline-block; max-width: 100%; line-height: 24px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.whole[open], .whole[open] summary, td:has(+ td > .whole) { white-space: normal; overflow-wrap: anywhere; }
 .more > summary { min-height: 32px; padding: 4px 0; color: var(--ink); cursor: pointer; }
 .more > * + *, fieldset > * + * { margin-top: 12px; }
 fieldset > label.flag + label.flag { margin-top: 4px; }

@@ -208,7 +208,7 @@ fieldset > label.flag + label.flag { margin-top: 4px; }
 `
 
 const situations = `
-@media (max-width: 1240px) { .far { display: none; } th, td { max-width: 208px; } }
+@media (max-width: 1240px) { .far { display: none; } th, td { max-width: 200px; } }
 @media (max-width: 960px) {
   .frame { display: block; }
   .side { position: relative; z-index: 2; overflow: visible; display: flex; flex-direction: row; align-items: center; justify-content: space-between; height: auto; padding: 8px 16px; border: 0; border-bottom: 1px solid var(--line); }

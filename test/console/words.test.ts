@@ -101,6 +101,18 @@ test('the page of a client has the request that it can make: for itself, with it
   const posting = await pageOf({ ...alone, token_endpoint_auth_method: 'client_secret_post' })
   assert.match(posting, /--data-urlencode client_id=gci_\S+ -d client_secret=… -d grant_type=client_credentials/)
   assert.match(posting, /installed for no organization/)
+  // A client without a user has what was approved for it, but no scope for which a user would authenticate again.
+  const [wipe, read] = ['deploy:wipe', 'deploy:read']
+  const scopes = [
+    { name: wipe, sentence: 'Delete all', granted_to: 'approved-clients', step_up: { level: 'phr' } },
+    { name: read, sentence: 'Read all', granted_to: 'users' },
+  ]
+  await run('api.create', { resource: 'https://deploy.acme.test', scopes })
+  const { client_id } = await run('client.create', { ...alone, client_name: 'Deploy', scope: `${wipe} ${read}` })
+  await run('client.approve-scopes', { client_id, scope: `${wipe} ${read}` })
+  const approved = (await open(`/clients/${String(client_id)}`)).body
+  assert.match(approved, /--data-urlencode resource=https:\/\/deploy\.acme\.test --data-urlencode scope=deploy:read/)
+  assert.doesNotMatch(approved, /scope=deploy:wipe/)
   const page = await pageOf({ redirect_uris: ['https://app.example/cb'], token_endpoint_auth_method: 'none' })
   assert.match(page, /authorization address:\s*<code><bdi>http:\/\/localhost:3000\/v2\/oauth\/authorize</)
   assert.doesNotMatch(page, /grant_type=client_credentials|<h2>Installations/)

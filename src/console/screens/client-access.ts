@@ -80,17 +80,16 @@ function requestOf(
   if (installations.some(({ disabled_at: disabled }) => disabled === null))
     return exampleOf(frame, installations, method)
   const [found] = apis.flatMap(({ resource, scopes }) =>
-    scopes.flatMap(({ name, granted_to: to }) => (mayHave(client, name, to) ? [{ resource, scope: name }] : [])),
+    scopes.filter((scope) => mayHave(client, scope)).map(({ name }) => ({ resource, scope: name })),
   )
   return requestCommand(frame.issuer, client.client_id, found ?? { resource: '…' }, method)
 }
 
-/** Whether the client can have a scope without a user. */
+/** Whether the client can have a scope without a user, who would authenticate (decision 0006). */
 function mayHave(
   { scope, approved_scope: approved }: ClientDocument,
-  name: string,
-  to: ApiDocument['scopes'][number]['granted_to'],
+  { name, granted_to: to, step_up: step }: ApiDocument['scopes'][number],
 ): boolean {
-  if (scope !== undefined && !scope.split(' ').includes(name)) return false
-  return to === 'users-and-machines' || (to === 'approved-clients' && approved.split(' ').includes(name))
+  if (step !== null || (scope !== undefined && !scope.split(' ').includes(name))) return false
+  return to === 'users-and-machines' || approved.split(' ').includes(name)
 }

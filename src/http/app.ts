@@ -2,9 +2,9 @@ import type { Server } from 'node:http'
 import type { Context } from '../ports/context.ts'
 import { FORWARDED_ADDRESS_IGNORED } from '../ports/observers.ts'
 import { refuseBytes } from './broken-request.ts'
+import { TIMEOUTS } from './connection-limits.ts'
 import type { Listener } from './listener.ts'
 import { createServer } from './node-http.ts'
-import { TIMEOUTS } from './prepared-response.ts'
 
 /** How long a connection may transfer no data. */
 export const SILENCE_TIMEOUT_MS = 60_000

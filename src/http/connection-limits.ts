@@ -15,6 +15,13 @@ export interface ConnectionLimits {
   readonly foreign: number
 }
 
+/** The timeouts of a server, in milliseconds. They limit how long a slow request may hold a connection (threats.md NET-03). */
+export const TIMEOUTS = {
+  requestTimeout: 30_000,
+  headersTimeout: 30_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 5_000,
+}
 /** Connections of a single network. One process answers some thousand requests a second, so more would be useless. */
 const PUBLIC_CONNECTIONS = limitFor(8000)
 const ADMIN_CONNECTIONS = limitFor(800)

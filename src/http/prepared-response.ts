@@ -1,12 +1,5 @@
+import { TIMEOUTS } from './connection-limits.ts'
 import { ServerResponse, STATUS_CODES } from './node-http.ts'
-
-/** The timeouts of a server, in milliseconds. They limit how long a slow request may hold a connection (threats.md NET-03). */
-export const TIMEOUTS = {
-  requestTimeout: 30_000,
-  headersTimeout: 30_000,
-  keepAliveTimeout: 65_000,
-  connectionsCheckingInterval: 5_000,
-}
 
 /** What Node.js adds to an answer on a connection that stays open (RFC 9112 §9.3). */
 const KEEP_ALIVE = `Connection: keep-alive\r\nKeep-Alive: timeout=${TIMEOUTS.keepAliveTimeout / 1000}\r\n\r\n`

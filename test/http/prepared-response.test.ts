@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { createServer, ServerResponse } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { PreparedResponse, TIMEOUTS } from '../../src/http/prepared-response.ts'
+import { TIMEOUTS } from '../../src/http/connection-limits.ts'
+import { PreparedResponse } from '../../src/http/prepared-response.ts'
 
 const HEADERS = ['Content-Type', 'application/json', 'Cache-Control', 'no-store']
 const LINES = 'Content-Type: application/json\r\nCache-Control: no-store\r\n'

@@ -1,6 +1,7 @@
 import type { ApiDocument } from '../../admin/api/tasks.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import type { OrganizationDocument } from '../../admin/organization/organization.ts'
+import { hasText } from '../../admin/page.ts'
 import type { UserDocument } from '../../admin/user/tasks.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { linkTo, listAddress, type NamedList } from '../links.ts'
@@ -101,8 +102,7 @@ function rowsOf({ clients, users, organizations, apis }: Answers, text: string):
 
 /** The scopes of an API by which it was found. */
 function scopesWith({ scopes: all }: ApiDocument, text: string): Fragment {
-  const sought = text.toLowerCase()
-  const found = all.filter(({ name: scope, sentence }) => `${scope}\n${sentence}`.toLowerCase().includes(sought))
+  const found = all.filter(({ name: scope, sentence }) => hasText(text, scope, sentence))
   return found.length === 0 ? undefined : scopes(found.map(({ name: scope }) => scope).join(' '))
 }
 

@@ -7,7 +7,7 @@ import { findField, type InputField, type Referred } from '../../../admin/input-
 import type { InstallationDocument } from '../../../admin/organization/installation.ts'
 import type { MemberDocument } from '../../../admin/organization/member.ts'
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
-import { LIST_LIMIT } from '../../../admin/page.ts'
+import { hasText, LIST_LIMIT } from '../../../admin/page.ts'
 import type { ProviderDocument } from '../../../admin/provider/settings.ts'
 import type { UserDocument } from '../../../admin/user/tasks.ts'
 import type { Members, Texts } from '../../../console/screen.ts'
@@ -273,7 +273,7 @@ async function membersNamed({ read, within }: Seeker, text: string): Promise<Mat
 }
 
 function havingText(text: string, all: readonly Match[]): readonly Match[] {
-  return all.filter(([id, name]) => id === text || name.toLowerCase().includes(text.toLowerCase()))
+  return all.filter(([id, name]) => id === text || hasText(text, name))
 }
 
 function matching({ next }: Members, matches: readonly Match[]): Matches {

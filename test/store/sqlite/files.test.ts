@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import {
   chmodSync,
   chownSync,
@@ -13,8 +14,10 @@ import {
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { readRootSecret } from '../../../src/keys/root-secret.ts'
 import { openDatabase, requirePragmas } from '../../../src/store/sqlite/database.ts'
+import { securePath } from '../../../src/store/sqlite/file/database-file.ts'
 import { createAda } from '../../support/accounts.ts'
 import { obtainTokens, registerClient } from '../../../tools/flow.ts'
 import { openTestServer, temporaryFolder } from '../../support/server.ts'
@@ -114,6 +117,20 @@ test('STO-11: a log beside the database is checked like the database, because SQ
     symlinkSync(join(folder, 'target'), path + suffix)
     assert.throws(() => openDatabase(path), /symbolic link/)
   }
+})
+
+test('a log that another process removes while it is checked is absent', async (t) => {
+  const path = join(temporaryFolder(t), 'grantor.db')
+  const other = new Worker(
+    `const { rmSync, writeFileSync } = require('node:fs')
+     const { parentPort, workerData } = require('node:worker_threads')
+     parentPort.postMessage('started')
+     for (;;) { writeFileSync(workerData, '', { mode: 0o600 }); rmSync(workerData) }`,
+    { eval: true, workerData: `${path}-shm` },
+  )
+  await once(other, 'message')
+  for (let count = 0; count < 2000; count += 1) assert.equal(securePath(path), undefined)
+  await other.terminate()
 })
 
 test('STO-11: a file that another user put into a folder with the sticky bit is rejected, though root could read it', (t) => {

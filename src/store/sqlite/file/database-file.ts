@@ -22,7 +22,7 @@ export function securePath(path: string): Error | undefined {
     throw new Error(`Other users may write to ${folder}. Run: chmod go-w ${folder}`)
   }
   makeFile(path)
-  const faults = ['', ...COMPANIONS].map((suffix) => requireOwn(path + suffix))
+  const faults = [requireOwn(path), ...COMPANIONS.map((suffix) => requireOwnCompanion(path + suffix))]
   return faults.find((fault) => fault !== undefined)
 }
 
@@ -48,6 +48,16 @@ function requireOwn(path: string): Error | undefined {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EROFS') throw cause
     return cause as Error
+  }
+}
+
+/** The process that closes the database last removes its companions, also while another one is about to open it. */
+function requireOwnCompanion(path: string): Error | undefined {
+  try {
+    return requireOwn(path)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
+    return undefined
   }
 }
 

@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os'
 import { styleText } from 'node:util'
 import { ConfigError, withoutEmpty } from '../../config/config.ts'
 import { COMMAND_TOKEN, readSecretFiles } from '../../config/secret-files.ts'
@@ -5,6 +6,8 @@ import { replaceCommand } from './own-command.ts'
 
 /** The streams that a command reads and writes. Tests use their own. */
 export interface Streams {
+  /** The process, if it runs this command and nothing else. */
+  readonly pid?: number
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean }
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean }
@@ -36,6 +39,8 @@ export interface Terminal extends Streams {
   readonly complain: (text: string) => void
   /** The one JSON document of `--json`. */
   readonly printJson: (document: unknown) => void
+  /** From here on, other processes of the machine come first. */
+  readonly giveWay: () => void
 }
 
 /** Colours only on a terminal, and never with NO_COLOR (https://no-color.org). */
@@ -56,6 +61,9 @@ export function openTerminal(
     print: (lines) => void streams.stdout.write(replaceCommand(lines.map((line) => `${line}\n`).join(''), command)),
     complain: (text) => void streams.stderr.write(replaceCommand(text, command)),
     printJson: (document) => void streams.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`),
+    giveWay() {
+      if (streams.pid !== undefined) setPriority(streams.pid, constants.priority.PRIORITY_LOW)
+    },
   }
 }
 

@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs'
-import { constants, setPriority } from 'node:os'
 import type { Command } from 'commander'
 import { asAdministrator, COMMAND_LINE } from '../../../admin/administrators.ts'
 import { readConfig, type Config } from '../../../config/config.ts'
@@ -27,8 +26,7 @@ export function addBackup(parent: Command, terminal: Terminal): void {
     .action(async ({ to, keep, withSecret, json }: BackupOptions) => {
       if (keep !== undefined && !isFolder(to))
         throw new UsageError('--keep needs a folder. Write --to with a / at its end.')
-      // Servers on the same machine come first.
-      setPriority(constants.priority.PRIORITY_LOW)
+      terminal.giveWay()
       const plan: BackupPlan = { to, keep, withSecret: withSecret === true, isFinal: false }
       const backup = await backUpAsAdministrator(terminal, readConfig(), plan)
       const { path, secretPath, bytes, rows, notRecorded, removed, fromFuture, wentBack } = backup

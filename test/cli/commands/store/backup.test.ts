@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { constants, getPriority } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import { createInitialToken } from '../../../../src/admin/client/initial-token.ts'
 import type { EpochMs } from '../../../../src/base/brand.ts'
+import { openTerminal } from '../../../../src/cli/lib/terminal.ts'
 import { DEFAULT_TEMPLATE } from '../../../../src/protocol/client/registration-template.ts'
 import { createAda } from '../../../support/accounts.ts'
 import { runHere, runJsonHere } from '../../../support/command.ts'
@@ -194,6 +197,19 @@ test('a backup does not replace a file that is not one', async (t) => {
     (await runHere(place, ['backup', '--to', join(place.folder, 'one'), '--keep', '3'])).stderr,
     /--keep needs a folder/,
   )
+})
+
+test('a backup lets the servers of its machine go first, and lowers the priority of no process but its own', async (t) => {
+  const place = await openPlace(t)
+  await runJsonHere(place, ['org', 'create', 'Acme'])
+  const before = getPriority()
+  await command(place, {}, ['backup', '--to', join(place.folder, 'one.backup')])
+  assert.equal(getPriority(), before)
+  const child = spawn('sleep', ['60'])
+  t.after(() => child.kill())
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  openTerminal({ stdin, stdout, stderr, pid: child.pid ?? 0 }, {}, 'grantor').giveWay()
+  assert.equal(getPriority(child.pid), constants.priority.PRIORITY_LOW)
 })
 
 test('BAK-04: a backup that does not fit on the disk fails, and leaves the previous backup and no part of a new one', async (t) => {

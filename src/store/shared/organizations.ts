@@ -2,7 +2,7 @@ import type { InstallationKey, MembershipKey } from '../../ports/operations/orga
 import type { MembershipRecord } from '../../ports/records/organization.ts'
 import { MEMBERSHIP_LIMIT } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import type { UserId } from '../../protocol/ids.ts'
+import { isChosenId, type UserId } from '../../protocol/ids.ts'
 import { IMPORTED } from '../../protocol/sign-in/account.ts'
 import { installationKey, membershipKey } from '../operations/organization.ts'
 import { endLaterOfMember, endLaterOfOrganization } from './not-before.ts'
@@ -13,6 +13,7 @@ import {
   ENABLE,
   idKey,
   listPage,
+  lookFor,
   outcome,
   rows,
   shared,
@@ -25,6 +26,10 @@ const INSERT = shared(
    on conflict (organization_id) do nothing returning organization_id`,
 )
 const DELETE = shared('delete from organizations where organization_id = :id returning organization_id')
+/** What was under way when an organization was deleted. Another one with the same chosen id must not have it (threats.md CID-05). */
+const DELETE_LEFT = ['memberships', 'installations', 'roles'].map((table) =>
+  shared(`delete from ${table} where ${lookFor(table, 'organization_id = :id')}`),
+)
 const DELETE_MEMBERSHIPS = shared('delete from memberships where organization_id = :id')
 const DELETE_INSTALLATIONS = shared('delete from installations where organization_id = :id')
 const DELETE_ROLES = shared('delete from roles where organization_id = :id')
@@ -69,7 +74,10 @@ export const organizationHandlers = {
   createOrganization: {
     keys: idKey,
     *run(organization) {
-      return (yield* rows(INSERT, ORGANIZATIONS.values(organization))).length === 1 ? 'created' : 'id-taken'
+      const { id } = organization
+      if ((yield* rows(INSERT, ORGANIZATIONS.values(organization))).length === 0) return 'id-taken'
+      if (isChosenId(id)) for (const statement of DELETE_LEFT) yield* rows(statement, { id })
+      return 'created'
     },
   },
   renameOrganization: {

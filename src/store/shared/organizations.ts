@@ -5,7 +5,9 @@ import type { EpochMs } from '../../base/brand.ts'
 import { isChosenId, type UserId } from '../../protocol/ids.ts'
 import { IMPORTED } from '../../protocol/sign-in/account.ts'
 import { installationKey, membershipKey } from '../operations/organization.ts'
+import { setting } from './operator.ts'
 import { endLaterOfMember, endLaterOfOrganization } from './not-before.ts'
+import { CREDENTIAL_OF_ORGANIZATION } from '../settings.ts'
 import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS } from '../tables/organization.ts'
 import {
   change,
@@ -33,7 +35,6 @@ const DELETE_LEFT = ['memberships', 'installations', 'roles'].map((table) =>
 const DELETE_MEMBERSHIPS = shared('delete from memberships where organization_id = :id')
 const DELETE_INSTALLATIONS = shared('delete from installations where organization_id = :id')
 const DELETE_ROLES = shared('delete from roles where organization_id = :id')
-/** They are inactive without it, also those that are not visible yet, and under another organization with the same chosen id. */
 const DELETE_CREDENTIALS = shared('delete from admin_credentials where organization_id = :id')
 const INSERT_MEMBERSHIP = shared(
   `insert into memberships (${MEMBERSHIPS.names}) select ${MEMBERSHIPS.parameters}
@@ -112,6 +113,8 @@ export const organizationHandlers = {
       yield* rows(DELETE_MEMBERSHIPS, { id })
       yield* rows(DELETE_INSTALLATIONS, { id })
       yield* rows(DELETE_ROLES, { id })
+      // Each machine with a copy waits for the credentials that it does not show yet.
+      if (deleted.length === 1) yield* setting(CREDENTIAL_OF_ORGANIZATION, id)
       yield* rows(DELETE_CREDENTIALS, { id })
       return deleted.length === 1 ? 'deleted' : 'unknown'
     },

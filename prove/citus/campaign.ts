@@ -100,6 +100,19 @@ export async function proveMigration(url: string, findings: Findings): Promise<v
   })
 }
 
+/** Checks that all machines have the same copies. Returns how many tables. */
+export async function proveCopies(url: string, findings: Findings): Promise<string> {
+  await withClient(url, async (client) => {
+    for (const table of COPIED_TABLES) {
+      const { rowCount } = await client.query(
+        `select distinct result from run_command_on_all_nodes('select array_agg(t::text order by t::text) from ${table} as t')`,
+      )
+      if (rowCount !== 1) findings.report(`the copies of ${table} differ`)
+    }
+  })
+  return `tables whose copies are the same on all machines: ${COPIED_TABLES.length}`
+}
+
 /** Removes the links of the audit, which are not under the master key of the nodes. */
 export async function clearAudit(url: string): Promise<void> {
   await withClient(url, async (client) => void (await client.query('delete from audit_links')))

@@ -21,6 +21,7 @@ import {
   type DeviceId,
   mintSessionId,
   mintUserId,
+  type UserId,
 } from '../../src/protocol/ids.ts'
 import { PROVIDER_TEMPLATES } from '../../src/protocol/sign-in/provider.ts'
 import type { IdentityKey } from '../../src/protocol/sign-in/provider-identity.ts'
@@ -218,6 +219,7 @@ export async function aLink(
   { user }: Person,
   hash: SecretHash = aHash(),
   origin: LinkOrigin = 'operator',
+  madeBy?: UserId,
 ) {
   const createdAt = now()
   const lifetime = { createdAt, expiresAt: after(createdAt, HOUR_MS) }
@@ -227,7 +229,7 @@ export async function aLink(
     hash,
     purpose: 'reset',
     isMailed: false,
-    madeBy: undefined,
+    madeBy,
     ...lifetime,
     mails: [],
   } as const

@@ -6,6 +6,7 @@ import type { StoreDriver } from '../../src/ports/store.ts'
 import { after } from '../../src/base/brand.ts'
 import { mintAuthorizationId, type GrantId } from '../../src/protocol/ids.ts'
 import type { Findings } from '../findings.ts'
+import { ADMINISTRATION_RACES } from './administration.ts'
 import { atOnce, type Race } from './at-once.ts'
 import { IMPORT_RACES } from './imports.ts'
 import {
@@ -288,7 +289,7 @@ export async function proveRaces(
   if (first === undefined || second === undefined) return []
   const lines: string[] = []
   await createProvider(first)
-  for (const [name, race] of Object.entries({ ...RACES, ...IMPORT_RACES })) {
+  for (const [name, race] of Object.entries({ ...RACES, ...IMPORT_RACES, ...ADMINISTRATION_RACES })) {
     for (let round = 0; round < rounds; round += 1) {
       const nodes = round % 2 === 0 ? { one: first, other: second } : { one: second, other: first }
       const fault = await race(nodes)

@@ -6,7 +6,15 @@ import { proveNodes } from '../nodes/campaign.ts'
 import { describeKills, proveKills } from '../restarts/campaign.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { proveBackups, proveRestores } from './backups.ts'
-import { checkContract, clearAudit, commandDatabase, prepare, proveDoctor, proveMigration } from './campaign.ts'
+import {
+  checkContract,
+  clearAudit,
+  commandDatabase,
+  prepare,
+  proveCopies,
+  proveDoctor,
+  proveMigration,
+} from './campaign.ts'
 import { proveRaces } from './races.ts'
 import { proveNames, proveShards } from './shards.ts'
 
@@ -51,7 +59,7 @@ findings.progress('a migration')
 await proveDoctor(urls, findings)
 
 const stores = await Promise.all(urls.slice(0, 2).map((one) => openPostgresStore({ url: one, connections: 4 })))
-lines.push(...(await proveRaces(stores, findings, races)))
+lines.push(...(await proveRaces(stores, findings, races)), await proveCopies(urls[0] ?? '', findings))
 if (stores[0] !== undefined) lines.push(...(await proveShards(urls[0] ?? '', stores[0], findings)))
 await Promise.all(stores.map((store) => store.close()))
 

@@ -6,6 +6,7 @@ import { SHARD_KEYS } from '../../src/store/postgres/distribution.ts'
 import { NAMED_BY } from '../../src/store/postgres/user-rows.ts'
 import type { FigureRecord } from '../../src/ports/records/figures.ts'
 import type { Findings } from '../findings.ts'
+import { anOrganization } from './administration.ts'
 import { anAccount } from './imports.ts'
 import {
   aCode,
@@ -126,6 +127,12 @@ export const CASES: readonly Case[] = [
       for (const list of ['clients', 'grants', 'audit'] as const)
         await store.findListEnd({ list, before: undefined, size: 1000 })
     },
+  },
+  {
+    // Each shard looks for what is left of an earlier one.
+    name: 'create an organization with a chosen id',
+    most: 1 + 3 * SHARDS,
+    run: (store) => perform(store, 'createOrganization', anOrganization()),
   },
   {
     name: 'write figures',

@@ -37,6 +37,7 @@ export const APPLIED_SET = 'apply:'
 /** Names of rows of `settings` that a transaction replaces to wait for the others that do: it then reads what they wrote. */
 export const DECLARING = 'declaring'
 export const DECLARING_PROVIDER = 'declaring-provider'
+export const CREDENTIAL_OF_ORGANIZATION = 'credential-of-organization'
 
 /** The parsed value of a setting that is a time in milliseconds. */
 export function timeOf(value: string | undefined): EpochMs | undefined {

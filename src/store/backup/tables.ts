@@ -1,5 +1,5 @@
 import type { StoredMasterKey } from '../../ports/records/key.ts'
-import { CLOSED, DECLARING, DECLARING_PROVIDER, RESTORING } from '../settings.ts'
+import { CLOSED, CREDENTIAL_OF_ORGANIZATION, DECLARING, DECLARING_PROVIDER, RESTORING } from '../settings.ts'
 
 /**
  * What a backup does with each table of the schema. A final export, which moves a store, has the `moved` tables too. A test
@@ -93,7 +93,13 @@ export interface Snapshot {
 }
 
 /** Settings that no other place has: they say what was being done with the store. */
-const UNMOVED_SETTINGS: readonly string[] = [CLOSED, DECLARING, DECLARING_PROVIDER, RESTORING]
+const UNMOVED_SETTINGS: readonly string[] = [
+  CLOSED,
+  CREDENTIAL_OF_ORGANIZATION,
+  DECLARING,
+  DECLARING_PROVIDER,
+  RESTORING,
+]
 /** Settings that belong to keys that a restored store does not have, and those that the restore sets. */
 const OMITTED_SETTINGS = /^(first-key|last-backup$|not-before$)/
 

@@ -4,7 +4,7 @@ import { OPERATIONS } from './index.ts'
 
 /** A row with its own input and outcome types erased. */
 interface AnyRow {
-  readonly cache: 'kept' | 'cleared' | ((input: unknown) => string | readonly string[])
+  readonly cache: 'kept' | 'cleared' | ((input: unknown) => string | readonly string[] | undefined)
   readonly event: 'no-event' | ((input: unknown, outcome: unknown) => AuditEvent | undefined)
 }
 
@@ -12,7 +12,8 @@ interface AnyRow {
 export function changedRecords({ name, input }: Operation): 'everything' | readonly string[] {
   const { cache } = OPERATIONS[name] as AnyRow
   if (cache === 'kept') return []
-  return cache === 'cleared' ? 'everything' : [cache(input)].flat()
+  const keys = cache === 'cleared' ? undefined : cache(input)
+  return keys === undefined ? 'everything' : [keys].flat()
 }
 
 /** Returns the audit events of a batch of operations, in the order of the batch. Operations without an event are left out. */

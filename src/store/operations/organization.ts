@@ -1,13 +1,16 @@
 import { idOf, type OperationRows, when } from './row.ts'
 import type { InstallationKey, MembershipKey, OrganizationOperations } from '../../ports/operations/organization.ts'
 import type { AuditEventName } from '../../protocol/audit/event-names.ts'
-import type { OrganizationId } from '../../protocol/ids.ts'
+import { isChosenId, type OrganizationId } from '../../protocol/ids.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
 
 /** The rows of OPERATIONS for organizations, their members and their installed clients. */
 export const ORGANIZATION_OPERATIONS: OperationRows<OrganizationOperations> = {
-  // A chosen id may be that of an organization that was deleted.
-  createOrganization: { cache: keyOfInput, event: when('created', aboutOrganization('organization.created')) },
+  // A chosen id may be that of an organization that was deleted, of which something may be left.
+  createOrganization: {
+    cache: ({ id }) => (isChosenId(id) ? undefined : organizationKey(id)),
+    event: when('created', aboutOrganization('organization.created')),
+  },
   renameOrganization: { cache: keyOfInput, event: when('changed', aboutOrganization('organization.renamed')) },
   disableOrganization: { cache: keyOfInput, event: when('changed', aboutOrganization('organization.disabled')) },
   enableOrganization: { cache: keyOfInput, event: when('changed', aboutOrganization('organization.enabled')) },

@@ -30,8 +30,9 @@ const REMOVE_CODE = shared('delete from email_codes where user_id = :userId')
 const FIND_LINK = shared('select origin, made_by, created_at from links where user_id = :userId and link_hash = :hash')
 /** With the role that the maker had then: another one, also the same again, came later (threats.md LNK-08). */
 const FIND_MAKER = shared(
-  `select user_id from roles where user_id = :madeBy and access = 'write' and organization_id is null
-     and created_at <= :createdAt`,
+  `select r.user_id from roles as r join users as u on u.user_id = r.user_id
+   where r.user_id = :madeBy and r.access = 'write' and r.organization_id is null and r.created_at <= :createdAt
+     and u.disabled_at is null`,
 )
 const USE = shared(
   'delete from links where user_id = :userId and link_hash = :hash and expires_at > :now returning created_at, mailed',
@@ -120,7 +121,7 @@ export function* acceptLink(
   return true
 }
 
-/** A role ends by a commit on the shard of its user alone, so it is seen as soon as that is answered. */
+/** The account and the role are on one shard, so their end is seen as soon as it is answered. */
 function* isMakerThere({ made_by: madeBy, created_at: createdAt }: Row): Steps<boolean> {
   return madeBy === null || (yield* rows(FIND_MAKER, { madeBy, createdAt })).length > 0
 }

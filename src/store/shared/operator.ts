@@ -12,6 +12,7 @@ import {
   APPLIED_SET,
   CLOCK_CONFIRMATION,
   CLOCK_NOTE,
+  CREDENTIAL_OF_ORGANIZATION,
   DECLARING,
   clockNotesOf,
   clockNoteValue,
@@ -154,10 +155,11 @@ export const operatorHandlers = {
   createAdminCredential: {
     keys: ({ id, organizationId }) => [id, organizationId ?? []].flat(),
     *run(credential) {
-      const { organizationId, organizationSince } = credential
+      const { id, organizationId, organizationSince } = credential
       if (organizationId !== undefined) {
         const held = yield* rows(HOLD_ORGANIZATION, { organizationId, organizationSince })
         if (held.length === 0) return 'unknown'
+        yield* setting(CREDENTIAL_OF_ORGANIZATION, id)
       }
       yield* rows(CREATE_CREDENTIAL, ADMIN_CREDENTIALS.values(credential))
       return 'created'

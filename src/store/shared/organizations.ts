@@ -2,10 +2,12 @@ import type { InstallationKey, MembershipKey } from '../../ports/operations/orga
 import type { MembershipRecord } from '../../ports/records/organization.ts'
 import { MEMBERSHIP_LIMIT } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import type { UserId } from '../../protocol/ids.ts'
+import { isChosenId, type UserId } from '../../protocol/ids.ts'
 import { IMPORTED } from '../../protocol/sign-in/account.ts'
 import { installationKey, membershipKey } from '../operations/organization.ts'
+import { setting } from './operator.ts'
 import { endLaterOfMember, endLaterOfOrganization } from './not-before.ts'
+import { CREDENTIAL_OF_ORGANIZATION } from '../settings.ts'
 import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS } from '../tables/organization.ts'
 import {
   change,
@@ -13,6 +15,7 @@ import {
   ENABLE,
   idKey,
   listPage,
+  lookFor,
   outcome,
   rows,
   shared,
@@ -25,10 +28,13 @@ const INSERT = shared(
    on conflict (organization_id) do nothing returning organization_id`,
 )
 const DELETE = shared('delete from organizations where organization_id = :id returning organization_id')
+/** What was under way when an organization was deleted. Another one with the same chosen id must not have it (threats.md CID-05). */
+const DELETE_LEFT = ['memberships', 'installations', 'roles'].map((table) =>
+  shared(`delete from ${table} where ${lookFor(table, 'organization_id = :id')}`),
+)
 const DELETE_MEMBERSHIPS = shared('delete from memberships where organization_id = :id')
 const DELETE_INSTALLATIONS = shared('delete from installations where organization_id = :id')
 const DELETE_ROLES = shared('delete from roles where organization_id = :id')
-/** They are inactive without it, also those that are not visible yet, and under another organization with the same chosen id. */
 const DELETE_CREDENTIALS = shared('delete from admin_credentials where organization_id = :id')
 const INSERT_MEMBERSHIP = shared(
   `insert into memberships (${MEMBERSHIPS.names}) select ${MEMBERSHIPS.parameters}
@@ -69,7 +75,10 @@ export const organizationHandlers = {
   createOrganization: {
     keys: idKey,
     *run(organization) {
-      return (yield* rows(INSERT, ORGANIZATIONS.values(organization))).length === 1 ? 'created' : 'id-taken'
+      const { id } = organization
+      if ((yield* rows(INSERT, ORGANIZATIONS.values(organization))).length === 0) return 'id-taken'
+      if (isChosenId(id)) for (const statement of DELETE_LEFT) yield* rows(statement, { id })
+      return 'created'
     },
   },
   renameOrganization: {
@@ -104,6 +113,8 @@ export const organizationHandlers = {
       yield* rows(DELETE_MEMBERSHIPS, { id })
       yield* rows(DELETE_INSTALLATIONS, { id })
       yield* rows(DELETE_ROLES, { id })
+      // Each machine with a copy waits for the credentials that it does not show yet.
+      if (deleted.length === 1) yield* setting(CREDENTIAL_OF_ORGANIZATION, id)
       yield* rows(DELETE_CREDENTIALS, { id })
       return deleted.length === 1 ? 'deleted' : 'unknown'
     },

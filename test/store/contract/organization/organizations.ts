@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
+import type { MembershipRecord } from '../../../../src/ports/records/organization.ts'
 import type { OrganizationId, UserId } from '../../../../src/protocol/ids.ts'
+import { aRole } from '../user/roles.ts'
 import { aMembership, anInstallation, anOrganization, at, aUser, NOW } from '../../../support/records.ts'
 
 export const organizationCases: Suite = (check) => {
@@ -45,6 +47,38 @@ export const organizationCases: Suite = (check) => {
     assert.equal((await first.findOrganization(organization.id))?.disabledAt, at(1))
     assert.equal((await first.findUser(user.id))?.disabledAt, undefined)
   })
+
+  check(
+    'CID-05: an organization has nothing that another one with its chosen id got while that one was deleted',
+    async ({ first, second }) => {
+      const [organization, other] = [anOrganization({ id: 'again' as OrganizationId }), anOrganization()]
+      const users = times(2, () => aUser())
+      await performAll(first, 'createUser', users)
+      await performAll(first, 'createOrganization', [organization, other])
+      await perform(second, 'deleteOrganization', organization.id)
+      // These were under way.
+      const ids = [organization.id, other.id] as const
+      const members = ids.map((organizationId) => aMembership({ organizationId }))
+      const installations = ids.map((organizationId) => anInstallation({ organizationId }))
+      await performAll(first, 'addMember', members)
+      await performAll(first, 'install', installations)
+      const roles = users.map((user, index) => aRole(user, { organizationId: ids[index] }))
+      await performAll(first, 'setRole', roles)
+      const found = () =>
+        Promise.all([
+          ...members.map((member) => first.findMembership(member)),
+          ...installations.map((installation) => first.findInstallation(installation)),
+          ...users.map(({ id }) => first.findRole(id)),
+        ])
+      assert.deepEqual(await found(), [...members, ...installations, ...roles])
+      const again = { ...organization, createdAt: at(1) }
+      assert.equal(await perform(first, 'createOrganization', again), 'created')
+      assert.deepEqual(await found(), [undefined, members[1], undefined, installations[1], undefined, roles[1]])
+      await perform(first, 'addMember', members[0] as MembershipRecord)
+      assert.equal(await perform(second, 'createOrganization', again), 'id-taken')
+      assert.deepEqual(await second.listMemberships(members[0]?.userId as UserId), [members[0]], 'it is not new')
+    },
+  )
 
   check('ids that do not exist find no organization, membership or installation', async ({ first }) => {
     assert.equal(await first.findOrganization(anOrganization().id), undefined)

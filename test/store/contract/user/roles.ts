@@ -53,7 +53,7 @@ export const roleCases: Suite = (check) => {
   )
 
   check(
-    'LNK-08: a link that a person with a role made works while that role goes on, with a password, a passkey or a provider',
+    'LNK-08: a link that a person with a role made works while role and account go on, with a password, a passkey or a provider',
     async ({ first, second }) => {
       const provider = aProvider()
       await perform(first, 'createProvider', provider)
@@ -94,6 +94,10 @@ export const roleCases: Suite = (check) => {
         await perform(first, 'setRole', aRole(maker, { createdAt: at(1), ...differing }))
         assert.deepEqual(await outcomes(), [false, false, false], JSON.stringify(differing))
       }
+      await perform(first, 'setRole', aRole(maker, { createdAt: at(1) }))
+      await perform(first, 'disableUser', { id: maker.id, now: at(3) })
+      assert.deepEqual(await outcomes(), [false, false, false], 'while the account is disabled')
+      await perform(first, 'enableUser', { id: maker.id, now: at(4) })
       await perform(first, 'removeRole', maker.id)
       assert.deepEqual(await outcomes(), [false, false, false])
       assert.deepEqual(await outcomes({ madeBy: undefined }), [true, true, true])

@@ -155,6 +155,35 @@ test('CON-19: a role that counts only on a loopback issuer gets into no account 
   const link = await browser.press(await ask(`users/${other}`, 'user.create-link'), 'user.create-link')
   assert.match(link.body, /class="secret"/)
 
+  // Another administrator gives the role after the task has read, and before it changes.
+  const { actingAs } = context
+  for (const [task, fields, operation] of [
+    ['user.create-link', {}, 'createLink'],
+    ['user.set-email', { email: stage.anEmail(), verified: 'on' }, 'setEmail'],
+    ['role.set', { access: 'read', loopback_only: 'on' }, 'setRole'],
+    ['role.remove', {}, 'removeRole'],
+  ] as const) {
+    const { id: late } = await stage.makeUser()
+    await perform(context, 'role.set', { user_id: late, access: 'read', loopback_only: true })
+    const asked = await ask(`users/${late}`, task)
+    const racing = (actor: string): ReturnType<typeof actingAs> => {
+      const store = actingAs(actor)
+      const giving = async (input: never) => {
+        Object.assign(context, { actingAs })
+        await perform(context, 'role.set', { user_id: late, access: 'write' })
+        return (store[operation] as (given: never) => Promise<unknown>)(input)
+      }
+      return { ...store, [operation]: giving }
+    }
+    Object.assign(context, { actingAs: racing })
+    const refused = await browser.press(asked, task, fields)
+    assert.equal(context.actingAs, actingAs, task)
+    assert.deepEqual([refused.statusCode, /whose role counts elsewhere too/.test(refused.body)], [409, true], task)
+    assert.equal((await roleOf(late))?.access, 'write', task)
+    assert.deepEqual(await context.store.listLinks(late), [])
+    await perform(context, 'role.remove', { user_id: late })
+  }
+
   // The word of a provider opens accounts of its domains.
   const chosen = { name: 'Own', issuer: 'http://127.0.0.1:9', client_id: 'grantor', client_secret: 'the-s3cr3t-of-it' }
   const creating = await browser.open('/console/providers?ask=provider.create&template=oidc&provider_id=own')

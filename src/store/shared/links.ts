@@ -7,6 +7,7 @@ import { assignments, without } from '../table.ts'
 import { mailing } from './mail/mails.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { endLaterOfUser } from './not-before.ts'
+import { mustSpare } from './roles.ts'
 import { meetBrowser } from './sessions.ts'
 import { hasPasskeys, hasSecondFactor } from './sign-in/covered-factors.ts'
 import { eachOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
@@ -59,6 +60,7 @@ const handlers = {
       const values = LINKS.values(link)
       const [user] = yield* rows(HOLD_LIVE, link)
       if (user === undefined || link.mails.some(({ address }) => address !== user['email'])) return 'unknown'
+      if (yield* mustSpare(link, link.userId)) return 'role-lasts'
       if (link.origin === 'operator') {
         const { userId, roleSince } = link
         if ((yield* rows(FIND_OTHER_ROLE, { userId, roleSince })).length > 0) return 'unknown'

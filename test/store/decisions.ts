@@ -31,7 +31,11 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
   useIdentity: [PROVIDER, 'identity_key'],
   createIdentityProof: [PROVIDER, 'user_id'],
   deleteProvider: [ABSENT, 'all identities, all identity_proofs, user_id'],
-  deleteOrganization: [ABSENT, 'all installations, all memberships, all roles, copies'],
+  createOrganization: [ABSENT, 'all installations, all memberships, all roles, copies'],
+  deleteOrganization: [
+    ABSENT,
+    'all authorizations, all consents, all grants, all installations, all memberships, all roles, copies',
+  ],
   beginEra: [
     NOT_BEFORE,
     'all authorizations, all consents, all devices, all email_codes, all grants, all identity_proofs, all initial_tokens, all interactions, all links, all logout_notices, all mails, all pushed_requests, all roles, all sessions',

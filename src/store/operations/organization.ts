@@ -7,7 +7,7 @@ import type { AuditEvent } from '../../ports/records/audit.ts'
 /** The rows of OPERATIONS for organizations, their members and their installed clients. */
 export const ORGANIZATION_OPERATIONS: OperationRows<OrganizationOperations> = {
   // A chosen id may be that of an organization that was deleted.
-  createOrganization: { cache: keyOfInput, event: when('created', aboutOrganization('organization.created')) },
+  createOrganization: { cache: 'cleared', event: when('created', aboutOrganization('organization.created')) },
   renameOrganization: { cache: keyOfInput, event: when('changed', aboutOrganization('organization.renamed')) },
   disableOrganization: { cache: keyOfInput, event: when('changed', aboutOrganization('organization.disabled')) },
   enableOrganization: { cache: keyOfInput, event: when('changed', aboutOrganization('organization.enabled')) },

@@ -2,10 +2,11 @@ import type { InstallationKey, MembershipKey } from '../../ports/operations/orga
 import type { MembershipRecord } from '../../ports/records/organization.ts'
 import { MEMBERSHIP_LIMIT } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import type { UserId } from '../../protocol/ids.ts'
+import { isChosenId, type OrganizationId, type UserId } from '../../protocol/ids.ts'
 import { IMPORTED } from '../../protocol/sign-in/account.ts'
 import { installationKey, membershipKey } from '../operations/organization.ts'
 import { endLaterOfMember, endLaterOfOrganization } from './not-before.ts'
+import { leaveOrganization, PROVIDER_KEYS } from './providers.ts'
 import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS } from '../tables/organization.ts'
 import {
   change,
@@ -69,7 +70,10 @@ export const organizationHandlers = {
   createOrganization: {
     keys: idKey,
     *run(organization) {
-      return (yield* rows(INSERT, ORGANIZATIONS.values(organization))).length === 1 ? 'created' : 'id-taken'
+      if ((yield* rows(INSERT, ORGANIZATIONS.values(organization))).length === 0) return 'id-taken'
+      // A member, for example, may have been added while an earlier organization with the id was deleted.
+      if (isChosenId(organization.id)) yield* endBelongings(organization.id)
+      return 'created'
     },
   },
   renameOrganization: {
@@ -98,13 +102,11 @@ export const organizationHandlers = {
     ),
   },
   deleteOrganization: {
-    keys: idKey,
-    *run(id) {
+    keys: ({ id }) => [id, ...PROVIDER_KEYS],
+    *run({ id, now }) {
       const deleted = yield* rows(DELETE, { id })
-      yield* rows(DELETE_MEMBERSHIPS, { id })
-      yield* rows(DELETE_INSTALLATIONS, { id })
-      yield* rows(DELETE_ROLES, { id })
-      yield* rows(DELETE_CREDENTIALS, { id })
+      yield* endBelongings(id)
+      if (isChosenId(id)) yield* endLaterOfOrganization({ id }, now)
       return deleted.length === 1 ? 'deleted' : 'unknown'
     },
   },
@@ -169,6 +171,15 @@ export const organizationHandlers = {
     ),
   },
 } satisfies SharedHandlers
+
+/** What counts for the organization with this id, whichever it is. Its grants are of the one that was there at their time. */
+function* endBelongings(id: OrganizationId): Steps<void> {
+  yield* rows(DELETE_MEMBERSHIPS, { id })
+  yield* rows(DELETE_INSTALLATIONS, { id })
+  yield* rows(DELETE_ROLES, { id })
+  yield* rows(DELETE_CREDENTIALS, { id })
+  yield* leaveOrganization(id)
+}
 
 const DELETE_MEMBERSHIP = shared(
   'delete from memberships where user_id = :userId and organization_id = :organizationId returning user_id',

@@ -167,7 +167,7 @@ export const roleCases: Suite = (check) => {
     const of = [gone.id, kept.id, undefined]
     const roles = users.map((user, index) => aRole(user, { organizationId: of[index] }))
     await performAll(first, 'setRole', roles)
-    assert.equal(await perform(second, 'deleteOrganization', gone.id), 'deleted')
+    assert.equal(await perform(second, 'deleteOrganization', { id: gone.id, now: NOW }), 'deleted')
     assert.deepEqual(await Promise.all(users.map(({ id }) => first.findRole(id))), [undefined, ...roles.slice(1)])
   })
 

@@ -10,6 +10,7 @@ export const COMMAND_LINE: Administrator = {
   access: 'write',
   organizationId: undefined,
   isLoopbackOnly: false,
+  holder: undefined,
 }
 
 /** The program that Grantor is part of. */
@@ -18,6 +19,7 @@ export const LIBRARY: Administrator = {
   access: 'write',
   organizationId: undefined,
   isLoopbackOnly: false,
+  holder: undefined,
 }
 
 /** The context of an administrator's tasks: every change is recorded with its actor (threats.md ADM-07). */
@@ -77,5 +79,8 @@ export async function authenticateAdministrator(
     const isSame = organization !== undefined && organization.createdAt === organizationSince
     if (!isSame || organization.disabledAt !== undefined) return { kind: 'inactive', actor: id }
   }
-  return { kind: 'administrator', administrator: { actor: id, access, organizationId, isLoopbackOnly: false } }
+  return {
+    kind: 'administrator',
+    administrator: { actor: id, access, organizationId, isLoopbackOnly: false, holder: undefined },
+  }
 }

@@ -7,7 +7,6 @@ import { firstSignInOf } from '../../protocol/sign-in/account.ts'
 import { linkAddress, mintLink } from '../../protocol/sign-in/link.ts'
 import { isMailAddress } from '../../protocol/sign-in/mail-address.ts'
 import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
-import { parseUserId } from '../../protocol/ids.ts'
 import { conflict } from '../admin-error.ts'
 import { COMMAND_LINE, roleLasts } from '../administrators.ts'
 import { ISO } from '../fields.ts'
@@ -52,7 +51,7 @@ interface CreatedLink extends NewLink {
 }
 
 /** Who makes a link, and the beginning of the role of its user that was examined (threats.md LNK-07); undefined: none. */
-interface LinkOrder extends Pick<Administrator, 'actor' | 'isLoopbackOnly'> {
+interface LinkOrder extends Pick<Administrator, 'holder' | 'isLoopbackOnly'> {
   readonly roleSince?: EpochMs | undefined
 }
 
@@ -70,11 +69,9 @@ type Needs = Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings
 export async function createLink(
   context: Needs,
   who: string,
-  { actor, isLoopbackOnly: isTrial, roleSince }: LinkOrder = COMMAND_LINE,
+  { holder: madeBy, isLoopbackOnly: isTrial, roleSince }: LinkOrder = COMMAND_LINE,
 ): Promise<CreatedLink> {
   const link = await prepareLink(context, who)
-  // Credentials and the command line are no users.
-  const madeBy = parseUserId(actor)
   const { token, hash } = mintLink(context.secrets, link.user.id, context.random)
   const record = { ...recordOf(context, link), hash, isMailed: false, madeBy, mails: [], isTrial, roleSince }
   await storeLink(context, link, record)
@@ -89,7 +86,7 @@ export async function createLink(
 export async function sendLink(
   context: Needs & Pick<Context, 'mail'>,
   who: string,
-  { isLoopbackOnly: isTrial, roleSince }: Omit<LinkOrder, 'actor'> = COMMAND_LINE,
+  { isLoopbackOnly: isTrial, roleSince }: Omit<LinkOrder, 'holder'> = COMMAND_LINE,
 ): Promise<NewLink> {
   if (context.mail === undefined) {
     throw conflict('The server sends no mail. Set GRANTOR_SMTP_URL and GRANTOR_MAIL_FROM, or leave out --send.')

@@ -28,11 +28,11 @@ const LIST = shared('select * from links where user_id = :userId order by origin
 const REMOVE = shared('delete from links where user_id = :userId')
 const REMOVE_PROOF = shared('delete from identity_proofs where user_id = :userId')
 const REMOVE_CODE = shared('delete from email_codes where user_id = :userId')
-const FIND_LINK = shared('select origin, made_by, created_at from links where user_id = :userId and link_hash = :hash')
-/** With the role that the maker had then: another one, also the same again, came later (threats.md LNK-08). */
+const FIND_LINK = shared('select origin, made_by, role_since from links where user_id = :userId and link_hash = :hash')
+/** With the role that the maker had then: another one, also the same again, was set at another time (threats.md LNK-08). */
 const FIND_MAKER = shared(
   `select user_id from roles where user_id = :madeBy and access = 'write' and organization_id is null
-     and created_at <= :createdAt`,
+     and created_at = :roleSince`,
 )
 const USE = shared(
   'delete from links where user_id = :userId and link_hash = :hash and expires_at > :now returning created_at, mailed',
@@ -123,8 +123,8 @@ export function* acceptLink(
 }
 
 /** A role ends by a commit on the shard of its user alone, so it is seen as soon as that is answered. */
-function* isMakerThere({ made_by: madeBy, created_at: createdAt }: Row): Steps<boolean> {
-  return madeBy === null || (yield* rows(FIND_MAKER, { madeBy, createdAt })).length > 0
+function* isMakerThere({ made_by: madeBy, role_since: roleSince }: Row): Steps<boolean> {
+  return madeBy === null || (yield* rows(FIND_MAKER, { madeBy, roleSince })).length > 0
 }
 
 /** Notes that the user proved the own e-mail address, unless it was proved before. */

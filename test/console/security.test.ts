@@ -233,6 +233,31 @@ test('a person who may only read tests one provider at a time, and the console s
   assert.match((await reader.press(asked, 'provider.test')).body, /The connection works/)
 })
 
+test('a provider that is created while the person tests another one says why it was not tested', async (t) => {
+  const host = await openProviderHost(t)
+  await addProvider(stage.server, host, {}, { id: 'slow' })
+  const creating = await browser.open('/console/providers?ask=provider.create&template=oidc&provider_id=second')
+  const testing = await browser.console.get('/console/providers/slow')
+  const reached = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  host.holdBack('/jwks', () => {
+    reached.resolve()
+    return held.promise
+  })
+  const first = browser.press(testing, 'provider.test')
+  await reached.promise
+  const second = { name: 'Second', issuer: host.issuer, client_id: 'grantor', client_secret: 'the-s3cr3t-of-it' }
+  const made = await browser.press(creating, 'provider.create', second)
+  assert.match(
+    made.body,
+    /Created<[^]*The connection was not tested[^]*You are testing a provider already[^]*has the test\./,
+  )
+  held.resolve()
+  assert.match((await first).body, /The connection works/)
+  const shown = await browser.console.get('/console/providers/second')
+  assert.match((await browser.press(shown, 'provider.test')).body, /Test of the connection/)
+})
+
 test('a provider that works is said to work before it is offered to users', async (t) => {
   const host = await openProviderHost(t)
   await addProvider(stage.server, host, {}, { id: 'early' })

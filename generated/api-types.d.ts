@@ -402,6 +402,8 @@ export interface GrantorTasks {
     readonly known?: true
     /** A note for other administrators. */
     readonly note?: string
+    /** The `changed_at` of the rule so far; null: none. If there is another one, nothing is changed. */
+    readonly previous_changed_at?: string | null
   }) => Promise<{
     readonly domains: readonly DomainRule[]
   }>
@@ -411,6 +413,8 @@ export interface GrantorTasks {
     readonly pattern: string
     /** A note for other administrators. */
     readonly note?: string
+    /** The `changed_at` of the rule so far; null: none. If there is another one, nothing is changed. */
+    readonly previous_changed_at?: string | null
   }) => Promise<{
     readonly domains: readonly DomainRule[]
   }>
@@ -418,6 +422,8 @@ export interface GrantorTasks {
   readonly 'domain.forget': (input: {
     /** The pattern, as "domain list" shows it. */
     readonly pattern: string
+    /** The `changed_at` of the rule. If there is another one, nothing is changed. */
+    readonly previous_changed_at?: string
   }) => Promise<{
     readonly pattern: string
     readonly forgotten: true

@@ -13,7 +13,7 @@ import { aHash, aLink, aPerson, aUser, CLIENT_ID, HOUR_MS, now, perform } from '
 /** Races of what operators do, and of the figures that nodes write. */
 export const ADMINISTRATION_RACES: Readonly<Record<string, Race>> = {
   'a link and the removal of the role of its maker': (nodes) =>
-    makeAndEnd(nodes, (store, { userId }) => perform(store, 'removeRole', userId)),
+    makeAndEnd(nodes, (store, { userId }) => perform(store, 'removeRole', { userId })),
   'a link and another role of its maker': (nodes) =>
     makeAndEnd(nodes, (store, role) => perform(store, 'setRole', { ...role, createdAt: after(now(), HOUR_MS) })),
   'a link and the end of the account of its maker': (nodes) =>
@@ -99,7 +99,8 @@ async function makeAndEnd(
   return outcome === 'used' ? 'a link works without the role of its maker' : undefined
 
   async function aMadeLink() {
-    return aLink(one, await aPerson(one), aHash(), 'operator', role.userId)
+    const madeBy = { userId: role.userId, roleSince: role.createdAt }
+    return aLink(one, await aPerson(one), aHash(), 'operator', madeBy)
   }
 }
 
@@ -114,7 +115,7 @@ async function beginAgain(
   await perform(one, 'createOrganization', organization)
   await atOnce(
     async () => void ((await one.findOrganization(id)) === undefined || (await give(one, organization))),
-    () => perform(other, 'deleteOrganization', id),
+    () => perform(other, 'deleteOrganization', { id, now: now() }),
   )
   const another = { ...organization, createdAt: after(now(), 1) }
   const isNew = (await perform(other, 'createOrganization', another)) === 'created'

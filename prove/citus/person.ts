@@ -6,7 +6,7 @@ import type { LinkingReason } from '../../src/ports/operations/provider.ts'
 import type { GrantRecord } from '../../src/ports/records/grant.ts'
 import type { IdentityRecord } from '../../src/ports/records/provider.ts'
 import type { MailRecord } from '../../src/ports/records/mail.ts'
-import type { LinkOrigin, SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
+import type { LinkOrigin, LinkRecord, SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
 import { after, type EpochMs } from '../../src/base/brand.ts'
@@ -21,7 +21,6 @@ import {
   type DeviceId,
   mintSessionId,
   mintUserId,
-  type UserId,
 } from '../../src/protocol/ids.ts'
 import { PROVIDER_TEMPLATES } from '../../src/protocol/sign-in/provider.ts'
 import type { IdentityKey } from '../../src/protocol/sign-in/provider-identity.ts'
@@ -219,7 +218,7 @@ export async function aLink(
   { user }: Person,
   hash: SecretHash = aHash(),
   origin: LinkOrigin = 'operator',
-  madeBy?: UserId,
+  madeBy?: LinkRecord['madeBy'],
 ) {
   const createdAt = now()
   const lifetime = { createdAt, expiresAt: after(createdAt, HOUR_MS) }

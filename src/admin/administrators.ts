@@ -1,6 +1,6 @@
 import type { Context, StoreNeeds } from '../ports/context.ts'
-import type { AdminCredentialId, UserId } from '../protocol/ids.ts'
-import { conflict } from './admin-error.ts'
+import type { AdminCredentialId } from '../protocol/ids.ts'
+import { conflict, type AdminError } from './admin-error.ts'
 import { sameText } from '../protocol/secrets.ts'
 import type { Administrator, TaskContext } from './task.ts'
 
@@ -10,6 +10,7 @@ export const COMMAND_LINE: Administrator = {
   access: 'write',
   organizationId: undefined,
   isLoopbackOnly: false,
+  holder: undefined,
 }
 
 /** The program that Grantor is part of. */
@@ -18,6 +19,7 @@ export const LIBRARY: Administrator = {
   access: 'write',
   organizationId: undefined,
   isLoopbackOnly: false,
+  holder: undefined,
 }
 
 /** The context of an administrator's tasks: every change is recorded with its actor (threats.md ADM-07). */
@@ -32,25 +34,21 @@ export function asAdministrator(context: Context, administrator: Administrator):
  * @throws AdminError
  */
 export function requireLasting({ isLoopbackOnly }: Pick<Administrator, 'isLoopbackOnly'>, what: string): void {
-  if (!isLoopbackOnly) return
-  throw conflict(
-    `Your role counts only while the issuer is a loopback address, so you cannot ${what}. The command line can.`,
-  )
+  if (isLoopbackOnly) throw outlivesTrial(what)
 }
 
 /**
- * The same for an account whose role counts elsewhere too: who gets into it, or changes its role, has or ends what outlives the trial.
- *
- * @throws AdminError
+ * The same for an account whose role counts elsewhere too: who gets into it, or changes its role, has or ends what outlives the trial. Only
+ * the store knows the role that the user has when it is changed.
  */
-export async function requireLastingFor(
-  { administrator, store }: Pick<TaskContext, 'administrator'> & StoreNeeds<'findRole'>,
-  userId: UserId,
-): Promise<void> {
-  if (!administrator.isLoopbackOnly) return
-  const role = await store.findRole(userId)
-  if (role === undefined || role.isLoopbackOnly) return
-  requireLasting(administrator, 'change the account or the role of a person whose role counts elsewhere too')
+export function roleLasts(): AdminError {
+  return outlivesTrial('change the account or the role of a person whose role counts elsewhere too')
+}
+
+function outlivesTrial(what: string): AdminError {
+  return conflict(
+    `Your role counts only while the issuer is a loopback address, so you cannot ${what}. The command line can.`,
+  )
 }
 
 /** The result of the authentication of an administrator. */
@@ -81,5 +79,8 @@ export async function authenticateAdministrator(
     const isSame = organization !== undefined && organization.createdAt === organizationSince
     if (!isSame || organization.disabledAt !== undefined) return { kind: 'inactive', actor: id }
   }
-  return { kind: 'administrator', administrator: { actor: id, access, organizationId, isLoopbackOnly: false } }
+  return {
+    kind: 'administrator',
+    administrator: { actor: id, access, organizationId, isLoopbackOnly: false, holder: undefined },
+  }
 }

@@ -9,7 +9,7 @@ import {
   parseDomainPattern,
   type DomainVerdict,
 } from '../protocol/client/domain-rule.ts'
-import { conflict, unknown } from './admin-error.ts'
+import { conflict, unknown, type AdminError } from './admin-error.ts'
 import { ISO, iso, LIMIT, NAME, NEXT } from './fields.ts'
 import { pageOf } from './page.ts'
 import { defineTask, type Task } from './task.ts'
@@ -17,21 +17,42 @@ import { defineTask, type Task } from './task.ts'
 /**
  * Sets the verdict about domains. Running servers apply it within a second. A rule that exists for a pattern is replaced.
  *
- * @throws AdminError when a pattern cannot have the verdict, or there would be too many rules
+ * @throws AdminError when a pattern cannot have the verdict, there would be too many rules, or a rule is not the one of `previousAt`
  */
 export async function setDomainRules(
   { store, clock }: StoreNeeds<'listDomainRules' | 'setDomainRule'> & Pick<Context, 'clock'>,
   texts: readonly string[],
   { verdict, note }: Pick<DomainRuleRecord, 'verdict' | 'note'>,
+  previousAt?: string | null,
 ): Promise<readonly DomainRuleRecord[]> {
   const patterns = texts.map((text) => requirePattern(text, verdict))
-  const existing = (await store.listDomainRules()).map(({ pattern }) => pattern)
-  if (new Set([...existing, ...patterns]).size > DOMAIN_RULE_LIMIT) {
+  const existing = await store.listDomainRules()
+  if (new Set([...existing.map(({ pattern }) => pattern), ...patterns]).size > DOMAIN_RULE_LIMIT) {
     throw conflict(`There are rules for ${existing.length} domains. A server has at most ${DOMAIN_RULE_LIMIT}.`)
   }
   const rules = patterns.map((pattern) => ({ pattern, verdict, note, changedAt: clock() }))
-  await Promise.all(rules.map((rule) => store.setDomainRule(rule)))
+  const changes = rules.map((rule) => ({ ...rule, previous: requireSame(existing, rule.pattern, previousAt) }))
+  const outcomes = await Promise.all(changes.map((change) => store.setDomainRule(change)))
+  const changed = rules.find((_, index) => outcomes[index] === 'conflict')
+  if (changed !== undefined) throw changedMeanwhile(changed.pattern)
   return rules
+}
+
+/** The rule of a pattern, which the store compares once more; null: none. undefined: whichever there is. */
+function requireSame(
+  rules: readonly DomainRuleRecord[],
+  pattern: string,
+  previousAt: string | null | undefined,
+): DomainRuleRecord | null | undefined {
+  if (previousAt === undefined) return undefined
+  const rule = rules.find((one) => one.pattern === pattern) ?? null
+  if ((rule?.changedAt ?? null) !== (previousAt === null ? null : Date.parse(previousAt)))
+    throw changedMeanwhile(pattern)
+  return rule
+}
+
+function changedMeanwhile(pattern: string): AdminError {
+  return conflict(`The rule for ${pattern} was changed meanwhile. See "grantor domain list", and try again.`)
 }
 
 function requirePattern(text: string, verdict: DomainVerdict): string {
@@ -40,11 +61,19 @@ function requirePattern(text: string, verdict: DomainVerdict): string {
   return read.pattern
 }
 
-/** Removes the rule of a pattern, and returns the pattern. @throws AdminError when there is no such rule */
-export async function forgetDomain({ store }: StoreNeeds<'removeDomainRule'>, text: string): Promise<string> {
+/** Removes the rule of a pattern, and returns the pattern. @throws AdminError when there is no such rule, or not the one of `previousAt` */
+export async function forgetDomain(
+  { store }: StoreNeeds<'listDomainRules' | 'removeDomainRule'>,
+  text: string,
+  previousAt?: string,
+): Promise<string> {
   const read = parseDomainPattern(text, 'blocked')
   const pattern = read.kind === 'pattern' ? read.pattern : text
-  if ((await store.removeDomainRule(pattern)) === 'removed') return pattern
+  const rules = previousAt === undefined ? [] : await store.listDomainRules()
+  const previous = requireSame(rules, pattern, previousAt) ?? undefined
+  const outcome = await store.removeDomainRule({ pattern, previous })
+  if (outcome === 'removed') return pattern
+  if (outcome === 'conflict') throw changedMeanwhile(pattern)
   throw unknown(`There is no rule for ${text}. See "grantor domain list".`)
 }
 
@@ -58,6 +87,12 @@ const PATTERN = z
   .meta({ examples: ['app.example'] })
   .describe('A host, `*.` and a host for all hosts below it, or the URL of a client metadata document.')
 const NOTE = NAME.optional().describe('A note for other administrators.')
+
+const PREVIOUS = ISO.meta({ examples: ['2026-01-01T00:00:00.000Z'] })
+const PREVIOUS_OR_NONE = ISO.nullable()
+  .optional()
+  .meta({ examples: [null] })
+  .describe('The `changed_at` of the rule so far; null: none. If there is another one, nothing is changed.')
 
 /** A rule for a domain in an answer. */
 const DOMAIN_DOCUMENT = z
@@ -101,11 +136,13 @@ export const DOMAIN_TASKS: readonly Task[] = [
         .optional()
         .describe(`The domains of widespread clients instead of a pattern: ${KNOWN_DOMAINS.join(', ')}.`),
       note: NOTE,
+      previous_changed_at: PREVIOUS_OR_NONE,
     }),
     output: DOMAIN_DOCUMENTS,
-    async run(context, { pattern, note }) {
+    async run(context, { pattern, note, previous_changed_at: previousAt }) {
       const patterns = pattern === undefined ? KNOWN_DOMAINS : [pattern]
-      return { domains: (await setDomainRules(context, patterns, { verdict: 'trusted', note })).map(describeRule) }
+      const rules = await setDomainRules(context, patterns, { verdict: 'trusted', note }, previousAt)
+      return { domains: rules.map(describeRule) }
     },
   }),
   defineTask({
@@ -116,11 +153,12 @@ export const DOMAIN_TASKS: readonly Task[] = [
     // It takes rights away, whatever the time is.
     anyClock: true,
     summary: 'Block a domain: its clients can neither register nor start an authorization. Tokens stay valid.',
-    input: z.object({ pattern: PATTERN, note: NOTE }),
+    input: z.object({ pattern: PATTERN, note: NOTE, previous_changed_at: PREVIOUS_OR_NONE }),
     output: DOMAIN_DOCUMENTS,
-    run: async (context, { pattern, note }) => ({
-      domains: (await setDomainRules(context, [pattern], { verdict: 'blocked', note })).map(describeRule),
-    }),
+    async run(context, { pattern, note, previous_changed_at: previousAt }) {
+      const rules = await setDomainRules(context, [pattern], { verdict: 'blocked', note }, previousAt)
+      return { domains: rules.map(describeRule) }
+    },
   }),
   defineTask({
     name: 'domain.forget',
@@ -136,9 +174,14 @@ export const DOMAIN_TASKS: readonly Task[] = [
         .min(1)
         .meta({ examples: ['app.example'] })
         .describe('The pattern, as "domain list" shows it.'),
+      previous_changed_at: PREVIOUS.optional().describe(
+        'The `changed_at` of the rule. If there is another one, nothing is changed.',
+      ),
     }),
     output: z.object({ pattern: z.string(), forgotten: z.literal(true) }),
-    run: async (context, { pattern }) => ({ pattern: await forgetDomain(context, pattern), forgotten: true as const }),
+    async run(context, { pattern, previous_changed_at: previousAt }) {
+      return { pattern: await forgetDomain(context, pattern, previousAt), forgotten: true as const }
+    },
   }),
 ]
 

@@ -104,9 +104,9 @@ export interface ScreenForm {
 
 /** How the answer of a form is shown. */
 export interface Shows {
-  /** Tasks about what the answer names. One whose object is gone has no answer. */
+  /** Tasks about what the answer names. One that is refused has no answer: its object is gone, or for the reason in `refused`. */
   readonly reads?: (answer: Members) => Readonly<Record<string, Named>>
-  readonly view: (answer: Members, more: Members, frame: Frame) => View
+  readonly view: (answer: Members, more: Members, frame: Frame, refused: Texts) => View
 }
 
 /** A task with its whole input. */

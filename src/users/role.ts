@@ -17,11 +17,12 @@ export function roleCounts(
  */
 export async function isMakerThere(
   { settings, store }: Pick<Context, 'settings'> & StoreNeeds<'findRole' | 'findUser'>,
-  { madeBy, createdAt }: Pick<LinkRecord, 'madeBy' | 'createdAt'>,
+  { madeBy }: Pick<LinkRecord, 'madeBy'>,
 ): Promise<boolean> {
   if (madeBy === undefined) return true
-  const [role, user] = await Promise.all([store.findRole(madeBy), store.findUser(madeBy)])
-  if (role === undefined || role.createdAt > createdAt || !roleCounts(role, settings)) return false
+  const { userId, roleSince } = madeBy
+  const [role, user] = await Promise.all([store.findRole(userId), store.findUser(userId)])
+  if (role?.createdAt !== roleSince || !roleCounts(role, settings)) return false
   return user !== undefined && user.disabledAt === undefined
 }
 

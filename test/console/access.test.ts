@@ -141,7 +141,7 @@ test('CON-04, CON-19: a role that reads shows no form, and each form that is sen
   const shown = await perform(context, 'client.show', { client_id: client })
   assert.deepEqual([shown['verified_at'], shown['disabled_at']], [null, null])
   assert.equal((await context.store.findRole(reader))?.access, 'read')
-  await context.store.removeRole(reader)
+  await context.store.removeRole({ userId: reader })
 })
 
 test('CON-05: whatever ends the role, the user, the grant or the client ends the console with the next request', async () => {

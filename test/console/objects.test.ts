@@ -125,7 +125,7 @@ test('CON-01: people with a role find the console, from the account and from a l
   assert.doesNotMatch(await used(), /3001/)
   await giveRole(server, 'read', email)
   assert.ok((await used()).includes(`href="${address}"`))
-  await server.context.store.removeRole(id)
+  await server.context.store.removeRole({ userId: id })
   const person = new PlainBrowser(server)
   const leaving = await person.get('/account')
   const page = await person.submit(await person.get(locationOf(leaving)), {

@@ -155,6 +155,35 @@ test('CON-19: a role that counts only on a loopback issuer gets into no account 
   const link = await browser.press(await ask(`users/${other}`, 'user.create-link'), 'user.create-link')
   assert.match(link.body, /class="secret"/)
 
+  // Another administrator gives the role after the task has read, and before it changes.
+  const { actingAs } = context
+  for (const [task, fields, operation] of [
+    ['user.create-link', {}, 'createLink'],
+    ['user.set-email', { email: stage.anEmail(), verified: 'on' }, 'setEmail'],
+    ['role.set', { access: 'read', loopback_only: 'on' }, 'setRole'],
+    ['role.remove', {}, 'removeRole'],
+  ] as const) {
+    const { id: late } = await stage.makeUser()
+    await perform(context, 'role.set', { user_id: late, access: 'read', loopback_only: true })
+    const asked = await ask(`users/${late}`, task)
+    const racing = (actor: string): ReturnType<typeof actingAs> => {
+      const store = actingAs(actor)
+      const giving = async (input: never) => {
+        Object.assign(context, { actingAs })
+        await perform(context, 'role.set', { user_id: late, access: 'write' })
+        return (store[operation] as (given: never) => Promise<unknown>)(input)
+      }
+      return { ...store, [operation]: giving }
+    }
+    Object.assign(context, { actingAs: racing })
+    const refused = await browser.press(asked, task, fields)
+    assert.equal(context.actingAs, actingAs, task)
+    assert.deepEqual([refused.statusCode, /whose role counts elsewhere too/.test(refused.body)], [409, true], task)
+    assert.equal((await roleOf(late))?.access, 'write', task)
+    assert.deepEqual(await context.store.listLinks(late), [])
+    await perform(context, 'role.remove', { user_id: late })
+  }
+
   // The word of a provider opens accounts of its domains.
   const chosen = { name: 'Own', issuer: 'http://127.0.0.1:9', client_id: 'grantor', client_secret: 'the-s3cr3t-of-it' }
   const creating = await browser.open('/console/providers?ask=provider.create&template=oidc&provider_id=own')
@@ -202,6 +231,31 @@ test('a person who may only read tests one provider at a time, and the console s
   assert.match((await own).body, /The connection works/)
   assert.equal(host.paths().filter((path) => path === '/token').length, 2)
   assert.match((await reader.press(asked, 'provider.test')).body, /The connection works/)
+})
+
+test('a provider that is created while the person tests another one says why it was not tested', async (t) => {
+  const host = await openProviderHost(t)
+  await addProvider(stage.server, host, {}, { id: 'slow' })
+  const creating = await browser.open('/console/providers?ask=provider.create&template=oidc&provider_id=second')
+  const testing = await browser.console.get('/console/providers/slow')
+  const reached = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  host.holdBack('/jwks', () => {
+    reached.resolve()
+    return held.promise
+  })
+  const first = browser.press(testing, 'provider.test')
+  await reached.promise
+  const second = { name: 'Second', issuer: host.issuer, client_id: 'grantor', client_secret: 'the-s3cr3t-of-it' }
+  const made = await browser.press(creating, 'provider.create', second)
+  assert.match(
+    made.body,
+    /Created<[^]*The connection was not tested[^]*You are testing a provider already[^]*has the test\./,
+  )
+  held.resolve()
+  assert.match((await first).body, /The connection works/)
+  const shown = await browser.console.get('/console/providers/second')
+  assert.match((await browser.press(shown, 'provider.test')).body, /Test of the connection/)
 })
 
 test('a provider that works is said to work before it is offered to users', async (t) => {

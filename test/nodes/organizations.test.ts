@@ -46,7 +46,7 @@ type Ending = (store: Store, ids: Cast['ids'], now: EpochMs) => Promise<unknown>
 /** What ends the tokens with a user, and those without. Each case has its own cast. */
 const ENDINGS: Readonly<Record<string, { readonly end: Ending; readonly family: boolean; readonly alone: boolean }>> = {
   'the organization is disabled': both((store, { organizationId: id }, now) => store.disableOrganization({ id, now })),
-  'the organization is deleted': both((store, { organizationId }) => store.deleteOrganization(organizationId)),
+  'the organization is deleted': both((store, { organizationId: id }, now) => store.deleteOrganization({ id, now })),
   'what it had is ended': both((store, { organizationId: id }, now) => store.revokeOrganizationTokens({ id, now })),
   'the member is disabled': both((store, ids, now) => store.disableMember({ ...ids, now })),
   'the member is removed': both((store, ids) => store.removeMember({ ...ids, now: Date.now() as EpochMs })),

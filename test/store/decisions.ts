@@ -11,8 +11,6 @@ import { SHARD_KEYS } from '../../src/store/postgres/distribution.ts'
 const NOT_BEFORE = 'what is not visible yet ends by the not-before time, which is in a row of its own'
 const ANSWERED = 'its caller knows the client, whose registration was answered after its whole commit'
 const ABSENT = 'what is left belongs to something that does not exist, and is refused'
-const LEFT =
-  'what is not visible yet was begun before the deletion of an earlier one, and is answered seconds after that'
 const UNIQUE = 'the insert waits for the row of the same key'
 const PROVIDER = 'each use reads the provider, whose state is in a copy on each machine'
 const IMPORTING =
@@ -33,8 +31,11 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
   useIdentity: [PROVIDER, 'identity_key'],
   createIdentityProof: [PROVIDER, 'user_id'],
   deleteProvider: [ABSENT, 'all identities, all identity_proofs, user_id'],
-  createOrganization: [LEFT, 'all installations, all memberships, all roles'],
-  deleteOrganization: [ABSENT, 'all installations, all memberships, all roles, copies'],
+  createOrganization: [ABSENT, 'all installations, all memberships, all roles, copies'],
+  deleteOrganization: [
+    ABSENT,
+    'all authorizations, all consents, all grants, all installations, all memberships, all roles, copies',
+  ],
   beginEra: [
     NOT_BEFORE,
     'all authorizations, all consents, all devices, all email_codes, all grants, all identity_proofs, all initial_tokens, all interactions, all links, all logout_notices, all mails, all pushed_requests, all roles, all sessions',

@@ -50,7 +50,7 @@ async function checkKept({ first, second }: Stores, untilSeen: () => Promise<voi
     { name: 'disableOrganization', input: { id: organization.id, now: at(1) } },
     { name: 'disableMember', input: { ...member, now: at(2) } },
     { name: 'install', input: { ...installation, actsForMembers: true, notBefore: at(3) } },
-    { name: 'deleteOrganization', input: dying.id },
+    { name: 'deleteOrganization', input: { id: dying.id, now: at(4) } },
   ]
   assert.deepEqual(outcomesOf(await first.commit(changes)), ['changed', 'changed', 'replaced', 'deleted'])
   const changed = [

@@ -90,7 +90,7 @@ const ENDINGS: readonly Ending[] = [
   { name: 'the organization is disabled and enabled', end: disableAndEnableOrganization, ...invalidated },
   {
     name: 'the organization is deleted',
-    end: ({ organizationId }) => store.deleteOrganization(organizationId),
+    end: ({ organizationId: id }, now) => store.deleteOrganization({ id, now }),
     ...gone,
   },
   {

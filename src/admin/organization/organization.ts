@@ -147,7 +147,7 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
   remove(
     'delete',
     'Delete an organization with its memberships and installations. Tokens for it stop working.',
-    ({ store }, { organization_id: id }) => store.deleteOrganization(id),
+    ({ store, clock }, { organization_id: id }) => store.deleteOrganization({ id, now: clock() }),
   ),
 ]
 

@@ -7,9 +7,8 @@ import { firstSignInOf } from '../../protocol/sign-in/account.ts'
 import { linkAddress, mintLink } from '../../protocol/sign-in/link.ts'
 import { isMailAddress } from '../../protocol/sign-in/mail-address.ts'
 import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
-import { parseUserId } from '../../protocol/ids.ts'
 import { conflict } from '../admin-error.ts'
-import { COMMAND_LINE } from '../administrators.ts'
+import { COMMAND_LINE, roleLasts } from '../administrators.ts'
 import { ISO } from '../fields.ts'
 import type { Administrator } from '../task.ts'
 import { languageOf, mailLink } from '../../users/mails.ts'
@@ -52,7 +51,7 @@ interface CreatedLink extends NewLink {
 }
 
 /** Who makes a link, and the beginning of the role of its user that was examined (threats.md LNK-07); undefined: none. */
-interface LinkOrder extends Pick<Administrator, 'actor'> {
+interface LinkOrder extends Pick<Administrator, 'holder' | 'isLoopbackOnly'> {
   readonly roleSince?: EpochMs | undefined
 }
 
@@ -64,18 +63,17 @@ type Needs = Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings
  * user has no password and never signed in. One that a user with a role made works while that role goes on (threats.md LNK-08).
  *
  * @throws AdminError when there is no such user, the user is disabled or has no address, or passwords are off and there is neither a
- * provider nor a host for which browsers make passkeys, or the user has another role than that of `roleSince`
+ * provider nor a host for which browsers make passkeys, or the user has another role than that of `roleSince`, or one that counts longer
+ * than that of the administrator
  */
 export async function createLink(
   context: Needs,
   who: string,
-  { actor, roleSince }: LinkOrder = COMMAND_LINE,
+  { holder: madeBy, isLoopbackOnly: isTrial, roleSince }: LinkOrder = COMMAND_LINE,
 ): Promise<CreatedLink> {
   const link = await prepareLink(context, who)
-  // Credentials and the command line are no users.
-  const madeBy = parseUserId(actor)
   const { token, hash } = mintLink(context.secrets, link.user.id, context.random)
-  const record = { ...recordOf(context, link), hash, isMailed: false, madeBy, mails: [], roleSince }
+  const record = { ...recordOf(context, link), hash, isMailed: false, madeBy, mails: [], isTrial, roleSince }
   await storeLink(context, link, record)
   return { ...link, address: linkAddress(context.issuer, token) }
 }
@@ -88,7 +86,7 @@ export async function createLink(
 export async function sendLink(
   context: Needs & Pick<Context, 'mail'>,
   who: string,
-  roleSince?: EpochMs,
+  { isLoopbackOnly: isTrial, roleSince }: Omit<LinkOrder, 'holder'> = COMMAND_LINE,
 ): Promise<NewLink> {
   if (context.mail === undefined) {
     throw conflict('The server sends no mail. Set GRANTOR_SMTP_URL and GRANTOR_MAIL_FROM, or leave out --send.')
@@ -98,7 +96,7 @@ export async function sendLink(
   if (!isMailAddress(address)) throw conflict(`No mail can be sent to ${address}. Leave out --send.`)
   const to = { address, agent: undefined, language: languageOf(link.user) }
   const mailed = mailLink(context, { ...recordOf(context, link), madeBy: undefined }, to)
-  await storeLink(context, link, { ...mailed, roleSince })
+  await storeLink(context, link, { ...mailed, isTrial, roleSince })
   return link
 }
 
@@ -124,7 +122,9 @@ function recordOf({ clock }: Pick<Context, 'clock'>, { user, purpose, expiresAt 
 }
 
 async function storeLink({ store }: Needs, { user }: NewLink, link: Input<'createLink'>): Promise<void> {
-  if ((await store.createLink(link)) === 'created') return
+  const outcome = await store.createLink(link)
+  if (outcome === 'created') return
+  if (outcome === 'role-lasts') throw roleLasts()
   throw conflict(
     `${user.email} is disabled, or was changed meanwhile. See "grantor user show" and "grantor user enable".`,
   )

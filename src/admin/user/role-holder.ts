@@ -68,8 +68,9 @@ export async function authenticateRole(context: Needs, grantId: GrantId): Promis
     return { kind: 'refused', reason: 'console_role_missing', ...holder }
   const hasTwo = await isTwoFactor(context, grant)
   if (!isLoopbackIssuer && !hasTwo) return { kind: 'refused', reason: 'console_factor_missing', ...holder }
-  const { access, isLoopbackOnly } = role
-  const administrator: Administrator = { actor: user.id, access, organizationId, isLoopbackOnly }
+  const { access, isLoopbackOnly, createdAt: roleSince } = role
+  const self = { userId, roleSince }
+  const administrator: Administrator = { actor: userId, access, organizationId, isLoopbackOnly, holder: self }
   // With delegated sign-in accounts have no factors of their own.
   const lacksFactor = !hasTwo && context.settings.delegate === undefined && !(await hasSecondFactor(context, userId))
   return { kind: 'administrator', administrator, organization, lacksFactor, ...holder }

@@ -10,7 +10,7 @@ import { ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID, pageSta
 import { findNames, NAMES } from '../names.ts'
 import { requireOrganization } from '../organization/organization.ts'
 import { listPage } from '../page.ts'
-import { requireLasting, requireLastingFor } from '../administrators.ts'
+import { requireLasting, roleLasts } from '../administrators.ts'
 import { defineTask, type Task } from '../task.ts'
 import { hasSecondFactor } from './role-holder.ts'
 import { noSuchUser, requireUser } from './user.ts'
@@ -120,11 +120,13 @@ export const ROLE_TASKS: readonly Task[] = [
     }),
     output: SET_ROLE,
     async run(context, { user_id: userId, access, organization_id: organizationId, loopback_only: isLoopbackOnly }) {
+      const { isLoopbackOnly: isTrial } = context.administrator
       if (!isLoopbackOnly) requireLasting(context.administrator, 'set a role that counts elsewhere too')
-      await requireLastingFor(context, userId)
       if (organizationId !== undefined) await requireOrganization(context, organizationId)
       const role = { userId, access, organizationId, isLoopbackOnly, createdAt: context.clock() }
-      if ((await context.store.setRole(role)) === 'unknown') throw noSuchUser(userId)
+      const outcome = await context.store.setRole({ ...role, isTrial })
+      if (outcome === 'unknown') throw noSuchUser(userId)
+      if (outcome === 'role-lasts') throw roleLasts()
       const { consoleUrl } = context.settings
       return { ...describeRole(role), console_url: consoleUrl === undefined ? null : consoleAddress(consoleUrl) }
     },
@@ -139,8 +141,10 @@ export const ROLE_TASKS: readonly Task[] = [
     output: z.object({ user_id: z.string(), removed: z.literal(true) }),
     async run(context, { user_id }) {
       const user = await requireUser(context, user_id)
-      await requireLastingFor(context, user_id)
-      if ((await context.store.removeRole(user_id)) === 'removed') return { user_id, removed: true as const }
+      const { isLoopbackOnly: isTrial } = context.administrator
+      const outcome = await context.store.removeRole({ userId: user_id, isTrial })
+      if (outcome === 'removed') return { user_id, removed: true as const }
+      if (outcome === 'role-lasts') throw roleLasts()
       throw conflict(`${nameUser(user)} has no role. See "grantor role list".`)
     },
   }),

@@ -11,6 +11,8 @@ import { parseUserId, type Random } from '../../protocol/ids.ts'
 import { definedMembers } from '../../base/json.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 import { AdminError, conflict, unknown } from '../admin-error.ts'
+import { COMMAND_LINE, roleLasts } from '../administrators.ts'
+import type { Administrator } from '../task.ts'
 import { noticesWithoutBrowser } from '../../users/mails.ts'
 
 /** 32 characters, 5 bits each, without those that are easily confused. */
@@ -57,19 +59,22 @@ export function inventPassword(random: Random): string {
 /**
  * Sets the password, and revokes all sessions and grants of the user.
  *
- * @throws AdminError when there is no such user, the password must not be set, or a provider is required for the address
+ * @throws AdminError when there is no such user, the password must not be set, a provider is required for the address, or the role of the
+ * user counts longer than that of the administrator
  */
 export async function setPassword(
   context: Changing<'listProviders' | 'setPassword'> & PasswordNeeds & Pick<Context, 'mail' | 'random'>,
   who: string,
   password: string,
+  { isLoopbackOnly: isTrial }: Pick<Administrator, 'isLoopbackOnly'> = COMMAND_LINE,
 ): Promise<UserRecord> {
   const user = await requireUser(context, who)
   const { id } = user
   refuseRouted(await context.store.listProviders(), user.email)
   const passwordHash = await hashPassword(context, user, password)
   const mails = noticesWithoutBrowser(context, user, 'password-changed')
-  await context.store.setPassword({ id, passwordHash, now: context.clock(), mails })
+  const change = { id, passwordHash, now: context.clock(), mails, isTrial }
+  if ((await context.store.setPassword(change)) === 'role-lasts') throw roleLasts()
   return requireUser(context, id)
 }
 
@@ -120,12 +125,14 @@ export function withoutPasswords({ delegate }: Pick<Context['settings'], 'delega
 /**
  * Replaces the e-mail address. It counts as verified only if the operator says so.
  *
- * @throws AdminError when there is no such user, or another user has the address
+ * @throws AdminError when there is no such user, another user has the address, or the role of the user counts longer than that of the
+ * administrator
  */
 export async function setEmail(
   context: Changing<'setEmail'> & Pick<Context, 'mail' | 'random'>,
   who: string,
   { email: text, isVerified }: { readonly email: string; readonly isVerified: boolean },
+  { isLoopbackOnly: isTrial }: Pick<Administrator, 'isLoopbackOnly'> = COMMAND_LINE,
 ): Promise<UserRecord> {
   const user = await requireUser(context, who)
   const { id } = user
@@ -135,8 +142,9 @@ export async function setEmail(
   const emailVerifiedAt = isVerified ? now : undefined
   const addressees = email === user.email ? [] : [user, { ...user, email, emailVerifiedAt }]
   const mails = addressees.flatMap((one) => noticesWithoutBrowser(context, one, 'email-changed'))
-  const change = { id, email, emailVerifiedAt, now, mails }
-  if ((await context.store.setEmail(change)) === 'email-taken') throw emailTaken(email)
+  const outcome = await context.store.setEmail({ id, email, emailVerifiedAt, now, mails, isTrial })
+  if (outcome === 'email-taken') throw emailTaken(email)
+  if (outcome === 'role-lasts') throw roleLasts()
   return requireUser(context, id)
 }
 

@@ -110,6 +110,7 @@ export const KINDS: readonly Kind[] = [
     createTask: ({ verdict }) => (verdict === 'trusted' ? 'domain.trust' : 'domain.block'),
     updates: [],
     deleteTask: 'domain.forget',
+    omitted: ['previous_changed_at'],
     complete: (members) => members,
     faultOf(pattern, { verdict }) {
       const read = parseDomainPattern(pattern, verdict as DomainVerdict)

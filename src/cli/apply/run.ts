@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { AdminError, conflict } from '../../admin/admin-error.ts'
+import { AdminError } from '../../admin/admin-error.ts'
 import { CHANGE_LIMIT, type AppliedRecord, type AppliedSetDocument } from '../../admin/apply.ts'
 import { visible } from '../lib/columns.ts'
 import type { Members, PerformTask } from '../lib/perform-task.ts'
-import { means, type Call } from './compare.ts'
+import type { Call } from './compare.ts'
 import type { Kind } from './kinds.ts'
-import { listAll, type Change, type Plan, type SecretCall } from './plan.ts'
+import type { Change, Plan, SecretCall } from './plan.ts'
 
 /** What a run did. */
 interface RunReport {
@@ -54,13 +54,11 @@ export async function runPlan(plan: Plan, perform: PerformTask): Promise<RunRepo
       throw new AdminError(`The ${kind.name} ${visible(key)}: ${cause.message}`, cause.kind)
     }
   }
-  // The tasks of a rule for a domain replace or remove what there is, which another administrator may have set after the plan was made.
-  const refuseOther = async ({ kind, key, row }: Change): Promise<void> => {
-    if (kind.name !== 'domain') return
-    const now = (await listAll(kind, perform)).find((one) => one[kind.key] === key)
-    if (!means(now, row))
-      throw conflict(`The ${kind.name} ${visible(key)} was changed after the plan was made. Run the command again.`)
-  }
+  // The tasks of a rule for a domain would replace or remove what another administrator has set after the plan was made.
+  const ofPlan = ({ kind, row }: Change, { task, input }: Call): Call =>
+    kind.name === 'domain'
+      ? { task, input: { ...input, previous_changed_at: row?.['changed_at'] ?? null } }
+      : { task, input }
   const finish = async (complete: boolean): Promise<void> => {
     if (!hasBegun) await record('continue', {})
     await record('finish', { counts: { ...counts, complete } })
@@ -88,9 +86,8 @@ export async function runPlan(plan: Plan, perform: PerformTask): Promise<RunRepo
       const isDeletion = change.change === 'delete'
       const isNew = !isDeletion && !owned.some((one) => one.kind === kind.name && one.key === key)
       await record('continue', {})
-      await refuseOther(change)
       for (const call of calls) {
-        await performAbout(change, call)
+        await performAbout(change, ofPlan(change, call))
         if (isNew) joined = [recordOf(change)]
       }
       if (isDeletion) gone = [recordOf(change)]

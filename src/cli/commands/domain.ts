@@ -9,6 +9,8 @@ interface RulesSet {
   readonly domains: readonly DomainDocument[]
 }
 
+/** Of the rule that a plan saw (apply/run.ts). */
+const PLAN = { previous_changed_at: false } as const
 const PATTERN = argumentOf('domain.block', 'pattern')
 
 /** The verbs of `grantor domain`. */
@@ -22,7 +24,7 @@ export const DOMAIN_VERBS: readonly AddVerb[] = [
   }),
   taskVerb<RulesSet, { readonly known?: true }>({
     task: 'domain.trust',
-    members: { pattern: false },
+    members: { pattern: false, ...PLAN },
     options: (command) => command.argument('[pattern]', PATTERN.meaning),
     input({ known }, _, [pattern]) {
       if ((pattern === undefined) === (known === undefined)) throw new UsageError('Give a pattern, or --known.')
@@ -35,6 +37,7 @@ export const DOMAIN_VERBS: readonly AddVerb[] = [
   taskVerb<RulesSet>({
     task: 'domain.block',
     subjects: [PATTERN],
+    members: PLAN,
     say: ({ domains: [rule] }) => [
       `${rule?.pattern} is blocked. Running servers apply this within a second. To undo this: grantor domain forget ${forShell(rule?.pattern ?? '<pattern>')}`,
       'To revoke the tokens of a client too: grantor client disable <client_id>',
@@ -42,6 +45,7 @@ export const DOMAIN_VERBS: readonly AddVerb[] = [
   }),
   taskVerb<{ readonly pattern: string }>({
     task: 'domain.forget',
+    members: PLAN,
     say: ({ pattern }) => `${pattern} is no longer trusted or blocked.`,
   }),
 ]

@@ -105,9 +105,16 @@ export interface ClientOperations {
   ]
   /** Deletes a client as `deleteClient` does, if it still matches the filter. */
   purgeClient: [purge: { readonly id: ClientId; readonly filter: ClientFilter }, outcome: 'deleted' | 'kept']
-  /** Stores a rule for a domain, or replaces the rule with its pattern. */
-  setDomainRule: [rule: DomainRuleRecord, outcome: 'stored']
-  removeDomainRule: [pattern: string, outcome: 'removed' | 'unknown']
+  /** Stores a rule for a domain, or replaces the rule with its pattern. `conflict`: there is another rule than `previous`; null: a rule. */
+  setDomainRule: [
+    rule: DomainRuleRecord & { readonly previous?: DomainRuleRecord | null | undefined },
+    outcome: 'stored' | 'conflict',
+  ]
+  /** `conflict`: there is another rule than `previous`, or none. */
+  removeDomainRule: [
+    removal: { readonly pattern: string; readonly previous?: DomainRuleRecord | undefined },
+    outcome: 'removed' | 'unknown' | 'conflict',
+  ]
   createInitialToken: [token: InitialTokenRecord, outcome: 'created']
   /** Revokes an initial access token. The clients that registered with it are not affected. */
   revokeInitialToken: [change: { readonly id: InitialTokenId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']

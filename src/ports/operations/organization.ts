@@ -4,7 +4,10 @@ import type { EpochMs } from '../../base/brand.ts'
 
 /** The operations on organizations, their members and their installed clients, each as `[input, outcome]`. The rules of index.ts apply. */
 export interface OrganizationOperations {
-  /** `id-taken`: another organization has the id. Of concurrent callers with one chosen id, one creates the organization. */
+  /**
+   * `id-taken`: another organization has the id. Of concurrent callers with one chosen id, one creates the organization. What was stored for
+   * an earlier organization with the id, after its deletion, ends.
+   */
   createOrganization: [organization: OrganizationRecord, outcome: 'created' | 'id-taken']
   renameOrganization: [change: { readonly id: OrganizationId; readonly name: string }, outcome: 'changed' | 'unknown']
   /** Disables the organization: its tokens are revoked, and none are issued for it. */
@@ -16,8 +19,11 @@ export interface OrganizationOperations {
     change: { readonly id: OrganizationId; readonly now: EpochMs },
     outcome: 'changed' | 'unknown',
   ]
-  /** Deletes the organization with its memberships, its installations, its roles and the credentials of its administrators. */
-  deleteOrganization: [id: OrganizationId, outcome: 'deleted' | 'unknown']
+  /**
+   * Deletes the organization with its memberships, its installations, its roles and the credentials of its administrators. Providers no
+   * longer make members of it. Another organization may get a chosen id, so what was issued for it with a later time than now ends too.
+   */
+  deleteOrganization: [deletion: { readonly id: OrganizationId; readonly now: EpochMs }, outcome: 'deleted' | 'unknown']
   /** Adds a user to an organization. `too-many`: the user belongs to MEMBERSHIP_LIMIT organizations already. */
   addMember: [membership: MembershipRecord, outcome: 'added' | 'member-already' | 'too-many']
   /** Disables the membership and revokes the user's tokens for the organization; enabling it does not restore them. */

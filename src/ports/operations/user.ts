@@ -28,8 +28,8 @@ export interface UserOperations {
   ]
   /** Replaces the password, revokes the user's sessions and grants from before now, and deletes the remembered consents. */
   setPassword: [
-    change: { readonly id: UserId; readonly passwordHash: string; readonly now: EpochMs } & CausesMail,
-    outcome: 'changed' | 'unknown',
+    change: { readonly id: UserId; readonly passwordHash: string; readonly now: EpochMs } & MayBeTrial & CausesMail,
+    outcome: 'changed' | 'role-lasts' | 'unknown',
   ]
   /**
    * Replaces the hash of the password by one of the same password, if it is still `previousHash`. Ends nothing. `format`: of the previous
@@ -65,8 +65,9 @@ export interface UserOperations {
       readonly email: string
       readonly emailVerifiedAt: EpochMs | undefined
       readonly now: EpochMs
-    } & CausesMail,
-    outcome: 'changed' | 'email-taken' | 'unknown',
+    } & MayBeTrial &
+      CausesMail,
+    outcome: 'changed' | 'email-taken' | 'role-lasts' | 'unknown',
   ]
   renameUser: [
     change: { readonly id: UserId; readonly name: string | undefined; readonly now: EpochMs },
@@ -105,8 +106,8 @@ export interface UserOperations {
    * `roleSince`, its beginning, which was examined (LNK-07). undefined: none.
    */
   createLink: [
-    link: LinkRecord & CausesMail & { readonly roleSince?: EpochMs | undefined },
-    outcome: 'created' | 'unknown',
+    link: LinkRecord & MayBeTrial & CausesMail & { readonly roleSince?: EpochMs | undefined },
+    outcome: 'created' | 'role-lasts' | 'unknown',
   ]
   /**
    * Uses a link and ends the other one: sets the password, verifies the e-mail address if the link was mailed, removes the identities and passkeys
@@ -121,8 +122,8 @@ export interface UserOperations {
    * Gives the user this role in the place of an earlier one, and ends the link that an operator handed over: its reader would have the role.
    * A role for an organization that is deleted at the same time counts for nothing.
    */
-  setRole: [role: RoleRecord, outcome: 'changed' | 'unknown']
-  removeRole: [userId: UserId, outcome: 'removed' | 'unknown']
+  setRole: [role: RoleRecord & MayBeTrial, outcome: 'changed' | 'role-lasts' | 'unknown']
+  removeRole: [removal: { readonly userId: UserId } & MayBeTrial, outcome: 'removed' | 'role-lasts' | 'unknown']
   /** Stores a code for the user in the place of an earlier one. `unknown`: also if the session has ended, or does not cover the factors. */
   createEmailCode: [
     code: EmailCodeRecord & CausesMail & { readonly session: ChangingSession },
@@ -144,6 +145,15 @@ export interface UserOperations {
     } & CausesMail,
     outcome: 'changed' | 'email-taken' | 'wrong' | 'unknown',
   ]
+}
+
+/** What an administrator orders whose own role may be for a trial. */
+export interface MayBeTrial {
+  /**
+   * Whether it is: a role that counts only while the issuer is a loopback address. `role-lasts`: that of the user counts elsewhere too, so
+   * nothing was changed (threats.md CON-19).
+   */
+  readonly isTrial?: boolean
 }
 
 /** An account of another system, with all that belongs to it. */

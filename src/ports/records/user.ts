@@ -62,8 +62,11 @@ export interface LinkRecord {
   readonly purpose: LinkPurpose
   /** Only the mailbox of the user's e-mail address has it: using it verifies the address. */
   readonly isMailed: boolean
-  /** The user with a role who made the link and could keep it. It works while that role goes on. undefined: another actor, or only the mailbox has it. */
-  readonly madeBy: UserId | undefined
+  /**
+   * The user with a role who made the link and could keep it. It works while that role goes on: the one that was set at `roleSince`. undefined:
+   * another actor, or only the mailbox has it.
+   */
+  readonly madeBy: { readonly userId: UserId; readonly roleSince: EpochMs } | undefined
   readonly createdAt: EpochMs
   readonly expiresAt: EpochMs
 }

@@ -126,6 +126,7 @@ create table links (
   purpose text /*postgres collate "C"*/ not null, -- invitation, reset
   mailed bigint not null,
   made_by text /*postgres collate "C"*/, -- the user whose role has to go on
+  role_since bigint, -- when that role was set
   created_at bigint not null,
   expires_at bigint not null,
   primary key (user_id, origin)

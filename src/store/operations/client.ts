@@ -107,14 +107,14 @@ export const CLIENT_OPERATIONS: OperationRows<ClientOperations> = {
   purgeClient: { cache: idOf, event: when('deleted', aboutClient('client.deleted')) },
   setDomainRule: {
     cache: 'kept',
-    event: ({ pattern, verdict }) => ({
+    event: when('stored', ({ pattern, verdict }) => ({
       event: verdict === 'trusted' ? 'domain.trusted' : 'domain.blocked',
       details: { pattern },
-    }),
+    })),
   },
   removeDomainRule: {
     cache: 'kept',
-    event: when('removed', (pattern) => ({ event: 'domain.forgotten', details: { pattern } })),
+    event: when('removed', ({ pattern }) => ({ event: 'domain.forgotten', details: { pattern } })),
   },
   createInitialToken: {
     cache: 'kept',

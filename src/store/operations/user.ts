@@ -56,7 +56,7 @@ export const USER_OPERATIONS: OperationRows<UserOperations> = {
       details: { access, loopback_only: isLoopbackOnly },
     })),
   },
-  removeRole: { cache: 'kept', event: when('removed', aboutUser('role.removed')) },
+  removeRole: { cache: 'kept', event: when('removed', ({ userId }) => ({ event: 'role.removed', userId })) },
   createEmailCode: { cache: 'kept', event: 'no-event' },
   confirmEmail: {
     cache: ({ userId }) => userId,

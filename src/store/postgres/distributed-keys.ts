@@ -4,6 +4,7 @@ import type { UserId } from '../../protocol/ids.ts'
 import { accountHandlers, replaceEmail } from '../shared/accounts.ts'
 import { identityHandlers, provisionUser } from '../shared/identities.ts'
 import { addMails } from '../shared/mail/mails.ts'
+import { mustSpare } from '../shared/roles.ts'
 import { importHandlers, importUser } from '../shared/sign-in/imported-users.ts'
 import { confirmEmail, emailCodeHandlers } from '../shared/sign-in/email-codes.ts'
 import { rows, shared as sharedStatement, type Steps } from '../shared/statement.ts'
@@ -57,6 +58,7 @@ export const distributedHandlers = {
     const { id, email } = change
     const user = yield* holdUser(id)
     if (user === undefined) return 'unknown'
+    if (yield* mustSpare(change, id)) return 'role-lasts'
     const previous = user['email'] as string | null
     if (previous !== email) {
       if (!(yield* claimEmail(email, id))) return 'email-taken'

@@ -18,6 +18,7 @@ import {
 import { endProof, endProofAndLinks } from './links.ts'
 import { mailing } from './mail/mails.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
+import { mustSpare } from './roles.ts'
 import { endLaterOfServer, endLaterOfUser, forgetConsents } from './not-before.ts'
 import { endOtherSessions } from './sessions.ts'
 import { holdChange } from './sign-in/covered-factors.ts'
@@ -78,6 +79,11 @@ const LIST_BY_EMAIL = shared('select * from users where email >= :prefix and ema
 /** Behind each text with the same start: the last code point. */
 const LAST = '\u{10ffff}'
 
+const setPassword = endingSessions(
+  `update users set password_hash = :passwordHash, not_before = greatest(not_before, :now)
+   where user_id = :id returning user_id`,
+)
+
 const handlers = {
   createUser: {
     keys: ({ id, email }) => (email === undefined ? [id] : [id, `email:${email}`]),
@@ -87,10 +93,10 @@ const handlers = {
   },
   setPassword: {
     keys: idKey,
-    run: endingSessions(
-      `update users set password_hash = :passwordHash, not_before = greatest(not_before, :now)
-       where user_id = :id returning user_id`,
-    ),
+    *run(input) {
+      if (yield* mustSpare(input, input.id)) return 'role-lasts'
+      return yield* setPassword(input)
+    },
   },
   upgradePassword: {
     keys: idKey,
@@ -101,6 +107,7 @@ const handlers = {
   setEmail: {
     keys: ({ id, email }) => [id, `email:${email}`],
     *run(input) {
+      if (yield* mustSpare(input, input.id)) return 'role-lasts'
       if ((yield* rows(FIND_OTHER_OWNER, input)).length > 0) return 'email-taken'
       // If another node gives the email to a user at the same time, the unique index rejects this statement, and PostgreSQL's
       // transaction is repeated (postgres/faults.ts).
@@ -191,7 +198,7 @@ export const accountReads = {
 }
 
 /** Replaces the email of a user, which no other user has, and removes the link and the proof that were made for the previous one. */
-export function* replaceEmail(input: Omit<Input<'setEmail'>, 'mails'>): Steps<'changed' | 'unknown'> {
+export function* replaceEmail(input: Omit<Input<'setEmail'>, 'isTrial' | 'mails'>): Steps<'changed' | 'unknown'> {
   if ((yield* rows(SET_EMAIL, input)).length === 0) return 'unknown'
   yield* endProofAndLinks(input.id)
   return 'changed'

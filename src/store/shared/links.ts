@@ -7,6 +7,7 @@ import { assignments, without } from '../table.ts'
 import { mailing } from './mail/mails.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { endLaterOfUser } from './not-before.ts'
+import { mustSpare } from './roles.ts'
 import { meetBrowser } from './sessions.ts'
 import { hasPasskeys, hasSecondFactor } from './sign-in/covered-factors.ts'
 import { eachOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
@@ -27,11 +28,11 @@ const LIST = shared('select * from links where user_id = :userId order by origin
 const REMOVE = shared('delete from links where user_id = :userId')
 const REMOVE_PROOF = shared('delete from identity_proofs where user_id = :userId')
 const REMOVE_CODE = shared('delete from email_codes where user_id = :userId')
-const FIND_LINK = shared('select origin, made_by, created_at from links where user_id = :userId and link_hash = :hash')
-/** With the role that the maker had then: another one, also the same again, came later (threats.md LNK-08). */
+const FIND_LINK = shared('select origin, made_by, role_since from links where user_id = :userId and link_hash = :hash')
+/** With the role that the maker had then: another one, also the same again, was set at another time (threats.md LNK-08). */
 const FIND_MAKER = shared(
   `select r.user_id from roles as r join users as u on u.user_id = r.user_id
-   where r.user_id = :madeBy and r.access = 'write' and r.organization_id is null and r.created_at <= :createdAt
+   where r.user_id = :madeBy and r.access = 'write' and r.organization_id is null and r.created_at = :roleSince
      and u.disabled_at is null`,
 )
 const USE = shared(
@@ -60,6 +61,7 @@ const handlers = {
       const values = LINKS.values(link)
       const [user] = yield* rows(HOLD_LIVE, link)
       if (user === undefined || link.mails.some(({ address }) => address !== user['email'])) return 'unknown'
+      if (yield* mustSpare(link, link.userId)) return 'role-lasts'
       if (link.origin === 'operator') {
         const { userId, roleSince } = link
         if ((yield* rows(FIND_OTHER_ROLE, { userId, roleSince })).length > 0) return 'unknown'
@@ -122,8 +124,8 @@ export function* acceptLink(
 }
 
 /** The account and the role are on one shard, so their end is seen as soon as it is answered. */
-function* isMakerThere({ made_by: madeBy, created_at: createdAt }: Row): Steps<boolean> {
-  return madeBy === null || (yield* rows(FIND_MAKER, { madeBy, createdAt })).length > 0
+function* isMakerThere({ made_by: madeBy, role_since: roleSince }: Row): Steps<boolean> {
+  return madeBy === null || (yield* rows(FIND_MAKER, { madeBy, roleSince })).length > 0
 }
 
 /** Notes that the user proved the own e-mail address, unless it was proved before. */

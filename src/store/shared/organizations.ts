@@ -2,12 +2,13 @@ import type { InstallationKey, MembershipKey } from '../../ports/operations/orga
 import type { MembershipRecord } from '../../ports/records/organization.ts'
 import { MEMBERSHIP_LIMIT } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import { isChosenId, type UserId } from '../../protocol/ids.ts'
+import { isChosenId, type OrganizationId, type UserId } from '../../protocol/ids.ts'
 import { IMPORTED } from '../../protocol/sign-in/account.ts'
 import { installationKey, membershipKey } from '../operations/organization.ts'
 import { setting } from './operator.ts'
 import { endLaterOfMember, endLaterOfOrganization } from './not-before.ts'
 import { CREDENTIAL_OF_ORGANIZATION } from '../settings.ts'
+import { leaveOrganization, PROVIDER_KEYS } from './providers.ts'
 import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS } from '../tables/organization.ts'
 import {
   change,
@@ -28,13 +29,9 @@ const INSERT = shared(
    on conflict (organization_id) do nothing returning organization_id`,
 )
 const DELETE = shared('delete from organizations where organization_id = :id returning organization_id')
-/** What was under way when an organization was deleted. Another one with the same chosen id must not have it (threats.md CID-05). */
-const DELETE_LEFT = ['memberships', 'installations', 'roles'].map((table) =>
+const DELETE_BELONGINGS = ['memberships', 'installations', 'roles'].map((table) =>
   shared(`delete from ${table} where ${lookFor(table, 'organization_id = :id')}`),
 )
-const DELETE_MEMBERSHIPS = shared('delete from memberships where organization_id = :id')
-const DELETE_INSTALLATIONS = shared('delete from installations where organization_id = :id')
-const DELETE_ROLES = shared('delete from roles where organization_id = :id')
 const DELETE_CREDENTIALS = shared('delete from admin_credentials where organization_id = :id')
 const INSERT_MEMBERSHIP = shared(
   `insert into memberships (${MEMBERSHIPS.names}) select ${MEMBERSHIPS.parameters}
@@ -71,13 +68,19 @@ const ofInstallation = {
   isShared: true,
 } as const
 
+/** An organization that begins or ends changes the providers of its id. */
+const ofOrganizationAndProviders = ({ id }: { readonly id: OrganizationId }): readonly string[] => [
+  id,
+  ...PROVIDER_KEYS,
+]
+
 export const organizationHandlers = {
   createOrganization: {
-    keys: idKey,
+    keys: ofOrganizationAndProviders,
     *run(organization) {
-      const { id } = organization
       if ((yield* rows(INSERT, ORGANIZATIONS.values(organization))).length === 0) return 'id-taken'
-      if (isChosenId(id)) for (const statement of DELETE_LEFT) yield* rows(statement, { id })
+      // A member, for example, may have been added while an earlier organization with the id was deleted.
+      if (isChosenId(organization.id)) yield* endBelongings(organization.id)
       return 'created'
     },
   },
@@ -107,15 +110,14 @@ export const organizationHandlers = {
     ),
   },
   deleteOrganization: {
-    keys: idKey,
-    *run(id) {
+    keys: ofOrganizationAndProviders,
+    *run({ id, now }) {
       const deleted = yield* rows(DELETE, { id })
-      yield* rows(DELETE_MEMBERSHIPS, { id })
-      yield* rows(DELETE_INSTALLATIONS, { id })
-      yield* rows(DELETE_ROLES, { id })
+      yield* endBelongings(id)
       // Each machine with a copy waits for the credentials that it does not show yet.
       if (deleted.length === 1) yield* setting(CREDENTIAL_OF_ORGANIZATION, id)
       yield* rows(DELETE_CREDENTIALS, { id })
+      if (isChosenId(id)) yield* endLaterOfOrganization({ id }, now)
       return deleted.length === 1 ? 'deleted' : 'unknown'
     },
   },
@@ -180,6 +182,15 @@ export const organizationHandlers = {
     ),
   },
 } satisfies SharedHandlers
+
+/**
+ * What counts for the organization with this id, whichever it is. Its grants and credentials are of the one that was there at their
+ * time.
+ */
+function* endBelongings(id: OrganizationId): Steps<void> {
+  for (const statement of DELETE_BELONGINGS) yield* rows(statement, { id })
+  yield* leaveOrganization(id)
+}
 
 const DELETE_MEMBERSHIP = shared(
   'delete from memberships where user_id = :userId and organization_id = :organizationId returning user_id',

@@ -1,7 +1,8 @@
 import type { Input, Outcome } from '../../ports/operations/index.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
+import type { OrganizationId } from '../../protocol/ids.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
-import { PROVIDER_LIMIT, type ProviderSettings } from '../../protocol/sign-in/provider.ts'
+import { PROVIDER_LIMIT, PROVIDER_TEMPLATES, type ProviderSettings } from '../../protocol/sign-in/provider.ts'
 import { PROVIDER_SETTINGS, PROVIDERS } from '../tables/provider.ts'
 import { isUnchanged, previousValues } from '../table.ts'
 import { DECLARING_PROVIDER } from '../settings.ts'
@@ -23,11 +24,11 @@ const FORGET_SECRETS = shared('update providers set encrypted_secret = null')
 const IS_ENABLED = shared('select provider_id from providers where provider_id = :providerId and disabled_at is null')
 
 /** All changes of providers are applied one after the other. */
-const KEYS = ['providers']
+export const PROVIDER_KEYS: readonly string[] = ['providers']
 
 export const providerHandlers = {
   createProvider: {
-    keys: () => KEYS,
+    keys: () => PROVIDER_KEYS,
     *run(provider) {
       yield* setting(DECLARING_PROVIDER, provider.id)
       const known = yield* listProviders()
@@ -39,7 +40,7 @@ export const providerHandlers = {
     },
   },
   updateProvider: {
-    keys: () => KEYS,
+    keys: () => PROVIDER_KEYS,
     *run({ id, previous, settings, encryptedSecret: secret }) {
       yield* setting(DECLARING_PROVIDER, id)
       if (sharesDomain(yield* listProviders(), id, settings)) return 'domain-taken'
@@ -49,17 +50,17 @@ export const providerHandlers = {
     },
   },
   disableProvider: {
-    keys: () => KEYS,
+    keys: () => PROVIDER_KEYS,
     run: change(
       'update providers set disabled_at = coalesce(disabled_at, :now) where provider_id = :id returning provider_id',
     ),
   },
   enableProvider: {
-    keys: () => KEYS,
+    keys: () => PROVIDER_KEYS,
     run: change('update providers set disabled_at = null where provider_id = :id returning provider_id'),
   },
   deleteProvider: {
-    keys: () => KEYS,
+    keys: () => PROVIDER_KEYS,
     run: (deletion) => deleteProvider(deletion, forgetNothing),
   },
 } satisfies SharedHandlers
@@ -81,6 +82,20 @@ export function* deleteProvider(
   yield* forget('identities', yield* rows(DELETE_IDENTITIES, { id }))
   yield* rows(DELETE_PROOFS, { id, now })
   return deleted.length === 1 ? 'deleted' : 'unknown'
+}
+
+/** The providers of an organization no longer make members of it. Changes of providers at the same time are awaited. */
+export function* leaveOrganization(id: OrganizationId): Steps<void> {
+  const ofOrganization = function* (): Steps<readonly ProviderRecord[]> {
+    return (yield* listProviders()).filter(({ settings }) => settings.organizationId === id)
+  }
+  if ((yield* ofOrganization()).length === 0) return
+  yield* setting(DECLARING_PROVIDER, id)
+  for (const { id: provider, settings: previous } of yield* ofOrganization()) {
+    const settings = { ...previous, organizationId: undefined, membership: PROVIDER_TEMPLATES.oidc.membership }
+    const before = previousValues(PROVIDER_SETTINGS, { settings: previous })
+    yield* rows(UPDATE, { id: provider, secret: null, ...PROVIDER_SETTINGS.values({ settings }), ...before })
+  }
 }
 
 function* listProviders(): Steps<readonly ProviderRecord[]> {

@@ -1,10 +1,11 @@
 import type { RoleInspection } from '../../ports/inspection.ts'
+import type { MayBeTrial } from '../../ports/operations/user.ts'
 import type { RoleRecord } from '../../ports/records/role.ts'
 import type { Page } from '../../ports/store.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { ROLES } from '../tables/user.ts'
 import { assignments, without } from '../table.ts'
-import { outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 /** The roles that the doctor looks at. */
 const INSPECTED = 100
@@ -16,6 +17,7 @@ const SET = shared(
 )
 /** An operator may have handed it over, or kept it, when it opened no account with a role (threats.md LNK-07). */
 const END_LINK = shared(`delete from links where user_id = :userId and origin = 'operator'`)
+const REMOVE = shared('delete from roles where user_id = :userId returning user_id')
 const FIND = shared('select * from roles where user_id = :userId')
 /** For the doctor: the newest users with a role, and what second factor the accounts have. */
 const INSPECT = shared(
@@ -25,6 +27,7 @@ const INSPECT = shared(
    from roles as r
    order by r.user_id desc limit ${INSPECTED}`,
 )
+const FIND_LASTING = shared('select user_id from roles where user_id = :userId and loopback_only = 0')
 const LIST = shared('select * from roles where user_id < :before order by user_id desc limit :limit')
 
 /** What users may do by the console. */
@@ -33,16 +36,27 @@ export const roleHandlers = {
     keys: ({ userId, organizationId }) => [userId, organizationId ?? []].flat(),
     *run(role) {
       if ((yield* rows(HOLD, role)).length === 0) return 'unknown'
+      if (yield* mustSpare(role, role.userId)) return 'role-lasts'
       yield* rows(SET, ROLES.values(role))
       yield* rows(END_LINK, role)
       return 'changed'
     },
   },
   removeRole: {
-    keys: (userId) => [userId],
-    run: outcome('delete from roles where user_id = :id returning user_id', 'removed', 'unknown'),
+    keys: ({ userId }) => [userId],
+    *run(removal) {
+      if (yield* mustSpare(removal, removal.userId)) return 'role-lasts'
+      return (yield* rows(REMOVE, removal)).length === 1 ? 'removed' : 'unknown'
+    },
   },
 } satisfies SharedHandlers
+
+/** Whether the user has a role that an administrator for a trial leaves alone. The user gets none meanwhile, because the row of the user is locked. */
+export function* mustSpare({ isTrial }: MayBeTrial, userId: UserId): Steps<boolean> {
+  if (isTrial !== true) return false
+  yield* rows(HOLD, { userId })
+  return (yield* rows(FIND_LASTING, { userId })).length > 0
+}
 
 export const roleReads = {
   *findRole(userId: UserId): Steps<RoleRecord | undefined> {

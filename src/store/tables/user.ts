@@ -33,7 +33,7 @@ export const LINKS = table<LinkRecord>({
   hash: text('link_hash'),
   purpose: text('purpose'),
   isMailed: flag('mailed'),
-  madeBy: text('made_by'),
+  madeBy: optionalGroup('made_by', { userId: text('made_by'), roleSince: bigint('role_since') }),
   createdAt: bigint('created_at'),
   expiresAt: bigint('expires_at'),
 })

@@ -83,9 +83,14 @@ test('APL-03: a domain that another administrator blocks after the plan stays bl
     const files = await readFiles([path], { variable: () => undefined }, 'read')
     const plan = await makePlan(files, perform, { prune: pattern === 'left.example' })
     assert.equal(plan.changes.length, 1, pattern)
-    await perform('domain.block', { pattern, note: 'Phishing' })
-    const { failure } = await runPlan(plan, perform)
-    assert.match(String(failure), new RegExp(`The domain ${pattern} was changed after the plan was made\\.`))
+    // At the last moment, before the task of the run.
+    let isBlocked = false
+    const { failure } = await runPlan(plan, async <Answer>(name: string, input: Members) => {
+      if (name.startsWith('domain.') && !isBlocked) await perform('domain.block', { pattern, note: 'Phishing' })
+      isBlocked ||= name.startsWith('domain.')
+      return perform<Answer>(name, input)
+    })
+    assert.match(String(failure), new RegExp(`The domain ${pattern}: The rule for ${pattern} was changed meanwhile\\.`))
     assert.deepEqual(await ruleOf(pattern), [['blocked', 'Phishing']], pattern)
     if (pattern === 'new.example') assert.ok(!(await recordsOf('blocked')).includes(`domain ${pattern}`))
     await perform('domain.trust', { pattern })

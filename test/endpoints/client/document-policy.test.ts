@@ -67,7 +67,7 @@ test('CIMD-14: a blocked domain causes no question to a name server, and a store
   for (const pattern of ['app.test', '*.test', client.client_id]) {
     await evaluateDomain(server, pattern, 'blocked')
     assertLocalPage(await assertStoreUnchanged(server, () => authorize(server, client)), 403)
-    await server.context.store.removeDomainRule(pattern)
+    await server.context.store.removeDomainRule({ pattern })
   }
   assert.deepEqual(names.questions, [])
   knowApis(server)

@@ -68,7 +68,7 @@ test('ADM-02: every route rejects credentials that are expired or revoked, or wh
   own.server.clock.advance(24 * 60 * 60 * 1000)
   await own.performByName('admin.revoke', { credential_id: inactive.revoked.id }, (await own.issue('write')).token)
   await store.disableOrganization({ id: organizations[0], now: clock() })
-  await store.deleteOrganization(organizations[1])
+  await store.deleteOrganization({ id: organizations[1], now: clock() })
   // What the deletion on another machine did not see yet.
   const before = 'update admin_credentials set organization_since = organization_since - 1 where organization_id = ?'
   execute(own.server, before, organizations[2])

@@ -1,6 +1,6 @@
 import { createInitialToken } from '../../../src/admin/client/initial-token.ts'
 import { provisionSubject } from '../../../src/admin/user/subject.ts'
-import { after } from '../../../src/base/brand.ts'
+import { after, type EpochMs } from '../../../src/base/brand.ts'
 import { mintInteractionId } from '../../../src/protocol/ids.ts'
 import { registerClient } from '../../../tools/flow.ts'
 import { DEFAULT_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
@@ -147,7 +147,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
       pattern: 'forgotten.example',
       verdict: 'blocked',
       note: undefined,
-      changedAt: server.context.clock(),
+      // That of the example.
+      changedAt: Date.UTC(2026, 0, 1) as EpochMs,
     })
     return { pattern: 'forgotten.example' }
   }),

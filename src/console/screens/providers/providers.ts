@@ -13,7 +13,7 @@ import { membersOf } from '../../fields.ts'
 import { linkTo } from '../../links.ts'
 import { chip, copyButton, name, nothing, section, table, time } from '../../parts.ts'
 import { screen, type Frame, type Members, type Named, type ScreenForm, type Texts, type View } from '../../screen.ts'
-import { testResult } from './test-result.ts'
+import { notTested, testResult } from './test-result.ts'
 
 interface Answers {
   readonly list: { readonly providers: readonly ProviderDocument[] }
@@ -134,7 +134,7 @@ function testOf({ provider_id: id }: Members): Readonly<Record<string, Named>> {
   return { test: { task: 'provider.test', input: { provider_id: id } } }
 }
 
-function created(answer: Members, { test }: Members, frame: Frame): View {
+function created(answer: Members, { test }: Members, frame: Frame, { test: reason }: Texts): View {
   const { provider_id: id, name: called } = answer as unknown as ProviderDocument
   return {
     title: CREATE.done,
@@ -143,6 +143,6 @@ function created(answer: Members, { test }: Members, frame: Frame): View {
         <h1>${name(called, '(no name)')}</h1>
         <a class="button" href="${linkTo('providers', id)}">Go on</a>
       </div>
-      ${test === undefined ? undefined : testResult(test as Members, frame)}`,
+      ${test === undefined ? notTested(reason) : testResult(test as Members, frame)}`,
   }
 }

@@ -13,6 +13,14 @@ const CHECKS: Readonly<Record<string, string>> = {
   assertions: 'Identity assertions',
 }
 
+/** Why there is no answer, such as another test of the person at the same time. */
+export function notTested(reason: string | undefined): Markup {
+  return html`<section class="result" role="status" aria-label="Test of the connection">
+    <header><h2>The connection was not tested</h2></header>
+    <p>${reason} The page of the provider has the test.</p>
+  </section>`
+}
+
 /** What the provider answered, and what it does not let be known. */
 export function testResult(answer: Members, { mayWrite }: Frame): Markup {
   const { provider_id: provider, findings } = answer as unknown as ProviderTestDocument

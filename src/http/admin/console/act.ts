@@ -168,6 +168,7 @@ async function showAnswer(
 ): Promise<ConsoleAnswer> {
   const { context } = desk
   const { administrator } = visitor.holder
+  const refused: Record<string, string> = {}
   const more = await Promise.all(
     Object.entries(reads?.(answer) ?? {}).map(async ([name, { task: named, input }]) => {
       const task = taskOf(named)
@@ -175,12 +176,13 @@ async function showAnswer(
       try {
         return [name, await runTask(asAdministrator(context, administrator), task, input, () => undefined)] as const
       } catch (cause) {
-        if (cause instanceof AdminError) return [name, undefined] as const
-        throw cause
+        if (!(cause instanceof AdminError)) throw cause
+        refused[name] = cause.message
+        return [name, undefined] as const
       }
     }),
   )
-  const shown = view(answer, Object.fromEntries(more), frameOf(desk, found, visit, visitor))
+  const shown = view(answer, Object.fromEntries(more), frameOf(desk, found, visit, visitor), refused)
   return page(desk.framed(shown, visitor, found.screen.section))
 }
 

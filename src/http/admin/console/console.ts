@@ -344,6 +344,7 @@ async function endGrant(context: Context, { grantId: id, user }: KnownUser, acto
     access: 'read',
     organizationId: undefined,
     isLoopbackOnly: false,
+    holder: undefined,
   })
   await store.revokeGrant({ id, now: context.clock(), about: { clientId: CONSOLE_CLIENT_ID, userId: user.id } })
 }

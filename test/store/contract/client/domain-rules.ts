@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { DomainRuleRecord } from '../../../../src/ports/records/domain-rule.ts'
+import type { Input } from '../../../../src/ports/operations/index.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
 import { at } from '../../../support/records.ts'
 
@@ -27,9 +27,27 @@ export const domainRuleCases: Suite = (check) => {
   check('removeDomainRule removes that rule, once', async (stores) => {
     const [rule, other] = [aRule(), aRule({ pattern: '*.app.example' })]
     await performAll(stores.first, 'setDomainRule', [rule, other])
-    const patterns = times(10, () => rule.pattern)
+    const patterns = times(10, () => ({ pattern: rule.pattern }))
     assert.deepEqual(tally(await race(stores, 'removeDomainRule', patterns)), { removed: 1, unknown: 9 })
     assert.deepEqual(await stores.second.listDomainRules(), [other])
+  })
+
+  check('a rule is set and removed only in the place of the one that was read, if that is given', async (stores) => {
+    const { first, second } = stores
+    const rules = times(20, (index) => aRule({ note: `note ${index}`, previous: null, changedAt: at(1) }))
+    assert.deepEqual(tally(await race(stores, 'setDomainRule', rules)), { stored: 1, conflict: 19 })
+    const [read] = await first.listDomainRules()
+    assert.ok(read)
+    const others = times(20, (index) => aRule({ verdict: 'blocked', note: `other ${index}`, previous: read }))
+    assert.deepEqual(tally(await race(stores, 'setDomainRule', others)), { stored: 1, conflict: 19 })
+    const [now] = await second.listDomainRules()
+    assert.equal(now?.verdict, 'blocked')
+    const { pattern } = read
+    assert.equal(await perform(first, 'removeDomainRule', { pattern, previous: read }), 'conflict')
+    assert.deepEqual(await first.listDomainRules(), [now])
+    assert.equal(await perform(first, 'removeDomainRule', { pattern, previous: now }), 'removed')
+    assert.equal(await perform(first, 'removeDomainRule', { pattern, previous: now }), 'conflict')
+    assert.equal(await perform(first, 'setDomainRule', { ...now, previous: now }), 'conflict')
   })
 
   check('of concurrent rules for one pattern the last one is kept whole', async (stores) => {
@@ -41,7 +59,7 @@ export const domainRuleCases: Suite = (check) => {
   })
 }
 
-function aRule(differing: Partial<DomainRuleRecord> = {}): DomainRuleRecord {
+function aRule(differing: Partial<Input<'setDomainRule'>> = {}): Input<'setDomainRule'> {
   return {
     pattern: 'app.example',
     verdict: 'trusted',

@@ -1,9 +1,94 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
-import type { MembershipRecord } from '../../../../src/ports/records/organization.ts'
 import type { OrganizationId, UserId } from '../../../../src/protocol/ids.ts'
+import type { StoreDriver } from '../../../../src/ports/store.ts'
+import type { OrganizationRecord } from '../../../../src/ports/records/organization.ts'
+import type { EpochMs } from '../../../../src/base/brand.ts'
+import { anAdminCredential } from '../server/administrators.ts'
+import { aLiveGrant } from '../token/tokens.ts'
+import { approved } from '../token/authorizations.ts'
 import { aRole } from '../user/roles.ts'
-import { aMembership, anInstallation, anOrganization, at, aUser, NOW } from '../../../support/records.ts'
+import { aProvider } from '../../../support/provider/provider-records.ts'
+import {
+  aClient,
+  aGrant,
+  aMembership,
+  anApproval,
+  anAuthorization,
+  anInstallation,
+  anOrganization,
+  at,
+  aUser,
+  HOUR,
+  MINUTE,
+  NOW,
+} from '../../../support/records.ts'
+
+/** Whether a row counts for an organization. */
+type Counts = (store: StoreDriver, organization: OrganizationRecord) => Promise<boolean>
+/** Stores a row of the organization, with this time. */
+type Belonging = (store: StoreDriver, organization: OrganizationRecord, time: EpochMs) => Promise<Counts>
+
+/** Each table that names an organization: by its column, and by the settings of a provider and the target of a consent. */
+const BELONGINGS = {
+  async memberships(store, { id: organizationId }, time) {
+    const membership = aMembership({ organizationId, createdAt: time, notBefore: time })
+    await perform(store, 'addMember', membership)
+    return async (reading) => (await reading.findMembership(membership)) !== undefined
+  },
+  async installations(store, { id: organizationId }, time) {
+    const installation = anInstallation({ organizationId, createdAt: time, notBefore: time })
+    await perform(store, 'install', installation)
+    return async (reading) => (await reading.findInstallation(installation)) !== undefined
+  },
+  async roles(store, { id: organizationId }, createdAt) {
+    const user = aUser()
+    await perform(store, 'createUser', user)
+    await perform(store, 'setRole', aRole(user, { organizationId, createdAt }))
+    return async (reading) => (await reading.findRole(user.id)) !== undefined
+  },
+  async admin_credentials(store, { id: organizationId, createdAt: organizationSince }, time) {
+    const credential = anAdminCredential({ organizationId, organizationSince }, time)
+    await perform(store, 'createAdminCredential', credential)
+    return async (reading, { createdAt }) =>
+      (await reading.findAdminCredential(credential.id))?.organizationSince === createdAt
+  },
+  async providers(store, { id: organizationId }) {
+    const { settings, ...provider } = aProvider()
+    const ofOrganization = { ...settings, organizationId, membership: 'anybody' } as const
+    await perform(store, 'createProvider', { ...provider, settings: ofOrganization })
+    return async (reading, { id }) => {
+      const found = await reading.findProvider(provider.id)
+      const isOf = found?.settings.organizationId === id
+      assert.deepEqual(found?.settings, isOf ? ofOrganization : settings)
+      return isOf
+    }
+  },
+  async grants(store, { id: organizationId }, time) {
+    const { id } = await aLiveGrant(store, aGrant({ organizationId }, time))
+    return async (reading, { notBefore }) => {
+      const grant = await reading.findGrant(id)
+      assert.ok(grant)
+      return grant.revokedAt === undefined && grant.createdAt >= notBefore
+    }
+  },
+  async authorizations(store, { id: organizationId }, now) {
+    const { authorization } = await approved(store, { organizationId, now }, anAuthorization({}, now))
+    return async (reading, { notBefore }) => {
+      const { status } = (await reading.findAuthorization(authorization.id)) ?? {}
+      return status?.kind === 'approved' && status.approvedAt >= notBefore
+    }
+  },
+  async consents(store, { id: organizationId }, now) {
+    const authorization = anAuthorization({ clientId: aClient().id }, now)
+    const { remember } = anApproval(authorization)
+    assert.ok(remember)
+    const consent = { ...remember, organizationId }
+    await approved(store, { userId: consent.userId, organizationId, now, remember: consent }, authorization)
+    return async (reading, { notBefore }) => (await reading.findConsent({ ...consent, since: notBefore })) !== undefined
+  },
+} satisfies Readonly<Record<string, Belonging>>
 
 export const organizationCases: Suite = (check) => {
   check('createOrganization stores the whole organization', async ({ first, second }) => {
@@ -47,38 +132,6 @@ export const organizationCases: Suite = (check) => {
     assert.equal((await first.findOrganization(organization.id))?.disabledAt, at(1))
     assert.equal((await first.findUser(user.id))?.disabledAt, undefined)
   })
-
-  check(
-    'CID-05: an organization has nothing that another one with its chosen id got while that one was deleted',
-    async ({ first, second }) => {
-      const [organization, other] = [anOrganization({ id: 'again' as OrganizationId }), anOrganization()]
-      const users = times(2, () => aUser())
-      await performAll(first, 'createUser', users)
-      await performAll(first, 'createOrganization', [organization, other])
-      await perform(second, 'deleteOrganization', organization.id)
-      // These were under way.
-      const ids = [organization.id, other.id] as const
-      const members = ids.map((organizationId) => aMembership({ organizationId }))
-      const installations = ids.map((organizationId) => anInstallation({ organizationId }))
-      await performAll(first, 'addMember', members)
-      await performAll(first, 'install', installations)
-      const roles = users.map((user, index) => aRole(user, { organizationId: ids[index] }))
-      await performAll(first, 'setRole', roles)
-      const found = () =>
-        Promise.all([
-          ...members.map((member) => first.findMembership(member)),
-          ...installations.map((installation) => first.findInstallation(installation)),
-          ...users.map(({ id }) => first.findRole(id)),
-        ])
-      assert.deepEqual(await found(), [...members, ...installations, ...roles])
-      const again = { ...organization, createdAt: at(1) }
-      assert.equal(await perform(first, 'createOrganization', again), 'created')
-      assert.deepEqual(await found(), [undefined, members[1], undefined, installations[1], undefined, roles[1]])
-      await perform(first, 'addMember', members[0] as MembershipRecord)
-      assert.equal(await perform(second, 'createOrganization', again), 'id-taken')
-      assert.deepEqual(await second.listMemberships(members[0]?.userId as UserId), [members[0]], 'it is not new')
-    },
-  )
 
   check('ids that do not exist find no organization, membership or installation', async ({ first }) => {
     assert.equal(await first.findOrganization(anOrganization().id), undefined)
@@ -183,7 +236,7 @@ export const organizationCases: Suite = (check) => {
     assert.equal(await perform(first, 'disableOrganization', { id, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'enableOrganization', { id, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'revokeOrganizationTokens', { id, now: NOW }), 'unknown')
-    assert.equal(await perform(first, 'deleteOrganization', id), 'unknown')
+    assert.equal(await perform(first, 'deleteOrganization', { id, now: NOW }), 'unknown')
     assert.equal(await first.findOrganization(id), undefined)
   })
 
@@ -201,7 +254,7 @@ export const organizationCases: Suite = (check) => {
       ...(await Promise.all(installations.map(first.findInstallation))),
     ]
     assert.deepEqual(await readAll(), [...members, ...installations])
-    assert.equal(await perform(first, 'deleteOrganization', gone.id), 'deleted')
+    assert.equal(await perform(first, 'deleteOrganization', { id: gone.id, now: NOW }), 'deleted')
     assert.deepEqual(await readAll(), [undefined, members[1], undefined, installations[1]])
     assert.deepEqual(await first.listMemberships(userId), [members[1]])
     assert.equal(await first.findOrganization(gone.id), undefined)
@@ -214,9 +267,49 @@ export const organizationCases: Suite = (check) => {
     const outcomes = await race(
       stores,
       'deleteOrganization',
-      times(10, () => organization.id),
+      times(10, () => ({ id: organization.id, now: NOW })),
     )
     assert.deepEqual(tally(outcomes), { deleted: 1, unknown: 9 })
+  })
+
+  check(
+    'CID-05: an organization with the id of a deleted one inherits nothing, also not what was stored meanwhile or is from later',
+    async ({ first, second }) => {
+      const old = anOrganization({ id: 'acme' as OrganizationId })
+      const next = anOrganization({ id: old.id }, at(2 * MINUTE))
+      const kept = anOrganization({ id: 'beta' as OrganizationId })
+      await performAll(first, 'createOrganization', [old, kept])
+      const all: { readonly what: string; readonly isKept: boolean; readonly counts: Counts }[] = []
+      for (const [table, belongs] of Object.entries<Belonging>(BELONGINGS)) {
+        for (const time of [NOW, at(MINUTE), at(HOUR)])
+          all.push({ what: `${table} at ${time - NOW}`, isKept: false, counts: await belongs(first, old, time) })
+        all.push({ what: `${table} of another one`, isKept: true, counts: await belongs(second, kept, NOW) })
+      }
+      for (const { what, isKept, counts } of all) assert.ok(await counts(first, isKept ? kept : old), what)
+      assert.equal(await perform(second, 'deleteOrganization', { id: old.id, now: at(MINUTE) }), 'deleted')
+      // What each of these reads is older than the deletion.
+      for (const table of ['installations', 'memberships', 'providers', 'roles'] as const)
+        all.push({ what: `${table} meanwhile`, isKept: false, counts: await BELONGINGS[table](second, old, NOW) })
+      assert.equal(await perform(first, 'createOrganization', next), 'created')
+      for (const store of [first, second])
+        for (const { what, isKept, counts } of all)
+          assert.equal(await counts(store, isKept ? kept : next), isKept, what)
+      const page = { organizationId: next.id, before: undefined, limit: 10 }
+      assert.deepEqual([await first.listMembers(page), await first.listInstallations(page)], [[], []])
+    },
+  )
+
+  check('CID-05: each table that names an organization is known', async () => {
+    const folder = new URL('../../../../src/store/migrations/', import.meta.url)
+    const schema = readdirSync(folder).map((file) => readFileSync(new URL(file, folder), 'utf8'))
+    const tables = [...schema.join('\n').matchAll(/^create table (\w+) \(\n([^]*?)^\)/gm)]
+    const naming = tables
+      .filter(([, , columns]) => /^ {2}organization_id /m.test(columns ?? ''))
+      .map(([, table]) => table)
+    assert.deepEqual(
+      naming.filter((table) => table !== 'organizations' && !Object.hasOwn(BELONGINGS, table ?? '')),
+      [],
+    )
   })
 
   check('listOrganizations pages newest first, `before` exclusive', async ({ first }) => {
@@ -243,7 +336,7 @@ export const organizationCases: Suite = (check) => {
       { name: 'removeMember', input: { ...member, now: NOW } },
       { name: 'enableMember', input: { ...member, now: at(20) } },
       { name: 'addMember', input: { ...member, createdAt: at(2) } },
-      { name: 'deleteOrganization', input: id },
+      { name: 'deleteOrganization', input: { id, now: NOW } },
       { name: 'removeMember', input: { ...member, now: NOW } },
       { name: 'uninstall', input: installation },
     ])

@@ -48,7 +48,7 @@ export const administratorCases: Suite = (check) => {
       const other = anAdminCredential()
       await perform(first, 'createOrganization', organization)
       await performAll(first, 'createAdminCredential', [credential, other])
-      await perform(first, 'deleteOrganization', id)
+      await perform(first, 'deleteOrganization', { id, now: NOW })
       assert.equal(await second.findAdminCredential(credential.id), undefined)
       assert.deepEqual(await second.findAdminCredential(other.id), other)
     },
@@ -61,7 +61,7 @@ export const administratorCases: Suite = (check) => {
     const all = times(12, () => anAdminCredential(ofOrganization(organization)))
     const [outcomes] = await Promise.all([
       race(stores, 'createAdminCredential', all),
-      perform(second, 'deleteOrganization', organization.id),
+      perform(second, 'deleteOrganization', { id: organization.id, now: NOW }),
     ])
     assert.equal(outcomes.filter((outcome) => outcome === 'created' || outcome === 'unknown').length, 12)
     for (const { id } of all) assert.equal(await first.findAdminCredential(id), undefined)

@@ -75,7 +75,8 @@ export const roleCases: Suite = (check) => {
       const use = async (way: keyof typeof ways, differing: Partial<LinkRecord> = {}) => {
         const user = aUser()
         await perform(first, 'createUser', user)
-        const link = aLink({ userId: user.id, madeBy: maker.id, createdAt: at(2), ...differing })
+        const madeBy = { userId: maker.id, roleSince: at(1) }
+        const link = aLink({ userId: user.id, madeBy, createdAt: at(2), ...differing })
         assert.equal(await perform(first, 'createLink', link), 'created')
         assert.deepEqual(await first.listLinks(user.id), [link])
         const outcome = await ways[way](link)
@@ -85,22 +86,84 @@ export const roleCases: Suite = (check) => {
       const outcomes = async (differing?: Partial<LinkRecord>) => Promise.all(all.map((way) => use(way, differing)))
       assert.deepEqual(await outcomes(), [false, false, false], 'without a role')
       await perform(first, 'setRole', aRole(maker, { createdAt: at(1) }))
-      assert.deepEqual(await outcomes(), [true, true, true])
+      // The clock of the node that makes the link may be slow, or ahead.
+      for (const createdAt of [NOW, at(2)]) assert.deepEqual(await outcomes({ createdAt }), [true, true, true])
       for (const differing of [
         { createdAt: at(3) },
+        { createdAt: NOW },
         { access: 'read' },
         { organizationId: anOrganization().id },
       ] as const) {
         await perform(first, 'setRole', aRole(maker, { createdAt: at(1), ...differing }))
-        assert.deepEqual(await outcomes(), [false, false, false], JSON.stringify(differing))
+        for (const createdAt of [at(2), at(4)])
+          assert.deepEqual(await outcomes({ createdAt }), [false, false, false], JSON.stringify(differing))
       }
       await perform(first, 'setRole', aRole(maker, { createdAt: at(1) }))
       await perform(first, 'disableUser', { id: maker.id, now: at(3) })
       assert.deepEqual(await outcomes(), [false, false, false], 'while the account is disabled')
       await perform(first, 'enableUser', { id: maker.id, now: at(4) })
-      await perform(first, 'removeRole', maker.id)
+      await perform(first, 'removeRole', { userId: maker.id })
       assert.deepEqual(await outcomes(), [false, false, false])
       assert.deepEqual(await outcomes({ madeBy: undefined }), [true, true, true])
+    },
+  )
+
+  check(
+    'CON-19: what an administrator for a trial orders changes no account and no role of a user whose role lasts',
+    async ({ first, second }) => {
+      const orders: Readonly<Record<string, (user: UserRecord, isTrial: boolean) => Promise<string>>> = {
+        setPassword: ({ id }, isTrial) => perform(first, 'setPassword', { id, passwordHash: 'x', now: at(1), isTrial }),
+        setEmail: ({ id, email }, isTrial) =>
+          perform(first, 'setEmail', { id, email: `x.${email}`, emailVerifiedAt: NOW, now: at(1), isTrial }),
+        createLink: ({ id: userId }, isTrial) =>
+          perform(first, 'createLink', { ...aLink({ userId }), roleSince: NOW, isTrial }),
+        setRole: (user, isTrial) =>
+          perform(first, 'setRole', { ...aRole(user, { access: 'read', isLoopbackOnly: true }), isTrial }),
+        removeRole: ({ id: userId }, isTrial) => perform(first, 'removeRole', { userId, isTrial }),
+      }
+      for (const [name, order] of Object.entries(orders))
+        for (const [isTrial, isLoopbackOnly, ends] of [
+          [true, false, false],
+          [true, true, true],
+          [false, false, true],
+        ] as const) {
+          const user = aUser()
+          await perform(first, 'createUser', user)
+          await perform(second, 'setRole', aRole(user, { isLoopbackOnly }))
+          const state = async () => [await second.findUser(user.id), await second.findRole(user.id)]
+          const [before, outcome] = [await state(), await order(user, isTrial)]
+          assert.equal(outcome !== 'role-lasts', ends, `${name}: ${outcome}`)
+          if (ends) continue
+          assert.deepEqual(await state(), before, name)
+          assert.deepEqual(await first.listLinks(user.id), [], name)
+        }
+    },
+  )
+
+  check(
+    'CON-19: a role that a user gets meanwhile stays, whatever an administrator for a trial orders',
+    async (stores) => {
+      const users = times(24, () => aUser())
+      await performAll(stores.first, 'createUser', users)
+      await performAll(
+        stores.first,
+        'setRole',
+        users.map((user) => aRole(user, { isLoopbackOnly: true })),
+      )
+      const lasting = users.map((user) => aRole(user, { createdAt: at(1) }))
+      const outcomes = await Promise.all(
+        users.map(async (user, index) => {
+          const [giving, taking] = index % 4 < 2 ? [stores.first, stores.second] : [stores.second, stores.first]
+          const given = perform(giving, 'setRole', lasting[index] as RoleRecord)
+          const order =
+            index % 2 === 0
+              ? perform(taking, 'removeRole', { userId: user.id, isTrial: true })
+              : perform(taking, 'setRole', { ...aRole(user, { isLoopbackOnly: true }), isTrial: true })
+          return [await given, await order]
+        }),
+      )
+      assert.deepEqual(new Set(outcomes.map(([given]) => given)), new Set(['changed']))
+      assert.deepEqual(await Promise.all(users.map(({ id }) => stores.first.findRole(id))), lasting)
     },
   )
 
@@ -112,7 +175,7 @@ export const roleCases: Suite = (check) => {
     const of = [gone.id, kept.id, undefined]
     const roles = users.map((user, index) => aRole(user, { organizationId: of[index] }))
     await performAll(first, 'setRole', roles)
-    assert.equal(await perform(second, 'deleteOrganization', gone.id), 'deleted')
+    assert.equal(await perform(second, 'deleteOrganization', { id: gone.id, now: NOW }), 'deleted')
     assert.deepEqual(await Promise.all(users.map(({ id }) => first.findRole(id))), [undefined, ...roles.slice(1)])
   })
 
@@ -120,7 +183,7 @@ export const roleCases: Suite = (check) => {
     const [one, other] = [aUser(), aUser()]
     await performAll(stores.first, 'createUser', [one, other])
     await performAll(stores.first, 'setRole', [aRole(one), aRole(other)])
-    const removals = times(10, () => one.id)
+    const removals = times(10, () => ({ userId: one.id }))
     assert.deepEqual(tally(await race(stores, 'removeRole', removals)), { removed: 1, unknown: 9 })
     assert.deepEqual(
       [await stores.first.findRole(one.id), await stores.second.findRole(other.id)],

@@ -228,6 +228,7 @@ export async function aLink(
     purpose: 'reset',
     isMailed: false,
     madeBy: undefined,
+    madeWith: undefined,
     ...lifetime,
     mails: [],
   } as const

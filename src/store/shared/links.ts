@@ -28,11 +28,17 @@ const LIST = shared('select * from links where user_id = :userId order by origin
 const REMOVE = shared('delete from links where user_id = :userId')
 const REMOVE_PROOF = shared('delete from identity_proofs where user_id = :userId')
 const REMOVE_CODE = shared('delete from email_codes where user_id = :userId')
-const FIND_LINK = shared('select origin, made_by, role_since from links where user_id = :userId and link_hash = :hash')
+const FIND_LINK = shared(
+  'select origin, made_by, role_since, made_with from links where user_id = :userId and link_hash = :hash',
+)
 /** With the role that the maker had then: another one, also the same again, was set at another time (threats.md LNK-08). */
 const FIND_MAKER = shared(
   `select user_id from roles where user_id = :madeBy and access = 'write' and organization_id is null
      and created_at = :roleSince`,
+)
+/** The copies on all machines are changed before the revocation is answered. */
+const FIND_CREDENTIAL = shared(
+  'select credential_id from admin_credentials where credential_id = :madeWith and revoked_at is null',
 )
 const USE = shared(
   'delete from links where user_id = :userId and link_hash = :hash and expires_at > :now returning created_at, mailed',
@@ -123,7 +129,8 @@ export function* acceptLink(
 }
 
 /** A role ends by a commit on the shard of its user alone, so it is seen as soon as that is answered. */
-function* isMakerThere({ made_by: madeBy, role_since: roleSince }: Row): Steps<boolean> {
+function* isMakerThere({ made_by: madeBy, role_since: roleSince, made_with: madeWith }: Row): Steps<boolean> {
+  if (madeWith !== null && (yield* rows(FIND_CREDENTIAL, { madeWith })).length === 0) return false
   return madeBy === null || (yield* rows(FIND_MAKER, { madeBy, roleSince })).length > 0
 }
 

@@ -229,6 +229,7 @@ export async function aLink(
     purpose: 'reset',
     isMailed: false,
     madeBy,
+    madeWith: undefined,
     ...lifetime,
     mails: [],
   } as const

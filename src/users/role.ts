@@ -12,13 +12,17 @@ export function roleCounts(
 }
 
 /**
- * Whether who made a link has the role still with which it was made, and an account. A person who left may have kept the link, which would open
- * the account of another administrator (threats.md LNK-08).
+ * Whether who made a link has the role still with which it was made, and an account, or its credentials were not revoked. A person who left
+ * may have kept the link, which would open the account of another administrator (threats.md LNK-08, LNK-09).
  */
 export async function isMakerThere(
-  { settings, store }: Pick<Context, 'settings'> & StoreNeeds<'findRole' | 'findUser'>,
-  { madeBy }: Pick<LinkRecord, 'madeBy'>,
+  { settings, store }: Pick<Context, 'settings'> & StoreNeeds<'findAdminCredential' | 'findRole' | 'findUser'>,
+  { madeBy, madeWith }: Pick<LinkRecord, 'madeBy' | 'madeWith'>,
 ): Promise<boolean> {
+  if (madeWith !== undefined) {
+    const credential = await store.findAdminCredential(madeWith)
+    return credential !== undefined && credential.revokedAt === undefined
+  }
   if (madeBy === undefined) return true
   const { userId, roleSince } = madeBy
   const [role, user] = await Promise.all([store.findRole(userId), store.findUser(userId)])

@@ -12,6 +12,7 @@ import { createAccount } from '../support/accounts.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
 import { anApi, aUser } from '../support/records.ts'
+import { execute } from '../support/store/dump.ts'
 import { perform, type Members } from '../support/tasks.ts'
 
 /** What the pages of clients, users and grants say, offer and refuse. */
@@ -166,6 +167,38 @@ test('filters take an address or a name where the task takes an id, and the acto
   assert.deepEqual([several.statusCode, /means several\. Give an id: Report Tool/.test(several.body)], [422, true])
   const none = await of('audit?user_id=zzz')
   assert.deepEqual([none.statusCode, /There is no user named/.test(none.body)], [422, true])
+})
+
+test('what the newest events do not name may be an id of older ones, and is not said to be unknown', async () => {
+  const { context } = stage.server
+  const client_id = 'retired-tool'
+  await perform(context, 'client.create', { client_id, client_name: 'Board' })
+  await perform(context, 'client.delete', { client_id })
+  const of = async (query: string) => browser.console.get(`/console/audit?${query}`)
+  assert.match((await of(`client_id=${client_id}`)).body, /client\.deleted/)
+  // More links than a search for one event reads.
+  const prefix = (context.clock() + 1).toString(16).padStart(12, '0')
+  execute(
+    stage.server,
+    `insert into audit_links (link_id, chain_id, sequence, recorded_at, previous_hash, events, link_hash)
+     with recursive numbers (n) as (values (0) union all select n + 1 from numbers where n < 5100)
+     select ? || printf('%08x', n) || 'AAAAAAAAAAAAAA', 'filler', n, ?, '', '[]', '' from numbers`,
+    prefix,
+    context.clock() + 1,
+  )
+  try {
+    const listed = await of(`client_id=${client_id}`)
+    assert.deepEqual([listed.statusCode, /There is no client/.test(listed.body)], [200, false])
+    const [, next = ''] = /href="([^"]*before=[^"]*)"/.exec(listed.body) ?? []
+    const older = await browser.console.get(`/console/audit${next.replaceAll('&amp;', '&').replace(/^[^?]*/, '')}`)
+    assert.match(`${listed.body} ${older.body}`, /client\.deleted/)
+    await perform(context, 'client.create', { client_name: 'Retired-tool of another one' })
+    const unclear = await of(`client_id=${client_id}`)
+    assert.deepEqual([unclear.statusCode, /may be the id of what was deleted/.test(unclear.body)], [422, true])
+    assert.match((await of('client_id=Retired-tool+of+another+one')).body, /client\.created/)
+  } finally {
+    execute(stage.server, `delete from audit_links where chain_id = 'filler'`)
+  }
 })
 
 test('a user page says until when wrong passwords lock the account, and until when a link is open', async () => {

@@ -367,6 +367,7 @@ export function aLink(differing: Partial<LinkRecord> = {}): LinkRecord {
     purpose: 'reset',
     isMailed: false,
     madeBy: undefined,
+    madeWith: undefined,
     createdAt: NOW,
     expiresAt: at(2 * HOUR),
     ...differing,

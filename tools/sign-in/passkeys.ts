@@ -77,6 +77,7 @@ export async function givePasskey(
     purpose: 'reset',
     isMailed: false,
     madeBy: undefined,
+    madeWith: undefined,
     roleSince: (await context.store.findRole(userId))?.createdAt,
     ...lifetime,
     mails: [],

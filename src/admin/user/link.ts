@@ -7,6 +7,7 @@ import { firstSignInOf } from '../../protocol/sign-in/account.ts'
 import { linkAddress, mintLink } from '../../protocol/sign-in/link.ts'
 import { isMailAddress } from '../../protocol/sign-in/mail-address.ts'
 import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
+import { parseAdminCredentialId } from '../../protocol/ids.ts'
 import { conflict } from '../admin-error.ts'
 import { COMMAND_LINE, roleLasts } from '../administrators.ts'
 import { ISO } from '../fields.ts'
@@ -51,7 +52,7 @@ interface CreatedLink extends NewLink {
 }
 
 /** Who makes a link, and the beginning of the role of its user that was examined (threats.md LNK-07); undefined: none. */
-interface LinkOrder extends Pick<Administrator, 'holder' | 'isLoopbackOnly'> {
+interface LinkOrder extends Pick<Administrator, 'actor' | 'holder' | 'isLoopbackOnly'> {
   readonly roleSince?: EpochMs | undefined
 }
 
@@ -60,7 +61,8 @@ type Needs = Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings
 
 /**
  * Creates a link with which the user sets a password, or adds a provider or a passkey, once. An earlier link of the user stops working. It is an invitation if the
- * user has no password and never signed in. One that a user with a role made works while that role goes on (threats.md LNK-08).
+ * user has no password and never signed in. One that a user with a role made works while that role goes on (threats.md LNK-08), and one that was
+ * made with credentials until these are revoked (LNK-09).
  *
  * @throws AdminError when there is no such user, the user is disabled or has no address, or passwords are off and there is neither a
  * provider nor a host for which browsers make passkeys, or the user has another role than that of `roleSince`, or one that counts longer
@@ -69,11 +71,12 @@ type Needs = Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings
 export async function createLink(
   context: Needs,
   who: string,
-  { holder: madeBy, isLoopbackOnly: isTrial, roleSince }: LinkOrder = COMMAND_LINE,
+  { actor, holder: madeBy, isLoopbackOnly: isTrial, roleSince }: LinkOrder = COMMAND_LINE,
 ): Promise<CreatedLink> {
   const link = await prepareLink(context, who)
   const { token, hash } = mintLink(context.secrets, link.user.id, context.random)
-  const record = { ...recordOf(context, link), hash, isMailed: false, madeBy, mails: [], isTrial, roleSince }
+  const madeWith = madeBy === undefined ? parseAdminCredentialId(actor) : undefined
+  const record = { ...recordOf(context, link), hash, isMailed: false, madeBy, madeWith, mails: [], isTrial, roleSince }
   await storeLink(context, link, record)
   return { ...link, address: linkAddress(context.issuer, token) }
 }
@@ -86,7 +89,7 @@ export async function createLink(
 export async function sendLink(
   context: Needs & Pick<Context, 'mail'>,
   who: string,
-  { isLoopbackOnly: isTrial, roleSince }: Omit<LinkOrder, 'holder'> = COMMAND_LINE,
+  { isLoopbackOnly: isTrial, roleSince }: Pick<LinkOrder, 'isLoopbackOnly' | 'roleSince'> = COMMAND_LINE,
 ): Promise<NewLink> {
   if (context.mail === undefined) {
     throw conflict('The server sends no mail. Set GRANTOR_SMTP_URL and GRANTOR_MAIL_FROM, or leave out --send.')
@@ -95,7 +98,7 @@ export async function sendLink(
   const { email: address } = link.user
   if (!isMailAddress(address)) throw conflict(`No mail can be sent to ${address}. Leave out --send.`)
   const to = { address, agent: undefined, language: languageOf(link.user) }
-  const mailed = mailLink(context, { ...recordOf(context, link), madeBy: undefined }, to)
+  const mailed = mailLink(context, { ...recordOf(context, link), madeBy: undefined, madeWith: undefined }, to)
   await storeLink(context, link, { ...mailed, isTrial, roleSince })
   return link
 }

@@ -70,7 +70,14 @@ async function sendReset(context: Context, { agent, language, network }: Request
     return withhold('sent-lately')
   }
   if ((await countSentMail(context)).kind === 'refused') return withhold('too-many')
-  const link = { userId: user.id, origin: 'user', purpose: 'reset', madeBy: undefined, createdAt } as const
+  const link = {
+    userId: user.id,
+    origin: 'user',
+    purpose: 'reset',
+    madeBy: undefined,
+    madeWith: undefined,
+    createdAt,
+  } as const
   const expiresAt = after(createdAt, LIFETIME_MS)
   await store.createLink(mailLink(context, { ...link, expiresAt }, { address: user.email, agent, language }))
 }

@@ -1,7 +1,7 @@
 import type { Agent } from '../../base/agent.ts'
 import type { Authentication } from '../../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import type { SessionId, UserId } from '../../protocol/ids.ts'
+import type { AdminCredentialId, SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 
@@ -67,6 +67,8 @@ export interface LinkRecord {
    * another actor, or only the mailbox has it.
    */
   readonly madeBy: { readonly userId: UserId; readonly roleSince: EpochMs } | undefined
+  /** The credentials of the administrator who made the link and could keep it. It ends when they are revoked, and not when they expire. */
+  readonly madeWith: AdminCredentialId | undefined
   readonly createdAt: EpochMs
   readonly expiresAt: EpochMs
 }

@@ -34,6 +34,7 @@ export const LINKS = table<LinkRecord>({
   purpose: text('purpose'),
   isMailed: flag('mailed'),
   madeBy: optionalGroup('made_by', { userId: text('made_by'), roleSince: bigint('role_since') }),
+  madeWith: text('made_with'),
   createdAt: bigint('created_at'),
   expiresAt: bigint('expires_at'),
 })

@@ -46,6 +46,7 @@ async function openLink({ clock, context }: TestServer, { id: userId }: Person, 
     purpose: 'reset',
     isMailed: true,
     madeBy: undefined,
+    madeWith: undefined,
     createdAt,
     expiresAt: after(createdAt, 60_000),
   } as const

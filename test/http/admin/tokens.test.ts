@@ -47,6 +47,28 @@ test('inspecting an access token shows its owner, and revoking it affects no oth
   assert.equal((await inspect(family)).active, true)
 })
 
+test('LNK-09: a link that was made with credentials opens nothing after their revocation, and others do', async (t) => {
+  const stage = await openAdminServer(t)
+  const [gone, kept] = [await stage.issue('write'), await stage.issue('write')]
+  const linkBy = async ({ token }: typeof gone) => {
+    const { id: user_id } = await stage.makeUser()
+    const made = await stage.performByName('user.create-link', { user_id }, token)
+    return { user_id, url: made.json<{ link: string }>().link.replace('http://localhost:3000', '') }
+  }
+  const links = [await linkBy(gone), await linkBy(kept)]
+  const states = () =>
+    Promise.all(
+      links.map(async ({ user_id, url }) => {
+        const { link } = (await stage.performByName('user.show', { user_id }, kept.token)).json<Members>()
+        return [(await stage.server.inject({ method: 'GET', url })).statusCode, link !== null]
+      }),
+    )
+  const open = [200, true]
+  assert.deepEqual(await states(), [open, open])
+  await stage.performByName('admin.revoke', { credential_id: gone.id }, kept.token)
+  assert.deepEqual(await states(), [[400, false], open])
+})
+
 test('revoking a refresh token, or an access token with its family, revokes the grant', async (t) => {
   const { stage, perform, inspect } = await openWithAdministrator(t)
   for (const way of ['refresh', 'access'] as const) {

@@ -44,6 +44,7 @@ async function mailLink({ id: userId, email }: Recipient, validMs = DAY_MS): Pro
     origin: 'operator',
     isMailed: true,
     madeBy: undefined,
+    madeWith: undefined,
     hash,
     purpose: 'reset',
     createdAt: now,

@@ -142,10 +142,17 @@ function kindsOf({ within }: Seeker): Readonly<Record<string, Kind>> {
 async function idOfFilter(seeker: Seeker, kind: Kind, filter: string, text: string): Promise<string> {
   const { noun, isId, named, mayBeId } = kind
   if (await isId(seeker, text)) return text
-  if (mayBeId === undefined && (await hasEvents(seeker, { [filter]: text }))) return text
+  const events = mayBeId === undefined ? await searchEvents(seeker, filter, text) : 'none'
+  if (events === 'some') return text
   const found = await named(seeker, text)
-  if (found.matches.length === 0 && mayBeId?.(text) === true) return text
+  // The task refused what can be no id, and takes each text for an actor.
+  const isPossible = mayBeId?.(text) ?? (events === 'not found yet' && (filter !== 'actor' || isChosenId(text)))
+  if (found.matches.length === 0 && isPossible) return text
   const exact = exactly(text, found.matches)
+  if (exact.length === 0 && events === 'not found yet' && isPossible)
+    throw new AdminError(
+      `"${text}" is no whole name, and may be the id of what was deleted: the newest events do not name it. Give an id: ${choicesOf(found.matches)}`,
+    )
   return only(noun, text, exact.length === 1 ? { matches: exact, isPart: false } : found)
 }
 
@@ -183,10 +190,19 @@ function withoutAddress(text: string): string | undefined {
   return text.includes('@') ? undefined : 'Give the e-mail address or the id: several people may have one name.'
 }
 
-/** Whether the audit has events about an id that the operator chose, of what was deleted. */
-async function hasEvents({ read }: Seeker, filter: Members): Promise<boolean> {
-  const found = await unlessRefused(read('audit.list', { ...filter, limit: 1 }))
-  return found !== undefined && (found['events'] as readonly object[]).length > 0
+/**
+ * Whether the audit has events about an id that the operator chose, of what was deleted. There is no index for it, so only the newest events
+ * are searched: the list of events goes on with the older ones.
+ */
+async function searchEvents(
+  { read }: Seeker,
+  filter: string,
+  text: string,
+): Promise<'some' | 'none' | 'not found yet'> {
+  const found = await unlessRefused(read('audit.list', { [filter]: text, limit: 1 }))
+  if (found === undefined) return 'none'
+  if ((found['events'] as readonly object[]).length > 0) return 'some'
+  return found['next'] === null ? 'none' : 'not found yet'
 }
 
 async function unlessRefused(answer: Promise<Members>): Promise<Members | undefined> {
@@ -296,8 +312,10 @@ function only(what: string, text: string, { matches, isPart }: Matches): string 
         : `There is no ${what} named "${text}".`,
     )
   if (others.length === 0) return found[0]
+  throw new AdminError(`"${text}" means several. Give an id: ${choicesOf(matches)}`)
+}
+
+function choicesOf(matches: readonly Match[]): string {
   const choices = matches.slice(0, CHOICES).map(([id, name]) => `${name} (${id})`)
-  throw new AdminError(
-    `"${text}" means several. Give an id: ${choices.join(', ')}${matches.length > CHOICES ? ', …' : ''}`,
-  )
+  return `${choices.join(', ')}${matches.length > CHOICES ? ', …' : ''}`
 }

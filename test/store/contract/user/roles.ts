@@ -5,6 +5,7 @@ import type { PasswordLinkUse } from '../../../../src/ports/operations/user.ts'
 import type { LinkRecord, UserRecord } from '../../../../src/ports/records/user.ts'
 import { mintUserId } from '../../../../src/protocol/ids.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
+import { anAdminCredential } from '../server/administrators.ts'
 import { anIdentity, aProvider } from '../../../support/provider/provider-records.ts'
 import { aPasskey } from '../../../support/sign-in/factor-records.ts'
 import { aClient, aHash, aLink, anOrganization, aUser, at, HOUR, MINUTE, NOW } from '../../../support/records.ts'
@@ -105,6 +106,26 @@ export const roleCases: Suite = (check) => {
       await perform(first, 'removeRole', { userId: maker.id })
       assert.deepEqual(await outcomes(), [false, false, false])
       assert.deepEqual(await outcomes({ madeBy: undefined }), [true, true, true])
+    },
+  )
+
+  check(
+    'LNK-09: a link that was made with credentials ends when these are revoked, and not when they expire',
+    async (stores) => {
+      const { first, second } = stores
+      const [credential, expired] = [anAdminCredential(), anAdminCredential({ expiresAt: at(1) })]
+      await performAll(first, 'createAdminCredential', [credential, expired])
+      const use = async ({ id: madeWith }: Pick<typeof credential, 'id'>) => {
+        const user = aUser()
+        await perform(first, 'createUser', user)
+        const link = aLink({ userId: user.id, madeWith })
+        await perform(first, 'createLink', link)
+        assert.deepEqual(await second.listLinks(user.id), [link])
+        return perform(second, 'useLink', useOf(link))
+      }
+      assert.deepEqual([await use(credential), await use(expired)], ['used', 'used'])
+      await perform(first, 'revokeAdminCredential', { id: credential.id, now: at(2) })
+      assert.deepEqual([await use(credential), await use(expired)], ['unknown', 'used'])
     },
   )
 

@@ -1,5 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import type { Input } from '../../src/ports/operations/index.ts'
+import type { AdminCredentialRecord } from '../../src/ports/records/admin.ts'
 import type { FigureRecord } from '../../src/ports/records/figures.ts'
 import type { OrganizationRecord } from '../../src/ports/records/organization.ts'
 import type { RoleRecord } from '../../src/ports/records/role.ts'
@@ -20,14 +21,19 @@ export const ADMINISTRATION_RACES: Readonly<Record<string, Race>> = {
     makeAndEnd(nodes, (store, { userId: id }) => perform(store, 'disableUser', { id, now: now() })),
   'a link and the deletion of its maker': (nodes) =>
     makeAndEnd(nodes, (store, { userId }) => perform(store, 'deleteUser', userId)),
+  async 'a link and the revocation of the credentials it was made with'(nodes) {
+    const { one } = nodes
+    const id = aHash() as string as AdminCredentialId
+    await perform(one, 'createAdminCredential', aCredential(id))
+    return useAndEnd(one, { madeWith: id }, () => perform(nodes.other, 'revokeAdminCredential', { id, now: now() }))
+  },
   'credentials of an organization and its deletion'(nodes) {
     const id = aHash() as string as AdminCredentialId
     return beginAgain(
       nodes,
       (store, { id: organizationId, createdAt: organizationSince }) => {
-        const credential = { id, name: '', secretHash: aHash(), access: 'write', revokedAt: undefined } as const
-        const times = { organizationSince, createdAt: now(), expiresAt: after(now(), HOUR_MS) }
-        return perform(store, 'createAdminCredential', { ...credential, organizationId, ...times })
+        const credential = { ...aCredential(id), organizationId, organizationSince }
+        return perform(store, 'createAdminCredential', credential)
       },
       async (store) => (await store.findAdminCredential(id)) !== undefined,
     )
@@ -81,27 +87,33 @@ export const ADMINISTRATION_RACES: Readonly<Record<string, Race>> = {
   },
 }
 
-/** The role of the maker of two links ends while one of them is used. After the end the other one must open nothing. */
+/** The role of the maker of two links ends while one of them is used. */
 async function makeAndEnd(
   { one, other }: Nodes,
   end: (store: StoreDriver, role: RoleRecord) => Promise<unknown>,
 ): Promise<string | undefined> {
   const role = aRole((await aUser(one)).id)
   await perform(one, 'setRole', role)
+  const madeBy = { userId: role.userId, roleSince: role.createdAt }
+  return useAndEnd(one, { madeBy }, () => end(other, role))
+}
+
+/** Of two links one is used while the right of their maker ends. After the end the other one must open nothing. */
+async function useAndEnd(
+  store: StoreDriver,
+  made: Parameters<typeof aLink>[4],
+  end: () => Promise<unknown>,
+): Promise<string | undefined> {
+  const aMadeLink = async () => aLink(store, await aPerson(store), aHash(), 'operator', made)
   const [use, useAfter] = [await aMadeLink(), await aMadeLink()]
   const [, outcome] = await atOnce(
-    () => use(one),
+    () => use(store),
     async () => {
-      await end(other, role)
-      return useAfter(one)
+      await end()
+      return useAfter(store)
     },
   )
-  return outcome === 'used' ? 'a link works without the role of its maker' : undefined
-
-  async function aMadeLink() {
-    const madeBy = { userId: role.userId, roleSince: role.createdAt }
-    return aLink(one, await aPerson(one), aHash(), 'operator', madeBy)
-  }
+  return outcome === 'used' ? 'a link works after the end of the right of its maker' : undefined
 }
 
 /** An organization gets something while it is deleted. Another one with the same chosen id must not have it. */
@@ -130,6 +142,12 @@ export function anOrganization(): OrganizationRecord {
 
 function aRole(userId: UserId, organizationId?: OrganizationId): RoleRecord {
   return { userId, access: 'write', organizationId, isLoopbackOnly: false, createdAt: now() }
+}
+
+function aCredential(id: AdminCredentialId): AdminCredentialRecord {
+  const rights = { access: 'write', organizationId: undefined, organizationSince: undefined } as const
+  const times = { createdAt: now(), expiresAt: after(now(), HOUR_MS), revokedAt: undefined }
+  return { id, name: '', secretHash: aHash(), ...rights, ...times }
 }
 
 function since() {

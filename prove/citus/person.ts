@@ -218,7 +218,7 @@ export async function aLink(
   { user }: Person,
   hash: SecretHash = aHash(),
   origin: LinkOrigin = 'operator',
-  madeBy?: LinkRecord['madeBy'],
+  made: Partial<Pick<LinkRecord, 'madeBy' | 'madeWith'>> = {},
 ) {
   const createdAt = now()
   const lifetime = { createdAt, expiresAt: after(createdAt, HOUR_MS) }
@@ -228,8 +228,8 @@ export async function aLink(
     hash,
     purpose: 'reset',
     isMailed: false,
-    madeBy,
-    madeWith: undefined,
+    madeBy: made.madeBy,
+    madeWith: made.madeWith,
     ...lifetime,
     mails: [],
   } as const

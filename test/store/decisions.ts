@@ -31,10 +31,13 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
   useIdentity: [PROVIDER, 'identity_key'],
   createIdentityProof: [PROVIDER, 'user_id'],
   deleteProvider: [ABSENT, 'all identities, all identity_proofs, user_id'],
-  createOrganization: [ABSENT, 'all installations, all memberships, all roles, copies'],
-  deleteOrganization: [
+  createOrganization: [
     ABSENT,
     'all authorizations, all consents, all grants, all installations, all memberships, all roles, copies',
+  ],
+  deleteOrganization: [
+    ABSENT,
+    'all authorizations, all consents, all grants, all installations, all memberships, all roles, organization_id',
   ],
   beginEra: [
     NOT_BEFORE,

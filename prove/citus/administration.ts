@@ -86,7 +86,8 @@ async function makeAndEnd(
   { one, other }: Nodes,
   end: (store: StoreDriver, role: RoleRecord) => Promise<unknown>,
 ): Promise<string | undefined> {
-  const role = aRole((await aUser(one)).id)
+  const maker = await aUser(one)
+  const role = aRole(maker.id)
   await perform(one, 'setRole', role)
   const [use, useAfter] = [await aMadeLink(), await aMadeLink()]
   const [, outcome] = await atOnce(
@@ -99,7 +100,7 @@ async function makeAndEnd(
   return outcome === 'used' ? 'a link works without the role of its maker' : undefined
 
   async function aMadeLink() {
-    const madeBy = { userId: role.userId, roleSince: role.createdAt }
+    const madeBy = { userId: role.userId, roleSince: role.createdAt, notBefore: maker.notBefore }
     return aLink(one, await aPerson(one), aHash(), 'operator', madeBy)
   }
 }

@@ -12,7 +12,7 @@ export function roleCounts(
 }
 
 /**
- * Whether who made a link has the role still with which it was made, and an account. A person who left may have kept the link, which would open
+ * Whether who made a link has the role still with which it was made, and the account goes on. A person who left may have kept the link, which would open
  * the account of another administrator (threats.md LNK-08).
  */
 export async function isMakerThere(
@@ -20,10 +20,10 @@ export async function isMakerThere(
   { madeBy }: Pick<LinkRecord, 'madeBy'>,
 ): Promise<boolean> {
   if (madeBy === undefined) return true
-  const { userId, roleSince } = madeBy
+  const { userId, roleSince, notBefore } = madeBy
   const [role, user] = await Promise.all([store.findRole(userId), store.findUser(userId)])
   if (role?.createdAt !== roleSince || !roleCounts(role, settings)) return false
-  return user !== undefined && user.disabledAt === undefined
+  return user?.notBefore === notBefore && user.disabledAt === undefined
 }
 
 /** Whether a user has a role for the console that counts: not one for an organization that ended. */

@@ -37,7 +37,7 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
   ],
   deleteOrganization: [
     ABSENT,
-    'all authorizations, all consents, all grants, all installations, all memberships, all roles, organization_id',
+    'all authorizations, all consents, all grants, all installations, all memberships, all roles, copies',
   ],
   beginEra: [
     NOT_BEFORE,

@@ -28,6 +28,7 @@ const INSERT = shared(
   `insert into organizations (${ORGANIZATIONS.names}) values (${ORGANIZATIONS.parameters})
    on conflict (organization_id) do nothing returning organization_id`,
 )
+const EXISTS = shared('select organization_id from organizations where organization_id = :id')
 const DELETE = shared('delete from organizations where organization_id = :id returning organization_id')
 const DELETE_BELONGINGS = ['memberships', 'installations', 'roles'].map((table) =>
   shared(`delete from ${table} where ${lookFor(table, 'organization_id = :id')}`),
@@ -119,7 +120,7 @@ export const organizationHandlers = {
     keys: ofOrganizationAndProviders,
     *run({ id, now }) {
       // Each machine with a copy waits for the credentials that it does not show yet. First, as where these are created.
-      yield* setting(CREDENTIAL_OF_ORGANIZATION, id)
+      if ((yield* rows(EXISTS, { id })).length === 1) yield* setting(CREDENTIAL_OF_ORGANIZATION, id)
       const deleted = yield* rows(DELETE, { id })
       yield* endBelongings(id)
       yield* rows(DELETE_CREDENTIALS, { id })

@@ -140,6 +140,7 @@ export const roleCases: Suite = (check) => {
         setRole: (user, isTrial) =>
           perform(first, 'setRole', { ...aRole(user, { access: 'read', isLoopbackOnly: true }), isTrial }),
         removeRole: ({ id: userId }, isTrial) => perform(first, 'removeRole', { userId, isTrial }),
+        enableUser: ({ id }, isTrial) => perform(first, 'enableUser', { id, now: at(1), isTrial }),
       }
       for (const [name, order] of Object.entries(orders))
         for (const [isTrial, isLoopbackOnly, ends] of [

@@ -92,9 +92,10 @@ async function makeAndEnd(
   { one, other }: Nodes,
   end: (store: StoreDriver, role: RoleRecord) => Promise<unknown>,
 ): Promise<string | undefined> {
-  const role = aRole((await aUser(one)).id)
+  const maker = await aUser(one)
+  const role = aRole(maker.id)
   await perform(one, 'setRole', role)
-  const madeBy = { userId: role.userId, roleSince: role.createdAt }
+  const madeBy = { userId: maker.id, roleSince: role.createdAt, notBefore: maker.notBefore }
   return useAndEnd(one, { madeBy }, () => end(other, role))
 }
 

@@ -1,8 +1,8 @@
 import type * as z from 'zod'
 import type { Context } from '../ports/context.ts'
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
-import type { EpochMs } from '../base/brand.ts'
-import type { OrganizationId, UserId } from '../protocol/ids.ts'
+import type { LinkRecord } from '../ports/records/user.ts'
+import type { OrganizationId } from '../protocol/ids.ts'
 
 /** The administrator who performs a task. */
 export interface Administrator {
@@ -13,8 +13,8 @@ export interface Administrator {
   readonly organizationId: OrganizationId | undefined
   /** The administrator is a user whose role counts only while the issuer is a loopback address. */
   readonly isLoopbackOnly: boolean
-  /** The user with a role who the administrator is, and when that role was set. undefined: credentials, or access to the machine. */
-  readonly holder: { readonly userId: UserId; readonly roleSince: EpochMs } | undefined
+  /** The user with a role who the administrator is. undefined: credentials, or access to the machine. */
+  readonly holder: LinkRecord['madeBy']
 }
 
 /** What a task needs. `write` includes `read`. `delegate`: only the application that signs users in may perform it. */

@@ -12,8 +12,8 @@ export function roleCounts(
 }
 
 /**
- * Whether who made a link has the role still with which it was made, and an account, or its credentials were not revoked. A person who left
- * may have kept the link, which would open the account of another administrator (threats.md LNK-08, LNK-09).
+ * Whether who made a link has the role still with which it was made, and an account that went on, or its credentials were not revoked. A
+ * person who left may have kept the link, which would open the account of another administrator (threats.md LNK-08, LNK-09).
  */
 export async function isMakerThere(
   { settings, store }: Pick<Context, 'settings'> & StoreNeeds<'findAdminCredential' | 'findRole' | 'findUser'>,
@@ -24,10 +24,10 @@ export async function isMakerThere(
     return credential !== undefined && credential.revokedAt === undefined
   }
   if (madeBy === undefined) return true
-  const { userId, roleSince } = madeBy
+  const { userId, roleSince, notBefore } = madeBy
   const [role, user] = await Promise.all([store.findRole(userId), store.findUser(userId)])
   if (role?.createdAt !== roleSince || !roleCounts(role, settings)) return false
-  return user !== undefined && user.disabledAt === undefined
+  return user?.notBefore === notBefore && user.disabledAt === undefined
 }
 
 /** Whether a user has a role for the console that counts: not one for an organization that ended. */

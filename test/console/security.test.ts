@@ -151,10 +151,12 @@ test('CON-19: a role that counts only on a loopback issuer gets into no account 
     assert.deepEqual([refused.statusCode, /whose role counts elsewhere too/.test(refused.body)], [409, true], task)
   }
   assert.deepEqual([await context.store.findUser(keeper), await roleOf(keeper)], [account, role])
+  await perform(context, 'user.disable', { user_id: keeper })
+  const enabling = await browser.press(await browser.open(`/console/users/${keeper}`), 'user.enable')
+  assert.match(enabling.body, /whose role counts elsewhere too/)
   assert.deepEqual(await context.store.listLinks(keeper), [])
   const link = await browser.press(await ask(`users/${other}`, 'user.create-link'), 'user.create-link')
   assert.match(link.body, /class="secret"/)
-
   // Another administrator gives the role after the task has read, and before it changes.
   const { actingAs } = context
   for (const [task, fields, operation] of [

@@ -31,7 +31,10 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
   useIdentity: [PROVIDER, 'identity_key'],
   createIdentityProof: [PROVIDER, 'user_id'],
   deleteProvider: [ABSENT, 'all identities, all identity_proofs, user_id'],
-  createOrganization: [ABSENT, 'all installations, all memberships, all roles, copies'],
+  createOrganization: [
+    ABSENT,
+    'all authorizations, all consents, all grants, all installations, all memberships, all roles, copies',
+  ],
   deleteOrganization: [
     ABSENT,
     'all authorizations, all consents, all grants, all installations, all memberships, all roles, copies',

@@ -69,7 +69,7 @@ export async function authenticateRole(context: Needs, grantId: GrantId): Promis
   const hasTwo = await isTwoFactor(context, grant)
   if (!isLoopbackIssuer && !hasTwo) return { kind: 'refused', reason: 'console_factor_missing', ...holder }
   const { access, isLoopbackOnly, createdAt: roleSince } = role
-  const self = { userId, roleSince }
+  const self = { userId, roleSince, notBefore: user.notBefore }
   const administrator: Administrator = { actor: userId, access, organizationId, isLoopbackOnly, holder: self }
   // With delegated sign-in accounts have no factors of their own.
   const lacksFactor = !hasTwo && context.settings.delegate === undefined && !(await hasSecondFactor(context, userId))

@@ -8,6 +8,7 @@ import { PASSKEY_ID_FORM, type PasskeyId } from '../../protocol/sign-in/passkey.
 import { SUBJECT_FORM } from '../../protocol/sign-in/interaction.ts'
 import { ADDRESS_TEXTS, PROFILE_TEXTS, PROFILE_URLS } from '../../protocol/openid/user-claims.ts'
 import { conflict, unknown } from '../admin-error.ts'
+import { roleLasts } from '../administrators.ts'
 import { changeTasks } from '../change-tasks.ts'
 import {
   EMAIL,
@@ -353,7 +354,11 @@ export const USER_TASKS: readonly Task[] = [
   change(
     'enable',
     'Enable a disabled user. Revoked sessions and tokens stay revoked.',
-    ({ store, clock }, { user_id: id }) => store.enableUser({ id, now: clock() }),
+    async ({ administrator: { isLoopbackOnly: isTrial }, store, clock }, { user_id: id }) => {
+      const outcome = await store.enableUser({ id, now: clock(), isTrial })
+      if (outcome === 'role-lasts') throw roleLasts()
+      return outcome
+    },
   ),
   end('revoke-tokens', 'Revoke all sessions and tokens of a user.', ({ store, clock }, { user_id: id }) =>
     store.revokeUserTokens({ id, now: clock() }),

@@ -50,7 +50,10 @@ export interface UserOperations {
    * Enables the user and sets the not-before time to now. A node that had not yet learned of the disabling may have issued
    * tokens meanwhile; they stay revoked.
    */
-  enableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  enableUser: [
+    change: { readonly id: UserId; readonly now: EpochMs } & MayBeTrial,
+    outcome: 'changed' | 'role-lasts' | 'unknown',
+  ]
   /** Deletes the user with all sessions, memberships and remembered consents, and revokes the grants. */
   deleteUser: [id: UserId, outcome: 'deleted' | 'unknown']
   /** Revokes the user's sessions and grants from before now, and deletes the remembered consents. */

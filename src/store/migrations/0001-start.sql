@@ -127,6 +127,7 @@ create table links (
   mailed bigint not null,
   made_by text /*postgres collate "C"*/, -- the user whose role has to go on
   role_since bigint, -- when that role was set
+  maker_not_before bigint, -- that of the user then
   made_with text /*postgres collate "C"*/, -- the credentials of an administrator that must not be revoked
   created_at bigint not null,
   expires_at bigint not null,

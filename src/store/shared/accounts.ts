@@ -84,6 +84,8 @@ const setPassword = endingSessions(
    where user_id = :id returning user_id`,
 )
 
+const enableUser = change(`update users set ${ENABLE} where user_id = :id returning user_id`)
+
 const handlers = {
   createUser: {
     keys: ({ id, email }) => (email === undefined ? [id] : [id, `email:${email}`]),
@@ -140,7 +142,13 @@ const handlers = {
     keys: idKey,
     run: endingSessions(`update users set ${DISABLE} where user_id = :id returning user_id`),
   },
-  enableUser: { keys: idKey, run: change(`update users set ${ENABLE} where user_id = :id returning user_id`) },
+  enableUser: {
+    keys: idKey,
+    *run(input) {
+      if (yield* mustSpare(input, input.id)) return 'role-lasts'
+      return yield* enableUser(input)
+    },
+  },
   deleteUser: {
     keys: idKey,
     *run(id) {

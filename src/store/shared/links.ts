@@ -29,13 +29,17 @@ const REMOVE = shared('delete from links where user_id = :userId')
 const REMOVE_PROOF = shared('delete from identity_proofs where user_id = :userId')
 const REMOVE_CODE = shared('delete from email_codes where user_id = :userId')
 const FIND_LINK = shared(
-  'select origin, made_by, role_since, made_with from links where user_id = :userId and link_hash = :hash',
+  `select origin, made_by, role_since, maker_not_before, made_with from links
+   where user_id = :userId and link_hash = :hash`,
 )
-/** With the role that the maker had then: another one, also the same again, was set at another time (threats.md LNK-08). */
+/**
+ * With the role that the maker had then: another one, also the same again, was set at another time. An account that was disabled since, or
+ * whose sessions were ended, was perhaps in the hands of another person (threats.md LNK-08).
+ */
 const FIND_MAKER = shared(
   `select r.user_id from roles as r join users as u on u.user_id = r.user_id
    where r.user_id = :madeBy and r.access = 'write' and r.organization_id is null and r.created_at = :roleSince
-     and u.disabled_at is null`,
+     and u.disabled_at is null and u.not_before = :notBefore`,
 )
 /** The copies on all machines are changed before the revocation is answered. */
 const FIND_CREDENTIAL = shared(
@@ -130,9 +134,10 @@ export function* acceptLink(
 }
 
 /** The account and the role are on one shard, so their end is seen as soon as it is answered. */
-function* isMakerThere({ made_by: madeBy, role_since: roleSince, made_with: madeWith }: Row): Steps<boolean> {
+function* isMakerThere(link: Row): Steps<boolean> {
+  const { made_by: madeBy, role_since: roleSince, maker_not_before: notBefore, made_with: madeWith } = link
   if (madeWith !== null && (yield* rows(FIND_CREDENTIAL, { madeWith })).length === 0) return false
-  return madeBy === null || (yield* rows(FIND_MAKER, { madeBy, roleSince })).length > 0
+  return madeBy === null || (yield* rows(FIND_MAKER, { madeBy, roleSince, notBefore })).length > 0
 }
 
 /** Notes that the user proved the own e-mail address, unless it was proved before. */

@@ -157,9 +157,10 @@ export const operatorHandlers = {
     *run(credential) {
       const { id, organizationId, organizationSince } = credential
       if (organizationId !== undefined) {
+        // Before the organization, so that two nodes with several never wait for each other's locks.
+        yield* setting(CREDENTIAL_OF_ORGANIZATION, id)
         const held = yield* rows(HOLD_ORGANIZATION, { organizationId, organizationSince })
         if (held.length === 0) return 'unknown'
-        yield* setting(CREDENTIAL_OF_ORGANIZATION, id)
       }
       yield* rows(CREATE_CREDENTIAL, ADMIN_CREDENTIALS.values(credential))
       return 'created'

@@ -28,6 +28,7 @@ const INSERT = shared(
   `insert into organizations (${ORGANIZATIONS.names}) values (${ORGANIZATIONS.parameters})
    on conflict (organization_id) do nothing returning organization_id`,
 )
+const EXISTS = shared('select organization_id from organizations where organization_id = :id')
 const DELETE = shared('delete from organizations where organization_id = :id returning organization_id')
 const DELETE_BELONGINGS = ['memberships', 'installations', 'roles'].map((table) =>
   shared(`delete from ${table} where ${lookFor(table, 'organization_id = :id')}`),
@@ -68,7 +69,7 @@ const ofInstallation = {
   isShared: true,
 } as const
 
-/** An organization that begins or ends changes the providers of its id. */
+/** An organization with a chosen id that begins, and each one that ends, changes the providers of its id. */
 const ofOrganizationAndProviders = ({ id }: { readonly id: OrganizationId }): readonly string[] => [
   id,
   ...PROVIDER_KEYS,
@@ -76,11 +77,17 @@ const ofOrganizationAndProviders = ({ id }: { readonly id: OrganizationId }): re
 
 export const organizationHandlers = {
   createOrganization: {
-    keys: ofOrganizationAndProviders,
+    // Those with new ids are many in one wave.
+    keys: (organization) =>
+      isChosenId(organization.id) ? ofOrganizationAndProviders(organization) : [organization.id],
     *run(organization) {
+      const { id, notBefore } = organization
       if ((yield* rows(INSERT, ORGANIZATIONS.values(organization))).length === 0) return 'id-taken'
+      if (!isChosenId(id)) return 'created'
       // A member, for example, may have been added while an earlier organization with the id was deleted.
-      if (isChosenId(organization.id)) yield* endBelongings(organization.id)
+      yield* endBelongings(id)
+      // The clock of the node that deleted it may have been ahead.
+      yield* endLaterOfOrganization({ id }, notBefore)
       return 'created'
     },
   },
@@ -112,10 +119,10 @@ export const organizationHandlers = {
   deleteOrganization: {
     keys: ofOrganizationAndProviders,
     *run({ id, now }) {
+      // Each machine with a copy waits for the credentials that it does not show yet. First, as where these are created.
+      if ((yield* rows(EXISTS, { id })).length === 1) yield* setting(CREDENTIAL_OF_ORGANIZATION, id)
       const deleted = yield* rows(DELETE, { id })
       yield* endBelongings(id)
-      // Each machine with a copy waits for the credentials that it does not show yet.
-      if (deleted.length === 1) yield* setting(CREDENTIAL_OF_ORGANIZATION, id)
       yield* rows(DELETE_CREDENTIALS, { id })
       if (isChosenId(id)) yield* endLaterOfOrganization({ id }, now)
       return deleted.length === 1 ? 'deleted' : 'unknown'

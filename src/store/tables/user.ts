@@ -33,7 +33,11 @@ export const LINKS = table<LinkRecord>({
   hash: text('link_hash'),
   purpose: text('purpose'),
   isMailed: flag('mailed'),
-  madeBy: optionalGroup('made_by', { userId: text('made_by'), roleSince: bigint('role_since') }),
+  madeBy: optionalGroup('made_by', {
+    userId: text('made_by'),
+    roleSince: bigint('role_since'),
+    notBefore: bigint('maker_not_before'),
+  }),
   madeWith: text('made_with'),
   createdAt: bigint('created_at'),
   expiresAt: bigint('expires_at'),

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import pg from 'pg'
 import type { Operation } from '../../../src/ports/operations/index.ts'
+import type { OrganizationId } from '../../../src/protocol/ids.ts'
+import { openPostgresStore } from '../../../src/store/postgres/store.ts'
 import { cutIntoWaves } from '../../../src/store/postgres/waves.ts'
+import { organizationHandlers } from '../../../src/store/shared/organizations.ts'
+import { anOrganization } from '../../support/records.ts'
+import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
+import { outcomesOf, perform, performAll, times } from '../contract/harness.ts'
+import { anAdminCredential } from '../contract/server/administrators.ts'
 
 const disable = (id: string): Operation => ({ name: 'disableClient', input: { id, now: 1 } }) as unknown as Operation
 const end = (id: string): Operation => ({ name: 'endSession', input: { id, now: 1 } }) as unknown as Operation
@@ -59,4 +67,44 @@ test('operations of a kind that may share a key are one statement', () => {
     '0:extendRetention:a 1:extendRetention:a',
     '2:disableClient:a',
   ])
+})
+
+test('organizations with new ids are one wave, and those with a chosen id wait for each other', () => {
+  const { keys } = organizationHandlers.createOrganization
+  const wavesOf = (organizations: readonly ReturnType<typeof anOrganization>[]) =>
+    cutIntoWaves(
+      organizations.map((input) => ({ name: 'createOrganization', input })),
+      ({ input }) => keys(input as ReturnType<typeof anOrganization>),
+      () => false,
+      () => false,
+      () => [],
+    ).length
+  assert.equal(wavesOf(times(10, () => anOrganization())), 1)
+  assert.equal(wavesOf(times(10, (index) => anOrganization({ id: `acme-${index}` as OrganizationId }))), 10)
+})
+
+test('two nodes that create credentials of several organizations never wait for each other’s locks', async (t) => {
+  const url = await openMigratedDatabase(t)
+  const options = { url, connections: 2 }
+  const [first, second] = [await openPostgresStore(options), await openPostgresStore(options)]
+  const organizations = times(5, () => anOrganization())
+  await performAll(first, 'createOrganization', organizations)
+  const made = (): Operation[] =>
+    organizations.map(({ id, createdAt }) => ({
+      name: 'createAdminCredential',
+      input: anAdminCredential({ organizationId: id, organizationSince: createdAt }),
+    }))
+  for (let round = 0; round < 10; round += 1)
+    for (const results of await Promise.all([first.commit(made()), second.commit(made().toReversed())]))
+      assert.deepEqual(new Set(outcomesOf(results)), new Set(['created']))
+  const [one] = organizations
+  assert.ok(one)
+  assert.equal(await perform(first, 'deleteOrganization', { id: one.id, now: one.createdAt }), 'deleted')
+  // The sessions report what they counted when they end.
+  await Promise.all([first.close(), second.close()])
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query('select deadlocks::int from pg_stat_database where datname = current_database()')
+  await client.end()
+  assert.deepEqual(rows, [{ deadlocks: 0 }])
 })

@@ -299,6 +299,26 @@ export const organizationCases: Suite = (check) => {
     },
   )
 
+  check(
+    'CID-05: an organization inherits nothing of one that was deleted by a node whose clock is ahead',
+    async ({ first, second }) => {
+      const old = anOrganization({ id: 'acme' as OrganizationId })
+      const next = anOrganization({ id: old.id }, at(MINUTE))
+      const kept = anOrganization({ id: 'beta' as OrganizationId })
+      await performAll(first, 'createOrganization', [old, kept])
+      const all: { readonly what: string; readonly isKept: boolean; readonly counts: Counts }[] = []
+      for (const [table, belongs] of Object.entries<Belonging>(BELONGINGS)) {
+        all.push({ what: table, isKept: false, counts: await belongs(first, old, at(MINUTE + 40)) })
+        all.push({ what: `${table} of another one`, isKept: true, counts: await belongs(first, kept, at(MINUTE + 40)) })
+      }
+      assert.equal(await perform(first, 'deleteOrganization', { id: old.id, now: at(MINUTE + 60) }), 'deleted')
+      assert.equal(await perform(second, 'createOrganization', next), 'created')
+      for (const store of [first, second])
+        for (const { what, isKept, counts } of all)
+          assert.equal(await counts(store, isKept ? kept : next), isKept, what)
+    },
+  )
+
   check('CID-05: each table that names an organization is known', async () => {
     const folder = new URL('../../../../src/store/migrations/', import.meta.url)
     const schema = readdirSync(folder).map((file) => readFileSync(new URL(file, folder), 'utf8'))

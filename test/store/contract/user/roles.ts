@@ -76,7 +76,7 @@ export const roleCases: Suite = (check) => {
       const use = async (way: keyof typeof ways, differing: Partial<LinkRecord> = {}) => {
         const user = aUser()
         await perform(first, 'createUser', user)
-        const madeBy = { userId: maker.id, roleSince: at(1) }
+        const madeBy = { userId: maker.id, roleSince: at(1), notBefore: maker.notBefore }
         const link = aLink({ userId: user.id, madeBy, createdAt: at(2), ...differing })
         assert.equal(await perform(first, 'createLink', link), 'created')
         assert.deepEqual(await first.listLinks(user.id), [link])
@@ -103,6 +103,26 @@ export const roleCases: Suite = (check) => {
       await perform(first, 'disableUser', { id: maker.id, now: at(3) })
       assert.deepEqual(await outcomes(), [false, false, false], 'while the account is disabled')
       await perform(first, 'enableUser', { id: maker.id, now: at(4) })
+      const ends: readonly (readonly [string, () => Promise<unknown>])[] = [
+        ['enabled again', async () => undefined],
+        ['tokens revoked', () => perform(first, 'revokeUserTokens', { id: maker.id, now: at(5) })],
+        ['new password', () => perform(first, 'setPassword', { id: maker.id, passwordHash: 'x', now: at(6) })],
+      ]
+      let before = maker.notBefore
+      for (const [what, end] of ends) {
+        await end()
+        const { notBefore } = (await second.findUser(maker.id)) ?? maker
+        const madeBy = { userId: maker.id, roleSince: at(1) }
+        for (const createdAt of [at(2), at(9)]) {
+          assert.deepEqual(
+            await outcomes({ createdAt, madeBy: { ...madeBy, notBefore: before } }),
+            [false, false, false],
+            what,
+          )
+          assert.deepEqual(await outcomes({ createdAt, madeBy: { ...madeBy, notBefore } }), [true, true, true], what)
+        }
+        before = notBefore
+      }
       await perform(first, 'removeRole', { userId: maker.id })
       assert.deepEqual(await outcomes(), [false, false, false])
       assert.deepEqual(await outcomes({ madeBy: undefined }), [true, true, true])
@@ -141,6 +161,7 @@ export const roleCases: Suite = (check) => {
         setRole: (user, isTrial) =>
           perform(first, 'setRole', { ...aRole(user, { access: 'read', isLoopbackOnly: true }), isTrial }),
         removeRole: ({ id: userId }, isTrial) => perform(first, 'removeRole', { userId, isTrial }),
+        enableUser: ({ id }, isTrial) => perform(first, 'enableUser', { id, now: at(1), isTrial }),
       }
       for (const [name, order] of Object.entries(orders))
         for (const [isTrial, isLoopbackOnly, ends] of [

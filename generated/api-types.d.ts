@@ -1316,11 +1316,15 @@ export interface GrantorTasks {
     readonly add?: readonly {
       readonly kind: 'organization' | 'api' | 'domain' | 'provider' | 'client'
       readonly key: string
+      /** When it was created, as its document says. One with the same key that was created at another time is another record. */
+      readonly created?: string
     }[]
     /** Records that no longer belong to it. */
     readonly remove?: readonly {
       readonly kind: 'organization' | 'api' | 'domain' | 'provider' | 'client'
       readonly key: string
+      /** When it was created, as its document says. One with the same key that was created at another time is another record. */
+      readonly created?: string
     }[]
     /** What the run did, for the audit. */
     readonly counts?: {
@@ -1458,6 +1462,8 @@ export interface AppliedSet {
   readonly records: readonly {
     readonly kind: 'organization' | 'api' | 'domain' | 'provider' | 'client'
     readonly key: string
+    /** When it was created, as its document says. One with the same key that was created at another time is another record. */
+    readonly created?: string
   }[]
 }
 

@@ -13,6 +13,7 @@ export const APPLIED_RECORD_LIMIT = 1000
 export const CHANGE_LIMIT = 100
 /** Characters; what a resource has at most. */
 const KEY_LIMIT = 2048
+const CREATED_LIMIT = 30
 /** A run that has not continued for so long was stopped. A task of a command ends after a minute. */
 const RUN_LIMIT_MS = 120_000
 
@@ -27,6 +28,14 @@ export const SET_NAME = z
   .describe('The name of the set.')
 /** The kinds of records that a set can have. */
 export const APPLIED_KINDS = ['organization', 'api', 'domain', 'provider', 'client'] as const
+const CREATED = z
+  .string()
+  .max(CREATED_LIMIT)
+  .optional()
+  .meta({ examples: ['2026-01-01T00:00:00.000Z'] })
+  .describe(
+    'When it was created, as its document says. One with the same key that was created at another time is another record.',
+  )
 const RECORD = z.strictObject({
   kind: z.enum(APPLIED_KINDS),
   key: z
@@ -34,6 +43,7 @@ const RECORD = z.strictObject({
     .min(1)
     .max(KEY_LIMIT)
     .meta({ examples: ['board'] }),
+  created: CREATED,
 })
 const RECORDS = z.array(RECORD).max(CHANGE_LIMIT).default([])
 const COUNT = z.int().min(0).max(APPLIED_RECORD_LIMIT)
@@ -46,7 +56,7 @@ const SET_DOCUMENT = z
     running_until: ISO_OR_NULL.describe(
       'A run that begins before this time is refused, because another one is active; null: none is.',
     ),
-    records: z.array(z.object({ kind: z.enum(APPLIED_KINDS), key: z.string() })),
+    records: z.array(z.object({ kind: z.enum(APPLIED_KINDS), key: z.string(), created: CREATED })),
   })
   .meta({ id: 'AppliedSet' })
 

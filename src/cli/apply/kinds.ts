@@ -35,6 +35,8 @@ export interface Kind {
   readonly list: string
   /** The member of a record that says which one it is. */
   readonly key: string
+  /** The member of a row that says when it was created; undefined: none does. */
+  readonly created?: string
   readonly listTask: string
   /** Rows that files cannot have are left out. */
   readonly listFilter?: Members
@@ -68,6 +70,7 @@ export const KINDS: readonly Kind[] = [
     name: 'organization',
     list: 'organizations',
     key: 'organization_id',
+    created: 'created_at',
     listTask: 'organization.list',
     showTask: 'organization.show',
     createTask: () => 'organization.create',
@@ -79,6 +82,7 @@ export const KINDS: readonly Kind[] = [
     name: 'api',
     list: 'apis',
     key: 'resource',
+    created: 'created_at',
     listTask: 'api.list',
     showTask: 'api.show',
     createTask: () => 'api.create',
@@ -122,6 +126,7 @@ export const KINDS: readonly Kind[] = [
     name: 'provider',
     list: 'providers',
     key: 'provider_id',
+    created: 'created_at',
     listTask: 'provider.list',
     showTask: 'provider.show',
     createTask: () => 'provider.create',
@@ -140,6 +145,7 @@ export const KINDS: readonly Kind[] = [
     name: 'client',
     list: 'clients',
     key: 'client_id',
+    created: 'client_id_issued_at',
     listTask: 'client.list',
     listFilter: { source: 'operator' },
     isListed: ({ client_id: id }) => id !== CONSOLE_CLIENT_ID,

@@ -63,16 +63,21 @@ export async function makePlan(
   const find = await openReader(perform)
   const planned = await inTurns(records, async (record) => {
     const { kind, key } = record
-    return planRecord(record, await find(kind, key), isIn(owned, kind, key))
+    const row = await find(kind, key)
+    return planRecord(record, row, isOwned(owned, recordOf(kind, key, row)))
   })
   const left = owned.filter(({ kind, key }) => !records.some((one) => one.kind.name === kind && one.key === key))
-  const isPruned = (kind: Kind, key: unknown): boolean => prune && isIn(left, kind, String(key))
+  const stays = (kind: Kind, row: Members): boolean =>
+    !prune || !isOwned(left, recordOf(kind, String(row[kind.key]), row))
   // A reference that stays as it is calls no task.
   const changing = records.filter((_, index) => isReferring(planned[index]?.change))
   const missing = await missingReferences(changing, {
     described: records,
-    has: async (kind, key) => !isPruned(kind, key) && (await find(kind, key)) !== undefined,
-    list: async (kind) => (await listAll(kind, perform)).filter((row) => !isPruned(kind, row[kind.key])),
+    async has(kind, key) {
+      const row = await find(kind, key)
+      return row !== undefined && stays(kind, row)
+    },
+    list: async (kind) => (await listAll(kind, perform)).filter((row) => stays(kind, row)),
   })
   const deletions = prune ? await inTurns(inReverse(left), (record) => planDeletion(record, others, find)) : []
   return {
@@ -192,14 +197,12 @@ function secretCall(secret: NonNullable<Kind['secret']>, value: string | undefin
   return { task: secret.task, input: { [SECRET]: value } }
 }
 
-async function planDeletion(
-  { kind: name, key }: AppliedRecord,
-  others: readonly AppliedSetDocument[],
-  find: Find,
-): Promise<Change> {
-  const kind = KINDS.find((one) => one.name === name) as Kind
+async function planDeletion(record: AppliedRecord, others: readonly AppliedSetDocument[], find: Find): Promise<Change> {
+  const { key } = record
+  const kind = KINDS.find(({ name }) => name === record.kind) as Kind
   const row = await find(kind, key)
-  const isKept = ownedBy(others, kind, key) !== undefined || row === undefined
+  const isGone = row === undefined || !isOwned([record], recordOf(kind, key, row))
+  const isKept = isGone || ownedBy(others, kind, key) !== undefined
   const plain = { kind, key, row, differences: [] }
   if (isKept) return { change: 'forget', ...plain, notes: [], calls: [] }
   return {
@@ -240,6 +243,17 @@ function refuseOwned(other: AppliedSetDocument, records: readonly FileRecord[]):
   return [
     `These records belong to the set ${other.set}: ${names}. To end that set: grantor apply --release ${forShell(other.set)}`,
   ]
+}
+
+/** What a set keeps of a record. */
+export function recordOf(kind: Kind, key: string, row: Members | undefined): AppliedRecord {
+  const created = kind.created === undefined ? undefined : row?.[kind.created]
+  return { kind: kind.name, key, ...(created !== undefined && { created: String(created) }) }
+}
+
+/** Whether a record is one of these, and not another one that got the key of one that was deleted (threats.md APL-03). */
+export function isOwned(records: readonly AppliedRecord[], { kind, key, created }: AppliedRecord): boolean {
+  return records.some((one) => one.kind === kind && one.key === key && (one.created ?? created) === created)
 }
 
 function isIn(records: readonly AppliedRecord[], { name }: Kind, key: string): boolean {

@@ -5,7 +5,7 @@ import { visible } from '../lib/columns.ts'
 import type { Members, PerformTask } from '../lib/perform-task.ts'
 import type { Call } from './compare.ts'
 import type { Kind } from './kinds.ts'
-import type { Change, Plan, SecretCall } from './plan.ts'
+import { isOwned, recordOf, type Change, type Plan, type SecretCall } from './plan.ts'
 
 /** What a run did. */
 interface RunReport {
@@ -17,8 +17,10 @@ interface RunReport {
   readonly failure: unknown
 }
 
-/** Characters of the keys of one request, whose body has at most 16 KiB. */
+/** Characters of the records of one request, whose body has at most 16 KiB. */
 const REQUEST_LIMIT = 8000
+/** Those of a record besides its key. */
+const RECORD_ROOM = 85
 
 /**
  * Makes the changes of a plan, one task after the other. The mark of the set changes before each record, so that a run that another one followed
@@ -75,7 +77,8 @@ export async function runPlan(plan: Plan, perform: PerformTask): Promise<RunRepo
       changes.filter(({ calls }) => calls.length > 0),
     ]
     for (const chunk of chunksOf(plain)) {
-      const records = (change: Change['change']) => chunk.filter((one) => one.change === change).map(recordOf)
+      const records = (change: Change['change']) =>
+        chunk.filter((one) => one.change === change).map(({ kind, key, row }) => recordOf(kind, key, row))
       joined = records('own')
       gone = records('forget')
       await record('continue', {})
@@ -83,14 +86,16 @@ export async function runPlan(plan: Plan, perform: PerformTask): Promise<RunRepo
     }
     for (const change of others) {
       const { kind, key, calls } = change
+      let { row } = change
       const isDeletion = change.change === 'delete'
-      const isNew = !isDeletion && !owned.some((one) => one.kind === kind.name && one.key === key)
+      const isNew = !isDeletion && !isOwned(owned, recordOf(kind, key, row))
       await record('continue', {})
       for (const call of calls) {
-        await performAbout(change, ofPlan(change, call))
-        if (isNew) joined = [recordOf(change)]
+        const answer = await performAbout(change, ofPlan(change, call))
+        row ??= answer
+        if (isNew) joined = [recordOf(kind, key, row)]
       }
-      if (isDeletion) gone = [recordOf(change)]
+      if (isDeletion) gone = [recordOf(kind, key, row)]
       counts[isDeletion ? 'deleted' : change.change === 'create' ? 'created' : 'updated'] += 1
       done.push(change)
     }
@@ -105,10 +110,6 @@ export async function runPlan(plan: Plan, perform: PerformTask): Promise<RunRepo
   }
 }
 
-function recordOf({ kind, key }: Pick<Change, 'kind' | 'key'>): AppliedRecord {
-  return { kind: kind.name, key }
-}
-
 function isAbout(change: Change, { kind, key }: { readonly kind: Kind; readonly key: string }): boolean {
   return change.kind === kind && change.key === key
 }
@@ -118,10 +119,10 @@ function chunksOf(changes: readonly Change[]): readonly (readonly Change[])[] {
   let size = REQUEST_LIMIT
   for (const change of changes) {
     const last = chunks.at(-1)
-    size += change.key.length + 40
+    size += change.key.length + RECORD_ROOM
     if (last === undefined || last.length >= CHANGE_LIMIT || size > REQUEST_LIMIT) {
       chunks.push([change])
-      size = change.key.length + 40
+      size = change.key.length + RECORD_ROOM
     } else last.push(change)
   }
   return chunks

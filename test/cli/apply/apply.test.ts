@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { AppliedSetDocument } from '../../../src/admin/apply.ts'
 import { performOn, type PerformTask } from '../../../src/cli/lib/perform-task.ts'
 import { readFiles } from '../../../src/cli/apply/document.ts'
 import { makePlan } from '../../../src/cli/apply/plan.ts'
@@ -42,6 +43,9 @@ test('APL-02: a second run calls no task that changes something, writes no event
     first,
     /^\+ organization acme\n\+ api https:\/\/api\.acme\.test\n[^]*\n\+ client job\nMade 10 of 10 changes\.\n$/,
   )
+  const { sets } = await performOn(server.context)<{ readonly sets: readonly AppliedSetDocument[] }>('apply.list', {})
+  for (const { kind, created } of sets.flatMap(({ records }) => records))
+    assert.equal(created === undefined, kind === 'domain', kind)
   const before = events()
   const second = await assertStoreUnchanged(server, () => applied(EVERYTHING))
   assert.match(second, /client_secret: compared when applied\nNothing differs from the set production\.\n$/)

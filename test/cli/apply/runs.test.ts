@@ -67,6 +67,37 @@ test('APL-03: a record that another administrator creates during a run is not of
   assert.equal((await commandJson<Members>(['client', 'show', 'between']))['client_name'], 'Theirs')
 })
 
+test('APL-03: a record that was deleted and created again by hand is another one: --prune leaves it, and a file takes it again', async () => {
+  const records = {
+    organizations: [{ organization_id: 'again', name: 'Again' }],
+    apis: [{ resource: 'https://again.test', name: 'Again' }],
+  }
+  const [whole, empty] = [writeSet(records, 'again'), writeSet({}, 'again')]
+  const createAgain = async () => {
+    await perform('organization.delete', { organization_id: 'again' })
+    await perform('api.delete', { resource: 'https://again.test' })
+    await perform('organization.create', { organization_id: 'again', name: 'Theirs' })
+    await perform('api.create', { resource: 'https://again.test', name: 'Again' })
+  }
+  await applied(whole)
+  await createAgain()
+  assert.match(
+    await applied(empty, '--prune'),
+    /^= api https:\/\/again\.test \(no longer belongs to the set\)\n= organization again \(no longer belongs to the set\)\n/,
+  )
+  assert.equal((await perform<Members>('organization.show', { organization_id: 'again' }))['name'], 'Theirs')
+  await applied(whole)
+  await createAgain()
+  assert.match(
+    await applied(whole),
+    /~ organization again\n[^]*= api https:\/\/again\.test \(belongs to the set from now on\)/,
+  )
+  assert.match((await apply(['-f', whole, '--plan'])).stdout, /Nothing differs/)
+  await applied(empty, '--prune')
+  assert.equal((await command(['org', 'show', 'again'])).code, 1)
+  assert.equal((await command(['api', 'show', 'https://again.test'])).code, 1)
+})
+
 test('APL-03: a domain that another administrator blocks after the plan stays blocked', async () => {
   const describing = (...trusted: readonly unknown[]) => writeSet({ domains: { trusted } }, 'blocked')
   const ruleOf = async (pattern: string) => {

@@ -64,11 +64,11 @@ export async function makePlan(
   const planned = await inTurns(records, async (record) => {
     const { kind, key } = record
     const row = await find(kind, key)
-    return planRecord(record, row, isOwned(owned, recordOf(kind, key, row)))
+    return planRecord(record, row, belongsTo(owned, recordOf(kind, key, row)))
   })
   const left = owned.filter(({ kind, key }) => !records.some((one) => one.kind.name === kind && one.key === key))
   const stays = (kind: Kind, row: Members): boolean =>
-    !prune || !isOwned(left, recordOf(kind, String(row[kind.key]), row))
+    !prune || !belongsTo(left, recordOf(kind, String(row[kind.key]), row))
   // A reference that stays as it is calls no task.
   const changing = records.filter((_, index) => isReferring(planned[index]?.change))
   const missing = await missingReferences(changing, {
@@ -201,7 +201,7 @@ async function planDeletion(record: AppliedRecord, others: readonly AppliedSetDo
   const { key } = record
   const kind = KINDS.find(({ name }) => name === record.kind) as Kind
   const row = await find(kind, key)
-  const isGone = row === undefined || !isOwned([record], recordOf(kind, key, row))
+  const isGone = row === undefined || !belongsTo([record], recordOf(kind, key, row))
   const isKept = isGone || ownedBy(others, kind, key) !== undefined
   const plain = { kind, key, row, differences: [] }
   if (isKept) return { change: 'forget', ...plain, notes: [], calls: [] }
@@ -248,11 +248,11 @@ function refuseOwned(other: AppliedSetDocument, records: readonly FileRecord[]):
 /** What a set keeps of a record. */
 export function recordOf(kind: Kind, key: string, row: Members | undefined): AppliedRecord {
   const created = kind.created === undefined ? undefined : row?.[kind.created]
-  return { kind: kind.name, key, ...(created !== undefined && { created: String(created) }) }
+  return { kind: kind.name, key, ...(created !== undefined && { created: `${created as string | number}` }) }
 }
 
 /** Whether a record is one of these, and not another one that got the key of one that was deleted (threats.md APL-03). */
-export function isOwned(records: readonly AppliedRecord[], { kind, key, created }: AppliedRecord): boolean {
+export function belongsTo(records: readonly AppliedRecord[], { kind, key, created }: AppliedRecord): boolean {
   return records.some((one) => one.kind === kind && one.key === key && (one.created ?? created) === created)
 }
 

@@ -5,7 +5,7 @@ import { visible } from '../lib/columns.ts'
 import type { Members, PerformTask } from '../lib/perform-task.ts'
 import type { Call } from './compare.ts'
 import type { Kind } from './kinds.ts'
-import { isOwned, recordOf, type Change, type Plan, type SecretCall } from './plan.ts'
+import { belongsTo, recordOf, type Change, type Plan, type SecretCall } from './plan.ts'
 
 /** What a run did. */
 interface RunReport {
@@ -88,7 +88,7 @@ export async function runPlan(plan: Plan, perform: PerformTask): Promise<RunRepo
       const { kind, key, calls } = change
       let { row } = change
       const isDeletion = change.change === 'delete'
-      const isNew = !isDeletion && !isOwned(owned, recordOf(kind, key, row))
+      const isNew = !isDeletion && !belongsTo(owned, recordOf(kind, key, row))
       await record('continue', {})
       for (const call of calls) {
         const answer = await performAbout(change, ofPlan(change, call))

@@ -6,13 +6,14 @@ import type { Group } from './groups.ts'
 const FILE = join(import.meta.dirname, '..', '..', '..', 'node_modules', '.cache', 'grantor-group-times.json')
 
 /**
- * Sorts groups by duration, the longest first, so that no long group begins when all others have ended. New groups come first, those of many
- * files before the others: in a clone all are new.
+ * Sorts groups by duration, the longest first, so that no long group begins when all others have ended. New groups come first: in a clone all
+ * are new. Of these the files that are alone come first, some of which take long, and then the groups of many files.
  */
 export function longestFirst(groups: readonly Group[]): Group[] {
   const times = readTimes()
   const timeOf = ({ name }: Group): number => times[name] ?? Number.MAX_VALUE
-  return groups.toSorted((one, other) => timeOf(other) - timeOf(one) || other.files.length - one.files.length)
+  const countOf = ({ files }: Group): number => (files.length === 1 ? Number.MAX_VALUE : files.length)
+  return groups.toSorted((one, other) => timeOf(other) - timeOf(one) || countOf(other) - countOf(one))
 }
 
 export function rememberTimes(latest: ReadonlyMap<string, number>): void {

@@ -79,7 +79,7 @@ export const organizationHandlers = {
   createOrganization: {
     // Those with new ids are many in one wave.
     keys: (organization) =>
-      isChosenId(organization.id) ? ofOrganizationAndProviders(organization) : [organization.id],
+      isChosenId(organization.id) ? ofOrganizationAndProviders(organization) : idKey(organization),
     *run(organization) {
       const { id, notBefore } = organization
       if ((yield* rows(INSERT, ORGANIZATIONS.values(organization))).length === 0) return 'id-taken'

@@ -206,10 +206,13 @@ test('a backup lets the servers of its machine go first, and lowers the priority
   await command(place, {}, ['backup', '--to', join(place.folder, 'one.backup')])
   assert.equal(getPriority(), before)
   const child = spawn('sleep', ['60'])
+  const { pid } = child
+  // 0 would be the process of the tests.
+  assert.ok(pid)
   t.after(() => child.kill())
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
-  openTerminal({ stdin, stdout, stderr, pid: child.pid ?? 0 }, {}, 'grantor').giveWay()
-  assert.equal(getPriority(child.pid), constants.priority.PRIORITY_LOW)
+  openTerminal({ stdin, stdout, stderr, pid }, {}, 'grantor').giveWay()
+  assert.equal(getPriority(pid), constants.priority.PRIORITY_LOW)
 })
 
 test('BAK-04: a backup that does not fit on the disk fails, and leaves the previous backup and no part of a new one', async (t) => {

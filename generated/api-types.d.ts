@@ -1316,14 +1316,14 @@ export interface GrantorTasks {
     readonly add?: readonly {
       readonly kind: 'organization' | 'api' | 'domain' | 'provider' | 'client'
       readonly key: string
-      /** When it was created, as its document says. One with the same key that was created at another time is another record. */
+      /** When the record was created, as its document has it. A record with the same key and another time is another record. */
       readonly created?: string
     }[]
     /** Records that no longer belong to it. */
     readonly remove?: readonly {
       readonly kind: 'organization' | 'api' | 'domain' | 'provider' | 'client'
       readonly key: string
-      /** When it was created, as its document says. One with the same key that was created at another time is another record. */
+      /** When the record was created, as its document has it. A record with the same key and another time is another record. */
       readonly created?: string
     }[]
     /** What the run did, for the audit. */
@@ -1462,7 +1462,7 @@ export interface AppliedSet {
   readonly records: readonly {
     readonly kind: 'organization' | 'api' | 'domain' | 'provider' | 'client'
     readonly key: string
-    /** When it was created, as its document says. One with the same key that was created at another time is another record. */
+    /** When the record was created, as its document has it. A record with the same key and another time is another record. */
     readonly created?: string
   }[]
 }

@@ -34,7 +34,7 @@ const CREATED = z
   .optional()
   .meta({ examples: ['2026-01-01T00:00:00.000Z'] })
   .describe(
-    'When it was created, as its document says. One with the same key that was created at another time is another record.',
+    'When the record was created, as its document has it. A record with the same key and another time is another record.',
   )
 const RECORD = z.strictObject({
   kind: z.enum(APPLIED_KINDS),

@@ -132,7 +132,6 @@ const VERIFIED_SECRETS = 5000
 const GENERATION_LENGTH = 6
 const SECRET_LENGTH = 43
 const TAG_LENGTH = 22
-const HASH_LENGTH = 43
 const ALPHABET = /^[A-Za-z0-9_-]+$/
 
 /** Opens the secrets of a master key that has no former one. */
@@ -142,13 +141,13 @@ export function openSecrets(root: string): Secrets {
 
 /** Derives the keys from the master key (HKDF, RFC 5869). The master key itself is not kept. */
 export function openMasterKey({ root, former }: MasterKey): Secrets {
-  const authenticate = openMac('sha512', deriveKey(root, 'seal'))
-  const successorOf = openMac('sha256', deriveKey(root, 'succeed'))
-  const digestOf = openMac('sha256', deriveKey(root, 'digest'))
+  const authenticate = openMac(deriveKey(root, 'seal'))
+  const successorOf = openMac(deriveKey(root, 'succeed'))
+  const digestOf = openMac(deriveKey(root, 'digest'))
   const formerDigests = former.map(({ digestKey, until, ahead }) => ({
     until,
     ahead,
-    digestOf: openMac('sha256', readKey(digestKey)),
+    digestOf: openMac(readKey(digestKey)),
   }))
   /**
    * Client secrets whose tag was right, by their SHA-256: a client sends the same one with every request. An entry never has to be removed,
@@ -244,14 +243,14 @@ function readKey(text: string): Buffer {
   return Buffer.from(text, 'base64url')
 }
 
-/** The first 132 of 512 bits. The tag is part of the credential and reveals nothing about the hash. */
+/** The first 132 of 256 bits. The tag is part of the credential and reveals nothing about the hash. */
 function tagOf(mac: string): string {
   return mac.slice(0, TAG_LENGTH)
 }
 
-/** The last 256 bits, which only the store gets. */
+/** The other 124 bits, which only the store gets. */
 function hashOf(mac: string): SecretHash {
-  return mac.slice(-HASH_LENGTH) as SecretHash
+  return mac.slice(TAG_LENGTH) as SecretHash
 }
 
 function formatGeneration(generation: number): string {

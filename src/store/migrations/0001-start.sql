@@ -1,7 +1,7 @@
 -- One schema for both databases: text ids and millisecond times made by the application, JSON as text, no sequences, no
 -- foreign keys across rows of different keys. Each primary key starts with the column that the table would be sharded by.
 -- PostgreSQL compares text by the database's locale unless a collation is given; ids, hashes and names are ordered byte by
--- byte.
+-- byte. The hash of a credential is the part of its HMAC that the credential does not contain (decision 0003).
 
 -- On SQLite the row numbers of clients and grants are made of their ids (src/store/sqlite/slot.ts). In a table without row
 -- numbers the index pages hold whole rows, six to fifteen each, so that with millions of rows finding one reads several pages

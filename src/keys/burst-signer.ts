@@ -75,13 +75,12 @@ function signerOf({ purpose, algorithm }: Waiting, keys: KeySet): Signer | undef
 }
 
 function signShare(share: readonly Waiting[], { record, privateKey, headers }: Signer): void {
-  const { digest } = ALGORITHMS[record.algorithm]
-  const signingOptions = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const
+  const { digest, encode: encodeSignature } = ALGORITHMS[record.algorithm]
   for (const { claims, type, resolve, reject } of share) {
     try {
       const input = `${headers[type]}.${encode(claims)}`
-      const signature = sign(digest, Buffer.from(input, 'latin1'), signingOptions)
-      resolve(`${input}.${signature.toString('base64url')}`)
+      const signature = sign(digest, Buffer.from(input, 'latin1'), privateKey)
+      resolve(`${input}.${encodeSignature(signature)}`)
     } catch (cause) {
       reject(cause)
     }

@@ -13,9 +13,10 @@ import { slotOf } from './slot.ts'
 export function tokenStatements(database: DatabaseSync) {
   const redeem = database.prepare(
     shared(
-      // It does not read grants: SQLite would copy the row first. The hash is also stored in `previous_hash`, where the first rotation
-      // will put it: a row that became longer would need another page.
-      `insert into grants (slot, ${NEW_GRANT.names}, previous_hash)
+      // It does not read grants: SQLite would copy the row first. `or fail`, not abort: SQLite would copy each page first, so that it can undo a
+      // part of the rows. The hash is also stored in `previous_hash`, where the first rotation will put it: a row that became longer would need
+      // another page.
+      `insert or fail into grants (slot, ${NEW_GRANT.names}, previous_hash)
        select :slot, ${NEW_GRANT.parameters}, :live_hash
        from authorizations where authorization_id = :grant_id and code_hash = :code_hash and status = 'approved' and expires_at > :now
        on conflict do nothing`,

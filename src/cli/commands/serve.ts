@@ -60,12 +60,13 @@ type Greet = (platform: Platform, context: Context) => Promise<void>
 
 /** The endpoints are loaded here, because the other commands need none of them. */
 async function serveAlone(config: Config, greet: Greet): Promise<void> {
-  const { openServer } = await import('../../server/server.ts')
+  const { allocateYoung, openServer } = await import('../../server/server.ts')
   const platform = openPlatform(config)
   const server = await openServer(config, platform)
   closeOnSignal(server, config.drainSeconds, process)
   await server.start()
   await greet(platform, server.context)
+  allocateYoung()
 }
 
 /** Serves as a worker, or as the supervisor of workers. The supervisor ends when the last worker has ended. */

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { runHere } from '../../support/command.ts'
 import {
   openPlace,
   openPostgresPlace,
@@ -56,7 +57,7 @@ test('workers share the port, a killed worker is replaced, and SIGTERM ends all 
 
 test('a worker that stops answering is killed and replaced, and the others are not', async (t) => {
   const place = await openPostgresPlace(t)
-  assert.equal((await run(place, ['migrate'])).code, 0)
+  assert.equal((await runHere(place, ['migrate'])).code, 0)
   const server = await serve(place, { command: [process.execPath, IMPATIENT], environment: LOUD })
   const [victim = 0, other = 0] = await untilAnswering(server, place, 2)
   process.kill(victim, 'SIGSTOP')
@@ -123,7 +124,7 @@ test('on SQLite several workers are rejected with the reason, and a wrong number
     ['0', /auto, or a whole number from 1 to 256/],
     ['many', /auto, or a whole number from 1 to 256/],
   ] as const) {
-    const refused = await run(place, ['serve', '--workers', workers])
+    const refused = await runHere(place, ['serve', '--workers', workers])
     assert.equal(refused.code, 2, workers)
     assert.match(refused.stderr, says)
   }

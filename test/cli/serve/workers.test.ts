@@ -19,14 +19,21 @@ const WORKERS = ['--workers', '2']
 const LOUD = { LOG_LEVEL: 'debug' }
 const IMPATIENT = fileURLToPath(new URL('impatient-workers.ts', import.meta.url))
 
-/** The processes whose answers are in the log so far. */
-function answering({ stdout }: RunningServer): ReadonlySet<number> {
-  return new Set([...stdout().matchAll(/"pid":(\d+),"event":"alive\.answered"/g)].map(([, pid]) => Number(pid)))
+/** The processes that have logged the event so far. */
+function pidsOf({ stdout }: RunningServer, event: string): ReadonlySet<number> {
+  const lines = stdout().matchAll(/"pid":(\d+),"event":"([^"]+)"/g)
+  return new Set([...lines].filter(([, , name]) => name === event).map(([, pid]) => Number(pid)))
 }
 
-/** Asks, a new connection each, until that many processes have answered. */
+/**
+ * Asks, a new connection each, until that many processes have answered. It waits for the first line of each, because requests
+ * meanwhile would only take the time of the processor that the start needs.
+ */
 async function untilAnswering(server: RunningServer, place: Place, count: number): Promise<ReadonlySet<number>> {
-  while (answering(server).size < count) {
+  while (pidsOf(server, 'audit.head').size < count) await once(server.child.stdout ?? server.child, 'data')
+  for (;;) {
+    const answering = pidsOf(server, 'alive.answered')
+    if (answering.size >= count) return answering
     // One that dies may take a connection with it that it was just handed.
     const answer = await fetch(`${place.issuer}/health/alive`, { headers: { Connection: 'close' } }).catch(
       () => undefined,
@@ -34,7 +41,6 @@ async function untilAnswering(server: RunningServer, place: Place, count: number
     assert.equal(answer?.status ?? 200, 200)
     await answer?.arrayBuffer()
   }
-  return answering(server)
 }
 
 function assertGone(pid: number): void {

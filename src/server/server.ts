@@ -55,7 +55,7 @@ export async function openServer(
  * Node.js that register a listener serve connections, which live long, and V8 optimizes them for those. Such an object keeps the rest of its
  * request, 4 KB, until the old objects are collected. That takes 10 µs of each request (docs/performance.md).
  *
- * A server that has started calls this. V8 compiles anew what it kept under other options, so what a start loads would be compiled each time
+ * A server that has started calls this. V8 compiles again what it kept under other options, so what a start loads would be compiled each time
  * that a command ran in between.
  */
 export function allocateYoung(): void {

@@ -2,12 +2,13 @@ import type { Command } from 'commander'
 import { AdminError } from '../../../admin/admin-error.ts'
 import { readConfig } from '../../../config/config.ts'
 import { locationOf } from '../../../config/database-url.ts'
+import type * as stores from '../../../server/store.ts'
 import { columns, formatTime } from '../../lib/columns.ts'
 import { withJson } from '../../lib/options.ts'
 import { withRuntime } from '../../lib/runtime.ts'
 import type { Terminal } from '../../lib/terminal.ts'
 
-type Schema = Awaited<ReturnType<typeof import('../../../server/store.ts').readSchema>>
+type Schema = Awaited<ReturnType<typeof stores.readSchema>>
 
 /** The exit code when migrations are missing. It differs from 1, a failure, and 2, a usage error. */
 const MISSING = 3

@@ -16,20 +16,12 @@ export interface Server extends Pick<Node, 'admin' | 'context' | 'drain' | 'samp
   readonly close: () => Promise<void>
 }
 
-/**
- * V8 allocates every object among the young ones. Otherwise it allocates some objects of requests among the old ones: the lines of Node.js
- * that register a listener serve connections, which live long, and V8 optimizes them for those. Such an object keeps the rest of its
- * request, 4 KB, until the old objects are collected. That takes 10 µs of each request (docs/performance.md).
- */
-const ALLOCATE_YOUNG = '--no-allocation-site-pretenuring'
-
 /** Opens the store and creates the server. `scrapeAll` returns the metrics of all workers when this process is one of several. */
 export async function openServer(
   config: Config,
   platform: Platform = openPlatform(config),
   scrapeAll?: () => Promise<string>,
 ): Promise<Server> {
-  setFlagsFromString(ALLOCATE_YOUNG)
   const { flush } = platform.logger
   const onServerEnd = (reason: ServerEndReason): void => {
     if (reason === 'closed') process.kill(process.pid, 'SIGTERM')
@@ -56,4 +48,16 @@ export async function openServer(
     },
     close: () => node.close(listening),
   }
+}
+
+/**
+ * From now on V8 allocates every object among the young ones. Otherwise it allocates some objects of requests among the old ones: the lines of
+ * Node.js that register a listener serve connections, which live long, and V8 optimizes them for those. Such an object keeps the rest of its
+ * request, 4 KB, until the old objects are collected. That takes 10 µs of each request (docs/performance.md).
+ *
+ * A server that has started calls this. V8 compiles again what it kept under other options, so what a start loads would be compiled each time
+ * that a command ran in between.
+ */
+export function allocateYoung(): void {
+  setFlagsFromString('--no-allocation-site-pretenuring')
 }

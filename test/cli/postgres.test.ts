@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Finding } from '../../src/admin/doctor/finding.ts'
 import { runHere, runJsonHere } from '../support/command.ts'
-import { openPlace, openPostgresPlace, run, serve, withDatabase, type Place } from '../support/process.ts'
+import { openPlace, openPostgresPlace, serve, withDatabase, type Place } from '../support/process.ts'
 
 /** The command line over PostgreSQL, where it differs from the one over a file. */
 
@@ -11,13 +11,13 @@ const HIDDEN = 'a-hidden-password'
 test('every noun works on PostgreSQL, and the first command reports that it created the schema', async (t) => {
   const place = await openPostgresPlace(t)
   const ada = ['--email', 'ada@acme.test', '--password', 'correct horse battery staple']
-  const created = await run(place, ['user', 'create', ...ada])
+  const created = await runHere(place, ['user', 'create', ...ada])
   assert.match(
     created.stderr,
     /^grantor: postgres:\/\/127\.0\.0\.1:\d+\/\w+ had no Grantor schema; it was created\. .*\n$/,
   )
   assert.match(created.stdout, /^Created ada@acme\.test/)
-  const listed = await run(place, ['user', 'list', '--json'])
+  const listed = await runHere(place, ['user', 'list', '--json'])
   assert.equal(listed.stderr, '')
   const { users } = JSON.parse(listed.stdout) as { readonly users: readonly { readonly email: string }[] }
   assert.deepEqual(

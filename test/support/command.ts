@@ -67,7 +67,7 @@ export function runHere(place: Place, words: readonly string[], options: RunOpti
   return mine
 }
 
-/** As `runJson` of process.ts. */
+/** As `commandJson`, at a place. */
 export async function runJsonHere<T>(place: Place, words: readonly string[]): Promise<T> {
   return documentOf(words, await runHere(place, [...words, '--json'])) as T
 }

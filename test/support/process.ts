@@ -80,13 +80,6 @@ export async function run(place: Place, words: readonly string[], options: RunOp
   return finish(child)
 }
 
-/** Runs one command that must succeed with `--json`; answers its document. */
-export async function runJson<T>(place: Place, words: readonly string[]): Promise<T> {
-  const { code, stdout, stderr } = await run(place, [...words, '--json'])
-  if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${stderr}`)
-  return JSON.parse(stdout) as T
-}
-
 /** A place with a PostgreSQL of its own. */
 export async function openPostgresPlace(t: TestContext): Promise<Place> {
   return withDatabase(await openPlace(t), await openTestDatabase(t))

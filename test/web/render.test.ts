@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { initial } from '../../src/web/initial.ts'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import type { Page } from '../../src/ports/pages.ts'
@@ -281,4 +282,18 @@ test('a German page contains no English sentence', () => {
     )
     assert.doesNotMatch(german, /\b(?:the|your|this|you|asks?|registered|sign)\b/i, name)
   }
+})
+
+test('the letter of a tile is the first one as people see it, also of several characters', () => {
+  for (const [name, letter] of [
+    [' acme', 'A'],
+    ['x', 'X'],
+    ['4711', '4'],
+    ['e\u0301tude', 'E\u0301'],
+    ['1\uFE0F\u20E3 first', '1\uFE0F\u20E3'],
+    ['\u{1F469}\u200D\u{1F680} Space', '\u{1F469}\u200D\u{1F680}'],
+    ['\u00E4rzte', '\u00C4'],
+    ['', ''],
+  ] as const)
+    assert.equal(initial(name), letter, name)
 })

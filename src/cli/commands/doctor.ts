@@ -4,8 +4,7 @@ import { ConfigError, readConfig, type Config } from '../../config/config.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import type { IssuerProbe, StoreInspection } from '../../ports/inspection.ts'
 import type { OutboundClient } from '../../ports/outbound.ts'
-import { openPlatform, type Platform } from '../../server/platform.ts'
-import { inspectStore } from '../../maintenance/inspect-store.ts'
+import type { Platform } from '../../server/platform.ts'
 import { visible } from '../lib/columns.ts'
 import { withJson } from '../lib/options.ts'
 import type { Paint, Terminal } from '../lib/terminal.ts'
@@ -46,10 +45,18 @@ interface Addresses {
 async function examine({ resource, clientDocument }: Addresses): Promise<readonly Finding[]> {
   try {
     const config = readConfig()
-    const [{ diagnose }, { probeIssuer, readIgnoredForwards }, { ownOrigin, probeReadiness }] = await Promise.all([
+    const [
+      { diagnose },
+      { probeIssuer, readIgnoredForwards },
+      { ownOrigin, probeReadiness },
+      { inspectStore },
+      { openPlatform },
+    ] = await Promise.all([
       import('../../admin/doctor/doctor.ts'),
       import('../lib/discovery.ts'),
       import('../lib/readiness.ts'),
+      import('../../maintenance/inspect-store.ts'),
+      import('../../server/platform.ts'),
     ])
     const platform = openPlatform({ ...config, logLevel: 'silent' })
     // Before the store: while a large file is read this process sees no answer, and the time for it passes.

@@ -5,8 +5,7 @@ import type { UserDocument } from '../../admin/user/tasks.ts'
 import { readConfig, type Config } from '../../config/config.ts'
 import type { Context } from '../../ports/context.ts'
 import { consoleAddress } from '../../protocol/client/console.ts'
-import { openRuntime } from '../../server/context.ts'
-import { openPlatform, type Platform } from '../../server/platform.ts'
+import type { Platform } from '../../server/platform.ts'
 import { settingsHelp } from '../docs/settings.ts'
 import { UsageError } from '../lib/failure.ts'
 import type { Terminal } from '../lib/terminal.ts'
@@ -60,12 +59,16 @@ type Greet = (platform: Platform, context: Context) => Promise<void>
 
 /** The endpoints are loaded here, because the other commands need none of them. */
 async function serveAlone(config: Config, greet: Greet): Promise<void> {
-  const { openServer } = await import('../../server/server.ts')
+  const [{ allocateYoung, openServer }, { openPlatform }] = await Promise.all([
+    import('../../server/server.ts'),
+    import('../../server/platform.ts'),
+  ])
   const platform = openPlatform(config)
   const server = await openServer(config, platform)
   closeOnSignal(server, config.drainSeconds, process)
   await server.start()
   await greet(platform, server.context)
+  allocateYoung()
 }
 
 /** Serves as a worker, or as the supervisor of workers. The supervisor ends when the last worker has ended. */
@@ -81,6 +84,10 @@ async function serveInSeveral(config: Config, count: number, greet: Greet): Prom
       'Several workers need PostgreSQL: a SQLite file has one writer, and a second process would only wait for it. Set DATABASE_URL to a postgres:// address, or omit --workers.',
     )
   }
+  const [{ openRuntime }, { openPlatform }] = await Promise.all([
+    import('../../server/context.ts'),
+    import('../../server/platform.ts'),
+  ])
   const platform = openPlatform(config)
   // Migrates the database, and finds errors that would stop every worker.
   const runtime = await openRuntime(config, platform, 'server')

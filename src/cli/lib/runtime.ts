@@ -1,9 +1,6 @@
 import { AdminError } from '../../admin/admin-error.ts'
-import { openRuntime } from '../../server/context.ts'
-import { openPlatform } from '../../server/platform.ts'
 import { readConfig, type Config } from '../../config/config.ts'
 import { locationOf } from '../../config/database-url.ts'
-import { readSchema } from '../../server/store.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -21,6 +18,10 @@ export async function withRuntime<T>(
 ): Promise<T> {
   const config = readConfig()
   const notice = await requireStore(config, whenMissing)
+  const [{ openRuntime }, { openPlatform }] = await Promise.all([
+    import('../../server/context.ts'),
+    import('../../server/platform.ts'),
+  ])
   // Standard output is for the result of the command, so nothing is logged there.
   const runtime = await openRuntime(config, openPlatform({ ...config, logLevel: 'silent' }))
   if (notice !== undefined) complain(`grantor: ${notice} A server with other settings does not use it.\n`)
@@ -36,6 +37,7 @@ export async function withRuntime<T>(
  * makes it. Returns what to report once the store is created; undefined: it exists. @throws AdminError
  */
 export async function requireStore(config: Config, whenMissing: WhenMissing): Promise<string | undefined> {
+  const { readSchema } = await import('../../server/store.ts')
   const { applied, missing, unknown } = await readSchema(config)
   if (applied.length > 0 && missing.length > 0 && whenMissing !== 'migrate') {
     throw new AdminError(`${locationOf(config.database)} has the schema of an older release. Run: grantor migrate`)

@@ -74,7 +74,7 @@ export async function serveInWorker(config: Config): Promise<void> {
     if (message === STOP) stop()
     if (message === PING && process.connected) process.send?.(isDebugged() ? DEBUGGED_PONG : PONG)
   })
-  const { openServer } = await import('../../server/server.ts')
+  const { allocateYoung, openServer } = await import('../../server/server.ts')
   const server = await openServer(
     config,
     { ...platform, logger: platform.logger.with({ pid: process.pid }) },
@@ -82,6 +82,7 @@ export async function serveInWorker(config: Config): Promise<void> {
   )
   process.on('message', (message) => caller.receive(message, server.sample))
   await server.start()
+  allocateYoung()
   close = () => drainAndClose(server, config.drainSeconds, process)
   process.send?.(SERVING)
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { provisionSubject } from '../../../src/admin/user/subject.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
-import { command, findingsAbout, openServerForCommands } from '../../support/command.ts'
-import { openPlace, run, runJson, serve } from '../../support/process.ts'
+import { command, findingsAbout, openServerForCommands, runHere, runJsonHere } from '../../support/command.ts'
+import { openPlace, run, serve } from '../../support/process.ts'
 
 const URL = 'https://app.acme.test/oauth/consent'
 
@@ -76,7 +76,7 @@ test('a command finds a person by the id that the application has, after a user 
 
 test('GRANTOR_ADMIN_TOKEN authenticates commands at a running server, and is not a setting of the server', async (t) => {
   const place = await openPlace(t)
-  const made = await runJson<{ readonly token: string; readonly credential_id: string }>(place, [
+  const made = await runJsonHere<{ readonly token: string; readonly credential_id: string }>(place, [
     'admin',
     'create',
     '--name',
@@ -90,12 +90,12 @@ test('GRANTOR_ADMIN_TOKEN authenticates commands at a running server, and is not
   const flags = ['--server', `http://localhost:${place.adminPort}`]
   const created = await run(elsewhere, ['org', 'create', 'Acme', ...flags], { environment })
   assert.deepEqual([created.code, created.stderr], [0, ''], 'Nothing is opened here, so nothing is made.')
-  const beside = await run(place, ['org', 'list'], { environment })
+  const beside = await runHere(place, ['org', 'list'], { environment })
   assert.match(beside.stdout, /Acme/)
-  const none = await run(elsewhere, ['org', 'list', ...flags])
+  const none = await runHere(elsewhere, ['org', 'list', ...flags])
   assert.deepEqual([none.code, /GRANTOR_ADMIN_TOKEN/.test(none.stderr)], [2, true])
-  await run(place, ['admin', 'revoke', made.credential_id])
-  const revoked = await run(elsewhere, ['org', 'list', ...flags], { environment })
+  await runHere(place, ['admin', 'revoke', made.credential_id])
+  const revoked = await command(['org', 'list', ...flags], { token: made.token })
   assert.equal(revoked.code, 1)
   assert.match(revoked.stderr, /^grantor: The token for this request is missing, invalid, expired or revoked\.\n/)
 })

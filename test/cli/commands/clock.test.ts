@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { runHere, runJsonHere } from '../../support/command.ts'
-import { openPlace, run, type Place } from '../../support/process.ts'
+import { openPlace, type Place } from '../../support/process.ts'
 
 const HOUR = 60 * 60 * 1000
 const YEAR = 366 * 24 * HOUR
@@ -23,7 +23,7 @@ for (const [name, offMs, words] of [
 ] as const) {
   test(`STO-13: on SQLite, while the clock is ${name}, commands revoke and create nothing until the operator confirms the clock`, async (t) => {
     const place = await openPlace(t)
-    assert.equal((await run(place, ['migrate'])).code, 0)
+    assert.equal((await runHere(place, ['migrate'])).code, 0)
     const create = (email: string) =>
       runHere(place, ['user', 'create', '--email', email, '--password', 'correct horse battery staple'])
     const made = await create('ada@acme.test')

@@ -31,7 +31,7 @@ test('beside a healthy server everything is ok and the exit code is 0', async (t
   await serve(place)
   const report = await examine(place)
   assert.deepEqual([report.code, report.healthy, summary(report)], [0, true, []])
-  const words = await run(place, ['doctor'])
+  const words = await runHere(place, ['doctor'])
   assert.equal(words.code, 0)
   assert.match(words.stdout, /^ok {7}configuration {2}Every setting is acceptable\.$/m)
   assert.match(words.stdout, /^ok {7}issuer /m)

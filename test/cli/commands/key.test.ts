@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { runHere, runJsonHere } from '../../support/command.ts'
-import { openPlace, run, type Place } from '../../support/process.ts'
+import { openPlace, type Place } from '../../support/process.ts'
 
 interface Key {
   readonly kid: string
@@ -15,7 +15,7 @@ const DAY = 24 * 60 * 60 * 1000
 
 async function openKeys(t: TestContext): Promise<Place> {
   const place = await openPlace(t)
-  assert.equal((await run(place, ['migrate'])).code, 0)
+  assert.equal((await runHere(place, ['migrate'])).code, 0)
   return place
 }
 

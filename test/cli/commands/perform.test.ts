@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { runHere, runJsonHere } from '../../support/command.ts'
-import { MAIN, openPlace, run, runJson, serve } from '../../support/process.ts'
+import { MAIN, openPlace, run, serve } from '../../support/process.ts'
 
 const PERFORM = ['perform', 'authorization-code']
 const EMAIL = ['--email', 'ada@acme.test']
@@ -25,7 +25,7 @@ test('perform runs a whole flow, verifies it and prints the result', async (t) =
   await runHere(place, ['user', 'create', ...ADA])
   await serve(place)
   const aim = ['--scope', 'read write', '--resource', 'https://api.acme.test']
-  const result = await runJson<Performance>(place, [...PERFORM, ...ADA, ...aim])
+  const result = await runJsonHere<Performance>(place, [...PERFORM, ...ADA, ...aim])
   assert.equal(result.claims['iss'], place.issuer)
   assert.equal(result.claims['aud'], 'https://api.acme.test')
   assert.equal(result.claims['scope'], 'read write')
@@ -66,7 +66,7 @@ test('perform works with an existing client, several APIs, an opaque token and a
   assert.equal(code, 0)
   assert.match(stdout, /the access token is opaque[^]*access_token +gat_/)
   assert.doesNotMatch(stdout, /client delete/)
-  const elsewhere = await run(place, [...PERFORM, ...ADA, '--client', id, '--organization', 'elsewhere'])
+  const elsewhere = await runHere(place, [...PERFORM, ...ADA, '--client', id, '--organization', 'elsewhere'])
   assert.deepEqual([elsewhere.code, /access_denied/.test(elsewhere.stderr)], [1, true])
 })
 
@@ -87,7 +87,7 @@ test('decision 0018: without resource the scopes name the API of the token, and 
     const { claims, refreshed_claims: again } = await runJsonHere<Performance>(place, [...PERFORM, ...ADA, ...aim])
     assert.deepEqual([claims['aud'], again['aud']], [audience, audience], aim.join(' '))
   }
-  const { stdout } = await run(place, [...PERFORM, ...ADA, '--scope', 'projects:read'])
+  const { stdout } = await runHere(place, [...PERFORM, ...ADA, '--scope', 'projects:read'])
   assert.match(stdout, /✓ .*signed by the server and meant for https:\/\/projects\.acme\.test\n/)
 })
 
@@ -128,7 +128,7 @@ test('a wrong password, no server and another server are each reported in one li
   const gone = await runHere(place, [...PERFORM, ...ADA])
   assert.deepEqual([gone.code, /^grantor: Discovery failed: .*Is the server running\?\n$/.test(gone.stderr)], [1, true])
   await serve(place)
-  const wrong = await run(place, [...PERFORM, ...ADA])
+  const wrong = await runHere(place, [...PERFORM, ...ADA])
   assert.deepEqual([wrong.code, /rejected the sign-in of ada@acme\.test/.test(wrong.stderr)], [1, true])
   const other = createServer((_request, response) => response.end('{"issuer":"https://evil.test"}')).listen(
     0,

@@ -6,8 +6,9 @@ import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { runHere, runJsonHere } from '../../support/command.ts'
 import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
-import { MAIN, openPlace, run, runJson, serve, withDatabase, type Place } from '../../support/process.ts'
+import { MAIN, openPlace, run, serve, withDatabase, type Place } from '../../support/process.ts'
 import { execute } from '../../../tools/postgres/postgres.ts'
 
 interface Ready {
@@ -66,7 +67,7 @@ test('without a terminal serve prints only JSON lines, creates no demo, and logs
   assert.equal(ready.issuer, place.issuer)
   assert.match(ready.version, /^\d+\.\d+\.\d+/)
   assert.equal(runRequest(ready.try ?? '')['client_name'], 'First steps')
-  assert.deepEqual(await runJson(place, ['user', 'list']), { users: [], next: null })
+  assert.deepEqual(await runJsonHere(place, ['user', 'list']), { users: [], next: null })
 
   server.child.kill('SIGTERM')
   assert.equal((await server.exited).code, 0)
@@ -87,13 +88,13 @@ test('the first start on a terminal prints a request that gets a token, and one 
   assert.deepEqual(others, [])
   assert.equal(runRequest(token)['token_type'], 'Bearer')
   assert.equal(runRequest(registration)['client_name'], 'First steps')
-  const { roles } = await runJson<{ roles: readonly object[] }>(place, ['role', 'list'])
+  const { roles } = await runJsonHere<{ roles: readonly object[] }>(place, ['role', 'list'])
   assert.partialDeepStrictEqual(roles, [{ access: 'write', loopback_only: true }])
 })
 
 test('a start on a terminal creates no demo in a store that has a client', async (t) => {
   const place = await openPlace(t)
-  await runJson(place, ['client', 'create', '--name', 'Machine', '--grant-type', 'client_credentials'])
+  await runJsonHere(place, ['client', 'create', '--name', 'Machine', '--grant-type', 'client_credentials'])
   const server = await serve(place, { command: ON_TERMINAL, environment: { LOG_LEVEL: 'info', NO_COLOR: '1' } })
   assert.doesNotMatch(server.stdout(), /curl .*-u|Sign in/)
 })
@@ -203,11 +204,6 @@ const WRONG: readonly (readonly [why: string, prepare: (place: Place) => Record<
     },
     /chmod 600/,
   ],
-  [
-    'a host that is not of this machine',
-    () => ({ GRANTOR_HOST: '192.0.2.1' }),
-    /not an address of this machine.*GRANTOR_HOST/,
-  ],
 ]
 
 test('a failure to start is one message and exit code 1', async (t) => {
@@ -215,13 +211,19 @@ test('a failure to start is one message and exit code 1', async (t) => {
     WRONG.map(([why, prepare, says]) =>
       t.test(why, async (part) => {
         const place = await openPlace(part)
-        const finished = await run(place, ['serve'], { environment: prepare(place) })
+        const finished = await runHere(place, ['serve'], { environment: prepare(place) })
         assert.equal(finished.code, 1, finished.stderr)
         assert.match(finished.stderr, says)
         assert.doesNotMatch(finished.stderr, /\n {4}at |bug in Grantor/)
       }),
     ),
   )
+})
+
+test('a process that cannot listen ends, and says that the host is not of this machine', async (t) => {
+  const finished = await run(await openPlace(t), ['serve'], { environment: { GRANTOR_HOST: '192.0.2.1' } })
+  assert.equal(finished.code, 1)
+  assert.match(finished.stderr, /^grantor: .*not an address of this machine.*GRANTOR_HOST.*\n$/)
 })
 
 test('a port that is in use is reported, on either loopback address', async (t) => {
@@ -238,10 +240,10 @@ test('a port that is in use is reported, on either loopback address', async (t) 
 
 test('decision 0003: every command rejects a database that was created with another secret', async (t) => {
   const place = await openPlace(t)
-  await run(place, ['migrate'])
+  await runHere(place, ['migrate'])
   const environment = { GRANTOR_SECRET: 'another secret that is long enough for one' }
   for (const words of [['serve'], ['user', 'list']]) {
-    const finished = await run(place, words, { environment })
+    const finished = await runHere(place, words, { environment })
     assert.equal(finished.code, 1)
     assert.match(finished.stderr, /^grantor: This database was made under another root secret.*GRANTOR_SECRET.*\n$/)
   }
@@ -249,9 +251,9 @@ test('decision 0003: every command rejects a database that was created with anot
 
 test('migrate creates the database, and reports when there is nothing to do', async (t) => {
   const place = await openPlace(t)
-  const first = await runJson<{ applied: readonly number[]; version: number }>(place, ['migrate'])
+  const first = await runJsonHere<{ applied: readonly number[]; version: number }>(place, ['migrate'])
   assert.equal(first.applied.at(-1), first.version)
-  assert.match((await run(place, ['migrate'])).stdout, /is up to date \(version \d+\)/)
+  assert.match((await runHere(place, ['migrate'])).stdout, /is up to date \(version \d+\)/)
 })
 
 const BIN = fileURLToPath(new URL('../../../bin/grantor.js', import.meta.url))

@@ -21,13 +21,13 @@ test('user create, list, disable, enable and set-password change the user and pr
   const created = await run(place, ['user', 'create', ...ADA, '--name', 'Ada'])
   assert.match(created.stdout, /^Created ada@acme\.test \(gus_\S+\)\.\n$/)
   assert.match(created.stderr, /^grantor: There was no database at .*; it was created\./)
-  const { stdout } = await run(place, ['user', 'list'])
+  const { stdout } = await runHere(place, ['user', 'list'])
   const [headings = '', row = ''] = stdout.split('\n')
   assert.match(row, /^ada@acme\.test {2}Ada {3}.*active/)
   assert.equal(headings.indexOf('NAME'), row.indexOf('Ada'), 'The columns are aligned.')
-  assert.match((await run(place, ['user', 'disable', 'ada@acme.test'])).stdout, /is disabled/)
-  assert.match((await run(place, ['user', 'list'])).stdout, /disabled/)
-  assert.match((await run(place, ['user', 'enable', '--email', 'ADA@acme.test'])).stdout, /may sign in again/)
+  assert.match((await runHere(place, ['user', 'disable', 'ada@acme.test'])).stdout, /is disabled/)
+  assert.match((await runHere(place, ['user', 'list'])).stdout, /disabled/)
+  assert.match((await runHere(place, ['user', 'enable', '--email', 'ADA@acme.test'])).stdout, /may sign in again/)
   const changed = await run(place, ['user', 'set-password', 'ada@acme.test', '--password', '-'], {
     input: 'a new one, at last!\n',
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, globSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -22,16 +22,24 @@ const WITNESS = `
   process.on('exit', () => process.stderr.write(JSON.stringify([...loaded, ...process.moduleLoadList])))
 `
 
-test('a second start loads no TypeScript compiler, HTTP client, other database or other command', async (t) => {
+test('a second start compiles nothing again, and loads no TypeScript compiler, HTTP client, other database or other command', async (t) => {
   const place = await openPlace(t)
-  const environment = { NODE_COMPILE_CACHE: temporaryFolder(t), GRANTOR_ADMIN_PORT: 'off' }
+  const cache = temporaryFolder(t)
+  const environment = { NODE_COMPILE_CACHE: cache, GRANTOR_ADMIN_PORT: 'off' }
   const filled = spawnSync(process.execPath, [fileURLToPath(new URL('after-install.js', BIN))], { env: environment })
   assert.deepEqual([filled.status, filled.stdout.toString(), filled.stderr.toString()], [0, '', ''])
+  const kept = timesOf(cache)
+  assert.ok(kept.length > 500)
   const witness = ['--import', `data:text/javascript,${encodeURIComponent(WITNESS)}`]
   const command = [process.execPath, ...witness, fileURLToPath(new URL('grantor.js', BIN))] as const
   const server = await serve(place, { command, environment })
   server.child.kill('SIGTERM')
   const { stderr } = await server.exited
+  const now = new Map(timesOf(cache))
+  assert.deepEqual(
+    kept.filter(([path, time]) => now.get(path) !== time),
+    [],
+  )
   const loaded = JSON.parse(stderr) as readonly string[]
   assert.ok(loaded.some((name) => name.endsWith('src/store/sqlite/store.ts')))
   const needless =
@@ -41,6 +49,12 @@ test('a second start loads no TypeScript compiler, HTTP client, other database o
     [],
   )
 })
+
+/** When each file of a folder was written. */
+function timesOf(folder: string): readonly (readonly [path: string, time: number])[] {
+  const paths = globSync('*/*', { cwd: folder })
+  return paths.map((path) => [path, statSync(join(folder, path)).mtimeMs])
+}
 
 test(
   'SIGTERM to npm start, which ends only the shell of the server, ends the server',

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { runHere } from '../../support/command.ts'
 import {
   openPlace,
   openPostgresPlace,
@@ -18,14 +19,21 @@ const WORKERS = ['--workers', '2']
 const LOUD = { LOG_LEVEL: 'debug' }
 const IMPATIENT = fileURLToPath(new URL('impatient-workers.ts', import.meta.url))
 
-/** The processes whose answers are in the log so far. */
-function answering({ stdout }: RunningServer): ReadonlySet<number> {
-  return new Set([...stdout().matchAll(/"pid":(\d+),"event":"alive\.answered"/g)].map(([, pid]) => Number(pid)))
+/** The processes that have logged the event so far. */
+function pidsOf({ stdout }: RunningServer, event: string): ReadonlySet<number> {
+  const lines = stdout().matchAll(/"pid":(\d+),"event":"([^"]+)"/g)
+  return new Set([...lines].filter(([, , name]) => name === event).map(([, pid]) => Number(pid)))
 }
 
-/** Asks, a new connection each, until that many processes have answered. */
+/**
+ * Asks, a new connection each, until that many processes have answered. It waits for the first line of each, because requests
+ * meanwhile would only take the time of the processor that the start needs.
+ */
 async function untilAnswering(server: RunningServer, place: Place, count: number): Promise<ReadonlySet<number>> {
-  while (answering(server).size < count) {
+  while (pidsOf(server, 'audit.head').size < count) await once(server.child.stdout ?? server.child, 'data')
+  for (;;) {
+    const answering = pidsOf(server, 'alive.answered')
+    if (answering.size >= count) return answering
     // One that dies may take a connection with it that it was just handed.
     const answer = await fetch(`${place.issuer}/health/alive`, { headers: { Connection: 'close' } }).catch(
       () => undefined,
@@ -33,7 +41,6 @@ async function untilAnswering(server: RunningServer, place: Place, count: number
     assert.equal(answer?.status ?? 200, 200)
     await answer?.arrayBuffer()
   }
-  return answering(server)
 }
 
 function assertGone(pid: number): void {
@@ -56,7 +63,7 @@ test('workers share the port, a killed worker is replaced, and SIGTERM ends all 
 
 test('a worker that stops answering is killed and replaced, and the others are not', async (t) => {
   const place = await openPostgresPlace(t)
-  assert.equal((await run(place, ['migrate'])).code, 0)
+  assert.equal((await runHere(place, ['migrate'])).code, 0)
   const server = await serve(place, { command: [process.execPath, IMPATIENT], environment: LOUD })
   const [victim = 0, other = 0] = await untilAnswering(server, place, 2)
   process.kill(victim, 'SIGSTOP')
@@ -123,7 +130,7 @@ test('on SQLite several workers are rejected with the reason, and a wrong number
     ['0', /auto, or a whole number from 1 to 256/],
     ['many', /auto, or a whole number from 1 to 256/],
   ] as const) {
-    const refused = await run(place, ['serve', '--workers', workers])
+    const refused = await runHere(place, ['serve', '--workers', workers])
     assert.equal(refused.code, 2, workers)
     assert.match(refused.stderr, says)
   }

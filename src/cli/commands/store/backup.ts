@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { asAdministrator, COMMAND_LINE } from '../../../admin/administrators.ts'
 import { readConfig, type Config } from '../../../config/config.ts'
-import { backUp, type Backup, type BackupPlan } from '../../../maintenance/backup.ts'
+import type { Backup, BackupPlan } from '../../../maintenance/backup.ts'
 import { countRows } from '../../lib/columns.ts'
 import { UsageError } from '../../lib/failure.ts'
 import { parseCount, withJson } from '../../lib/options.ts'
@@ -48,7 +48,8 @@ export function addBackup(parent: Command, terminal: Terminal): void {
 }
 
 /** Writes the store into a file. The command line is the actor in the audit. */
-export function backUpAsAdministrator(terminal: Terminal, config: Config, plan: BackupPlan): Promise<Backup> {
+export async function backUpAsAdministrator(terminal: Terminal, config: Config, plan: BackupPlan): Promise<Backup> {
+  const { backUp } = await import('../../../maintenance/backup.ts')
   return withRuntime(terminal, 'refuse', (context) =>
     backUp(config, { ...context, store: asAdministrator(context, COMMAND_LINE).store }, plan),
   )

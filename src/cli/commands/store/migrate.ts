@@ -2,13 +2,13 @@ import type { Command } from 'commander'
 import { AdminError } from '../../../admin/admin-error.ts'
 import { readConfig } from '../../../config/config.ts'
 import { locationOf } from '../../../config/database-url.ts'
-import { readSchema } from '../../../server/store.ts'
+import type * as stores from '../../../server/store.ts'
 import { columns, formatTime } from '../../lib/columns.ts'
 import { withJson } from '../../lib/options.ts'
 import { withRuntime } from '../../lib/runtime.ts'
 import type { Terminal } from '../../lib/terminal.ts'
 
-type Schema = Awaited<ReturnType<typeof readSchema>>
+type Schema = Awaited<ReturnType<typeof stores.readSchema>>
 
 /** The exit code when migrations are missing. It differs from 1, a failure, and 2, a usage error. */
 const MISSING = 3
@@ -20,6 +20,7 @@ export function addMigrate(parent: Command, terminal: Terminal): void {
     .description('Apply missing migrations to the database; serve does the same at its start.')
     .action(async ({ json }: { readonly json?: true }) => {
       const config = readConfig()
+      const { readSchema } = await import('../../../server/store.ts')
       const before = await readSchema(config)
       if (before.unknown.length > 0) {
         throw new AdminError(
@@ -49,6 +50,7 @@ function addMigrateStatus(parent: Command, terminal: Terminal): void {
     .action(async (_options: unknown, command: Command) => {
       const { json } = command.optsWithGlobals<{ readonly json?: true }>()
       const config = readConfig()
+      const { readSchema } = await import('../../../server/store.ts')
       const schema = await readSchema(config)
       const database = locationOf(config.database)
       const isUpToDate = schema.missing.length === 0

@@ -14,7 +14,7 @@ import { runHere, runJsonHere } from '../../../support/command.ts'
 import { obtainTokens, refresh, registerClient, requestToken, type RegisteredClient } from '../../../../tools/flow.ts'
 import { openMigratedDatabase } from '../../../support/store/migrated-database.ts'
 import { openTestDatabase } from '../../../support/store/postgres.ts'
-import { MAIN, openPlace, run, runJson, serve, type Place } from '../../../support/process.ts'
+import { MAIN, openPlace, serve, type Place } from '../../../support/process.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../../../support/server.ts'
 import { execute } from '../../../support/store/dump.ts'
 import { isActive } from '../../../support/token-questions.ts'
@@ -137,10 +137,10 @@ test('BAK-01: a backup of SQLite is restored into PostgreSQL, and a backup of th
 test('a backup of a running server has what was committed before; a restore refuses while the server runs', async (t) => {
   const place = await openPlace(t)
   const server = await serve(place)
-  await runJson(place, ['org', 'create', 'Acme'])
+  await runJsonHere(place, ['org', 'create', 'Acme'])
   const folder = join(place.folder, 'backups')
-  const { path } = await runJson<{ path: string }>(place, ['backup', '--to', `${folder}/`])
-  const refused = await run(place, ['restore', '--from', path, '--replace'])
+  const { path } = await runJsonHere<{ path: string }>(place, ['backup', '--to', `${folder}/`])
+  const refused = await runHere(place, ['restore', '--from', path, '--replace'])
   assert.equal(refused.code, 1)
   assert.match(refused.stderr, new RegExp(`in use by process ${server.child.pid}`))
   server.child.kill('SIGKILL')

@@ -7,7 +7,7 @@ import { listMigrations } from '../../../../src/store/migrations.ts'
 import { openDatabase } from '../../../../src/store/sqlite/database.ts'
 import { openTestDatabase } from '../../../support/store/postgres.ts'
 import { runHere } from '../../../support/command.ts'
-import { openPlace, run, withDatabase, type Place } from '../../../support/process.ts'
+import { openPlace, withDatabase, type Place } from '../../../support/process.ts'
 
 interface Status {
   readonly database: string
@@ -134,7 +134,7 @@ test('migrate status creates no file', async (t) => {
 
 test('migrate status fails when PostgreSQL cannot be reached, with another exit code than for missing migrations', async (t) => {
   const place = withDatabase(await openPlace(t), 'postgres://grantor:hidden@127.0.0.1:1/none')
-  const { code, stderr } = await run(place, ['migrate', 'status'])
+  const { code, stderr } = await runHere(place, ['migrate', 'status'])
   assert.equal(code, 1)
   assert.match(stderr, /^grantor: PostgreSQL cannot be reached: .*DATABASE_URL/)
   assert.doesNotMatch(stderr, /hidden/)

@@ -13,7 +13,7 @@ import {
 } from '../../../protocol/errors.ts'
 import type { Parameters } from '../../../base/message.ts'
 import { parseResources, sameResource, type Resource } from '../../../protocol/token/resource.ts'
-import { isIdentityScope, isOpenid, narrow, NO_SCOPE, parseScope, type Scope } from '../../../protocol/token/scope.ts'
+import { isIdentityScope, narrow, NO_SCOPE, parseScope, type Scope } from '../../../protocol/token/scope.ts'
 import { unacceptable } from '../../../base/validation.ts'
 import type { InvalidPrincipal, Principals } from '../../../tokens/invalid-principal.ts'
 import type { UserId } from '../../../protocol/ids.ts'
@@ -24,6 +24,7 @@ import {
   declaredSince,
   givenBy,
   givesIdentity,
+  withoutIssuer,
   type ScopeCatalog,
   type ScopeRecipient,
 } from '../scope-catalog.ts'
@@ -75,13 +76,13 @@ export function readScope(form: Parameters): Scope | undefined {
  * @throws OAuthError invalid_target
  */
 export function narrowResources(
+  catalog: ScopeCatalog,
   { scope, resources: granted }: Pick<GrantRecord, 'scope' | 'resources'>,
   form: Parameters,
-  issuer: string,
 ): readonly Resource[] {
   const requested = readResources(form)
   if (requested.length === 0) return granted
-  if (isOpenid(scope) && requested.every((one) => sameResource(one, issuer))) return []
+  if (withoutIssuer(catalog, scope, requested).length === 0) return []
   const foreign = requested.find((one) => !granted.some((resource) => sameResource(resource, one)))
   if (foreign === undefined) return granted.filter((resource) => requested.some((one) => sameResource(resource, one)))
   throw invalidTarget('resource_not_granted', [

@@ -70,8 +70,8 @@ export function readScope(form: Parameters): Scope | undefined {
 
 /**
  * Returns the resources of a token: the requested ones in the order of the grant, or all of the grant. RFC 8707 §2.2. A client that
- * may know who the user is can ask for a token for the issuer, whose userinfo endpoint accepts no other; it names no other
- * resource.
+ * may know who the user is can ask for a token for the issuer, whose userinfo endpoint accepts no other; beside an API it may name the
+ * issuer without effect, as in its authorization request.
  *
  * @throws OAuthError invalid_target
  */
@@ -80,9 +80,9 @@ export function narrowResources(
   { scope, resources: granted }: Pick<GrantRecord, 'scope' | 'resources'>,
   form: Parameters,
 ): readonly Resource[] {
-  const requested = readResources(form)
-  if (requested.length === 0) return granted
-  if (withoutIssuer(catalog, scope, requested).length === 0) return []
+  const named = readResources(form)
+  if (named.length === 0) return granted
+  const requested = withoutIssuer(catalog, scope, named)
   const foreign = requested.find((one) => !granted.some((resource) => sameResource(resource, one)))
   if (foreign === undefined) return granted.filter((resource) => requested.some((one) => sameResource(resource, one)))
   throw invalidTarget('resource_not_granted', [

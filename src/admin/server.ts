@@ -3,6 +3,7 @@ import { CONSOLE_CLIENT_ID } from '../protocol/client/console.ts'
 import type { RoleInspection } from '../ports/inspection.ts'
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
 import { after, type EpochMs } from '../base/brand.ts'
+import { checkOwnApis } from './doctor/issuer.ts'
 import { checkMail } from './doctor/mail.ts'
 import { checkRoles } from './doctor/roles.ts'
 import { checkBackup } from './doctor/store.ts'
@@ -86,6 +87,10 @@ async function examine(context: TaskContext): Promise<readonly Finding[]> {
     ...checkCredentials(credentials, now),
     ...checkRoles(settings, { roles, providers, consoleDisabledAt: ofConsole?.disabledAt }),
     ...checkMail(undefined, due?.dueAt, now),
+    ...checkOwnApis(
+      context,
+      (await context.apis()).map(({ resource }) => resource),
+    ),
   ]
 }
 

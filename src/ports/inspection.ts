@@ -28,7 +28,8 @@ export interface DatabaseFacts {
   readonly home: FileFacts | ServerFacts
   /** The time of the newest row or, in a file, the time that a server recorded last; undefined in an empty database. */
   readonly time: KnownTime | undefined
-  readonly apis: number
+  /** The identifiers of the declared APIs. */
+  readonly apis: readonly string[]
   /** The issuer whose first server made the store; undefined: none has started yet. */
   readonly issuer: string | undefined
   readonly masterKey: StoredMasterKey

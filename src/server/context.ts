@@ -9,7 +9,7 @@ import { openNodeClock, type NodeClock } from './background/node-clock.ts'
 import { openMailing } from './mailing.ts'
 import { openOutbound, openProviderSignIn } from './outbound.ts'
 import { openStoreWatch, type StoreWatch } from './store-memory.ts'
-import { openStoredSecrets, refuseOtherIssuer, refusePendingRestore, type StoreUser } from './store.ts'
+import { openStoredSecrets, refuseOtherIssuer, refusePendingRestore, warnOfOwnApis, type StoreUser } from './store.ts'
 import type { Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
 import { openPlatform, type Platform } from './platform.ts'
@@ -93,6 +93,7 @@ async function makeContext(
   const storeWatch = openStoreWatch({ store, chains, secrets, logger, path: config.stateFile })
   if (user === 'server') {
     await refuseOtherIssuer(store, config, logger)
+    await warnOfOwnApis(store, config, logger)
     await storeWatch.open(isNew)
   }
   const databaseNow = () => platform.databaseClock(store.ping)

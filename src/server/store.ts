@@ -16,6 +16,7 @@ import type { Log } from './log.ts'
 import type { Store, StoreDriver } from '../ports/store.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import type { Chains } from '../audit/chain.ts'
+import { namesIssuer } from '../protocol/token/resource.ts'
 import { isCompatibleIssuer } from '../protocol/uri/loopback.ts'
 import type { SchemaState } from '../store/migrations.ts'
 import { MASTER_KEY, MASTER_KEY_CHECK } from '../store/settings.ts'
@@ -153,6 +154,16 @@ export async function refuseOtherIssuer(
   throw new Error(
     `This database belongs to the issuer ${known}, and GRANTOR_ISSUER is ${issuer}. If GRANTOR_ISSUER is wrong, correct it. If the address has changed, run: grantor issuer set ${forShell(issuer)}`,
   )
+}
+
+/** Says in the log which APIs get no tokens, because the address of the server is now theirs (threats.md OP-18). */
+export async function warnOfOwnApis(
+  { listApis }: Pick<Store, 'listApis'>,
+  { issuer }: Pick<Config, 'issuer'>,
+  logger: Pick<Log, 'warn'>,
+): Promise<void> {
+  for (const { resource } of await listApis())
+    if (namesIssuer(resource, issuer)) logger.warn({ event: 'api.of-issuer', api: resource })
 }
 
 /**

@@ -120,6 +120,15 @@ for (const [kind, settings] of [
       [wrong.code, wrong.stderr],
       [2, 'grantor: GRANTOR_ISSUER is https://one.acme.test. Set it to the new issuer first.\n'],
     )
+    // OP-18: its tokens would be tokens for the server.
+    const resource = 'https://OTHER.acme.test/'
+    const declared = await runHere(place, ['api', 'create', '--resource', resource], { environment: one })
+    assert.equal(declared.code, 0, declared.stderr)
+    const kept = await runHere(place, set, { environment: other })
+    assert.equal(kept.code, 1)
+    assert.match(kept.stderr, /There is an API https:\/\/OTHER\.acme\.test\/, .*another identifier.*grantor api delete/)
+    await assert.rejects(open(other), /belongs to the issuer/)
+    assert.equal((await runHere(place, ['api', 'delete', resource], { environment: other })).code, 0)
     const { code, stdout, stderr } = await runHere(place, set, { environment: other })
     assert.equal(code, 0, stderr)
     assert.match(stdout, /JWTs name the previous issuer[^]*No user depends on one/)

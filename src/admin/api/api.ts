@@ -4,7 +4,7 @@ import type { EpochMs } from '../../base/brand.ts'
 import { mintApiCredentialId, type ApiCredentialId } from '../../protocol/ids.ts'
 import { chooseStartedKey } from '../../protocol/key-rotation.ts'
 import { chosenClientId, documentClientId } from '../../protocol/client/identifier.ts'
-import { sameResource, slashVariant, type Resource } from '../../protocol/token/resource.ts'
+import { namesIssuer, sameResource, slashVariant, type Resource } from '../../protocol/token/resource.ts'
 import { isIdentityScope, NO_SCOPE, scopeTokens } from '../../protocol/token/scope.ts'
 import { AdminError, conflict, conflictIn, unknown } from '../admin-error.ts'
 import { introduceAlgorithm } from '../key/key.ts'
@@ -239,9 +239,18 @@ export function unknownApi(text: string): AdminError {
  * the issuer.
  */
 function refuseIssuer(resource: Resource, { issuer }: Pick<Context, 'issuer'>): void {
-  if (resource !== issuer) return
+  if (!namesIssuer(resource, issuer)) return
   const why = 'the audience of tokens without a resource: an API needs another identifier.'
   throw conflictIn('resource', `"${resource}" is this server, ${why}`, resource)
+}
+
+/** Checks that no API has the address that the server is to have. @throws AdminError that names the API and says what to do */
+export async function refuseIssuerOfApi({ store }: StoreNeeds<'listApis'>, issuer: string): Promise<void> {
+  const api = (await store.listApis()).find(({ resource }) => namesIssuer(resource, issuer))
+  if (api === undefined) return
+  throw conflict(
+    `There is an API ${api.resource}, which would have the address of the server. Declare it with another identifier, and delete this one: grantor api delete ${forShell(api.resource)}`,
+  )
 }
 
 /** @throws AdminError when a scope is one of the server, is named twice, or requires a user and is for clients without one */

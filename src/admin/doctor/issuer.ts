@@ -1,3 +1,5 @@
+import { forShell } from '../../base/shell.ts'
+import { namesIssuer } from '../../protocol/token/resource.ts'
 import { isLoopbackHost } from '../../protocol/uri/loopback.ts'
 import { failed, ok, warning, type Examination, type Finding, type NetworkChoices } from './finding.ts'
 
@@ -170,8 +172,10 @@ function certificateRemedy(code: string): string {
 /** Only declared APIs can be requested, except from a loopback issuer (decision 0006). */
 function checkApis({ choices, store: { database } }: Examination): readonly Finding[] {
   if (database.kind === 'unusable') return []
-  const count = database.kind === 'opened' ? database.apis : 0
-  if (count > 0) return [ok('apis', `${count} declared.`)]
+  const apis = database.kind === 'opened' ? database.apis : []
+  const own = checkOwnApis(choices, apis)
+  if (own.length > 0) return own
+  if (apis.length > 0) return [ok('apis', `${apis.length} declared.`)]
   if (choices.isLoopbackIssuer) {
     return [ok('apis', 'No API is declared, so any scope and resource can be requested on this machine.')]
   }
@@ -182,4 +186,20 @@ function checkApis({ choices, store: { database } }: Examination): readonly Find
       'Declare one: grantor api create --resource https://api.example.com --scope read="Read your projects"',
     ),
   ]
+}
+
+/** An API that was declared under another issuer may have the address of this one. It gets no tokens (threats.md OP-18). */
+export function checkOwnApis(
+  { issuer }: Pick<NetworkChoices, 'issuer'>,
+  resources: readonly string[],
+): readonly Finding[] {
+  return resources
+    .filter((resource) => namesIssuer(resource, issuer))
+    .map((resource) =>
+      failed(
+        'apis',
+        `The API ${resource} has the address of this server, so it gets no tokens, and no client may name the server as a resource.`,
+        `Declare it with another identifier, and delete this one: grantor api delete ${forShell(resource)}`,
+      ),
+    )
 }

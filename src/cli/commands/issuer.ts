@@ -1,4 +1,5 @@
 import { asAdministrator, COMMAND_LINE } from '../../admin/administrators.ts'
+import { refuseIssuerOfApi } from '../../admin/api/api.ts'
 import { readConfig } from '../../config/config.ts'
 import { withJson } from '../lib/options.ts'
 import { UsageError } from '../lib/failure.ts'
@@ -31,6 +32,7 @@ export const ISSUER_VERBS: readonly AddVerb[] = [
         if (url !== issuer) throw new UsageError(`GRANTOR_ISSUER is ${issuer}. Set it to the new issuer first.`)
         const passkeyOnlyUsers = await withRuntime(terminal, 'refuse', async (context) => {
           const { store, settings } = asAdministrator(context, COMMAND_LINE)
+          await refuseIssuerOfApi({ store }, issuer)
           await store.replaceSetting({ name: 'issuer', value: issuer })
           return store.countPasskeyOnlyUsers({ passwordsCount: settings.passwords === 'on' })
         })

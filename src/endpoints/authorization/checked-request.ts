@@ -11,11 +11,16 @@ import {
   type AuthorizationRequest,
 } from '../../protocol/authorization/request.ts'
 import { identifierOf } from '../../protocol/client/identifier.ts'
-import { sameResource } from '../../protocol/token/resource.ts'
 import { isOpenid, NO_SCOPE, unite } from '../../protocol/token/scope.ts'
 import { checkRedirectUri, redirectUriMatches, type RedirectUri } from '../../protocol/uri/redirect-uri.ts'
 import { readIdTokenHint } from '../openid/id-token.ts'
-import { describeUnknown, findResources, loadScopeCatalog, type ScopeCatalog } from '../token/scope-catalog.ts'
+import {
+  describeUnknown,
+  findResources,
+  loadScopeCatalog,
+  withoutIssuer,
+  type ScopeCatalog,
+} from '../token/scope-catalog.ts'
 import { decideScope } from '../token/scope-decision.ts'
 import type { Fault } from './authorization-error.ts'
 
@@ -46,7 +51,7 @@ export async function checkRequest(
   const onlyUserId = await findOnlyUser(context, client, request.openid)
   if (typeof onlyUserId === 'object') return onlyUserId
   if (!client.metadata.grantTypes.includes('authorization_code')) return NO_CODE
-  const requested = findRequestedAccess(context, await loadScopeCatalog(context), client, request)
+  const requested = findRequestedAccess(await loadScopeCatalog(context), client, request)
   if ('error' in requested) return requested
   if (request.codeChallenge === undefined && !replacesPkce(request, pkce, requested.openid))
     return { error: 'invalid_request', reason: challengeFault(pkce) }
@@ -118,20 +123,18 @@ type AccessRequest = Pick<AuthorizationRequest, 'scope' | 'resources' | 'organiz
 
 /** Returns the access that the code will give: at most what the client registered and the APIs declare (decision 0006). */
 export function findRequestedAccess(
-  { issuer }: Pick<Context, 'issuer'>,
   catalog: ScopeCatalog,
   client: ClientRecord,
   request: AccessRequest,
 ): Omit<RequestedAccess, 'onlyUserId'> | Fault {
   const { idToken, scope: claimed } = request.openid.claims
-  const isLogin = isOpenid(request.scope ?? NO_SCOPE)
-  // A client that may know who the user is can always get a token for the issuer, so naming the issuer adds nothing.
-  const named = isLogin ? request.resources.filter((one) => !sameResource(one, issuer)) : request.resources
+  const asked = request.scope ?? NO_SCOPE
+  const named = withoutIssuer(catalog, asked, request.resources)
   const requested = findResources(catalog, named)
   if (requested === undefined) {
     return { error: 'invalid_target', reason: 'resource_unknown', description: describeUnknown(catalog, named) }
   }
-  const wanted = isLogin ? unite(request.scope ?? NO_SCOPE, claimed) : request.scope
+  const wanted = isOpenid(asked) ? unite(asked, claimed) : request.scope
   const requester = { kind: 'user', client, installed: undefined } as const
   const decision = decideScope(catalog, requester, { scope: wanted, resources: requested })
   if (decision.kind === 'refused') {

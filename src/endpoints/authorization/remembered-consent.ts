@@ -20,7 +20,7 @@ export interface Approver {
   readonly organization: OwnOrganization | undefined
 }
 
-type Needs = Pick<Context, 'apis' | 'notBefore' | 'settings'> & StoreNeeds<'findUser'>
+type Needs = Pick<Context, 'apis' | 'issuer' | 'notBefore' | 'settings'> & StoreNeeds<'findUser'>
 
 /** Returns the key of a stored consent; undefined for clients that must ask each time (decision 0022). */
 export async function consentKey(

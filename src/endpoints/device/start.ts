@@ -66,7 +66,7 @@ async function readAccess(context: Context, client: AuthenticatedClient, params:
   const organization = params.get('org_id')
   const organizationId = organization === undefined ? undefined : parseOrganizationId(organization)
   if (organization !== undefined && organizationId === undefined) throw organizationMismatch(organization)
-  const access = findRequestedAccess(context, await loadScopeCatalog(context), client, {
+  const access = findRequestedAccess(await loadScopeCatalog(context), client, {
     scope: readScope(params),
     resources: readResources(params),
     organizationId,

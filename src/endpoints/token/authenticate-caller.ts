@@ -4,6 +4,7 @@ import type { ApiRecord } from '../../ports/records/api.ts'
 import { readCredentials } from '../../protocol/client/authentication.ts'
 import { invalidClient } from '../../protocol/errors.ts'
 import { matchesCredential } from '../../protocol/secrets.ts'
+import { loadScopeCatalog } from './scope-catalog.ts'
 import { authenticateClient, countFailure, type AuthenticatedClient } from './authenticate-client.ts'
 
 declare const proven: unique symbol
@@ -25,7 +26,7 @@ export type Caller =
 export async function authenticateCaller(context: Context, request: Request): Promise<Caller> {
   const { id, secret, usedBasic } = readCredentials(request.authorization, request.params)
   if (!id.startsWith('gap_')) return { kind: 'client', client: await authenticateClient(context, request) }
-  const api = (await context.apis()).find(({ credentials }) => credentials?.id === id)
+  const api = (await loadScopeCatalog(context)).apis.find(({ credentials }) => credentials?.id === id)
   const isRight = matchesCredential(context.secrets, 'api-secret', secret, api?.credentials?.secretHash)
   if (api === undefined || !isRight) {
     countFailure(context, request.network)

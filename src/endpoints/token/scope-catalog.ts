@@ -4,10 +4,11 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import { acceptsAnyScope } from '../../clients/registration-policy.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { describeSentUri } from '../../protocol/uri/canonical-uri.ts'
-import { sameResource, type Resource } from '../../protocol/token/resource.ts'
+import { namesIssuer, sameResource, type Resource } from '../../protocol/token/resource.ts'
 import {
   IDENTITY_SCOPES,
   isIdentityScope,
+  isOpenid,
   isWithin,
   type IdentityScope,
   type Scope,
@@ -20,6 +21,12 @@ import {
 export interface ScopeCatalog {
   readonly isOpen: boolean
   readonly apis: readonly ApiRecord[]
+  readonly issuer: string
+  /**
+   * Other APIs, which were declared under another issuer, and whose identifier is the issuer now; usually none. They get no tokens, and as
+   * long as there is one, no request may name the issuer: its token would go to that API, which could use it here (threats.md OP-18).
+   */
+  readonly ofIssuer: readonly ApiRecord[]
 }
 
 /**
@@ -43,14 +50,26 @@ export interface ScopeRecipient {
   readonly client: Pick<ClientRecord, 'approvedScope'>
 }
 
-export async function loadScopeCatalog(context: Pick<Context, 'apis' | 'settings'>): Promise<ScopeCatalog> {
-  return scopeCatalogOf(context.settings, await context.apis())
+export async function loadScopeCatalog(context: Pick<Context, 'apis' | 'issuer' | 'settings'>): Promise<ScopeCatalog> {
+  return scopeCatalogOf(context, await context.apis())
 }
 
 /** The same for callers that have read the APIs. */
-export function scopeCatalogOf(settings: Context['settings'], apis: readonly ApiRecord[]): ScopeCatalog {
-  return { isOpen: acceptsAnyScope(settings, apis), apis }
+export function scopeCatalogOf(
+  { issuer, settings }: Pick<Context, 'issuer' | 'settings'>,
+  apis: readonly ApiRecord[],
+): ScopeCatalog {
+  const known = catalogs.get(apis)
+  if (known?.issuer === issuer) return known
+  const ofIssuer = apis.filter(({ resource }) => namesIssuer(resource, issuer))
+  const others = ofIssuer.length === 0 ? apis : apis.filter((api) => !ofIssuer.includes(api))
+  const catalog = { isOpen: acceptsAnyScope(settings, apis), apis: others, issuer, ofIssuer }
+  catalogs.set(apis, catalog)
+  return catalog
 }
+
+/** Catalogs by list of APIs. The list is the same object for a second, so most requests find a catalog here. */
+const catalogs = new WeakMap<readonly ApiRecord[], ScopeCatalog>()
 
 /**
  * Returns the scopes for metadata documents. RFC 8414 §2, RFC 9728 §2. Some clients request all of them, MCP clients for example.
@@ -66,10 +85,28 @@ export function isByDefault({ grantedTo }: Pick<ApiScope, 'grantedTo'>, kind: Sc
   return grantedTo === 'users-and-machines' || (grantedTo === 'users' && kind !== 'machine')
 }
 
+/** Returns the API of a resource; undefined if the server issues no token for it. */
+export function findApi({ apis }: Pick<ScopeCatalog, 'apis'>, requested: string): ApiRecord | undefined {
+  return apis.find(({ resource }) => sameResource(resource, requested))
+}
+
 /** Returns the resource as declared; undefined if the server issues no token for it. */
-export function findResource({ isOpen, apis }: ScopeCatalog, requested: Resource): Resource | undefined {
-  const api = apis.find(({ resource }) => sameResource(resource, requested))
-  return api?.resource ?? (isOpen ? requested : undefined)
+export function findResource(catalog: ScopeCatalog, requested: Resource): Resource | undefined {
+  const isAccepted = catalog.isOpen && !namesIssuer(requested, catalog.issuer)
+  return findApi(catalog, requested)?.resource ?? (isAccepted ? requested : undefined)
+}
+
+/**
+ * Returns the resources that name APIs. A client that may know who the user is can always get a token for the issuer, so naming the issuer
+ * adds nothing. RFC 8707 §2: the same resources are named at both endpoints.
+ */
+export function withoutIssuer(
+  { issuer, ofIssuer }: ScopeCatalog,
+  scope: Scope,
+  requested: readonly Resource[],
+): readonly Resource[] {
+  if (requested.length === 0 || ofIssuer.length > 0 || !isOpenid(scope)) return requested
+  return requested.filter((one) => !namesIssuer(one, issuer))
 }
 
 /** Returns the resources as declared, without duplicates; undefined if the server issues no token for one of them. */

@@ -13,6 +13,7 @@ import {
 import {
   ambiguousAudience,
   consentNeeded,
+  apiOfIssuer,
   nothingRemains,
   type ScopeReason,
   type ScopeRefusal,
@@ -53,6 +54,8 @@ export type ScopeDecision =
  */
 export function decideScope(catalog: ScopeCatalog, requester: Requester, request: ScopeRequest): ScopeDecision {
   const requested = request.scope === NO_SCOPE ? undefined : request.scope
+  const gone = declaringApis({ apis: request.resources.length === 0 ? catalog.ofIssuer : [] }, requested)
+  if (gone.length > 0) return refused(apiOfIssuer(gone.map(identifierOf)))
   const resources = chooseAudience(catalog, requested, request.resources)
   if (resources === undefined) return refused(ambiguousAudience(declaringApis(catalog, requested).map(identifierOf)))
 
@@ -108,7 +111,10 @@ function chooseAudience(
 }
 
 /** Returns the APIs that declare any of these scopes. Identity scopes such as `openid` belong to no API. */
-export function declaringApis({ apis }: ScopeCatalog, requested: Scope | undefined): readonly ApiRecord[] {
+export function declaringApis(
+  { apis }: Pick<ScopeCatalog, 'apis'>,
+  requested: Scope | undefined,
+): readonly ApiRecord[] {
   const tokens = new Set(scopeTokens(requested ?? NO_SCOPE).filter((token) => !isIdentityScope(token)))
   return apis.filter(({ scopes }) => scopes.some(({ name }) => tokens.has(name)))
 }

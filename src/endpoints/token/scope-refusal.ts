@@ -67,6 +67,15 @@ export function ambiguousAudience(apis: readonly string[]): ScopeRefusal {
   }
 }
 
+/** The scopes belong to APIs that are the issuer now, and so get no tokens. */
+export function apiOfIssuer(apis: readonly string[]): ScopeRefusal {
+  return {
+    reason: 'scope_not_allowed',
+    description: `The scopes belong to an API that has the address of this server: ${named(apis, RESPONSE)}.`,
+    details: { apis: named(apis, AUDIT_OF_APIS) },
+  }
+}
+
 /** If an API has no scopes, only a user's consent limits which clients get a token for it. */
 export function consentNeeded(apis: readonly string[]): ScopeRefusal {
   return {

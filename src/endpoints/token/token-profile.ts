@@ -8,7 +8,7 @@ import { sameResource, type Resource } from '../../protocol/token/resource.ts'
 import { unacceptable } from '../../base/validation.ts'
 import type { AuthenticatedClient } from './authenticate-client.ts'
 import { requiresProof } from './proof.ts'
-import type { ScopeCatalog } from './scope-catalog.ts'
+import { findApi, findResource, type ScopeCatalog } from './scope-catalog.ts'
 
 /** The format, the lifetime and the signature of an access token. */
 export interface TokenProfile {
@@ -48,7 +48,7 @@ type TokenHolder = Pick<TokenRequester, 'key'> & { readonly client: TokenRequest
  */
 export function chooseTokenProfile(
   { settings: { lifetimes, signingAlgorithm } }: Pick<Context, 'settings'>,
-  { apis, isOpen }: ScopeCatalog,
+  catalog: ScopeCatalog,
   resources: readonly Resource[],
   requester: TokenHolder,
 ): TokenProfile {
@@ -62,8 +62,8 @@ export function chooseTokenProfile(
   } as const
   if (resources.length === 0) return { ...usual, key: requester.key }
   const wanted = resources.map((requested): WantedProfile => {
-    const tokens = apis.find(({ resource }) => sameResource(resource, requested))?.tokens
-    if (tokens === undefined && !isOpen) throw invalidGrant('resource_gone')
+    const tokens = findApi(catalog, requested)?.tokens
+    if (tokens === undefined && findResource(catalog, requested) === undefined) throw invalidGrant('resource_gone')
     if (tokens === undefined) return usual
     const {
       format,

@@ -21,7 +21,7 @@ import { PATHS } from '../paths.ts'
 import { GRANTS } from './grants/index.ts'
 import { exchangeToken } from './grants/token-exchange.ts'
 import { readProof, requiresProof, verifyProof } from './proof.ts'
-import { findResource } from './scope-catalog.ts'
+import { findApi, loadScopeCatalog } from './scope-catalog.ts'
 
 /**
  * Token endpoint. RFC 6749 §3.2; the specification, "Create OAuth token".
@@ -132,8 +132,8 @@ async function describeResources(
   context: Context,
   { resources }: Pick<AccessTokenFacts, 'resources'>,
 ): Promise<OutcomeEvent['resources']> {
-  const declared = { isOpen: false, apis: await context.apis() }
-  return resources.map((one) => findResource(declared, one) ?? describeUri(one) ?? '')
+  const catalog = await loadScopeCatalog(context)
+  return resources.map((one) => findApi(catalog, one)?.resource ?? describeUri(one) ?? '')
 }
 
 function readGrantType(params: Parameters, offered: readonly GrantType[]): GrantType {

@@ -12,7 +12,7 @@ import { ACR_VALUES, type Acr } from '../../protocol/sign-in/acr.ts'
 import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
 import { USER_CLAIMS } from '../../protocol/openid/user-claims.ts'
-import { ADVERTISED_IDENTITY_SCOPES, advertisedScopes } from '../token/scope-catalog.ts'
+import { ADVERTISED_IDENTITY_SCOPES, advertisedScopes, scopeCatalogOf } from '../token/scope-catalog.ts'
 
 /** Seconds that the document may be cached. Short, so that clients soon find a newly declared scope. */
 const MAX_AGE_SECONDS = 300
@@ -35,7 +35,8 @@ export async function describeServer(
 ): Promise<Reply> {
   const declared = await apis()
   const known = described.get(declared)
-  const description = known?.issuer === issuer ? known : describe(issuer, declared, table, settings)
+  const { apis: served } = scopeCatalogOf({ issuer, settings }, declared)
+  const description = known?.issuer === issuer ? known : describe(issuer, served, table, settings)
   described.set(declared, description)
   return { kind: 'json', status: 200, body: description, maxAgeSeconds: MAX_AGE_SECONDS }
 }

@@ -3,9 +3,8 @@ import type { Reply, Request } from '../../ports/message.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
 import { invalidRequest, OAuthError } from '../../protocol/errors.ts'
 import { PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
-import { sameResource } from '../../protocol/token/resource.ts'
 import { missing, unacceptable } from '../../base/validation.ts'
-import { advertisedScopes } from '../token/scope-catalog.ts'
+import { advertisedScopes, findApi, loadScopeCatalog } from '../token/scope-catalog.ts'
 
 /** Seconds that the document may be cached, as for the server metadata. */
 const MAX_AGE_SECONDS = 300
@@ -18,14 +17,14 @@ const MAX_AGE_SECONDS = 300
  * @throws OAuthError invalid_request, invalid_target
  */
 export async function describeResource(
-  { apis, issuer }: Pick<Context, 'apis' | 'issuer'>,
+  context: Pick<Context, 'apis' | 'issuer' | 'settings'>,
   { query }: Request,
 ): Promise<Reply> {
   const requested = query.get('resource')
   if (requested === undefined) throw invalidRequest('parameter_missing', { problems: [missing('query', 'resource')] })
-  const api = (await apis()).find(({ resource }) => sameResource(resource, requested))
+  const api = findApi(await loadScopeCatalog(context), requested)
   if (api !== undefined)
-    return { kind: 'json', status: 200, body: describe(api, issuer), maxAgeSeconds: MAX_AGE_SECONDS }
+    return { kind: 'json', status: 200, body: describe(api, context.issuer), maxAgeSeconds: MAX_AGE_SECONDS }
   const problems = [unacceptable('query', 'resource', 'No API is declared for this resource.', requested)]
   throw new OAuthError('invalid_target', 'resource_unknown', { status: 404, problems })
 }

@@ -21,6 +21,7 @@ export const AUDIT_EVENTS = Object.keys(AUDIT_EVENT_TEXTS) as readonly AuditEven
 /** Every other event that the log or the label `outcome` of a metric has. */
 export type LogEventName =
   | 'admin.not-listening'
+  | 'api.of-issuer'
   | 'audit.recording-failed'
   | 'authorization.pushed'
   | 'authorization.refused'

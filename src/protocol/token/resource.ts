@@ -42,6 +42,19 @@ export function sameResource(left: string, right: string): boolean {
   return left === right || slashVariant(left) === right
 }
 
+/**
+ * Whether a resource names the issuer, however its URL is spelled: with slashes at the end, in upper case, with the usual port. It holds for
+ * all identifiers of one API or for none, and no API may have such an identifier (threats.md OP-18).
+ */
+export function namesIssuer(resource: string, issuer: string): boolean {
+  return resource === issuer || spellingOf(resource) === spellingOf(issuer)
+}
+
+function spellingOf(text: string): string {
+  const url = URL.parse(text)
+  return url === null ? text : `${url.protocol}//${url.host}${url.pathname.replace(/\/+$/, '')}${url.search}`
+}
+
 /** The same bare origin with or without its slash. Returns undefined for an identifier that is not a bare origin. */
 export function slashVariant(text: string): string | undefined {
   const [, origin, slash] = /^([A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?]+)(\/?)$/.exec(text) ?? []

@@ -58,7 +58,7 @@ const CLOSED_TABLES = `select relname from pg_class join pg_namespace on pg_name
   order by relname`
 
 // Ids are ordered by time, so the last id of each table belongs to its newest row. A chosen id only makes the result earlier.
-const CONTENT = `select (select count(*) from apis) as apis,
+const CONTENT = `select
     (select value from settings where name = '${LAST_BACKUP}') as backed_up_at,
     (select max(at) from (
       select max(created_at) as at from signing_keys
@@ -131,7 +131,7 @@ async function look(
       ? await readContent(client, linkId)
       : {
           time: undefined,
-          apis: 0,
+          apis: [],
           issuer: undefined,
           masterKey: NO_MASTER_KEY,
           backedUpAt: undefined,
@@ -255,10 +255,11 @@ async function readContent(
   linkId: string | undefined,
 ): Promise<Pick<DatabaseFacts, 'time' | 'apis' | 'issuer' | 'masterKey' | 'backedUpAt' | 'closedAt' | 'place'>> {
   const { rows } = await client.query<Row>(CONTENT)
+  const apis = await client.query<Row>('select resource from apis order by resource')
   const row = rows[0] as Row
   return {
     time: noteOfNewestRow((row['newest_row_at'] ?? undefined) as EpochMs | undefined),
-    apis: Number(row['apis']),
+    apis: apis.rows.map(({ resource }) => String(resource)),
     issuer: await runSteps(queryOf(client), findSetting('issuer')),
     masterKey: await runSteps(queryOf(client), masterKeyReads.findMasterKey()),
     backedUpAt: timeOf((row['backed_up_at'] ?? undefined) as string | undefined),

@@ -82,7 +82,7 @@ function readFacts(database: DatabaseSync, path: string, linkId: string | undefi
       ? readTables(database, linkId)
       : {
           time: undefined,
-          apis: 0,
+          apis: [],
           issuer: undefined,
           masterKey: NO_MASTER_KEY,
           backedUpAt: undefined,
@@ -97,10 +97,10 @@ function readTables(
   linkId: string | undefined,
 ): Pick<DatabaseFacts, 'time' | 'apis' | 'issuer' | 'masterKey' | 'backedUpAt' | 'closedAt' | 'place'> {
   const run = openSteps(database)
-  const apis = database.prepare('select count(*) as count from apis').get() as Row
+  const apis = database.prepare('select resource from apis order by resource').all() as Row[]
   return {
     time: knownTime(run(findClockNotes())),
-    apis: apis['count'] as number,
+    apis: apis.map(({ resource }) => String(resource)),
     issuer: run(findSetting('issuer')),
     masterKey: run(masterKeyReads.findMasterKey()),
     backedUpAt: timeOf(run(findSetting(LAST_BACKUP))),

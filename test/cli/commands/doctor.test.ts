@@ -201,7 +201,7 @@ const SOUND: Examination = {
       unknownMigrations: [],
       home: { kind: 'file', freeBytes: 1e12 },
       time: undefined,
-      apis: 1,
+      apis: ['https://api.acme.test'],
       issuer: undefined,
       masterKey: { wrapped: undefined, check: 'check' },
       // Later than the time of every case.
@@ -268,10 +268,21 @@ test('a key that signs for more than twice the rotation time is a warning, unles
 })
 
 test('decision 0006: without an API, the doctor of an issuer that is not loopback says how to declare one', () => {
-  const database = { ...SOUND.store.database, apis: 0 } as Examination['store']['database']
+  const database = { ...SOUND.store.database, apis: [] } as Examination['store']['database']
   const [complaint = '', ...more] = findingsOf({ store: { ...SOUND.store, database } })
   assert.match(complaint, /^apis: .*grantor api create --resource/)
   assert.deepEqual(more, [])
+})
+
+test('OP-18: an API at the address of the server has failed, however it is written', () => {
+  for (const resource of ['https://auth.acme.test', 'https://auth.acme.test/', 'https://AUTH.acme.test:443']) {
+    const database = { ...SOUND.store.database, apis: ['https://api.acme.test', resource] }
+    const store = { ...SOUND.store, database: database as Examination['store']['database'] }
+    const found = diagnose({ ...SOUND, store }).filter(({ check }) => check === 'apis')
+    assert.deepEqual([found.length, found[0]?.verdict], [1, 'failed'])
+    assert.ok(found[0]?.message.startsWith(`The API ${resource} has the address of this server`))
+    assert.equal(found[0]?.remedy?.endsWith(`grantor api delete ${resource}`), true)
+  }
 })
 
 test('contradicting network settings are warnings', () => {

@@ -16,9 +16,13 @@ import {
   postForm,
   refresh,
   registerClient,
+  REDIRECT_URI,
   requestToken,
+  signInAndAllow,
+  VERIFIER,
   type Tokens,
 } from '../../../tools/flow.ts'
+import { credentialsOf } from '../../support/hosts/http-agent.ts'
 import { answerOf, idTokenOf, login, makeClient, openLogin, PROFILE, signIn, tokensOf, userinfo } from './login.ts'
 import { perform, performOnUser } from '../../support/tasks.ts'
 
@@ -118,15 +122,38 @@ test('OP-04: a token for an API has no identity scope and does not open userinfo
     assert.equal((await userinfo(server, own.access_token)).json<{ email: string }>().email, EMAIL)
     const both = await refresh(server, client, own.refresh_token ?? '', { resource, scope: 'openid email read' })
     assert.equal(tokensOf(both).scope, 'read openid email')
-    const mixed = new URLSearchParams([
-      ['grant_type', 'refresh_token'],
-      ['refresh_token', tokensOf(both).refresh_token ?? ''],
-      ['client_id', client.client_id],
-      ['client_secret', client.client_secret ?? ''],
-      ['resource', server.origin],
-      ['resource', resource],
-    ])
-    assert.equal((await postForm(server, '/v2/oauth/token', mixed)).json<{ error: string }>().error, 'invalid_target')
+  }
+})
+
+test('OP-04: the issuer and an API, named in any order, give a token for the API at both endpoints', async (t) => {
+  const server = await openLogin(t)
+  await declareApi(server, JWT_API)
+  knowApis(server)
+  const client = await registerClient(server)
+  for (const resources of [
+    [server.origin, JWT_API],
+    [JWT_API, server.origin],
+    [`${server.origin}/`, JWT_API, server.origin],
+  ]) {
+    const named = resources.map((one) => ['resource', one])
+    const url = `${authorizeUrl(client, { scope: 'openid email read', prompt: 'consent' })}&${new URLSearchParams(named).toString()}`
+    const code = (await signInAndAllow(new PlainBrowser(server), url)).searchParams.get('code') ?? ''
+    const request = async (form: Readonly<Record<string, string>>) =>
+      tokensOf(
+        await postForm(
+          server,
+          '/v2/oauth/token',
+          new URLSearchParams([...Object.entries({ ...credentialsOf(client), ...form }), ...named]),
+        ),
+      )
+    const about = { redirect_uri: REDIRECT_URI, code_verifier: VERIFIER }
+    const first = await request({ grant_type: 'authorization_code', code, ...about })
+    const again = await request({ grant_type: 'refresh_token', refresh_token: first.refresh_token ?? '' })
+    for (const { access_token: token } of [first, again]) {
+      const { aud, scope } = decodeJwt(token)
+      assert.deepEqual([aud, scope], [JWT_API, 'read'])
+      assert.equal((await userinfo(server, token)).statusCode, 401)
+    }
   }
 })
 
@@ -142,6 +169,16 @@ test('OP-04: without resource the API of the scopes is the audience; without ope
   assert.equal(plain.id_token, undefined)
   const issuer = await refresh(server, client, plain.refresh_token ?? '', { resource: server.origin })
   assert.equal(issuer.json<{ error: string }>().error, 'invalid_target')
+  const both = new URLSearchParams([
+    ...Object.entries({
+      ...credentialsOf(client),
+      grant_type: 'refresh_token',
+      refresh_token: plain.refresh_token ?? '',
+    }),
+    ['resource', JWT_API],
+    ['resource', server.origin],
+  ])
+  assert.equal((await postForm(server, '/v2/oauth/token', both)).json<{ error: string }>().error, 'invalid_target')
 })
 
 test('OP-16: userinfo refuses a missing, wrong or insufficient token with the challenge of RFC 6750 §3.1', async (t) => {

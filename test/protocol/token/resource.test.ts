@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  namesIssuer,
   slashVariant,
   parseResource,
   resourcesKey,
@@ -50,6 +51,32 @@ test('two identifiers name the same API if they are equal or differ only in the 
     ['https://api.test', 'https://api.test//', false],
   ]
   for (const [left, right, expected] of cases) assert.equal(sameResource(left, right), expected, `${left} and ${right}`)
+})
+
+test('OP-18: a resource names the issuer in every spelling of its URL, and so do all identifiers of one API', () => {
+  const cases: readonly (readonly [resource: string, issuer: string, expected: boolean])[] = [
+    ['https://auth.test', 'https://auth.test', true],
+    ['https://auth.test/', 'https://auth.test', true],
+    ['https://auth.test//', 'https://auth.test', true],
+    ['HTTPS://AUTH.test', 'https://auth.test', true],
+    ['https://auth.test:443/', 'https://auth.test', true],
+    ['https://auth.test?', 'https://auth.test', true],
+    ['https://auth.test/tenant/', 'https://auth.test/tenant', true],
+    ['https://AUTH.test:443/a/../tenant', 'https://auth.test/tenant', true],
+    ['https://auth.test/Tenant', 'https://auth.test/tenant', false],
+    ['https://auth.test/tenant', 'https://auth.test', false],
+    ['https://auth.test', 'https://auth.test/tenant', false],
+    ['http://auth.test', 'https://auth.test', false],
+    ['https://auth.test:8443', 'https://auth.test', false],
+    ['https://auth.test/?x', 'https://auth.test', false],
+    ['https://auth.test.evil.test', 'https://auth.test', false],
+    ['urn:auth.test', 'https://auth.test', false],
+  ]
+  for (const [resource, issuer, expected] of cases) {
+    assert.equal(namesIssuer(resource, issuer), expected, `${resource} and ${issuer}`)
+    const variant = slashVariant(resource)
+    if (variant !== undefined) assert.equal(namesIssuer(variant, issuer), expected, `${variant} and ${issuer}`)
+  }
 })
 
 test('the variant of a bare origin has or lacks the slash at its end, and other identifiers have no variant', () => {

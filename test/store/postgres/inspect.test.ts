@@ -25,7 +25,7 @@ test('an inspection of PostgreSQL returns its version, settings and connections'
     const facts = await inspectOpened(url)
     assert.deepEqual(
       [facts.appliedMigrations, facts.missingMigrations[0], facts.apis, facts.masterKey.check, facts.time?.agreedAt],
-      [[], '0001-start', 0, undefined, undefined],
+      [[], '0001-start', [], undefined, undefined],
     )
     assert.deepEqual(await execute(url, `select relname from pg_class where relnamespace = 'public'::regnamespace`), [])
   })
@@ -47,7 +47,10 @@ test('an inspection of PostgreSQL returns its version, settings and connections'
     const facts = await inspectOpened(url)
     const { changedSettings, unsafeSettings, isExposed, role, connections } = facts.home as ServerFacts
     assert.deepEqual(facts.missingMigrations, [])
-    assert.deepEqual([facts.apis, facts.masterKey.check, facts.time?.agreedAt], [1, 'a check', 7000])
+    assert.deepEqual(
+      [facts.apis, facts.masterKey.check, facts.time?.agreedAt],
+      [['https://api.acme.test'], 'a check', 7000],
+    )
     assert.deepEqual([changedSettings, unsafeSettings, isExposed, role], [[], [], false, 'grantor'])
     assert.ok(connections.used >= 1 && connections.used < connections.limit)
   })

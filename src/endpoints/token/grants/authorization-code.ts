@@ -45,7 +45,7 @@ export async function authorizationCode(
     context.report({ event: 'code.presented-by-another-client', clientId: client.id })
     throw invalidGrant('code_of_another_client')
   }
-  checkRedirectUri(form, authorization)
+  checkRepeatedRedirectUri(form, authorization)
   checkKey(context, requester, 'code', { bound: authorization.keyThumbprint, userId: approval.userId })
   // The profile was given after the approval.
   if (followsFapi(client) && verifier === undefined) throw invalidGrant('verifier_missing')
@@ -64,7 +64,7 @@ export async function authorizationCode(
  *
  * @throws OAuthError invalid_grant
  */
-function checkRedirectUri(form: Parameters, { codeChallenge, redirectUri }: AuthorizationRecord): void {
+function checkRepeatedRedirectUri(form: Parameters, { codeChallenge, redirectUri }: AuthorizationRecord): void {
   const sent = form.get('redirect_uri')
   if (sent === undefined && codeChallenge === undefined) throw invalidGrant('redirect_uri_missing')
   if (sent !== undefined && sent !== redirectUri) throw invalidGrant('redirect_uri_mismatch')

@@ -36,7 +36,7 @@ export async function clientCredentials(
   // Taken before the first read, so that a revocation during this request also covers this token (threats.md INT-06).
   const now = context.clockCheck.now()
   const delegation = await findDelegation(context, client, form, now)
-  const catalog = scopeCatalogOf(context.settings, await context.apis())
+  const catalog = scopeCatalogOf(context, await context.apis())
   const { organizationId, userId, scope: installed } = delegation
   const request = { resources: chooseResources(catalog, form), scope: readScope(form) }
   const decision = decideScope(catalog, { kind: 'machine', client, installed }, request)

@@ -13,7 +13,7 @@ import {
 } from '../../../protocol/errors.ts'
 import type { Parameters } from '../../../base/message.ts'
 import { parseResources, sameResource, type Resource } from '../../../protocol/token/resource.ts'
-import { isIdentityScope, isOpenid, narrow, NO_SCOPE, parseScope, type Scope } from '../../../protocol/token/scope.ts'
+import { isIdentityScope, narrow, NO_SCOPE, parseScope, type Scope } from '../../../protocol/token/scope.ts'
 import { unacceptable } from '../../../base/validation.ts'
 import type { InvalidPrincipal, Principals } from '../../../tokens/invalid-principal.ts'
 import type { UserId } from '../../../protocol/ids.ts'
@@ -24,6 +24,7 @@ import {
   declaredSince,
   givenBy,
   givesIdentity,
+  withoutIssuer,
   type ScopeCatalog,
   type ScopeRecipient,
 } from '../scope-catalog.ts'
@@ -69,19 +70,19 @@ export function readScope(form: Parameters): Scope | undefined {
 
 /**
  * Returns the resources of a token: the requested ones in the order of the grant, or all of the grant. RFC 8707 §2.2. A client that
- * may know who the user is can ask for a token for the issuer, whose userinfo endpoint accepts no other; it names no other
- * resource.
+ * may know who the user is can ask for a token for the issuer, whose userinfo endpoint accepts no other; beside an API it may name the
+ * issuer without effect, as in its authorization request.
  *
  * @throws OAuthError invalid_target
  */
 export function narrowResources(
+  catalog: ScopeCatalog,
   { scope, resources: granted }: Pick<GrantRecord, 'scope' | 'resources'>,
   form: Parameters,
-  issuer: string,
 ): readonly Resource[] {
-  const requested = readResources(form)
-  if (requested.length === 0) return granted
-  if (isOpenid(scope) && requested.every((one) => sameResource(one, issuer))) return []
+  const named = readResources(form)
+  if (named.length === 0) return granted
+  const requested = withoutIssuer(catalog, scope, named)
   const foreign = requested.find((one) => !granted.some((resource) => sameResource(resource, one)))
   if (foreign === undefined) return granted.filter((resource) => requested.some((one) => sameResource(resource, one)))
   throw invalidTarget('resource_not_granted', [

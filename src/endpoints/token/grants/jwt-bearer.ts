@@ -30,7 +30,7 @@ import {
   rememberAssertionUntil,
   type IdentityAssertion,
 } from '../../../protocol/token/identity-assertion.ts'
-import { sameResource, type Resource } from '../../../protocol/token/resource.ts'
+import type { Resource } from '../../../protocol/token/resource.ts'
 import {
   intersect,
   isIdentityScope,
@@ -44,7 +44,7 @@ import { findApplicationSubject } from '../../../users/application-subject.ts'
 import { isOfAnotherProvider, usableProviders } from '../../../users/provider-routing.ts'
 import { countFailure } from '../authenticate-client.ts'
 import { issueGrantToken } from '../issue-tokens.ts'
-import { loadScopeCatalog, type ScopeCatalog } from '../scope-catalog.ts'
+import { findApi, loadScopeCatalog, type ScopeCatalog } from '../scope-catalog.ts'
 import { decideScope } from '../scope-decision.ts'
 import { nothingRemains, scopeError } from '../scope-refusal.ts'
 import { chooseTokenProfile, type TokenProfile, type TokenRequester } from '../token-profile.ts'
@@ -204,7 +204,7 @@ function requireResource(
 ): Resource {
   const offered = provider.settings.assertionApis
   const chosen = chooseAssertedResource(assertion, readResources(form), offered)
-  const api = chosen === undefined ? undefined : catalog.apis.find(({ resource }) => sameResource(resource, chosen))
+  const api = chosen === undefined ? undefined : findApi(catalog, chosen)
   if (api !== undefined) return api.resource
   const received = { assertion: assertion.claims['resource'], request: form.get('resource') }
   throw refusal(context, requester, 'assertion_resource', provider, compared(offered, received))

@@ -58,8 +58,8 @@ export async function redeemApproval(
   const { client } = requester
   const { authorization, approval, now } = approved
   checkOwner(form, approval)
-  const resources = narrowResources(authorization, form, context.issuer)
-  const catalog = scopeCatalogOf(context.settings, await context.apis())
+  const catalog = scopeCatalogOf(context, await context.apis())
+  const resources = narrowResources(catalog, authorization, form)
   const profile = chooseTokenProfile(context, catalog, resources, requester)
   requireGrantKey(catalog, authorization.resources, requester)
   if (authorization.openid !== undefined) await context.keys.ensureIdTokenKey(idTokenAlgorithmOf(client))

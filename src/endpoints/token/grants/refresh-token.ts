@@ -48,10 +48,10 @@ export async function refreshToken(
   checkKey(context, requester, 'refresh-token', { bound: boundKeyOf(grant, opened), userId: grant.userId })
   requireLiveFamily(grant, now)
   requireLive(await findInvalidPrincipal(context, principalsOf(client, grant), grant.createdAt), grant.userId)
-  const catalog = scopeCatalogOf(context.settings, await context.apis())
+  const catalog = scopeCatalogOf(context, await context.apis())
   requireDeclaredResources(catalog, grant)
   checkOwner(form, grant)
-  const resources = narrowResources(grant, form, context.issuer)
+  const resources = narrowResources(catalog, grant, form)
   const granted = { scope: scopeFor(catalog, client, grant, resources, grant.createdAt), resources }
   const scope = narrowScope(context, catalog, grant, granted, form)
   const profile = chooseTokenProfile(context, catalog, resources, requester)

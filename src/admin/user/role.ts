@@ -48,13 +48,13 @@ const LISTED_ROLE = ROLE_DOCUMENT.extend({
 
 export type ListedRoleDocument = z.output<typeof LISTED_ROLE>
 
-export function describeRole({ userId, access, organizationId, isLoopbackOnly, createdAt }: RoleRecord): RoleDocument {
+export function describeRole({ userId, access, organizationId, isLoopbackOnly, setAt }: RoleRecord): RoleDocument {
   return {
     user_id: userId,
     access,
     organization_id: organizationId ?? null,
     loopback_only: isLoopbackOnly,
-    set_at: iso(createdAt),
+    set_at: iso(setAt),
   }
 }
 
@@ -123,7 +123,7 @@ export const ROLE_TASKS: readonly Task[] = [
       const { isLoopbackOnly: isTrial } = context.administrator
       if (!isLoopbackOnly) requireLasting(context.administrator, 'set a role that counts elsewhere too')
       if (organizationId !== undefined) await requireOrganization(context, organizationId)
-      const role = { userId, access, organizationId, isLoopbackOnly, createdAt: context.clock() }
+      const role = { userId, access, organizationId, isLoopbackOnly, setAt: context.clock() }
       const outcome = await context.store.setRole({ ...role, isTrial })
       if (outcome === 'unknown') throw noSuchUser(userId)
       if (outcome === 'role-lasts') throw roleOutlivesTrial()

@@ -297,7 +297,7 @@ export const USER_TASKS: readonly Task[] = [
     output: LINK_DOCUMENT,
     async run(context, { user_id, send }) {
       // The store refuses a link for a role that came later, of which the administrator does not know (threats.md LNK-07).
-      const roleSince = (await context.store.findRole(user_id))?.createdAt
+      const roleSince = (await context.store.findRole(user_id))?.setAt
       const order = { ...context.administrator, roleSince }
       const { address, user, purpose, expiresAt } = send
         ? { ...(await sendLink(context, user_id, order)), address: null }

@@ -16,7 +16,7 @@ import { DISPLAY_TEXT_FORM, DISPLAY_TEXT_LIMIT } from '../base/display-text.ts'
 import {
   CHOSEN_ID_FORM,
   isChosenId,
-  ORDERED_ID,
+  ORDERED_ID_FORM,
   ORGANIZATION_ID_FORM,
   parseAdminCredentialId,
   parseGrantId,
@@ -85,25 +85,28 @@ export const GIVEN_SECRET = z
   })
   .meta({ format: 'password', examples: ['2b7e151628aed2a6abf7158809cf4f3c'] })
   .describe('The secret that the client has already. It is never shown.')
-export const GRANT_ID = parsed(parseGrantId, ORDERED_ID, 'This is not the id of a grant.', ORDERED_EXAMPLE).describe(
-  'The id of the grant.',
-)
+export const GRANT_ID = parsed(
+  parseGrantId,
+  ORDERED_ID_FORM,
+  'This is not the id of a grant.',
+  ORDERED_EXAMPLE,
+).describe('The id of the grant.')
 export const SESSION_ID = parsed(
   parseSessionId,
-  ORDERED_ID,
+  ORDERED_ID_FORM,
   'This is not the id of a session.',
   ORDERED_EXAMPLE,
 ).describe('The id of the session; not the cookie.')
 export const ADMIN_CREDENTIAL_ID = parsed(
   parseAdminCredentialId,
-  ORDERED_ID,
+  ORDERED_ID_FORM,
   "This is not the id of an administrator's credentials.",
   ORDERED_EXAMPLE,
 ).describe('The id of the credentials; not the token.')
 
 export const INITIAL_TOKEN_ID = parsed(
   parseInitialTokenId,
-  ORDERED_ID,
+  ORDERED_ID_FORM,
   'This is not the id of an initial access token.',
   ORDERED_EXAMPLE,
 ).describe('The id of the initial access token; not the token.')

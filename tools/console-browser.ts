@@ -112,8 +112,8 @@ export async function giveRole(
 ): Promise<UserId> {
   const user = await context.store.findUserByEmail(email)
   assert.ok(user)
-  const createdAt = context.clock()
-  await context.store.setRole({ userId: user.id, access, organizationId, isLoopbackOnly: false, createdAt })
+  const setAt = context.clock()
+  await context.store.setRole({ userId: user.id, access, organizationId, isLoopbackOnly: false, setAt })
   return user.id
 }
 

@@ -16,7 +16,7 @@ export const ADMINISTRATION_RACES: Readonly<Record<string, Race>> = {
   'a link and the removal of the role of its maker': (nodes) =>
     makeAndEnd(nodes, (store, { userId }) => perform(store, 'removeRole', { userId })),
   'a link and another role of its maker': (nodes) =>
-    makeAndEnd(nodes, (store, role) => perform(store, 'setRole', { ...role, createdAt: after(now(), HOUR_MS) })),
+    makeAndEnd(nodes, (store, role) => perform(store, 'setRole', { ...role, setAt: after(now(), HOUR_MS) })),
   'a link and the end of the account of its maker': (nodes) =>
     makeAndEnd(nodes, (store, { userId: id }) => perform(store, 'disableUser', { id, now: now() })),
   'a link and the deletion of its maker': (nodes) =>
@@ -95,7 +95,7 @@ async function makeAndEnd(
   const maker = await aUser(one)
   const role = aRole(maker.id)
   await perform(one, 'setRole', role)
-  const madeBy = { userId: maker.id, roleSince: role.createdAt, notBefore: maker.notBefore }
+  const madeBy = { userId: maker.id, roleSince: role.setAt, notBefore: maker.notBefore }
   return useAndEnd(one, { madeBy }, () => end(other, role))
 }
 
@@ -142,7 +142,7 @@ export function anOrganization(): OrganizationRecord {
 }
 
 function aRole(userId: UserId, organizationId?: OrganizationId): RoleRecord {
-  return { userId, access: 'write', organizationId, isLoopbackOnly: false, createdAt: now() }
+  return { userId, access: 'write', organizationId, isLoopbackOnly: false, setAt: now() }
 }
 
 function aCredential(id: AdminCredentialId): AdminCredentialRecord {

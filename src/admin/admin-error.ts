@@ -22,6 +22,11 @@ export function unknown(message: string): AdminError {
   return new AdminError(message, 'unknown')
 }
 
+/** It is here because the check of the credentials must not load the tasks of organizations. */
+export function noSuchOrganization(id: string): AdminError {
+  return unknown(`There is no organization ${id}. See "grantor org list".`)
+}
+
 /** The record exists already, or was changed at the same time. `problems`: by default the message is about all of the input. */
 export function conflict(message: string, problems: readonly Problem[] = []): AdminError {
   return new AdminError(message, 'conflict', problems)

@@ -38,10 +38,10 @@ export function requireLasting({ isLoopbackOnly }: Pick<Administrator, 'isLoopba
 }
 
 /**
- * The same for an account whose role counts elsewhere too: who gets into it, or changes its role, has or ends what outlives the trial. Only
- * the store knows the role that the user has when it is changed.
+ * The error for a change of an account whose role also counts outside the trial: the trial administrator could take that role over, or end
+ * it. The store decides, because the role may change meanwhile.
  */
-export function roleLasts(): AdminError {
+export function roleOutlivesTrial(): AdminError {
   return outlivesTrial('change the account or the role of a person whose role counts elsewhere too')
 }
 

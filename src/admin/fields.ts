@@ -16,7 +16,7 @@ import { DISPLAY_TEXT_FORM, DISPLAY_TEXT_LIMIT } from '../base/display-text.ts'
 import {
   CHOSEN_ID_FORM,
   isChosenId,
-  ORDERED_ID,
+  ORDERED_ID_FORM,
   ORGANIZATION_ID_FORM,
   parseAdminCredentialId,
   parseGrantId,
@@ -27,7 +27,7 @@ import {
   USER_ID_FORM,
 } from '../protocol/ids.ts'
 import { parseResource, type Resource } from '../protocol/token/resource.ts'
-import { parseScope } from '../protocol/token/scope.ts'
+import { parseScope, SCOPE_FORM, SCOPE_TOKEN_FORM } from '../protocol/token/scope.ts'
 import { LIST_LIMIT } from './page.ts'
 
 /**
@@ -85,25 +85,28 @@ export const GIVEN_SECRET = z
   })
   .meta({ format: 'password', examples: ['2b7e151628aed2a6abf7158809cf4f3c'] })
   .describe('The secret that the client has already. It is never shown.')
-export const GRANT_ID = parsed(parseGrantId, ORDERED_ID, 'This is not the id of a grant.', ORDERED_EXAMPLE).describe(
-  'The id of the grant.',
-)
+export const GRANT_ID = parsed(
+  parseGrantId,
+  ORDERED_ID_FORM,
+  'This is not the id of a grant.',
+  ORDERED_EXAMPLE,
+).describe('The id of the grant.')
 export const SESSION_ID = parsed(
   parseSessionId,
-  ORDERED_ID,
+  ORDERED_ID_FORM,
   'This is not the id of a session.',
   ORDERED_EXAMPLE,
 ).describe('The id of the session; not the cookie.')
 export const ADMIN_CREDENTIAL_ID = parsed(
   parseAdminCredentialId,
-  ORDERED_ID,
+  ORDERED_ID_FORM,
   "This is not the id of an administrator's credentials.",
   ORDERED_EXAMPLE,
 ).describe('The id of the credentials; not the token.')
 
 export const INITIAL_TOKEN_ID = parsed(
   parseInitialTokenId,
-  ORDERED_ID,
+  ORDERED_ID_FORM,
   'This is not the id of an initial access token.',
   ORDERED_EXAMPLE,
 ).describe('The id of the initial access token; not the token.')
@@ -111,8 +114,6 @@ export const INITIAL_TOKEN_ID = parsed(
 /** Characters; what `parseResource` takes. */
 const RESOURCE_LIMIT = 2048
 
-/** At most 100 names (RFC 6749 §3.3). The empty text is a scope too. */
-const SCOPE_FORM = /^ *(?:[\x21\x23-\x5b\x5d-\x7e]+(?: +|$)){0,100}$/
 export const SCOPE = parsed(
   parseScope,
   SCOPE_FORM,
@@ -123,7 +124,7 @@ export const SCOPE = parsed(
 /** The name of one scope. */
 export const SCOPE_NAME = z
   .string()
-  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, { error: 'The name of a scope has no spaces, quotes or backslashes.' })
+  .regex(SCOPE_TOKEN_FORM, { error: 'The name of a scope has no spaces, quotes or backslashes.' })
   .meta({ examples: ['projects:read'] })
 
 /** A name or a sentence that a page shows. */
@@ -213,7 +214,7 @@ export const LIMIT = z
   .default(LIST_LIMIT.usual)
   .describe(`At most this many rows, up to ${LIST_LIMIT.most}.`)
 
-/** A member of an answer that may be absent. */
+/** A time in an answer; null: it has not happened. */
 export const ISO_OR_NULL = z.iso.datetime().nullable()
 export const ISO = z.iso.datetime()
 /** Where the next page starts: the `before` to ask it with; null on the last one. */

@@ -73,12 +73,12 @@ export function describeTasks(version: string): Json {
     paths,
     components: {
       securitySchemes: {
-        admin: {
-          type: 'http',
-          scheme: 'bearer',
-          description:
-            'Every request has the header `Authorization: Bearer gad_…`, with the token of "grantor admin create": read or write, for the server or for one organization.',
-        },
+        admin: bearerOf(
+          'The header `Authorization: Bearer gad_…`, with the token of "grantor admin create": read or write, for the server or for one organization.',
+        ),
+        delegate: bearerOf(
+          'The header `Authorization: Bearer gde_…`, with the token of "grantor delegate create-credentials".',
+        ),
       },
       responses: Object.fromEntries(
         Object.entries(REFUSALS).map(([status, refusal]) => [
@@ -103,6 +103,7 @@ function operationOf(task: Task, schemas: Record<string, unknown>): Json {
     operationId: task.name,
     summary: task.summary,
     description: `Needs credentials with ${task.access} access.`,
+    ...(task.access === 'delegate' ? { security: [{ delegate: [] }] } : {}),
     tags: [nounOf(task)],
     parameters: members
       .filter((member) => placeOf(task, member) !== 'body')
@@ -186,6 +187,10 @@ function withoutDefinitions(schema: Json, schemas: Record<string, unknown>): Jso
   if (typeof id !== 'string') return rest
   schemas[id] ??= rest
   return { $ref: `#/components/schemas/${id}` }
+}
+
+function bearerOf(description: string): Json {
+  return { type: 'http', scheme: 'bearer', description }
 }
 
 function jsonOf(schema: Json): Json {

@@ -1,10 +1,10 @@
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context, Settings, StoreNeeds } from '../ports/context.ts'
 import type { Sweep, SweepPlace, Swept } from '../ports/operations/server.ts'
 import { FIGURE_SPAN_NAMES, FIGURE_SPANS, FIGURES_LEFT_MS, type FigureSpan } from '../ports/records/figures.ts'
-import { oldestAuthorization, oldestCode } from '../tokens/revocation-cutoff.ts'
+import { oldestCode } from '../tokens/revocation-cutoff.ts'
 import { chainStart } from '../protocol/audit/audit-link.ts'
 import { after, type EpochMs } from '../base/brand.ts'
-import { REVOCATION_MARGIN_MS } from '../base/clock.ts'
+import { CLOCK_MARGIN_MS, REVOCATION_MARGIN_MS } from '../base/clock.ts'
 
 /** The maximum number of rows of each kind in one slice, which takes the store a few milliseconds. */
 const SLICE = 200
@@ -84,6 +84,11 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
     ) as Sweep['figuresBefore'],
     figuresLeftBefore: after(now, -FIGURES_LEFT_MS),
   })
+}
+
+/** An authorization that started earlier has expired on every node, and its code too, unless it is that of a device. */
+function oldestAuthorization({ lifetimes: { authorization, code } }: Settings, now: EpochMs): EpochMs {
+  return after(now, -(authorization + code) * 1000 - CLOCK_MARGIN_MS)
 }
 
 /**

@@ -5,6 +5,12 @@ import type { EpochMs } from './brand.ts'
  * with its own clock, so a larger difference would make tokens expire too late or too early.
  */
 export const CLOCK_TOLERANCE_MS = 2000
+/**
+ * How much longer ago than its lifetimes allow a login may have started whose code is redeemed now. Many times the tolerance: two clocks may
+ * differ by twice that, and a redemption that began in time may be committed later. One login too many that is looked at costs a read, and
+ * one too few would outlive a revocation.
+ */
+export const CLOCK_MARGIN_MS = 60_000
 const DAY_MS = 24 * 60 * 60 * 1000
 /** How long a node may be stopped or suspended before the operator must confirm its clock. */
 const PAUSE_LIMIT_MS = 100 * DAY_MS

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
-import { AdminError } from '../admin/admin-error.ts'
+import { AdminError, noSuchOrganization } from '../admin/admin-error.ts'
+import { noSuchProvider } from '../admin/provider/provider.ts'
 import { atTimeOfDatabase } from '../admin/run-task.ts'
 import type { TaskContext } from '../admin/task.ts'
 import { noteForeignHashes } from '../maintenance/foreign-hashes.ts'
@@ -120,12 +121,10 @@ async function openPlace(
 ): Promise<UserPlace> {
   const providers = await context.store.listProviders()
   const unknown = [...chosen.values()].find((id) => id !== APPLICATION && !providers.some((one) => one.id === id))
-  if (unknown !== undefined)
-    throw new AdminError(`There is no provider ${unknown}. See "grantor provider list".`, 'unknown')
+  if (unknown !== undefined) throw noSuchProvider(unknown)
   const organizations = organizationId === undefined ? [] : [organizationId as OrganizationId]
   for (const id of organizations)
-    if ((await context.store.findOrganization(id)) === undefined)
-      throw new AdminError(`There is no organization ${id}. See "grantor org list".`, 'unknown')
+    if ((await context.store.findOrganization(id)) === undefined) throw noSuchOrganization(id)
   return {
     context,
     system: system.verb,

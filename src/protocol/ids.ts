@@ -29,9 +29,15 @@ export type AdminCredentialId = Brand<string, 'AdminCredentialId'>
 /** A source of unpredictable bytes. It is a parameter, so that tests can seed it. */
 export type Random = (bytes: number) => Buffer
 
-/** Length of a time-ordered id: 12 hex digits of milliseconds and 22 base64url characters of 128 random bits. */
-export const ID_LENGTH = 34
+/** The hex digits of milliseconds with which a time-ordered id begins. */
 const TIME_LENGTH = 12
+/** The base64url characters of 128 random bits, with which it ends. */
+const RANDOM_LENGTH = 22
+/** The length of a time-ordered id. */
+export const ID_LENGTH = TIME_LENGTH + RANDOM_LENGTH
+const ORDERED = `[0-9a-f]{${TIME_LENGTH}}[A-Za-z0-9_-]{${RANDOM_LENGTH}}`
+/** The syntax of time-ordered ids; OpenAPI documents it too. */
+export const ORDERED_ID_FORM = new RegExp(`^${ORDERED}$`)
 
 /**
  * Makes a time-ordered id (decision 0003): 48 bits of milliseconds, then 128 random bits. New rows are appended at the end
@@ -111,7 +117,7 @@ export function mintOrganizationId(now: EpochMs, random: Random): OrganizationId
 
 /** The key of an opaque access token: its expiry time, so that sweeps delete from the start of the index, and its own part. */
 export function opaqueTokenId(expiresAt: EpochMs, own: string): OpaqueTokenId {
-  return (expiresAt.toString(16).padStart(12, '0') + own.slice(0, 22)) as OpaqueTokenId
+  return (expiresAt.toString(16).padStart(TIME_LENGTH, '0') + own.slice(0, RANDOM_LENGTH)) as OpaqueTokenId
 }
 
 export function mintAdminCredentialId(now: EpochMs, random: Random): AdminCredentialId {
@@ -132,7 +138,7 @@ export function sessionOfInteraction(id: InteractionId): SessionId {
   return id as string as SessionId
 }
 
-/** The interaction from whose answer a session followed, if it did. */
+/** The interaction from whose answer a session followed. Of any other session the result names none. */
 export function interactionOfSession(id: SessionId): InteractionId {
   return id as string as InteractionId
 }
@@ -141,16 +147,13 @@ export function mintInitialTokenId(now: EpochMs, random: Random): InitialTokenId
   return mintOrderedId(now, random) as InitialTokenId
 }
 
-/** The syntax of time-ordered ids; OpenAPI documents it too. */
-export const ORDERED_ID = /^[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
-
 /** Returns undefined if the text does not have the syntax of an authorization id. */
 export function parseAuthorizationId(text: string): AuthorizationId | undefined {
-  return ORDERED_ID.test(text) ? (text as AuthorizationId) : undefined
+  return ORDERED_ID_FORM.test(text) ? (text as AuthorizationId) : undefined
 }
 
 /** The ids of the records of clients: registered ones, and those whose `client_id` is another text (client/identifier.ts). */
-export const CLIENT_ID_FORM = /^(gci|gcd|gcc)_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
+export const CLIENT_ID_FORM = new RegExp(`^(gci|gcd|gcc)_${ORDERED}$`)
 
 /** Returns undefined if the text does not have the syntax of a client id. Only the store knows whether the client exists. */
 export function parseClientId(text: string): ClientId | undefined {
@@ -176,7 +179,7 @@ const CHOSEN_FORM = chosenForm('.~|:=-', 64)
  * The audit names the actor by the id of a user, so an id of a user must not be that of another actor. `none` is what the consent page sends
  * for "without an organization".
  */
-const RESERVED = /^(?:command-line|library|none|[0-9a-f]{12}[A-Za-z0-9_-]{22})$/
+const RESERVED = new RegExp(`^(?:command-line|library|none|${ORDERED})$`)
 
 /** What an id that the operator chooses for a user or an organization looks like. */
 export const CHOSEN_ID_FORM = new RegExp(`^${CHOSEN_FORM}$`)
@@ -186,14 +189,14 @@ export function isChosenId(text: string): boolean {
   return CHOSEN_ID_FORM.test(text) && !RESERVED.test(text)
 }
 
-export const USER_ID_FORM = new RegExp(`^(?:gus_[0-9a-f]{12}[A-Za-z0-9_-]{22}|${CHOSEN_FORM})$`)
+export const USER_ID_FORM = new RegExp(`^(?:gus_${ORDERED}|${CHOSEN_FORM})$`)
 
 /** Returns undefined if the text does not have the syntax of a user id. */
 export function parseUserId(text: string): UserId | undefined {
   return USER_ID_FORM.test(text) && !RESERVED.test(text) ? (text as UserId) : undefined
 }
 
-export const ORGANIZATION_ID_FORM = new RegExp(`^(?:gor_[0-9a-f]{12}[A-Za-z0-9_-]{22}|${CHOSEN_FORM})$`)
+export const ORGANIZATION_ID_FORM = new RegExp(`^(?:gor_${ORDERED}|${CHOSEN_FORM})$`)
 
 /** Returns undefined if the text does not have the syntax of an organization id. */
 export function parseOrganizationId(text: string): OrganizationId | undefined {
@@ -202,20 +205,20 @@ export function parseOrganizationId(text: string): OrganizationId | undefined {
 
 /** Returns undefined if the text does not have the syntax of a grant id. */
 export function parseGrantId(text: string): GrantId | undefined {
-  return ORDERED_ID.test(text) ? (text as GrantId) : undefined
+  return ORDERED_ID_FORM.test(text) ? (text as GrantId) : undefined
 }
 
 /** Returns undefined if the text does not have the syntax of a session id. */
 export function parseSessionId(text: string): SessionId | undefined {
-  return ORDERED_ID.test(text) ? (text as SessionId) : undefined
+  return ORDERED_ID_FORM.test(text) ? (text as SessionId) : undefined
 }
 
 /** Returns undefined if the text does not have the syntax of an id of administrator credentials. */
 export function parseAdminCredentialId(text: string): AdminCredentialId | undefined {
-  return ORDERED_ID.test(text) ? (text as AdminCredentialId) : undefined
+  return ORDERED_ID_FORM.test(text) ? (text as AdminCredentialId) : undefined
 }
 
 /** Returns undefined if the text does not have the syntax of an id of an initial access token. */
 export function parseInitialTokenId(text: string): InitialTokenId | undefined {
-  return ORDERED_ID.test(text) ? (text as InitialTokenId) : undefined
+  return ORDERED_ID_FORM.test(text) ? (text as InitialTokenId) : undefined
 }

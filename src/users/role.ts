@@ -26,7 +26,7 @@ export async function isMakerThere(
   if (madeBy === undefined) return true
   const { userId, roleSince, notBefore } = madeBy
   const [role, user] = await Promise.all([store.findRole(userId), store.findUser(userId)])
-  if (role?.createdAt !== roleSince || !roleCounts(role, settings)) return false
+  if (role?.setAt !== roleSince || !roleCounts(role, settings)) return false
   return user?.notBefore === notBefore && user.disabledAt === undefined
 }
 

@@ -117,7 +117,7 @@ test('CON-01: people with a role find the console, from the account and from a l
     const role = await server.context.store.findRole(id)
     const { address: link } = await createLink(server.context, id, {
       ...COMMAND_LINE,
-      roleSince: role?.createdAt,
+      roleSince: role?.setAt,
     })
     const other = new PlainBrowser(server)
     const password = 'four other words, please'

@@ -292,7 +292,7 @@ test('CON-17: an issuer on the network needs two factors, and the account must s
     access: 'write',
     organizationId: undefined,
     isLoopbackOnly: true,
-    createdAt: strict.context.clock(),
+    setAt: strict.context.clock(),
   })
   const trial = new ConsoleBrowser(hosted)
   const asked = await trial.comeBack(await trial.console.get('/console/clients'), {

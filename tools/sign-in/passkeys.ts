@@ -78,7 +78,7 @@ export async function givePasskey(
     isMailed: false,
     madeBy: undefined,
     madeWith: undefined,
-    roleSince: (await context.store.findRole(userId))?.createdAt,
+    roleSince: (await context.store.findRole(userId))?.setAt,
     ...lifetime,
     mails: [],
   } as const

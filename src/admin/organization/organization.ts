@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { StoreNeeds } from '../../ports/context.ts'
 import type { OrganizationRecord } from '../../ports/records/organization.ts'
 import { mintOrganizationId, type OrganizationId } from '../../protocol/ids.ts'
-import { conflict, unknown, type AdminError } from '../admin-error.ts'
+import { conflict, noSuchOrganization } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
 import {
   CHOSEN_ORGANIZATION_ID,
@@ -159,8 +159,4 @@ export async function requireOrganization(
   const organization = await store.findOrganization(id)
   if (organization === undefined) throw noSuchOrganization(id)
   return organization
-}
-
-function noSuchOrganization(id: OrganizationId): AdminError {
-  return unknown(`There is no organization ${id}. See "grantor org list".`)
 }

@@ -9,7 +9,7 @@ import { isMailAddress } from '../../protocol/sign-in/mail-address.ts'
 import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
 import { parseAdminCredentialId } from '../../protocol/ids.ts'
 import { conflict } from '../admin-error.ts'
-import { COMMAND_LINE, roleLasts } from '../administrators.ts'
+import { COMMAND_LINE, roleOutlivesTrial } from '../administrators.ts'
 import { ISO } from '../fields.ts'
 import type { Administrator } from '../task.ts'
 import { languageOf, mailLink } from '../../users/mails.ts'
@@ -127,7 +127,7 @@ function recordOf({ clock }: Pick<Context, 'clock'>, { user, purpose, expiresAt 
 async function storeLink({ store }: Needs, { user }: NewLink, link: Input<'createLink'>): Promise<void> {
   const outcome = await store.createLink(link)
   if (outcome === 'created') return
-  if (outcome === 'role-lasts') throw roleLasts()
+  if (outcome === 'role-lasts') throw roleOutlivesTrial()
   throw conflict(
     `${user.email} is disabled, or was changed meanwhile. See "grantor user show" and "grantor user enable".`,
   )

@@ -60,7 +60,7 @@ export async function authenticateRole(context: Needs, grantId: GrantId): Promis
   // The second check may read the user from a cache. It can only end the access; the first one has read the record.
   if (!isLiveSince(user, grant.createdAt) || (await findGrantReason(context, client, grant, clock())) !== undefined)
     return { kind: 'ended' }
-  if (!(await isStillSignedIn(context, grant)) || (role?.createdAt ?? 0) > grant.createdAt) return { kind: 'ended' }
+  if (!(await isStillSignedIn(context, grant)) || (role?.setAt ?? 0) > grant.createdAt) return { kind: 'ended' }
   const holder = { grantId, user, authenticatedAt: grant.stated?.at }
   const { isLoopbackIssuer } = context.settings
   const hasEnded = organizationId !== undefined && (organization === undefined || organization.disabledAt !== undefined)
@@ -68,7 +68,7 @@ export async function authenticateRole(context: Needs, grantId: GrantId): Promis
     return { kind: 'refused', reason: 'console_role_missing', ...holder }
   const hasTwo = await isTwoFactor(context, grant)
   if (!isLoopbackIssuer && !hasTwo) return { kind: 'refused', reason: 'console_factor_missing', ...holder }
-  const { access, isLoopbackOnly, createdAt: roleSince } = role
+  const { access, isLoopbackOnly, setAt: roleSince } = role
   const self = { userId, roleSince, notBefore: user.notBefore }
   const administrator: Administrator = { actor: userId, access, organizationId, isLoopbackOnly, holder: self }
   // With delegated sign-in accounts have no factors of their own.

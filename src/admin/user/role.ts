@@ -10,7 +10,7 @@ import { ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID, pageSta
 import { findNames, NAMES } from '../names.ts'
 import { requireOrganization } from '../organization/organization.ts'
 import { listPage } from '../page.ts'
-import { requireLasting, roleLasts } from '../administrators.ts'
+import { requireLasting, roleOutlivesTrial } from '../administrators.ts'
 import { defineTask, type Task } from '../task.ts'
 import { hasSecondFactor } from './role-holder.ts'
 import { noSuchUser, requireUser } from './user.ts'
@@ -48,13 +48,13 @@ const LISTED_ROLE = ROLE_DOCUMENT.extend({
 
 export type ListedRoleDocument = z.output<typeof LISTED_ROLE>
 
-export function describeRole({ userId, access, organizationId, isLoopbackOnly, createdAt }: RoleRecord): RoleDocument {
+export function describeRole({ userId, access, organizationId, isLoopbackOnly, setAt }: RoleRecord): RoleDocument {
   return {
     user_id: userId,
     access,
     organization_id: organizationId ?? null,
     loopback_only: isLoopbackOnly,
-    set_at: iso(createdAt),
+    set_at: iso(setAt),
   }
 }
 
@@ -123,10 +123,10 @@ export const ROLE_TASKS: readonly Task[] = [
       const { isLoopbackOnly: isTrial } = context.administrator
       if (!isLoopbackOnly) requireLasting(context.administrator, 'set a role that counts elsewhere too')
       if (organizationId !== undefined) await requireOrganization(context, organizationId)
-      const role = { userId, access, organizationId, isLoopbackOnly, createdAt: context.clock() }
+      const role = { userId, access, organizationId, isLoopbackOnly, setAt: context.clock() }
       const outcome = await context.store.setRole({ ...role, isTrial })
       if (outcome === 'unknown') throw noSuchUser(userId)
-      if (outcome === 'role-lasts') throw roleLasts()
+      if (outcome === 'role-lasts') throw roleOutlivesTrial()
       const { consoleUrl } = context.settings
       return { ...describeRole(role), console_url: consoleUrl === undefined ? null : consoleAddress(consoleUrl) }
     },
@@ -144,7 +144,7 @@ export const ROLE_TASKS: readonly Task[] = [
       const { isLoopbackOnly: isTrial } = context.administrator
       const outcome = await context.store.removeRole({ userId: user_id, isTrial })
       if (outcome === 'removed') return { user_id, removed: true as const }
-      if (outcome === 'role-lasts') throw roleLasts()
+      if (outcome === 'role-lasts') throw roleOutlivesTrial()
       throw conflict(`${nameUser(user)} has no role. See "grantor role list".`)
     },
   }),

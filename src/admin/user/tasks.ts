@@ -8,7 +8,7 @@ import { PASSKEY_ID_FORM, type PasskeyId } from '../../protocol/sign-in/passkey.
 import { SUBJECT_FORM } from '../../protocol/sign-in/interaction.ts'
 import { ADDRESS_TEXTS, PROFILE_TEXTS, PROFILE_URLS } from '../../protocol/openid/user-claims.ts'
 import { conflict, unknown } from '../admin-error.ts'
-import { roleLasts } from '../administrators.ts'
+import { roleOutlivesTrial } from '../administrators.ts'
 import { changeTasks } from '../change-tasks.ts'
 import {
   EMAIL,
@@ -297,7 +297,7 @@ export const USER_TASKS: readonly Task[] = [
     output: LINK_DOCUMENT,
     async run(context, { user_id, send }) {
       // The store refuses a link for a role that came later, of which the administrator does not know (threats.md LNK-07).
-      const roleSince = (await context.store.findRole(user_id))?.createdAt
+      const roleSince = (await context.store.findRole(user_id))?.setAt
       const order = { ...context.administrator, roleSince }
       const { address, user, purpose, expiresAt } = send
         ? { ...(await sendLink(context, user_id, order)), address: null }
@@ -356,7 +356,7 @@ export const USER_TASKS: readonly Task[] = [
     'Enable a disabled user. Revoked sessions and tokens stay revoked.',
     async ({ administrator: { isLoopbackOnly: isTrial }, store, clock }, { user_id: id }) => {
       const outcome = await store.enableUser({ id, now: clock(), isTrial })
-      if (outcome === 'role-lasts') throw roleLasts()
+      if (outcome === 'role-lasts') throw roleOutlivesTrial()
       return outcome
     },
   ),

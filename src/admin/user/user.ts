@@ -11,7 +11,7 @@ import { parseUserId, type Random } from '../../protocol/ids.ts'
 import { definedMembers } from '../../base/json.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 import { AdminError, conflict, unknown } from '../admin-error.ts'
-import { COMMAND_LINE, roleLasts } from '../administrators.ts'
+import { COMMAND_LINE, roleOutlivesTrial } from '../administrators.ts'
 import type { Administrator } from '../task.ts'
 import { noticesWithoutBrowser } from '../../users/mails.ts'
 
@@ -74,7 +74,7 @@ export async function setPassword(
   const passwordHash = await hashPassword(context, user, password)
   const mails = noticesWithoutBrowser(context, user, 'password-changed')
   const change = { id, passwordHash, now: context.clock(), mails, isTrial }
-  if ((await context.store.setPassword(change)) === 'role-lasts') throw roleLasts()
+  if ((await context.store.setPassword(change)) === 'role-lasts') throw roleOutlivesTrial()
   return requireUser(context, id)
 }
 
@@ -144,7 +144,7 @@ export async function setEmail(
   const mails = addressees.flatMap((one) => noticesWithoutBrowser(context, one, 'email-changed'))
   const outcome = await context.store.setEmail({ id, email, emailVerifiedAt, now, mails, isTrial })
   if (outcome === 'email-taken') throw emailTaken(email)
-  if (outcome === 'role-lasts') throw roleLasts()
+  if (outcome === 'role-lasts') throw roleOutlivesTrial()
   return requireUser(context, id)
 }
 

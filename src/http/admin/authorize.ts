@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { noSuchOrganization } from '../../admin/admin-error.ts'
 import { authenticateAdministrator } from '../../admin/administrators.ts'
 import { type Administrator, type Task } from '../../admin/task.ts'
 import type { Context } from '../../ports/context.ts'
@@ -63,9 +64,9 @@ export function authorizeTask(
   }
   if (task.access === 'write' && access !== 'write') throw refuseAccess(context, actor, 'admin_may_only_read')
   if (organizationId === undefined || parameters['organization_id'] === organizationId) return
-  const msg = `There is no organization ${parameters['organization_id']}.`
-  const loc = ['path', 'organization_id']
-  const problems = [problem(loc, 'value_error', msg, parameters['organization_id'], {})]
+  const other = parameters['organization_id'] ?? ''
+  const { message } = noSuchOrganization(other)
+  const problems = [problem(['path', 'organization_id'], 'value_error', message, other, {})]
   throw new OAuthError('not_found', 'object_unknown', { problems })
 }
 

@@ -11,5 +11,5 @@ export interface RoleRecord {
   /** The role counts only while the issuer is a loopback address, as that of the demo user. */
   readonly isLoopbackOnly: boolean
   /** When the role was set last. */
-  readonly createdAt: EpochMs
+  readonly setAt: EpochMs
 }

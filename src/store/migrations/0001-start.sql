@@ -113,7 +113,7 @@ create table roles (
   access text not null, -- read, write
   organization_id text /*postgres collate "C"*/, -- null: the whole server
   loopback_only bigint not null, -- whether it counts only while the issuer is a loopback address: 0 or 1
-  created_at bigint not null
+  set_at bigint not null
 ) /*sqlite without rowid*/;
 
 create index roles_of_organization on roles (organization_id);

@@ -22,7 +22,7 @@ const CREATE = shared(
 )
 /** The operator who creates the link may not have known of the role (threats.md LNK-07). */
 const FIND_OTHER_ROLE = shared(
-  'select user_id from roles where user_id = :userId and created_at is distinct from cast(:roleSince as bigint)',
+  'select user_id from roles where user_id = :userId and set_at is distinct from cast(:roleSince as bigint)',
 )
 const LIST = shared('select * from links where user_id = :userId order by origin')
 const REMOVE = shared('delete from links where user_id = :userId')
@@ -38,7 +38,7 @@ const FIND_LINK = shared(
  */
 const FIND_MAKER = shared(
   `select r.user_id from roles as r join users as u on u.user_id = r.user_id
-   where r.user_id = :madeBy and r.access = 'write' and r.organization_id is null and r.created_at = :roleSince
+   where r.user_id = :madeBy and r.access = 'write' and r.organization_id is null and r.set_at = :roleSince
      and u.disabled_at is null and u.not_before = :notBefore`,
 )
 /** The copies on all machines are changed before the revocation is answered. */

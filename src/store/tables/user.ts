@@ -57,7 +57,7 @@ export const ROLES = table<RoleRecord>({
   access: text('access'),
   organizationId: text('organization_id'),
   isLoopbackOnly: flag('loopback_only'),
-  createdAt: bigint('created_at'),
+  setAt: bigint('set_at'),
 })
 
 export const SECOND_FACTORS = table<SecondFactorRecord>({

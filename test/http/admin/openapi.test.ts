@@ -11,6 +11,9 @@ import { bearer, openAdminServer } from '../../support/admin-server.ts'
 interface Operation {
   readonly operationId: string
   readonly summary: string
+  readonly description: string
+  /** Absent: that of the document. */
+  readonly security?: Document['security']
   readonly parameters: readonly { name: string; in: string; required: boolean; schema: object }[]
   readonly requestBody?: {
     readonly required: boolean
@@ -41,7 +44,8 @@ test('OpenAPI: the document has the members that version 3.1 requires, and names
   assert.equal(DOCUMENT.openapi, '3.1.0')
   assert.equal(DOCUMENT.info.version, '1.2.3')
   assert.ok(DOCUMENT.info.title !== '')
-  for (const requirement of DOCUMENT.security) {
+  const operations = Object.values(DOCUMENT.paths).flatMap((path) => Object.values(path))
+  for (const requirement of [DOCUMENT, ...operations].flatMap(({ security = [] }) => security)) {
     for (const scheme of Object.keys(requirement)) assert.ok(DOCUMENT.components['securitySchemes']?.[scheme])
   }
 })
@@ -110,6 +114,34 @@ test('OpenAPI: the document is served to all administrators and to no other call
   assert.equal((await server.injectAdmin({ url: OPENAPI_PATH })).statusCode, 401)
   const { token } = await stage.issue('write')
   assert.equal((await server.injectAdmin({ method: 'POST', url: OPENAPI_PATH, ...bearer(token) })).statusCode, 405)
+})
+
+test('OpenAPI: each operation accepts the credentials of its security scheme with its access, and refuses all others', async (t) => {
+  const stage = await openAdminServer(t)
+  const kinds = await Promise.all(
+    (['read', 'write', 'metrics', 'delegate'] as const).map(async (access) => ({
+      access,
+      token: (await stage.issue(access)).token,
+    })),
+  )
+  const schemes: Readonly<Record<string, string>> = { gad_: 'admin', gde_: 'delegate' }
+  const described = DOCUMENT.components['securitySchemes'] ?? {}
+  for (const [prefix, scheme] of Object.entries(schemes))
+    assert.ok(JSON.stringify(described[scheme]).includes(`Bearer ${prefix}…`), scheme)
+  for (const task of TASKS) {
+    const { description, security = DOCUMENT.security } = operationOf(task)
+    const allowed = security.flatMap((requirement) => Object.keys(requirement))
+    const [, needed = ''] = /with (\w+) access/.exec(description) ?? []
+    // No route has this member, so a caller who is accepted gets 422.
+    const input = { ...Object.fromEntries(pathParameters(task).map((name) => [name, 'x'])), no_such_member: 'x' }
+    for (const { access, token } of kinds) {
+      const isIncluded = access === needed || (access === 'write' && needed === 'read')
+      const isAccepted = allowed.includes(schemes[token.slice(0, 4)] ?? '') && isIncluded
+      const { statusCode } = await stage.perform(task, input, token)
+      assert.equal(statusCode, isAccepted ? 422 : 403, `${task.name} with ${access}`)
+    }
+    assert.equal((await stage.perform(task, input, undefined)).statusCode, 401, task.name)
+  }
 })
 
 test('docs/administration.md has the routes of the table', async () => {

@@ -7,7 +7,7 @@ import {
   mintUserCode,
   parseUserCode,
 } from '../../../src/protocol/authorization/user-code.ts'
-import { ORDERED_ID } from '../../../src/protocol/ids.ts'
+import { ORDERED_ID_FORM } from '../../../src/protocol/ids.ts'
 import { openSecrets } from '../../../src/protocol/secrets.ts'
 
 test('RFC 8628 §6.1: a user code is eight consonants, each as likely as the others', () => {
@@ -46,7 +46,7 @@ test('RFC 8628 §6.1: a user code is read in any case, with anything between its
 test('RFC 8628 §5.1: the id of a device has the form of other ids and needs the key', () => {
   const code = mintUserCode(randomBytes)
   const [one, other] = [openSecrets('a'.repeat(32)), openSecrets('b'.repeat(32))]
-  assert.match(deviceIdOf(one, code), ORDERED_ID)
+  assert.match(deviceIdOf(one, code), ORDERED_ID_FORM)
   assert.match(deviceIdOf(one, code), /^00/)
   assert.equal(deviceIdOf(one, code), deviceIdOf(one, code))
   assert.notEqual(deviceIdOf(one, code), deviceIdOf(other, code))

@@ -42,10 +42,10 @@ const BELONGINGS = {
     await perform(store, 'install', installation)
     return async (reading) => (await reading.findInstallation(installation)) !== undefined
   },
-  async roles(store, { id: organizationId }, createdAt) {
+  async roles(store, { id: organizationId }, setAt) {
     const user = aUser()
     await perform(store, 'createUser', user)
-    await perform(store, 'setRole', aRole(user, { organizationId, createdAt }))
+    await perform(store, 'setRole', aRole(user, { organizationId, setAt }))
     return async (reading) => (await reading.findRole(user.id)) !== undefined
   },
   async admin_credentials(store, { id: organizationId, createdAt: organizationSince }, time) {

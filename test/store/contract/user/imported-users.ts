@@ -129,7 +129,7 @@ export const importedUserCases: Suite = (check) => {
             access: 'write',
             organizationId: undefined,
             isLoopbackOnly: false,
-            createdAt: at(1),
+            setAt: at(1),
           }),
       ]
       for (const touch of touched) {

@@ -37,7 +37,7 @@ export const roleCases: Suite = (check) => {
       const own = aLink({ userId: one.id, createdAt: NOW, origin: 'user' })
       const others = aLink({ userId: other.id, createdAt: NOW })
       assert.deepEqual(tally(await performAll(first, 'createLink', [handed, own, others])), { created: 3 })
-      const role = aRole(one, { createdAt: at(1) })
+      const role = aRole(one, { setAt: at(1) })
       await perform(second, 'setRole', role)
       const found = async (user: UserRecord) => (await first.listLinks(user.id)).map(({ hash }) => hash)
       assert.deepEqual([await found(one), await found(other)], [[own.hash], [others.hash]])
@@ -48,7 +48,7 @@ export const roleCases: Suite = (check) => {
         const earlier = { ...late, roleSince: NOW }
         assert.equal(await perform(first, 'createLink', earlier), 'unknown')
       }
-      const knowing = { ...aLink({ userId: one.id, createdAt: at(2) }), roleSince: role.createdAt }
+      const knowing = { ...aLink({ userId: one.id, createdAt: at(2) }), roleSince: role.setAt }
       assert.equal(await perform(first, 'createLink', knowing), 'created')
     },
   )
@@ -86,20 +86,20 @@ export const roleCases: Suite = (check) => {
       const all = Object.keys(ways) as readonly (keyof typeof ways)[]
       const outcomes = async (differing?: Partial<LinkRecord>) => Promise.all(all.map((way) => use(way, differing)))
       assert.deepEqual(await outcomes(), [false, false, false], 'without a role')
-      await perform(first, 'setRole', aRole(maker, { createdAt: at(1) }))
+      await perform(first, 'setRole', aRole(maker, { setAt: at(1) }))
       // The clock of the node that makes the link may be slow, or ahead.
       for (const createdAt of [NOW, at(2)]) assert.deepEqual(await outcomes({ createdAt }), [true, true, true])
       for (const differing of [
-        { createdAt: at(3) },
-        { createdAt: NOW },
+        { setAt: at(3) },
+        { setAt: NOW },
         { access: 'read' },
         { organizationId: anOrganization().id },
       ] as const) {
-        await perform(first, 'setRole', aRole(maker, { createdAt: at(1), ...differing }))
+        await perform(first, 'setRole', aRole(maker, { setAt: at(1), ...differing }))
         for (const createdAt of [at(2), at(4)])
           assert.deepEqual(await outcomes({ createdAt }), [false, false, false], JSON.stringify(differing))
       }
-      await perform(first, 'setRole', aRole(maker, { createdAt: at(1) }))
+      await perform(first, 'setRole', aRole(maker, { setAt: at(1) }))
       await perform(first, 'disableUser', { id: maker.id, now: at(3) })
       assert.deepEqual(await outcomes(), [false, false, false], 'while the account is disabled')
       await perform(first, 'enableUser', { id: maker.id, now: at(4) })
@@ -192,7 +192,7 @@ export const roleCases: Suite = (check) => {
         'setRole',
         users.map((user) => aRole(user, { isLoopbackOnly: true })),
       )
-      const lasting = users.map((user) => aRole(user, { createdAt: at(1) }))
+      const lasting = users.map((user) => aRole(user, { setAt: at(1) }))
       const outcomes = await Promise.all(
         users.map(async (user, index) => {
           const [giving, taking] = index % 4 < 2 ? [stores.first, stores.second] : [stores.second, stores.first]
@@ -314,5 +314,5 @@ function reasonOf(hash: LinkRecord['hash']) {
 }
 
 export function aRole({ id }: Pick<UserRecord, 'id'>, differing: Partial<RoleRecord> = {}): RoleRecord {
-  return { userId: id, access: 'write', organizationId: undefined, isLoopbackOnly: false, createdAt: NOW, ...differing }
+  return { userId: id, access: 'write', organizationId: undefined, isLoopbackOnly: false, setAt: NOW, ...differing }
 }

@@ -12,7 +12,7 @@ const BYTES_PER_UNIT = 3
 
 /**
  * HMAC-SHA-256 (RFC 2104 §2) of many short texts under one key: two one-shot hashes over buffers that already contain the padded key.
- * It costs half as much as an HMAC object for each text, and every token request needs several.
+ * It costs half as much as an HMAC object for each text, and every token request needs several. `key`: at most 64 bytes.
  */
 export function openMac(key: Buffer): Mac {
   const inner = Buffer.alloc(BLOCK + TEXT_LIMIT, 0x36)

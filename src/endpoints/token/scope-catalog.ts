@@ -59,11 +59,12 @@ export function scopeCatalogOf(
   { issuer, settings }: Pick<Context, 'issuer' | 'settings'>,
   apis: readonly ApiRecord[],
 ): ScopeCatalog {
+  const isOpen = acceptsAnyScope(settings, apis)
   const known = catalogs.get(apis)
-  if (known?.issuer === issuer) return known
+  if (known?.issuer === issuer && known.isOpen === isOpen) return known
   const ofIssuer = apis.filter(({ resource }) => namesIssuer(resource, issuer))
   const others = ofIssuer.length === 0 ? apis : apis.filter((api) => !ofIssuer.includes(api))
-  const catalog = { isOpen: acceptsAnyScope(settings, apis), apis: others, issuer, ofIssuer }
+  const catalog = { isOpen, apis: others, issuer, ofIssuer }
   catalogs.set(apis, catalog)
   return catalog
 }

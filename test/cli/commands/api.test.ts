@@ -124,6 +124,10 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
 test('all problems of an API are reported in one message', async (t) => {
   const place = await openPlace(t)
   await runHere(place, ['api', 'create', '--resource', 'https://taken.test'])
+  const environment = { GRANTOR_ISSUER: 'http://localhost:7743' }
+  const own = await runHere(place, ['api', 'create', '--resource', 'http://localhost:7743/'], { environment })
+  assert.deepEqual([own.code, own.stdout], [1, ''])
+  assert.match(own.stderr, /is this server/)
   await Promise.all(
     REFUSED.map(([why, code, words, says]) =>
       t.test(why, async () => {

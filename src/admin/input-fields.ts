@@ -181,7 +181,8 @@ function readOne(field: InputField, path: string, texts: Texts, earlier: Texts |
     const members = readParts(parts, `${path}.`, texts, earlier)
     // Of a change, one that was emptied is removed, and one that was left alone stays.
     const isChange = Object.keys(members).length > 0
-    if (isNullable && (earlier === undefined ? !isChange : isChange && textsBelow(path, texts) === NO_TEXTS)) return null
+    if (isNullable && (earlier === undefined ? !isChange : isChange && textsBelow(path, texts) === NO_TEXTS))
+      return null
     if (isChange) return members
     return isRequired && earlier === undefined ? members : undefined
   }

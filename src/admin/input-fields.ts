@@ -202,8 +202,10 @@ function readOne(field: InputField, path: string, texts: Texts, earlier: Texts |
     return values.length > 0 || isRequired || isGiven ? values : undefined
   }
   if (text === '' && isNullable && isGiven) return null
+  // What has no empty value is refused by the schema, and is not left as it was.
+  if (text === '' && isGiven) return ''
   // A text may be empty, as a scope may.
-  if (text === '' && (kind !== 'text' || !(isRequired || isGiven))) return undefined
+  if (text === '' && (kind !== 'text' || !isRequired)) return undefined
   if (kind === 'number') return /^-?\d{1,15}$/.test(text) ? Number(text) : text
   if (kind === 'json') return readJson(text)
   const isFlag = kind === 'choice' && /^true(,false)?$/.test(choices.join())

@@ -13,7 +13,7 @@ import { asksFirst, worksOnce, type Members, type ScreenForm, type Texts, type U
 import { after } from '../../../base/brand.ts'
 import { invalidRequest } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
-import { errorsOf, filledTexts, formFields, seenOf, taskOf, textsIn, withoutTouch } from './filling.ts'
+import { errorsOf, filledTexts, formFields, restoredTexts, seenOf, taskOf, textsIn, withoutTouch } from './filling.ts'
 import {
   csrfParts,
   filtersIn,
@@ -124,7 +124,10 @@ export async function act(
   const seen = sent.get('seen')
   if (filled !== undefined && seen !== undefined && seen !== seenOf(context, filled)) return again(409, { '': CHANGED })
   // A task that replaces all needs all, and one that changes what it is given gets what was changed.
-  const earlier = taskOf(form.task).method === 'PATCH' ? (filled ?? {}) : undefined
+  const isPatch = taskOf(form.task).method === 'PATCH'
+  // Without what the object has, a field that was emptied would look as one that was left alone.
+  if (isPatch && filled === undefined) return again(409, { '': 'What this changes cannot be read now.' })
+  const earlier = isPatch ? filled : undefined
   const named = await resolveFields(seekerOf(desk, found, visitor), fields, withoutTouch(values, filled ?? {}))
   if (Object.keys(named.errors).length > 0) return again(422, named.errors)
   const input = { ...readFields(fields, named.values, earlier), ...filters }
@@ -140,7 +143,13 @@ export async function act(
     return render(desk, found, visit, visitor, { status: 200, outcome: undefined, asking: undefined, result })
   }
   const undo = before === undefined || answer === undefined ? undefined : form.undoes?.(before, answer)
-  return finish(desk, found, visitor, { form, performed, name, before: before && form.before?.(before), undo }, again)
+  return finish(
+    desk,
+    found,
+    visitor,
+    { form, performed, name, before: filled && restoredTexts(form, filled), undo },
+    again,
+  )
 }
 
 const CHANGED =

@@ -25,6 +25,14 @@ export function filledTexts(form: ScreenForm, answers: Members): Texts | undefin
   return form.filled && textsOf(formFields(form), form.filled(answers))
 }
 
+/** What the next page offers to restore; undefined: nothing, because the form does not say so, or the task takes no object without a value. */
+export function restoredTexts(form: ScreenForm, filled: Texts): Texts | undefined {
+  const fields = formFields(form)
+  const texts = Object.fromEntries(fields.map(({ name }) => [name, filled[name] ?? '']))
+  const isPossible = fields.every(({ name, isRequired, mayBeEmpty }) => !isRequired || mayBeEmpty || texts[name] !== '')
+  return form.restores === true && isPossible ? texts : undefined
+}
+
 /**
  * What was sent, with the texts of the object where the person left what the form showed: a page shows invisible characters and runs of
  * spaces otherwise, and a change of another field must not replace them.

@@ -153,7 +153,7 @@ export async function render(
       (form.fixed ?? []).map((name) => [name, asking.values[name] ?? frame.place.query[name] ?? '']),
     )
     const preset = textsOf(fields, form.preset?.(kept, frame) ?? {})
-    const first = filled ?? { ...preset, ...kept, ...form.before?.(read.answers) }
+    const first = filled ?? { ...preset, ...kept }
     const values = Object.keys(asking.values).length === 0 ? first : asking.values
     const matches = await findMatches(desk, found, visit, visitor, form)
     const shown = fields.filter(({ name }) => form.fixed?.includes(name) !== true)

@@ -76,9 +76,9 @@ export interface ScreenForm {
   readonly fixed?: readonly string[]
   /**
    * What the fields have at first, by the members of the task: the object as it is. The change of another person meanwhile is noticed. The form
-   * of a task that changes only what it is given (PATCH) must have it, because the fields that differ from it are what is given.
+   * of a task that changes only what it is given (PATCH) must have it, because the fields that differ from it are what is given. `subject`: the row that is chosen. undefined: there is no object yet.
    */
-  readonly filled?: (answers: Members) => Members
+  readonly filled?: (answers: Members, subject: string | undefined) => Members | undefined
   /** Texts that a field may have among others, each with a name. */
   readonly suggestions?: (answers: Members) => Offered
   /** The form in which the person chooses what is `fixed`, before there is another one; undefined: it is chosen. */

@@ -54,8 +54,8 @@ interface Row {
   readonly isOperators?: true
   /** Only a client that registered may have it: adopting it is the end of the offer. */
   readonly isRegistered?: true
-  /** A change that adds the same anew, and how it is refused. */
-  readonly anew?: readonly [change: Members, says: RegExp]
+  /** A change that adds the same to another client, and how it is refused. */
+  readonly added?: readonly [change: Members, says: RegExp]
 }
 
 function setting(change: (settings: Settings) => Partial<Settings>): Ending {
@@ -95,13 +95,13 @@ const ROWS: Readonly<Record<string, Row>> = {
   'a scope': {
     has: { ...APP, scope: 'read b' },
     ends: [['api.delete', async () => (await perform('api.delete', { resource: OTHER_API }), declareOther)]],
-    anew: [{ scope: 'read b' }, /^No API declares b\./],
+    added: [{ scope: 'read b' }, /^No API declares b\./],
   },
   'the device grant': {
     has: { grant_types: [DEVICE_CODE, 'refresh_token'], token_endpoint_auth_method: 'client_secret_basic' },
     isOperators: true,
     ends: [['the setting', fewGrants]],
-    anew: [
+    added: [
       { grant_types: [DEVICE_CODE] },
       /^This server does not offer urn:ietf:params:oauth:grant-type:device_code\./,
     ],
@@ -109,7 +109,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'other grant types': {
     has: { ...APP, grant_types: ['authorization_code', 'refresh_token', 'client_credentials', JWT_BEARER] },
     ends: [['a narrower release', fewGrants]],
-    anew: [
+    added: [
       { grant_types: ['authorization_code', 'client_credentials'] },
       /^This server does not offer client_credentials\./,
     ],
@@ -128,13 +128,13 @@ const ROWS: Readonly<Record<string, Row>> = {
       ['no outbound requests', off],
       ['fewer ports', narrowPorts],
     ],
-    anew: [{ backchannel_logout_uri: NOTICES.backchannel_logout_uri }, /sends no requests|^backchannel_logout_uri: /],
+    added: [{ backchannel_logout_uri: NOTICES.backchannel_logout_uri }, /sends no requests|^backchannel_logout_uri: /],
     isOperators: true,
   },
   'a redirect URI of an app': {
     has: { ...APP, redirect_uris: [CALLBACK, 'cursor://anysphere.cursor-mcp/oauth/callback'] },
     ends: [['the setting', noApps]],
-    anew: [
+    added: [
       { redirect_uris: [CALLBACK, 'cursor://anysphere.cursor-mcp/oauth/callback'] },
       /^The server does not allow the app of the redirect URI cursor:/,
     ],
@@ -142,7 +142,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'redirect URIs of an app alone': {
     has: { ...APP, redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'] },
     ends: [['the setting', noApps]],
-    anew: [{ redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'] }, /^redirect_uris: No redirect URI/],
+    added: [{ redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'] }, /^redirect_uris: No redirect URI/],
   },
   'addresses of a host': {
     has: { ...APP, post_logout_redirect_uris: ['https://app.example/bye'] },
@@ -150,7 +150,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       ['a blocked host', blocked('app.example')],
       ['an issuer there', moved],
     ],
-    anew: [
+    added: [
       { post_logout_redirect_uris: ['https://app.example/bye'] },
       /app\.example\/bye is blocked|^post_logout_redirect_uris 0: /,
     ],
@@ -159,7 +159,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     has: { ...APP, redirect_uris: [CALLBACK, 'myapp:/cb'] },
     isRegistered: true,
     ends: [['adopt', nothing]],
-    anew: [
+    added: [
       { redirect_uris: [CALLBACK, 'myapp:/cb'] },
       /^The server does not allow the app of the redirect URI myapp:\/cb\./,
     ],
@@ -168,19 +168,19 @@ const ROWS: Readonly<Record<string, Row>> = {
     has: { ...APP, scope: 'never' },
     isRegistered: true,
     ends: [['adopt', nothing]],
-    anew: [{ scope: 'never' }, /^No API declares never\./],
+    added: [{ scope: 'never' }, /^No API declares never\./],
   },
   'redirect URIs without the code grant': {
     has: { ...MACHINE, redirect_uris: [CALLBACK] },
     isRegistered: true,
     ends: [['adopt', nothing]],
-    anew: [{ grant_types: ['client_credentials'] }, /^redirect_uris need the grant type authorization_code\.$/],
+    added: [{ grant_types: ['client_credentials'] }, /^redirect_uris need the grant type authorization_code\.$/],
   },
   'the code grant without redirect URIs': {
     has: { grant_types: ['authorization_code', 'client_credentials'] },
     isRegistered: true,
     ends: [['adopt', nothing]],
-    anew: [{ redirect_uris: [] }, /^authorization_code \(or the default grant types\) needs redirect_uris\.$/],
+    added: [{ redirect_uris: [] }, /^authorization_code \(or the default grant types\) needs redirect_uris\.$/],
   },
   'what describes it': {
     has: { ...APP, logo_uri: 'https://app.example/logo', contacts: ['a@app.example'], response_types: ['code'] },
@@ -269,7 +269,7 @@ async function make(how: 'created' | 'registered', has: Members): Promise<string
   return client
 }
 
-for (const [what, { has, ends: endings, isOperators, isRegistered, anew }] of Object.entries(ROWS))
+for (const [what, { has, ends: endings, isOperators, isRegistered, added }] of Object.entries(ROWS))
   test(`WAY-05: a client is changed in each way, and keeps what is no longer offered: ${what}`, async () => {
     const ways = (['created', 'registered'] as const).filter(
       (way) => (way === 'created' ? isRegistered : isOperators) !== true,
@@ -291,10 +291,10 @@ for (const [what, { has, ends: endings, isOperators, isRegistered, anew }] of Ob
               if (!changes.includes(name)) assert.deepEqual(now[name], had[name], `${at}: ${name}`)
             assert.deepEqual({ ...now.descriptive, client_name: '' }, { ...had.descriptive, client_name: '' }, at)
           }
-          if (anew !== undefined)
-            await assert.rejects(perform('client.update', { client_id: other, ...anew[0] }), (cause) => {
+          if (added !== undefined)
+            await assert.rejects(perform('client.update', { client_id: other, ...added[0] }), (cause) => {
               assert.ok(cause instanceof AdminError)
-              assert.match(cause.message, anew[1])
+              assert.match(cause.message, added[1])
               return true
             })
         } finally {
@@ -322,7 +322,7 @@ test('WAY-05: of a list only what a change adds is checked, and what it removes 
   )
 })
 
-test('RFC 7592 §2.2: a client that manages itself is told what is no longer offered: it is refused by its name, or left out of the answer', async () => {
+test('what is no longer offered to a client that manages itself is refused by its name, or not in the answer', async () => {
   const key = { token_endpoint_auth_method: 'private_key_jwt', ...KEYS }
   const put = async (has: Members, end: Ending, more: Members = {}) => {
     const made = (await postJson(stage.server, '/v2/oauth/register', { ...has })).json<

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
@@ -19,7 +18,7 @@ import { ID_TOKEN_ALGORITHMS } from '../../protocol/openid/id-token.ts'
 import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { LIST_LIMIT } from '../../protocol/client/descriptive-metadata.ts'
-import { definedMembers } from '../../base/json.ts'
+import { definedMembers, isSameJson } from '../../base/json.ts'
 import { forShell } from '../../base/shell.ts'
 import { listedIdOf } from '../../protocol/client/identifier.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
@@ -340,7 +339,7 @@ async function requireMetadata(
   const policy = registrationPolicy(context, await context.store.listApis(), ORIGIN)
   const usual = usualMetadata(input)
   const grantTypes = usual.grant_types as readonly GrantType[]
-  const isSame = previous !== undefined && isDeepStrictEqual(grantTypes, previous.grantTypes)
+  const isSame = previous !== undefined && isSameJson(grantTypes, previous.grantTypes)
   const isNew = (name: GrantType): boolean => previous?.grantTypes.includes(name) !== true
   const missing = grantTypes.filter((name) => isNew(name) && !context.settings.grantTypes.includes(name))
   if (missing.length > 0) {
@@ -379,7 +378,7 @@ async function requireMetadata(
   if (dropped.length > 0) {
     throw conflict(`The client cannot use ${dropped.join(', ')} with its authentication method and other grant types.`)
   }
-  if (!isSame || !isDeepStrictEqual(metadata.redirectUris, previous.redirectUris)) {
+  if (!isSame || !isSameJson(metadata.redirectUris, previous.redirectUris)) {
     const hasUris = metadata.redirectUris.length > 0
     if (needCode(grantTypes) && !hasUris)
       throw conflict('authorization_code (or the default grant types) needs redirect_uris.')

@@ -72,6 +72,7 @@ const FORMS: readonly ScreenForm[] = [
   },
   {
     ...SET_ROLE,
+    filled: (answers) => userOf(answers).role ?? undefined,
     caution: (answers, frame) => SET_ROLE.caution?.(answers, frame) ?? strangerIn(userOf(answers)),
   },
   { ...REMOVE_ROLE, fits: (user) => user['role'] !== null },

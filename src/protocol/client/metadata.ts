@@ -1,11 +1,10 @@
-import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { describeKeys, readClientKeys, type ClientKeys } from './keys.ts'
 import { LIST_LIMIT, readDescriptive, tooMany, type DescriptiveMetadata } from './descriptive-metadata.ts'
 import { needCode, usableGrantTypes, type GrantType } from '../token/grant-types.ts'
 import type { NoticePolicy, OpenidMetadata } from './openid-metadata.ts'
 import { MAX_AGE_LIMIT, OPENID_SHAPE, readOpenid } from './openid-metadata.ts'
-import { isObject } from '../../base/json.ts'
+import { isObject, isSameJson } from '../../base/json.ts'
 import { checkRedirectUri, type RedirectUriPolicy } from '../uri/redirect-uri.ts'
 import { narrow, NO_SCOPE, parseScope, scopeTokens, type Scope } from '../token/scope.ts'
 import { problem, type Problem } from '../../base/validation.ts'
@@ -222,7 +221,7 @@ function withUnnamed(read: ClientMetadata, body: unknown, previous: ClientMetada
 
 function differing(body: unknown, previous: ClientMetadata): (field: string) => boolean {
   const [sent, had] = [body as Readonly<Record<string, unknown>>, describeMetadata(previous)]
-  return (field) => !isDeepStrictEqual(sent[field] ?? undefined, had[field])
+  return (field) => !isSameJson(sent[field] ?? undefined, had[field])
 }
 
 function shapeProblem(issue: z.core.$ZodIssue): Problem {

@@ -151,7 +151,7 @@ test('DEL-05: a wider scope is refused, and a narrower one is what the client ge
   assert.equal(tokens.json<{ scope: string }>().scope, 'read')
 })
 
-test('DEL-05: the refusal of a scope says what the client requested, also if that is none or no client asks', async () => {
+test('DEL-05: the refusal of a scope says what the client requested, also if it requested none or no client asks', async () => {
   const { interaction } = await startAtClient(server, { scope: 'read write' })
   const { interaction: none } = await startAtClient(server, { scope: '' })
   const account = await leave(new PlainBrowser(server), '/account/data')

@@ -148,7 +148,7 @@ export async function render(
       (form.fields ?? []).filter((name) => name !== 'send' || desk.context.mail !== undefined),
     )
     const choices = form.choices?.(read.answers) ?? {}
-    const filled = filledTexts(form, read.answers)
+    const filled = filledTexts(form, read.answers, asking.subjects[0])
     const kept = Object.fromEntries(
       (form.fixed ?? []).map((name) => [name, asking.values[name] ?? frame.place.query[name] ?? '']),
     )

@@ -4,6 +4,7 @@ import type { Context } from '../src/ports/context.ts'
 import type { GrantId, OrganizationId, UserId } from '../src/protocol/ids.ts'
 import {
   attribute,
+  unescaped,
   EMAIL,
   formAction,
   hiddenFields,
@@ -89,8 +90,12 @@ export function formOf({ body }: Pick<Answer, 'body'>, task: string): string {
 export function filledIn(asked: Pick<Answer, 'body'>, task: string): Readonly<Record<string, string>> {
   const form = formOf(asked, task)
   const all = (pattern: RegExp): readonly (readonly [string, string])[] =>
-    [...form.matchAll(pattern)].map(([, name = '', value, text = '']) => [name, value ?? text])
+    [...form.matchAll(pattern)].map(([, name = '', value, text = '']) => [name, unescaped(value ?? text)])
+  const boxes = [...form.matchAll(/<input\s+type="checkbox"\s+name="([^"]+)"(?:\s+value="([^"]*)")?[^>]*\schecked/g)]
+  // One text has all boxes of a name, as the server reads them.
+  const ticked = Map.groupBy(boxes, ([, name = '']) => name)
   return Object.fromEntries([
+    ...[...ticked].map(([name, of]) => [name, of.map(([, , value = 'on']) => value).join(' ')] as const),
     ...all(/<input\s+name="([^"]+)"[^>]*value="([^"]*)"/g),
     ...all(/<textarea\s+name="([^"]+)"[^>]*>\n?([^<]*)</g),
     ...all(/<select\s+name="([^"]+)"(?:(?!<\/select>)[^])*?<option(?: value="([^"]*)")?\s* selected>([^<]*)</g),

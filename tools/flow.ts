@@ -263,7 +263,10 @@ export function formAction(page: Pick<LightMyRequestResponse, 'body'>): string {
 }
 
 export function attribute(tag: string, name: string): string {
-  const text = new RegExp(`${name}="([^"]*)"`).exec(tag)?.[1] ?? ''
+  return unescaped(new RegExp(`${name}="([^"]*)"`).exec(tag)?.[1] ?? '')
+}
+
+export function unescaped(text: string): string {
   return text
     .replaceAll('&amp;', '&')
     .replaceAll('&quot;', '"')

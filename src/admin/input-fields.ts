@@ -179,12 +179,16 @@ function readOne(field: InputField, path: string, texts: Texts, earlier: Texts |
   const { kind, choices, isRequired, isNullable, parts } = field
   if (kind === 'group') {
     const members = readParts(parts, `${path}.`, texts, earlier)
-    if (Object.keys(members).length > 0) return members
-    if (isNullable) return null
-    return isRequired ? members : undefined
+    // Of a change, one that was emptied is removed, and one that was left alone stays.
+    const isChange = Object.keys(members).length > 0
+    if (isNullable && (earlier === undefined ? !isChange : isChange && textsBelow(path, texts) === NO_TEXTS))
+      return null
+    if (isChange) return members
+    return isRequired && earlier === undefined ? members : undefined
   }
   const isGiven = earlier !== undefined && isChanged(field, path, texts, earlier)
-  if (earlier !== undefined && !isGiven) return undefined
+  // A task refuses an input without what it requires.
+  if (earlier !== undefined && !isGiven && !(isRequired && !path.includes('.'))) return undefined
   if (kind === 'rows') {
     const rows = rowsIn(path, texts).map((index) => readParts(parts, `${path}.${index}.`, texts, undefined))
     return rows.length > 0 || isRequired || isGiven ? rows : undefined
@@ -198,8 +202,10 @@ function readOne(field: InputField, path: string, texts: Texts, earlier: Texts |
     return values.length > 0 || isRequired || isGiven ? values : undefined
   }
   if (text === '' && isNullable && isGiven) return null
+  // What has no empty value is refused by the schema, and is not left as it was.
+  if (text === '' && isGiven) return ''
   // A text may be empty, as a scope may.
-  if (text === '' && (kind !== 'text' || !(isRequired || isGiven))) return undefined
+  if (text === '' && (kind !== 'text' || !isRequired)) return undefined
   if (kind === 'number') return /^-?\d{1,15}$/.test(text) ? Number(text) : text
   if (kind === 'json') return readJson(text)
   const isFlag = kind === 'choice' && /^true(,false)?$/.test(choices.join())
@@ -217,6 +223,8 @@ export function isChanged({ kind }: InputField, path: string, texts: Texts, earl
   if (kind === 'boxes') return sortedWords(texts[path]) !== sortedWords(earlier[path])
   return plain(texts[path]) !== plain(earlier[path])
 }
+
+const NO_TEXTS = '[]'
 
 function textsBelow(path: string, texts: Texts): string {
   const own = Object.entries(texts).filter(([name, text]) => name.startsWith(`${path}.`) && text !== '')

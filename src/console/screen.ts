@@ -74,8 +74,11 @@ export interface ScreenForm {
   readonly about?: (answers: Members) => readonly [word: string, name: string]
   /** Fields that the address has already, so that they are sent as they are. */
   readonly fixed?: readonly string[]
-  /** What the fields have at first, by the members of the task: the object as it is. The change of another person meanwhile is noticed. */
-  readonly filled?: (answers: Members) => Members
+  /**
+   * What the fields have at first, by the members of the task: the object as it is. The change of another person meanwhile is noticed. The form
+   * of a task that changes only what it is given (PATCH) must have it, because the fields that differ from it are what is given. `subject`: the row that is chosen. undefined: there is no object yet.
+   */
+  readonly filled?: (answers: Members, subject: string | undefined) => Members | undefined
   /** Texts that a field may have among others, each with a name. */
   readonly suggestions?: (answers: Members) => Offered
   /** The form in which the person chooses what is `fixed`, before there is another one; undefined: it is chosen. */
@@ -88,8 +91,8 @@ export interface ScreenForm {
   readonly matches?: (answer: Members) => Matches
   /** What the fields of a new object have at first, by the members of the task; a choice that has it is left out. `fixed`: what the address has. */
   readonly preset?: (fixed: Texts, frame: Frame) => Members
-  /** What the fields have at first, from the answers of the screen. The next page offers to restore it. undefined: nothing to restore. */
-  readonly before?: (answers: Members) => Texts | undefined
+  /** The next page offers to restore what was `filled`. */
+  readonly restores?: true
   /** The values that a field may have, each with a box, with a remark or ''. */
   readonly choices?: (answers: Members) => Offered
   /** Whether the form fits the state of the object that the screen shows, which is the first answer. */

@@ -81,6 +81,22 @@ test('a change has what was changed alone, and what was emptied has its empty va
   assert.deepEqual(scopes, [{ name: 'pay', step: { level: '2fa', age: 5 } }])
 })
 
+test('a group that may be absent is removed if it was emptied alone, and what a task requires is sent as it was', () => {
+  const address = z.object({ street: z.string().nullable().optional(), isHome: z.boolean().default(false) })
+  const profile = z.object({ address: address.nullable().optional() }).optional()
+  const own = z.object({ name: z.string(), profile })
+  const both = inputFields({ input: own }, ['name', 'profile'])
+  const read = (texts: Readonly<Record<string, string>>, earlier: Readonly<Record<string, string>>) =>
+    readFields(both, { name: 'Ada', ...texts }, { name: 'Ada', ...earlier })
+  const at = { 'profile.address.street': 'Park Lane', 'profile.address.isHome': 'false' }
+  assert.deepEqual(read({}, {}), { name: 'Ada' })
+  assert.deepEqual(read(at, at), { name: 'Ada' })
+  assert.deepEqual(read({}, { 'profile.address.isHome': 'false' }), { name: 'Ada' })
+  assert.deepEqual(read({}, at), { name: 'Ada', profile: { address: null } })
+  const other = { ...at, 'profile.address.street': 'Main Street' }
+  assert.deepEqual(read(other, at), { name: 'Ada', profile: { address: { street: 'Main Street' } } })
+})
+
 test('the gaps of rows are closed, a problem finds its field, and a part that the schema does not have is refused', () => {
   const closed = withoutGaps(fields, { 'scopes.1.name': '', 'scopes.3.name': 'b', 'scopes.2.name': 'a', name: 'x' })
   assert.deepEqual([closed['scopes.0.name'], closed['scopes.1.name'], closed['name']], ['a', 'b', 'x'])

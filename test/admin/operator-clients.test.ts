@@ -82,8 +82,16 @@ const IMPOSSIBLE: readonly (readonly [object, RegExp])[] = [
   [{ redirect_uris: ['https://app.example/cb#x'] }, /redirect_uris 0: The redirect URI has a fragment/],
   [{ redirect_uris: ['https://app.example/cb', 'acme:/cb'] }, /does not allow the app of the redirect URI acme:\/cb/],
   [{ redirect_uris: ['http://app.example/cb'] }, /uses http/],
-  [{ grant_types: ['authorization_code'] }, /need each other/],
-  [{ ...APP, grant_types: ['client_credentials'] }, /need each other/],
+  [
+    { grant_types: ['authorization_code'] },
+    /^authorization_code \(or the default grant types\) needs redirect_uris\.$/,
+  ],
+  [{ ...APP, grant_types: ['client_credentials'] }, /^redirect_uris need the grant type authorization_code\.$/],
+  [
+    { jwks: { keys: [makeClientKey('ES256').jwk] }, token_endpoint_auth_method: 'client_secret_basic' },
+    /^With keys, token_endpoint_auth_method is private_key_jwt, not client_secret_basic\.$/,
+  ],
+  [{ token_endpoint_auth_method: 'private_key_jwt' }, /^private_key_jwt needs jwks or jwks_uri\.$/],
   [{ grant_types: ['client_credentials'], token_endpoint_auth_method: 'none' }, /grant_types: None of these/],
   [
     { ...APP, grant_types: ['authorization_code', 'client_credentials'], token_endpoint_auth_method: 'none' },

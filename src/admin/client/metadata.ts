@@ -18,7 +18,7 @@ import { ID_TOKEN_ALGORITHMS } from '../../protocol/openid/id-token.ts'
 import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { LIST_LIMIT } from '../../protocol/client/descriptive-metadata.ts'
-import { definedMembers } from '../../base/json.ts'
+import { definedMembers, isSameJson } from '../../base/json.ts'
 import { forShell } from '../../base/shell.ts'
 import { listedIdOf } from '../../protocol/client/identifier.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
@@ -242,8 +242,8 @@ function inputOf({ metadata }: ClientRecord): MetadataInput {
 
 async function change(context: ChangeNeeds, client: ClientRecord, input: MetadataInput): Promise<ClientRecord> {
   const { metadata: previous, rules } = client
-  const metadata = await requireMetadata(context, input)
-  await requirePossible(context, { ...client, metadata })
+  const metadata = await requireMetadata(context, input, previous)
+  await requirePossible(context, { ...client, metadata }, client)
   const identityFrom = isSameIdentity(previous, metadata) ? undefined : context.clock()
   const outcome = await context.store.changeClient({ id: client.id, previous, rules, metadata, identityFrom })
   if (outcome === 'conflict') throw changedMeanwhile(client)
@@ -263,7 +263,7 @@ export async function setRules(
   const client = await requireOperatorClient(context, id)
   if (followsFapi(client) && given.profile === undefined) throw conflict(PROFILE_UNSAID)
   const rules = rulesOf(given, client.metadata)
-  await requirePossible(context, { ...client, rules })
+  await requirePossible(context, { ...client, rules }, client)
   const outcome = await context.store.setClientRules({ id: client.id, previous: client, rules })
   if (outcome === 'conflict') throw changedMeanwhile(client)
   return requireClient(context, id)
@@ -327,29 +327,37 @@ export function usualMetadata({ redirect_uris: redirectUris = [], ...input }: Us
   }
 }
 
+/**
+ * Reads what an administrator gives a client. What the client has already is neither refused again nor dropped, although the server may
+ * no longer offer it: leaked keys are replaced also then.
+ */
 async function requireMetadata(
   context: StoreNeeds<'listApis'> & Pick<Context, 'issuer' | 'settings'>,
   input: MetadataInput,
+  previous?: ClientMetadata,
 ): Promise<ClientMetadata> {
   const policy = registrationPolicy(context, await context.store.listApis(), ORIGIN)
   const usual = usualMetadata(input)
   const grantTypes = usual.grant_types as readonly GrantType[]
-  const missing = grantTypes.filter((name) => !context.settings.grantTypes.includes(name))
+  const isSame = previous !== undefined && isSameJson(grantTypes, previous.grantTypes)
+  const isNew = (name: GrantType): boolean => previous?.grantTypes.includes(name) !== true
+  const missing = grantTypes.filter((name) => isNew(name) && !context.settings.grantTypes.includes(name))
   if (missing.length > 0) {
     throw conflict(`This server does not offer ${missing.join(', ')}. See GRANTOR_DEVICE_GRANT.`)
   }
   const { token_endpoint_auth_method: method } = usual
   const hasKeys = input.jwks !== undefined || input.jwks_uri !== undefined
-  if (hasKeys !== (method === 'private_key_jwt'))
-    throw conflict('Keys and the authentication method private_key_jwt need each other.')
+  if (hasKeys && method !== 'private_key_jwt')
+    throw conflict(`With keys, token_endpoint_auth_method is private_key_jwt, not ${method}.`)
+  if (!hasKeys && method === 'private_key_jwt') throw conflict('private_key_jwt needs jwks or jwks_uri.')
   const reading = readRegistration(
     {
       ...input,
       token_endpoint_auth_method: method,
       grant_types: grantTypes,
-      response_types: needCode(grantTypes) ? ['code'] : [],
+      response_types: isSame ? previous.responseTypes : needCode(grantTypes) ? ['code'] : [],
     },
-    policy,
+    { ...policy, ...(previous === undefined ? {} : { previous }) },
     undefined,
   )
   if (reading.kind !== 'accepted') {
@@ -360,7 +368,9 @@ async function requireMetadata(
   if ((input.backchannel_logout_uri ?? '') !== (metadata.backchannelLogoutUri ?? '')) {
     throw conflict('The server sends no requests, so it cannot notify the client. See GRANTOR_OUTBOUND.')
   }
-  const dormant = metadata.redirectUris.find((uri) => checkRedirectUri(uri, policy).kind === 'dormant')
+  const dormant = metadata.redirectUris.find(
+    (uri) => previous?.redirectUris.includes(uri) !== true && checkRedirectUri(uri, policy).kind === 'dormant',
+  )
   if (dormant !== undefined) {
     throw conflict(`The server does not allow the app of the redirect URI ${dormant}. See GRANTOR_REDIRECT_SCHEMES.`)
   }
@@ -368,8 +378,11 @@ async function requireMetadata(
   if (dropped.length > 0) {
     throw conflict(`The client cannot use ${dropped.join(', ')} with its authentication method and other grant types.`)
   }
-  if (needCode(grantTypes) !== metadata.redirectUris.length > 0) {
-    throw conflict('Redirect URIs and the grant type authorization_code need each other.')
+  if (!isSame || !isSameJson(metadata.redirectUris, previous.redirectUris)) {
+    const hasUris = metadata.redirectUris.length > 0
+    if (needCode(grantTypes) && !hasUris)
+      throw conflict('authorization_code (or the default grant types) needs redirect_uris.')
+    if (!needCode(grantTypes) && hasUris) throw conflict('redirect_uris need the grant type authorization_code.')
   }
   const kept = scopeTokens(metadata.scope ?? NO_SCOPE)
   const undeclared = scopeTokens(input.scope ?? NO_SCOPE).filter((token) => !kept.includes(token))

@@ -2,7 +2,8 @@ import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { makeClientPolicy } from '../../clients/evaluate-client.ts'
 import { openDomainRules } from '../../protocol/client/domain-rule.ts'
-import { evaluateClientPolicy } from '../../protocol/client/policy.ts'
+import { destinationsOf } from '../../protocol/client/identity.ts'
+import { evaluateClientPolicy, isBlocked } from '../../protocol/client/policy.ts'
 import { DEFAULT_ID_TOKEN_ALGORITHM } from '../../protocol/openid/id-token.ts'
 import { hasFapiKey, isFapiAlgorithm, PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
 import { DEVICE_CODE } from '../../protocol/token/grant-types.ts'
@@ -12,21 +13,26 @@ import { conflict } from '../admin-error.ts'
 export type RuleNeeds = StoreNeeds<'listDomainRules'> & Pick<Context, 'settings'>
 
 /**
- * The policy must allow the client, and each rule must have an effect: a rule without one is a mistake of the administrator.
+ * The policy must allow the client, and each rule must have an effect: a rule without one is a mistake of the administrator. `previous`:
+ * the client before a change. The hosts that it has may be blocked, so that it is not used, but is still changed.
  *
  * @throws AdminError which says what is not possible
  */
-export async function requirePossible(context: RuleNeeds, client: ClientRecord): Promise<void> {
+export async function requirePossible(
+  context: RuleNeeds,
+  client: ClientRecord,
+  previous?: ClientRecord,
+): Promise<void> {
   const { metadata, rules } = client
   // The copy that requests use may be a second old, and a task may follow one that changed the rules for domains.
-  const policy = makeClientPolicy(context.settings, openDomainRules(await context.store.listDomainRules()))
-  const verdicts = [undefined, ...metadata.redirectUris].map((redirectUri) =>
+  const domains = openDomainRules(await context.store.listDomainRules())
+  const had = previous === undefined ? [] : requestedHosts(previous)
+  const blocked = requestedHosts(client).find((uri) => !had.includes(uri) && isBlocked(domains, uri))
+  if (blocked !== undefined) throw conflict(`The domain of ${blocked} is blocked. See "grantor domain list".`)
+  const policy = makeClientPolicy(context.settings, openDomainRules([]))
+  const verdicts = metadata.redirectUris.map((redirectUri) =>
     evaluateClientPolicy(policy, { client, phase: 'enter', redirectUri }),
   )
-  const refusal = verdicts.find((verdict) => verdict.kind === 'refused')
-  if (refusal?.reason === 'domain-blocked') {
-    throw conflict(`The domain of ${refusal.uri} is blocked. See "grantor domain list".`)
-  }
   if (rules.pkce !== 'required' && metadata.authMethod === 'none') {
     throw conflict('Only a client that authenticates may omit PKCE. A public client needs it.')
   }
@@ -38,6 +44,12 @@ export async function requirePossible(context: RuleNeeds, client: ClientRecord):
   if (!verdicts.some((verdict) => verdict.kind === 'allowed' && verdict.rights.mayImplyConsent)) {
     throw conflict('Implied consent needs a redirect URI that uses https and leads to another computer.')
   }
+}
+
+/** Where the server sends a browser or requests for the client. */
+function requestedHosts({ metadata }: ClientRecord): readonly string[] {
+  const keys = metadata.keys?.kind === 'jwks_uri' ? [metadata.keys.uri] : []
+  return [...destinationsOf(metadata).map(({ uri }) => uri), ...keys]
 }
 
 /** FAPI 2.0 Security Profile §5.3.2.1 and §5.4. @throws AdminError which names each condition that the client does not meet */

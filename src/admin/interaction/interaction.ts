@@ -14,7 +14,7 @@ import {
   type InteractionAnswer,
 } from '../../protocol/sign-in/interaction.ts'
 import { meetsAcr, reachableLevel } from '../../protocol/sign-in/acr.ts'
-import { isWithin, NO_SCOPE } from '../../protocol/token/scope.ts'
+import { isWithin, NO_SCOPE, type Scope } from '../../protocol/token/scope.ts'
 import { problem, type ProblemType } from '../../base/validation.ts'
 import { AdminError, unknown, type AdminErrorKind } from '../admin-error.ts'
 import { iso } from '../fields.ts'
@@ -161,9 +161,13 @@ function checkAcceptance(
   }
   if (scope === undefined) return
   const requested = purpose.kind === 'authorization' ? purpose.authorization.scope : NO_SCOPE
-  if (!isWithin(scope, requested)) {
-    throw fault('refused', ['body', 'scope'], 'scope_wider', `The client requested: ${requested}`, {})
-  }
+  if (!isWithin(scope, requested))
+    throw fault('refused', ['body', 'scope'], 'scope_wider', requestedText(purpose, requested), {})
+}
+
+function requestedText({ kind }: InteractionPurpose, requested: Scope): string {
+  if (kind === 'account') return 'No client asks here. Leave scope out.'
+  return requested === NO_SCOPE ? 'The client requested no scope.' : `The client requested: ${requested}`
 }
 
 /** Whether the client accepts no other sign-in, and two factors are enough for it. */

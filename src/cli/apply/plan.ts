@@ -73,6 +73,7 @@ export async function makePlan(
   const changing = records.filter((_, index) => isReferring(planned[index]?.change))
   const missing = await missingReferences(changing, {
     described: records,
+    before: (record) => planned[records.indexOf(record)]?.change?.row,
     async has(kind, key) {
       const row = await find(kind, key)
       return row !== undefined && stays(kind, row)

@@ -9,6 +9,8 @@ export const REFERENCES: readonly string[] = ['organization_id', 'scope']
 /** What is in the store when the run is over. */
 export interface Remaining {
   readonly described: readonly FileRecord[]
+  /** What the record has before the run. Its task does not refuse that again. */
+  readonly before: (record: FileRecord) => Members | undefined
   /** Besides what is described. */
   readonly has: (kind: Kind, key: string) => Promise<boolean>
   readonly list: (kind: Kind) => Promise<readonly Members[]>
@@ -39,7 +41,7 @@ async function missingOrganizations(
 
 async function missingScopes(
   records: readonly FileRecord[],
-  { described: all, list }: Remaining,
+  { described: all, before, list }: Remaining,
 ): Promise<readonly string[]> {
   const clients = recordsOf(records, 'client').filter(({ members }) => scopesOf(members).length > 0)
   if (clients.length === 0) return []
@@ -49,8 +51,12 @@ async function missingScopes(
   // A server for a first try accepts any scope until an API is declared, and its task knows whether this is one.
   if (apis.length === 0) return []
   const declared = new Set(apis.flatMap(({ scopes }) => ((scopes ?? []) as readonly Members[]).map(({ name }) => name)))
-  return clients.flatMap(({ kind, key, members }) => {
-    const missing = scopesOf(members).filter((name) => !isIdentityScope(name) && !declared.has(name))
+  return clients.flatMap((record) => {
+    const { kind, key, members } = record
+    const had = scopesOf(before(record) ?? {})
+    const missing = scopesOf(members).filter(
+      (name) => !isIdentityScope(name) && !declared.has(name) && !had.includes(name),
+    )
     return missing.length === 0 ? [] : [`The ${kind.name} ${key}: no API declares ${missing.join(', ')}.`]
   })
 }

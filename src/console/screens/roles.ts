@@ -38,6 +38,10 @@ export const REMOVE_ROLE: ScreenForm = {
     'The console refuses the next request of the person, and links that the person made for others end. The account stays, and so do the credentials that the person created: revoke them too.',
 }
 
+function roleIn({ roles }: Answers['list'], subject: string | undefined): ListedRoleDocument | undefined {
+  return roles.find(({ user_id: id }) => id === subject)
+}
+
 /** Who may enter the console. */
 export const ROLES = screen<Answers>({
   path: '/console/roles',
@@ -45,7 +49,7 @@ export const ROLES = screen<Answers>({
   reads: { list: { task: 'role.list', input: () => ({}) } },
   filters: [],
   forms: [
-    { ...SET_ROLE, subject: 'user_id' },
+    { ...SET_ROLE, subject: 'user_id', filled: ({ list }, subject) => roleIn(list as Answers['list'], subject) },
     { ...REMOVE_ROLE, subject: 'user_id' },
   ],
   names: ({ list }) => list.names,

@@ -59,17 +59,20 @@ const FORMS: readonly ScreenForm[] = [
     isRecent: true,
     warning:
       'The user signs in with the new address from now on, and the reader of its mail can set a new password. Sessions and grants stay.',
-    before: (answers) => addressOf(userOf(answers)),
+    restores: true,
+    filled: (answers) => addressOf(userOf(answers)),
   },
   {
     task: 'user.update',
     label: 'Change the name',
     done: 'Name changed',
     fields: ['name'],
-    before: (answers) => nameOf(userOf(answers)),
+    restores: true,
+    filled: (answers) => ({ name: userOf(answers).name }),
   },
   {
     ...SET_ROLE,
+    filled: (answers) => userOf(answers).role ?? undefined,
     caution: (answers, frame) => SET_ROLE.caution?.(answers, frame) ?? strangerIn(userOf(answers)),
   },
   { ...REMOVE_ROLE, fits: (user) => user['role'] !== null },
@@ -118,12 +121,8 @@ function userOf(answers: Members): WholeUserDocument {
   return answers['user'] as WholeUserDocument
 }
 
-function addressOf({ email, email_verified_at: provenAt }: WholeUserDocument): Texts | undefined {
-  return email === null ? undefined : { email, verified: provenAt === null ? '' : 'on' }
-}
-
-function nameOf({ name: called }: WholeUserDocument): Texts | undefined {
-  return called === null ? undefined : { name: called }
+function addressOf({ email, email_verified_at: provenAt }: WholeUserDocument): Members {
+  return { email, verified: provenAt !== null }
 }
 
 /** Anyone can sign up with the address of another person (threats.md CON-34). */

@@ -4,9 +4,9 @@ import { LIST_LIMIT, readDescriptive, tooMany, type DescriptiveMetadata } from '
 import { needCode, usableGrantTypes, type GrantType } from '../token/grant-types.ts'
 import type { NoticePolicy, OpenidMetadata } from './openid-metadata.ts'
 import { MAX_AGE_LIMIT, OPENID_SHAPE, readOpenid } from './openid-metadata.ts'
-import { isObject } from '../../base/json.ts'
+import { isObject, isSameJson } from '../../base/json.ts'
 import { checkRedirectUri, type RedirectUriPolicy } from '../uri/redirect-uri.ts'
-import { narrow, NO_SCOPE, parseScope, type Scope } from '../token/scope.ts'
+import { narrow, NO_SCOPE, parseScope, scopeTokens, type Scope } from '../token/scope.ts'
 import { problem, type Problem } from '../../base/validation.ts'
 
 /** RFC 7591 §2: how a client authenticates at the token endpoint. */
@@ -36,6 +36,8 @@ export interface RegistrationPolicy extends RedirectUriPolicy, NoticePolicy {
   readonly declaresScope: (token: string) => boolean
   /** The grant types that the server offers. */
   readonly grantTypes: readonly GrantType[]
+  /** What an administrator changes. Only values that it does not have are checked, and no other member changes. */
+  readonly previous?: ClientMetadata
 }
 
 /** The result of reading a registration request. */
@@ -105,15 +107,20 @@ const SHORT_TEXT = 2048
  */
 export function readRegistration(
   body: unknown,
-  policy: RegistrationPolicy,
+  given: RegistrationPolicy,
   sentLength: number | undefined,
 ): RegistrationReading {
+  const { previous } = given
+  const policy = previous === undefined ? given : withPrevious(given, previous)
   const parsed = shape.safeParse(body, { reportInput: true })
   const malformed = parsed.success ? [] : parsed.error.issues.map(shapeProblem)
   // Every field of the right type is checked against the policy, so that one response reports all faults.
   const fields = parsed.success ? parsed.data : wellTypedFields(body, malformed)
   const faults = new Map<string, Problem>()
-  const fault = (found: Problem): void => void faults.set(found.loc.join('.'), asSent(found, body))
+  const fault = (found: Problem): void => {
+    if (previous === undefined || !isPrevious(found, body, previous))
+      faults.set(found.loc.join('.'), asSent(found, body))
+  }
 
   const redirectUris = fields.redirect_uris ?? []
   const usable = checkUris('redirect_uris', redirectUris, policy, fault)
@@ -134,7 +141,7 @@ export function readRegistration(
   // Absent where they are false, so that a public client that sends the default is the same client (decision 0010).
   const bound = fields.dpop_bound_access_tokens === true ? { dpopBound: true as const } : {}
   const par = fields.require_pushed_authorization_requests === true ? { parRequired: true as const } : {}
-  const metadata = {
+  const read = {
     redirectUris,
     authMethod,
     ...keys,
@@ -146,13 +153,75 @@ export function readRegistration(
     descriptive,
     ...openid,
   }
+  const metadata = previous === undefined ? read : withUnnamed(read, body, previous)
   const isShort = sentLength !== undefined && sentLength <= SHORT_TEXT
-  if (!isShort && Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES) {
+  if (!isShort && bytesOf(metadata) > Math.max(METADATA_BYTES, previous === undefined ? 0 : bytesOf(previous))) {
     const msg = `The metadata may have at most ${METADATA_BYTES} bytes in all.`
     const large = problem(['body'], 'too_long', msg, null, { max_length: METADATA_BYTES })
     return { kind: 'not-allowed', problems: [large] }
   }
   return { kind: 'accepted', metadata, nulls: NULLABLE.filter((field) => fields[field] === null) }
+}
+
+function bytesOf(metadata: ClientMetadata): number {
+  return Buffer.byteLength(JSON.stringify(metadata))
+}
+
+/** The policy that offers also what the client has. */
+function withPrevious(policy: RegistrationPolicy, previous: ClientMetadata): RegistrationPolicy {
+  const scope = scopeTokens(previous.scope ?? NO_SCOPE)
+  return {
+    ...policy,
+    declaresScope: (token) => policy.declaresScope(token) || scope.includes(token),
+    grantTypes: [...new Set([...policy.grantTypes, ...previous.grantTypes])],
+    notifiedAt: previous.backchannelLogoutUri,
+  }
+}
+
+const KEY_FIELDS = ['jwks', 'jwks_uri', 'token_endpoint_auth_signing_alg'] as const satisfies readonly Field[]
+/** The fields from which each member is read. */
+const READ_FROM: Readonly<Record<keyof ClientMetadata, readonly Field[]>> = {
+  redirectUris: ['redirect_uris'],
+  authMethod: ['token_endpoint_auth_method'],
+  keys: ['token_endpoint_auth_method', ...KEY_FIELDS],
+  grantTypes: ['grant_types'],
+  responseTypes: ['grant_types', 'response_types'],
+  parRequired: ['require_pushed_authorization_requests'],
+  scope: ['scope'],
+  dpopBound: ['dpop_bound_access_tokens'],
+  descriptive: NULLABLE.filter((field) => field !== 'scope'),
+  idTokenAlgorithm: ['id_token_signed_response_alg'],
+  defaultMaxAge: ['default_max_age'],
+  defaultAcrValues: ['default_acr_values'],
+  requireAuthTime: ['require_auth_time'],
+  postLogoutRedirectUris: ['post_logout_redirect_uris'],
+  backchannelLogoutUri: ['backchannel_logout_uri'],
+  backchannelLogoutSessionRequired: ['backchannel_logout_uri', 'backchannel_logout_session_required'],
+}
+
+/** Whether the client has the value of a problem already. The fields of keys are one value. */
+function isPrevious({ loc }: Problem, body: unknown, previous: ClientMetadata): boolean {
+  const [, field = '', place] = loc
+  const isOfKeys = KEY_FIELDS.some((name) => name === field)
+  const differs = differing(body, previous)
+  if (isOfKeys) return !READ_FROM.keys.some(differs)
+  if (!differs(field)) return true
+  const [sent, had] = [body, describeMetadata(previous)].map((all) => (all as Readonly<Record<string, unknown>>)[field])
+  if (!Array.isArray(sent) || !Array.isArray(had)) return false
+  return place === undefined ? sent.every((one) => had.includes(one)) : had.includes(sent[Number(place)])
+}
+
+/** What was read of the fields that differ, and what the client has of all others. */
+function withUnnamed(read: ClientMetadata, body: unknown, previous: ClientMetadata): ClientMetadata {
+  const differs = differing(body, previous)
+  const names = Object.keys(READ_FROM) as (keyof ClientMetadata)[]
+  const members = names.map((name) => [name, (READ_FROM[name].some(differs) ? read : previous)[name]] as const)
+  return Object.fromEntries(members.filter(([name, value]) => value !== undefined || name === 'scope')) as never
+}
+
+function differing(body: unknown, previous: ClientMetadata): (field: string) => boolean {
+  const [sent, had] = [body as Readonly<Record<string, unknown>>, describeMetadata(previous)]
+  return (field) => !isSameJson(sent[field] ?? undefined, had[field])
 }
 
 function shapeProblem(issue: z.core.$ZodIssue): Problem {

@@ -52,6 +52,8 @@ export interface NoticePolicy {
   readonly outbound: OutboundPolicy | undefined
   /** Whether the client may be notified at this URL (client/policy.ts). */
   readonly mayBeNotifiedAt: (url: string) => boolean
+  /** Where the client is notified already, which stays allowed. */
+  readonly notifiedAt?: string | undefined
 }
 
 /**
@@ -76,13 +78,14 @@ export function readOpenid(fields: Fields, policy: NoticePolicy, fault: (problem
 
 function readBackchannelLogout(
   { backchannel_logout_uri: uri, backchannel_logout_session_required: isSessionRequired }: Fields,
-  { outbound, mayBeNotifiedAt }: NoticePolicy,
+  { outbound, mayBeNotifiedAt, notifiedAt }: NoticePolicy,
   fault: (problem: Problem) => void,
 ): OpenidMetadata {
   if (uri === null || uri === undefined || uri === '') return {}
-  if (outbound === undefined || !mayBeNotifiedAt(uri)) return {}
-  const verdict = checkOutboundUrl(uri, outbound)
-  if (verdict.kind === 'refused')
+  const isNew = uri !== notifiedAt
+  if (isNew && (outbound === undefined || !mayBeNotifiedAt(uri))) return {}
+  const verdict = isNew && outbound !== undefined && checkOutboundUrl(uri, outbound)
+  if (verdict && verdict.kind === 'refused')
     fault(problem(['body', 'backchannel_logout_uri'], 'value_error', `The URL ${verdict.reason}.`, uri, {}))
   const isGiven = isSessionRequired !== null && isSessionRequired !== undefined
   return {

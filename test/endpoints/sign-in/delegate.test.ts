@@ -151,6 +151,21 @@ test('DEL-05: a wider scope is refused, and a narrower one is what the client ge
   assert.equal(tokens.json<{ scope: string }>().scope, 'read')
 })
 
+test('DEL-05: the refusal of a scope says what the client requested, also if it requested none or no client asks', async () => {
+  const { interaction } = await startAtClient(server, { scope: 'read write' })
+  const { interaction: none } = await startAtClient(server, { scope: '' })
+  const account = await leave(new PlainBrowser(server), '/account/data')
+  for (const [asked, says] of [
+    [interaction, 'The client requested: read write'],
+    [none, 'The client requested no scope.'],
+    [account, 'No client asks here. Leave scope out.'],
+  ] as const) {
+    const refused = await application.accept(asked, { scope: 'admin' })
+    const { detail } = refused.json<{ detail: readonly { readonly msg: string }[] }>()
+    assert.deepEqual([refused.statusCode, detail[0]?.msg], [422, says])
+  }
+})
+
 test('DEL-05: more than 50 scopes, which the consent page does not let a person choose, are narrowed too', async () => {
   const many = Array.from({ length: 60 }, (_, index) => `scope-${index}`)
   const { browser, client, interaction } = await startAtClient(server, { scope: many.join(' ') })

@@ -34,7 +34,8 @@ const FORMS: readonly ScreenForm[] = [
     label: 'Rename',
     done: 'Renamed',
     fields: ['name'],
-    before: (answers) => ({ name: (answers as unknown as Answers).organization.name }),
+    restores: true,
+    filled: (answers) => ({ name: (answers as unknown as Answers).organization.name }),
   },
   {
     task: 'organization.disable',

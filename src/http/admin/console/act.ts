@@ -13,7 +13,17 @@ import { asksFirst, worksOnce, type Members, type ScreenForm, type Texts, type U
 import { after } from '../../../base/brand.ts'
 import { invalidRequest } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
-import { errorsOf, filledTexts, formFields, seenOf, taskOf, textsIn, withoutTouch } from './filling.ts'
+import {
+  errorsOf,
+  filledTexts,
+  findUnknown,
+  formFields,
+  restoredTexts,
+  seenOf,
+  taskOf,
+  textsIn,
+  withoutTouch,
+} from './filling.ts'
 import {
   csrfParts,
   filtersIn,
@@ -120,11 +130,12 @@ export async function act(
   }
   const before =
     subjects.length > 1 && form.rows === undefined ? undefined : await readBefore(desk, found, visit, visitor, form)
-  const filled = before && filledTexts(form, before)
+  const filled = before && filledTexts(form, before, subjects[0])
   const seen = sent.get('seen')
   if (filled !== undefined && seen !== undefined && seen !== seenOf(context, filled)) return again(409, { '': CHANGED })
-  // A task that replaces all needs all, and one that changes what it is given gets what was changed.
-  const earlier = taskOf(form.task).method === 'PATCH' ? (filled ?? {}) : undefined
+  // A task that replaces all needs all. One that changes what it is given gets what differs from what there is, so that must be known.
+  const earlier = taskOf(form.task).method === 'PATCH' ? (filled ?? 'unknown') : undefined
+  if (earlier === 'unknown') return again(409, { '': 'What this changes cannot be read now.' })
   const named = await resolveFields(seekerOf(desk, found, visitor), fields, withoutTouch(values, filled ?? {}))
   if (Object.keys(named.errors).length > 0) return again(422, named.errors)
   const input = { ...readFields(fields, named.values, earlier), ...filters }
@@ -140,7 +151,13 @@ export async function act(
     return render(desk, found, visit, visitor, { status: 200, outcome: undefined, asking: undefined, result })
   }
   const undo = before === undefined || answer === undefined ? undefined : form.undoes?.(before, answer)
-  return finish(desk, found, visitor, { form, performed, name, before: before && form.before?.(before), undo }, again)
+  return finish(
+    desk,
+    found,
+    visitor,
+    { form, performed, name, before: filled && restoredTexts(form, filled), undo },
+    again,
+  )
 }
 
 const CHANGED =
@@ -337,19 +354,6 @@ async function readBefore(
   const limit = rows === undefined ? undefined : ROWS_READ
   const read = await readAll(desk, found, frameOf(desk, found, visit, visitor), visitor, limit)
   return read.kind === 'read' ? read.answers : undefined
-}
-
-/** A value that a field with boxes does not offer. */
-function findUnknown(
-  choices: Readonly<Record<string, readonly (readonly [value: string, remark: string])[]>>,
-  values: Texts,
-): { readonly field: string; readonly value: string } | undefined {
-  for (const [field, offered] of Object.entries(choices)) {
-    const words = (values[field] ?? '').split(' ').filter((word) => word !== '')
-    const value = words.find((word) => !offered.some(([one]) => one === word))
-    if (value !== undefined) return { field, value }
-  }
-  return undefined
 }
 
 /** What the task warns of. */

@@ -3,7 +3,7 @@ import { fieldAt, findField, inputFields, textsOf, withoutGaps, type InputField 
 import type { Task } from '../../../admin/task.ts'
 import { findTask } from '../../../admin/tasks.ts'
 import type { Parameters } from '../../../base/message.ts'
-import type { Members, ScreenForm, Texts } from '../../../console/screen.ts'
+import type { Members, Offered, ScreenForm, Texts } from '../../../console/screen.ts'
 import type { Context } from '../../../ports/context.ts'
 import { visible } from '../../../web/visible.ts'
 
@@ -21,8 +21,17 @@ export function formFields({ task, fields = [] }: Pick<ScreenForm, 'task' | 'fie
 }
 
 /** The texts of a form that shows what the object has; undefined: another form. */
-export function filledTexts(form: ScreenForm, answers: Members): Texts | undefined {
-  return form.filled && textsOf(formFields(form), form.filled(answers))
+export function filledTexts(form: ScreenForm, answers: Members, subject: string | undefined): Texts | undefined {
+  const members = form.filled?.(answers, subject)
+  return members && textsOf(formFields(form), members)
+}
+
+/** What the next page offers to restore; undefined: nothing, because the form does not say so, or the task takes no object without a value. */
+export function restoredTexts(form: ScreenForm, filled: Texts): Texts | undefined {
+  const fields = formFields(form)
+  const texts = Object.fromEntries(fields.map(({ name }) => [name, filled[name] ?? '']))
+  const isPossible = fields.every(({ name, isRequired, mayBeEmpty }) => !isRequired || mayBeEmpty || texts[name] !== '')
+  return form.restores === true && isPossible ? texts : undefined
 }
 
 /**
@@ -65,6 +74,19 @@ export function textsIn(
   // A field with a box for each value is sent once for each, and one without a box that is ticked is not sent.
   const texts = Object.fromEntries([...plain, ...names].map((name) => [name, sent.all(name).join(' ')]))
   return withoutGaps(fields, texts)
+}
+
+/** A value that a field with boxes does not offer. */
+export function findUnknown(
+  choices: Offered,
+  values: Texts,
+): { readonly field: string; readonly value: string } | undefined {
+  for (const [field, offered] of Object.entries(choices)) {
+    const words = (values[field] ?? '').split(' ').filter((word) => word !== '')
+    const value = words.find((word) => !offered.some(([one]) => one === word))
+    if (value !== undefined) return { field, value }
+  }
+  return undefined
 }
 
 /** Sentences beside their fields; those of the whole task, and of members that the form does not show, above. */

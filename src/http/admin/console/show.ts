@@ -148,12 +148,12 @@ export async function render(
       (form.fields ?? []).filter((name) => name !== 'send' || desk.context.mail !== undefined),
     )
     const choices = form.choices?.(read.answers) ?? {}
-    const filled = filledTexts(form, read.answers)
+    const filled = filledTexts(form, read.answers, asking.subjects[0])
     const kept = Object.fromEntries(
       (form.fixed ?? []).map((name) => [name, asking.values[name] ?? frame.place.query[name] ?? '']),
     )
     const preset = textsOf(fields, form.preset?.(kept, frame) ?? {})
-    const first = filled ?? { ...preset, ...kept, ...form.before?.(read.answers) }
+    const first = filled ?? { ...preset, ...kept }
     const values = Object.keys(asking.values).length === 0 ? first : asking.values
     const matches = await findMatches(desk, found, visit, visitor, form)
     const shown = fields.filter(({ name }) => form.fixed?.includes(name) !== true)

@@ -1,10 +1,10 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Store } from '../../../ports/store.ts'
 
-/** The records that a form shows filled in, and the operations that change them if they are still what the caller read. */
+/** The records that a form shows filled in, and the operations that change them, most only if they are still what the caller read. */
 const [READS, CHANGES] = [
   ['findClient', 'findProvider', 'listApis'],
-  ['changeClient', 'setClientRules', 'updateApi', 'updateProvider'],
+  ['approveClientScope', 'changeClient', 'setClientRules', 'updateApi', 'updateProvider'],
 ] as const satisfies readonly (readonly (keyof Store)[])[]
 
 /**

@@ -169,10 +169,10 @@ function listOf(list: unknown): readonly unknown[] {
   return (list ?? []) as readonly unknown[]
 }
 
-/** Only a request with a body can have a wrong media type or length, and only a change can conflict with the state. */
+/** Only a request with a body can have a wrong media type or length. */
 function mayRefuse(task: Task, status: string): boolean {
   if (status === '413' || status === '415') return hasBody(task)
-  if (status === '409') return task.access !== 'read'
+  if (status === '409') return task.mayConflict
   return true
 }
 

@@ -50,6 +50,8 @@ export interface Task<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly anyClock: boolean
   /** The task creates a record: the status is 201. */
   readonly creates: boolean
+  /** The state of the server may not allow the task: the status is 409. The default is true for all but `read`. */
+  readonly mayConflict: boolean
   /** Members of the input of which a request must have exactly one. Empty: no such rule. */
   readonly exactlyOneOf: readonly string[]
   /** Path parameters, and the members of the query (GET, DELETE) or of the JSON body. Other members are rejected. */
@@ -62,10 +64,11 @@ export interface Task<Input extends z.ZodObject = z.ZodObject, Output extends z.
 
 interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> extends Omit<
   Task<Input, Output>,
-  'anyClock' | 'creates' | 'exactlyOneOf' | 'extent'
+  'anyClock' | 'creates' | 'mayConflict' | 'exactlyOneOf' | 'extent'
 > {
   readonly anyClock?: boolean
   readonly creates?: boolean
+  readonly mayConflict?: boolean
   readonly exactlyOneOf?: readonly string[]
   readonly extent?: Task['extent']
 }
@@ -77,10 +80,11 @@ export function defineTask<Input extends z.ZodObject, Output extends z.ZodObject
   const {
     anyClock = definition.method === 'DELETE',
     creates = false,
+    mayConflict = definition.access !== 'read',
     exactlyOneOf = [],
     extent = 'server',
   } = definition
-  return { ...definition, anyClock, creates, exactlyOneOf, extent }
+  return { ...definition, anyClock, creates, mayConflict, exactlyOneOf, extent }
 }
 
 /** The parameters in the path of a task. */

@@ -4,7 +4,6 @@ import { test, type TestContext } from 'node:test'
 import { verifyAudit, type AuditFault } from '../../src/admin/audit/verify.ts'
 import { NOW } from '../support/records.ts'
 import { createAda } from '../support/accounts.ts'
-import { perform } from '../support/tasks.ts'
 import { obtainTokens, refresh, registerClient } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { databasePath } from '../support/store/dump.ts'
@@ -199,13 +198,3 @@ function oneByteOff(value: string | number): string | number {
   const middle = Math.floor(value.length / 2)
   return value.slice(0, middle) + (value[middle] === 'a' ? 'b' : 'a') + value.slice(middle + 1)
 }
-
-test('audit: one verification runs at a time, and another caller gets no result of an earlier one', async (t) => {
-  const { context } = await openTestServer(t)
-  const outcomes = await Promise.allSettled([1, 2, 3].map(() => perform(context, 'audit.verify', {})))
-  assert.deepEqual(
-    outcomes.map(({ status }) => status),
-    ['fulfilled', 'rejected', 'rejected'],
-  )
-  await perform(context, 'audit.verify', {})
-})

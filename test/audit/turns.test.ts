@@ -5,6 +5,7 @@ import { listAudit } from '../../src/admin/audit/list.ts'
 import { verifyAudit } from '../../src/admin/audit/verify.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { AUDIT_SECRETS, openTestChains } from '../store/contract/chains.ts'
+import { openAdminServer } from '../support/admin-server.ts'
 import { temporaryFolder } from '../support/server.ts'
 
 const LINKS = 1000
@@ -28,4 +29,12 @@ test('audit: reading the whole audit on SQLite yields to other requests after ea
     clearImmediate(turn)
     assert.ok(turns >= LINKS / SLICE, `${read.name}: ${turns}`)
   }
+})
+
+test('audit: one verification runs at a time, and another caller gets no result of an earlier one', async (t) => {
+  const stage = await openAdminServer(t)
+  const { token } = await stage.issue('read')
+  const verify = async () => (await stage.performByName('audit.verify', {}, token)).statusCode
+  assert.deepEqual(await Promise.all([verify(), verify(), verify()]), [200, 409, 409])
+  assert.equal(await verify(), 200)
 })

@@ -108,9 +108,10 @@ export async function openTestServer(
   }
   test.after(async () => {
     await close()
-    assertExplained(lines)
     for (const end of successors) await end()
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
+    assertExplained(lines)
+    await assertDescribed(lines)
   })
   if (options.listen === true) await server.start()
   return {
@@ -147,6 +148,29 @@ function assertExplained(lines: readonly string[]): void {
     if (typeof status !== 'number' || status < 400) continue
     assert.ok(typeof reason === 'string' && EXPLAINED.has(reason), `${String(event)} has no explained reason: ${text}`)
   }
+}
+
+/** And the OpenAPI document has each status that a task answers. Only a server that was asked for tasks has loaded them. */
+async function assertDescribed(lines: readonly string[]): Promise<void> {
+  const answers = lines
+    .filter((text) => text.includes('"admin.'))
+    .map((text) => JSON.parse(text) as Readonly<Record<string, unknown>>)
+    .filter(({ event, task }) => /^admin\.(answered|refused)$/.test(String(event)) && /^\w[\w-]*\./.test(String(task)))
+  if (answers.length === 0) return
+  described ??= import('../../src/admin/openapi.ts').then(({ describeTasks }) => statusesByTask(describeTasks('')))
+  const statuses = await described
+  for (const { task, status } of answers)
+    assert.ok(statuses.get(String(task))?.has(String(status)), `OpenAPI: ${String(task)} lists no ${String(status)}`)
+}
+
+let described: Promise<ReadonlyMap<string, ReadonlySet<string>>> | undefined
+
+/** Which statuses the document lists, by the name of the task. */
+function statusesByTask(document: Readonly<Record<string, unknown>>): ReadonlyMap<string, ReadonlySet<string>> {
+  type Operation = { readonly operationId: string; readonly responses: Readonly<Record<string, unknown>> }
+  const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  const operations = Object.values(paths).flatMap((path) => Object.values(path))
+  return new Map(operations.map(({ operationId, responses }) => [operationId, new Set(Object.keys(responses))]))
 }
 
 const EXPLAINED: ReadonlySet<string> = new Set([

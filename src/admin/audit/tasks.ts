@@ -133,6 +133,7 @@ export const AUDIT_TASKS: readonly Task[] = [
     method: 'GET',
     path: `${PATH}/verification`,
     access: 'read',
+    mayConflict: true,
     summary: 'Verify the whole audit, and list every link that was changed or removed.',
     input: z.object({
       head: z

@@ -135,6 +135,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${PATH}/{provider_id}/test`,
     access: 'read',
+    mayConflict: true,
     summary:
       'Check the metadata, the keys, the secret, the lists of its assertions and, if the provider can be asked, the redirect URI of a provider.',
     input: ONE,

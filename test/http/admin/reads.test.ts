@@ -6,6 +6,8 @@ import { mintClientId } from '../../../src/protocol/ids.ts'
 import { dumpStore } from '../../support/store/dump.ts'
 import { RULES } from './rules.ts'
 import { openAdminServer, type AdminServer } from '../../support/admin-server.ts'
+import { openProviderHost } from '../../support/provider/provider-host.ts'
+import { addProvider } from '../../support/provider/providers.ts'
 import { type Members } from '../../support/tasks.ts'
 
 const READS = TASKS.filter(({ access }) => access === 'read')
@@ -93,6 +95,24 @@ test('the pages of a list have each row once, newest first, and the last page ha
   } while (before !== null)
   assert.deepEqual(pages, [2, 2, 1])
   assert.deepEqual(seen, made.toReversed())
+})
+
+test('an administrator who tests a provider gets 409 for another test meanwhile', async (t) => {
+  const stage = await openAdminServer(t)
+  const host = await openProviderHost(t)
+  const { id } = await addProvider(stage.server, host)
+  const { token } = await stage.issue('read')
+  const probe = async () => (await stage.performByName('provider.test', { provider_id: id }, token)).statusCode
+  const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  host.holdBack('/jwks', () => {
+    reached.resolve()
+    return held.promise
+  })
+  const first = probe()
+  await reached.promise
+  assert.equal(await probe(), 409)
+  held.resolve()
+  assert.equal(await first, 200)
 })
 
 test('clients are listed by use, verification and state', async (t) => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { createServer, type AddressInfo } from 'node:net'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { openConnection } from '../../bench/load/connection.ts'
 
 const HEAD = 'HTTP/1.1 201 Created\r\n'
@@ -21,14 +22,21 @@ test('an answer with neither a length nor chunks is a failure', async (t) => {
   await assert.rejects(askOnce(t, [`${HEAD}\r\nhello\r\n`]), /neither a Content-Length nor chunks/)
 })
 
-/** Sends a request to a server that answers with these pieces, each in a separate packet. */
+/** Sends a request to a server that answers with these pieces, each when the previous one has arrived. */
 async function askOnce(t: TestContext, pieces: readonly string[]): Promise<{ status: number; body: string }> {
+  const clients: Socket[] = []
+  const keepClient = (message: unknown): void => void clients.push((message as { readonly socket: Socket }).socket)
+  subscribe('net.client.socket', keepClient)
+  t.after(() => unsubscribe('net.client.socket', keepClient))
   const server = createServer((socket) => {
     socket.setNoDelay(true).once('data', () => {
       void (async () => {
+        const [client] = clients
+        assert.ok(client)
         for (const piece of pieces) {
+          const arrived = once(client, 'data')
           socket.write(piece)
-          await delay(5)
+          await arrived
         }
       })()
     })

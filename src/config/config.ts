@@ -5,7 +5,7 @@ import { namesPostgres, readDatabaseUrl, usualStateFile, type DatabaseChoice } f
 import { readLogo } from './logo.ts'
 import type { Settings } from '../ports/context.ts'
 import type { Branding } from '../ports/pages.ts'
-import { isAppRedirect, openAppRedirects, schemeOf } from '../protocol/uri/app-redirect.ts'
+import { isAppRedirectEntry, openAppRedirects, schemeOf } from '../protocol/uri/app-redirect.ts'
 import { DEVICE_CODE, OFFERED_GRANT_TYPES } from '../protocol/token/grant-types.ts'
 import { isLoopbackHost } from '../protocol/uri/loopback.ts'
 import { isBrowserScheme } from '../protocol/uri/redirect-uri.ts'
@@ -203,7 +203,7 @@ function outboundPortMistakes(ports: readonly string[]): readonly string[] {
 /** Entries are schemes or patterns of apps. Schemes that a browser executes are rejected here and in every redirect URI. */
 function schemeMistakes(entries: readonly string[]): readonly string[] {
   return entries
-    .filter((entry) => !isAppRedirect(entry) || isBrowserScheme(schemeOf(entry)))
+    .filter((entry) => !isAppRedirectEntry(entry) || isBrowserScheme(schemeOf(entry)))
     .map(
       (entry) =>
         `GRANTOR_REDIRECT_SCHEMES has ${entry}, which is neither the scheme of an app nor a pattern such as app://host/callback`,

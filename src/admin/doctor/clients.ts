@@ -11,7 +11,7 @@ import { ok, warning, type Examination, type Finding } from './finding.ts'
 
 /** The ids that a finding names. */
 const NAMED = 3
-/** No other command lists the clients with such a secret. */
+/** The ids that a finding about slow secrets names. More than others, because no other command lists these clients. */
 const SLOW_NAMED = 100
 /** The share of GRANTOR_UNUSED_CLIENTS from which on the doctor warns. */
 const NEARLY_FULL = 0.8
@@ -86,9 +86,9 @@ function checkPolicy({ choices, store: { clients } }: Examination): readonly Fin
     const verdict = evaluateClientPolicy(policy, { client, phase: 'enter', redirectUri: undefined })
     return verdict.kind === 'refused' && client.usedAt !== undefined ? [{ client, reason: verdict.reason }] : []
   })
-  const of = (isBlocked: boolean) =>
+  const clientsWhere = (isBlocked: boolean) =>
     refused.filter(({ reason }) => (reason === 'domain-blocked') === isBlocked).map(({ client }) => client)
-  const [blocked, late] = [of(true), of(false)]
+  const [blocked, late] = [clientsWhere(true), clientsWhere(false)]
   const examined = `Of the newest ${clients.newest.length} clients`
   return [
     late.length === 0

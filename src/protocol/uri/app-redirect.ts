@@ -9,7 +9,7 @@ export interface AppRedirects {
 const ENTRY = /^[a-z][a-z0-9+.-]*(:[^?#\s]+)?$/i
 
 /** Whether an entry of the operator's list is a valid scheme or pattern. */
-export function isAppRedirect(entry: string): boolean {
+export function isAppRedirectEntry(entry: string): boolean {
   return ENTRY.test(entry)
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isAppRedirect, openAppRedirects } from '../../../src/protocol/uri/app-redirect.ts'
+import { isAppRedirectEntry, openAppRedirects } from '../../../src/protocol/uri/app-redirect.ts'
 import { SETTINGS } from '../../../src/config/schema.ts'
 
 const DEFAULTS = openAppRedirects(SETTINGS.parse({}).GRANTOR_REDIRECT_SCHEMES)
@@ -85,7 +85,7 @@ test('every entry that the setting accepts compiles, and without * it allows its
   const characters = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)) })
   const property = fc.property(characters, (rest) => {
     const entry = `app:${rest}`
-    if (!isAppRedirect(entry)) return
+    if (!isAppRedirectEntry(entry)) return
     const apps = openAppRedirects([entry])
     if (!rest.includes('*')) assert.ok(apps.allows(entry), entry)
     assert.ok(!apps.allows(`other:${rest}`))

@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test'
 import { openChains } from '../../src/audit/chain.ts'
 import { openAuditRecorder } from '../../src/audit/recorder.ts'
 import { openLog } from '../../src/server/log.ts'
+import type { StoreObserver } from '../../src/ports/observers.ts'
 import { openBatchingStore } from '../../src/store/batching-store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { AUDIT_SECRETS, listLinks } from '../store/contract/chains.ts'
@@ -11,8 +12,8 @@ import { NOW } from '../support/records.ts'
 import { temporaryFolder } from '../support/server.ts'
 import { openSteadyClock } from '../support/clocks.ts'
 
-/** Opens processes that record on one file, at one time. Each has a log of its own. */
-export function openProcesses(t: TestContext) {
+/** Opens processes that record on one file, at one time. Each has a log of its own. `patienceMs`: how long a commit waits for the lock. */
+export function openProcesses(t: TestContext, { patienceMs = 1000 } = {}) {
   const clock = openSteadyClock()
   const path = join(temporaryFolder(t), 'grantor.db')
   const drivers = new Set<ReturnType<typeof openSqliteStore>>()
@@ -20,16 +21,16 @@ export function openProcesses(t: TestContext) {
     for (const driver of drivers) await driver.close()
   })
 
-  function open() {
+  function open(observer?: StoreObserver) {
     const { now } = clock
     const chains = openChains({
       digest: (parts) => AUDIT_SECRETS.digest('audit', parts),
       clock: now,
       random: randomBytes,
     })
-    const driver = openSqliteStore({ path, patienceMs: 1000, checkpoints: 'inline', audit: chains })
+    const driver = openSqliteStore({ path, patienceMs, checkpoints: 'inline', audit: chains })
     drivers.add(driver)
-    const store = openBatchingStore(driver)
+    const store = openBatchingStore(driver, observer)
     const lines: Readonly<Record<string, unknown>>[] = []
     const write = (line: string): void => void lines.push(JSON.parse(line) as Record<string, unknown>)
     const logger = openLog('info', { write, flush: async () => undefined }, {})
@@ -38,5 +39,5 @@ export function openProcesses(t: TestContext) {
   }
 
   const reader = open()
-  return { open, clock, links: () => listLinks(reader.store, NOW) }
+  return { open, clock, path, links: () => listLinks(reader.store, NOW) }
 }

@@ -157,7 +157,7 @@ async function assertDescribed(lines: readonly string[]): Promise<void> {
     .map((text) => JSON.parse(text) as Readonly<Record<string, unknown>>)
     .filter(({ event, task }) => /^admin\.(answered|refused)$/.test(String(event)) && /^\w[\w-]*\./.test(String(task)))
   if (answers.length === 0) return
-  described ??= import('../../src/admin/openapi.ts').then(statusesByTask)
+  described ??= import('../../src/admin/openapi.ts').then(({ describeTasks }) => statusesByTask(describeTasks('')))
   const statuses = await described
   for (const { task, status } of answers)
     assert.ok(statuses.get(String(task))?.has(String(status)), `OpenAPI: ${String(task)} lists no ${String(status)}`)
@@ -166,11 +166,9 @@ async function assertDescribed(lines: readonly string[]): Promise<void> {
 let described: Promise<ReadonlyMap<string, ReadonlySet<string>>> | undefined
 
 /** Which statuses the document lists, by the name of the task. */
-function statusesByTask({
-  describeTasks,
-}: typeof import('../../src/admin/openapi.ts')): ReadonlyMap<string, ReadonlySet<string>> {
+function statusesByTask(document: Readonly<Record<string, unknown>>): ReadonlyMap<string, ReadonlySet<string>> {
   type Operation = { readonly operationId: string; readonly responses: Readonly<Record<string, unknown>> }
-  const { paths } = describeTasks('') as { readonly paths: Readonly<Record<string, Record<string, Operation>>> }
+  const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>
   const operations = Object.values(paths).flatMap((path) => Object.values(path))
   return new Map(operations.map(({ operationId, responses }) => [operationId, new Set(Object.keys(responses))]))
 }

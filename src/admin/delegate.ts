@@ -3,7 +3,7 @@ import type { StoreNeeds } from '../ports/context.ts'
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
 import { ADMIN_CREDENTIAL_DOCUMENT, createAdminCredential, describeAdminCredential } from './admin.ts'
 import { requireLasting } from './administrators.ts'
-import { LIST_LIMIT } from './page.ts'
+import { PAGE_LIMIT } from './page.ts'
 import { defineTask, type Task } from './task.ts'
 
 /** Days. They are replaced by hand, because the application has to get the new ones. */
@@ -52,9 +52,9 @@ async function findDelegateCredentials({
 }: StoreNeeds<'listAdminCredentials'>): Promise<readonly AdminCredentialRecord[]> {
   const found: AdminCredentialRecord[] = []
   for (let before: AdminCredentialRecord['id'] | undefined; ;) {
-    const page = await store.listAdminCredentials({ before, limit: LIST_LIMIT.most })
+    const page = await store.listAdminCredentials({ before, limit: PAGE_LIMIT.most })
     found.push(...page.filter(({ access, revokedAt }) => access === 'delegate' && revokedAt === undefined))
-    if (page.length < LIST_LIMIT.most) return found
+    if (page.length < PAGE_LIMIT.most) return found
     before = page.at(-1)?.id
   }
 }

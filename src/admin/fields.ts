@@ -28,7 +28,7 @@ import {
 } from '../protocol/ids.ts'
 import { parseResource, type Resource } from '../protocol/token/resource.ts'
 import { parseScope, SCOPE_FORM, SCOPE_TOKEN_FORM } from '../protocol/token/scope.ts'
-import { LIST_LIMIT } from './page.ts'
+import { PAGE_LIMIT } from './page.ts'
 
 /**
  * Members of the inputs of tasks. Each schema reads text and returns the type that the use-cases take. The OpenAPI document
@@ -210,9 +210,9 @@ function timeSuchAs(example: string) {
 export const LIMIT = z
   .int()
   .min(1)
-  .max(LIST_LIMIT.most)
-  .default(LIST_LIMIT.usual)
-  .describe(`At most this many rows, up to ${LIST_LIMIT.most}.`)
+  .max(PAGE_LIMIT.most)
+  .default(PAGE_LIMIT.usual)
+  .describe(`At most this many rows, up to ${PAGE_LIMIT.most}.`)
 
 /** A time in an answer; null: it has not happened. */
 export const ISO_OR_NULL = z.iso.datetime().nullable()

@@ -2,7 +2,7 @@ import type { StoreNeeds } from '../ports/context.ts'
 import type { Reach, SearchedList } from '../ports/store.ts'
 
 /** The maximum and the default number of rows of a page. */
-export const LIST_LIMIT = { most: 1000, usual: 50 } as const
+export const PAGE_LIMIT = { most: 1000, usual: 50 } as const
 
 /** The page of a list that a task returns. */
 export interface PageRequest<Id> {
@@ -72,14 +72,14 @@ export async function namedPage<Row extends { readonly id: Id; readonly name: st
 ): Promise<Listed<Row, Id>> {
   const rows: Row[] = []
   let before = start
-  for (let examined = 0; examined < EXAMINED_FOR_NAME; examined += LIST_LIMIT.most) {
-    const slice = await list({ before, limit: LIST_LIMIT.most })
+  for (let examined = 0; examined < EXAMINED_FOR_NAME; examined += PAGE_LIMIT.most) {
+    const slice = await list({ before, limit: PAGE_LIMIT.most })
     for (const row of slice) {
       if (rows.length === limit) return { rows, next: before ?? null }
       if (hasText(text, row.name)) rows.push(row)
       before = row.id
     }
-    if (slice.length < LIST_LIMIT.most) return { rows, next: null }
+    if (slice.length < PAGE_LIMIT.most) return { rows, next: null }
   }
   return { rows, next: before ?? null }
 }

@@ -9,7 +9,7 @@ import { checkRoles } from './doctor/roles.ts'
 import { checkBackup } from './doctor/store.ts'
 import { failed, ok, warning, type Finding } from './doctor/finding.ts'
 import { ISO, iso } from './fields.ts'
-import { LIST_LIMIT } from './page.ts'
+import { PAGE_LIMIT } from './page.ts'
 import { defineTask, type Task, type TaskContext } from './task.ts'
 import { hasSecondFactor } from './user/role-holder.ts'
 import { forShell } from '../base/shell.ts'
@@ -75,7 +75,7 @@ async function examine(context: TaskContext): Promise<readonly Finding[]> {
   const now = clock()
   const [backedUpAt, credentials, roles, providers, ofConsole, [due]] = await Promise.all([
     store.findLastBackup(),
-    store.listAdminCredentials({ before: undefined, limit: LIST_LIMIT.most }),
+    store.listAdminCredentials({ before: undefined, limit: PAGE_LIMIT.most }),
     inspectRoles(context),
     store.listProviders(),
     store.findClient(CONSOLE_CLIENT_ID),

@@ -1,4 +1,4 @@
-import { LIST_LIMIT } from '../admin/page.ts'
+import { PAGE_LIMIT } from '../admin/page.ts'
 import { html, lines, type Fragment, type Markup } from '../web/markup.ts'
 import { visible } from '../web/visible.ts'
 import { closeIcon, copyIcon } from './icons.ts'
@@ -193,7 +193,7 @@ function classOf<Row>({ isWide, isRest, isAction }: Column<Row>): Fragment {
 function pages(frame: Frame, shown: number, next: string | null): Markup | undefined {
   const isFirst = frame.place.query['before'] === undefined
   if (isFirst && next === null) return undefined
-  const isPart = next !== null && shown < LIST_LIMIT.usual
+  const isPart = next !== null && shown < PAGE_LIMIT.usual
   return html`<nav class="pages" aria-label="Pages">
     ${isPart ? html`<span class="muted" data-found role="status">${shown} found so far.</span>` : undefined}
     ${isPart ? html`<button type="button" class="button" data-stop hidden>Stop</button>` : undefined}

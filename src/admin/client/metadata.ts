@@ -17,7 +17,7 @@ import { isForClients, needCode, OFFERED_GRANT_TYPES, type GrantType } from '../
 import { ID_TOKEN_ALGORITHMS } from '../../protocol/openid/id-token.ts'
 import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
-import { LIST_LIMIT } from '../../protocol/client/descriptive-metadata.ts'
+import { METADATA_LIST_LIMIT } from '../../protocol/client/descriptive-metadata.ts'
 import { definedMembers, isSameJson } from '../../base/json.ts'
 import { forShell } from '../../base/shell.ts'
 import { listedIdOf } from '../../protocol/client/identifier.ts'
@@ -45,7 +45,7 @@ const METADATA = {
   redirect_uris: uris('https://app.example/callback').describe('Exact redirect URIs.'),
   grant_types: z
     .array(z.enum(OFFERED_GRANT_TYPES.filter(isForClients)))
-    .max(LIST_LIMIT)
+    .max(METADATA_LIST_LIMIT)
     .describe(
       'The grant types. The default is authorization_code and refresh_token, or client_credentials without redirect URIs.',
     ),
@@ -99,7 +99,7 @@ function uris(example: string) {
         .regex(/^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/, { error: 'This is not an absolute URI with a lower-case scheme.' })
         .meta({ examples: [example] }),
     )
-    .max(LIST_LIMIT)
+    .max(METADATA_LIST_LIMIT)
 }
 
 /** The public keys of a client, by the names of RFC 7591. */

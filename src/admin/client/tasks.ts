@@ -21,7 +21,7 @@ import {
   TIME,
   pageStart,
 } from '../fields.ts'
-import { LIST_LIMIT } from '../page.ts'
+import { PAGE_LIMIT } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
 import { createManagementToken, giveSecret, noSuchClient, requireClient, rotateSecret } from './client.ts'
 import {
@@ -295,9 +295,9 @@ export const CLIENT_TASKS: readonly Task[] = [
       limit: z
         .int()
         .min(1)
-        .max(LIST_LIMIT.most)
-        .default(LIST_LIMIT.most)
-        .describe(`At most this many clients, up to ${LIST_LIMIT.most}.`),
+        .max(PAGE_LIMIT.most)
+        .default(PAGE_LIMIT.most)
+        .describe(`At most this many clients, up to ${PAGE_LIMIT.most}.`),
       before: pageStart(CLIENT_ID),
       dry_run: z.boolean().default(false).describe('Only list the clients that would be deleted.'),
       ...SEARCH,

@@ -1,6 +1,6 @@
 import { AdminError } from '../../admin/admin-error.ts'
 import { APPLIED_RECORD_LIMIT, type AppliedRecord, type AppliedSetDocument } from '../../admin/apply.ts'
-import { LIST_LIMIT } from '../../admin/page.ts'
+import { PAGE_LIMIT } from '../../admin/page.ts'
 import { UsageError } from '../lib/failure.ts'
 import { requireTask, type Members, type PerformTask } from '../lib/perform-task.ts'
 import { compare, creationOf, type Call, type Difference } from './compare.ts'
@@ -126,7 +126,7 @@ async function openReader(perform: PerformTask): Promise<Find> {
 /** Reads all records of a kind. */
 export async function listAll(kind: Kind, perform: PerformTask): Promise<readonly Members[]> {
   const rows: Members[] = []
-  const paged = kind.name === 'provider' ? {} : { limit: LIST_LIMIT.most }
+  const paged = kind.name === 'provider' ? {} : { limit: PAGE_LIMIT.most }
   for (let before: unknown; ;) {
     const page = await perform<Members>(kind.listTask, { ...kind.listFilter, ...paged, before })
     rows.push(...(page[kind.list] as readonly Members[]))

@@ -21,7 +21,7 @@ export type DescriptiveFields = {
 } & { readonly contacts?: readonly string[] | null | undefined }
 
 /** The most entries of a list in a registration. */
-export const LIST_LIMIT = 10
+export const METADATA_LIST_LIMIT = 10
 const URI_FIELDS = ['client_uri', 'logo_uri', 'tos_uri', 'policy_uri'] as const
 /** Characters of the name of a client. */
 export const CLIENT_NAME_LIMIT = 128
@@ -54,8 +54,8 @@ export function readDescriptive(fields: DescriptiveFields, fault: (problem: Prob
     else fault(found)
   }
   const contacts = fields.contacts ?? []
-  if (contacts.length > LIST_LIMIT) fault(tooMany('contacts', contacts))
-  for (const [index, contact] of contacts.slice(0, LIST_LIMIT).entries()) {
+  if (contacts.length > METADATA_LIST_LIMIT) fault(tooMany('contacts', contacts))
+  for (const [index, contact] of contacts.slice(0, METADATA_LIST_LIMIT).entries()) {
     if (contact.length <= EMAIL_LIMIT && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(contact)) continue
     fault(problem(['body', 'contacts', String(index)], 'value_error', 'This is not an e-mail address.', contact, {}))
   }
@@ -79,6 +79,6 @@ function checkInformativeUri(field: string, value: string): Problem | undefined 
 
 /** A list with too many entries. */
 export function tooMany(field: string, sent: readonly string[]): Problem {
-  const msg = `This may have at most ${LIST_LIMIT} entries.`
-  return problem(['body', field], 'too_many', msg, sent, { max_length: LIST_LIMIT })
+  const msg = `This may have at most ${METADATA_LIST_LIMIT} entries.`
+  return problem(['body', field], 'too_many', msg, sent, { max_length: METADATA_LIST_LIMIT })
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { describeKeys, readClientKeys, type ClientKeys } from './keys.ts'
-import { LIST_LIMIT, readDescriptive, tooMany, type DescriptiveMetadata } from './descriptive-metadata.ts'
+import { METADATA_LIST_LIMIT, readDescriptive, tooMany, type DescriptiveMetadata } from './descriptive-metadata.ts'
 import { needCode, usableGrantTypes, type GrantType } from '../token/grant-types.ts'
 import type { NoticePolicy, OpenidMetadata } from './openid-metadata.ts'
 import { MAX_AGE_LIMIT, OPENID_SHAPE, readOpenid } from './openid-metadata.ts'
@@ -264,9 +264,9 @@ function checkUris(
   policy: RedirectUriPolicy,
   fault: Fault,
 ): number {
-  if (uris.length > LIST_LIMIT) fault(tooMany(field, uris))
+  if (uris.length > METADATA_LIST_LIMIT) fault(tooMany(field, uris))
   let usable = 0
-  for (const [index, uri] of uris.slice(0, LIST_LIMIT).entries()) {
+  for (const [index, uri] of uris.slice(0, METADATA_LIST_LIMIT).entries()) {
     const verdict = checkRedirectUri(uri, policy)
     if (verdict.kind === 'refused') {
       const type = URL.canParse(uri) ? 'value_error' : 'url_parsing'

@@ -2,7 +2,7 @@ import { forShell } from '../../../base/shell.ts'
 import type { ClientDocument } from '../../../admin/client/document.ts'
 import type { InstallationDocument } from '../../../admin/organization/installation.ts'
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
-import { LIST_LIMIT } from '../../../admin/page.ts'
+import { PAGE_LIMIT } from '../../../admin/page.ts'
 import { html } from '../../../web/markup.ts'
 import { linkFor, linkTo } from '../../links.ts'
 import {
@@ -143,7 +143,7 @@ export const NEW_INSTALLATION = screen<NewAnswers>({
   section: 'installations',
   reads: {
     organization: { task: 'organization.show', input: () => ({}) },
-    clients: { task: 'client.list', input: () => ({ source: 'operator', limit: LIST_LIMIT.most }) },
+    clients: { task: 'client.list', input: () => ({ source: 'operator', limit: PAGE_LIMIT.most }) },
   },
   filters: [],
   forms: [

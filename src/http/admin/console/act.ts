@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { AdminError, conflict, unknown } from '../../../admin/admin-error.ts'
 import { asAdministrator } from '../../../admin/administrators.ts'
 import { labelOf, readFields } from '../../../admin/input-fields.ts'
-import { LIST_LIMIT } from '../../../admin/page.ts'
+import { PAGE_LIMIT } from '../../../admin/page.ts'
 import { runTask } from '../../../admin/run-task.ts'
 import { pathParameters } from '../../../admin/task.ts'
 import { authenticateRole } from '../../../admin/user/role-holder.ts'
@@ -341,7 +341,7 @@ function finish(
 }
 
 /** Rows that were added meanwhile move others on to the next page. */
-const ROWS_READ = 2 * LIST_LIMIT.usual
+const ROWS_READ = 2 * PAGE_LIMIT.usual
 
 /** What the screen shows before the change: a deleted object has no name. */
 async function readBefore(

@@ -7,7 +7,7 @@ import { findField, type InputField, type Referred } from '../../../admin/input-
 import type { InstallationDocument } from '../../../admin/organization/installation.ts'
 import type { MemberDocument } from '../../../admin/organization/member.ts'
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
-import { hasText, LIST_LIMIT } from '../../../admin/page.ts'
+import { hasText, PAGE_LIMIT } from '../../../admin/page.ts'
 import type { ProviderDocument } from '../../../admin/provider/settings.ts'
 import type { UserDocument } from '../../../admin/user/tasks.ts'
 import type { Members, Texts } from '../../../console/screen.ts'
@@ -261,7 +261,7 @@ async function credentialsNamed({ read }: Seeker, text: string): Promise<readonl
 async function clientsWithin({ read, within }: Seeker, text: string): Promise<Matches> {
   const place = { organization_id: within }
   const [installed, allowed] = await Promise.all([
-    read('installation.list', { ...place, limit: LIST_LIMIT.most }),
+    read('installation.list', { ...place, limit: PAGE_LIMIT.most }),
     read('organization.list-grants', { ...place, limit: GRANTS_SEARCHED }),
   ])
   const names = allowed['names'] as Texts
@@ -279,7 +279,7 @@ async function clientsWithin({ read, within }: Seeker, text: string): Promise<Ma
 
 async function membersNamed({ read, within }: Seeker, text: string): Promise<Matches> {
   const isAddress = text.includes('@')
-  const input = isAddress ? { email: text } : { limit: LIST_LIMIT.most }
+  const input = isAddress ? { email: text } : { limit: PAGE_LIMIT.most }
   const found = await read('member.list', { organization_id: within, ...input })
   const members = (found['members'] as readonly MemberDocument[]).map(({ user_id: id, name }): Match => [
     id,

@@ -1,7 +1,7 @@
 import { AdminError } from '../../../admin/admin-error.ts'
 import { asAdministrator } from '../../../admin/administrators.ts'
 import { inputFields, textsOf } from '../../../admin/input-fields.ts'
-import { LIST_LIMIT } from '../../../admin/page.ts'
+import { PAGE_LIMIT } from '../../../admin/page.ts'
 import { runTask } from '../../../admin/run-task.ts'
 import { pathParameters, type Administrator } from '../../../admin/task.ts'
 import { askPage, type Asking } from '../../../console/ask.ts'
@@ -324,7 +324,7 @@ export async function readAll(
         const own = pathParameters(task).flatMap((parameter) =>
           parameters[parameter] === undefined ? [] : [[parameter, parameters[parameter]] as const],
         )
-        const most = place.query[SAVE] === NDJSON ? { limit: LIST_LIMIT.most } : limit === undefined ? {} : { limit }
+        const most = place.query[SAVE] === NDJSON ? { limit: PAGE_LIMIT.most } : limit === undefined ? {} : { limit }
         const chosen = index === 0 ? { ...readFilters(task, screen.filters, query), ...most } : {}
         const input = { ...chosen, ...read.input(place), ...Object.fromEntries(own) }
         return [name, await seeker.read(read.task, input)] as const

@@ -19,6 +19,7 @@ import { checkRedirectUri } from '../protocol/uri/redirect-uri.ts'
 import type { ImportReason } from './reasons.ts'
 import type { ImportedClient } from './records.ts'
 import type { ImportOutcome } from './report.ts'
+import { isSameJson } from '../base/json.ts'
 
 /** What became of a client. */
 export interface ImportedClientResult {
@@ -120,7 +121,7 @@ function compare(
 ): Pick<ImportedClientResult, 'outcome' | 'detail'> {
   const [before, after] = [membersOf(stored), membersOf(made)]
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
-    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+    (name) => !isSameJson(before[name], after[name]),
   )
   if (!hasSecret(secrets, stored, made, secret)) names.push('client_secret')
   return names.length === 0 ? { outcome: 'same' } : { outcome: 'differs', detail: names.join(', ') }

@@ -10,6 +10,7 @@ import {
 } from '../../protocol/sign-in/provider.ts'
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
 import { requireOrganization } from '../organization/organization.ts'
+import { isSameJson } from '../../base/json.ts'
 
 type Checking = StoreNeeds<'findOrganization'> & Pick<Context, 'settings'>
 
@@ -91,7 +92,7 @@ export async function updateProvider(
 
 function areSame(one: ProviderSettings, other: ProviderSettings): boolean {
   const names = Object.keys({ ...one, ...other }) as (keyof ProviderSettings)[]
-  return names.every((name) => JSON.stringify(one[name]) === JSON.stringify(other[name]))
+  return names.every((name) => isSameJson(one[name], other[name]))
 }
 
 /** @throws AdminError when there is no such provider */

@@ -1,5 +1,6 @@
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserProfile } from '../openid/user-claims.ts'
+import { isSameJson } from '../../base/json.ts'
 
 /** An account, as far as an import says what it is. */
 interface Account {
@@ -29,7 +30,7 @@ export function differingMembers(stored: Account, imported: Account): readonly s
   const [before, after] = [statementOf(stored), statementOf(imported)]
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   return [
-    ...names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name])),
+    ...names.filter((name) => !isSameJson(before[name], after[name])),
     ...(hasAll(stored.identities, imported.identities, ({ key }) => key) ? [] : ['identities']),
     ...(hasAll(stored.memberships, imported.memberships, ({ organizationId }) => organizationId)
       ? []

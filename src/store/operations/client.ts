@@ -1,6 +1,7 @@
 import { aboutClient, idOf, type OperationRows, when } from './row.ts'
 import { isGivenSecret } from '../../protocol/client/authentication.ts'
 import type { ClientOperations } from '../../ports/operations/client.ts'
+import { isSameJson } from '../../base/json.ts'
 
 /** The rows of OPERATIONS for clients: those that register, those of the operator, and those with a metadata document. */
 export const CLIENT_OPERATIONS: OperationRows<ClientOperations> = {
@@ -32,7 +33,7 @@ export const CLIENT_OPERATIONS: OperationRows<ClientOperations> = {
   renewDocument: {
     cache: idOf,
     event: ({ id, previous, metadata, identityFrom, notBefore }, outcome) =>
-      outcome === 'renewed' && JSON.stringify(previous.metadata) !== JSON.stringify(metadata)
+      outcome === 'renewed' && !isSameJson(previous.metadata, metadata)
         ? {
             event: 'client.document-changed',
             clientId: id,
@@ -45,7 +46,7 @@ export const CLIENT_OPERATIONS: OperationRows<ClientOperations> = {
   updateClient: {
     cache: idOf,
     event: ({ id, previous, metadata, identityFrom }, outcome) =>
-      outcome === 'updated' && JSON.stringify(previous) !== JSON.stringify(metadata)
+      outcome === 'updated' && !isSameJson(previous, metadata)
         ? { event: 'client.updated', clientId: id, details: { identity_changed: identityFrom !== undefined } }
         : undefined,
   },

@@ -1,6 +1,7 @@
 import { bigint, group, json, table, text } from '../table.ts'
 import { PROVIDER_TEMPLATES, type ProviderSettings } from '../../protocol/sign-in/provider.ts'
 import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
+import { isSameJson } from '../../base/json.ts'
 
 const DEFAULTS: Readonly<Record<string, unknown>> = PROVIDER_TEMPLATES.oidc
 /** Members that earlier providers lack. */
@@ -20,7 +21,7 @@ const settings = json<ProviderSettings>(
   (declared) =>
     Object.fromEntries(
       Object.entries(declared)
-        .filter(([name, value]) => !LATER.includes(name) || JSON.stringify(value) !== JSON.stringify(DEFAULTS[name]))
+        .filter(([name, value]) => !LATER.includes(name) || !isSameJson(value, DEFAULTS[name]))
         .toSorted(([one], [other]) => (one < other ? -1 : 1)),
     ),
   (stored) => ({ ...PROVIDER_TEMPLATES.oidc, ...(stored as ProviderSettings) }),

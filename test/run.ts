@@ -11,7 +11,10 @@ import { openMemoryFolder } from './support/runner/memory-folder.ts'
 import { SHARED_CLUSTER, startPostgres } from '../tools/postgres/postgres.ts'
 import { beginSession } from '../tools/process/session.ts'
 
-/** What the compiler has checked, so that it checks only files that changed since, and those that depend on them: a fifth of the time. Knip keeps what it has read of each file too. */
+/**
+ * What the compiler has checked, so that it checks only files that changed since, and those that depend on them: a fifth of the time. Knip also
+ * keeps what it has read of each file.
+ */
 const CHECKED = 'node_modules/.cache/grantor-types.json'
 
 /**

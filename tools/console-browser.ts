@@ -14,12 +14,15 @@ import {
   type RequestTarget,
 } from './flow.ts'
 
+type ConsoleServer = RequestTarget & { readonly injectAdmin: RequestTarget['inject'] }
+type RoleServer = { readonly context: Pick<Context, 'clock' | 'store'> }
+
 /** A browser at the console, and at the sign-in pages of its issuer. Both keep their cookies. */
 export class ConsoleBrowser {
   readonly issuer: PlainBrowser
   readonly console: PlainBrowser
 
-  constructor(server: RequestTarget & { readonly injectAdmin: RequestTarget['inject'] }) {
+  constructor(server: ConsoleServer) {
     this.issuer = new PlainBrowser(server)
     this.console = new PlainBrowser({ inject: server.injectAdmin })
   }
@@ -108,9 +111,17 @@ export function leadsTo({ body }: Pick<Answer, 'body'>): string | undefined {
   return tag === undefined ? undefined : attribute(tag, 'content').replace(/^0; url=/, '')
 }
 
+/** A browser in which an administrator whose role may write has opened the console. */
+export async function openConsole(server: ConsoleServer & RoleServer): Promise<ConsoleBrowser> {
+  await giveRole(server)
+  const browser = new ConsoleBrowser(server)
+  await browser.open()
+  return browser
+}
+
 /** Gives a user a role, by default Ada, and returns the id. */
 export async function giveRole(
-  { context }: { readonly context: Pick<Context, 'clock' | 'store'> },
+  { context }: RoleServer,
   access: 'read' | 'write' = 'write',
   email = EMAIL,
   organizationId?: OrganizationId,

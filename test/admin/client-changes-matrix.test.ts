@@ -13,7 +13,7 @@ import type { Settings } from '../../src/ports/context.ts'
 import { parseClientId } from '../../src/protocol/ids.ts'
 import { openAppRedirects } from '../../src/protocol/uri/app-redirect.ts'
 import { DEVICE_CODE, JWT_BEARER } from '../../src/protocol/token/grant-types.ts'
-import { ConsoleBrowser, filledIn, giveRole } from '../../tools/console-browser.ts'
+import { type ConsoleBrowser, filledIn, openConsole } from '../../tools/console-browser.ts'
 import { makeClientKey } from '../../tools/client-assertion.ts'
 import { postJson, type RegisteredClient } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
@@ -30,9 +30,7 @@ let browser: ConsoleBrowser
 before(async () => {
   const env = { GRANTOR_REDIRECT_SCHEMES: 'cursor', GRANTOR_OUTBOUND_PORTS: '443,8443', GRANTOR_DEVICE_GRANT: 'on' }
   stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) }, env)
-  await giveRole(stage.server)
-  browser = new ConsoleBrowser(stage.server)
-  await browser.open()
+  browser = await openConsole(stage.server)
   await declareApi(stage.server, JWT_API)
   await declareOther()
   knowApis(stage.server)

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { inputFields, textsOf } from '../../src/admin/input-fields.ts'
 import type { AnyScreen, ScreenForm, Texts } from '../../src/console/screen.ts'
 import { SCREENS } from '../../src/console/screens.ts'
-import { ConsoleBrowser, filledIn, formOf, giveRole } from '../../tools/console-browser.ts'
+import { type ConsoleBrowser, filledIn, formOf, openConsole } from '../../tools/console-browser.ts'
 import { makeClientKey } from '../../tools/client-assertion.ts'
 import { hiddenFields } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
@@ -18,9 +18,7 @@ let browser: ConsoleBrowser
 
 before(async () => {
   stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) })
-  await giveRole(stage.server)
-  browser = new ConsoleBrowser(stage.server)
-  await browser.open()
+  browser = await openConsole(stage.server)
   await declareApi(stage.server, JWT_API, {}, [
     { name: 'read', sentence: 'Read', grantedTo: 'users' },
     { name: 'pay', sentence: 'Pay', grantedTo: 'approved-clients' },

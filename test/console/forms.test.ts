@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { EMAIL, hiddenFields, locationOf, requestToken } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
-import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
+import { type ConsoleBrowser, formOf, giveRole, leadsTo, openConsole } from '../../tools/console-browser.ts'
 import { perform, type Members } from '../support/tasks.ts'
 
 /** What the forms and lists of the console do. */
@@ -14,9 +14,7 @@ let browser: ConsoleBrowser
 
 before(async () => {
   stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) })
-  await giveRole(stage.server)
-  browser = new ConsoleBrowser(stage.server)
-  await browser.open()
+  browser = await openConsole(stage.server)
 })
 
 after(async () => {

@@ -4,7 +4,7 @@ import { createInitialToken } from '../../src/admin/client/initial-token.ts'
 import { DEFAULT_TEMPLATE } from '../../src/protocol/client/registration-template.ts'
 import type { Scope } from '../../src/protocol/token/scope.ts'
 import { hiddenFields } from '../../tools/flow.ts'
-import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
+import { ConsoleBrowser, formOf, giveRole, leadsTo, openConsole } from '../../tools/console-browser.ts'
 import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
 import { aClient, aMembership, anInstallation, anOrganization, aUser } from '../support/records.ts'
 import { perform, type Members } from '../support/tasks.ts'
@@ -23,9 +23,7 @@ before(async () => {
   stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) })
   mine = await stage.makePeopledOrganization()
   home = `/console/organizations/${mine.organization_id}`
-  await giveRole(stage.server)
-  browser = new ConsoleBrowser(stage.server)
-  await browser.open()
+  browser = await openConsole(stage.server)
 })
 
 after(async () => {

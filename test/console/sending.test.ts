@@ -4,7 +4,7 @@ import type { InputField } from '../../src/admin/input-fields.ts'
 import { SCREENS } from '../../src/console/screens.ts'
 import { formFields } from '../../src/http/admin/console/filling.ts'
 import { locationOf } from '../../tools/flow.ts'
-import { ConsoleBrowser, filledIn, giveRole, grantIdIn, leadsTo } from '../../tools/console-browser.ts'
+import { ConsoleBrowser, filledIn, grantIdIn, leadsTo, openConsole } from '../../tools/console-browser.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { perform, type Members } from '../support/tasks.ts'
 
@@ -16,9 +16,7 @@ let browser: ConsoleBrowser
 
 before(async () => {
   stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) })
-  await giveRole(stage.server)
-  browser = new ConsoleBrowser(stage.server)
-  await browser.open()
+  browser = await openConsole(stage.server)
 })
 
 after(async () => {

@@ -11,7 +11,7 @@ import { PROVIDER_TEMPLATES, type ProviderTemplateName } from '../../src/protoco
 import { signInRules } from '../../src/console/screens/providers/provider-rules.ts'
 import { hiddenFields } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
-import { ConsoleBrowser, filledIn, formOf, giveRole } from '../../tools/console-browser.ts'
+import { type ConsoleBrowser, filledIn, formOf, openConsole } from '../../tools/console-browser.ts'
 import { perform, type Members } from '../support/tasks.ts'
 
 /** What is set up in the console: APIs, providers and the clients of the operator. */
@@ -22,9 +22,7 @@ let browser: ConsoleBrowser
 
 before(async () => {
   stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) })
-  await giveRole(stage.server)
-  browser = new ConsoleBrowser(stage.server)
-  await browser.open()
+  browser = await openConsole(stage.server)
 })
 
 after(async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ConsoleBrowser, giveRole, leadsTo } from '../../tools/console-browser.ts'
+import { ConsoleBrowser, giveRole, leadsTo, openConsole } from '../../tools/console-browser.ts'
 import { registerClient } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
 import { perform, type Members } from '../support/tasks.ts'
@@ -17,9 +17,7 @@ before(async () => {
   stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) })
   mine = await stage.makePeopledOrganization()
   home = `/organizations/${mine.organization_id}`
-  await giveRole(stage.server)
-  browser = new ConsoleBrowser(stage.server)
-  await browser.open()
+  browser = await openConsole(stage.server)
 })
 
 after(async () => {

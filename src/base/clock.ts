@@ -7,8 +7,8 @@ import type { EpochMs } from './brand.ts'
 export const CLOCK_TOLERANCE_MS = 2000
 /**
  * How much longer ago than its lifetimes allow a login may have started whose code is redeemed now. Many times the tolerance: two clocks may
- * differ by twice that, and a redemption that began in time may be committed later. One login too many that is looked at costs a read, and
- * one too few would outlive a revocation.
+ * differ by twice that, and a redemption that began in time may be committed later. A login that is examined needlessly costs a read; a login
+ * that is not examined would outlive a revocation.
  */
 export const CLOCK_MARGIN_MS = 60_000
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -76,7 +76,8 @@ export interface ScreenForm {
   readonly fixed?: readonly string[]
   /**
    * What the fields have at first, by the members of the task: the object as it is. The change of another person meanwhile is noticed. The form
-   * of a task that changes only what it is given (PATCH) must have it, because the fields that differ from it are what is given. `subject`: the row that is chosen. undefined: there is no object yet.
+   * of a task with PATCH must have it, because the task gets the fields that differ from it. `subject`: the row that is chosen. undefined: there
+   * is no object yet.
    */
   readonly filled?: (answers: Members, subject: string | undefined) => Members | undefined
   /** Texts that a field may have among others, each with a name. */

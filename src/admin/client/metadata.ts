@@ -328,8 +328,8 @@ export function usualMetadata({ redirect_uris: redirectUris = [], ...input }: Us
 }
 
 /**
- * Reads what an administrator gives a client. What the client has already is neither refused again nor dropped, although the server may
- * no longer offer it: leaked keys are replaced also then.
+ * Reads the metadata that an administrator gives a client. Values of `previous` are neither refused nor dropped, even if the server no longer
+ * offers them: leaked keys can still be replaced.
  */
 async function requireMetadata(
   context: StoreNeeds<'listApis'> & Pick<Context, 'issuer' | 'settings'>,

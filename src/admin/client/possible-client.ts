@@ -14,7 +14,7 @@ export type RuleNeeds = StoreNeeds<'listDomainRules'> & Pick<Context, 'settings'
 
 /**
  * The policy must allow the client, and each rule must have an effect: a rule without one is a mistake of the administrator. `previous`:
- * the client before a change. The hosts that it has may be blocked, so that it is not used, but is still changed.
+ * the client before a change. Its hosts may be blocked: the client cannot be used then, but can be changed.
  *
  * @throws AdminError which says what is not possible
  */

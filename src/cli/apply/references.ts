@@ -9,7 +9,7 @@ export const REFERENCES: readonly string[] = ['organization_id', 'scope']
 /** What is in the store when the run is over. */
 export interface Remaining {
   readonly described: readonly FileRecord[]
-  /** What the record has before the run. Its task does not refuse that again. */
+  /** What the record has before the run, which its task does not refuse. */
   readonly before: (record: FileRecord) => Members | undefined
   /** Besides what is described. */
   readonly has: (kind: Kind, key: string) => Promise<boolean>

@@ -133,12 +133,12 @@ export async function act(
   const filled = before && filledTexts(form, before, subjects[0])
   const seen = sent.get('seen')
   if (filled !== undefined && seen !== undefined && seen !== seenOf(context, filled)) return again(409, { '': CHANGED })
-  // A task that replaces all needs all. One that changes what it is given gets what differs from what there is, so that must be known.
-  const earlier = taskOf(form.task).method === 'PATCH' ? (filled ?? 'unknown') : undefined
-  if (earlier === 'unknown') return again(409, { '': 'What this changes cannot be read now.' })
+  // A task that replaces an object needs all members. A task that changes it gets those that differ from the object, so this must be known.
+  const isChange = taskOf(form.task).method === 'PATCH'
+  if (isChange && filled === undefined) return again(409, { '': 'What this changes cannot be read now.' })
   const named = await resolveFields(seekerOf(desk, found, visitor), fields, withoutTouch(values, filled ?? {}))
   if (Object.keys(named.errors).length > 0) return again(422, named.errors)
-  const input = { ...readFields(fields, named.values, earlier), ...filters }
+  const input = { ...readFields(fields, named.values, isChange ? filled : undefined), ...filters }
   const name = before && subjects.length <= 1 ? namesIn(found.screen, before)[subjects[0] ?? ''] : undefined
   const unoffered = before && form.choices && findUnknown(form.choices(before), values)
   if (unoffered !== undefined) return again(422, { [unoffered.field]: `${unoffered.value} is not among the choices.` })

@@ -20,7 +20,8 @@ export function parsePreferences(header: string): readonly string[] {
 }
 
 function parseRange(text: string): { readonly name: string; readonly quality: number } {
-  const [name = '', weight = 'q=1'] = text.split(';').map((part) => part.trim())
+  const [name = '', ...parameters] = text.split(';').map((part) => part.trim())
+  const weight = parameters.find((parameter) => /^q=/i.test(parameter)) ?? 'q=1'
   const quality = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i.exec(weight)?.[1] ?? '0'
   return { name: name.toLowerCase(), quality: Number(quality) }
 }

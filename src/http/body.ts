@@ -1,5 +1,7 @@
-import type { IncomingMessage } from 'node:http'
+import { isAscii, isUtf8 } from 'node:buffer'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { invalidRequest, OAuthError } from '../protocol/errors.ts'
+import { parseMediaType } from '../base/message.ts'
 import { problem, type Problem } from '../base/validation.ts'
 
 /** Gets a body as it arrives. */
@@ -56,6 +58,16 @@ export function readBody(
     const end = (): void => resolve(length === body.length ? body : body.subarray(0, length))
     if (message.handTo?.({ take, end }) !== true) message.on('data', take).on('end', end)
   })
+}
+
+/**
+ * The text of a form or of JSON. Both are UTF-8, whatever `charset` says (RFC 6749 appendix B, RFC 8259 §8.1), and a body whose
+ * Content-Type says otherwise is refused unless it is ASCII, which all charsets of `isMediaType` read alike. Returns undefined for other bytes.
+ */
+export function decodeBody(body: Buffer, { 'content-type': type = '' }: IncomingHttpHeaders): string | undefined {
+  if (isAscii(body)) return body.toString('latin1')
+  if (!isUtf8(body)) return undefined
+  return (parseMediaType(type)?.charset ?? 'utf-8') === 'utf-8' ? body.toString('utf8') : undefined
 }
 
 /** Discards the body of a request as it arrives. Otherwise Node.js would keep it until the answer is sent. */

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Cookies, Request } from '../ports/message.ts'
@@ -8,6 +7,7 @@ import { isMediaType, NO_PARAMETERS, parseForm, type Parameters } from '../base/
 import { parsePreferences, shortenLocales } from '../base/preferences.ts'
 import { problem } from '../base/validation.ts'
 import { chooseLanguage } from '../base/language.ts'
+import { decodeBody } from './body.ts'
 import type { Answering } from './outcome-line.ts'
 import type { CookieJar } from './session.ts'
 
@@ -90,7 +90,7 @@ export function readRequest(
 ): Request {
   const { headers, url = '' } = message
   const isPage = endpoint.audience === 'page'
-  const text = body === undefined ? '' : decodeBody(body, endpoint)
+  const text = body === undefined ? '' : readText(body, headers, endpoint)
   const query = readQuery(url, endpoint)
   const params =
     endpoint.method === 'GET' ? query : endpoint.accepts === 'application/json' ? NO_PARAMETERS : readForm(text, 'body')
@@ -132,8 +132,9 @@ function lastSegment(url: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-function decodeBody(body: Buffer, endpoint: Endpoint): string {
-  if (isUtf8(body)) return body.toString('utf8')
+function readText(body: Buffer, headers: IncomingHttpHeaders, endpoint: Endpoint): string {
+  const text = decodeBody(body, headers)
+  if (text !== undefined) return text
   if (endpoint.accepts !== 'application/json') throw malformedForm('body')
   throw shapeError(endpoint, 422, { problems: [problem(['body'], 'json_invalid', 'The body is not UTF-8.', null, {})] })
 }

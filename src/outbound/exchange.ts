@@ -1,5 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { parseMediaType } from '../base/message.ts'
 import type { UnacceptableReason, UnreachableReason } from '../ports/outbound.ts'
 
 /** One request over one connection. */
@@ -37,7 +38,7 @@ export type ExchangeOutcome =
 
 /** Bytes of all response headers. A longer header section ends the connection. */
 const HEADER_LIMIT = 16_384
-const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)\s*(?:;|$)/i
+const JSON_TYPE = /^application\/(?:json|.+\+json)$/
 /** Statuses that say "not now". Networks in front of a site refuse programs with 403 while they suspect an attack. */
 const FOR_NOW: ReadonlySet<number> = new Set([403, 408, 425, 429])
 /** Redirects and statuses that say "not now" were rejected before. */
@@ -114,7 +115,7 @@ function checkHead(response: IncomingMessage, planned: Exchange): ExchangeOutcom
   if (!IS_ACCEPTED[planned.accepts](status)) return { kind: 'unacceptable', reason: 'status', detail: String(status) }
   if (planned.accepts === 'acknowledgement') return { kind: 'answered', status, headers, body: Buffer.alloc(0) }
   const isPlain = headers['content-encoding'] === undefined || headers['content-encoding'] === 'identity'
-  if (!isPlain || !JSON_TYPE.test(headers['content-type'] ?? ''))
+  if (!isPlain || !JSON_TYPE.test(parseMediaType(headers['content-type'] ?? '')?.name ?? ''))
     return { kind: 'unacceptable', reason: 'content-type' }
   return Number(headers['content-length'] ?? 0) > planned.bodyLimit ? TOO_LARGE : undefined
 }

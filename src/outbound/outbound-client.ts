@@ -15,6 +15,7 @@ import type {
 } from '../ports/outbound.ts'
 import type { EpochMs } from '../base/brand.ts'
 import { freshSeconds } from '../base/freshness.ts'
+import { parseMediaType } from '../base/message.ts'
 import { checkOutboundUrl, checkProviderUrl, type OutboundPolicy } from '../protocol/uri/outbound-url.ts'
 import { openSingleFlight } from '../base/single-flight.ts'
 import { openSlots, type Slots } from '../base/slots.ts'
@@ -217,7 +218,8 @@ async function askProvider(
   if (outcome.kind === 'not-modified') return { kind: 'unacceptable', reason: 'status', detail: '304' }
   if (outcome.kind !== 'answered') return outcome
   if (!isUtf8(outcome.body)) return { kind: 'unacceptable', reason: 'content-type' }
-  const contentType = outcome.headers['content-type'] ?? ''
+  // openid-client compares it letter by letter.
+  const contentType = parseMediaType(outcome.headers['content-type'] ?? '')?.name ?? ''
   return { kind: 'answered', status: outcome.status, contentType, text: outcome.body.toString('utf8') }
 }
 

@@ -6,9 +6,12 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { readBody } from '../../src/http/body.ts'
+import { ENDPOINTS } from '../../src/endpoints/index.ts'
 import { connectionLimits } from '../../src/http/connection-limits.ts'
 import { openConnections } from '../../src/http/connections.ts'
 import { openProxies } from '../../src/http/proxies.ts'
+import { registerClient } from '../../tools/flow.ts'
+import { adminServerOf, bearer } from '../support/admin-server.ts'
 import { openTestServer } from '../support/server.ts'
 import { assertError } from '../support/error-answer.ts'
 import { ask, exchange, openSocket, parseAnswers } from '../support/hosts/raw-socket.ts'
@@ -53,6 +56,53 @@ test('after a body that was too large the connection serves the next request', a
   const small = `${HEAD}Connection: close\r\nContent-Length: 2\r\n\r\n{}`
   const statuses = parseAnswers(await exchange(server, large + small)).map(({ status }) => status)
   assert.deepEqual(statuses, [413, 201])
+})
+
+test('every endpoint with a body accepts its media type with parameters, as Apache HttpClient sends them', async (t) => {
+  const server = await openTestServer(t)
+  const client = await registerClient(server)
+  const credentials = new URLSearchParams({ client_id: client.client_id, client_secret: client.client_secret ?? '' })
+  const post = (path: string, type: string, payload: string | Buffer) =>
+    server.inject({ method: 'POST', url: path, headers: { 'content-type': type }, payload })
+  for (const { method, path, accepts, name } of ENDPOINTS) {
+    if (method !== 'POST' || accepts === undefined) continue
+    const payload = accepts === 'application/json' ? '{}' : credentials.toString()
+    const plain = await post(path, accepts, payload)
+    const apache = await post(path, `${accepts}; charset=ISO-8859-1`, payload)
+    assert.equal(apache.statusCode, plain.statusCode, name)
+    // A feature that is off has no path.
+    if (plain.statusCode !== 404)
+      assert.equal((await post(path, `text/plain; ${accepts}`, payload)).statusCode, 415, name)
+  }
+  const form = `grant_type=client_credentials&${credentials}`
+  const type = 'application/x-www-form-urlencoded; charset=ISO-8859-1'
+  assert.equal((await post('/v2/oauth/token', type, form)).statusCode, 200)
+})
+
+test('REG-25: bytes outside ASCII are refused where the Content-Type has a charset that would read them differently', async (t) => {
+  const server = await openTestServer(t)
+  const admin = await adminServerOf(server).issue('write')
+  const send = (url: string, type: string, text: string) => {
+    const options = { method: 'POST', url, headers: { 'content-type': type, ...bearer(admin.token).headers } } as const
+    const payload = Buffer.from(text)
+    return url.startsWith('/admin')
+      ? server.injectAdmin({ ...options, payload })
+      : server.inject({ ...options, payload })
+  }
+  const form = 'application/x-www-form-urlencoded'
+  const json = 'application/json'
+  const cases: readonly (readonly [path: string, type: string, body: string, refused: string])[] = [
+    ['/v2/oauth/token', form, 'grant_type=ä', 'form_invalid'],
+    [REGISTER, json, '{"client_name":"Grüße"}', 'json_invalid'],
+    ['/admin/v1/organizations', json, '{"name":"Grüße"}', 'json_invalid'],
+  ]
+  for (const [path, type, body, refused] of cases) {
+    for (const charset of ['', '; charset="UTF-8"']) {
+      assert.doesNotMatch((await send(path, `${type}${charset}`, body)).body, new RegExp(refused), path)
+    }
+    for (const charset of ['iso-8859-1', 'us-ascii', 'windows-1252'])
+      assert.match((await send(path, `${type}; charset=${charset}`, body)).body, new RegExp(refused), path)
+  }
 })
 
 test('a body that arrives byte by byte is read as one body', async (t) => {

@@ -99,9 +99,21 @@ test('OUT-08: headers of more than 16 KiB end the request', async (t) => {
 })
 
 test('an answer is accepted only as JSON by its type, in UTF-8', async (t) => {
-  for (const type of ['application/json', 'Application/JSON; charset=utf-8', 'application/client-metadata+json'])
+  for (const type of [
+    'application/json',
+    'Application/JSON; charset=utf-8',
+    'application/json ;profile="a;b"',
+    'application/client-metadata+json',
+  ])
     assert.equal(await outcomeOf(t, send(200, { 'content-type': type }, '{}')), 'fetched', type)
-  for (const type of ['', 'text/html', 'text/plain', 'application/json5', 'text/html; a=application/json'])
+  for (const type of [
+    '',
+    'text/html',
+    'text/plain',
+    'application/json5',
+    'text/html; a=application/json',
+    'application/json, text/html',
+  ])
     assert.equal(await outcomeOf(t, send(200, { 'content-type': type }, '{}')), 'unacceptable content-type', type)
   const latin1 = Buffer.from([0x22, 0xff, 0x22])
   assert.equal(await outcomeOf(t, send(200, JSON_TYPE, latin1)), 'unacceptable content-type')

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { readQueryValue, type QueryType } from '../../admin/query-values.ts'
 import { readInput, unknownMember } from '../../admin/run-task.ts'
@@ -7,7 +6,7 @@ import { invalidRequest, type OAuthError } from '../../protocol/errors.ts'
 import { isObject, readJson } from '../../base/json.ts'
 import { isMediaType, parseForm } from '../../base/message.ts'
 import { problem, type Problem } from '../../base/validation.ts'
-import { readBody } from '../body.ts'
+import { decodeBody, readBody } from '../body.ts'
 import { findEncoding } from '../request.ts'
 import type { TaskRow } from './routes.ts'
 
@@ -74,8 +73,9 @@ async function readJsonBody(message: IncomingMessage): Promise<Members> {
   const encoding = findEncoding(headers)
   if (encoding !== undefined) throw invalidRequest('media_type_wrong', { ...encoding, status: 415 })
   const body = await readBody(message, (problems) => invalidRequest('body_too_large', { status: 413, problems }))
-  if (!isUtf8(body)) throw malformed(422, [problem(['body'], 'json_invalid', 'The body is not UTF-8.', null, {})])
-  const read = readJson(body.toString('utf8'))
+  const text = decodeBody(body, headers)
+  if (text === undefined) throw malformed(422, [problem(['body'], 'json_invalid', 'The body is not UTF-8.', null, {})])
+  const read = readJson(text)
   // The answer repeats nothing of the body, because any part of it may be a password.
   if (read.kind === 'malformed') throw malformed(422, [{ ...read.problem, input: null }])
   if (isObject(read.value)) return read.value

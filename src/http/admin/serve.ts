@@ -11,7 +11,7 @@ import { discardBody } from '../body.ts'
 import type { Connections } from '../connections.ts'
 import type { Gate } from '../gate.ts'
 import { elapsedMs, errorBody, REQUEST_ID_HEADER, toOAuthError, type Target } from '../reply.ts'
-import { checkHeaders } from '../request.ts'
+import { checkHeaders, prefersPage } from '../request.ts'
 import { wrongMethod } from '../routes.ts'
 import type { Scheduler } from '../scheduler.ts'
 import { authenticate, authorizePlain, authorizeTask, isOpen } from './authorize.ts'
@@ -131,7 +131,7 @@ async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answ
     return answerConsole(serving, exchange, exchange.console, path)
   }
   // A person who opens the port looks for the console; programs ask for JSON.
-  if (serving.loadConsole !== undefined && path === '/' && message.headers.accept?.includes('text/html') === true)
+  if (serving.loadConsole !== undefined && path === '/' && prefersPage(message))
     return { status: 303, contentType: 'text/html', body: '', headers: { Location: CONSOLE_PATH } }
   const route = await serving.findRoute(path)
   if (route === undefined) throw invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] })

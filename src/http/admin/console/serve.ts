@@ -1,11 +1,10 @@
-import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Administrator } from '../../../admin/task.ts'
 import { NO_PARAMETERS, parseForm, type Parameters } from '../../../base/message.ts'
 import type { Problem } from '../../../base/validation.ts'
 import { CONSOLE_PATH } from '../../../protocol/client/console.ts'
 import { invalidRequest, unavailable } from '../../../protocol/errors.ts'
-import { readBody } from '../../body.ts'
+import { decodeBody, readBody } from '../../body.ts'
 import type { Gate } from '../../gate.ts'
 import { checkHeaders } from '../../request.ts'
 import { wrongMethod } from '../../routes.ts'
@@ -95,7 +94,8 @@ async function readForm(gate: Gate, message: IncomingMessage, network: string): 
   gate.beginBody(network)
   const tooLarge = (problems: readonly Problem[]) => invalidRequest('body_too_large', { status: 413, problems })
   const body = await readBody(message, tooLarge).finally(() => gate.endBody(network))
-  const form = isUtf8(body) ? parseForm(body.toString('utf8'), PARAMETER_LIMIT) : undefined
+  const text = decodeBody(body, message.headers)
+  const form = text === undefined ? undefined : parseForm(text, PARAMETER_LIMIT)
   if (form === undefined) throw invalidRequest('form_malformed')
   return form
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { findCommit } from '../src/server/version.ts'
@@ -8,25 +8,34 @@ import { API_TYPES_FILE, PAGES, publishedManifest, type Manifest } from './manif
 const OUTPUT = 'dist'
 const PACKAGE = join(OUTPUT, 'package')
 /** The types that a program imports. */
-const TYPES = join(PACKAGE, 'lib', 'library', 'grantor.d.ts')
+const TYPES = 'lib/library/grantor.d.ts'
 const MIGRATIONS = 'store/migrations'
 /** The programs of a checkout that find and link its own Node.js are not published. */
 const PROGRAMS = ['bin/grantor.js', 'bin/this-node.js', 'bin/compile-cache.js']
 
 /**
- * `npm run build`: makes the folder of the published package, `dist/package/`. The sources are compiled to JavaScript with types,
- * because Node.js reads no TypeScript below node_modules. A checkout runs without it.
+ * `npm run build`: makes the folder of the published package. The sources are compiled to JavaScript with types, because Node.js
+ * reads no TypeScript below node_modules. A checkout runs without it.
+ *
+ * @throws Error with what the compiler printed
  */
-export function buildPackage(): void {
-  rmSync(PACKAGE, { recursive: true, force: true })
-  mkdirSync(join(PACKAGE, 'lib', MIGRATIONS), { recursive: true })
-  execFileSync('node_modules/.bin/tsc', ['--project', 'tsconfig.build.json'], { stdio: 'inherit' })
-  removeTypes(PACKAGE, typesFrom(TYPES))
+export function buildPackage(folder = PACKAGE): void {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(join(folder, 'lib', MIGRATIONS), { recursive: true })
+  compile(join(folder, 'lib'))
+  removeTypes(folder, typesFrom(join(folder, TYPES)))
   for (const file of globSync([`src/${MIGRATIONS}/*.sql`, 'src/passwords/*.txt']))
-    cpSync(file, join(PACKAGE, file.replace('src/', 'lib/')))
-  for (const file of [...PROGRAMS, API_TYPES_FILE, ...publishedPages()]) cpSync(file, join(PACKAGE, file))
+    cpSync(file, join(folder, file.replace('src/', 'lib/')))
+  for (const file of [...PROGRAMS, API_TYPES_FILE, ...publishedPages()]) cpSync(file, join(folder, file))
   const manifest = publishedManifest(JSON.parse(readFileSync('package.json', 'utf8')) as Manifest, findCommit('.git'))
-  writeFileSync(join(PACKAGE, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
+}
+
+/** Several threads of the compiler would take twice the processor time. */
+function compile(folder: string): void {
+  const words = ['--project', 'tsconfig.build.json', '--singleThreaded', '--outDir', folder]
+  const { status, stdout } = spawnSync('node_modules/.bin/tsc', words, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`The compiler does not accept the sources:\n${stdout}`)
 }
 
 /** The file and those whose types it uses, at any remove. */
@@ -53,24 +62,38 @@ export function publishedPages(): readonly string[] {
     .slice(0, -1)
 }
 
+/** Packs the folder of a package into the folder above it. Returns the path of the packed file. */
+export function packFolder(folder: string): string {
+  return join(dirname(folder), npm(folder, 'pack', '--silent', '--pack-destination', '..'))
+}
+
 /**
  * `npm run pack`: builds the package, packs it, and writes its software bill of materials (CycloneDX), with the versions of the
  * lockfile. Returns the path of the packed file.
  */
 export function packPackage(): string {
   buildPackage()
-  const npm = (...words: readonly string[]): string =>
-    execFileSync('npm', words, { cwd: PACKAGE, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim()
-  const packed = join(OUTPUT, npm('pack', '--silent', '--pack-destination', '..'))
+  const packed = packFolder(PACKAGE)
   cpSync('package-lock.json', join(PACKAGE, 'package-lock.json'))
-  npm('install', '--package-lock-only', '--ignore-scripts', '--silent')
-  writeFileSync(packed.replace(/\.tgz$/, '.cdx.json'), npm('sbom', '--package-lock-only', '--sbom-format=cyclonedx'))
+  npm(PACKAGE, 'install', '--package-lock-only', '--ignore-scripts', '--silent')
+  const materials = npm(PACKAGE, 'sbom', '--package-lock-only', '--sbom-format=cyclonedx')
+  writeFileSync(packed.replace(/\.tgz$/, '.cdx.json'), materials)
   rmSync(join(PACKAGE, 'package-lock.json'))
   return packed
 }
 
+function npm(folder: string, ...words: readonly string[]): string {
+  return execFileSync('npm', words, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim()
+}
+
 if (import.meta.main) {
-  requireDevelopmentPackages(process.argv[2] === 'pack' ? 'pack' : 'build', 'typescript')
-  if (process.argv[2] === 'pack') console.log(packPackage())
-  else buildPackage()
+  const script = process.argv[2] === 'pack' ? 'pack' : 'build'
+  requireDevelopmentPackages(script, 'typescript')
+  try {
+    if (script === 'pack') console.log(packPackage())
+    else buildPackage()
+  } catch (cause) {
+    console.error(`npm run ${script}: ${(cause as Error).message}`)
+    process.exitCode = 1
+  }
 }

@@ -1,5 +1,3 @@
-// @ts-check
-
 /** The script of the console: counting a selection, copying, keys, and searching on. Each page works without it. */
 export function consoleScript() {
   const all = (/** @type {string} */ selector) =>

@@ -45,7 +45,7 @@ function declarationsOf(text: string): readonly (readonly [name: string, text: s
 }
 
 /** Makes the compiler write the declarations of all sources into a folder. Several threads would take twice the processor time. */
-export function emitDeclarations(folder: string): void {
+function emitDeclarations(folder: string): void {
   const words = [
     '--project',
     'tsconfig.build.json',

@@ -16,11 +16,12 @@ import { beginSession } from '../tools/process/session.ts'
  * keeps what it has read of each file.
  */
 const CHECKED = 'node_modules/.cache/grantor-types.json'
+const CHECKED_BUILD = 'node_modules/.cache/grantor-build-types.json'
 
 /**
  * `npm test` runs the compiler, the linter and the formatter, and in parallel the test files, those of a folder in one process.
- * The last line of the output is `N passed, N failed`. A skipped or unfinished test counts as failed. All files share one
- * PostgreSQL.
+ * The last line of the output is `N passed, N failed`, and above it are the names of the tests that failed. A skipped or unfinished
+ * test counts as failed. All files share one PostgreSQL.
  *
  * With arguments only the test files run whose path contains one of them, and besides the same checks those of the layout and of
  * the pages: `npm test -- registration`. After `--only`, nothing else runs: `npm test -- --only registration`.
@@ -29,10 +30,15 @@ const CHECKED = 'node_modules/.cache/grantor-types.json'
  */
 const CHECKS: readonly (readonly [command: string, ...args: string[]])[] = [
   ['tsc', '-p', '.', '--singleThreaded', '--incremental', '--tsBuildInfoFile', CHECKED],
+  ['tsc', '-p', 'tsconfig.browser.json', '--singleThreaded'],
   ['oxlint', '--deny-warnings', '--type-aware', '--threads=1'],
   ['oxfmt', '--check'],
   ['knip', '--cache', '--cache-location', 'node_modules/.cache/knip'],
 ]
+
+/** The sources with the options of a release. In a run of all test files, test/release/artefact.test.ts compiles them. */
+const BUILD_OPTIONS = ['-p', 'tsconfig.build.json', '--noEmit', '--incremental', '--tsBuildInfoFile', CHECKED_BUILD]
+const BUILD_CHECK = ['tsc', '--singleThreaded', ...BUILD_OPTIONS] as const
 
 /**
  * The compiler, a Go program, runs with one thread, because the tests use all cores and several threads check some files twice. It
@@ -55,7 +61,7 @@ const SILENCE_MS = 300_000
 const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024
 
 let passed = 0
-let failed = 0
+const failed: string[] = []
 
 const { values, positionals: wanted } = parseArgs({
   options: { only: { type: 'boolean' }, long: { type: 'boolean' } },
@@ -127,18 +133,14 @@ await cluster.remove()
 rmSync(entries, { recursive: true })
 await checking
 
-console.log(`${passed} passed, ${failed} failed`)
-process.exitCode = failed === 0 ? 0 : 1
+for (const name of failed) console.log(`✖ ${name}`)
+console.log(`${passed} passed, ${failed.length} failed`)
+process.exitCode = failed.length === 0 ? 0 : 1
 
 /** Runs the checks: all at once besides a few test files, and one after the other besides all of them, which take longer anyway. */
 async function checkAll(): Promise<void> {
-  const checks = CHECKS.map(
-    ([command, ...args]) =>
-      () =>
-        check(command, args),
-  )
-  if (wanted.length > 0) await Promise.all(checks.map((start) => start()))
-  else for (const start of checks) await start()
+  if (wanted.length > 0) await Promise.all([...CHECKS, BUILD_CHECK].map(([command, ...args]) => check(command, args)))
+  else for (const [command, ...args] of CHECKS) await check(command, args)
 }
 
 function check(command: string, args: readonly string[]): Promise<void> {
@@ -153,7 +155,7 @@ function check(command: string, args: readonly string[]): Promise<void> {
 }
 
 function report(name: string, why: string): void {
-  failed += 1
+  failed.push(name)
   console.log(`✖ ${name}\n${why.replaceAll(/^/gm, '    ')}\n`)
 }
 

@@ -54,8 +54,11 @@ function refuseScripts(folder: string): void {
   if (running.length > 0) throw new Error(`These packages run a script: ${running.join(', ')}`)
 }
 
-/** Returns how long the program took until it answered, and its memory when it was idle. */
-async function walkThrough(folder: string, command: readonly string[], path: string): Promise<string> {
+/**
+ * Walks with a released client and a passkey through a program that serves Grantor below a path. Returns how long the program took until
+ * it answered, and its memory when it was idle.
+ */
+export async function walkThrough(folder: string, command: readonly string[], path: string): Promise<string> {
   const [port = 0, adminPort = 0] = await freePorts(2)
   const origin = `http://localhost:${port}`
   const issuer = origin + path

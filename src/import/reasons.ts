@@ -11,7 +11,7 @@ export const IMPORT_REASONS = {
   id_reserved: 'The id is like those that this server makes, or has characters that ids cannot have.',
   organization_unknown: 'The user belongs to an organization that neither the file nor this server has.',
   second_factor_lost:
-    'The account had a second factor that cannot be moved: no authenticator app, or one whose secret has fewer than 16 bytes. Without `--without-second-factor` nothing at all is written.',
+    'The account had a second factor that is not moved: anything but one authenticator app of the usual kind. Without `--without-second-factor` nothing at all is written.',
   client_not_possible: 'The server cannot have such a client; `detail` says why.',
   secret_absent:
     'The file does not have the secret of the client, or only a hash that cannot be used. With `--secrets` the client gets a new one.',

@@ -113,6 +113,43 @@ test('Keycloak: a folder of files of users, a temporary password, keys of device
   await assert.rejects(importFile(t, other, writeInput(t, '[1'), options), /not a JSON document/)
 })
 
+test('Keycloak before 8: users keep password and app, whose parts are side by side', async (t) => {
+  const password = {
+    type: 'password',
+    hashedSaltedValue: 'kNwotFPNeuwelpT1HWt+E4ONXFK6wjd+h0zbzNBRGwOqacAjeY7vYN9QZQ46DlEKSdn04cEU/3RvX8WPcRegxg==',
+    salt: 'rEIJDbs+BQqpx31v8mONWA==',
+    hashIterations: 27_500,
+    counter: 0,
+    algorithm: 'pbkdf2-sha256',
+    digits: 0,
+    period: 0,
+    config: {},
+  }
+  const user = (id: string, given: object) => {
+    const email = `${id}@acme.test`
+    return { id, username: id, email, enabled: true, emailVerified: true, credentials: [{ ...password, ...given }] }
+  }
+  const users = [user('k903', {}), user('k1', { algorithm: undefined }), user('k2', { hashIterations: undefined })]
+  const imported = await importFile(t, server, writeInput(t, JSON.stringify({ users })), { source: KEYCLOAK })
+  assert.deepEqual(outcomesOf(imported), [
+    'created',
+    'created hash_unsupported needs_link',
+    'created hash_unsupported needs_link',
+  ])
+  assert.equal(await signIn(server, 'k903@acme.test', 'password3'), 401)
+  assert.ok((await signIn(server, 'k903@acme.test', 'password2')) < 400)
+})
+
+test('Keycloak: the time to read a user grows with the organizations, not with their square', (t) => {
+  const organizations = Array.from({ length: 20_000 }, (_, id) => ({ id: `o${id}`, members: [{ username: 'ada' }] }))
+  const main = writeInput(t, JSON.stringify({ organizations, users: [{ id: 'u', username: 'ada' }] }))
+  const start = performance.now()
+  const user = [...KEYCLOAK.read({ main, others: {} })].at(-1)?.value as { readonly organizations: readonly string[] }
+  assert.equal(user.organizations.length, 20_000)
+  // With a copy for each organization it takes 10 s.
+  assert.ok(performance.now() - start < 5000)
+})
+
 /** As the documentation of Auth0 has its exports. */
 function auth0Files(t: Parameters<typeof writeInput>[0]) {
   const lines = (records: readonly object[]) => records.map((one) => `${JSON.stringify(one)}\n`).join('')

@@ -5,6 +5,8 @@ import { isObject } from '../../base/json.ts'
 import type { RecordLine } from '../input-file.ts'
 import type { ImportedKind, SourceRecord } from '../records.ts'
 
+type JsonObject = Readonly<Record<string, unknown>>
+
 /** What of the attributes of a user or a client is taken, and the names of the others. */
 interface Taken {
   readonly name: string | undefined
@@ -26,6 +28,45 @@ export function takeAttributes(name: unknown, attributes: Readonly<Record<string
     profile,
     dropped: [...given.map(([one]) => one).filter((one) => !(one in profile)), ...(isDropped ? ['name'] : [])],
   }
+}
+
+/** How files spell "no", apart from an absent value. */
+const NO: ReadonlySet<string> = new Set(['', '0', '[]', 'f', 'false', 'no', '{}'])
+
+/** Whether a value grants something: `true`, or 1 as SQLite and MySQL have it. Every other value grants nothing. */
+export function isGranted(value: unknown): boolean {
+  return value === true || value === 1
+}
+
+/** Whether a value restricts something, or is something that can be lost: every value that is neither absent, nor empty, nor "no". */
+export function mayApply(value: unknown): boolean {
+  if (value === undefined || value === null) return false
+  if (typeof value === 'object') return Object.keys(value).length > 0
+  return typeof value === 'string' ? !NO.has(value.toLowerCase()) : value !== false && value !== 0
+}
+
+interface FactorReading {
+  /** Whether a credential is none of the second factors. */
+  readonly isOther: (credential: JsonObject) => boolean
+  /** Whether it only replaces an authenticator app. */
+  readonly isReplacement: (credential: JsonObject) => boolean
+  /** The secret of an authenticator app that can be moved. */
+  readonly appOf: (credential: JsonObject) => string | undefined
+}
+
+/**
+ * The members of a user that tell of second factors: one app is moved, and every other credential is a lost factor, whatever it is called.
+ * So is what cannot be read.
+ */
+export function readFactors(list: unknown, { isOther, isReplacement, appOf }: FactorReading) {
+  const given: readonly unknown[] = Array.isArray(list) ? list : list === undefined || list === null ? [] : [list]
+  const factors = given.filter((one) => !isObject(one) || !isOther(one))
+  const secrets = factors.map((one) => (isObject(one) ? appOf(one) : undefined))
+  const moved = secrets.findIndex((secret) => secret !== undefined)
+  const lost = factors.filter(
+    (one, index) => index !== moved && (moved === -1 || !isObject(one) || !isReplacement(one)),
+  )
+  return { totp: moved === -1 ? null : { secret: secrets[moved] }, has_second_factor: lost.length > 0 }
 }
 
 /** The grant types that clients of other systems keep. */
@@ -60,7 +101,7 @@ export function sourceRecord(
 }
 
 /** The objects of a list. Whatever else it has is no record. */
-export function objectsOf(list: unknown): readonly Readonly<Record<string, unknown>>[] {
+export function objectsOf(list: unknown): readonly JsonObject[] {
   return Array.isArray(list) ? list.filter(isObject) : []
 }
 

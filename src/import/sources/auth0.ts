@@ -2,10 +2,12 @@ import { isObject } from '../../base/json.ts'
 import { isAcceptable, readDocument, readRecordLines } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
-import { objectsOf, sourceRecord, takeAttributes, takeGrantTypes, textOf, textsOf } from './attributes.ts'
+import { mayApply, objectsOf, sourceRecord, takeAttributes, takeGrantTypes, textOf, textsOf } from './attributes.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
+/** Of users: what tells of second factors, in its exports and where its API or its import has them. */
+const FACTORS = ['multifactor', 'mfa_factors', 'authentication_methods']
 /** Of users: what is no attribute. Everything else that is no standard claim is counted as dropped. */
 const STATE: ReadonlySet<string> = new Set([
   'user_id',
@@ -13,7 +15,7 @@ const STATE: ReadonlySet<string> = new Set([
   'email_verified',
   'identities',
   'blocked',
-  'multifactor',
+  ...FACTORS,
   'name',
   'created_at',
   'updated_at',
@@ -84,7 +86,7 @@ function userOf(line: number, user: JsonObject | undefined, hashes: ReadonlyMap<
       profile: taken.profile,
       password_hash: hashes.get(id),
       disabled: user['blocked'] === true,
-      has_second_factor: textsOf(user['multifactor']).length > 0,
+      has_second_factor: FACTORS.some((name) => mayApply(user[name])),
       identities,
     },
   })

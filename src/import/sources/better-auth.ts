@@ -1,7 +1,7 @@
 import { readRecordLines, type RecordLine } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
-import { objectsOf, requireRows, sourceRecord, takeAttributes, textOf } from './attributes.ts'
+import { mayApply, objectsOf, requireRows, sourceRecord, takeAttributes, textOf } from './attributes.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -21,6 +21,7 @@ const STATE: ReadonlySet<string> = new Set([
   'banned',
   'banReason',
   'banExpires',
+  'passkeys',
   'twoFactorEnabled',
   'createdAt',
   'updatedAt',
@@ -66,7 +67,7 @@ function userOf({ line, value }: RecordLine): SourceRecord {
       password_hash: textOf(accounts.find(({ providerId }) => providerId === OWN)?.['password']),
       disabled: isSet(user['banned']) && !isOver(user['banExpires']),
       // The secrets of authenticator apps are encrypted.
-      has_second_factor: isSet(user['twoFactorEnabled']),
+      has_second_factor: [user['twoFactorEnabled'], user['passkeys']].some(mayApply),
       identities: accounts
         .filter(({ providerId }) => providerId !== OWN)
         .map(({ providerId: provider, accountId: subject }) => ({ provider, subject })),

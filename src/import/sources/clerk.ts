@@ -2,7 +2,7 @@ import { readCsvRecords } from '../csv-file.ts'
 import type { RecordLine } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
-import { sourceRecord, takeAttributes, textOf } from './attributes.ts'
+import { mayApply, sourceRecord, takeAttributes, textOf } from './attributes.ts'
 
 /** Without one of them, an account would lose its password or its second factor in silence. */
 const COLUMNS = [
@@ -13,9 +13,14 @@ const COLUMNS = [
   'password_digest',
   'password_hasher',
 ]
+/** Columns that tell of an authenticator app, or of codes instead of it, and those that tell of another second factor. Its API has them. */
+const APP_COLUMNS = ['two_factor_enabled', 'totp_enabled', 'backup_code_enabled']
+const FACTOR_COLUMNS = ['passkeys']
 /** Columns that are read, but are no attributes. */
 const STATE: ReadonlySet<string> = new Set([
   ...COLUMNS,
+  ...APP_COLUMNS,
+  ...FACTOR_COLUMNS,
   'first_name',
   'last_name',
   'username',
@@ -51,7 +56,7 @@ export const CLERK: Source = {
 function userOf({ line, value }: RecordLine): SourceRecord {
   if (value === undefined) return sourceRecord('user', line, undefined, {})
   const cell = (name: string) => textOf(value[name]) ?? ''
-  const [id, email] = [cell('id'), cell('primary_email_address')] as const
+  const [id, email, secret] = [cell('id'), cell('primary_email_address'), cell('totp_secret')] as const
   const [given, family, phone] = [cell('first_name'), cell('last_name'), cell('primary_phone_number')] as const
   const others = Object.entries(value).filter(([name, text]) => !STATE.has(name) && text !== '{}')
   const taken = takeAttributes([given, family].filter((one) => one !== '').join(' '), {
@@ -72,7 +77,10 @@ function userOf({ line, value }: RecordLine): SourceRecord {
       name: taken.name,
       profile: taken.profile,
       password_hash: hashOf(cell('password_digest'), cell('password_hasher')),
-      totp: cell('totp_secret') === '' ? null : { secret: cell('totp_secret') },
+      totp: secret === '' ? null : { secret },
+      has_second_factor: (secret === '' ? [...APP_COLUMNS, ...FACTOR_COLUMNS] : FACTOR_COLUMNS).some((name) =>
+        mayApply(value[name]),
+      ),
     },
   })
 }

@@ -3,13 +3,15 @@ import { isObject } from '../../base/json.ts'
 import { isAcceptable, readDocument } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
-import { objectsOf, sourceRecord, takeAttributes, textOf } from './attributes.ts'
+import { mayApply, objectsOf, sourceRecord, takeAttributes, textOf } from './attributes.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
 /** What is no attribute. */
 const STATE: ReadonlySet<string> = new Set([
   'localId',
+  'mfaInfo',
+  'multiFactor',
   'email',
   'emailVerified',
   'passwordHash',
@@ -82,12 +84,18 @@ function userOf(line: number, user: JsonObject, hashing: string | undefined): So
       profile: taken.profile,
       password_hash: hash === '' ? null : `${hashing}$${usual(textOf(user['salt']))}$${usual(hash)}`,
       disabled: user['disabled'] === true,
+      has_second_factor: [user['mfaInfo'], ofAdminSdk(user['multiFactor'])].some(mayApply),
       identities: objectsOf(user['providerUserInfo']).map((one) => ({
         provider: one['providerId'],
         subject: one['rawId'],
       })),
     },
   })
+}
+
+/** Its list of second factors. Of another form, the value itself. */
+function ofAdminSdk(value: unknown): unknown {
+  return isObject(value) && 'enrolledFactors' in value ? value['enrolledFactors'] : value
 }
 
 /** The usual alphabet of base64. The Admin SDK writes the other one. */

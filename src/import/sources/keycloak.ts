@@ -5,7 +5,7 @@ import { base32, base32Bytes } from '../../protocol/sign-in/totp.ts'
 import { isAcceptable, readDocument } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
-import { objectsOf, sourceRecord, takeAttributes, takeGrantTypes, textOf, textsOf } from './attributes.ts'
+import { objectsOf, readFactors, sourceRecord, takeAttributes, takeGrantTypes, textOf, textsOf } from './attributes.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -23,8 +23,8 @@ const CLAIMS: Readonly<Record<string, string>> = {
   phoneNumber: 'phone_number',
   phoneNumberVerified: 'phone_number_verified',
 }
-/** The second factors that cannot be moved. Users make new recovery codes here. */
-const OTHER_FACTORS: ReadonlySet<unknown> = new Set(['webauthn', 'webauthn-passwordless'])
+/** The credentials that are no second factors. */
+const PASSWORDS: ReadonlySet<unknown> = new Set(['password', 'password-history'])
 
 /** A realm as `kc.sh export` writes it: a file, or a folder with files of users. */
 export const KEYCLOAK: Source = {
@@ -79,7 +79,9 @@ function membersOf(organizations: readonly JsonObject[]): ReadonlyMap<string, re
   for (const { id, members } of organizations) {
     for (const { username } of objectsOf(members)) {
       if (typeof username !== 'string' || typeof id !== 'string') continue
-      ids.set(username, [...(ids.get(username) ?? []), id])
+      const known = ids.get(username)
+      if (known === undefined) ids.set(username, [id])
+      else known.push(id)
     }
   }
   return ids
@@ -92,7 +94,6 @@ function organizationOf(line: number, { id, name }: JsonObject): SourceRecord {
 function userOf(line: number, user: JsonObject, members: ReadonlyMap<string, readonly string[]>): SourceRecord {
   const { id, username, firstName, lastName } = user
   if (!isAcceptable(user)) return sourceRecord('user', line, id, {})
-  const credentials = objectsOf(user['credentials'])
   const names = [firstName, lastName].map(textOf).filter((one) => one !== undefined && one !== '')
   const taken = takeAttributes(names.join(' '), {
     ...attributesOf(user['attributes']),
@@ -102,9 +103,7 @@ function userOf(line: number, user: JsonObject, members: ReadonlyMap<string, rea
   })
   // An administrator gave the password, and the user had to replace it at the next sign-in.
   const isTemporary = textsOf(user['requiredActions']).includes('UPDATE_PASSWORD')
-  const hash = passwordOf(credentials)
-  const apps = credentials.filter(({ type }) => type === 'otp')
-  const app = apps.map(appOf).find((one) => one !== undefined)
+  const hash = passwordOf(objectsOf(user['credentials']))
   const federated = objectsOf(user['federatedIdentities'])
   return sourceRecord('user', line, id, {
     notes: hash !== undefined && isTemporary ? ['password_not_used'] : [],
@@ -118,9 +117,12 @@ function userOf(line: number, user: JsonObject, members: ReadonlyMap<string, rea
       profile: taken.profile,
       password_hash: isTemporary ? null : hash,
       disabled: user['enabled'] === false,
-      totp: app === undefined ? null : { secret: app },
-      has_second_factor:
-        (apps.length > 0 && app === undefined) || credentials.some(({ type }) => OTHER_FACTORS.has(type)),
+      ...readFactors(user['credentials'], {
+        isOther: ({ type }) => PASSWORDS.has(type),
+        // Users make new ones here.
+        isReplacement: ({ type }) => type === 'recovery-authn-codes',
+        appOf,
+      }),
       identities: federated.map((one) => ({ provider: one['identityProvider'], subject: one['userId'] })),
       organizations: members.get(String(username)) ?? [],
     },
@@ -137,12 +139,20 @@ function claimOf(claim: string | undefined, value: unknown): unknown {
   return claim === 'phone_number_verified' && text !== undefined ? text === 'true' : (text ?? value)
 }
 
-/** Its credentials are JSON as text. Parameters of argon2 are lists of one text. */
+/** The parts of a credential, which are JSON as text. Keycloak before 8 has them side by side, and names an app by the way of its codes. */
+function partsOf(credential: JsonObject): { readonly secret: JsonObject; readonly data: JsonObject } {
+  const { type, hashedSaltedValue: value, salt, secretData, credentialData } = credential
+  if (secretData === undefined && credentialData === undefined)
+    return { secret: { value, salt }, data: { ...credential, subType: type } }
+  return { secret: parsed(secretData), data: parsed(credentialData) }
+}
+
+/** Parameters of argon2 are lists of one text. */
 function passwordOf(credentials: readonly JsonObject[]): string | undefined {
   const password = credentials.find(({ type }) => type === 'password')
   if (password === undefined) return undefined
-  const secret = parsed(password['secretData'])
-  const { algorithm, hashIterations: rounds, additionalParameters } = parsed(password['credentialData'])
+  const { secret, data } = partsOf(password)
+  const { algorithm, hashIterations: rounds, additionalParameters } = data
   const [salt, hash] = [textOf(secret['salt']), textOf(secret['value'])]
   if (algorithm !== 'argon2') {
     const digest = algorithm === 'pbkdf2' ? 'pbkdf2-sha1' : textOf(algorithm)
@@ -155,9 +165,10 @@ function passwordOf(credentials: readonly JsonObject[]): string | undefined {
 }
 
 /** The secret of an authenticator app that computes codes as this server does, in base32. Its text is the secret, or base32 of it. */
-function appOf({ secretData, credentialData }: JsonObject): string | undefined {
-  const { subType, digits, period, algorithm, secretEncoding } = parsed(credentialData)
-  const secret = textOf(parsed(secretData)['value'])
+function appOf(credential: JsonObject): string | undefined {
+  const parts = partsOf(credential)
+  const { subType, digits, period, algorithm, secretEncoding } = parts.data
+  const secret = textOf(parts.secret['value'])
   const isUsual = subType === 'totp' && digits === 6 && period === 30 && algorithm === 'HmacSHA1'
   if (!isUsual || secret === undefined) return undefined
   const bytes = secretEncoding === 'BASE32' ? base32Bytes(secret) : Buffer.from(secret)

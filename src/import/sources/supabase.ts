@@ -3,7 +3,7 @@ import { base32Bytes } from '../../protocol/sign-in/totp.ts'
 import { readRecordLines, type RecordLine } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
-import { objectsOf, requireRows, sourceRecord, takeAttributes, textOf } from './attributes.ts'
+import { objectsOf, readFactors, requireRows, sourceRecord, takeAttributes, textOf } from './attributes.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -42,9 +42,6 @@ function userOf({ line, value: user }: RecordLine): SourceRecord {
     phone_number: phone === '' ? undefined : `+${phone.replace(/^\+/, '')}`,
     phone_number_verified: phone === '' ? undefined : isTime(user['phone_confirmed_at']),
   })
-  const factors = objectsOf(user['mfa_factors']).filter(({ status }) => status === 'verified')
-  const apps = factors.filter(({ factor_type: type }) => type === 'totp')
-  const app = apps.map(appOf).find((one) => one !== undefined)
   const identities = objectsOf(user['identities']).filter(({ provider }) => !OWN.has(provider))
   return sourceRecord('user', line, id, {
     dropped: taken.dropped,
@@ -58,16 +55,20 @@ function userOf({ line, value: user }: RecordLine): SourceRecord {
       // An account without a password has an empty text.
       password_hash: textOf(user['encrypted_password']) || null,
       disabled: isLater(user['banned_until']) || isTime(user['deleted_at']),
-      totp: app === undefined ? null : { secret: app },
-      has_second_factor: factors.length > apps.length || (apps.length > 0 && app === undefined),
+      ...readFactors(user['mfa_factors'], {
+        // The user has not finished setting it up.
+        isOther: ({ status }) => status === 'unverified',
+        isReplacement: () => false,
+        appOf,
+      }),
       identities: identities.map((one) => ({ provider: one['provider'], subject: one['provider_id'] })),
     },
   })
 }
 
 /** The secret of an authenticator app, unless it is encrypted. */
-function appOf({ secret }: JsonObject): string | undefined {
-  const bytes = typeof secret === 'string' ? base32Bytes(secret) : undefined
+function appOf({ factor_type: type, secret }: JsonObject): string | undefined {
+  const bytes = type === 'totp' && typeof secret === 'string' ? base32Bytes(secret) : undefined
   return bytes !== undefined && bytes.length >= SHORTEST_SECRET ? String(secret) : undefined
 }
 

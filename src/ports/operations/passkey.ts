@@ -32,12 +32,12 @@ export interface PasskeyOperations {
     } & CausesMail,
     outcome: 'used' | 'counter-back' | 'unknown',
   ]
-  /** Removes a passkey, and ends the other sessions of the user. `last`: no other method remains to the user, who removes it. */
+  /** Removes a passkey, and evicts all others as `changePassword` does; the operator’s removal also ends the links. `last`: no other method remains to the user, who removes it. */
   removePasskey: [
     removal: { readonly userId: UserId; readonly id: PasskeyId; readonly by: PasskeyRemover } & CausesMail,
     outcome: 'removed' | 'last' | 'unknown',
   ]
-  /** Removes the password for the user, and ends the other sessions. `last`: the user has neither a passkey nor an identity at a provider. */
+  /** Removes the password for the user, and evicts all others as `changePassword` does. `last`: the user has neither a passkey nor an identity at a provider. */
   removePassword: [
     removal: {
       readonly userId: UserId

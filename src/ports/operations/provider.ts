@@ -55,7 +55,7 @@ export interface ProviderOperations {
   ]
   /**
    * Removes an identity, and ends the other sessions that the user started at its provider, and the grants that came by assertions of it.
-   * The open proof of the user ends. Other grants stay.
+   * Consents, the other known browsers, and what was begun end, as with `changePassword`. Other grants stay.
    * `unknown`: also if the session has ended, or does not cover the second factors of the account. `last`: the user has no other identity of an enabled provider, and no password or `passwordCounts` is false.
    */
   unlinkIdentity: [

@@ -8,8 +8,8 @@ import type { CoveredFactors } from '../../protocol/sign-in/authentication.ts'
 /** The operations on authenticator apps and recovery codes, each as `[input, outcome]`. The rules of index.ts apply. */
 export interface SecondFactorOperations {
   /**
-   * Stores the app of a user, whose first code was right, with recovery codes in the place of earlier ones. Ends the other sessions
-   * of the user, and forgets the browsers: each counts as unknown until a sign-in with the app. `known`: the user has another app than the one that it replaces. `refused`: what allowed it has ended.
+   * Stores the app of a user, whose first code was right, with recovery codes in the place of earlier ones. Evicts all others, as
+   * `changePassword` does, and forgets all browsers: each counts as unknown until a sign-in with the app. `known`: the user has another app than the one that it replaces. `refused`: what allowed it has ended.
    */
   enableTotp: [
     enabling: {
@@ -38,7 +38,7 @@ export interface SecondFactorOperations {
     removal: { readonly userId: UserId; readonly session: ChangingSession } & CausesMail,
     outcome: 'changed' | 'unknown',
   ]
-  /** The same for the operator. Ends all sessions of the user. */
+  /** The same for the operator. Ends all sessions, consents and links of the user, and forgets the browsers. Grants stay. */
   resetSecondFactor: [removal: { readonly userId: UserId } & CausesMail, outcome: 'changed' | 'unknown']
   /** `unknown`: the user has no app, or the session has ended. */
   replaceRecoveryCodes: [

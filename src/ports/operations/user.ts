@@ -26,7 +26,7 @@ export interface UserOperations {
     account: UserImport,
     outcome: 'created' | 'same' | 'differs' | 'updated' | 'email-taken' | 'identity-taken' | 'id-taken',
   ]
-  /** Replaces the password, revokes the user's sessions and grants from before now, and deletes the remembered consents. */
+  /** Replaces the password, and evicts everyone: sessions, grants, codes, consents, links and known browsers from before now end. */
   setPassword: [
     change: { readonly id: UserId; readonly passwordHash: string; readonly now: EpochMs } & MayBeTrial & CausesMail,
     outcome: 'changed' | 'role-lasts' | 'unknown',
@@ -44,7 +44,7 @@ export interface UserOperations {
     },
     outcome: 'changed' | 'unknown',
   ]
-  /** Disables the user, revokes the user's sessions and grants, and deletes the remembered consents. */
+  /** Disables the user, and evicts everyone, as `setPassword` does. */
   disableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /**
    * Enables the user and sets the not-before time to now. A node that had not yet learned of the disabling may have issued
@@ -56,7 +56,7 @@ export interface UserOperations {
   ]
   /** Deletes the user with all sessions, memberships and remembered consents, and revokes the grants. */
   deleteUser: [id: UserId, outcome: 'deleted' | 'unknown']
-  /** Revokes the user's sessions and grants from before now, and deletes the remembered consents. */
+  /** Evicts everyone, as `setPassword` does. */
   revokeUserTokens: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /**
    * Replaces the e-mail address, and when it was verified; `updatedAt` becomes now. Ends the link that an operator handed over: it may
@@ -88,8 +88,8 @@ export interface UserOperations {
     outcome: 'changed' | 'conflict',
   ]
   /**
-   * Replaces the password for the user, who authenticated just now: ends all other sessions, and the remembered
-   * consents. Grants stay, and the link that an operator handed over (threats.md LNK-04). `unknown`: also if
+   * Replaces the password for the user, who authenticated just now, and evicts all others: the other sessions, consents and the other
+   * known browsers end, and what was begun. Grants stay, and the link that an operator handed over (threats.md LNK-04). `unknown`: also if
    * the session has ended or does not cover the second factors of the account, or the password was changed, since the request was checked.
    */
   changePassword: [

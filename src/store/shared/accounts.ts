@@ -15,12 +15,11 @@ import {
   type SharedHandlers,
   type Steps,
 } from './statement.ts'
-import { endProof, endProofAndLinks } from './links.ts'
+import { endProofAndLinks, evictAll, evictOthers } from './evictions.ts'
 import { mailing } from './mail/mails.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { mustSpare } from './roles.ts'
-import { endLaterOfServer, endLaterOfUser, forgetConsents } from './not-before.ts'
-import { endOtherSessions } from './sessions.ts'
+import { endLaterOfServer } from './not-before.ts'
 import { holdChange } from './sign-in/covered-factors.ts'
 
 const INSERT = shared(
@@ -79,7 +78,7 @@ const LIST_BY_EMAIL = shared('select * from users where email >= :prefix and ema
 /** Behind each text with the same start: the last code point. */
 const LAST = '\u{10ffff}'
 
-const setPassword = endingSessions(
+const setPassword = evicting(
   `update users set password_hash = :passwordHash, not_before = greatest(not_before, :now)
    where user_id = :id returning user_id`,
 )
@@ -132,15 +131,13 @@ const handlers = {
     *run(input) {
       const { id, session } = input
       if (!(yield* holdChange(id, session)) || (yield* rows(SET_OWN_PASSWORD, input)).length === 0) return 'unknown'
-      yield* endOtherSessions(id, session.id)
-      yield* forgetConsents(id)
-      yield* endProof(id)
+      yield* evictOthers(id, session)
       return 'changed'
     },
   },
   disableUser: {
     keys: idKey,
-    run: endingSessions(`update users set ${DISABLE} where user_id = :id returning user_id`),
+    run: evicting(`update users set ${DISABLE} where user_id = :id returning user_id`),
   },
   enableUser: {
     keys: idKey,
@@ -161,9 +158,7 @@ const handlers = {
   },
   revokeUserTokens: {
     keys: idKey,
-    run: endingSessions(
-      'update users set not_before = greatest(not_before, :now) where user_id = :id returning user_id',
-    ),
+    run: evicting('update users set not_before = greatest(not_before, :now) where user_id = :id returning user_id'),
   },
   revokeAllTokens: {
     keys: () => ['setting:not-before'],
@@ -212,16 +207,14 @@ export function* replaceEmail(input: Omit<Input<'setEmail'>, 'isTrial' | 'mails'
   return 'changed'
 }
 
-/** A change of a user that ends all sessions, because they started before it, and what could add a sign-in method. */
-function endingSessions(
+/** A change of a user that sets the not-before time, and evicts everyone. */
+function evicting(
   text: string,
 ): (input: { readonly id: UserId; readonly now: EpochMs }) => Steps<'changed' | 'unknown'> {
   const run = change(text)
   return function* (input) {
     const changed = yield* run(input)
-    yield* endLaterOfUser(input.id, input.now)
-    yield* endLogoutNoticesOfUser(input.id)
-    yield* endProofAndLinks(input.id)
+    yield* evictAll(input.id, input.now, undefined)
     return changed
   }
 }

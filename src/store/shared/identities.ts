@@ -10,10 +10,10 @@ import { IDENTITIES, IDENTITY_PROOFS } from '../tables/provider.ts'
 import { assignments, without } from '../table.ts'
 import { isProviderEnabled } from './providers.ts'
 import { deleteAccess, insertUser } from './accounts.ts'
-import { acceptLink, endProof, endProofAndLinks } from './links.ts'
+import { endProof, evictAll, evictFromProvider } from './evictions.ts'
+import { acceptLink } from './links.ts'
 import { mailing } from './mail/mails.ts'
-import { endLaterOfUser } from './not-before.ts'
-import { endSessionsOfProvider, holdIdentity } from './sessions.ts'
+import { holdIdentity } from './sessions.ts'
 import { areCovered, hasPasskeys, holdChange } from './sign-in/covered-factors.ts'
 import { eachOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
@@ -116,10 +116,9 @@ const handlers = {
       const hasOwn = hasPassword || (passkeysCount && (yield* hasPasskeys(userId)))
       if (!hasOwn && (yield* rows(OTHER_METHOD, { userId, key })).length === 0) return 'last'
       if ((yield* rows(DELETE, { key, userId })).length === 0) return 'unknown'
-      yield* endSessionsOfProvider(userId, providerId, session.id)
+      yield* evictFromProvider(userId, providerId, session)
       // After the identity is removed: `openGrant` happens before, or does not find it.
       yield* rows(REVOKE_ASSERTED, { userId, providerId, now })
-      yield* endProof(userId)
       return 'unlinked'
     },
   },
@@ -180,6 +179,7 @@ function* holds(identity: IdentityRecord, reason: LinkingReason, now: EpochMs): 
         userId,
         keep: [...reason.keep, key],
         passwordHash: undefined,
+        browserHash: undefined,
         addsFactor: reason.isMultiFactor,
         now,
       })
@@ -190,9 +190,8 @@ function* holds(identity: IdentityRecord, reason: LinkingReason, now: EpochMs): 
       return (yield* rows(HAS_ADDRESS, values)).length === 1 && (yield* rows(HAS_IDENTITY, values)).length === 0
     case 'unused': {
       if ((yield* rows(TAKE_OVER, values)).length === 0) return false
-      yield* endLaterOfUser(userId, now)
+      yield* evictAll(userId, now, undefined)
       yield* deleteAccess(userId)
-      yield* endProofAndLinks(userId)
       yield* rows(DELETE_OTHERS, values)
       return true
     }

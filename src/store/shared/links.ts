@@ -1,12 +1,12 @@
 import type { LinkUse } from '../../ports/operations/user.ts'
 import type { LinkRecord } from '../../ports/records/user.ts'
 import type { UserId } from '../../protocol/ids.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
 import type { Row } from '../rows.ts'
 import { LINKS } from '../tables/user.ts'
 import { assignments, without } from '../table.ts'
+import { evictAll } from './evictions.ts'
 import { mailing } from './mail/mails.ts'
-import { endLogoutNoticesOfUser } from './logout-notices.ts'
-import { endLaterOfUser } from './not-before.ts'
 import { mustSpare } from './roles.ts'
 import { meetBrowser } from './sessions.ts'
 import { hasPasskeys, hasSecondFactor } from './sign-in/covered-factors.ts'
@@ -26,8 +26,6 @@ const FIND_OTHER_ROLE = shared(
 )
 const LIST = shared('select * from links where user_id = :userId order by origin')
 const REMOVE = shared('delete from links where user_id = :userId')
-const REMOVE_PROOF = shared('delete from identity_proofs where user_id = :userId')
-const REMOVE_CODE = shared('delete from email_codes where user_id = :userId')
 const FIND_LINK = shared(
   `select origin, made_by, role_since, maker_not_before, made_with from links
    where user_id = :userId and link_hash = :hash`,
@@ -109,6 +107,8 @@ export const linkReads = {
 export function* acceptLink(
   use: Omit<LinkUse, 'mails'> & {
     readonly passwordHash: string | undefined
+    /** The browser of the user, which stays known if it was. undefined: no browser stays so. */
+    readonly browserHash: SecretHash | undefined
     /** Whether the user adds what would take the place of a second step. */
     readonly addsFactor: boolean
   },
@@ -124,9 +124,7 @@ export function* acceptLink(
   if (link === undefined) return false
   if ((yield* rows(SET_PASSWORD, { ...use, createdAt: link['created_at'] })).length === 0) return false
   if (link['mailed'] === 1) yield* verifyEmail(use)
-  yield* endLaterOfUser(userId, use.now)
-  yield* endLogoutNoticesOfUser(userId)
-  yield* endProofAndLinks(userId)
+  yield* evictAll(userId, use.now, use.browserHash)
   const kept = ` ${keep.join(' ')} `
   yield* rows(REMOVE_OTHERS, { userId, kept })
   if (!isDemanded) yield* rows(REMOVE_PASSKEYS, { userId, kept })
@@ -143,19 +141,4 @@ function* isMakerThere(link: Row): Steps<boolean> {
 /** Notes that the user proved the own e-mail address, unless it was proved before. */
 export function* verifyEmail({ userId, now }: Pick<LinkUse, 'userId' | 'now'>): Steps<void> {
   yield* rows(VERIFY_EMAIL, { userId, now })
-}
-
-/** A change by the operator ends what else could add a sign-in method: what the user began, and the links from before. */
-export function* endProofAndLinks(userId: UserId): Steps<void> {
-  yield* endProof(userId)
-  yield* rows(REMOVE, { userId })
-}
-
-/**
- * A change by the user ends what else was begun: the proof of an identity, and the code of an address. The links stay: the user may be a thief whom the operator or the owner is about to evict with
- * one, and its use ends what was changed (threats.md LNK-04).
- */
-export function* endProof(userId: UserId): Steps<void> {
-  yield* rows(REMOVE_PROOF, { userId })
-  yield* rows(REMOVE_CODE, { userId })
 }

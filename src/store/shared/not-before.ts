@@ -41,23 +41,15 @@ const USER_SIGN_INS = [
   shared('delete from links where user_id = :userId and created_at >= :now'),
 ]
 const SIGN_INS = shared('delete from sessions where created_at >= :now and session_id >= :since')
-/** All of a user, whatever their time: another person may have given them, and the client would get access again. */
-const CONSENTS = shared('delete from consents where user_id = :userId')
 /** The answer of the operator's application names its subject, not the user. */
 const ANSWERS = shared(
   `delete from interactions where ${lookFor('interactions', 'answered_at >= :now and interaction_id >= :since')}`,
 )
 
-/** Ends the grants, codes, sessions and links of a user that have a time of now or later, and all remembered consents. */
+/** Ends the grants, codes, sessions and links of a user that have a time of now or later. */
 export function* endLaterOfUser(userId: UserId, now: EpochMs): Steps<void> {
   yield* endLater([...USER_SIGN_INS, ...USER_ACCESS], now, { userId, organizationId: undefined })
-  yield* forgetConsents(userId)
   yield* endLater([ANSWERS], after(now, AHEAD_MS), {})
-}
-
-/** Deletes the remembered consents of a user, so that each client asks again (threats.md LNK-03). */
-export function* forgetConsents(userId: UserId): Steps<void> {
-  yield* rows(CONSENTS, { userId })
 }
 
 /** Ends the grants, codes and consents of a member for the organization that have a time of now or later. */

@@ -115,7 +115,8 @@ export const accountEnglish: AccountTexts = {
     'passkey-taken': 'This passkey is added already.',
     'passkeys-full': 'You have 20 passkeys. Remove one before you add another.',
   },
-  removePasskeyConsequence: 'You can then no longer sign in with this passkey. Your other browsers are signed out.',
+  removePasskeyConsequence:
+    'You can then no longer sign in with this passkey. You are signed out in all other browsers. Your apps stay connected, and ask you again when you next sign in there.',
   providers: 'Accounts at other providers',
   noIdentity: 'You can also sign in with an account that you have elsewhere.',
   addProvider: 'Add an account',
@@ -124,7 +125,7 @@ export const accountEnglish: AccountTexts = {
   identity: 'You can sign in with your account there.',
   identityUsed: (linked, used) => `Added ${linked} · used ${used}`,
   removeProviderConsequence:
-    'You can then no longer sign in with this account. Other browsers in which you signed in with it are signed out, and apps that got access through it lose the access.',
+    'You can then no longer sign in with this account. Other browsers in which you signed in with it are signed out, and apps that got access through it lose the access. Your other apps ask you again when you next sign in there.',
   stays: {
     last: 'It stays, because you could not sign in without it.',
     required: 'It stays, because the operator requires it for your email address.',
@@ -138,7 +139,7 @@ export const accountEnglish: AccountTexts = {
   changePassword: 'Change password',
   removePassword: 'Remove password',
   removePasswordConsequence:
-    'You can then no longer sign in with a password. You are signed out in all other browsers. Your apps stay connected.',
+    'You can then no longer sign in with a password. You are signed out in all other browsers. Your apps stay connected, and ask you again when you next sign in there.',
   otherSessionsEnd:
     'This signs you out in all other browsers. Your apps stay connected, and ask you again when you next sign in there.',
   twoStep: 'Two-step sign-in',
@@ -148,7 +149,8 @@ export const accountEnglish: AccountTexts = {
   recoveryLeft: (count) => (count === 1 ? 'You have 1 recovery code left.' : `You have ${count} recovery codes left.`),
   setUpTwoStep: 'Set up',
   replaceApp: 'Set up another app',
-  appReplaced: 'The app that you have now, and its recovery codes, stop working. All other browsers are signed out.',
+  appReplaced:
+    'The app that you have now, and its recovery codes, stop working. You are signed out in all other browsers. Your apps stay connected, and ask you again when you next sign in there.',
   newRecoveryCodes: 'New recovery codes',
   newCodesConsequence: 'You get ten new codes. Those that you have now stop working.',
   codesSaved: 'I have saved them',

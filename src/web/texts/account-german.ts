@@ -119,7 +119,7 @@ export const accountGerman: AccountTexts = {
     'passkeys-full': 'Sie haben 20 Passkeys. Entfernen Sie einen, bevor Sie einen weiteren hinzufügen.',
   },
   removePasskeyConsequence:
-    'Sie können sich mit diesem Passkey dann nicht mehr anmelden. In Ihren anderen Browsern werden Sie abgemeldet.',
+    'Sie können sich mit diesem Passkey dann nicht mehr anmelden. In allen anderen Browsern werden Sie abgemeldet. Ihre Apps bleiben verbunden und fragen Sie bei der nächsten Anmeldung dort neu.',
   providers: 'Konten bei anderen Anbietern',
   noIdentity: 'Sie können sich auch mit einem Konto anmelden, das Sie woanders haben.',
   addProvider: 'Ein Konto hinzufügen',
@@ -128,7 +128,7 @@ export const accountGerman: AccountTexts = {
   identity: 'Sie können sich mit Ihrem Konto dort anmelden.',
   identityUsed: (linked, used) => `Hinzugefügt ${linked} · benutzt ${used}`,
   removeProviderConsequence:
-    'Danach können Sie sich mit diesem Konto nicht mehr anmelden. Andere Browser, in denen Sie sich damit angemeldet haben, werden abgemeldet, und Apps, die darüber Zugriff haben, verlieren ihn.',
+    'Danach können Sie sich mit diesem Konto nicht mehr anmelden. Andere Browser, in denen Sie sich damit angemeldet haben, werden abgemeldet, und Apps, die darüber Zugriff haben, verlieren ihn. Ihre anderen Apps fragen Sie bei der nächsten Anmeldung dort neu.',
   stays: {
     last: 'Bleibt, weil Sie sich sonst nicht anmelden könnten.',
     required: 'Bleibt, weil der Betreiber es für Ihre E-Mail-Adresse verlangt.',
@@ -142,7 +142,7 @@ export const accountGerman: AccountTexts = {
   changePassword: 'Passwort ändern',
   removePassword: 'Passwort entfernen',
   removePasswordConsequence:
-    'Sie können sich dann nicht mehr mit einem Passwort anmelden. In Ihren anderen Browsern werden Sie abgemeldet. Ihre Apps bleiben verbunden.',
+    'Sie können sich dann nicht mehr mit einem Passwort anmelden. In allen anderen Browsern werden Sie abgemeldet. Ihre Apps bleiben verbunden und fragen Sie bei der nächsten Anmeldung dort neu.',
   otherSessionsEnd:
     'Damit werden Sie in allen anderen Browsern abgemeldet. Ihre Apps bleiben verbunden und fragen Sie bei der nächsten Anmeldung dort neu.',
   twoStep: 'Anmeldung in zwei Schritten',
@@ -155,7 +155,7 @@ export const accountGerman: AccountTexts = {
   setUpTwoStep: 'Einrichten',
   replaceApp: 'Eine andere App einrichten',
   appReplaced:
-    'Die App, die Sie jetzt haben, und ihre Wiederherstellungscodes gelten dann nicht mehr. Alle anderen Browser werden abgemeldet.',
+    'Die App, die Sie jetzt haben, und ihre Wiederherstellungscodes gelten dann nicht mehr. In allen anderen Browsern werden Sie abgemeldet. Ihre Apps bleiben verbunden und fragen Sie bei der nächsten Anmeldung dort neu.',
   newRecoveryCodes: 'Neue Wiederherstellungscodes',
   newCodesConsequence: 'Sie bekommen zehn neue Codes. Die, die Sie jetzt haben, gelten dann nicht mehr.',
   codesSaved: 'Ich habe sie gespeichert',

@@ -25,6 +25,7 @@ import { keyCases } from './server/keys.ts'
 import { leaseCases } from './server/leases.ts'
 import { changeCases } from './user/changes.ts'
 import { emailCodeCases } from './user/email-codes.ts'
+import { evictionMatrixCases } from './user/eviction-matrix.ts'
 import { linkCases } from './user/links.ts'
 import { logoutNoticeCases } from './user/logout-notices.ts'
 import { mailCases } from './user/mails.ts'
@@ -80,6 +81,7 @@ export const CONTRACT: readonly Suite[] = [
   providerCases,
   identityCases,
   evictionCases,
+  evictionMatrixCases,
   interactionCases,
   deletionCases,
   organizationCases,

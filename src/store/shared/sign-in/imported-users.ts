@@ -7,9 +7,7 @@ import { isAsImported } from '../../../protocol/sign-in/imported-account.ts'
 import type { Row } from '../../rows.ts'
 import { IDENTITIES } from '../../tables/provider.ts'
 import { SECOND_FACTORS, USERS } from '../../tables/user.ts'
-import { endProofAndLinks } from '../links.ts'
-import { endLogoutNoticesOfUser } from '../logout-notices.ts'
-import { endLaterOfUser } from '../not-before.ts'
+import { evictAll } from '../evictions.ts'
 import { organizationHandlers, organizationReads } from '../organizations.ts'
 import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
 import { secondFactorReads } from './second-factors.ts'
@@ -147,9 +145,7 @@ function* replace(stored: UserRecord, account: UserImport, steps: ImportSteps): 
   yield* rows(DELETE_FACTOR, { userId: user.id })
   yield* addOthers(account)
   // By a token for an identity a client may have got a grant, although no user signed in.
-  yield* endLaterOfUser(user.id, user.notBefore)
-  yield* endLogoutNoticesOfUser(user.id)
-  yield* endProofAndLinks(user.id)
+  yield* evictAll(user.id, user.notBefore, undefined)
   return 'updated'
 }
 

@@ -1,13 +1,13 @@
 import type { PasskeyReason } from '../../../ports/operations/passkey.ts'
 import type { Input, Outcome } from '../../../ports/operations/index.ts'
 import type { PasskeyRecord } from '../../../ports/records/passkey.ts'
-import type { SessionId, UserId } from '../../../protocol/ids.ts'
+import type { UserId } from '../../../protocol/ids.ts'
 import { PASSKEY_LIMIT, type PasskeyId } from '../../../protocol/sign-in/passkey.ts'
 import type { Row } from '../../rows.ts'
 import { PASSKEYS } from '../../tables/user.ts'
 import { acceptLink } from '../links.ts'
 import { mailing } from '../mail/mails.ts'
-import { endOtherSessions } from '../sessions.ts'
+import { evictByOperator, evictOthers } from '../evictions.ts'
 import { eachOf, listOf, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
 import { hasPasskeys, hasSecondFactor, holdChange } from './covered-factors.ts'
 import { holdSignIn } from './second-factors.ts'
@@ -77,7 +77,7 @@ const handlers = {
       const hasOther = by.kind === 'operator' || found.length > 1 || hasPassword || (yield* hasIdentity(userId))
       if (!hasOther) return 'last'
       yield* rows(REMOVE, { userId, id })
-      yield* endOtherSessions(userId, by.kind === 'user' ? by.session.id : NO_SESSION)
+      yield* by.kind === 'user' ? evictOthers(userId, by.session) : evictByOperator(userId)
       return 'removed'
     },
   },
@@ -88,7 +88,7 @@ const handlers = {
       const hasPasskey = passkeysCount && (yield* hasPasskeys(userId))
       if (!hasPasskey && !(yield* hasIdentity(userId))) return 'last'
       if ((yield* rows(REMOVE_PASSWORD, { userId })).length === 0) return 'unknown'
-      yield* endOtherSessions(userId, session.id)
+      yield* evictOthers(userId, session)
       return 'removed'
     },
   },
@@ -127,9 +127,6 @@ export const passkeyReads = {
   },
 }
 
-/** The id of no session: all sessions of the user are other ones. */
-const NO_SESSION = '' as SessionId
-
 function* addPasskey({ passkey, reason }: Input<'addPasskey'>): Steps<Outcome<'addPasskey'>> {
   const { userId, id } = passkey
   if (!(yield* isAllowed(userId, reason))) return 'refused'
@@ -137,7 +134,10 @@ function* addPasskey({ passkey, reason }: Input<'addPasskey'>): Steps<Outcome<'a
   const staying = reason.kind === 'link' ? others.filter((one) => reason.keep.includes(one.id)) : others
   if (others.some((one) => one.id === id)) return 'taken'
   if (staying.length >= PASSKEY_LIMIT) return 'too-many'
-  if (reason.kind === 'link' && !(yield* acceptLink({ ...reason, userId, passwordHash: undefined, addsFactor: true })))
+  if (
+    reason.kind === 'link' &&
+    !(yield* acceptLink({ ...reason, userId, passwordHash: undefined, browserHash: undefined, addsFactor: true }))
+  )
     return 'refused'
   yield* rows(INSERT, PASSKEYS.values(passkey))
   return 'added'

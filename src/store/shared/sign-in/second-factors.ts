@@ -1,12 +1,12 @@
 import type { EnrolmentReason, TotpUse } from '../../../ports/operations/second-factor.ts'
 import type { Outcome } from '../../../ports/operations/index.ts'
 import type { SecondFactorRecord } from '../../../ports/records/second-factor.ts'
-import type { SessionId, UserId } from '../../../protocol/ids.ts'
+import type { UserId } from '../../../protocol/ids.ts'
 import { IMPORTED } from '../../../protocol/sign-in/account.ts'
 import { GUESS_LIMIT } from '../../../protocol/sign-in/totp.ts'
 import { SECOND_FACTORS } from '../../tables/user.ts'
 import { mailing } from '../mail/mails.ts'
-import { endOtherSessions } from '../sessions.ts'
+import { evictByOperator, evictOthers, forgetBrowsers } from '../evictions.ts'
 import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
 import { hasPasskeys, hasSecondFactor, holdChange } from './covered-factors.ts'
 
@@ -47,8 +47,6 @@ const NOTE_USE = shared('update second_factors set failures = 0, used_at = :now 
 const FIND_CODE = shared('select digest from recovery_codes where user_id = :userId and digest = :digest')
 const LIST_CODES = shared('select digest from recovery_codes where user_id = :userId')
 const ADD_CODE = shared('insert into recovery_codes (user_id, digest) values (:userId, :digest)')
-/** A browser in which a person signed in with the password alone does not count as one of the user (threats.md OTP-09). */
-const FORGET_BROWSERS = shared('delete from browsers where user_id = :userId')
 const REMOVE_CODES = shared('delete from recovery_codes where user_id = :userId')
 
 const handlers = {
@@ -60,8 +58,9 @@ const handlers = {
       if (replaces !== undefined) yield* rows(REMOVE_REPLACED, { userId, replaces })
       if ((yield* rows(INSERT, SECOND_FACTORS.values(factor))).length === 0) return 'known'
       yield* replaceCodes(userId, recoveryDigests)
-      yield* rows(FORGET_BROWSERS, { userId })
-      yield* endOtherSessions(userId, reason.kind === 'session' ? reason.session.id : NO_SESSION)
+      yield* evictOthers(userId, reason.kind === 'session' ? reason.session : undefined)
+      // One in which a person signed in with the password alone does not count as one of the user (threats.md OTP-09).
+      yield* forgetBrowsers(userId)
       return 'enabled'
     },
   },
@@ -88,7 +87,7 @@ const handlers = {
     *run({ userId }) {
       yield* rows(KEEP_REMOVED, { userId })
       if (!(yield* remove(userId))) return 'unknown'
-      yield* endOtherSessions(userId, NO_SESSION)
+      yield* evictByOperator(userId)
       return 'changed'
     },
   },
@@ -123,9 +122,6 @@ export const secondFactorReads = {
     return (yield* rows(LIST_CODES, { userId })).length
   },
 }
-
-/** The id of no session: all sessions of the user are other ones. */
-const NO_SESSION = '' as SessionId
 
 /** It then stays so until the operation is committed. */
 function* isAllowed(userId: UserId, reason: EnrolmentReason): Steps<boolean> {

@@ -4,15 +4,12 @@ import type { LinkPurpose, SessionRecord, UserRecord } from '../../../../src/por
 import type { IdentityRecord } from '../../../../src/ports/records/provider.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
 import { APPLICATION, type ProviderId } from '../../../../src/protocol/sign-in/authentication.ts'
-import type { UserId } from '../../../../src/protocol/ids.ts'
 import type { IdentityKey } from '../../../../src/protocol/sign-in/provider-identity.ts'
 import { anIdentity, anIdentityProof, aProvider } from '../../../support/provider/provider-records.ts'
 import {
   aGrant,
   aHash,
   aLink,
-  anApproval,
-  anAuthorization,
   aRedemption,
   aSession,
   aSessionStart,
@@ -69,26 +66,7 @@ function anOpening({ key, userId, providerId }: IdentityRecord, provider = provi
 }
 
 const WAYS = ['a password', 'a new identity', 'an identity of the account'] as const
-/** Each operation that ends what another person may have allowed with the account. */
-const FORGETTING = [
-  'changePassword',
-  'disableUser',
-  'linkIdentity',
-  'revokeUserTokens',
-  'setPassword',
-  'useLink',
-] as const
 const PURPOSES: readonly LinkPurpose[] = ['invitation', 'reset']
-
-async function remember(store: StoreDriver, userId: UserId, time: number): Promise<void> {
-  const [authorization, resources] = [anAuthorization({}, at(time)), `https://${time}.example`]
-  const remembered = anApproval(authorization, { userId }).remember
-  assert.ok(remembered)
-  await perform(store, 'startAuthorization', authorization)
-  const given = { now: at(time), codeExpiresAt: at(time + HOUR) }
-  const approval = anApproval(authorization, { userId, ...given, remember: { ...remembered, userId, resources } })
-  await perform(store, 'approveAuthorization', approval)
-}
 
 export const evictionCases: Suite = (check) => {
   for (const way of WAYS) {
@@ -112,33 +90,6 @@ export const evictionCases: Suite = (check) => {
         }
       }
     })
-  }
-
-  for (const way of FORGETTING) {
-    check(
-      `LNK-03: ${way} ends the remembered consents of the user, whatever their time, and of no other`,
-      async ({ first, second }) => {
-        const { user, session } = await prepare(first)
-        const { id } = user
-        const now = at(HOUR)
-        const other = aUser()
-        await perform(first, 'createUser', other)
-        for (const userId of [id, other.id])
-          for (const time of [0, HOUR, 24 * HOUR]) await remember(first, userId, time)
-        const link = aLink({ userId: id })
-        await perform(first, 'createLink', link)
-        if (way === 'changePassword') {
-          const change = { id, session: coversAll(session), previousHash: user.passwordHash, passwordHash: 'new' }
-          assert.equal(await perform(first, way, change), 'changed')
-        } else if (way === 'linkIdentity') {
-          await accept(first, 'a new identity', { link, keep: [], chosen: anIdentity({ userId: id }) })
-        } else if (way === 'useLink') {
-          await accept(first, 'a password', { link, keep: [], chosen: anIdentity({ userId: id }) })
-        } else assert.equal(await perform(first, way, { id, now, passwordHash: 'new' }), 'changed')
-        assert.deepEqual(await second.listConsents(id, 9), [])
-        assert.equal((await second.listConsents(other.id, 9)).length, 3)
-      },
-    )
   }
 
   check('LNK-01: a link takes no identity of another account, and is still open then', async ({ first }) => {

@@ -10,6 +10,11 @@ export interface StoreMemory {
   readonly link: SeenLink | undefined
   /** The node remembered nothing when it made this: the store may have gone back before. */
   readonly isUnconfirmed: boolean
+  /**
+   * The issuer as which the node began the first era of the store, which it has known since. undefined: the store may be a copy of another
+   * one, because it was restored or imported, or was in use before.
+   */
+  readonly begunAs: string | undefined
 }
 
 export interface SeenLink {

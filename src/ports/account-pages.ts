@@ -7,9 +7,9 @@ import type { ClientTrust } from '../protocol/client/policy.ts'
 import type {
   AccountView,
   EnrolmentView,
+  ForgottenPasskey,
   HiddenFields,
   PasskeyCeremony,
-  PasskeySignal,
   RedirectDestination,
   ProviderMark,
 } from './page-parts.ts'
@@ -196,6 +196,8 @@ export interface SecurityPage {
   readonly methods: readonly OwnMethod[]
   /** undefined: the operator's application signs users in. */
   readonly twoStep: TwoStepView | undefined
+  /** The passkey that the user has removed just now. undefined: none, or the browser may not forget it. */
+  readonly forgotten: ForgottenPasskey | undefined
 }
 
 /** An account of the user at a provider. */
@@ -210,13 +212,8 @@ export interface IdentityView {
 /** A sign-in method that a user has, or can add. */
 export type OwnMethod =
   | { readonly kind: 'password'; readonly isSet: boolean; readonly isRemovable: boolean }
-  /** The passkeys, which the user can have here. `signal`: for the browser. */
-  | {
-      readonly kind: 'passkeys'
-      readonly passkeys: readonly OwnPasskey[]
-      readonly canAdd: boolean
-      readonly signal: PasskeySignal
-    }
+  /** The passkeys, which the user can have here. */
+  | { readonly kind: 'passkeys'; readonly passkeys: readonly OwnPasskey[]; readonly canAdd: boolean }
   /** An account at a provider. */
   | (IdentityView & { readonly kind: 'identity'; readonly removal: Removal })
   /** A provider that the user can add. */
@@ -241,8 +238,6 @@ export interface AddPasskeyPage {
   readonly frame: AccountFrame
   readonly ceremony: PasskeyCeremony
   readonly problem: PasskeyProblem | undefined
-  /** For the browser, which made a passkey that is not stored. */
-  readonly signal: PasskeySignal | undefined
 }
 
 /** Why a passkey was not added. */

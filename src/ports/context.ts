@@ -97,6 +97,11 @@ export interface Context {
    */
   readonly hasStoreGoneBack: () => boolean
   /**
+   * Whether the store is surely no copy of another one: as far as this node knows, it was never restored or imported. A copy has the
+   * passkeys of its original, and browsers do not tell the two apart on one host (docs/decisions/0051-passkeys-of-a-host.md).
+   */
+  readonly isOriginalStore: () => boolean
+  /**
    * Whether the process is shutting down. It then still serves requests, but reports that it is not ready and closes each
    * connection after its response.
    */

@@ -24,7 +24,7 @@ export interface LinkPage {
   readonly hidden: HiddenFields
   readonly account: AccountView
   /** The form has `token` and the answer of the browser. undefined: the user cannot have a passkey. */
-  readonly passkey: Pick<AddPasskeyPage, 'ceremony' | 'problem' | 'signal'> | undefined
+  readonly passkey: Pick<AddPasskeyPage, 'ceremony' | 'problem'> | undefined
   /** For password managers. undefined: the user cannot have a password. */
   readonly username: string | undefined
   /** The providers that the user can sign in with from now on. Their forms have `token` and `provider`. */

@@ -41,16 +41,11 @@ export interface PasskeyCeremony {
   readonly user?: { readonly id: string; readonly name: string; readonly displayName: string }
 }
 
-/** What a page tells the browser about passkeys. WebAuthn Level 3 §5.1.10. */
-export type PasskeySignal =
-  | { readonly call: 'signalUnknownCredential'; readonly rpId: string; readonly credentialId: string }
-  | {
-      readonly call: 'signalAllAcceptedCredentials'
-      readonly rpId: string
-      /** base64url. */
-      readonly userId: string
-      readonly allAcceptedCredentialIds: readonly string[]
-    }
+/** A passkey that the browser forgets. WebAuthn Level 3 §5.1.10. */
+export interface ForgottenPasskey {
+  readonly rpId: string
+  readonly credentialId: string
+}
 
 /** Hidden fields that a form returns unchanged, by name. */
 export type HiddenFields = Readonly<Record<string, string>>

@@ -9,7 +9,6 @@ import type {
   EnrolmentView,
   HiddenFields,
   PasskeyCeremony,
-  PasskeySignal,
   RedirectDestination,
   ProviderMark,
 } from './page-parts.ts'
@@ -140,8 +139,6 @@ export interface SecondStepPage {
   readonly stepUp: StepUpView | undefined
   readonly offers: readonly SecondStepOffer[]
   readonly problem: SecondStepProblem | undefined
-  /** For the browser, which made a passkey that is not stored. */
-  readonly signal: PasskeySignal | undefined
 }
 
 /** What a user who is signed in can do instead of the second step. */
@@ -206,8 +203,8 @@ export type SignInProblem =
   | { readonly kind: 'password-too-long' }
   /** The answer of the browser failed a check. */
   | { readonly kind: 'passkey-invalid' }
-  /** The passkey is of no user. `credentialId`: the browser may forget the passkey. */
-  | { readonly kind: 'passkey-unknown'; readonly credentialId: string }
+  /** The passkey is of no user. */
+  | { readonly kind: 'passkey-unknown' }
   /** The sign-in no longer waits for its second step: it took too long, was continued before, or the account changed. */
   | { readonly kind: 'second-step-expired' }
   /** The operator switched the sign-in method off. */

@@ -90,7 +90,7 @@ async function makeContext(
   const isNew = user === 'server' && (await store.findMasterKey()).check === undefined
   const secrets = await openStoredSecrets(store, config, random)
   keyChains(secrets)
-  const storeWatch = openStoreWatch({ store, chains, secrets, logger, path: config.stateFile })
+  const storeWatch = openStoreWatch({ store, chains, secrets, logger, issuer: config.issuer, path: config.stateFile })
   if (user === 'server') {
     await refuseOtherIssuer(store, config, logger)
     await warnOfOwnApis(store, config, logger)
@@ -149,6 +149,7 @@ async function makeContext(
     seenSessions,
     storeWatch,
     hasStoreGoneBack: storeWatch.hasGoneBack,
+    isOriginalStore: storeWatch.isOriginal,
     isStopping,
   }
 }

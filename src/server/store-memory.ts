@@ -15,6 +15,8 @@ import type { Log } from './log.ts'
 export interface StoreWatch {
   /** Whether the store lacks what this node remembers of it, and the operator has not answered yet. Then nothing is served. */
   readonly hasGoneBack: () => boolean
+  /** Whether this node began the store, as the same issuer: one that is served beside a copy with its memory is another. */
+  readonly isOriginal: () => boolean
   /** Compares the store with what is remembered, before anything is served. `isNew`: the store has no master key yet. */
   readonly open: (isNew: boolean) => Promise<void>
   /** Remembers the store as it is now, because the operator has answered. */
@@ -32,6 +34,7 @@ interface Dependencies {
   readonly chains: Chains
   readonly secrets: Pick<Secrets, 'digest'>
   readonly logger: Log
+  readonly issuer: string
   /** Where the memory outlives the process; undefined: nowhere. */
   readonly path: string | undefined
 }
@@ -50,7 +53,7 @@ const ANSWERS = {
  * The memory is never ahead of what the store has on disk: a link is remembered after its commit, and replaces the one before only
  * when the store still had that one.
  */
-export function openStoreWatch({ store, chains, secrets, logger, path }: Dependencies): StoreWatch {
+export function openStoreWatch({ store, chains, secrets, logger, issuer, path }: Dependencies): StoreWatch {
   let memory: StoreMemory | undefined
   let isBack = false
   let writtenAt = Number.NEGATIVE_INFINITY
@@ -71,7 +74,7 @@ export function openStoreWatch({ store, chains, secrets, logger, path }: Depende
     if (comparison === 'back') return place
     if (comparison === 'unknown') {
       const isAnswered = isBack || (place.eras[0] === known.eras[0] && place.eras.at(-1) !== known.eras.at(-1))
-      memory = { eras: place.eras, link: await newestLink(), isUnconfirmed: !isAnswered }
+      memory = { eras: place.eras, link: await newestLink(), isUnconfirmed: !isAnswered, begunAs: undefined }
     } else {
       const link =
         head === undefined ? (known.link ?? (await newestLink())) : { id: auditLinkId(head), hash: head.hash }
@@ -90,8 +93,13 @@ export function openStoreWatch({ store, chains, secrets, logger, path }: Depende
 
   async function remember(): Promise<StoreMemory> {
     const { eras } = await store.findStorePlace(undefined)
-    if (eras.length > 0) return { eras, link: await newestLink(), isUnconfirmed: true }
-    return { eras: await beginFirstEra(store, secrets), link: await newestLink(), isUnconfirmed: false }
+    if (eras.length > 0) return { eras, link: await newestLink(), isUnconfirmed: true, begunAs: undefined }
+    return {
+      eras: await beginFirstEra(store, secrets),
+      link: await newestLink(),
+      isUnconfirmed: false,
+      begunAs: issuer,
+    }
   }
 
   /**
@@ -139,6 +147,7 @@ export function openStoreWatch({ store, chains, secrets, logger, path }: Depende
 
   return {
     hasGoneBack: () => isBack,
+    isOriginal: () => memory?.begunAs === issuer,
     async open(isNew) {
       memory = path === undefined || isNew ? undefined : readMemory(path)
       memory ??= await remember()
@@ -146,7 +155,7 @@ export function openStoreWatch({ store, chains, secrets, logger, path }: Depende
     },
     check,
     async confirm() {
-      memory = { ...(await remember()), isUnconfirmed: false }
+      memory = { ...(await remember()), isUnconfirmed: false, begunAs: undefined }
       save()
     },
     start(onChange) {
@@ -203,9 +212,9 @@ function firstEra({ digest }: Pick<Secrets, 'digest'>): string {
 export function readMemory(path: string): StoreMemory | undefined {
   if (!existsSync(path)) return undefined
   try {
-    const { eras, link, isUnconfirmed } = JSON.parse(readFileSync(path, 'utf8')) as StoreMemory
+    const { eras, link, isUnconfirmed, begunAs } = JSON.parse(readFileSync(path, 'utf8')) as StoreMemory
     const isWhole = eras.length > 0 && typeof (link?.id ?? '') === 'string' && typeof (link?.hash ?? '') === 'string'
-    return isWhole ? { eras, link, isUnconfirmed } : undefined
+    return isWhole ? { eras, link, isUnconfirmed, begunAs } : undefined
   } catch {
     return undefined
   }

@@ -1,4 +1,4 @@
-import type { HiddenFields, PasskeyCeremony, PasskeySignal } from '../ports/page-parts.ts'
+import type { ForgottenPasskey, HiddenFields, PasskeyCeremony } from '../ports/page-parts.ts'
 import { fieldProblem, submitButton } from './form-parts.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, html } from './markup.ts'
@@ -44,7 +44,7 @@ export function passkeyMissing(text: string): Markup {
   return html`<p class="part" data-no-passkey>${text}</p>`
 }
 
-/** What the script tells the browser about passkeys, so that password managers forget those that were removed. */
-export function passkeySignal(signal: PasskeySignal | undefined): Fragment {
-  return signal === undefined ? undefined : html`<span data-signal="${JSON.stringify(signal)}" hidden></span>`
+/** The passkey that the script lets the browser forget, and password managers with it. */
+export function forgottenPasskey(passkey: ForgottenPasskey | undefined): Fragment {
+  return passkey === undefined ? undefined : html`<span data-forgotten="${JSON.stringify(passkey)}" hidden></span>`
 }

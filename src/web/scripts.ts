@@ -29,7 +29,7 @@ export function scriptsOf(page: Page): readonly PageScript[] {
     case 'account-add-passkey':
       return [PASSKEY]
     case 'account-security':
-      return page.methods.some(({ kind }) => kind === 'passkeys') ? [PASSKEY] : []
+      return page.forgotten === undefined ? [] : [PASSKEY]
     case 'account-link':
       return [SHOW_PASSWORD, PASSKEY]
     case 'account-password':

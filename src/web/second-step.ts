@@ -6,7 +6,7 @@ import { layout } from './layout.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, html } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
-import { passkeyForm, passkeyMissing, passkeySignal } from './passkey.ts'
+import { passkeyForm, passkeyMissing } from './passkey.ts'
 import { enrolmentFields } from './second-factor.ts'
 import { continuation, providerForm } from './sign-in.ts'
 import { inAWhile } from './spans.ts'
@@ -33,7 +33,7 @@ export function secondStepPage(view: View, page: SecondStepPage): Markup {
       ${offers.length === 0 ? html`<p class="part">${texts.noSecondStep}</p>` : undefined}
       ${offers.map((offer) => offerForm(view, page, offer))}
       ${offers.length > 0 && isByPasskey && !isSetUp ? html`<p class="small muted after">${texts.passkeyLost}</p>` : undefined}
-      ${page.stepUp === undefined ? undefined : instead(view, page, page.stepUp)} ${passkeySignal(page.signal)}`,
+      ${page.stepUp === undefined ? undefined : instead(view, page, page.stepUp)}`,
   })
 }
 

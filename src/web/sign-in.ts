@@ -9,7 +9,7 @@ import { layout } from './layout.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, href, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
-import { passkeyForm, passkeySignal } from './passkey.ts'
+import { passkeyForm } from './passkey.ts'
 import { inAWhile } from './spans.ts'
 import type { Texts } from './texts/texts.ts'
 
@@ -34,7 +34,7 @@ export function signInPage(view: View, page: SignInPage): Markup {
       ${connection(view, page)}
       ${page.offers.length === 0 ? html`<p class="part">${texts.noSignInMethod}</p>` : undefined}
       ${page.offers.map((offer) => offerForm(view, page, offer, complaint))} ${lostPasskey(view, page)}
-      ${notes(view, page.problem, complaint)} ${unknownPasskey(page)}`,
+      ${notes(view, page.problem, complaint)}`,
   })
 }
 
@@ -43,14 +43,6 @@ function lostPasskey({ texts }: View, { offers, forgotUri }: SignInPage): Fragme
   if (forgotUri === undefined || !offers.some(({ kind }) => kind === 'passkey')) return undefined
   if (offers.some(({ kind }) => kind === 'password')) return undefined
   return html`<p class="small after"><a class="inline" href="${forgotUri}">${texts.lostPasskey}</a></p>`
-}
-
-/** The passkey that is of no user, for the script. */
-function unknownPasskey({ offers, problem }: SignInPage): Fragment {
-  const offer = offers.find((one) => one.kind === 'passkey')
-  if (offer === undefined || problem?.kind !== 'passkey-unknown') return undefined
-  const { rpId } = offer.ceremony
-  return passkeySignal({ call: 'signalUnknownCredential', rpId, credentialId: problem.credentialId })
 }
 
 /** A message about no field is about something that the person cannot correct on the page. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareWithMemory, type Comparison, type StorePlace } from '../../src/base/store-place.ts'
 
-const MEMORY = { eras: ['a', 'b'], link: { id: '9', hash: 'h' }, isUnconfirmed: false }
+const MEMORY = { eras: ['a', 'b'], link: { id: '9', hash: 'h' }, isUnconfirmed: false, begunAs: undefined }
 const SAME: StorePlace = { eras: ['a', 'b'], isMarked: false, hash: 'h', hasOlder: false }
 
 const CASES: readonly (readonly [string, Partial<StorePlace>, Comparison])[] = [

@@ -135,7 +135,7 @@ test('PK-06: on the pages of an account that have a script, a hostile name of th
   // The page that adds another one is for those who signed in with it.
   execute(server, `update sessions set methods = 'pop mfa'`)
   const { address } = await createLink(context, invited.email ?? '')
-  const pages = [security, `${security}/password`, address, `${security}/add-passkey`]
+  const pages = [`${security}/password`, address, `${security}/add-passkey`]
   const elements = new Map<string, number>()
   for (const name of ['Ada', ...TOGETHER]) {
     for (const user of [id, invited.id])

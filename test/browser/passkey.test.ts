@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { BrowserContextOptions, CDPSession, Page as Tab } from 'playwright-core'
+import type { BrowserContextOptions } from 'playwright-core'
 import { createLink } from '../../src/admin/user/link.ts'
 import { EMAIL } from '../../tools/flow.ts'
 import { addApp } from '../../tools/sign-in/app.ts'
@@ -9,36 +9,12 @@ import { WHOLE_FILE } from '../support/authorize-answers.ts'
 import { readEvents } from '../../src/protocol/audit/audit-link.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 import type { PasskeyId } from '../../src/protocol/sign-in/passkey.ts'
+import { NO_AUTOFILL, plugIn } from './authenticator.ts'
 import { axeFindings, openIssuer, openTab, press, signIn, startClient, type WatchedTab } from './tab.ts'
 
 /** Passkeys in a real browser, with an authenticator that Chromium simulates. */
 
 const browser = await sharedBrowser()
-
-/** The page has no request that waits for a choice in the field of the address, so that a button is pressed. */
-const NO_AUTOFILL = 'PublicKeyCredential.isConditionalMediationAvailable = async () => false'
-
-interface Plugged {
-  readonly session: CDPSession
-  readonly authenticatorId: string
-}
-
-/** `isUserVerified`: the user proves to be the owner of the authenticator. */
-async function plugIn(tab: Tab, isUserVerified: boolean): Promise<Plugged> {
-  const session = await tab.context().newCDPSession(tab)
-  await session.send('WebAuthn.enable')
-  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified,
-      automaticPresenceSimulation: true,
-    },
-  })
-  return { session, authenticatorId }
-}
 
 for (const [locale, words, functions] of [
   [
@@ -72,7 +48,7 @@ for (const [locale, words, functions] of [
     await signIn(tab)
     await tab.waitForURL(/\/account\/security/)
     await tab.goto(`${server.origin}/account/security/add-passkey`)
-    await plugIn(tab, true)
+    await plugIn(tab, {})
     assert.deepEqual(await axeFindings(tab), [])
     await tab.getByRole('button', { name: words.add }).click()
     assert.match(await tab.getByRole('status').innerText(), words.done)
@@ -96,7 +72,7 @@ test('RFC 9470 §5: a signed-in user confirms with a code for two factors, then 
   await tab.goto(`${server.origin}/account/security`)
   await signIn(tab)
   await tab.goto(`${server.origin}/account/security/add-passkey`)
-  await plugIn(tab, true)
+  await plugIn(tab, {})
   await press(tab, 'Add a passkey')
   await tab.getByRole('status').waitFor()
   const app = await addApp(server)
@@ -130,10 +106,10 @@ async function addPasskey() {
   await tab.goto(`${issuer.origin}/account/security`)
   await signIn(tab)
   await tab.goto(`${issuer.origin}/account/security/add-passkey`)
-  const { session, authenticatorId } = await plugIn(tab, true)
+  const list = await plugIn(tab, {})
   await press(tab, 'Add a passkey')
   await tab.getByRole('status').waitFor()
-  const [credential] = (await session.send('WebAuthn.getCredentials', { authenticatorId })).credentials
+  const [credential] = await list()
   const [account] = await store.listUsers({ before: undefined, limit: 1 })
   assert.ok(credential !== undefined && account !== undefined)
   await tab.context().close()
@@ -148,9 +124,8 @@ async function openWithKey(
 ): Promise<WatchedTab> {
   const watched = await openTab(t, browser, [issuer.origin], {})
   const { tab } = watched
-  const { session, authenticatorId } = await plugIn(tab, isUserVerified)
+  await plugIn(tab, { isUserVerified, passkeys: [{ ...key.credential, signCount }] })
   await tab.addInitScript(script)
-  await session.send('WebAuthn.addCredential', { authenticatorId, credential: { ...key.credential, signCount } })
   await tab.goto(`${issuer.origin}/account/security`)
   return watched
 }
@@ -243,7 +218,7 @@ test('LNK-01: a reset by a link adds a passkey, which signs in, and the password
   const { tab, complaints } = await openTab(t, browser, [server.origin], {})
   const { address } = await createLink(server.context, EMAIL)
   await tab.goto(address)
-  await plugIn(tab, true)
+  await plugIn(tab, {})
   assert.deepEqual(await axeFindings(tab), [])
   await press(tab, 'Add a passkey')
   await tab.getByRole('heading', { name: 'Your passkey is added' }).waitFor()

@@ -124,6 +124,7 @@ const confirmEmail = { kind: 'account-confirm-email', frame, email: 'ada@new.tes
 const security = {
   kind: 'account-security',
   twoStep: { kind: 'on', sinceSecondsAgo: 90_000, recoveryCodes: 1, isRemovable: true },
+  forgotten: undefined,
   frame,
   methods: [{ kind: 'password', isSet: true, isRemovable: true }],
 } as const
@@ -278,15 +279,10 @@ export const accountSamples: readonly (readonly [string, AccountPage | LinkAccou
             { ...aPasskeyView, isSynced: false, usedSecondsAgo: 60, removal: { kind: 'last' } },
           ],
           canAdd: true,
-          signal: {
-            call: 'signalAllAcceptedCredentials',
-            rpId: 'auth.example',
-            userId: 'AAAA',
-            allAcceptedCredentialIds: ['AAAA'],
-          },
         },
         ...security.methods,
       ],
+      forgotten: { rpId: 'auth.example', credentialId: 'AAAA' },
     },
   ],
   [
@@ -324,7 +320,6 @@ export const accountSamples: readonly (readonly [string, AccountPage | LinkAccou
       frame,
       ceremony: aCeremony,
       problem: 'passkey-invalid',
-      signal: { call: 'signalUnknownCredential', rpId: 'auth.example', credentialId: 'AAAA' },
     },
   ],
   [
@@ -365,12 +360,9 @@ export const accountSamples: readonly (readonly [string, AccountPage | LinkAccou
   ['account link invitation', { ...link, purpose: 'invitation', problem: 'passwords-differ' }],
   [
     'account link with a passkey',
-    { ...link, passkey: { ceremony: aCeremony, problem: 'passkey-taken', signal: undefined }, username: undefined },
+    { ...link, passkey: { ceremony: aCeremony, problem: 'passkey-taken' }, username: undefined },
   ],
-  [
-    'account link with a passkey or a password',
-    { ...link, passkey: { ceremony: aCeremony, problem: undefined, signal: undefined } },
-  ],
+  ['account link with a passkey or a password', { ...link, passkey: { ceremony: aCeremony, problem: undefined } }],
   [
     'account link methods with a passkey',
     {

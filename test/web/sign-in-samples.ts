@@ -139,7 +139,7 @@ export const signInSamples: readonly (readonly [string, Page])[] = [
     {
       ...signIn,
       offers: [passkeySignIn, ...signIn.offers],
-      problem: { kind: 'passkey-unknown', credentialId: 'AAAA' },
+      problem: { kind: 'passkey-unknown' },
     },
   ],
   ['sign-in to connect', { ...signIn, email: 'ada@acme.test', connecting: 'Acme Entra' }],
@@ -196,7 +196,6 @@ export const signInSamples: readonly (readonly [string, Page])[] = [
       ...secondStep,
       offers: [newPasskey, setUp],
       problem: { kind: 'second-step-wrong', offer: 'passkey' },
-      signal: { call: 'signalUnknownCredential', rpId: 'auth.example', credentialId: 'AAAA' },
     },
   ],
   ['recovery codes', { kind: 'recovery-codes', action: '/sign-in/app/continue', hidden, codes: recoveryCodes }],

@@ -18,7 +18,7 @@ import { errorPage, formRefusal } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { findLinkMethods, hasLinkMethod, type LinkMethods } from '../sign-in/link-methods.ts'
 import { markOf, viewIdentity, viewPasskey } from '../sign-in/methods.ts'
-import { askToMake, checkOf, signalRefused, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
+import { askToMake, checkOf, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
 import { findConsole } from './frame.ts'
 import { readNewPassword } from './new-password.ts'
@@ -216,11 +216,7 @@ async function linkPage(
       hidden: { token, ...(keep.length === 0 ? {} : { keep: keep.join(' ') }) },
       account: viewAccount(user),
       passkey: hasPasskey
-        ? {
-            ceremony: askToMake(context, ceremonyOf(open, browser.hash), user, kept),
-            problem: problems.passkey,
-            signal: signalRefused(context, request, passkeys),
-          }
+        ? { ceremony: askToMake(context, ceremonyOf(open, browser.hash), user, kept), problem: problems.passkey }
         : undefined,
       username: hasPassword ? (user.email ?? '') : undefined,
       providers: providers.map((one) => ({ id: one.id, name: one.settings.name, mark: markOf(one) })),

@@ -14,9 +14,9 @@ import {
   type OwnerInput,
 } from '../sign-in/methods.ts'
 import { changingSession } from '../sign-in/changing-session.ts'
-import { askToMake, checkOf, signalRefused, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
+import { askToMake, checkOf, forgetRemoved, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
 import { doneAt, frameOf, isWithinLimit } from './frame.ts'
-import { ownerInput } from './security.ts'
+import { ownerInput, securityPage } from './security.ts'
 import { noticesOf } from '../../users/mails.ts'
 
 /** Shows the form that asks the browser for a passkey. */
@@ -78,7 +78,10 @@ export async function askToRemovePasskey(context: Context, request: Request, own
   }
 }
 
-/** Removes a passkey, and ends the other sessions of the user. One method always remains. */
+/**
+ * Removes a passkey, and ends the other sessions of the user. One method always remains. The answer is the page itself, because only this
+ * request knows that the passkey was removed, and what its browser may forget. Reloading it repeats a form that removes nothing.
+ */
 export async function removePasskey(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { user } = owner
   const { passkey, input } = await findRemovable(context, request, owner)
@@ -90,8 +93,9 @@ export async function removePasskey(context: Context, request: Request, owner: S
   const mails = noticesOf(context, user, 'passkey-removed', request)
   const outcome = await context.store.removePasskey({ userId: user.id, id: passkey.id, by, mails })
   if (outcome !== 'removed') return doneAt(context, request, 'security', undefined)
+  const done = { notice: 'passkey-removed', forgotten: forgetRemoved(context, passkey) } as const
   return {
-    ...doneAt(context, request, 'security', 'passkey-removed'),
+    ...(await securityPage(context, request, owner, done)),
     event: { event: 'passkey.removed', user: user.id },
   }
 }
@@ -116,7 +120,6 @@ async function addPage(
       frame: await frameOf(context, request, owner),
       ceremony,
       problem,
-      signal: signalRefused(context, request, passkeys),
     },
   }
 }

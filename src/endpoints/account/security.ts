@@ -1,3 +1,4 @@
+import type { AccountFrame, SecurityPage } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { SignedIn } from '../authorization/session.ts'
@@ -7,13 +8,29 @@ import { viewTwoStep } from './two-step.ts'
 
 /** Shows how the user can sign in, and leads to the pages that change it. */
 export async function showSecurity(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
+  return securityPage(context, request, owner, undefined)
+}
+
+/** The page. `done`: what the request has changed just now. */
+export async function securityPage(
+  context: Context,
+  request: Request,
+  owner: SignedIn,
+  done: (Pick<AccountFrame, 'notice'> & Pick<SecurityPage, 'forgotten'>) | undefined,
+): Promise<Extract<Reply, { readonly kind: 'page' }>> {
   const input = await ownerInput(context, request, owner)
   const methods = SIGN_IN_METHODS.flatMap(({ ofUser }) => ofUser(context, input))
   const frame = await frameOf(context, request, owner)
   return {
     kind: 'page',
     status: 200,
-    page: { kind: 'account-security', frame, methods, twoStep: await viewTwoStep(context, owner) },
+    page: {
+      kind: 'account-security',
+      frame: done === undefined ? frame : { ...frame, notice: done.notice },
+      methods,
+      twoStep: await viewTwoStep(context, owner),
+      forgotten: done?.forgotten,
+    },
   }
 }
 

@@ -8,7 +8,7 @@ import { findRequiredProvider, mayHavePassword, providersFor, usableProviders } 
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import { secondsSince, type EpochMs } from '../../base/brand.ts'
 import { PATHS, pageAddress } from '../paths.ts'
-import { offersPasskeys, signalAccepted } from './passkey/ceremony.ts'
+import { offersPasskeys } from './passkey/ceremony.ts'
 import { offerPasskey } from './passkey/offer.ts'
 import { PASSKEY_LIMIT } from '../../protocol/sign-in/passkey.ts'
 import type { PasskeyRecord } from '../../ports/records/passkey.ts'
@@ -205,15 +205,14 @@ function countsPasskeys(context: Context, input: OwnerInput): boolean {
 
 function ownPasskeys(context: Context, input: OwnerInput): readonly OwnMethod[] {
   if (!mayHavePasskeys(context, input)) return []
-  const { user, passkeys, uiLocales } = input
+  const { passkeys, uiLocales } = input
   const stays = findPasskeyStayReason(context, input)
   const views = passkeys.map((passkey) => {
     const uri = pageAddress(context.issuer, PATHS.accountRemovePasskey, { passkey: passkey.id, uiLocales })
     const removal = stays === undefined ? ({ kind: 'open', uri } as const) : { kind: stays }
     return { ...viewPasskey(passkey, context.clock()), removal }
   })
-  const signal = signalAccepted(context, user, passkeys)
-  return [{ kind: 'passkeys', passkeys: views, canAdd: passkeys.length < PASSKEY_LIMIT, signal }]
+  return [{ kind: 'passkeys', passkeys: views, canAdd: passkeys.length < PASSKEY_LIMIT }]
 }
 
 /** A passkey as pages show it to its user. */

@@ -5,7 +5,7 @@ import type { View } from '../layout.ts'
 import { providerIcon, tick } from '../icons.ts'
 import { hiddenFields, html, isolate } from '../markup.ts'
 import type { Fragment, Markup } from '../markup.ts'
-import { passkeyForm, passkeyMissing, passkeySignal } from '../passkey.ts'
+import { passkeyForm, passkeyMissing } from '../passkey.ts'
 import { ago } from '../spans.ts'
 import { accountName } from './frame.ts'
 import { passkeyUses } from './passkeys.ts'
@@ -78,12 +78,11 @@ export function linkPage(view: View, page: LinkPage): Markup {
 function linkPasskey(view: View, { action, hidden, passkey, providers, username }: LinkPage): Fragment {
   if (passkey === undefined) return undefined
   const texts = view.texts.account
-  const { ceremony, problem, signal } = passkey
+  const { ceremony, problem } = passkey
   const isOnly = username === undefined && providers.length === 0
   return html`${problem === undefined ? undefined : pageProblem(texts.passkeyProblems[problem])}
   ${isOnly ? passkeyMissing(texts.passkeyMissing) : undefined}
-  ${passkeyForm(view, { action, hidden, ceremony, button: texts.addPasskey, look: isOnly ? 'main' : 'plain', hasAutofill: false })}
-  ${passkeySignal(signal)}`
+  ${passkeyForm(view, { action, hidden, ceremony, button: texts.addPasskey, look: isOnly ? 'main' : 'plain', hasAutofill: false })}`
 }
 
 /** The form that adds an account at a provider to the link's user. */

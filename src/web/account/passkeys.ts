@@ -10,7 +10,7 @@ import { pageProblem } from '../form-parts.ts'
 import type { View } from '../layout.ts'
 import { html } from '../markup.ts'
 import type { Fragment, Markup } from '../markup.ts'
-import { passkeyForm, passkeyMissing, passkeySignal } from '../passkey.ts'
+import { forgottenPasskey, passkeyForm, passkeyMissing } from '../passkey.ts'
 import { ago } from '../spans.ts'
 import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'
 import { agentWords } from './sessions.ts'
@@ -18,8 +18,8 @@ import { agentWords } from './sessions.ts'
 /** The passkeys of the user, each with a link to the page that removes it. */
 export function passkeysSection(
   view: View,
-  { frame }: SecurityPage,
-  { passkeys, canAdd, signal }: Extract<OwnMethod, { readonly kind: 'passkeys' }>,
+  { frame, forgotten }: SecurityPage,
+  { passkeys, canAdd }: Extract<OwnMethod, { readonly kind: 'passkeys' }>,
 ): Markup {
   const texts = view.texts.account
   return html`<section class="part" aria-labelledby="passkeys-heading">
@@ -31,7 +31,7 @@ export function passkeysSection(
             ${passkeys.map((one, index) => html`<li>${entry(view, one, index)}</li> `)}
           </ul>`
     }
-    ${canAdd ? stepLink(frame.pages['add-passkey'], texts.addPasskey) : undefined} ${passkeySignal(signal)}
+    ${canAdd ? stepLink(frame.pages['add-passkey'], texts.addPasskey) : undefined} ${forgottenPasskey(forgotten)}
   </section>`
 }
 
@@ -65,7 +65,7 @@ export function passkeyUses(view: View, { isSynced, addedSecondsAgo, usedSeconds
 }
 
 /** The form of a new passkey, which the script shows. */
-export function addPasskeyPage(view: View, { frame, ceremony, problem, signal }: AddPasskeyPage): Markup {
+export function addPasskeyPage(view: View, { frame, ceremony, problem }: AddPasskeyPage): Markup {
   const texts = view.texts.account
   const form = { action: frame.pages['add-passkey'], hidden: { csrf: frame.csrf }, ceremony, button: texts.addPasskey }
   return accountLayout(view, frame, 'add-passkey', {
@@ -73,7 +73,7 @@ export function addPasskeyPage(view: View, { frame, ceremony, problem, signal }:
     main: html`<p class="lead">${texts.addPasskeyHint}</p>
       ${problem === undefined ? undefined : pageProblem(texts.passkeyProblems[problem])}
       ${passkeyMissing(texts.passkeyMissing)} ${passkeyForm(view, { ...form, look: 'main', hasAutofill: false })}
-      ${stepLink(frame.pages.security, texts.cancel)} ${passkeySignal(signal)}`,
+      ${stepLink(frame.pages.security, texts.cancel)}`,
   })
 }
 

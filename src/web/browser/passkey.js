@@ -1,7 +1,7 @@
 /**
  * The script of pages that ask for a passkey. It is a function, so that the compiler checks it and the page has its text. It converts by
  * hand and calls no function of a credential, because those of common password managers throw ("Illegal invocation"). Each form names
- * what it asks for in `data-passkey`; elements with `data-signal` tell the browser which passkeys this server no longer knows.
+ * what it asks for in `data-passkey`; `data-forgotten` names one that its user has removed, which the browser forgets.
  *
  * Two requests at once fail, so the conditional one, which waits for a choice in the field of the address, ends when a button is pressed.
  */
@@ -79,9 +79,7 @@ export function passkeyScript() {
       void ask(form, undefined)
     })
   }
-  for (const { dataset } of document.querySelectorAll('[data-signal]')) {
-    const { call, ...signal } = JSON.parse(dataset.signal)
-    Passkey[call]?.(signal)?.catch(() => undefined)
-  }
+  for (const { dataset } of document.querySelectorAll('[data-forgotten]'))
+    Passkey.signalUnknownCredential?.(JSON.parse(dataset.forgotten))?.catch(() => undefined)
   void autofill()
 }

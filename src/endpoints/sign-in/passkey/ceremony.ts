@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Context } from '../../../ports/context.ts'
 import type { Request } from '../../../ports/message.ts'
-import type { PasskeyCeremony, PasskeySignal } from '../../../ports/page-parts.ts'
+import type { ForgottenPasskey, PasskeyCeremony } from '../../../ports/page-parts.ts'
 import type { PasskeyRefusal, RegisteredPasskey } from '../../../ports/passkeys.ts'
 import type { PasskeyRecord } from '../../../ports/records/passkey.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
@@ -39,10 +39,10 @@ export type FailedCheck =
   | 'backup-eligibility'
   | 'repeated'
 
-/** `passkey-unknown`: the signature may be right, and the passkey is of no user. `credentialId`: for the browser, which may forget it. */
+/** `passkey-unknown`: the signature may be right, and the passkey is of no user here. It may be one of another program of the host. */
 export type RefusedPasskey =
   | { readonly kind: 'refused'; readonly reason: 'passkey-invalid'; readonly check: FailedCheck }
-  | { readonly kind: 'refused'; readonly reason: 'passkey-unknown'; readonly credentialId: string }
+  | { readonly kind: 'refused'; readonly reason: 'passkey-unknown' }
 
 /** A user whose passkey has signed, and the passkey as it was before. */
 export interface Signed {
@@ -70,31 +70,16 @@ export function askToSign(
   }
 }
 
-/** What the account page reports to the browser: the passkeys that the user has. */
-export function signalAccepted(
-  context: Pick<Context, 'issuer'>,
-  { id }: Pick<UserRecord, 'id'>,
-  passkeys: readonly PasskeyRecord[],
-): PasskeySignal {
-  return {
-    call: 'signalAllAcceptedCredentials',
-    rpId: requireRpId(context),
-    userId: Buffer.from(id).toString('base64url'),
-    allAcceptedCredentialIds: passkeys.map(({ credentialId }) => credentialId),
-  }
-}
-
-/** Lets the browser forget a passkey that it made and that was not stored. One that a repeated form has stored before is the user's. */
-export function signalRefused(
-  context: Pick<Context, 'issuer'>,
-  { params }: Request,
-  passkeys: readonly PasskeyRecord[],
-): PasskeySignal | undefined {
-  const credentialId = readPasskeyField(params, 'credential')
-  const isNew = params.names.includes('attestationObject')
-  if (credentialId === undefined || !isNew || passkeys.some((one) => one.credentialId === credentialId))
-    return undefined
-  return { call: 'signalUnknownCredential', rpId: requireRpId(context), credentialId }
+/**
+ * Lets the browser forget a passkey that its user has removed in this request. All programs of a host share the RP id, and a copy of this
+ * store has the same passkeys: only what surely belongs to this store alone is named, and so neither a passkey that is unknown here nor a
+ * list of those that are known (threats.md PK-11).
+ */
+export function forgetRemoved(
+  context: Pick<Context, 'isOriginalStore' | 'issuer'>,
+  { credentialId }: Pick<PasskeyRecord, 'credentialId'>,
+): ForgottenPasskey | undefined {
+  return context.isOriginalStore() ? { rpId: requireRpId(context), credentialId } : undefined
 }
 
 /** What the page asks the browser for to make a passkey. The browser refuses an authenticator that has one of the user. */
@@ -143,7 +128,7 @@ export async function verifySignature(
   const userId = parseUserId(Buffer.from(userHandle, 'base64url').toString())
   if (known !== undefined && userId !== known.id) return invalid('user')
   const passkey = userId === undefined ? undefined : await context.store.findPasskey(userId, passkeyIdOf(credentialId))
-  if (passkey?.credentialId !== credentialId) return { kind: 'refused', reason: 'passkey-unknown', credentialId }
+  if (passkey?.credentialId !== credentialId) return { kind: 'refused', reason: 'passkey-unknown' }
   const answer = { credentialId, clientData, authenticatorData, signature }
   const verified = await context.passkeys.verifyAssertion(answer, opened.expected, passkey)
   if (verified.kind === 'refused') return invalid(verified.check)
@@ -157,7 +142,7 @@ export async function verifySignature(
   const mails = noticesOf(context, user, 'counter-back', request)
   const use = { userId: user.id, id: passkey.id, counter, isBackedUp, now: context.clockCheck.now(), mails }
   if ((await context.store.usePasskey(use)) === 'unknown') {
-    return { kind: 'refused', reason: 'passkey-unknown', credentialId }
+    return { kind: 'refused', reason: 'passkey-unknown' }
   }
   return { kind: 'signed', user, passkey }
 }

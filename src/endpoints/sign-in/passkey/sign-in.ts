@@ -5,7 +5,7 @@ import { refusedSignIn, signInPage } from '../page.ts'
 import { findProof, PROOF_FIELD } from '../provider/proof.ts'
 import { findSubmittedTarget, timeOf } from '../target.ts'
 import { countUnguessable } from '../throttle.ts'
-import { checkOf, offersPasskeys, verifySignature, type RefusedPasskey } from './ceremony.ts'
+import { checkOf, offersPasskeys, verifySignature } from './ceremony.ts'
 import { passkeySignIn } from './offer.ts'
 
 /**
@@ -25,7 +25,7 @@ export async function signInByPasskey(context: Context, request: Request): Promi
   }
   const signed = await verifySignature(context, request, passkeySignIn(target), undefined)
   if (signed.kind === 'refused') {
-    const page = await signInPage(context, target, { ...shown, problem: problemOf(signed) })
+    const page = await signInPage(context, target, { ...shown, problem: { kind: signed.reason } })
     return { ...page, event: { ...refusedSignIn(target, signed.reason, undefined), description: checkOf(signed) } }
   }
   await attempt.forgive()
@@ -44,10 +44,4 @@ export async function signInByPasskey(context: Context, request: Request): Promi
   })
   if (finished.kind !== 'refused') return finished
   return signInPage(context, target, { ...shown, problem: { kind: 'account-refused' }, userId: user.id })
-}
-
-function problemOf(refused: RefusedPasskey) {
-  return refused.reason === 'passkey-invalid'
-    ? ({ kind: refused.reason } as const)
-    : ({ kind: refused.reason, credentialId: refused.credentialId } as const)
 }

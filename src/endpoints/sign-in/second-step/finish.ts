@@ -3,7 +3,6 @@ import type { Reply, Request } from '../../../ports/message.ts'
 import type { SecondStepProblem } from '../../../ports/pages.ts'
 import type { AuthenticationMethod } from '../../../protocol/sign-in/authentication.ts'
 import { finishSignIn, type AuthenticatedUser } from '../finish-sign-in.ts'
-import { signalRefused } from '../passkey/ceremony.ts'
 import { refusedSignIn, signInProblem } from '../page.ts'
 import { clientOf, findSubmittedTarget, timeOf, type SignInTarget } from '../target.ts'
 import { secondStepPage } from './page.ts'
@@ -82,9 +81,8 @@ export async function showAgain(
   check?: string,
 ): Promise<Reply> {
   const { user } = waiting
-  const signal = signalRefused(context, request, await context.store.listPasskeys(user.id))
   const sealed = request.params.get(WAITING_FIELD) ?? ''
-  const shown = { ...waiting, waiting: sealed, stepUp: waiting.stepUp?.level, signal }
+  const shown = { ...waiting, waiting: sealed, stepUp: waiting.stepUp?.level }
   const page = await secondStepPage(context, target, shown, problem)
   if (problem === undefined) return page
   if (problem.kind !== 'throttled') {

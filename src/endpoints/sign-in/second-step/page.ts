@@ -1,6 +1,5 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Reply } from '../../../ports/message.ts'
-import type { PasskeySignal } from '../../../ports/page-parts.ts'
 import type { SecondStepProblem, StepUpView } from '../../../ports/pages.ts'
 import { describeAccess } from '../../../clients/access-view.ts'
 import { destinationOf } from '../../../clients/device.ts'
@@ -25,8 +24,6 @@ export interface WaitingUser extends Pick<FirstStep, 'user' | 'methods' | 'at'> 
   readonly stepUp: AuthenticationLevel | undefined
   /** The app that the user sets up on the page; absent: the page begins with another one. */
   readonly enrolment?: Enrolment
-  /** For the browser, which made a passkey that was refused. Absent: it made none. */
-  readonly signal?: PasskeySignal | undefined
 }
 
 const STATUS: Readonly<Record<SecondStepProblem['kind'], number>> = {
@@ -46,7 +43,7 @@ export async function secondStepPage(
   shown: WaitingUser,
   problem: SecondStepProblem | undefined,
 ): Promise<PageReply> {
-  const { user, waiting, stepUp, enrolment, signal } = shown
+  const { user, waiting, stepUp, enrolment } = shown
   const ways = SECOND_STEP_WAYS.map((way) => way.offer(context, { user, target, stepUp, enrolment }))
   const isOfClient = target.purpose === 'authorization'
   const redirectUri = isOfClient ? target.authorization.redirectUri : undefined
@@ -64,7 +61,6 @@ export async function secondStepPage(
       stepUp: stepUp === undefined ? undefined : await viewStepUp(context, target, shown, stepUp),
       offers: (await Promise.all(ways)).flat(),
       problem,
-      signal,
     },
   }
 }

@@ -12,9 +12,8 @@ export interface CookieJar {
 const BROWSER_LIFETIME_SECONDS = 180 * 24 * 60 * 60
 
 /**
- * The cookies of an issuer. For https their names have the `__Host-` prefix (RFC 6265bis §4.1.3.2), so no other host can set
- * them. For a loopback http issuer browsers reject that prefix, and all ports share cookies, so the name contains the port. The path of
- * an issuer is part of the name, because several issuers of a host would overwrite each other's cookies, whose path is `/`.
+ * The cookies of an issuer. The path of an issuer is part of the name, because several issuers of a host would overwrite each other's
+ * cookies, whose path is `/`.
  *
  * The values are credentials, whose characters need neither quoting nor escaping.
  */
@@ -23,9 +22,7 @@ export function cookieJar(issuer: string, sessionLifetimeSeconds: number): Cooki
   const isSecure = url.protocol === 'https:'
   // RFC 6265 §4.1.1: a name has no slash and no colon. The path of an issuer has neither tilde nor plus (config.ts).
   const path = url.pathname.replace(/\/$/, '').replaceAll('/', '~').replaceAll(':', '+')
-  const nameOf = (purpose: string): string =>
-    (isSecure ? `__Host-grantor-${purpose}` : `grantor-${purpose}-${url.port === '' ? '80' : url.port}`) + path
-  const names = { browser: nameOf('browser'), session: nameOf('session') }
+  const names = { browser: cookieName(url, 'browser') + path, session: cookieName(url, 'session') + path }
   const attributes = `Path=/; HttpOnly;${isSecure ? ' Secure;' : ''} SameSite=Lax`
   const setCookie = (name: string, value: string, maxAge: number): string =>
     `${name}=${value}; Max-Age=${maxAge}; ${attributes}`
@@ -49,4 +46,13 @@ export function cookieJar(issuer: string, sessionLifetimeSeconds: number): Cooki
       ? setCookie(names.session, '', 0)
       : setCookie(names.session, session.token, sessionLifetimeSeconds)
   }
+}
+
+/**
+ * The name of a cookie of an origin. All ports of a host share its cookies (RFC 6265 §8.5), so a port is part of the name. For https the name
+ * has the `__Host-` prefix (RFC 6265bis §4.1.3.2), so no other host can set the cookie; on a loopback http origin browsers reject it.
+ */
+export function cookieName({ protocol, port }: Pick<URL, 'protocol' | 'port'>, purpose: string): string {
+  if (protocol !== 'https:') return `grantor-${purpose}-${port === '' ? '80' : port}`
+  return `__Host-grantor-${purpose}${port === '' ? '' : `-${port}`}`
 }

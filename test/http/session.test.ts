@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
+import type { EpochMs } from '../../src/base/brand.ts'
+import { consoleCookies } from '../../src/http/admin/console/cookies.ts'
 import { cookieJar } from '../../src/http/session.ts'
-import type { MintedCredential } from '../../src/protocol/secrets.ts'
+import { openSecrets, type MintedCredential } from '../../src/protocol/secrets.ts'
 
 const SECURE = cookieJar('https://auth.example', 3600)
 const LOCAL = cookieJar('http://localhost:3000', 3600)
@@ -37,7 +39,18 @@ test('RFC 6265bis §4.1.3.2: over https cookies are bound to the host, and scrip
   assert.match(SECURE.write({ browser: credential })[0] ?? '', /^__Host-grantor-browser=gss_token; Max-Age=15552000; /)
 })
 
-test('decision 0023: the cookies of a loopback issuer have the port in their name, because ports share cookies', () => {
+test('decision 0023, RFC 6265 §8.5: issuers and consoles of one host have cookies of their own, by port and path, because they share its cookies', () => {
   const [session] = LOCAL.write({ session: { token: 'gss_token' } as MintedCredential })
   assert.equal(session, 'grantor-session-3000=gss_token; Max-Age=3600; Path=/; HttpOnly; SameSite=Lax')
+  const context = { clock: () => 0 as EpochMs, secrets: openSecrets('a root secret that is long enough for a test') }
+  for (const host of ['https://auth.example', 'http://localhost']) {
+    const origins = ['', ':8443', ':9443'].map((port) => host + port)
+    const issuers = origins.flatMap((origin) => ['', '/one', '/two'].map((path) => origin + path))
+    const cookies = [
+      ...issuers.flatMap((issuer) => cookieJar(issuer, 1).write({ session: 'end' })),
+      ...origins.map((origin) => consoleCookies(context, origin).endSession()),
+    ]
+    const names = new Set(cookies.map((cookie) => cookie.split('=', 1)[0]))
+    assert.equal(names.size, cookies.length, [...names].join(' '))
+  }
 })

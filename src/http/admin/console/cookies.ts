@@ -5,6 +5,7 @@ import { isFromFuture } from '../../../base/clock.ts'
 import { parseJson } from '../../../base/json.ts'
 import { CONSOLE_PATH } from '../../../protocol/client/console.ts'
 import { parseGrantId, type GrantId } from '../../../protocol/ids.ts'
+import { cookieName } from '../../session.ts'
 
 /** From the sign-in on. */
 const SESSION_MS = 12 * 60 * 60 * 1000
@@ -51,12 +52,9 @@ export interface ConsoleCookies {
 }
 
 export function consoleCookies({ clock, secrets }: Pick<Context, 'clock' | 'secrets'>, origin: string): ConsoleCookies {
-  const { protocol, port } = new URL(origin)
-  const isSecure = protocol === 'https:'
-  // All ports of a loopback host share cookies.
-  const nameOf = (purpose: string): string =>
-    isSecure ? `__Host-grantor-${purpose}` : `grantor-${purpose}-${port === '' ? '80' : port}`
-  const names = { session: nameOf('console'), browser: nameOf('console-begin') }
+  const url = new URL(origin)
+  const isSecure = url.protocol === 'https:'
+  const names = { session: cookieName(url, 'console'), browser: cookieName(url, 'console-begin') }
   const attributes = `Path=${isSecure ? '/; Secure' : CONSOLE_PATH}; HttpOnly; SameSite=Lax`
   const read = ({ cookie = '' }: IncomingHttpHeaders, name: string): readonly string[] =>
     cookie.split(';').flatMap((pair) => {

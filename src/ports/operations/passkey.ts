@@ -19,7 +19,7 @@ export interface PasskeyOperations {
     outcome: 'added' | 'taken' | 'too-many' | 'refused',
   ]
   /**
-   * Notes that the passkey signed. The highest counter is kept. `counter-back`: it did not rise and is not 0, so another device may have a
+   * Notes that the passkey signed, and what the authenticator says of copies. The highest counter is kept. `counter-back`: it did not rise and is not 0, so another device may have a
    * copy of the key, of which the mails tell. `unknown`: the user does not have the passkey.
    */
   usePasskey: [
@@ -27,6 +27,9 @@ export interface PasskeyOperations {
       readonly userId: UserId
       readonly id: PasskeyId
       readonly counter: number
+      readonly isBackupEligible: boolean
+      /** As it was stored when the passkey signed: the audit has a change. */
+      readonly wasBackupEligible: boolean
       readonly isBackedUp: boolean
       readonly now: EpochMs
     } & CausesMail,

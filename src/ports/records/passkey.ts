@@ -13,7 +13,7 @@ export interface PasskeyRecord {
   readonly publicKey: string
   /** The highest signature counter that was seen. 0: the authenticator has none. */
   readonly counter: number
-  /** Whether the authenticator may copy the key to other devices. It never changes. */
+  /** Whether the authenticator may copy the key to other devices, as it said last. Password managers change it when a key moves. */
   readonly isBackupEligible: boolean
   readonly isBackedUp: boolean
   /** The browser in which the user added it. undefined: it is not a known one. */

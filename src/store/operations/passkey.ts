@@ -16,11 +16,15 @@ export const PASSKEY_OPERATIONS: OperationRows<PasskeyOperations> = {
   // A use starts a session, which has an event.
   usePasskey: {
     cache: 'kept',
-    event: when('counter-back', ({ userId, id }) => ({
-      event: 'passkey.counter-back',
-      userId,
-      details: { passkey: id },
-    })),
+    event: ({ userId, id, isBackupEligible, wasBackupEligible }, outcome) => {
+      const isChanged = isBackupEligible !== wasBackupEligible
+      if (outcome === 'unknown' || (outcome === 'used' && !isChanged)) return undefined
+      return {
+        event: outcome === 'used' ? 'passkey.backup-changed' : 'passkey.counter-back',
+        userId,
+        details: { passkey: id, ...(isChanged && { eligible: isBackupEligible }) },
+      }
+    },
   },
   removePasskey: {
     cache: 'kept',

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { EpochMs } from '../../../src/base/brand.ts'
+import type { AuditEvent } from '../../../src/ports/records/audit.ts'
+import { readEvents } from '../../../src/protocol/audit/audit-link.ts'
 import { EMAIL, locationOf, PASSWORD, PlainBrowser } from '../../../tools/flow.ts'
 import { FLAGS } from '../../../tools/sign-in/authenticator.ts'
 import { givePasskey, passkeyFormOf, signedFields } from '../../../tools/sign-in/passkeys.ts'
@@ -19,7 +22,8 @@ const CASES = [
   ['a challenge for another page', 'challenge'],
   ['a challenge that is too old', 'challenge'],
   ['an answer that was used before', 'repeated'],
-  ['another backup eligibility', 'backup-eligibility'],
+  ['another backup eligibility', undefined],
+  ['a backup without being eligible', 'authenticator-data'],
   ['the user handle of another user', 'passkey-unknown'],
   ['no user handle', 'fields'],
   ['a disabled user', 'user'],
@@ -71,6 +75,9 @@ test('PK-01, PK-04, PK-10: a signature starts a session only in its browser, for
       case 'another backup eligibility':
         fields = signedFields(page, { userId, authenticator, flags: FLAGS.up | FLAGS.uv | FLAGS.be })
         break
+      case 'a backup without being eligible':
+        fields = signedFields(page, { userId, authenticator, flags: FLAGS.up | FLAGS.uv | FLAGS.bs })
+        break
       case 'the user handle of another user':
         fields = { ...fields, userHandle: Buffer.from(eve.id).toString('base64url') }
         break
@@ -96,4 +103,37 @@ test('PK-01, PK-04, PK-10: a signature starts a session only in its browser, for
     const log = server.log().slice(logged)
     if (reason !== undefined) assert.ok(log.includes(`"${reason}"`), `${what}: ${log}`)
   }
+})
+
+test('WebAuthn L3 §6.1.3: a passkey whose backup eligibility changes signs in; the change is stored, and audited once', async (t) => {
+  const server = await openTestServer(t)
+  const { id: userId } = await createAccount(server, { email: EMAIL, password: undefined, name: undefined })
+  const { authenticator } = await givePasskey(server, userId)
+  server.clock.advance(1000)
+  const { up, uv, be, bs } = FLAGS
+  const events = []
+  for (const [flags, isBackupEligible, isBackedUp, counter, ...more] of [
+    [up | uv, false, false, 7],
+    [up | uv | be | bs, true, true, 8, { event: 'passkey.backup-changed', eligible: true }],
+    [up | uv | be | bs, true, true, 9],
+    [up | uv | be, true, false, 10],
+    [up | uv, false, false, 0, { event: 'passkey.counter-back', eligible: false }],
+  ] as const) {
+    const browser = new PlainBrowser(server)
+    const page = await browser.get(locationOf(await browser.get('/account')))
+    const fields = signedFields(page, { userId, authenticator, flags, counter })
+    assert.equal((await browser.post(PATH, fields)).statusCode, 303)
+    const [stored] = await server.context.store.listPasskeys(userId)
+    assert.partialDeepStrictEqual(stored, { isBackupEligible, isBackedUp })
+    events.push(...more)
+  }
+  const links = await server.context.store.listAuditLinks({ before: undefined, limit: 50, since: 0 as EpochMs })
+  const changes = links
+    .flatMap((link) => readEvents(link) as readonly AuditEvent[])
+    .filter(({ event }) => /^passkey\.(?!added)/.test(event))
+  const [{ id: passkey } = assert.fail()] = await server.context.store.listPasskeys(userId)
+  assert.deepEqual(
+    changes.toReversed().map(({ event, details }) => ({ event, ...details })),
+    events.map((one) => ({ ...one, passkey })),
+  )
 })

@@ -35,8 +35,6 @@ export type FailedCheck =
   | 'fields'
   | 'challenge'
   | 'user'
-  | 'credential'
-  | 'backup-eligibility'
   | 'repeated'
 
 /** `passkey-unknown`: the signature may be right, and the passkey is of no user here. It may be one of another program of the host. */
@@ -99,7 +97,8 @@ export function askToMake(
 }
 
 /**
- * Verifies the answer to a sign-in, in the order of WebAuthn Level 3 §7.2, and uses the challenge up. The passkey is found by the user whom
+ * Verifies the answer to a sign-in, in the order of WebAuthn Level 3 §7.2, and uses the challenge up. Laxer than its step on backups, a
+ * passkey may become eligible for one or cease to be: password managers move keys (docs/decisions/0051-passkeys-of-a-host.md). The passkey is found by the user whom
  * the answer names and its id, so that a passkey of another user is an unknown one (threats.md PK-01). `known`: the user who has done the
  * first step of a sign-in, whom an authenticator that is asked for certain passkeys need not name (§6.3.3).
  */
@@ -132,15 +131,15 @@ export async function verifySignature(
   const answer = { credentialId, clientData, authenticatorData, signature }
   const verified = await context.passkeys.verifyAssertion(answer, opened.expected, passkey)
   if (verified.kind === 'refused') return invalid(verified.check)
-  if (verified.isBackupEligible !== passkey.isBackupEligible) return invalid('backup-eligibility')
   if (!(await opened.use())) return invalid('repeated')
   const user = await context.store.findUser(passkey.userId)
   // What the operator revoked while the page was open stays revoked (threats.md PK-10).
   const isEnded = !isLiveSince(user, opened.madeAt) || opened.madeAt < (await context.notBefore())
   if (user === undefined || isEnded) return invalid('user')
-  const { counter, isBackedUp } = verified
+  const { counter, isBackupEligible, isBackedUp } = verified
+  const said = { counter, isBackupEligible, wasBackupEligible: passkey.isBackupEligible, isBackedUp }
   const mails = noticesOf(context, user, 'counter-back', request)
-  const use = { userId: user.id, id: passkey.id, counter, isBackedUp, now: context.clockCheck.now(), mails }
+  const use = { userId: user.id, id: passkey.id, ...said, now: context.clockCheck.now(), mails }
   if ((await context.store.usePasskey(use)) === 'unknown') {
     return { kind: 'refused', reason: 'passkey-unknown' }
   }

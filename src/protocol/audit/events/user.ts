@@ -58,7 +58,11 @@ export const USER_EVENTS = {
   },
   'passkey.counter-back': {
     when: 'The signature counter of a passkey did not rise: another device may have a copy of its key. The sign-in went on.',
-    details: '`passkey`: its id',
+    details: '`passkey`: its id; `eligible`, if it changed',
+  },
+  'passkey.backup-changed': {
+    when: 'A passkey that signed can be copied to other devices now, or no longer.',
+    details: '`passkey`: its id; `eligible`: whether it can',
   },
   'user.password-removed': { when: 'The user removed the password. The other sessions end.' },
   'second-factor.refused': {

@@ -36,12 +36,13 @@ const HOLD_LIVE = shared(
 )
 const HOLD = shared('update users set password_hash = password_hash where user_id = :userId returning password_hash')
 const RISE = shared(
-  `update passkeys set counter = :counter, backed_up = :isBackedUp, used_at = :now
+  `update passkeys
+   set counter = :counter, backup_eligible = :isBackupEligible, backed_up = :isBackedUp, used_at = :now
    where user_id = :userId and passkey_id = :id and (counter < :counter or (counter = 0 and :counter = 0))
    returning passkey_id`,
 )
 const NOTE_USE = shared(
-  `update passkeys set backed_up = :isBackedUp, used_at = :now
+  `update passkeys set backup_eligible = :isBackupEligible, backed_up = :isBackedUp, used_at = :now
    where user_id = :userId and passkey_id = :id returning passkey_id`,
 )
 const HAS_IDENTITY = shared(
@@ -59,8 +60,9 @@ const handlers = {
   },
   usePasskey: {
     keys: ({ userId }) => [userId],
-    *run({ isBackedUp, ...use }) {
-      const values = { ...use, isBackedUp: isBackedUp ? 1 : 0 }
+    *run({ userId, id, counter, now, ...use }) {
+      const isBackupEligible = use.isBackupEligible ? 1 : 0
+      const values = { userId, id, counter, now, isBackupEligible, isBackedUp: use.isBackedUp ? 1 : 0 }
       if ((yield* rows(RISE, values)).length === 1) return 'used'
       return (yield* rows(NOTE_USE, values)).length === 1 ? 'counter-back' : 'unknown'
     },

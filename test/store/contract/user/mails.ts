@@ -80,7 +80,8 @@ const MAILING: Mailing = {
   },
   async usePasskey(store, person) {
     const { userId, id } = await addPasskey(store, person)
-    const use = { userId, id, isBackedUp: true, now: at(5) }
+    const said = { isBackupEligible: true, wasBackupEligible: true, isBackedUp: true }
+    const use = { userId, id, ...said, now: at(5) }
     return [
       { ...use, counter: 0 },
       { ...use, counter: 9 },

@@ -42,8 +42,9 @@ async function anOwner(store: StoreDriver, differing: Partial<PasskeyRecord> = {
   return { ...person, passkey }
 }
 
-function using({ userId, id }: PasskeyRecord, counter: number): Input<'usePasskey'> {
-  return { userId, id, counter, isBackedUp: true, now: at(5), mails: [] }
+function using({ userId, id, isBackupEligible }: PasskeyRecord, counter: number): Input<'usePasskey'> {
+  const said = { counter, isBackupEligible, wasBackupEligible: isBackupEligible, isBackedUp: true }
+  return { userId, id, ...said, now: at(5), mails: [] }
 }
 
 /** Removes a passkey for its user, who has no password that counts. */
@@ -181,29 +182,39 @@ export const passkeyCases: Suite = (check) => {
     assert.equal(await second.findPasskey(user.id, passkey.id), undefined)
   })
 
-  check('usePasskey keeps the highest counter, and reports one that did not rise', async ({ first, second }) => {
-    const { passkey } = await anOwner(first)
-    const counterOf = async (): Promise<number | undefined> =>
-      (await second.findPasskey(passkey.userId, passkey.id))?.counter
-    const rows: readonly (readonly [counter: number, outcome: string, kept: number])[] = [
-      [0, 'used', 0],
-      [0, 'used', 0],
-      [7, 'used', 7],
-      [8, 'used', 8],
-      [8, 'counter-back', 8],
-      [3, 'counter-back', 8],
-      [0, 'counter-back', 8],
-      [4_294_967_295, 'used', 4_294_967_295],
-    ]
-    for (const [counter, outcome, kept] of rows) {
-      assert.equal(await perform(first, 'usePasskey', using(passkey, counter)), outcome)
-      assert.equal(await counterOf(), kept)
-    }
-    const noted = await second.findPasskey(passkey.userId, passkey.id)
-    assert.deepEqual(noted, { ...passkey, counter: 4_294_967_295, isBackedUp: true, usedAt: at(5) })
-    for (const stranger of [aPasskey({ id: passkey.id }), aPasskey({ userId: passkey.userId })])
-      assert.equal(await perform(first, 'usePasskey', using(stranger, 9)), 'unknown')
-  })
+  check(
+    'usePasskey keeps the highest counter and the last flags, and reports a counter that did not rise',
+    async ({ first, second }) => {
+      const { passkey } = await anOwner(first)
+      const counterOf = async (): Promise<number | undefined> =>
+        (await second.findPasskey(passkey.userId, passkey.id))?.counter
+      const rows: readonly (readonly [counter: number, outcome: string, kept: number])[] = [
+        [0, 'used', 0],
+        [0, 'used', 0],
+        [7, 'used', 7],
+        [8, 'used', 8],
+        [8, 'counter-back', 8],
+        [3, 'counter-back', 8],
+        [0, 'counter-back', 8],
+        [4_294_967_295, 'used', 4_294_967_295],
+      ]
+      for (const [counter, outcome, kept] of rows) {
+        assert.equal(await perform(first, 'usePasskey', using(passkey, counter)), outcome)
+        assert.equal(await counterOf(), kept)
+      }
+      const noted = await second.findPasskey(passkey.userId, passkey.id)
+      assert.deepEqual(noted, { ...passkey, counter: 4_294_967_295, isBackedUp: true, usedAt: at(5) })
+      for (const counter of [4_294_967_296, 1]) {
+        const moved = { ...using(passkey, counter), isBackupEligible: false, isBackedUp: false }
+        await perform(first, 'usePasskey', moved)
+        const found = await second.findPasskey(passkey.userId, passkey.id)
+        assert.deepEqual([found?.isBackupEligible, found?.isBackedUp], [false, false], `${counter}`)
+        await perform(first, 'usePasskey', using(passkey, counter))
+      }
+      for (const stranger of [aPasskey({ id: passkey.id }), aPasskey({ userId: passkey.userId })])
+        assert.equal(await perform(first, 'usePasskey', using(stranger, 9)), 'unknown')
+    },
+  )
 
   check('usePasskey: of concurrent uses of one counter one rises', async (stores) => {
     const { passkey } = await anOwner(stores.first)

@@ -14,6 +14,7 @@ import {
 import { describeMetadata } from '../protocol/client/metadata.ts'
 import { parseUserId } from '../protocol/ids.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
+import { needCode } from '../protocol/token/grant-types.ts'
 import { NO_SCOPE } from '../protocol/token/scope.ts'
 import { checkRedirectUri } from '../protocol/uri/redirect-uri.ts'
 import type { ImportReason } from './reasons.ts'
@@ -39,6 +40,9 @@ interface ClientOptions {
   readonly keepSecret: ((clientId: string, secret: string) => void) | undefined
 }
 
+/** What a file has until a program replaces it with the secret. */
+const PLACEHOLDER = /^(?:\$[A-Z_]+|\$\{.*\}|\$\(.*\)|\{\{.*\}\}|<.*>|%.*%|##.*##|@@.*@@|\*+)$/
+
 /** The hosts of clients are those of the operator. */
 const ORIGIN = { source: 'operator', verifiedAt: undefined, document: undefined } as const
 
@@ -55,7 +59,8 @@ export async function importClient(
   const method = metadata.token_endpoint_auth_method
   const needsSecret = method !== 'none' && method !== 'private_key_jwt'
   // A hash is no secret: a reader of the other system's database could authenticate with it.
-  const isSecret = typeof secret === 'string' && readForeignHash(secret) === 'hash_unsupported'
+  const isSecret =
+    typeof secret === 'string' && !PLACEHOLDER.test(secret) && readForeignHash(secret) === 'hash_unsupported'
   const isUsable = isSecret && GIVEN_SECRET_FORM.test(secret) && !isGuessable(secret)
   const givenSecret = needsSecret && isUsable ? secret : undefined
   const slowSecret = needsSecret && givenSecret === undefined ? readSlowSecret(options.foreignHash) : undefined
@@ -94,15 +99,16 @@ function readSlowSecret(text: string | undefined): SecretHash | undefined {
   return typeof read === 'string' ? undefined : slowSecretHash(read.stored)
 }
 
-/** A URI that the server cannot have is left out, and the others are kept (threats.md REG-05). */
+/** A URI that the server cannot have, or that no grant type of the client needs, is left out, and the others are kept (threats.md REG-05). */
 async function takeUris(context: TaskContext, given: Partial<ImportedClient>) {
   const policy = registrationPolicy(context, await context.store.listApis(), ORIGIN)
+  const hasBrowser = given.grant_types === undefined || needCode(given.grant_types)
   const refused: string[] = []
   const take = (uris: readonly string[] | undefined): readonly string[] | undefined =>
     uris === undefined
       ? undefined
       : [...new Set(uris)].filter((uri) => {
-          const isUsable = checkRedirectUri(uri, policy).kind === 'usable'
+          const isUsable = hasBrowser && checkRedirectUri(uri, policy).kind === 'usable'
           if (!isUsable) refused.push(uri)
           return isUsable
         })

@@ -2,7 +2,8 @@
 export const IMPORT_REASONS = {
   line_malformed:
     'The line is no JSON object in UTF-8, has more than 1 MiB or 16 levels, or contains a NUL, half a surrogate pair or `__proto__`.',
-  record_malformed: 'A member is missing, unknown or malformed; `detail` names it.',
+  record_malformed:
+    'A member is missing, unknown or malformed, or has a value that is not possible here; `detail` names it.',
   record_repeated: 'An earlier line of the file has the same id or address; `detail` names the line.',
   email_malformed: 'The text is no address with which a user can sign in here.',
   email_taken: 'Another user here has the address.',
@@ -14,10 +15,10 @@ export const IMPORT_REASONS = {
     'The account had a second factor that is not moved: anything but one authenticator app of the usual kind. Without `--without-second-factor` nothing at all is written.',
   client_not_possible: 'The server cannot have such a client; `detail` says why.',
   secret_absent:
-    'The file does not have the secret of the client, or only a hash that cannot be used. With `--secrets` the client gets a new one.',
+    'The file has no secret of the client, a placeholder, one that expires, or a hash that cannot be used. With `--secrets` the client gets a new one.',
   secret_guessable: 'The secret is short or has few different characters. With `--secrets` the client gets a new one.',
   redirect_uri_refused:
-    'One URI of the client is not taken, because it has a wildcard or cannot be registered; `detail` is the URI.',
+    'One URI of the client is not taken, because it has a wildcard, cannot be registered, or no grant type of the client needs it; `detail` is the URI.',
   id_replaced: 'The id cannot be one here, so the user got another. The report has both.',
   hash_unsupported: 'Imported without a password: its hash is of no known format.',
   hash_too_expensive: 'Imported without a password: its hash takes too long to verify.',
@@ -25,6 +26,10 @@ export const IMPORT_REASONS = {
     'Imported without a password: the account cannot sign in with one here, or had to be given a new one.',
   identity_dropped:
     'An identity was not taken: no `--provider` names its provider, its subject is malformed, or the provider gives each client another one.',
+  not_openid: 'Skipped: the client speaks SAML or another protocol.',
+  bearer_only: 'Skipped: the client only receives tokens, as an [API](apis.md) does.',
+  part_of_system: 'Skipped: the record belongs to the other server itself, or to a client.',
+  user_elsewhere: 'Skipped: the account is in a directory such as LDAP.',
   needs_link: 'The user has no way to sign in. Hand over a link: `grantor user create-link`.',
 } as const satisfies Readonly<Record<string, string>>
 

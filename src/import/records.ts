@@ -14,6 +14,7 @@ const IMPORTED_ORGANIZATION = z.strictObject({
   type: z.literal('organization'),
   id: CHOSEN_ORGANIZATION_ID,
   name: NAME.describe('The name, as the consent page shows it.'),
+  disabled: z.boolean().default(false).describe('Whether no token may be issued for it.'),
 })
 
 const IMPORTED_USER = z.strictObject({
@@ -110,6 +111,8 @@ export interface SourceRecord {
   readonly sourceId: string | undefined
   /** What `IMPORTED` describes; undefined: the line is malformed. */
   readonly value: unknown
+  /** Why it is not taken on purpose. undefined: it is taken. */
+  readonly skipped: ImportReason | undefined
   /** What of it is not taken. */
   readonly notes: readonly ImportReason[]
   /** The hash of the client's secret, which only systems that publish no secrets have. It is no part of the neutral format. */

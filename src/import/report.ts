@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
 import type { ImportReason } from './reasons.ts'
 import type { ImportedKind } from './records.ts'
 
-export const OUTCOMES = ['created', 'same', 'differs', 'updated', 'refused'] as const
+export const OUTCOMES = ['created', 'same', 'differs', 'updated', 'skipped', 'refused'] as const
 export type ImportOutcome = (typeof OUTCOMES)[number]
 
 /** A line of the report. It has no address, name, hash or secret, except an address that is an id there. */

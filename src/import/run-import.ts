@@ -163,10 +163,11 @@ function lostFactorsError(lost: number): AdminError {
 }
 
 async function take(running: Import, record: SourceRecord): Promise<void> {
-  const { kind, value } = record
+  const { kind, value, skipped } = record
+  if (skipped !== undefined) return wait(running, record, { outcome: 'skipped', reasons: [skipped], detail: undefined })
   if (value === undefined) return refuse(running, record, 'line_malformed')
   const read = IMPORTED[kind].safeParse(value)
-  if (!read.success) return refuse(running, record, 'record_malformed', membersOf(read.error.issues))
+  if (!read.success) return refuse(running, record, 'record_malformed', membersOf(read.error.issues, record))
   if (read.data.type === 'user') return takeUser(running, record, read.data)
   await flush(running)
   if (read.data.type === 'organization') return takeOrganization(running, record, read.data)
@@ -188,9 +189,13 @@ async function takeUser(running: Import, record: SourceRecord, user: ImportedUse
   if (batch.length === AT_ONCE) await flush(running)
 }
 
-/** The line comes after those of the users who wait to be stored. */
 async function refuse(running: Import, record: SourceRecord, reason: ImportReason, detail?: string): Promise<void> {
-  running.batch.push({ kind: 'noted', record, noted: { outcome: 'refused', reasons: [reason], detail } })
+  return wait(running, record, { outcome: 'refused', reasons: [reason], detail })
+}
+
+/** The line comes after those of the users who wait to be stored. */
+async function wait(running: Import, record: SourceRecord, noted: Noted): Promise<void> {
+  running.batch.push({ kind: 'noted', record, noted })
   if (running.batch.length === AT_ONCE) await flush(running)
 }
 
@@ -230,7 +235,7 @@ function notedOf(
         outcome,
         reasons: [...new Set([...record.notes, ...plan.notes])],
         id: plan.account.user.id,
-        detail: differing.length === 0 ? undefined : differing.join(', '),
+        detail: detailOf(differing),
       }
   }
 }
@@ -247,21 +252,26 @@ async function noteCosts({ context, options, notedCosts }: Import, plans: readon
 async function takeOrganization(
   running: Import,
   record: SourceRecord,
-  { id: text, name }: ImportedOrganization,
+  { id: text, name, disabled }: ImportedOrganization,
 ): Promise<void> {
   const { context, options, knownOrganizations } = running
   const id = text as OrganizationId
   const now = context.clock()
   knownOrganizations.add(id)
   const known = await context.store.findOrganization(id)
-  const made = { id, name, createdAt: now, disabledAt: undefined, notBefore: now }
+  const made = { id, name, createdAt: now, disabledAt: disabled ? now : undefined, notBefore: now }
   const created =
     known === undefined && (options.isDryRun || (await context.store.createOrganization(made)) === 'created')
   // Without an answer of the store it may have been created by this import.
   const stored = created ? undefined : (known ?? (await context.store.findOrganization(id)))
-  const differs = !created && stored?.name !== name
-  const outcome = differs ? 'differs' : created ? 'created' : 'same'
-  note(running, record, { outcome, reasons: [], id, detail: differs ? 'name' : undefined })
+  const differing = created
+    ? []
+    : [
+        ...(stored?.name === name ? [] : ['name']),
+        ...((stored?.disabledAt !== undefined) === disabled ? [] : ['disabled']),
+      ]
+  const outcome = differing.length > 0 ? 'differs' : created ? 'created' : 'same'
+  note(running, record, { outcome, reasons: [], id, detail: detailOf(differing) })
 }
 
 async function takeClient(running: Import, record: SourceRecord, client: ImportedClient): Promise<void> {
@@ -304,14 +314,27 @@ function lineOf(
   }
 }
 
-/** The names of members, and no other text of the file. */
-function membersOf(issues: readonly z.core.$ZodIssue[]): string {
+function detailOf(names: readonly string[]): string | undefined {
+  return names.length === 0 ? undefined : names.join(', ')
+}
+
+/** The names of members, and of a client also a value that is none of those that a member may have. No other text of the file. */
+function membersOf(issues: readonly z.core.$ZodIssue[], { kind, value }: SourceRecord): string {
   const names = issues.flatMap((issue) => {
     const place = issue.path.map(String)
+    if (issue.code === 'invalid_value' && kind === 'client') return [[nameOf(place), ...termIn(value, place)].join(' ')]
     if (issue.code !== 'unrecognized_keys') return [nameOf(place)]
     return issue.keys.map((key) => `${nameOf([...place, key])} (unknown)`)
   })
   return [...new Set(names)].slice(0, 5).join(', ')
+}
+
+/** The value at a place, if it looks like a term of a protocol: words with few digits at their ends. Others may be secrets. */
+function termIn(value: unknown, place: readonly string[]): readonly string[] {
+  const found = place.reduce<unknown>((inner, name) => (inner as Readonly<Record<string, unknown>>)[name], value)
+  return typeof found === 'string' && /^(?=.{1,80}$)[A-Za-z]{1,20}\d{0,4}(?:[-_.:][A-Za-z]{1,20}\d{0,4})*$/.test(found)
+    ? [found]
+    : []
 }
 
 /** A member that no program would name so may be personal data. */

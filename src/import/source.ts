@@ -16,6 +16,8 @@ export interface Source {
   readonly argument: readonly [name: string, meaning: string]
   /** Further files, each an option. */
   readonly options: readonly (readonly [name: string, meaning: string])[]
+  /** What its files may not say of users, for the operator. */
+  readonly unsaid?: string
   /** Whether its records name providers by their ids here. */
   readonly namesProvidersHere: boolean
   /** All files that are read. */

@@ -40,6 +40,8 @@ test('Keycloak: users keep id, password, app and identities, organizations their
     'created',
     'created',
     'created',
+    'skipped part_of_system',
+    'skipped part_of_system',
     'created',
     'refused redirect_uri_refused',
     'created',
@@ -67,7 +69,12 @@ test('Keycloak: users keep id, password, app and identities, organizations their
   const code = await requestToken(server, BOARD, { grant_type: 'authorization_code', code: 'x', redirect_uri: 'y' })
   assert.equal(code.json<{ error: string }>().error, 'invalid_grant')
   const again = await run()
-  assert.deepEqual([...new Set(outcomesOf(again))].toSorted(), ['differs', 'refused redirect_uri_refused', 'same'])
+  assert.deepEqual([...new Set(outcomesOf(again))].toSorted(), [
+    'differs',
+    'refused redirect_uri_refused',
+    'same',
+    'skipped part_of_system',
+  ])
 })
 
 test('Keycloak: a folder of files of users, a temporary password, keys of devices, a disabled account', async (t) => {
@@ -236,6 +243,7 @@ test('IMP-08: of Auth0, hashes are joined by id, URIs that cannot be registered 
       ['spa', 'redirect_uri_refused', 'https://spa.example/#x'],
       ['job', null, undefined],
       ['weak', 'secret_guessable', undefined],
+      ['all', 'part_of_system', undefined],
     ],
   )
   assert.deepEqual(counts.dropped, { user_metadata: 1, 'grant type implicit': 1 })

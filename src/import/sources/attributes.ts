@@ -86,18 +86,38 @@ export function sourceRecord(
   kind: ImportedKind,
   line: number,
   sourceId: unknown,
-  rest: Partial<Pick<SourceRecord, 'value' | 'notes' | 'dropped' | 'secretHash'>>,
+  rest: Partial<Pick<SourceRecord, 'value' | 'skipped' | 'notes' | 'dropped' | 'secretHash'>>,
 ): SourceRecord {
   return {
     kind,
     line,
     sourceId: typeof sourceId === 'string' ? sourceId : undefined,
     value: undefined,
+    skipped: undefined,
     notes: [],
     secretHash: undefined,
     dropped: [],
     ...rest,
   }
+}
+
+/**
+ * The records of a list in a document. What is no object in it cannot be read.
+ *
+ * @throws Error when it is no list, which names its members
+ */
+export function* recordsIn(path: string, what: string, list: unknown): Generator<RecordLine> {
+  if (!Array.isArray(list)) {
+    const names = isObject(list) ? `an object with the members ${Object.keys(list).slice(0, 8).join(', ')}` : 'none'
+    throw new Error(`${path}: ${what} must be a JSON array, and this is ${names}.`)
+  }
+  for (const [index, one] of list.entries()) yield { line: index + 1, value: isObject(one) ? one : undefined }
+}
+
+/** Each element of a list as the neutral format has it. What is no list, and elements that are no objects, stay, and are refused. */
+export function mapObjects(list: unknown, map: (one: JsonObject) => unknown): unknown {
+  if (!Array.isArray(list)) return list ?? []
+  return list.map((one) => (isObject(one) ? map(one) : (one as unknown)))
 }
 
 /** The objects of a list. Whatever else it has is no record. */

@@ -2,7 +2,17 @@ import { isObject } from '../../base/json.ts'
 import { isAcceptable, readDocument, readRecordLines } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
-import { mayApply, objectsOf, sourceRecord, takeAttributes, takeGrantTypes, textOf, textsOf } from './attributes.ts'
+import {
+  isGranted,
+  mayApply,
+  objectsOf,
+  recordsIn,
+  sourceRecord,
+  takeAttributes,
+  takeGrantTypes,
+  textOf,
+  textsOf,
+} from './attributes.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -36,6 +46,7 @@ export const AUTH0: Source = {
     ['hashes', 'the password hashes that the support of Auth0 gave, a JSON object on each line'],
     ['clients', 'the answer of GET /api/v2/clients, a JSON array'],
   ],
+  unsaid: 'Only an export with the field multifactor says who has a second factor.',
   namesProvidersHere: false,
   paths: ({ main, others }) => [main, ...Object.values(others)],
   *read({ main, others }): Generator<SourceRecord> {
@@ -43,8 +54,7 @@ export const AUTH0: Source = {
     const known = hashes === undefined ? new Map<string, string>() : readHashes(hashes)
     for (const { line, value } of readRecordLines(main)) yield userOf(line, value, known)
     if (clients === undefined) return
-    for (const [index, client] of objectsOf(readDocument(clients)).entries())
-      if (client['global'] !== true) yield clientOf(index + 1, client)
+    for (const { line, value } of recordsIn(clients, 'the clients', readDocument(clients))) yield clientOf(line, value)
   },
 }
 
@@ -72,7 +82,8 @@ function userOf(line: number, user: JsonObject | undefined, hashes: ReadonlyMap<
   const object = textOf(oid)
   const pair = tenant !== undefined && object !== undefined ? `${tenant}/${object}` : undefined
   const taken = takeAttributes(user['name'], { ...profile, phone_number_verified: isPhoneVerified })
-  const others = objectsOf(user['identities']).filter(({ provider }) => provider !== OWN)
+  const given = user['identities'] ?? []
+  const others = objectsOf(given).filter(({ provider }) => provider !== OWN)
   const identities = others.map((one) => identityOf(one, pair)).filter((one) => one !== undefined)
   return sourceRecord('user', line, id, {
     notes: identities.length < others.length ? ['identity_dropped'] : [],
@@ -81,13 +92,13 @@ function userOf(line: number, user: JsonObject | undefined, hashes: ReadonlyMap<
       type: 'user',
       id,
       email: user['email'] ?? null,
-      email_verified: user['email_verified'] === true,
+      email_verified: isGranted(user['email_verified']),
       name: taken.name,
       profile: taken.profile,
       password_hash: hashes.get(id),
-      disabled: user['blocked'] === true,
+      disabled: mayApply(user['blocked']),
       has_second_factor: FACTORS.some((name) => mayApply(user[name])),
-      identities,
+      identities: Array.isArray(given) ? identities : given,
     },
   })
 }
@@ -98,22 +109,40 @@ function identityOf({ connection, provider, user_id: id }: JsonObject, pair: str
   return name === undefined || subject === undefined ? undefined : { provider: name, subject }
 }
 
-function clientOf(line: number, client: JsonObject): SourceRecord {
-  const id = client['client_id']
+function clientOf(line: number, client: JsonObject | undefined): SourceRecord {
+  const id = client?.['client_id']
+  if (client?.['global'] === true) return sourceRecord('client', line, id, { skipped: 'part_of_system' })
   if (!isAcceptable(client)) return sourceRecord('client', line, id, {})
-  const isPublic = ['spa', 'native'].includes(String(client['app_type']))
   const { grantTypes, dropped } = takeGrantTypes(textsOf(client['grant_types']))
+  const requests = client['signed_request_object']
   return sourceRecord('client', line, id, {
     dropped,
     value: {
       type: 'client',
       client_id: id,
       client_name: textOf(client['name']) ?? id,
-      token_endpoint_auth_method: client['token_endpoint_auth_method'] ?? (isPublic ? 'none' : 'client_secret_post'),
+      token_endpoint_auth_method: methodOf(client),
       grant_types: grantTypes,
       redirect_uris: textsOf(client['callbacks']),
       post_logout_redirect_uris: textsOf(client['allowed_logout_urls']),
       client_secret: textOf(client['client_secret']),
+      // What was refused there without it. What this server does not have is no member, so that the client is refused.
+      ...(mayApply(client['require_pushed_authorization_requests']) && { require_pushed_authorization_requests: true }),
+      ...(mayApply(client['require_proof_of_possession']) && { dpop_bound_access_tokens: true }),
+      ...(isObject(requests) && mayApply(requests['required']) && { require_signed_request_object: true }),
+      ...(mayApply(client['compliance_level']) &&
+        client['compliance_level'] !== 'none' && { compliance_level: client['compliance_level'] }),
     },
   })
+}
+
+/** Keys and certificates are in a list of their own, without what they are. A way to authenticate that is unknown is refused. */
+function methodOf(client: JsonObject): unknown {
+  const { client_authentication_methods: others, token_endpoint_auth_method: method, app_type: type } = client
+  if (mayApply(others)) {
+    const names = isObject(others) ? Object.keys(others) : []
+    return names.length === 1 && names[0] === 'private_key_jwt' ? names[0] : `other:${names.join(':')}`
+  }
+  // The apps of these types may be public or confidential.
+  return method ?? (['regular_web', 'non_interactive'].includes(String(type)) ? 'client_secret_post' : null)
 }

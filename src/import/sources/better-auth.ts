@@ -1,7 +1,7 @@
 import { readRecordLines, type RecordLine } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
-import { mayApply, objectsOf, requireRows, sourceRecord, takeAttributes, textOf } from './attributes.ts'
+import { isGranted, mayApply, objectsOf, requireRows, sourceRecord, takeAttributes, textOf } from './attributes.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -53,7 +53,8 @@ function userOf({ line, value }: RecordLine): SourceRecord {
     picture: user['image'],
     preferred_username: user['username'],
     phone_number: user['phoneNumber'],
-    phone_number_verified: textOf(user['phoneNumber']) === undefined ? undefined : user['phoneNumberVerified'],
+    phone_number_verified:
+      textOf(user['phoneNumber']) === undefined ? undefined : isGranted(user['phoneNumberVerified']),
   })
   return sourceRecord('user', line, id, {
     dropped: taken.dropped,
@@ -61,11 +62,11 @@ function userOf({ line, value }: RecordLine): SourceRecord {
       type: 'user',
       id,
       email: user['email'] ?? null,
-      email_verified: user['emailVerified'] === true,
+      email_verified: isGranted(user['emailVerified']),
       name: taken.name,
       profile: taken.profile,
       password_hash: textOf(accounts.find(({ providerId }) => providerId === OWN)?.['password']),
-      disabled: isSet(user['banned']) && !isOver(user['banExpires']),
+      disabled: mayApply(user['banned']) && !isOver(user['banExpires']),
       // The secrets of authenticator apps are encrypted.
       has_second_factor: [user['twoFactorEnabled'], user['passkeys']].some(mayApply),
       identities: accounts
@@ -83,11 +84,6 @@ function namedByCase(row: JsonObject): JsonObject {
       value,
     ]),
   )
-}
-
-/** SQLite and MySQL have numbers. */
-function isSet(value: unknown): boolean {
-  return value === true || value === 1
 }
 
 function isOver(time: unknown): boolean {

@@ -16,11 +16,13 @@ const COLUMNS = [
 /** Columns that tell of an authenticator app, or of codes instead of it, and those that tell of another second factor. Its API has them. */
 const APP_COLUMNS = ['two_factor_enabled', 'totp_enabled', 'backup_code_enabled']
 const FACTOR_COLUMNS = ['passkeys']
+const BAN_COLUMNS = ['banned', 'locked']
 /** Columns that are read, but are no attributes. */
 const STATE: ReadonlySet<string> = new Set([
   ...COLUMNS,
   ...APP_COLUMNS,
   ...FACTOR_COLUMNS,
+  ...BAN_COLUMNS,
   'first_name',
   'last_name',
   'username',
@@ -46,6 +48,7 @@ export const CLERK: Source = {
   summary: 'Import users from the CSV file of the dashboard of Clerk.',
   argument: ['csv', 'the export of all users, with their password hashes'],
   options: [],
+  unsaid: 'The file does not say who is banned, or has a second factor other than an authenticator app.',
   namesProvidersHere: false,
   paths: ({ main }) => [main],
   *read({ main }): Generator<SourceRecord> {
@@ -77,6 +80,7 @@ function userOf({ line, value }: RecordLine): SourceRecord {
       name: taken.name,
       profile: taken.profile,
       password_hash: hashOf(cell('password_digest'), cell('password_hasher')),
+      disabled: BAN_COLUMNS.some((name) => mayApply(value[name])),
       totp: secret === '' ? null : { secret },
       has_second_factor: (secret === '' ? [...APP_COLUMNS, ...FACTOR_COLUMNS] : FACTOR_COLUMNS).some((name) =>
         mayApply(value[name]),

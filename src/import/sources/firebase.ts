@@ -3,7 +3,16 @@ import { isObject } from '../../base/json.ts'
 import { isAcceptable, readDocument } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
-import { mayApply, objectsOf, sourceRecord, takeAttributes, textOf } from './attributes.ts'
+import {
+  isGranted,
+  mapObjects,
+  mayApply,
+  objectsOf,
+  recordsIn,
+  sourceRecord,
+  takeAttributes,
+  textOf,
+} from './attributes.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -33,6 +42,7 @@ export const FIREBASE: Source = {
   summary: 'Import users from the file of "firebase auth:export".',
   argument: ['users', 'the file, which ends in .json'],
   options: [['params', 'the hash_config that the console of Firebase shows; a file that only you can read']],
+  unsaid: 'An export of firebase-tools before 15.23 does not say who has a second factor.',
   namesProvidersHere: false,
   paths: ({ main, others }) => [main, ...Object.values(others)],
   *read({ main, others: { params } }): Generator<SourceRecord> {
@@ -42,7 +52,7 @@ export const FIREBASE: Source = {
     const hashing = params === undefined ? undefined : readParams(params)
     if (hashing === undefined && objectsOf(users).some(({ passwordHash: hash }) => (textOf(hash) ?? '') !== ''))
       throw new Error(`${main} has password hashes, which need the parameters of the project. See --params.`)
-    for (const [index, user] of objectsOf(users).entries()) yield userOf(index + 1, user, hashing)
+    for (const { line, value } of recordsIn(main, 'users', users)) yield userOf(line, value, hashing)
   },
 }
 
@@ -54,7 +64,7 @@ function readParams(path: string): string {
   const text = size > PARAMS_BYTES ? '' : readFileSync(path, 'utf8')
   const given = (name: string, form: string) =>
     new RegExp(String.raw`\b${name}\s*:\s*"?(${form})"?\s*(?:,|\}|$)`, 'm').exec(text)?.[1]
-  const algorithm = given('algorithm', '[A-Z0-9_]+') ?? 'SCRYPT'
+  const algorithm = given('algorithm', '[A-Z0-9_]+')
   const base64 = '[A-Za-z0-9+/_=-]*'
   const [key, separator] = ['base64_signer_key', 'base64_salt_separator'].map((name) => given(name, base64))
   const [rounds, memory] = ['rounds', 'mem_cost'].map((name) => given(name, String.raw`\d+`))
@@ -64,8 +74,8 @@ function readParams(path: string): string {
   return `$fbscrypt$v=1,n=${memory},r=${rounds},p=1,ss=${usual(separator)},sk=${usual(key)}`
 }
 
-function userOf(line: number, user: JsonObject, hashing: string | undefined): SourceRecord {
-  const id = user['localId']
+function userOf(line: number, user: JsonObject | undefined, hashing: string | undefined): SourceRecord {
+  const id = user?.['localId']
   if (!isAcceptable(user)) return sourceRecord('user', line, id, {})
   const taken = takeAttributes(user['displayName'], {
     ...Object.fromEntries(Object.entries(user).filter(([name]) => !STATE.has(name))),
@@ -79,13 +89,13 @@ function userOf(line: number, user: JsonObject, hashing: string | undefined): So
       type: 'user',
       id,
       email: user['email'] ?? null,
-      email_verified: user['emailVerified'] === true,
+      email_verified: isGranted(user['emailVerified']),
       name: taken.name,
       profile: taken.profile,
       password_hash: hash === '' ? null : `${hashing}$${usual(textOf(user['salt']))}$${usual(hash)}`,
-      disabled: user['disabled'] === true,
+      disabled: mayApply(user['disabled']),
       has_second_factor: [user['mfaInfo'], ofAdminSdk(user['multiFactor'])].some(mayApply),
-      identities: objectsOf(user['providerUserInfo']).map((one) => ({
+      identities: mapObjects(user['providerUserInfo'], (one) => ({
         provider: one['providerId'],
         subject: one['rawId'],
       })),

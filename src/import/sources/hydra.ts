@@ -1,12 +1,20 @@
 import { isAcceptable, readDocument, readLines, readRecordLines } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
-import { objectsOf, sourceRecord, takeGrantTypes, textOf, textsOf } from './attributes.ts'
+import { mayApply, objectsOf, recordsIn, sourceRecord, takeGrantTypes, textOf, textsOf } from './attributes.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
 /** Scopes that every client may ask for here, or that ask for a refresh token. */
 const USUAL_SCOPES: ReadonlySet<string> = new Set(['', 'openid', 'profile', 'email', 'offline', 'offline_access'])
+
+/** Restrictions of clients (RFC 8705 §3.4, RFC 9126 §6, RFC 9101 §10.5, RFC 9449 §5.2). */
+const RESTRICTIONS = [
+  'dpop_bound_access_tokens',
+  'require_pushed_authorization_requests',
+  'require_signed_request_object',
+  'tls_client_certificate_bound_access_tokens',
+]
 
 /** Clients of Ory Hydra: rows of its table `hydra_client`, or as its administration lists them, without secrets. It has no users. */
 export const HYDRA: Source = {
@@ -21,7 +29,7 @@ export const HYDRA: Source = {
       for (const { line, value } of readRecordLines(main)) yield recordOf(line, value)
       return
     }
-    for (const [index, client] of objectsOf(readDocument(main)).entries()) yield recordOf(index + 1, client)
+    for (const { line, value } of recordsIn(main, 'the clients', readDocument(main))) yield recordOf(line, value)
   },
 }
 
@@ -60,14 +68,17 @@ function clientOf(line: number, client: JsonObject | undefined, secretHash: stri
   const keys = client['jwks']
   const method = text('token_endpoint_auth_method') ?? 'client_secret_basic'
   const hasKeys = method === 'private_key_jwt'
+  const algorithm = text('token_endpoint_auth_signing_alg')
+  const expires = mayApply(client['client_secret_expires_at'])
   return sourceRecord('client', line, id, {
-    secretHash,
+    secretHash: expires ? undefined : secretHash,
     dropped: [
       ...dropped,
       ...scopes.map((one) => `scope ${one}`),
-      ...(client['skip_consent'] === true ? ['skip_consent'] : []),
+      ...(mayApply(client['skip_consent']) ? ['skip_consent'] : []),
       ...(client['subject_type'] === 'pairwise' ? ['subject_type pairwise'] : []),
-      ...(textsOf(client['rotated_secrets']).length > 0 ? ['rotated_secrets'] : []),
+      ...(mayApply(client['rotated_secrets']) ? ['rotated_secrets'] : []),
+      ...(expires ? ['client_secret_expires_at'] : []),
     ],
     value: {
       type: 'client',
@@ -80,7 +91,10 @@ function clientOf(line: number, client: JsonObject | undefined, secretHash: stri
       redirect_uris: listOf(client['redirect_uris']),
       post_logout_redirect_uris: listOf(client['post_logout_redirect_uris']),
       ...(text('backchannel_logout_uri') !== undefined && { backchannel_logout_uri: text('backchannel_logout_uri') }),
-      client_secret: text('client_secret'),
+      client_secret: expires ? undefined : text('client_secret'),
+      ...(hasKeys && algorithm !== undefined && { token_endpoint_auth_signing_alg: algorithm }),
+      // What was refused there without it, and by the names that this server has, if it has it.
+      ...Object.fromEntries(RESTRICTIONS.filter((name) => mayApply(client[name])).map((name) => [name, client[name]])),
     },
   })
 }

@@ -3,9 +3,22 @@ import { join } from 'node:path'
 import { isObject, parseJson } from '../../base/json.ts'
 import { base32, base32Bytes } from '../../protocol/sign-in/totp.ts'
 import { isAcceptable, readDocument } from '../input-file.ts'
+import type { ImportReason } from '../reasons.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
-import { objectsOf, readFactors, sourceRecord, takeAttributes, takeGrantTypes, textOf, textsOf } from './attributes.ts'
+import {
+  isGranted,
+  mapObjects,
+  mayApply,
+  objectsOf,
+  readFactors,
+  recordsIn,
+  sourceRecord,
+  takeAttributes,
+  takeGrantTypes,
+  textOf,
+  textsOf,
+} from './attributes.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -26,6 +39,20 @@ const CLAIMS: Readonly<Record<string, string>> = {
 /** The credentials that are no second factors. */
 const PASSWORDS: ReadonlySet<unknown> = new Set(['password', 'password-history'])
 
+/** The attribute of a client whose secret expires. */
+const SECRET_END = 'client.secret.expiration.time'
+/** What a user has to do who was given a password. */
+const REPLACE_PASSWORD = 'UPDATE_PASSWORD'
+const ARGON2_VERSIONS: ReadonlyMap<string | undefined, string> = new Map([
+  ['1.0', '16'],
+  ['1.3', '19'],
+])
+/** How clients authenticate, by its names for it. */
+const AUTHENTICATORS: ReadonlyMap<unknown, string> = new Map([
+  ['client-secret', 'client_secret_basic'],
+  ['client-jwt', 'private_key_jwt'],
+])
+
 /** A realm as `kc.sh export` writes it: a file, or a folder with files of users. */
 export const KEYCLOAK: Source = {
   verb: 'keycloak',
@@ -43,15 +70,15 @@ export const KEYCLOAK: Source = {
     for (const path of filesOf(main)) {
       const realm = readDocument(path)
       if (!isObject(realm)) throw new Error(`${path} is not the export of a realm.`)
-      const organizations = objectsOf(realm['organizations'])
+      const listed = [...recordsIn(path, 'organizations', realm['organizations'] ?? [])]
+      const organizations = objectsOf(listed.map(({ value }) => value))
       if (organizations.length > 0) members = membersOf(organizations)
       for (const one of organizations) yield organizationOf((line += 1), one)
-      for (const one of objectsOf(realm['users'])) {
-        // The account of a client that acts for itself: the client has it.
-        if (one['serviceAccountClientId'] === undefined) yield userOf((line += 1), one, members)
-      }
-      for (const one of objectsOf(realm['clients']))
-        if (!BUILT_IN.has(one['clientId'])) yield clientOf((line += 1), one)
+      for (const { value } of recordsIn(path, 'users', realm['users'] ?? [])) yield userOf((line += 1), value, members)
+      // Accounts of which the realm has only what their directory does not.
+      for (const { value } of recordsIn(path, 'federatedUsers', realm['federatedUsers'] ?? []))
+        yield sourceRecord('user', (line += 1), value?.['id'], { skipped: 'user_elsewhere' })
+      for (const { value } of recordsIn(path, 'clients', realm['clients'] ?? [])) yield clientOf((line += 1), value)
     }
   },
 }
@@ -87,13 +114,21 @@ function membersOf(organizations: readonly JsonObject[]): ReadonlyMap<string, re
   return ids
 }
 
-function organizationOf(line: number, { id, name }: JsonObject): SourceRecord {
-  return sourceRecord('organization', line, id, { value: { type: 'organization', id, name } })
+function organizationOf(line: number, { id, name, enabled }: JsonObject): SourceRecord {
+  return sourceRecord('organization', line, id, {
+    value: { type: 'organization', id, name, disabled: !isGranted(enabled ?? true) },
+  })
 }
 
-function userOf(line: number, user: JsonObject, members: ReadonlyMap<string, readonly string[]>): SourceRecord {
+function userOf(
+  line: number,
+  user: JsonObject | undefined,
+  members: ReadonlyMap<string, readonly string[]>,
+): SourceRecord {
+  if (!isAcceptable(user)) return sourceRecord('user', line, user?.['id'], {})
   const { id, username, firstName, lastName } = user
-  if (!isAcceptable(user)) return sourceRecord('user', line, id, {})
+  // The account of a client that acts for itself: the client has it.
+  if (user['serviceAccountClientId'] !== undefined) return sourceRecord('user', line, id, { skipped: 'part_of_system' })
   const names = [firstName, lastName].map(textOf).filter((one) => one !== undefined && one !== '')
   const taken = takeAttributes(names.join(' '), {
     ...attributesOf(user['attributes']),
@@ -101,29 +136,36 @@ function userOf(line: number, user: JsonObject, members: ReadonlyMap<string, rea
     family_name: lastName,
     preferred_username: username,
   })
+  const actions = textsOf(user['requiredActions'])
   // An administrator gave the password, and the user had to replace it at the next sign-in.
-  const isTemporary = textsOf(user['requiredActions']).includes('UPDATE_PASSWORD')
+  const isTemporary = actions.includes(REPLACE_PASSWORD)
   const hash = passwordOf(objectsOf(user['credentials']))
-  const federated = objectsOf(user['federatedIdentities'])
   return sourceRecord('user', line, id, {
     notes: hash !== undefined && isTemporary ? ['password_not_used'] : [],
-    dropped: taken.dropped,
+    dropped: [
+      ...taken.dropped,
+      ...actions.filter((one) => one !== REPLACE_PASSWORD).map((one) => `required action ${one}`),
+    ],
     value: {
       type: 'user',
       id,
       email: user['email'] ?? null,
-      email_verified: user['emailVerified'] === true,
+      email_verified: isGranted(user['emailVerified']),
       name: taken.name,
       profile: taken.profile,
       password_hash: isTemporary ? null : hash,
-      disabled: user['enabled'] === false,
+      // As Keycloak reads its own exports, also if the member is absent.
+      disabled: !isGranted(user['enabled']),
       ...readFactors(user['credentials'], {
         isOther: ({ type }) => PASSWORDS.has(type),
         // Users make new ones here.
         isReplacement: ({ type }) => type === 'recovery-authn-codes',
         appOf,
       }),
-      identities: federated.map((one) => ({ provider: one['identityProvider'], subject: one['userId'] })),
+      identities: mapObjects(user['federatedIdentities'], (one) => ({
+        provider: one['identityProvider'],
+        subject: one['userId'],
+      })),
       organizations: members.get(String(username)) ?? [],
     },
   })
@@ -160,7 +202,7 @@ function passwordOf(credentials: readonly JsonObject[]): string | undefined {
   }
   const parameters = isObject(additionalParameters) ? additionalParameters : {}
   const [type, memory, lanes] = ['type', 'memory', 'parallelism'].map((name) => textOf(parameters[name]))
-  const version = textOf(parameters['version']) === '1.3' ? '19' : '16'
+  const version = ARGON2_VERSIONS.get(textOf(parameters['version']))
   return `$argon2${type}$v=${version}$m=${memory},t=${textOf(rounds)},p=${lanes}$${salt}$${hash}`
 }
 
@@ -180,38 +222,73 @@ function parsed(text: unknown): JsonObject {
   return isAcceptable(value) ? value : {}
 }
 
-function clientOf(line: number, client: JsonObject): SourceRecord {
-  const { clientId: id } = client
-  // The other protocol is SAML.
-  const isForeign = client['protocol'] !== undefined && client['protocol'] !== 'openid-connect'
-  if (!isAcceptable(client) || isForeign || client['bearerOnly'] === true) return sourceRecord('client', line, id, {})
+function clientOf(line: number, client: JsonObject | undefined): SourceRecord {
+  const id = client?.['clientId']
+  const skipped = client === undefined ? undefined : skippedBecause(client)
+  if (skipped !== undefined) return sourceRecord('client', line, id, { skipped })
+  if (!isAcceptable(client)) return sourceRecord('client', line, id, {})
   const attributes = isObject(client['attributes']) ? client['attributes'] : {}
+  const has = (...names: readonly string[]) => names.some((name) => mayApply(attributes[name]))
+  const hasCode = client['standardFlowEnabled'] === true
   const { grantTypes, dropped } = takeGrantTypes([
-    ...(client['standardFlowEnabled'] === true ? ['authorization_code', 'refresh_token'] : []),
+    ...(hasCode ? ['authorization_code', 'refresh_token'] : []),
     ...(client['serviceAccountsEnabled'] === true ? ['client_credentials'] : []),
     ...(client['implicitFlowEnabled'] === true ? ['implicit'] : []),
     ...(client['directAccessGrantsEnabled'] === true ? ['password'] : []),
+    ...(has('oauth2.device.authorization.grant.enabled') ? ['urn:ietf:params:oauth:grant-type:device_code'] : []),
+    ...(has('oidc.ciba.grant.enabled') ? ['urn:openid:params:grant-type:ciba'] : []),
   ])
   const uris = textsOf(client['redirectUris']).map((uri) => absolute(client, uri))
   const signedOut = textOf(attributes['post.logout.redirect.uris'])?.split('##') ?? []
-  const keys = attributes['use.jwks.url'] === 'true' ? textOf(attributes['jwks.url']) : undefined
-  const authenticates = client['clientAuthenticatorType'] === 'client-jwt' ? 'private_key_jwt' : 'client_secret_basic'
+  const isPublic = client['publicClient'] === true
   return sourceRecord('client', line, id, {
-    dropped,
+    dropped: [...dropped, ...(has(SECRET_END) ? [SECRET_END] : [])],
     value: {
       type: 'client',
       client_id: id,
       client_name: (textOf(client['name']) ?? '').trim() || id,
-      token_endpoint_auth_method: client['publicClient'] === true ? 'none' : authenticates,
-      ...(authenticates === 'private_key_jwt' && keys !== undefined && { jwks_uri: keys }),
+      ...(isPublic ? { token_endpoint_auth_method: 'none' } : authenticationOf(client, attributes)),
       grant_types: grantTypes,
       redirect_uris: uris,
-      // `+` means the redirect URIs.
-      post_logout_redirect_uris: signedOut.flatMap((uri) => (uri === '+' ? uris : [absolute(client, uri)])),
-      client_secret: textOf(client['secret']),
-      disabled: client['enabled'] === false,
+      // `+` means the redirect URIs, and `-` none.
+      post_logout_redirect_uris: signedOut
+        .filter((uri) => uri !== '-')
+        .flatMap((uri) => (uri === '+' ? uris : [absolute(client, uri)])),
+      // What was refused there without it. What this server does not have is no member, so that the client is refused.
+      ...(has('require.pushed.authorization.requests') && { require_pushed_authorization_requests: true }),
+      ...(has('dpop.bound.access.tokens') && { dpop_bound_access_tokens: true }),
+      ...(has('tls.client.certificate.bound.access.tokens', 'tls-client-certificate-bound-access-tokens') && {
+        tls_client_certificate_bound_access_tokens: true,
+      }),
+      ...(has('request.object.required') &&
+        attributes['request.object.required'] !== 'not required' && { require_signed_request_object: true }),
+      ...(hasCode && has('pkce.code.challenge.method') && { rules: { pkce: 'required' } }),
+      client_secret: has(SECRET_END) ? undefined : textOf(client['secret']),
+      disabled: !isGranted(client['enabled']),
     },
   })
+}
+
+/** Why a client is not taken. undefined: it is taken. */
+function skippedBecause(client: JsonObject): ImportReason | undefined {
+  const { clientId, protocol, bearerOnly } = client
+  if (BUILT_IN.has(clientId)) return 'part_of_system'
+  if ((protocol ?? 'openid-connect') !== 'openid-connect') return 'not_openid'
+  return bearerOnly === true ? 'bearer_only' : undefined
+}
+
+/** A way to authenticate that is unknown here is refused by its name, also if a way of this server has the name. */
+function authenticationOf({ clientAuthenticatorType: type }: JsonObject, attributes: JsonObject): JsonObject {
+  const method = AUTHENTICATORS.get(type ?? 'client-secret')
+  if (method === undefined) return { token_endpoint_auth_method: `authenticator:${textOf(type)}` }
+  if (method !== 'private_key_jwt') return { token_endpoint_auth_method: method }
+  const algorithm = textOf(attributes['token.endpoint.auth.signing.alg']) || undefined
+  return {
+    token_endpoint_auth_method: method,
+    ...(mayApply(attributes['use.jwks.url']) && { jwks_uri: textOf(attributes['jwks.url']) }),
+    ...(mayApply(attributes['use.jwks.string']) && { jwks: parsed(attributes['jwks.string']) }),
+    ...(algorithm !== undefined && { token_endpoint_auth_signing_alg: algorithm }),
+  }
 }
 
 /** A path is below the root of the client. */

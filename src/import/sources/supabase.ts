@@ -3,7 +3,7 @@ import { base32Bytes } from '../../protocol/sign-in/totp.ts'
 import { readRecordLines, type RecordLine } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
-import { objectsOf, readFactors, requireRows, sourceRecord, takeAttributes, textOf } from './attributes.ts'
+import { mayApply, objectsOf, readFactors, requireRows, sourceRecord, takeAttributes, textOf } from './attributes.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -54,7 +54,7 @@ function userOf({ line, value: user }: RecordLine): SourceRecord {
       profile: taken.profile,
       // An account without a password has an empty text.
       password_hash: textOf(user['encrypted_password']) || null,
-      disabled: isLater(user['banned_until']) || isTime(user['deleted_at']),
+      disabled: !isOver(user['banned_until']) || mayApply(user['deleted_at']),
       ...readFactors(user['mfa_factors'], {
         // The user has not finished setting it up.
         isOther: ({ status }) => status === 'unverified',
@@ -76,7 +76,7 @@ function isTime(value: unknown): boolean {
   return typeof value === 'string' && !Number.isNaN(Date.parse(value))
 }
 
-/** A time that cannot be read, as PostgreSQL's `infinity`, has not come. */
-function isLater(value: unknown): boolean {
-  return typeof value === 'string' && !(Date.parse(value) <= Date.now())
+/** Whether there is no such time, or it is past. One that cannot be read, as PostgreSQL's `infinity`, has not come. */
+function isOver(value: unknown): boolean {
+  return !mayApply(value) || (typeof value === 'string' && Date.parse(value) <= Date.now())
 }

@@ -80,7 +80,8 @@ function sourceVerb(system: Source): AddVerb {
         }),
       )
       if (options.json === true) terminal.printJson(describe(counts, isDryRun))
-      else terminal.print([...linesOf(counts, isDryRun), ...reportHint(counts, options)])
+      else
+        terminal.print([...linesOf(counts, isDryRun), ...unsaidLines(counts, system), ...reportHint(counts, options)])
       const { redirect_uri_refused: uris = 0 } = counts.reasons
       if (uris > 0 || Object.values(counts.kinds).some(({ refused = 0 }) => refused > 0)) process.exitCode = PARTLY
     })
@@ -118,7 +119,7 @@ function linesOf(all: ImportCounts, isDryRun: boolean): readonly string[] {
     ...(isDryRun ? dryRunLines(lostFactors) : []),
     ...(outcomes.length === 0 ? ['The file has no records.'] : outcomes),
     ...(named.length === 0 ? [] : ['', ...named]),
-    ...(names.length === 0 ? [] : ['', `Not taken, because there is no such claim: ${names.join(', ')}`]),
+    ...(names.length === 0 ? [] : ['', `Not taken of them: ${names.join(', ')}`]),
     ...(namedIds === 0
       ? []
       : [
@@ -126,6 +127,10 @@ function linesOf(all: ImportCounts, isDryRun: boolean): readonly string[] {
           `${namedIds === 1 ? '1 user keeps' : `${namedIds} users keep`} an id that looks like a name. Ids stay in the audit after a user is deleted (docs/users.md).`,
         ]),
   ]
+}
+
+function unsaidLines({ kinds }: ImportCounts, { unsaid }: Source): readonly string[] {
+  return unsaid === undefined || Object.keys(kinds.user).length === 0 ? [] : ['', unsaid]
 }
 
 /** The counts have no lines and no details. */

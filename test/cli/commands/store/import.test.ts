@@ -67,6 +67,18 @@ test('import users: what it did, the report for its owner only, and exit codes 0
     assert.equal((await command(['import', 'users', ...words])).code, 2, words.join(' '))
 })
 
+test('import: what is skipped on purpose is counted with its reasons, and the exit code is 0', async (t) => {
+  const clients = [
+    { clientId: 'urn:acme:saml', protocol: 'saml', enabled: true },
+    { clientId: 'orders-api', bearerOnly: true, enabled: true },
+  ]
+  const realm = await command(['import', 'keycloak', writeInput(t, JSON.stringify({ realm: 'acme', clients }))])
+  assert.equal(realm.code, 0)
+  assert.match(realm.stdout, /^Clients: 2 skipped\n\n {2}1 not_openid: [^\n]+\n {2}1 bearer_only: /)
+  const users = writeInput(t, JSON.stringify({ users: [{ localId: 'fb', email: 'fb@acme.test' }] }))
+  assert.match((await command(['import', 'firebase', users])).stdout, /\nAn export of firebase-tools before 15\.23 /)
+})
+
 test('import users --schema prints what the example of the page meets', async () => {
   const { code, stdout } = await command(['import', 'users', '--schema'])
   assert.equal(code, 0)

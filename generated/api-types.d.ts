@@ -538,11 +538,11 @@ export interface GrantorTasks {
       } | null
     }
   }) => Promise<User>
-  /** Create a link with which a user sets a password or adds a provider, once. An earlier link of the user stops working. */
+  /** Create a link with which a user sets a password, or adds a passkey or a provider, as the address allows, once. An earlier link of the user stops working. */
   readonly 'user.create-link': (input: {
     /** The id of the user. */
     readonly user_id: string
-    /** Mail the link to the user, whose use of it verifies the address. The answer has no link then. */
+    /** Mail the link to the user, whose use of it verifies the address. The answer has no link then. Where the account confirms with a second factor, such a link replaces none. */
     readonly send?: boolean
   }) => Promise<Link>
   /** Remove the authenticator app and the recovery codes of a user who has lost them, and end the sessions. Grants stay. */
@@ -1852,6 +1852,8 @@ export interface Link {
   /** The address of the link, for the user only. It is shown once. null: it was mailed. */
   readonly link: string | null
   readonly expires_at: string
+  /** What its page offers now: "password", "passkey", or the ids of providers. A provider that is required for the address is the only one. */
+  readonly methods: readonly string[]
 }
 
 export interface ListedRole extends Role {
@@ -2124,9 +2126,11 @@ export interface WholeUser extends User {
   readonly sign_in: {
     /** What the account can sign in with now: "password", "passkey", "delegate" for your application, or the id of a provider. Empty: it cannot sign in. */
     readonly ways: readonly string[]
+    /** With what the account confirms a sign-in of one factor: "app", "passkey", or the id of a provider with multi_factor. "set-up": it has none, and sets one up. Empty: what it has does not work now. null: no second step follows. */
+    readonly second_step: readonly string[] | null
     /** What prevents sign-ins, or some of them, each with a sentence. Empty: nothing. */
     readonly obstacles: readonly {
-      readonly reason: 'disabled' | 'no-way' | 'provider-required' | 'provider-disabled' | 'too-many-passwords' | 'too-many-codes' | 'codes-locked'
+      readonly reason: 'disabled' | 'no-way' | 'not-connected' | 'second-factor-unusable' | 'provider-required' | 'provider-disabled' | 'too-many-passwords' | 'too-many-codes' | 'codes-locked'
       readonly message: string
       /** How many wrong passwords or codes locked it; null: it is no lock. */
       readonly wrong_attempts: number | null

@@ -172,7 +172,7 @@ export async function anAssertedPerson(store: StoreDriver) {
   const session = coversAll(person.session)
   await link(store, identity, { kind: 'session', session })
   const grant: GrantRecord = { ...aGrant(person.user), providerId: PROVIDER_ID }
-  const unlinking = { ...identity, passwordCounts: true, passkeysCount: false, session, mails: [] }
+  const unlinking = { ...identity, passwordCounts: true, passkeysCount: false, factors: undefined, session, mails: [] }
   return {
     user: person.user,
     opened: [grant.id],

@@ -254,8 +254,8 @@ export interface RemovePasskeyPage {
 /** The page that asks before a sign-in method is removed, or why the method stays. */
 export type Removal = { readonly kind: 'open'; readonly uri: string } | { readonly kind: StayReason }
 
-/** `last`: the user has no other sign-in method. `required`: the operator requires this one. */
-export type StayReason = 'last' | 'required'
+/** `last`: the user has no other sign-in method. `required`: the operator requires this one. `factor`: it is the only second factor. */
+export type StayReason = 'last' | 'required' | 'factor'
 
 /** The form of a new password has `password` and `repeated`. */
 export interface PasswordPage {

@@ -1,5 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { IdentityRecord, ProviderRecord } from '../ports/records/provider.ts'
+import type { UserRecord } from '../ports/records/user.ts'
+import { rpIdOf } from '../protocol/sign-in/passkey.ts'
 import { domainOf } from '../protocol/sign-in/provider-identity.ts'
 
 type Delegation = Pick<Context['settings'], 'delegate'>
@@ -38,6 +40,19 @@ export function mayHavePassword(
   return passwords === 'on' && findRequiredProvider(providers, email) === undefined
 }
 
+/** Whether users can have passkeys here: this server signs them in, and browsers make passkeys for its host. */
+export function offersPasskeys({ issuer, settings }: Pick<Context, 'issuer' | 'settings'>): boolean {
+  return settings.delegate === undefined && rpIdOf(issuer) !== undefined
+}
+
+/** Whether the user can sign in with a passkey, once there is one: not if a provider is required for the address. */
+export function mayHavePasskeys(
+  context: Pick<Context, 'issuer' | 'settings'>,
+  { user, providers }: { readonly user: Pick<UserRecord, 'email'>; readonly providers: readonly ProviderRecord[] },
+): boolean {
+  return offersPasskeys(context) && findRequiredProvider(providers, user.email) === undefined
+}
+
 /** The usable providers at which an account with this address may sign in. */
 export function providersFor(
   settings: Delegation,
@@ -56,16 +71,6 @@ export function usableProviders(settings: Delegation, providers: readonly Provid
 /** Whether users can sign in at a provider: it is enabled, and the operator has no application that signs users in (threats.md DEL-14). */
 export function isUsable({ delegate }: Delegation, { disabledAt }: Pick<ProviderRecord, 'disabledAt'>): boolean {
   return delegate === undefined && disabledAt === undefined
-}
-
-/** The identities with which a user signs in with two factors, at a provider that always asks for them. */
-export function multiFactorIdentities(
-  settings: Delegation,
-  providers: readonly ProviderRecord[],
-  identities: readonly IdentityRecord[],
-): readonly IdentityRecord[] {
-  const strong = usableProviders(settings, providers).filter((one) => one.settings.multiFactor)
-  return identities.filter(({ providerId }) => strong.some(({ id }) => id === providerId))
 }
 
 /** An identity of a user, for an administrator or the user. */

@@ -25,7 +25,7 @@ const NOTHING_ELSE = {
   role: null,
   link: null,
 }
-const BY_PASSWORD = { ways: ['password'], obstacles: [] }
+const BY_PASSWORD = { ways: ['password'], second_step: null, obstacles: [] }
 
 test('a user is found by id or by address in any case, and no answer has the hash of the password', async (t) => {
   const { perform } = await openOffice(t)

@@ -96,12 +96,12 @@ test('user.show says how an account can sign in by now, and what prevents it', a
     { issuer: 'http://127.0.0.1:1' },
     { domains: ['acme.test'], routing: 'required' },
   )
-  assert.deepEqual(await shown(), [[], ['provider-required', 'no-way', 'codes-locked']])
+  assert.deepEqual(await shown(), [[], ['provider-required', 'not-connected', 'codes-locked']])
   await perform('provider.disable', { provider_id: idp.id })
   await perform('user.disable', { user_id: id })
   assert.deepEqual(await shown(), [
     [],
-    ['disabled', 'provider-required', 'provider-disabled', 'no-way', 'codes-locked'],
+    ['disabled', 'provider-required', 'provider-disabled', 'not-connected', 'codes-locked'],
   ])
   const empty = await perform('user.create', { email: 'new@beta.test' })
   assert.deepEqual(await shown(empty['user_id'] as UserId), [[], ['no-way']])

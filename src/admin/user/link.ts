@@ -1,19 +1,19 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Input } from '../../ports/operations/index.ts'
-import type { LinkPurpose, UserRecord } from '../../ports/records/user.ts'
+import type { LinkPurpose, LinkRecord, UserRecord } from '../../ports/records/user.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
-import { firstSignInOf } from '../../protocol/sign-in/account.ts'
+import { firstSignInOf, nameUser } from '../../protocol/sign-in/account.ts'
 import { linkAddress, mintLink } from '../../protocol/sign-in/link.ts'
 import { isMailAddress } from '../../protocol/sign-in/mail-address.ts'
-import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
 import { parseAdminCredentialId } from '../../protocol/ids.ts'
 import { conflict } from '../admin-error.ts'
 import { COMMAND_LINE, roleOutlivesTrial } from '../administrators.ts'
 import { ISO } from '../fields.ts'
 import type { Administrator } from '../task.ts'
 import { languageOf, mailLink } from '../../users/mails.ts'
-import { usableProviders } from '../../users/provider-routing.ts'
+import type { FactorNeeds } from '../../users/factors.ts'
+import { findLinkMethods, hasLinkMethod } from '../../users/link-methods.ts'
 import { refuseRouted, requireUser, withoutPasswords } from './user.ts'
 
 /** The answer to the creation of a link. */
@@ -31,6 +31,11 @@ export const LINK_DOCUMENT = z
       .nullable()
       .describe('The address of the link, for the user only. It is shown once. null: it was mailed.'),
     expires_at: ISO,
+    methods: z
+      .array(z.string())
+      .describe(
+        'What its page offers now: "password", "passkey", or the ids of providers. A provider that is required for the address is the only one.',
+      ),
   })
   .meta({ id: 'Link' })
 
@@ -44,6 +49,8 @@ interface NewLink {
   readonly user: UserRecord & { readonly email: string }
   readonly purpose: LinkPurpose
   readonly expiresAt: EpochMs
+  /** What its page offers now. */
+  readonly methods: readonly string[]
 }
 
 interface CreatedLink extends NewLink {
@@ -56,24 +63,24 @@ interface LinkOrder extends Pick<Administrator, 'actor' | 'holder' | 'isLoopback
   readonly roleSince?: EpochMs | undefined
 }
 
-type Needs = Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'> &
-  StoreNeeds<'createLink' | 'findUser' | 'findUserByEmail' | 'listProviders'>
+type Needs = Pick<Context, 'clock' | 'random' | 'secrets'> &
+  FactorNeeds &
+  StoreNeeds<'createLink' | 'findRole' | 'findUser' | 'findUserByEmail'>
 
 /**
  * Creates a link with which the user sets a password, or adds a provider or a passkey, once. An earlier link of the user stops working. It is an invitation if the
  * user has no password and never signed in. One that a user with a role made works while that role goes on (threats.md LNK-08), and one that was
  * made with credentials until these are revoked (LNK-09).
  *
- * @throws AdminError when there is no such user, the user is disabled or has no address, or passwords are off and there is neither a
- * provider nor a host for which browsers make passkeys, or the user has another role than that of `roleSince`, or one that counts longer
- * than that of the administrator
+ * @throws AdminError when there is no such user, the user is disabled or has no address, or its page could offer nothing, or the user has
+ * another role than that of `roleSince`, or one that counts longer than that of the administrator
  */
 export async function createLink(
   context: Needs,
   who: string,
   { actor, holder: madeBy, isLoopbackOnly: isTrial, roleSince }: LinkOrder = COMMAND_LINE,
 ): Promise<CreatedLink> {
-  const link = await prepareLink(context, who)
+  const link = await prepareLink(context, who, { isMailed: false })
   const { token, hash } = mintLink(context.secrets, link.user.id, context.random)
   const madeWith = madeBy === undefined ? parseAdminCredentialId(actor) : undefined
   const record = { ...recordOf(context, link), hash, isMailed: false, madeBy, madeWith, mails: [], isTrial, roleSince }
@@ -82,7 +89,8 @@ export async function createLink(
 }
 
 /**
- * The same for a link that only the mailbox of the user gets. Its use verifies the address.
+ * The same for a link that only the mailbox of the user gets. Its use verifies the address. Where the account is asked for a second factor,
+ * it replaces none (threats.md ACC-20).
  *
  * @throws AdminError also when the server sends no mail, or none to such an address
  */
@@ -94,7 +102,7 @@ export async function sendLink(
   if (context.mail === undefined) {
     throw conflict('The server sends no mail. Set GRANTOR_SMTP_URL and GRANTOR_MAIL_FROM, or leave out --send.')
   }
-  const link = await prepareLink(context, who)
+  const link = await prepareLink(context, who, { isMailed: true })
   const { email: address } = link.user
   if (!isMailAddress(address)) throw conflict(`No mail can be sent to ${address}. Leave out --send.`)
   const to = { address, agent: undefined, language: languageOf(link.user) }
@@ -103,21 +111,40 @@ export async function sendLink(
   return link
 }
 
-async function prepareLink(context: Needs, who: string): Promise<NewLink> {
+async function prepareLink(context: Needs, who: string, link: Pick<LinkRecord, 'isMailed'>): Promise<NewLink> {
   const user = await requireUser(context, who)
   const { email } = user
-  const providers = await context.store.listProviders()
-  const hasProvider = usableProviders(context.settings, providers).length > 0
-  const hasPasskeys = context.settings.delegate === undefined && rpIdOf(context.issuer) !== undefined
-  if (context.settings.passwords === 'off' && !hasProvider && !hasPasskeys) {
-    throw withoutPasswords(context.settings)
-  }
-  if (!hasProvider) refuseRouted(providers, email)
   if (email === undefined) {
     throw conflict(`The user ${user.id} has no e-mail address to sign in with. See "grantor user set-email".`)
   }
+  const found = await findLinkMethods(context, user, link)
+  if (!hasLinkMethod(found)) await refuseUseless(context, user, link)
+  const { hasPassword, hasPasskey, providers } = found
+  const methods = [
+    ...(hasPassword ? ['password'] : []),
+    ...(hasPasskey ? ['passkey'] : []),
+    ...providers.map(({ id }) => id),
+  ]
   const purpose = user.passwordHash === undefined && firstSignInOf(user) === undefined ? 'invitation' : 'reset'
-  return { user: { ...user, email }, purpose, expiresAt: after(context.clock(), LIFETIME_MS[purpose]) }
+  return { user: { ...user, email }, purpose, methods, expiresAt: after(context.clock(), LIFETIME_MS[purpose]) }
+}
+
+/** Says why the page of a link could offer nothing. @throws AdminError always */
+async function refuseUseless(
+  context: Needs,
+  user: UserRecord,
+  { isMailed }: Pick<LinkRecord, 'isMailed'>,
+): Promise<never> {
+  if (isMailed && hasLinkMethod(await findLinkMethods(context, user, { isMailed: false })))
+    throw conflict(
+      `A mail proves the mailbox alone, so its link adds nothing to an account that confirms with a second factor. Leave out --send, and hand the link to ${nameUser(user)}.`,
+    )
+  refuseRouted(await context.providers(), user.email)
+  if ((await context.store.findSecondFactor(user.id)) !== undefined)
+    throw conflict(
+      `A link adds nothing that would sign in without the authenticator app of ${nameUser(user)}. See "grantor user reset-second-factor".`,
+    )
+  throw withoutPasswords(context.settings)
 }
 
 function recordOf({ clock }: Pick<Context, 'clock'>, { user, purpose, expiresAt }: NewLink) {

@@ -1,15 +1,21 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
-import type { PasskeyRecord } from '../../ports/records/passkey.ts'
-import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
+import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { SecondFactorRecord } from '../../ports/records/second-factor.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
-import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
 import { GUESS_LIMIT } from '../../protocol/sign-in/totp.ts'
 import { ACCOUNT_LIMIT, accountBucket, ATTEMPT_WINDOW_MS, CODE_LIMIT, codeBucket } from '../../users/attempt-bucket.ts'
-import { findRequiredProvider, mayHavePassword, providersFor } from '../../users/provider-routing.ts'
+import { factorsOf, findFactorNeed, hasFactor, type FactorHolder, type FactorNeeds } from '../../users/factors.ts'
+import { findLinkMethods, hasLinkMethod } from '../../users/link-methods.ts'
+import {
+  findRequiredProvider,
+  isUsable,
+  mayHavePasskeys,
+  mayHavePassword,
+  providersFor,
+} from '../../users/provider-routing.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../fields.ts'
 
 /** The authenticator app of a user. */
@@ -27,12 +33,20 @@ export const SIGN_IN_DOCUMENT = z.object({
     .describe(
       `What the account can sign in with now: "password", "passkey", "${APPLICATION}" for your application, or the id of a provider. Empty: it cannot sign in.`,
     ),
+  second_step: z
+    .array(z.string())
+    .nullable()
+    .describe(
+      'With what the account confirms a sign-in of one factor: "app", "passkey", or the id of a provider with multi_factor. "set-up": it has none, and sets one up. Empty: what it has does not work now. null: no second step follows.',
+    ),
   obstacles: z
     .array(
       z.object({
         reason: z.enum([
           'disabled',
           'no-way',
+          'not-connected',
+          'second-factor-unusable',
           'provider-required',
           'provider-disabled',
           'too-many-passwords',
@@ -54,41 +68,87 @@ type SignInDocument = z.output<typeof SIGN_IN_DOCUMENT>
 type Obstacle = SignInDocument['obstacles'][number]
 
 /** A user and the sign-in methods of the account. */
-export interface Account {
+export interface Account extends FactorHolder {
   readonly user: UserRecord
-  readonly identities: readonly IdentityRecord[]
-  readonly passkeys: readonly PasskeyRecord[]
-  readonly app: SecondFactorRecord | undefined
 }
 
-type Needs = Pick<Context, 'clock' | 'issuer' | 'secrets' | 'settings'> & StoreNeeds<'findHits' | 'listProviders'>
+type Needs = Pick<Context, 'clock' | 'secrets'> & FactorNeeds & StoreNeeds<'findHits' | 'findRole' | 'listProviders'>
 
 /** Says how an account can sign in by now, so that a support colleague need not try it. */
 export async function describeSignIn(context: Needs, account: Account): Promise<SignInDocument> {
   const providers = await context.store.listProviders()
   const ways = waysOf(context, account, providers)
+  const second = await findSecondStep(context, account, providers)
+  const isStuck = second?.length === 0
   const obstacles = [
     ...(account.user.disabledAt === undefined ? [] : [obstacle('disabled', 'The account is disabled.')]),
     ...routingObstacles(account, providers),
-    ...(ways.length > 0 ? [] : [obstacle('no-way', 'The account has nothing to sign in with. A link gives it a way.')]),
+    ...(ways.length > 0 ? [] : [await findLackObstacle(context, account, providers)]),
+    ...(isStuck ? [obstacle('second-factor-unusable', UNUSABLE)] : []),
     ...(await findLocks(context, account, ways)),
   ]
-  return { ways: account.user.disabledAt === undefined ? [...ways] : [], obstacles }
+  // What is a second factor by itself does not work either then.
+  const isPossible = account.user.disabledAt === undefined && !isStuck
+  return { ways: isPossible ? [...ways] : [], second_step: second, obstacles }
+}
+
+const UNUSABLE =
+  'The account confirms with a second factor, and the one that it has does not work now. No other is set up meanwhile. A link that you hand over replaces it.'
+
+/** What follows a sign-in with one factor, as the page of the second step has it. */
+async function findSecondStep(
+  context: Needs,
+  account: Account,
+  providers: readonly ProviderRecord[],
+): Promise<SignInDocument['second_step']> {
+  if (context.settings.delegate !== undefined) return null
+  const { counting, usable } = factorsOf(context, account, providers)
+  const need = await findFactorNeed(context, account.user)
+  if (!hasFactor(counting)) return need === 'always' ? ['set-up'] : null
+  if (need === 'never') return null
+  const elsewhere = usable.app === undefined ? usable.identities.map(({ providerId }) => providerId) : []
+  return [
+    ...(usable.app === undefined ? [] : ['app']),
+    ...(usable.passkeys.length > 0 ? ['passkey'] : []),
+    ...new Set(elsewhere),
+  ]
+}
+
+/** Why the account cannot sign in, and what gives it a way. */
+async function findLackObstacle(
+  context: Needs,
+  { user, identities }: Account,
+  providers: readonly ProviderRecord[],
+): Promise<Obstacle> {
+  const required = findRequiredProvider(providers, user.email)
+  if (required !== undefined && identities.every(({ providerId }) => providerId !== required.id)) {
+    const { name } = required.settings
+    const connects = isUsable(context.settings, required)
+      ? `A link connects it, and so does the first sign-in there, if the rules of ${name} allow it.`
+      : `It can be connected when ${name} is enabled.`
+    return obstacle('not-connected', `The account is not connected to ${name} yet. ${connects}`)
+  }
+  const isLinkUseful =
+    user.email !== undefined && hasLinkMethod(await findLinkMethods(context, user, { isMailed: false }))
+  return obstacle(
+    'no-way',
+    `The account has nothing to sign in with now. ${isLinkUseful ? 'A link gives it a way.' : 'A link cannot give it a way either.'}`,
+  )
 }
 
 function waysOf(
-  { issuer, settings }: Needs,
+  context: Needs,
   { user, identities, passkeys }: Account,
   providers: readonly ProviderRecord[],
 ): readonly string[] {
+  const { settings } = context
   const { email, passwordHash } = user
   const isAt = (id: string): boolean => identities.some(({ providerId }) => providerId === id)
   if (settings.delegate !== undefined) return isAt(APPLICATION) ? [APPLICATION] : []
-  const isRouted = findRequiredProvider(providers, email) !== undefined
   const hasPassword = passwordHash !== undefined && email !== undefined && mayHavePassword(settings, providers, email)
   return [
     ...(hasPassword ? ['password'] : []),
-    ...(passkeys.length > 0 && !isRouted && rpIdOf(issuer) !== undefined ? ['passkey'] : []),
+    ...(passkeys.length > 0 && mayHavePasskeys(context, { user, providers }) ? ['passkey'] : []),
     ...providersFor(settings, providers, email).flatMap(({ id }) => (isAt(id) ? [id] : [])),
   ]
 }
@@ -107,7 +167,7 @@ function routingObstacles({ user, identities }: Account, providers: readonly Pro
       : [
           obstacle(
             'provider-required',
-            `${user.email} signs in at ${required.settings.name} only: passwords and passkeys do not count.`,
+            `${user.email} signs in at ${required.settings.name} only, not with a password, a passkey or an account at another provider.`,
           ),
         ]),
     ...disabled.map(({ settings }) => obstacle('provider-disabled', `The provider ${settings.name} is disabled.`)),

@@ -287,22 +287,31 @@ export const USER_TASKS: readonly Task[] = [
     access: 'write',
     creates: true,
     summary:
-      'Create a link with which a user sets a password or adds a provider, once. An earlier link of the user stops working.',
+      'Create a link with which a user sets a password, or adds a passkey or a provider, as the address allows, once. An earlier link of the user stops working.',
     input: ONE.extend({
       send: z
         .boolean()
         .default(false)
-        .describe('Mail the link to the user, whose use of it verifies the address. The answer has no link then.'),
+        .describe(
+          'Mail the link to the user, whose use of it verifies the address. The answer has no link then. Where the account confirms with a second factor, such a link replaces none.',
+        ),
     }),
     output: LINK_DOCUMENT,
     async run(context, { user_id, send }) {
       // The store refuses a link for a role that came later, of which the administrator does not know (threats.md LNK-07).
       const roleSince = (await context.store.findRole(user_id))?.setAt
       const order = { ...context.administrator, roleSince }
-      const { address, user, purpose, expiresAt } = send
+      const { address, user, purpose, expiresAt, methods } = send
         ? { ...(await sendLink(context, user_id, order)), address: null }
         : await createLink(context, user_id, order)
-      return { user_id: user.id, email: user.email, purpose, link: address, expires_at: iso(expiresAt) }
+      return {
+        user_id: user.id,
+        email: user.email,
+        purpose,
+        link: address,
+        expires_at: iso(expiresAt),
+        methods: [...methods],
+      }
     },
   }),
   change(

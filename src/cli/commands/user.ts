@@ -54,17 +54,24 @@ function nameOf(user: UserDocument): string {
 }
 
 /** The link that a task has created, and what the user does with it. */
-export function linkLines({ email, purpose, link, expires_at }: LinkDocument): readonly string[] {
+export function linkLines({ email, purpose, link, expires_at, methods }: LinkDocument): readonly string[] {
   return [
     ...(link === null
       ? [`A mail with a link goes to ${email}. The link works once, until ${formatTime(expires_at)} UTC.`]
-      : [
-          link,
-          '',
-          `Hand this link to ${email}: it sets the password of the account, once, until ${formatTime(expires_at)} UTC.`,
-        ]),
+      : [link, '', `Hand this link to ${email}: it works once, until ${formatTime(expires_at)} UTC.`]),
+    `With it the user ${choices(methods)}.`,
     ...(purpose === 'reset' ? ['Using it ends all sessions and grants of the user.'] : []),
   ]
+}
+
+/** What a user does with a link, by the methods that its page offers. */
+function choices(methods: readonly string[]): string {
+  const providers = methods.filter((method) => method !== 'password' && method !== 'passkey')
+  return [
+    ...(methods.includes('password') ? ['sets a password'] : []),
+    ...(methods.includes('passkey') ? ['adds a passkey'] : []),
+    ...(providers.length === 0 ? [] : [`signs in at ${providers.join(' or ')}`]),
+  ].join(', or ')
 }
 
 /** The verbs of `grantor user`. */

@@ -48,7 +48,7 @@ const FORMS: readonly ScreenForm[] = [
     isRecent: true,
     secret: 'link',
     warning:
-      'With the link the user sets a password, adds a passkey or a provider. For a user who signed in before, its use ends all sessions and grants.',
+      'With the link the user sets a password, or adds a passkey or a provider; where the address requires a provider, that one alone. Where the account confirms with a second factor, a mailed link replaces none, and one that you hand over does. For a user who signed in before, its use ends all sessions and grants.',
   },
   ...USER_FORMS,
   {
@@ -58,7 +58,7 @@ const FORMS: readonly ScreenForm[] = [
     fields: ['email', 'verified'],
     isRecent: true,
     warning:
-      'The user signs in with the new address from now on, and the reader of its mail can set a new password. Sessions and grants stay.',
+      'The user signs in with the new address from now on, and the reader of its mail can set a new password, unless the address requires a provider. Sessions and grants stay.',
     restores: true,
     filled: (answers) => addressOf(userOf(answers)),
   },
@@ -202,7 +202,7 @@ function isLockedOut({ sign_in: { obstacles } }: WholeUserDocument): boolean {
 }
 
 /** The answer to the most frequent question of support: why can this person not sign in? */
-function signIn({ sign_in: { ways, obstacles }, link }: WholeUserDocument, frame: Frame): Markup {
+function signIn({ sign_in: { ways, second_step: second, obstacles }, link }: WholeUserDocument, frame: Frame): Markup {
   const isNoPassword = obstacles.some(({ reason }) => reason === 'too-many-passwords')
   const working = ways.filter((way) => !(isNoPassword && way === 'password'))
   const others = obstacles.filter(
@@ -212,10 +212,11 @@ function signIn({ sign_in: { ways, obstacles }, link }: WholeUserDocument, frame
   ${
     working.length === 0
       ? ways.length === 0
-        ? html`<p>${chip('Not at all', 'bad')}</p>`
+        ? html`<p>${isUnconnected(obstacles) ? chip('Not yet', 'caution') : chip('Not at all', 'bad')}</p>`
         : undefined
       : html`<p>
           ${chip('Yes', isNoPassword ? 'caution' : 'good')} <span class="muted">by</span> ${working.join(', ')}
+          ${second === null ? undefined : html`<span class="muted">second step:</span> ${second.includes('set-up') ? 'the next sign-in sets it up' : second.join(', ')}`}
         </p>`
   }
   ${link === null ? undefined : html`<p>A link is open until ${exactTime(link.expires_at)}.</p>`}
@@ -226,6 +227,12 @@ function signIn({ sign_in: { ways, obstacles }, link }: WholeUserDocument, frame
           ${others.map(({ message }) => html`<li>${message}</li>`)}
         </ul>`
   }`
+}
+
+/** Whether the first sign-in at the provider that the address requires, or a link, is all that the account lacks. */
+function isUnconnected(obstacles: readonly Obstacle[]): boolean {
+  const reasons = obstacles.map(({ reason }) => reason)
+  return reasons.includes('not-connected') && !reasons.includes('disabled') && !reasons.includes('provider-disabled')
 }
 
 /** A lock, with its end: it does not keep out browsers in which the user signed in before. */

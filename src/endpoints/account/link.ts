@@ -16,13 +16,13 @@ import { browserOf, isCrossSite, openBrowser } from '../authorization/interactio
 import { findSignedIn, viewAccount } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
-import { findLinkMethods, hasLinkMethod, type LinkMethods } from '../sign-in/link-methods.ts'
 import { markOf, viewIdentity, viewPasskey } from '../sign-in/methods.ts'
 import { askToMake, checkOf, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
 import { findConsole } from './frame.ts'
 import { readNewPassword } from './new-password.ts'
 import { noticesOf } from '../../users/mails.ts'
+import { findLinkMethods, hasLinkMethod, type LinkMethods } from '../../users/link-methods.ts'
 import { isMakerThere } from '../../users/role.ts'
 
 interface OpenLink extends LinkMethods {
@@ -154,7 +154,7 @@ async function findOpenLink(context: Context, request: Request): Promise<OpenLin
   const link = links.find(({ hash }) => sameText(hash, opened.hash))
   if (link === undefined || link.expiresAt <= context.clockCheck.now()) return unusable(context, request)
   if (!isLiveSince(user, link.createdAt) || !(await isMakerThere(context, link))) return unusable(context, request)
-  const methods = await findLinkMethods(context, user, link.origin)
+  const methods = await findLinkMethods(context, user, link)
   return hasLinkMethod(methods)
     ? { ...methods, link, user, token }
     : errorPage('link_without_method', { user: user.id })

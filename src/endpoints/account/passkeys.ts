@@ -3,13 +3,14 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { PasskeyRecord } from '../../ports/records/passkey.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
+import { mayHavePasskeys } from '../../users/provider-routing.ts'
 import { browserOf, openBrowser } from '../authorization/interaction.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import {
   countsPassword,
   findPasskeyStayReason,
-  mayHavePasskeys,
+  otherFactors,
   viewPasskey,
   type OwnerInput,
 } from '../sign-in/methods.ts'
@@ -89,7 +90,8 @@ export async function removePasskey(context: Context, request: Request, owner: S
   if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
     return errorPage('too_many_requests', { user: user.id })
   const session = await changingSession(context, owner)
-  const by = { kind: 'user', session, passwordCounts: countsPassword(context, input) } as const
+  const passwordCounts = countsPassword(context, input)
+  const by = { kind: 'user', session, passwordCounts, factors: otherFactors(context, input, passkey.id) } as const
   const mails = noticesOf(context, user, 'passkey-removed', request)
   const outcome = await context.store.removePasskey({ userId: user.id, id: passkey.id, by, mails })
   if (outcome !== 'removed') return doneAt(context, request, 'security', undefined)
@@ -137,6 +139,8 @@ async function findRemovable(
 ): Promise<{ readonly passkey: PasskeyRecord | undefined; readonly input: OwnerInput }> {
   const input = await ownerInput(context, request, owner)
   const id = request.params.get('passkey')
-  const isRemovable = mayHavePasskeys(context, input) && findPasskeyStayReason(context, input) === undefined
-  return { passkey: isRemovable ? input.passkeys.find((one) => one.id === id) : undefined, input }
+  const passkey = input.passkeys.find(
+    (one) => one.id === id && findPasskeyStayReason(context, input, one) === undefined,
+  )
+  return { passkey: mayHavePasskeys(context, input) ? passkey : undefined, input }
 }

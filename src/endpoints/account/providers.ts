@@ -1,7 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { IdentityRecord } from '../../ports/records/provider.ts'
-import { providersFor } from '../../users/provider-routing.ts'
+import { mayHavePasskeys, providersFor } from '../../users/provider-routing.ts'
 import { openBrowser } from '../authorization/interaction.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
@@ -11,7 +11,7 @@ import {
   countsPassword,
   findStayReason,
   markOf,
-  mayHavePasskeys,
+  otherFactors,
   viewIdentity,
   type OwnerInput,
 } from '../sign-in/methods.ts'
@@ -84,6 +84,7 @@ export async function removeProvider(context: Context, request: Request, owner: 
     ...identity,
     passwordCounts,
     passkeysCount: mayHavePasskeys(context, input),
+    factors: otherFactors(context, input, identity.key),
     session: await changingSession(context, owner),
     now: context.clock(),
     mails: noticesOf(context, owner.user, 'provider-removed', request),

@@ -1,6 +1,7 @@
 import type { AccountFrame, SecurityPage } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
+import { factorsOf } from '../../users/factors.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { SIGN_IN_METHODS, type OwnerInput } from '../sign-in/methods.ts'
 import { frameOf } from './frame.ts'
@@ -36,14 +37,17 @@ export async function securityPage(
 
 /** What the sign-in methods need to know about a user at the account pages. */
 export async function ownerInput(
-  { providers, store }: Context,
+  context: Context,
   { uiLocales }: Pick<Request, 'uiLocales'>,
   { user }: SignedIn,
 ): Promise<OwnerInput> {
-  const [known, identities, passkeys] = await Promise.all([
-    providers(),
+  const { store } = context
+  const [providers, identities, passkeys, app] = await Promise.all([
+    context.providers(),
     store.listIdentities(user.id),
     store.listPasskeys(user.id),
+    store.findSecondFactor(user.id),
   ])
-  return { user, providers: known, identities, passkeys, uiLocales }
+  const factors = factorsOf(context, { user, app, passkeys, identities }, providers)
+  return { user, providers, identities, passkeys, factors, uiLocales }
 }

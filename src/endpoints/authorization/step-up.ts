@@ -6,7 +6,7 @@ import { levelOf, type Authentication, type AuthenticationLevel } from '../../pr
 import { interactionOfSession } from '../../protocol/ids.ts'
 import { NO_SCOPE, type Scope } from '../../protocol/token/scope.ts'
 import { findApp } from '../second-factor/app.ts'
-import { offersPasskeys } from '../sign-in/passkey/ceremony.ts'
+import { offersPasskeys } from '../../users/provider-routing.ts'
 import { loadScopeCatalog } from '../token/scope-catalog.ts'
 import type { Fault } from './authorization-error.ts'
 import type { Interaction } from './interaction.ts'

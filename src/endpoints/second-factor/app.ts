@@ -2,7 +2,7 @@ import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { SecondFactorRecord } from '../../ports/records/second-factor.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { mintRecoveryCodes, readRecoveryCode } from '../../protocol/sign-in/recovery-code.ts'
-import { secretName } from '../../protocol/sign-in/totp.ts'
+import { openApp } from '../../users/factors.ts'
 
 /**
  * The authenticator app of a user. `void`: its secret cannot be decrypted, because it was readable when the root secret leaked. Its codes
@@ -15,10 +15,10 @@ export type App =
 type Needs = Pick<Context, 'encryption'> & StoreNeeds<'findSecondFactor'>
 
 /** Finds the app of a user; undefined: the user has none. */
-export async function findApp({ encryption, store }: Needs, userId: UserId): Promise<App | undefined> {
-  const record = await store.findSecondFactor(userId)
+export async function findApp(context: Needs, userId: UserId): Promise<App | undefined> {
+  const record = await context.store.findSecondFactor(userId)
   if (record === undefined) return undefined
-  const secret = encryption.decrypt(secretName(userId), record.secret)
+  const secret = openApp(context, record)
   return secret === undefined ? { kind: 'void', record } : { kind: 'on', record, secret }
 }
 

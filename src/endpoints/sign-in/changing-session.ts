@@ -2,8 +2,8 @@ import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ChangingSession } from '../../ports/operations/second-factor.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { coveredBy, type AuthenticationMethod, type CoveredFactors } from '../../protocol/sign-in/authentication.ts'
+import { mayHavePasskeys } from '../../users/provider-routing.ts'
 import type { SignedIn } from '../authorization/session.ts'
-import { mayHavePasskeys } from './methods.ts'
 
 type Needs = Pick<Context, 'issuer' | 'providers' | 'settings'>
 

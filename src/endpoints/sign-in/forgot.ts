@@ -4,11 +4,11 @@ import type { Reply, Request } from '../../ports/message.ts'
 import { ASK_FIELD } from '../../ports/pages.ts'
 import { normalizeEmail } from '../../protocol/sign-in/account.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
+import { findLinkMethods, hasLinkMethod } from '../../users/link-methods.ts'
 import { mailLink } from '../../users/mails.ts'
 import { isCrossSite } from '../authorization/interaction.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
-import { findLinkMethods, hasLinkMethod } from './link-methods.ts'
 import type { SignInTarget } from './target.ts'
 import { countMail, countSentMail } from './throttle.ts'
 
@@ -62,7 +62,7 @@ async function sendReset(context: Context, { agent, language, network }: Request
   if (user.disabledAt !== undefined) return withhold('user-disabled')
   if (user.emailVerifiedAt === undefined) return withhold('address-unverified')
   if (findRequiredProvider(await context.providers(), user.email) !== undefined) return withhold('provider-required')
-  if (!hasLinkMethod(await findLinkMethods(context, user, 'user'))) return withhold('no-method')
+  if (!hasLinkMethod(await findLinkMethods(context, user, { isMailed: true }))) return withhold('no-method')
   const createdAt = context.clockCheck.now()
   const earlier = (await store.listLinks(user.id)).find(({ origin }) => origin === 'user')
   if (earlier !== undefined && createdAt < after(earlier.createdAt, AGAIN_MS)) {

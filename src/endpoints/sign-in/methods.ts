@@ -1,14 +1,21 @@
 import type { IdentityView, OwnMethod, PasskeyView, StayReason } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
+import type { OtherFactors } from '../../ports/operations/second-factor.ts'
 import type { ProviderMark } from '../../ports/page-parts.ts'
 import type { ProviderOffer, SignInOffer } from '../../ports/pages.ts'
 import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { findRequiredProvider, mayHavePassword, providersFor, usableProviders } from '../../users/provider-routing.ts'
+import { isOnlyFactor, type Factors, type FactorSense } from '../../users/factors.ts'
+import {
+  findRequiredProvider,
+  mayHavePasskeys,
+  mayHavePassword,
+  providersFor,
+  usableProviders,
+} from '../../users/provider-routing.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import { secondsSince, type EpochMs } from '../../base/brand.ts'
 import { PATHS, pageAddress } from '../paths.ts'
-import { offersPasskeys } from './passkey/ceremony.ts'
 import { offerPasskey } from './passkey/offer.ts'
 import { PASSKEY_LIMIT } from '../../protocol/sign-in/passkey.ts'
 import type { PasskeyRecord } from '../../ports/records/passkey.ts'
@@ -31,6 +38,7 @@ export interface OwnerInput {
   readonly providers: readonly ProviderRecord[]
   readonly identities: readonly IdentityRecord[]
   readonly passkeys: readonly PasskeyRecord[]
+  readonly factors: Readonly<Record<FactorSense, Factors>>
   /** The languages that the pages are asked for. */
   readonly uiLocales: string | undefined
 }
@@ -174,7 +182,7 @@ export function viewIdentity(
 /**
  * Why an identity stays; undefined: the user can remove it. Another method must remain. A provider that the operator requires for the
  * address of the user stays. The identity at the operator's application stays too: without it, the next sign-in there would make
- * another account.
+ * another account. The only second factor stays where every sign-in needs two.
  */
 export function findStayReason(
   context: Context,
@@ -184,19 +192,12 @@ export function findStayReason(
   const { user, providers, identities } = input
   if (providerId === APPLICATION) return 'required'
   if (findRequiredProvider(providers, user.email)?.id === providerId) return 'required'
-  const usable = new Set(usableProviders(context.settings, providers).map(({ id }) => id))
+  if (isOnlyFactorNeeded(context, input, key)) return 'factor'
+  const usable = new Set(providersFor(context.settings, providers, user.email).map(({ id }) => id))
   const isOther = (one: IdentityRecord): boolean => one.key !== key && usable.has(one.providerId)
   return identities.some(isOther) || countsPasskeys(context, input) || countsPassword(context, input)
     ? undefined
     : 'last'
-}
-
-/** Whether the user can sign in with a passkey, once there is one: not if a provider is required for the address. */
-export function mayHavePasskeys(
-  context: Pick<Context, 'issuer' | 'settings'>,
-  { user, providers }: { readonly user: Pick<UserRecord, 'email'> } & Pick<OwnerInput, 'providers'>,
-): boolean {
-  return offersPasskeys(context) && findRequiredProvider(providers, user.email) === undefined
 }
 
 function countsPasskeys(context: Context, input: OwnerInput): boolean {
@@ -206,8 +207,8 @@ function countsPasskeys(context: Context, input: OwnerInput): boolean {
 function ownPasskeys(context: Context, input: OwnerInput): readonly OwnMethod[] {
   if (!mayHavePasskeys(context, input)) return []
   const { passkeys, uiLocales } = input
-  const stays = findPasskeyStayReason(context, input)
   const views = passkeys.map((passkey) => {
+    const stays = findPasskeyStayReason(context, input, passkey)
     const uri = pageAddress(context.issuer, PATHS.accountRemovePasskey, { passkey: passkey.id, uiLocales })
     const removal = stays === undefined ? ({ kind: 'open', uri } as const) : { kind: stays }
     return { ...viewPasskey(passkey, context.clock()), removal }
@@ -225,15 +226,44 @@ export function viewPasskey({ agent, isBackedUp, createdAt, usedAt }: PasskeyRec
   }
 }
 
-/** Why a passkey stays; undefined: the user can remove it, because another method remains. */
-export function findPasskeyStayReason(context: Context, input: OwnerInput): StayReason | undefined {
+/** Why a passkey stays; undefined: the user can remove it, because another method remains, and a second factor where one is needed. */
+export function findPasskeyStayReason(
+  context: Context,
+  input: OwnerInput,
+  { id }: Pick<PasskeyRecord, 'id'>,
+): StayReason | undefined {
+  if (isOnlyFactorNeeded(context, input, id)) return 'factor'
   const hasOther = input.passkeys.length > 1 || hasIdentity(context, input) || countsPassword(context, input)
   return hasOther ? undefined : 'last'
 }
 
+/**
+ * Whether a passkey or an identity is the only second factor, where every sign-in needs two: a thief of the password could set up the next
+ * one. One that does not work now counts, and is counted.
+ */
+function isOnlyFactorNeeded(
+  { settings }: Context,
+  { factors: { counting } }: OwnerInput,
+  key: PasskeyRecord['id'] | IdentityRecord['key'],
+): boolean {
+  return settings.secondFactor === 'required' && isOnlyFactor(counting, key)
+}
+
+/** The second factors of which one remains when a passkey or an identity is removed, for the store. undefined: none need remain. */
+export function otherFactors(
+  { settings }: Pick<Context, 'settings'>,
+  { factors: { counting } }: Pick<OwnerInput, 'factors'>,
+  removed: PasskeyRecord['id'] | IdentityRecord['key'],
+): OtherFactors | undefined {
+  const { app, passkeys } = counting
+  const identities = counting.identities.map(({ key }) => key)
+  const isFactor = passkeys.some(({ id }) => id === removed) || identities.some((key) => key === removed)
+  return isFactor && settings.secondFactor === 'required' ? { app: app !== undefined, identities } : undefined
+}
+
 /** Whether the user can sign in at a provider. */
-function hasIdentity({ settings }: Context, { providers, identities }: OwnerInput): boolean {
-  const usable = new Set(usableProviders(settings, providers).map(({ id }) => id))
+function hasIdentity({ settings }: Context, { user, providers, identities }: OwnerInput): boolean {
+  const usable = new Set(providersFor(settings, providers, user.email).map(({ id }) => id))
   return identities.some(({ providerId }) => usable.has(providerId))
 }
 

@@ -4,7 +4,7 @@ import type { EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import type { PasskeyId } from '../../protocol/sign-in/passkey.ts'
-import type { ChangingSession, EnrolmentReason } from './second-factor.ts'
+import type { ChangingSession, EnrolmentReason, OtherFactors } from './second-factor.ts'
 import type { KeptMethod } from './user.ts'
 
 /** The operations on passkeys, and the one that removes a password beside them, each as `[input, outcome]`. The rules of index.ts apply. */
@@ -35,7 +35,10 @@ export interface PasskeyOperations {
     } & CausesMail,
     outcome: 'used' | 'counter-back' | 'unknown',
   ]
-  /** Removes a passkey, and evicts all others as `changePassword` does; the operator’s removal also ends the links. `last`: no other method remains to the user, who removes it. */
+  /**
+   * Removes a passkey, and evicts all others as `changePassword` does; the operator’s removal also ends the links. `last`: no other method
+   * remains to the user, who removes it, or no second factor where one must.
+   */
   removePasskey: [
     removal: { readonly userId: UserId; readonly id: PasskeyId; readonly by: PasskeyRemover } & CausesMail,
     outcome: 'removed' | 'last' | 'unknown',
@@ -66,4 +69,10 @@ export type PasskeyReason =
 
 export type PasskeyRemover =
   | { readonly kind: 'operator' }
-  | { readonly kind: 'user'; readonly session: ChangingSession; readonly passwordCounts: boolean }
+  | {
+      readonly kind: 'user'
+      readonly session: ChangingSession
+      readonly passwordCounts: boolean
+      /** undefined: no second factor need remain. */
+      readonly factors: OtherFactors | undefined
+    }

@@ -5,7 +5,7 @@ import type { ProviderSettings } from '../../protocol/sign-in/provider.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserRecord } from '../records/user.ts'
 import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
-import type { ChangingSession } from './second-factor.ts'
+import type { ChangingSession, OtherFactors } from './second-factor.ts'
 import type { LinkUse } from './user.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
@@ -56,13 +56,15 @@ export interface ProviderOperations {
   /**
    * Removes an identity, and ends the other sessions that the user started at its provider, and the grants that came by assertions of it.
    * Consents, the other known browsers, and what was begun end, as with `changePassword`. Other grants stay.
-   * `unknown`: also if the session has ended, or does not cover the second factors of the account. `last`: the user has no other identity of an enabled provider, and no password or `passwordCounts` is false.
+   * `unknown`: also if the session has ended, or does not cover the second factors of the account. `last`: the user has no other identity of an enabled provider, and no password or `passwordCounts` is false; or no second factor remains where one must.
    */
   unlinkIdentity: [
     change: Pick<IdentityRecord, 'key' | 'userId' | 'providerId'> & {
       readonly passwordCounts: boolean
       /** Whether the user can sign in with a passkey. */
       readonly passkeysCount: boolean
+      /** As of `PasskeyRemover`. */
+      readonly factors: OtherFactors | undefined
       readonly session: ChangingSession
       readonly now: EpochMs
     } & CausesMail,

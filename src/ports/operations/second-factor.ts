@@ -3,6 +3,7 @@ import type { SecondFactorRecord } from '../records/second-factor.ts'
 import type { SessionRecord } from '../records/user.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
+import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 import type { CoveredFactors } from '../../protocol/sign-in/authentication.ts'
 
 /** The operations on authenticator apps and recovery codes, each as `[input, outcome]`. The rules of index.ts apply. */
@@ -55,6 +56,14 @@ export interface SecondFactorOperations {
 export interface ChangingSession extends Pick<SessionRecord, 'id' | 'createdAt'> {
   /** An account with a second factor that is not covered, also one that was added meanwhile, stays as it is (threats.md ACR-06). */
   readonly covers: CoveredFactors
+}
+
+/** The second factors of which one must remain when another one is removed, beside the passkeys (threats.md ACC-20). */
+export interface OtherFactors {
+  /** Whether the app counts. */
+  readonly app: boolean
+  /** The identities that count. */
+  readonly identities: readonly IdentityKey[]
 }
 
 /** What allows a user to add an app. It must still be so. */

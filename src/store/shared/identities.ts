@@ -14,7 +14,7 @@ import { endProof, evictAll, evictFromProvider } from './evictions.ts'
 import { acceptLink } from './links.ts'
 import { mailing } from './mail/mails.ts'
 import { holdIdentity } from './sessions.ts'
-import { areCovered, hasPasskeys, holdChange } from './sign-in/covered-factors.ts'
+import { areCovered, hasPasskeys, holdChange, keepsFactor } from './sign-in/covered-factors.ts'
 import { eachOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const FIND = shared('select * from identities where identity_key = :key')
@@ -108,13 +108,14 @@ const handlers = {
   },
   unlinkIdentity: {
     keys: ({ key, userId }) => [userId, key],
-    *run({ key, userId, providerId, passwordCounts, passkeysCount, session, now }) {
+    *run({ key, userId, providerId, passwordCounts, passkeysCount, factors, session, now }) {
       if (!(yield* holdChange(userId, session))) return 'unknown'
       const [user] = yield* rows(LOCK_USER, { userId })
       if (user === undefined) return 'unknown'
       const hasPassword = passwordCounts && user['password_hash'] !== null
       const hasOwn = hasPassword || (passkeysCount && (yield* hasPasskeys(userId)))
       if (!hasOwn && (yield* rows(OTHER_METHOD, { userId, key })).length === 0) return 'last'
+      if (!(yield* keepsFactor(userId, factors, key))) return 'last'
       if ((yield* rows(DELETE, { key, userId })).length === 0) return 'unknown'
       yield* evictFromProvider(userId, providerId, session)
       // After the identity is removed: `openGrant` happens before, or does not find it.

@@ -24,10 +24,11 @@ const CREATE = shared(
 const FIND_OTHER_ROLE = shared(
   'select user_id from roles where user_id = :userId and set_at is distinct from cast(:roleSince as bigint)',
 )
+const FIND_ROLE = shared('select user_id from roles where user_id = :userId')
 const LIST = shared('select * from links where user_id = :userId order by origin')
 const REMOVE = shared('delete from links where user_id = :userId')
 const FIND_LINK = shared(
-  `select origin, made_by, role_since, maker_not_before, made_with from links
+  `select mailed, made_by, role_since, maker_not_before, made_with from links
    where user_id = :userId and link_hash = :hash`,
 )
 /**
@@ -101,7 +102,7 @@ export const linkReads = {
 /**
  * Uses a link up, whichever way in its user chose: the password becomes another one or none, and everything else that could sign in, or
  * add a way to, ends (threats.md LNK-01), also another link. Passkeys stay where a sign-in with the password demands a second step, and the
- * user asked for the link (ACC-17). false: the link is no longer valid, was not since the user changed, its maker has no longer the role
+ * link was mailed (ACC-17, ACC-20). false: the link is no longer valid, was not since the user changed, its maker has no longer the role
  * with which it was made, or it may not add a factor.
  */
 export function* acceptLink(
@@ -118,7 +119,8 @@ export function* acceptLink(
   const [found] = yield* rows(FIND_LINK, use)
   if (found !== undefined && !(yield* isMakerThere(found))) return false
   const hasApp = yield* hasSecondFactor(userId)
-  const isDemanded = found?.['origin'] === 'user' && (hasApp || isSecondStepRequired)
+  const isNeeded = hasApp || isSecondStepRequired || (yield* rows(FIND_ROLE, { userId })).length > 0
+  const isDemanded = found?.['mailed'] === 1 && isNeeded
   if (addsFactor && (hasApp || (isDemanded && (yield* hasPasskeys(userId))))) return false
   const [link] = yield* rows(USE, use)
   if (link === undefined) return false

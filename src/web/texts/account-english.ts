@@ -129,6 +129,7 @@ export const accountEnglish: AccountTexts = {
   stays: {
     last: 'It stays, because you could not sign in without it.',
     required: 'It stays, because the operator requires it for your email address.',
+    factor: 'It stays, because your account needs a second step. Add another one first.',
   },
   hasPassword: 'You have a password.',
   hasNoPassword: 'You have no password.',

@@ -132,6 +132,7 @@ export const accountGerman: AccountTexts = {
   stays: {
     last: 'Bleibt, weil Sie sich sonst nicht anmelden könnten.',
     required: 'Bleibt, weil der Betreiber es für Ihre E-Mail-Adresse verlangt.',
+    factor: 'Bleibt, weil Ihr Konto einen zweiten Schritt braucht. Fügen Sie zuerst einen anderen hinzu.',
   },
   hasPassword: 'Sie haben ein Passwort.',
   hasNoPassword: 'Sie haben kein Passwort.',

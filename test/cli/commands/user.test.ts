@@ -91,7 +91,7 @@ test('a link to set a password is printed with what it does; a new address is th
   const invitation = await runHere(place, ['user', 'create-link', 'ada@acme.test'])
   assert.match(
     invitation.stdout,
-    /^http:\/\/localhost:\d+\/account\/link\?token=gln_\S{99}\n\nHand this link to ada@acme\.test: it sets the password of the account, once, until \S+ \S+ UTC\.\n$/,
+    /^http:\/\/localhost:\d+\/account\/link\?token=gln_\S{99}\n\nHand this link to ada@acme\.test: it works once, until \S+ \S+ UTC\.\nWith it the user sets a password, or adds a passkey\.\n$/,
   )
   await runHere(place, ['user', 'set-password', ...ADA])
   const reset = await runHere(place, ['user', 'create-link', 'ada@acme.test'])
@@ -102,7 +102,7 @@ test('a link to set a password is printed with what it does; a new address is th
   const { stdout: sent } = await runHere(place, send, { environment })
   assert.match(
     sent,
-    /^A mail with a link goes to ada@acme\.test\. The link works once, until \S+ \S+ UTC\.\nUsing it ends/,
+    /^A mail with a link goes to ada@acme\.test\. The link works once, until \S+ \S+ UTC\.\nWith it the user sets .*\nUsing it ends/,
   )
   const set = ['user', 'set-email', 'ada@acme.test', '--to', 'Ada@Other.test']
   assert.match((await runHere(place, set)).stdout, /^ada@acme\.test \(gus_\S+\) now signs in with ada@other\.test\.\n$/)

@@ -100,6 +100,7 @@ export function aTornUser() {
       userId,
       providerId,
       passwordCounts: false,
+      factors: undefined,
       passkeysCount: false,
       session: coversAll(kept),
       now: at(5),

@@ -49,11 +49,6 @@ export interface Signed {
   readonly passkey: PasskeyRecord
 }
 
-/** Whether users can have passkeys here: this server signs them in, and browsers make passkeys for its host. */
-export function offersPasskeys({ issuer, settings }: Pick<Context, 'issuer' | 'settings'>): boolean {
-  return settings.delegate === undefined && rpIdOf(issuer) !== undefined
-}
-
 /** What the page asks the browser for at a sign-in. `passkeys`: those that may answer; undefined: any of this server. */
 export function askToSign(
   context: Context,

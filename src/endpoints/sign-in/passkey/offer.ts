@@ -2,7 +2,8 @@ import type { Context } from '../../../ports/context.ts'
 import type { SignInOffer } from '../../../ports/pages.ts'
 import { PATHS, pageAddress } from '../../paths.ts'
 import { keyOf, type SignInTarget } from '../target.ts'
-import { askToSign, offersPasskeys, type Ceremony } from './ceremony.ts'
+import { offersPasskeys } from '../../../users/provider-routing.ts'
+import { askToSign, type Ceremony } from './ceremony.ts'
 
 /** A button of the sign-in page, which browsers without scripts do not show. Showing it stores nothing. */
 export function offerPasskey(context: Context, { target }: { readonly target: SignInTarget }): readonly SignInOffer[] {

@@ -5,7 +5,8 @@ import { refusedSignIn, signInPage } from '../page.ts'
 import { findProof, PROOF_FIELD } from '../provider/proof.ts'
 import { findSubmittedTarget, timeOf } from '../target.ts'
 import { countUnguessable } from '../throttle.ts'
-import { checkOf, offersPasskeys, verifySignature } from './ceremony.ts'
+import { offersPasskeys } from '../../../users/provider-routing.ts'
+import { checkOf, verifySignature } from './ceremony.ts'
 import { passkeySignIn } from './offer.ts'
 
 /**

@@ -1,6 +1,5 @@
 import type { Context, StoreNeeds } from '../../../ports/context.ts'
 import type { SecondStepOffer } from '../../../ports/pages.ts'
-import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import { levelOf, type Authentication, type AuthenticationLevel } from '../../../protocol/sign-in/authentication.ts'
 import { PATHS, pageAddress } from '../../paths.ts'
@@ -12,8 +11,9 @@ import {
   type Enrolment,
   type EnrolmentPlace,
 } from '../../second-factor/enrolment.ts'
-import { askToMake, askToSign, offersPasskeys, type Ceremony } from '../passkey/ceremony.ts'
-import { multiFactorIdentities } from '../../../users/provider-routing.ts'
+import { askToMake, askToSign, type Ceremony } from '../passkey/ceremony.ts'
+import { findFactorNeed, findFactors, hasFactor, type FactorNeeds } from '../../../users/factors.ts'
+import { offersPasskeys } from '../../../users/provider-routing.ts'
 import { offerProvider } from '../methods.ts'
 import { keyOf, type SignInTarget } from '../target.ts'
 
@@ -35,9 +35,6 @@ export interface WayInput {
   /** The app that the user sets up on the page. undefined: the page begins with another one. */
   readonly enrolment: Enrolment | undefined
 }
-
-type EnrolmentNeeds = Pick<Context, 'encryption' | 'providers' | 'settings'> &
-  StoreNeeds<'findSecondFactor' | 'listIdentities' | 'listPasskeys'>
 
 /** The table of ways, in the order of the page. */
 export const SECOND_STEP_WAYS: readonly SecondStepWay[] = [
@@ -89,18 +86,9 @@ async function offerStrongProvider(
   { user, target, stepUp }: WayInput,
 ): Promise<readonly SecondStepOffer[]> {
   if (stepUp !== undefined || (await findApp(context, user.id))?.kind === 'on') return []
-  const providers = await findStrongProviders(context, user)
-  return providers.map((provider) => offerProvider(context, target, provider))
-}
-
-/** The usable providers with `multi_factor` at which the user has an account. */
-async function findStrongProviders(
-  context: Pick<Context, 'providers' | 'settings'> & StoreNeeds<'listIdentities'>,
-  { id }: Pick<UserRecord, 'id'>,
-): Promise<readonly ProviderRecord[]> {
-  const [providers, identities] = await Promise.all([context.providers(), context.store.listIdentities(id)])
-  const strong = multiFactorIdentities(context.settings, providers, identities)
-  return providers.filter((provider) => strong.some(({ providerId }) => providerId === provider.id))
+  const { identities } = (await findFactors(context, user)).usable
+  const strong = (await context.providers()).filter(({ id }) => identities.some((one) => one.providerId === id))
+  return strong.map((provider) => offerProvider(context, target, provider))
 }
 
 async function offerApp(context: Context, input: WayInput): Promise<readonly SecondStepOffer[]> {
@@ -119,22 +107,17 @@ async function offerApp(context: Context, input: WayInput): Promise<readonly Sec
 }
 
 /**
- * Whether a user who has done the first step may set an app up: only if the account has no second factor that works, because a person who
- * knows the password could otherwise use a factor of their own (threats.md OTP-02).
+ * Whether a user who has done the first step may set an app up: only if the account has no second factor that counts, whether it works now
+ * or not, because a person who knows the password could otherwise use a factor of their own (threats.md OTP-02, ACC-20).
  */
-export async function mayEnrol(context: EnrolmentNeeds, user: Pick<UserRecord, 'id'>): Promise<boolean> {
-  const { id } = user
-  const [app, passkeys] = await Promise.all([findApp(context, id), context.store.listPasskeys(id)])
-  return app?.kind !== 'on' && passkeys.length === 0 && (await findStrongProviders(context, user)).length === 0
+export async function mayEnrol(context: FactorNeeds, user: Pick<UserRecord, 'id' | 'email'>): Promise<boolean> {
+  return !hasFactor((await findFactors(context, user)).counting)
 }
 
 /** Whether such a user may add a passkey: an app that a leak made void is replaced by another app, as the store has it. */
-export async function mayAddPasskey(
-  context: EnrolmentNeeds & Pick<Context, 'issuer'>,
-  user: Pick<UserRecord, 'id'>,
-): Promise<boolean> {
-  if (!offersPasskeys(context) || (await context.store.findSecondFactor(user.id)) !== undefined) return false
-  return mayEnrol(context, user)
+export async function mayAddPasskey(context: FactorNeeds, user: Pick<UserRecord, 'id' | 'email'>): Promise<boolean> {
+  const { held, counting } = await findFactors(context, user)
+  return offersPasskeys(context) && held.app === undefined && !hasFactor(counting)
 }
 
 /** An app is set up in the browser of the sign-in. */
@@ -147,14 +130,15 @@ function actionOf({ issuer }: Pick<Context, 'issuer'>, { uiLocales }: SignInTarg
 }
 
 /**
- * Whether a second step follows the first one: the account has an authenticator app, or the operator requires two factors. A passkey has
- * two factors by itself, and the operator's application and a provider with `multi_factor` have asked for them.
+ * Whether a second step follows the first one, as `findFactorNeed` says. A passkey has two factors by itself, and the operator's
+ * application and a provider with `multi_factor` have asked for them.
  */
 export async function needsSecondStep(
-  { settings, store }: Pick<Context, 'settings'> & StoreNeeds<'findSecondFactor'>,
-  { id }: Pick<UserRecord, 'id'>,
+  context: FactorNeeds & StoreNeeds<'findRole'>,
+  user: Pick<UserRecord, 'id' | 'email'>,
   { methods }: Pick<Authentication, 'methods'>,
 ): Promise<boolean> {
-  if (settings.delegate !== undefined || levelOf(methods) > 1) return false
-  return settings.secondFactor === 'required' || (await store.findSecondFactor(id)) !== undefined
+  if (context.settings.delegate !== undefined || levelOf(methods) > 1) return false
+  const need = await findFactorNeed(context, user)
+  return need === 'if-counting' ? hasFactor((await findFactors(context, user)).counting) : need === 'always'
 }

@@ -1,10 +1,18 @@
-import type { ChangingSession } from '../../../ports/operations/second-factor.ts'
+import type { ChangingSession, OtherFactors } from '../../../ports/operations/second-factor.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import type { CoveredFactors } from '../../../protocol/sign-in/authentication.ts'
+import type { PasskeyId } from '../../../protocol/sign-in/passkey.ts'
+import type { IdentityKey } from '../../../protocol/sign-in/provider-identity.ts'
 import { holdSession } from '../logout-notices.ts'
-import { rows, shared, type Steps } from '../statement.ts'
+import { eachOf, rows, shared, type Steps } from '../statement.ts'
 
 const FIND_APP = shared('select user_id from second_factors where user_id = :userId')
+const OTHER_PASSKEY = shared(
+  'select passkey_id from passkeys where user_id = :userId and passkey_id <> :removed limit 1',
+)
+/** `:among`: between spaces. */
+const IS_AMONG = `user_id = :userId and identity_key <> :removed and :among like '% ' || identity_key || ' %'`
+const OTHER_IDENTITY = shared(`select identity_key from identities where ${eachOf('identities', IS_AMONG)} limit 1`)
 const FIND_PASSKEYS = shared('select passkey_id from passkeys where user_id = :userId')
 
 /**
@@ -19,6 +27,20 @@ export function* holdChange(userId: UserId, session: ChangingSession): Steps<boo
 export function* areCovered(userId: UserId, covers: CoveredFactors): Steps<boolean> {
   if (!covers.passkey && (yield* hasPasskeys(userId))) return false
   return covers.app || !(yield* hasSecondFactor(userId))
+}
+
+/**
+ * Whether a second factor remains without the passkey or identity that the user removes. undefined: none need remain. The row of the user is
+ * locked before, so that of two removals at the same time one sees what the other has left.
+ */
+export function* keepsFactor(
+  userId: UserId,
+  factors: OtherFactors | undefined,
+  removed: PasskeyId | IdentityKey,
+): Steps<boolean> {
+  if (factors === undefined || (factors.app && (yield* hasSecondFactor(userId)))) return true
+  const values = { userId, removed, among: ` ${factors.identities.join(' ')} ` }
+  return (yield* rows(OTHER_PASSKEY, values)).length + (yield* rows(OTHER_IDENTITY, values)).length > 0
 }
 
 /** Whether the user has a passkey. */

@@ -9,7 +9,7 @@ import { acceptLink } from '../links.ts'
 import { mailing } from '../mail/mails.ts'
 import { evictByOperator, evictOthers } from '../evictions.ts'
 import { eachOf, listOf, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
-import { hasPasskeys, hasSecondFactor, holdChange } from './covered-factors.ts'
+import { hasPasskeys, hasSecondFactor, holdChange, keepsFactor } from './covered-factors.ts'
 import { holdSignIn } from './second-factors.ts'
 
 const FIND = shared('select * from passkeys where user_id = :userId and passkey_id = :id')
@@ -77,7 +77,7 @@ const handlers = {
       if (found.every((one) => one.id !== id)) return 'unknown'
       const hasPassword = by.kind === 'user' && by.passwordCounts && user['password_hash'] !== null
       const hasOther = by.kind === 'operator' || found.length > 1 || hasPassword || (yield* hasIdentity(userId))
-      if (!hasOther) return 'last'
+      if (!hasOther || (by.kind === 'user' && !(yield* keepsFactor(userId, by.factors, id)))) return 'last'
       yield* rows(REMOVE, { userId, id })
       yield* by.kind === 'user' ? evictOthers(userId, by.session) : evictByOperator(userId)
       return 'removed'

@@ -57,7 +57,14 @@ function linkBySession(store: StoreDriver, identity: IdentityRecord, session: Se
 }
 
 function unlinking(identity: IdentityRecord, session: SessionRecord) {
-  return { ...identity, passwordCounts: true, passkeysCount: false, session: coversAll(session), now: at(HOUR) }
+  return {
+    ...identity,
+    passwordCounts: true,
+    factors: undefined,
+    passkeysCount: false,
+    session: coversAll(session),
+    now: at(HOUR),
+  }
 }
 
 /** A grant by an assertion, of the provider of the identity unless another one is named. */

@@ -56,12 +56,19 @@ const CHANGES: Readonly<Record<string, Change>> = {
     return perform(store, 'linkIdentity', { identity, reason, now: at(1) })
   },
   unlinkIdentity: (store, { identity }, session) =>
-    perform(store, 'unlinkIdentity', { ...identity, passwordCounts: true, passkeysCount: true, session, now: at(1) }),
+    perform(store, 'unlinkIdentity', {
+      ...identity,
+      passwordCounts: true,
+      factors: undefined,
+      passkeysCount: true,
+      session,
+      now: at(1),
+    }),
   addPasskey: (store, { user: { id: userId } }, session) =>
     perform(store, 'addPasskey', { passkey: aPasskey({ userId }), reason: { kind: 'session', session } }),
   async removePasskey(store, { user: { id: userId } }, session) {
     const [passkey = aPasskey()] = await store.listPasskeys(userId)
-    const by = { kind: 'user', session, passwordCounts: true } as const
+    const by = { kind: 'user', session, passwordCounts: true, factors: undefined } as const
     return perform(store, 'removePasskey', { userId, id: passkey.id, by })
   },
   removePassword: (store, { user: { id: userId } }, session) =>

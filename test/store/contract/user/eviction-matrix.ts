@@ -124,7 +124,11 @@ const EVICTIONS: Readonly<Record<string, Eviction>> = {
   'removePasskey by the user': {
     left: OF_SESSION,
     evict: (store, { id, changing: session, passkey }) =>
-      perform(store, 'removePasskey', { userId: id, id: passkey, by: { kind: 'user', session, passwordCounts: true } }),
+      perform(store, 'removePasskey', {
+        userId: id,
+        id: passkey,
+        by: { kind: 'user', session, passwordCounts: true, factors: undefined },
+      }),
   },
   'removePasskey by the operator': {
     left: ['grants', 'codes'],
@@ -144,6 +148,7 @@ const EVICTIONS: Readonly<Record<string, Eviction>> = {
         ...identity,
         passwordCounts: true,
         passkeysCount: true,
+        factors: undefined,
         session,
         now: at(HOUR),
       }),

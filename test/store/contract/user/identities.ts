@@ -252,7 +252,16 @@ export const identityCases: Suite = (check) => {
     const { key, userId, providerId } = identity
     const reason = await sessionOf(first, made.user)
     const { session } = reason
-    const unlink = { key, userId, providerId, passwordCounts: false, passkeysCount: false, session, now: at(HOUR) }
+    const unlink = {
+      key,
+      userId,
+      providerId,
+      passwordCounts: false,
+      factors: undefined,
+      passkeysCount: false,
+      session,
+      now: at(HOUR),
+    }
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'last')
     assert.equal(await perform(first, 'unlinkIdentity', { ...unlink, userId: aUser().id }), 'unknown')
     assert.equal(
@@ -289,6 +298,7 @@ export const identityCases: Suite = (check) => {
     const removals = times(10, (index) => ({
       ...(index % 2 === 0 ? identity : other),
       passwordCounts: false,
+      factors: undefined,
       passkeysCount: false,
       session: reason.session,
       now: at(HOUR),

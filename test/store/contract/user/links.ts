@@ -4,8 +4,19 @@ import type { PasswordLinkUse } from '../../../../src/ports/operations/user.ts'
 import type { LinkRecord } from '../../../../src/ports/records/user.ts'
 import { anIdentity, aProvider } from '../../../support/provider/provider-records.ts'
 import { aMail, aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
+import { aRole } from './roles.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
-import { aHash, aLink, aSession, aSessionStart, aUser, aUserOfProvider, at, HOUR } from '../../../support/records.ts'
+import {
+  aHash,
+  aLink,
+  aSession,
+  aSessionStart,
+  aUser,
+  aUserOfProvider,
+  at,
+  HOUR,
+  NOW,
+} from '../../../support/records.ts'
 
 export const linkCases: Suite = (check) => {
   check(
@@ -137,13 +148,15 @@ export const linkCases: Suite = (check) => {
     assert.equal(await perform(first, 'useLink', useOf(link)), 'used')
   })
 
-  for (const origin of ['user', 'operator'] as const)
+  for (const isMailed of [true, false])
     check(
-      `ACC-17: a link of the ${origin} leaves the second factors of the account, and adds none, as the table says`,
+      `ACC-17, ACC-20: a link that is ${isMailed ? 'mailed' : 'handed over'} leaves the second factors of the account, and adds none, as the table says`,
       async ({ first, second }) => {
-        for (const [factors, isSecondStepRequired, expected] of FACTORS) {
-          const { keepsPasskeys, addsFactor } = expected[origin]
-          const what = `${factors.join(' and ')}, ${isSecondStepRequired ? 'required' : 'optional'}`
+        for (const [factors, rule, whenMailed] of FACTORS) {
+          const isSecondStepRequired = rule === 'required'
+          const handedOver = { ...REPLACES, addsFactor: !factors.includes('app') }
+          const { keepsPasskeys, addsFactor } = isMailed ? whenMailed : handedOver
+          const what = `${factors.join(' and ')}, ${rule}`
           const provider = aProvider()
           await perform(first, 'createProvider', provider)
           for (const way of ['a password', 'a passkey', 'a multi-factor provider', 'a provider'] as const) {
@@ -158,8 +171,9 @@ export const linkCases: Suite = (check) => {
             const factor = aSecondFactor({ userId })
             if (factors.includes('app'))
               await perform(second, 'enableTotp', { factor, recoveryDigests: [], replaces: undefined, reason: own })
-            const link = aLink({ userId, origin })
-            await perform(first, 'createLink', link)
+            if (rule === 'a role') await perform(first, 'setRole', aRole(user))
+            const link = aLink({ userId, isMailed })
+            await perform(first, 'createLink', { ...link, roleSince: rule === 'a role' ? NOW : undefined })
             const use = { ...useOf(link), isSecondStepRequired }
             const { hash, keep, now } = use
             const reason = {
@@ -195,19 +209,21 @@ export const linkCases: Suite = (check) => {
 
 const REPLACES = { keepsPasskeys: false, addsFactor: true }
 const KEEPS = { keepsPasskeys: true, addsFactor: false }
-/** What a link does to an account, by its second factors and by whether every sign-in needs two. */
+/** What a link that is mailed does to an account, by its second factors and by what asks for them. */
 const FACTORS: readonly (readonly [
   factors: readonly ('app' | 'passkey')[],
-  isSecondStepRequired: boolean,
-  expected: Readonly<Record<LinkRecord['origin'], typeof KEEPS>>,
+  rule: 'optional' | 'required' | 'a role',
+  whenMailed: typeof KEEPS,
 ])[] = [
-  [[], false, { user: REPLACES, operator: REPLACES }],
-  [[], true, { user: REPLACES, operator: REPLACES }],
-  [['passkey'], false, { user: REPLACES, operator: REPLACES }],
-  [['passkey'], true, { user: KEEPS, operator: REPLACES }],
-  [['app'], false, { user: KEEPS, operator: { ...REPLACES, addsFactor: false } }],
-  [['app', 'passkey'], false, { user: KEEPS, operator: { ...REPLACES, addsFactor: false } }],
-  [['app', 'passkey'], true, { user: KEEPS, operator: { ...REPLACES, addsFactor: false } }],
+  [[], 'optional', REPLACES],
+  [[], 'required', REPLACES],
+  [[], 'a role', REPLACES],
+  [['passkey'], 'optional', REPLACES],
+  [['passkey'], 'required', KEEPS],
+  [['passkey'], 'a role', KEEPS],
+  [['app'], 'optional', KEEPS],
+  [['app', 'passkey'], 'optional', KEEPS],
+  [['app', 'passkey'], 'required', KEEPS],
 ]
 
 function useOf({ userId, hash }: LinkRecord, differing: Partial<PasswordLinkUse> = {}): PasswordLinkUse {

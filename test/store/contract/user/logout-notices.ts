@@ -272,6 +272,7 @@ const ENDS: readonly (readonly [claim: string, end: End])[] = [
         await perform(store, 'unlinkIdentity', {
           ...identity,
           passwordCounts: true,
+          factors: undefined,
           passkeysCount: false,
           session,
           now: at(9),

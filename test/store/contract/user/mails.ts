@@ -115,7 +115,8 @@ const MAILING: Mailing = {
     const [link] = await MAILING.linkIdentity(store, person)
     await perform(store, 'linkIdentity', link)
     const { key, userId, providerId } = link.identity
-    const unlinking = { key, userId, providerId, passkeysCount: false, session: coversAll(person.session), now: at(5) }
+    const counts = { passkeysCount: false, factors: undefined }
+    const unlinking = { key, userId, providerId, ...counts, session: coversAll(person.session), now: at(5) }
     return [
       { ...unlinking, passwordCounts: true },
       { ...unlinking, passwordCounts: false },

@@ -49,7 +49,12 @@ function using({ userId, id, isBackupEligible }: PasskeyRecord, counter: number)
 
 /** Removes a passkey for its user, who has no password that counts. */
 function removing({ session }: Person, { userId, id }: PasskeyRecord): Input<'removePasskey'> {
-  return { userId, id, by: { kind: 'user', session: coversAll(session), passwordCounts: false }, mails: [] }
+  return {
+    userId,
+    id,
+    by: { kind: 'user', session: coversAll(session), passwordCounts: false, factors: undefined },
+    mails: [],
+  }
 }
 
 async function linkTo(store: StoreDriver, { id: userId }: UserRecord) {
@@ -271,14 +276,17 @@ export const passkeyCases: Suite = (check) => {
     await startSessions(first, aSessionStart({ session: other }))
     const removal = removing(owner, passkey)
     assert.equal(await perform(first, 'removePasskey', removal), 'last')
-    const gone = { ...removal, by: { kind: 'user', session: coversAll(aSession()), passwordCounts: true } } as const
+    const gone = {
+      ...removal,
+      by: { kind: 'user', session: coversAll(aSession()), passwordCounts: true, factors: undefined },
+    } as const
     assert.equal(await perform(first, 'removePasskey', gone), 'unknown')
     const unknown = { ...removal, id: aPasskey().id }
     assert.equal(await perform(first, 'removePasskey', unknown), 'unknown')
     assert.deepEqual(await second.listPasskeys(user.id), [passkey])
     const withPassword = {
       ...removal,
-      by: { kind: 'user', session: coversAll(session), passwordCounts: true },
+      by: { kind: 'user', session: coversAll(session), passwordCounts: true, factors: undefined },
     } as const
     assert.deepEqual(await performAll(first, 'removePasskey', [withPassword, withPassword]), ['removed', 'unknown'])
     assert.deepEqual(await second.listPasskeys(user.id), [])
@@ -306,7 +314,7 @@ export const passkeyCases: Suite = (check) => {
       } = person
       const passkeys = times(count, () => adding(person))
       await performAll(first, 'addPasskey', passkeys)
-      const by = { kind: 'user', session: coversAll(session), passwordCounts } as const
+      const by = { kind: 'user', session: coversAll(session), passwordCounts, factors: undefined } as const
       const [removed, password] = await Promise.all([
         race(
           stores,
@@ -340,7 +348,7 @@ export const passkeyCases: Suite = (check) => {
         reason: { kind: 'session', session: coversAll(session) },
         now: at(1),
       })
-      const unlink = { ...identity, passwordCounts: false, session: coversAll(session), now: at(2) }
+      const unlink = { ...identity, passwordCounts: false, factors: undefined, session: coversAll(session), now: at(2) }
       assert.equal(await perform(first, 'unlinkIdentity', { ...unlink, passkeysCount: false }), 'last')
       assert.equal(await perform(first, 'unlinkIdentity', { ...unlink, passkeysCount: true }), 'unlinked')
       const gone = { userId, session: coversAll(aSession({ userId })), passkeysCount: true }

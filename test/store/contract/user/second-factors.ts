@@ -8,6 +8,7 @@ import type { StoreDriver } from '../../../../src/ports/store.ts'
 import { after } from '../../../../src/base/brand.ts'
 import { GUESS_LIMIT } from '../../../../src/protocol/sign-in/totp.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
+import { anIdentity, aProvider } from '../../../support/provider/provider-records.ts'
 import { aHash, aSession, aSessionStart, aUser, at } from '../../../support/records.ts'
 import { aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
 import { aReplacement, place } from '../server/master-key.ts'
@@ -308,6 +309,30 @@ export const secondFactorCases: Suite = (check) => {
       assert.deepEqual(await first.findSecondFactor(user.id), factor)
       const session = aSession({ userId: user.id, createdAt: at(6) })
       assert.deepEqual(await perform(first, 'startSession', aSessionStart({ session })), { kind: 'user-changed' })
+    },
+  )
+
+  check(
+    'ACC-20: where one second factor must remain, one does, whatever is removed at once, and an app only if it counts',
+    async ({ first, second }) => {
+      const provider = aProvider()
+      await perform(first, 'createProvider', provider)
+      for (const app of ['none', 'void', 'counts'] as const) {
+        const { user, session } = app === 'none' ? await aPerson(first) : await aUserOfApp(first)
+        const { id: userId } = user
+        const reason = { kind: 'session', session: coversAll(session) } as const
+        const passkey = aPasskey({ userId })
+        const identity = anIdentity({ userId, providerId: provider.id })
+        await perform(first, 'addPasskey', { passkey, reason })
+        await perform(first, 'linkIdentity', { identity, reason, now: at(1) })
+        const factors = { app: app === 'counts', identities: [identity.key] }
+        const by = { kind: 'user', session: coversAll(session), passwordCounts: true, factors } as const
+        const outcomes = await Promise.all([
+          perform(first, 'removePasskey', { userId, id: passkey.id, by }),
+          perform(second, 'unlinkIdentity', { ...identity, ...by, passkeysCount: true, now: at(2) }),
+        ])
+        assert.equal(outcomes.filter((one) => one === 'last').length, app === 'counts' ? 0 : 1, app)
+      }
     },
   )
 }

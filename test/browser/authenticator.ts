@@ -13,16 +13,22 @@ export const NO_AUTOFILL = 'PublicKeyCredential.isConditionalMediationAvailable 
 export async function plugIn(
   tab: Tab,
   {
+    transport = 'internal',
     isUserVerified = true,
     passkeys = [],
-  }: { readonly isUserVerified?: boolean; readonly passkeys?: readonly KeptPasskey[] },
+  }: {
+    /** A browser has one internal authenticator. */
+    readonly transport?: 'internal' | 'usb'
+    readonly isUserVerified?: boolean
+    readonly passkeys?: readonly KeptPasskey[]
+  },
 ): Promise<() => Promise<readonly KeptPasskey[]>> {
   const session = await tab.context().newCDPSession(tab)
   await session.send('WebAuthn.enable')
   const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
     options: {
       protocol: 'ctap2',
-      transport: 'internal',
+      transport,
       hasResidentKey: true,
       hasUserVerification: true,
       isUserVerified,

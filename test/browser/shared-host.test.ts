@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import type { Page as Tab } from 'playwright-core'
 import { freePort } from '../../tools/process/free-ports.ts'
 import { createAda } from '../support/accounts.ts'
 import { WHOLE_FILE } from '../support/authorize-answers.ts'
@@ -19,7 +21,7 @@ const browser = await sharedBrowser()
 
 type Listening = Pick<TestServer, 'origin'>
 
-/** Opens a tab whose authenticator has these passkeys. `ids` answers which ones it has. */
+/** Opens a tab whose authenticator has these passkeys */
 async function openWith(
   t: Pick<TestContext, 'after'>,
   issuers: readonly Listening[],
@@ -32,8 +34,14 @@ async function openWith(
     {},
   )
   await tab.addInitScript(NO_AUTOFILL)
-  const list = await plugIn(tab, { passkeys })
-  return { tab, complaints, list, ids: async () => (await list()).map(({ credentialId }) => credentialId) }
+  return { tab, complaints, list: await plugIn(tab, { passkeys }) }
+}
+
+/** The passkeys that an authenticator has after all that the page asked for: the browser carries out one request after the other. */
+async function idsIn(tab: Tab, list: () => Promise<readonly KeptPasskey[]>): Promise<readonly string[]> {
+  await tab.waitForLoadState()
+  await tab.evaluate(`PublicKeyCredential.signalUnknownCredential({ rpId: 'localhost', credentialId: 'AAAA' })`)
+  return (await list()).map(({ credentialId }) => credentialId)
 }
 
 /** Ada adds a passkey at a server. Returns it as her authenticator has it. */
@@ -49,16 +57,22 @@ async function addPasskey(t: Pick<TestContext, 'after'>, server: Listening): Pro
   return passkey ?? assert.fail()
 }
 
-/** Ada signs in by the passkey, looks at her sign-in methods, and removes the passkey. Returns what her authenticator then has. */
-async function removePasskey(t: TestContext, server: Listening, passkey: KeptPasskey): Promise<readonly string[]> {
-  const { tab, complaints, ids } = await openWith(t, [server], [passkey])
+/**
+ * Ada signs in by the passkey, looks at her sign-in methods, and removes the passkey. Returns what her authenticator then has, and another
+ * one with a newer passkey, which the store does not know.
+ */
+async function removePasskey(t: TestContext, server: Listening, passkey: KeptPasskey, newer: KeptPasskey) {
+  const { tab, complaints, list } = await openWith(t, [server], [passkey])
   await tab.goto(`${server.origin}/account/security`)
   await press(tab, 'Sign in with a passkey')
+  await tab.getByRole('heading', { name: 'Passkeys' }).waitFor()
+  const listNewer = await plugIn(tab, { transport: 'usb', passkeys: [newer] })
+  await tab.reload()
   await tab.getByRole('link', { name: /^Remove .* on / }).click()
   await press(tab, 'Remove')
   await tab.getByText('The passkey is removed.').waitFor()
   assert.deepEqual(complaints, [])
-  return ids()
+  return [...(await idsIn(tab, list)), ...(await idsIn(tab, listNewer))]
 }
 
 /** Two issuers of one host, each with Ada's account. */
@@ -87,14 +101,14 @@ for (const [differing, open] of Object.entries(TWO))
     await createAda(here)
     await createAda(there)
     const passkey = await addPasskey(t, there)
-    const { tab, complaints, ids } = await openWith(t, [here, there], [passkey])
+    const { tab, complaints, list } = await openWith(t, [here, there], [passkey])
     await tab.goto(`${here.origin}/account/security`)
     await press(tab, 'Sign in with a passkey')
     await tab.getByText('This passkey belongs to no account here.').waitFor()
     await tab.goto(`${here.origin}/account/security`)
     await signIn(tab)
     await tab.getByRole('heading', { name: 'Passkeys' }).waitFor()
-    assert.deepEqual(await ids(), [passkey.credentialId])
+    assert.deepEqual(await idsIn(tab, list), [passkey.credentialId])
     await tab.goto(`${there.origin}/account/security`)
     await press(tab, 'Sign in with a passkey')
     await tab.getByRole('heading', { name: 'Passkeys' }).waitFor()
@@ -148,7 +162,9 @@ for (const [name, [isOwn, change]] of Object.entries(HISTORIES))
     const folder = temporaryFolder(t)
     cpSync(original.folder, folder, { recursive: true })
     const server = await openTestServer(t, { listen: true, ...(await change(folder)) })
-    assert.deepEqual(await removePasskey(t, server, known), isOwn ? [] : [known.credentialId])
+    const newer = { ...known, credentialId: randomBytes(32).toString('base64') }
+    const kept = await removePasskey(t, server, known, newer)
+    assert.deepEqual(kept, isOwn ? [newer.credentialId] : [known.credentialId, newer.credentialId])
   })
 
 async function runAt(folder: string, words: readonly string[]): Promise<void> {

@@ -72,6 +72,7 @@ const WAYS: Readonly<Record<string, Way>> = {
 }
 
 let copies = 0
+const isOriginal = ({ context }: TestServer): boolean => context.isOriginalStore()
 
 /** What an earlier store revives. */
 const CHANGES: Readonly<Record<string, (server: TestServer, issued: IssuedCredentials) => Promise<unknown>>> = {
@@ -157,6 +158,7 @@ test('BAK-07: a node that notices that rows went back marks the store for all ot
   // Without a disk, this node remembers only while it runs, and less than the copy has.
   const open = () => openTestServer(t, { folder: temporaryFolder(t), env: { ...environment, GRANTOR_STATE_FILE: '' } })
   const second = await open()
+  assert.deepEqual([place.server, second].map(isOriginal), [true, false], 'PK-11: the one that began the store')
   const putBack = await place.copy()
   const ofBefore = readFileSync(place.stateFile)
   await place.server.context.store.recordEvent({ event: 'server.backed-up' })
@@ -198,7 +200,7 @@ test('BAK-07: restarts, a copied folder, another store, a lost memory and swept 
   for (const round of [1, 2]) {
     await place.server.context.store.recordEvent({ event: 'server.backed-up' })
     await place.restart(undefined)
-    assert.equal((await ready(place.server)).statusCode, 200, `restart ${round}`)
+    assert.deepEqual([(await ready(place.server)).statusCode, isOriginal(place.server)], [200, true], `${round}`)
   }
   await place.server.close()
   const copied = join(temporaryFolder(t), 'copy')
@@ -222,11 +224,11 @@ test('BAK-07: restarts, a copied folder, another store, a lost memory and swept 
   assert.equal((await ready(other)).statusCode, 200, 'another store')
   await other.close()
   // The newest link is older than everything that is kept.
-  const memory = { eras: ['x'], link: undefined, isUnconfirmed: false }
+  const memory = { eras: ['x'], link: undefined, isUnconfirmed: false, begunAs: 'http://localhost:3000' }
   for (const text of ['', 'not JSON', JSON.stringify(memory)]) {
     writeFileSync(place.stateFile, text)
     await place.restart(undefined)
-    assert.equal((await ready(place.server)).statusCode, 200, text)
+    assert.deepEqual([(await ready(place.server)).statusCode, isOriginal(place.server)], [200, false], text)
     await place.server.close()
   }
 })
@@ -257,7 +259,7 @@ test('BAK-07: nothing is noticed after grantor restore, and after a store has mo
   const imported = await runHere({ environment: next } as unknown as Place, ['import', 'grantor', moved])
   assert.equal(imported.code, 0, imported.stderr)
   await place.restart(async () => next)
-  assert.equal((await ready(place.server)).statusCode, 200)
+  assert.deepEqual([(await ready(place.server)).statusCode, isOriginal(place.server)], [200, false])
   assert.match((await place.run(['doctor'])).stdout, /ok +history/)
 })
 

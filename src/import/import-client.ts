@@ -102,13 +102,13 @@ function readSlowSecret(text: string | undefined): SecretHash | undefined {
 /** A URI that the server cannot have, or that no grant type of the client needs, is left out, and the others are kept (threats.md REG-05). */
 async function takeUris(context: TaskContext, given: Partial<ImportedClient>) {
   const policy = registrationPolicy(context, await context.store.listApis(), ORIGIN)
-  const hasBrowser = given.grant_types === undefined || needCode(given.grant_types)
+  const needsUris = given.grant_types === undefined || needCode(given.grant_types)
   const refused: string[] = []
   const take = (uris: readonly string[] | undefined): readonly string[] | undefined =>
     uris === undefined
       ? undefined
       : [...new Set(uris)].filter((uri) => {
-          const isUsable = hasBrowser && checkRedirectUri(uri, policy).kind === 'usable'
+          const isUsable = needsUris && checkRedirectUri(uri, policy).kind === 'usable'
           if (!isUsable) refused.push(uri)
           return isUsable
         })

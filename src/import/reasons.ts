@@ -27,7 +27,7 @@ export const IMPORT_REASONS = {
   identity_dropped:
     'An identity was not taken: no `--provider` names its provider, its subject is malformed, or the provider gives each client another one.',
   not_openid: 'Skipped: the client speaks SAML or another protocol.',
-  bearer_only: 'Skipped: the client only receives tokens, as an [API](apis.md) does.',
+  bearer_only: 'Skipped: the client only receives tokens, as an API does here.',
   part_of_system: 'Skipped: the record belongs to the other server itself, or to a client.',
   user_elsewhere: 'Skipped: the account is in a directory such as LDAP.',
   needs_link: 'The user has no way to sign in. Hand over a link: `grantor user create-link`.',

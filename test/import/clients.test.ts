@@ -24,6 +24,10 @@ const unsupported = (name: string) => `refused record_malformed: token_endpoint_
 const unknown = (name: string) => `refused record_malformed: ${name} (unknown)`
 const KEYLESS = 'refused client_not_possible: private_key_jwt needs jwks or jwks_uri.'
 const MALFORMED = 'refused record_malformed: token_endpoint_auth_method'
+/** Methods of RFC 8705 and OpenID Connect Core 1.0 §9, and one that has no specification. */
+const OTHER_METHODS = ['tls_client_auth', 'self_signed_tls_client_auth', 'client_secret_jwt', 'acme'].map(
+  (one): Row => [one, { token_endpoint_auth_method: one }, unsupported(one)],
+)
 const attributes = (given: object) => ({ attributes: given })
 const KEYS = { clientAuthenticatorType: 'client-jwt' }
 
@@ -155,11 +159,7 @@ const CASES: readonly Case[] = [
         { token_endpoint_auth_method: one },
         'created',
       ]),
-      ...['tls_client_auth', 'self_signed_tls_client_auth', 'client_secret_jwt', 'acme'].map((one): Row => [
-        one,
-        { token_endpoint_auth_method: one },
-        unsupported(one),
-      ]),
+      ...OTHER_METHODS,
       ...['private_key_jwt'].map((one): Row => [
         one,
         {
@@ -210,11 +210,7 @@ const CASES: readonly Case[] = [
         { token_endpoint_auth_method: one },
         'created',
       ]),
-      ...['tls_client_auth', 'self_signed_tls_client_auth', 'client_secret_jwt', 'acme'].map((one): Row => [
-        one,
-        { token_endpoint_auth_method: one },
-        unsupported(one),
-      ]),
+      ...OTHER_METHODS,
       ['a method that is a number', { token_endpoint_auth_method: 7 }, MALFORMED],
       ['keys', { token_endpoint_auth_method: 'private_key_jwt', jwks: JWKS }, 'created'],
       ['no keys', { token_endpoint_auth_method: 'private_key_jwt', jwks: {} }, KEYLESS],
@@ -245,11 +241,7 @@ const CASES: readonly Case[] = [
     }),
     rows: [
       ['the default', {}, 'created'],
-      ...['tls_client_auth', 'self_signed_tls_client_auth', 'client_secret_jwt', 'acme'].map((one): Row => [
-        one,
-        { token_endpoint_auth_method: one },
-        unsupported(one),
-      ]),
+      ...OTHER_METHODS,
       ['a member that there is not', { client_secret_expires_at: 1_799_999_999 }, unknown('client_secret_expires_at')],
       ['a placeholder', { client_secret: '<put-the-secret-here>' }, 'refused secret_absent'],
       [
@@ -319,6 +311,7 @@ test('what is not taken on purpose is skipped with its reason, and what is no li
     organizations: [
       { id: 'off', name: 'Off', enabled: false },
       { id: 'on', name: 'On', enabled: true },
+      'no organization',
     ],
     users: [
       { ...user, id: 'machine', serviceAccountClientId: 'job' },
@@ -334,6 +327,7 @@ test('what is not taken on purpose is skipped with its reason, and what is no li
     [
       ['off', 'created', null],
       ['on', 'created', null],
+      [null, 'refused', 'line_malformed'],
       ['machine', 'skipped', 'part_of_system'],
       [null, 'refused', 'line_malformed'],
       ['skip', 'refused', 'record_malformed'],
@@ -342,7 +336,7 @@ test('what is not taken on purpose is skipped with its reason, and what is no li
     ],
   )
   assert.deepEqual(counts.kinds, {
-    organization: { created: 2 },
+    organization: { created: 2, refused: 1 },
     user: { skipped: 2, refused: 2 },
     client: { refused: 1 },
   })

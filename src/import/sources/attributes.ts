@@ -46,8 +46,8 @@ export function mayApply(value: unknown): boolean {
 }
 
 interface FactorReading {
-  /** Whether a credential is none of the second factors. */
-  readonly isOther: (credential: JsonObject) => boolean
+  /** Whether a credential is not a second factor. */
+  readonly isNoFactor: (credential: JsonObject) => boolean
   /** Whether it only replaces an authenticator app. */
   readonly isReplacement: (credential: JsonObject) => boolean
   /** The secret of an authenticator app that can be moved. */
@@ -58,9 +58,9 @@ interface FactorReading {
  * The members of a user that tell of second factors: one app is moved, and every other credential is a lost factor, whatever it is called.
  * So is what cannot be read.
  */
-export function readFactors(list: unknown, { isOther, isReplacement, appOf }: FactorReading) {
+export function readFactors(list: unknown, { isNoFactor, isReplacement, appOf }: FactorReading) {
   const given: readonly unknown[] = Array.isArray(list) ? list : list === undefined || list === null ? [] : [list]
-  const factors = given.filter((one) => !isObject(one) || !isOther(one))
+  const factors = given.filter((one) => !isObject(one) || !isNoFactor(one))
   const secrets = factors.map((one) => (isObject(one) ? appOf(one) : undefined))
   const moved = secrets.findIndex((secret) => secret !== undefined)
   const lost = factors.filter(

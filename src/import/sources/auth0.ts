@@ -143,6 +143,6 @@ function methodOf(client: JsonObject): unknown {
     const names = isObject(others) ? Object.keys(others) : []
     return names.length === 1 && names[0] === 'private_key_jwt' ? names[0] : `other:${names.join(':')}`
   }
-  // The apps of these types may be public or confidential.
+  // An app of another type may be public.
   return method ?? (['regular_web', 'non_interactive'].includes(String(type)) ? 'client_secret_post' : null)
 }

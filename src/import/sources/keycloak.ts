@@ -70,10 +70,9 @@ export const KEYCLOAK: Source = {
     for (const path of filesOf(main)) {
       const realm = readDocument(path)
       if (!isObject(realm)) throw new Error(`${path} is not the export of a realm.`)
-      const listed = [...recordsIn(path, 'organizations', realm['organizations'] ?? [])]
-      const organizations = objectsOf(listed.map(({ value }) => value))
-      if (organizations.length > 0) members = membersOf(organizations)
-      for (const one of organizations) yield organizationOf((line += 1), one)
+      const organizations = [...recordsIn(path, 'organizations', realm['organizations'] ?? [])]
+      if (organizations.length > 0) members = membersOf(objectsOf(realm['organizations']))
+      for (const { value } of organizations) yield organizationOf((line += 1), value)
       for (const { value } of recordsIn(path, 'users', realm['users'] ?? [])) yield userOf((line += 1), value, members)
       // Accounts of which the realm has only what their directory does not.
       for (const { value } of recordsIn(path, 'federatedUsers', realm['federatedUsers'] ?? []))
@@ -114,7 +113,9 @@ function membersOf(organizations: readonly JsonObject[]): ReadonlyMap<string, re
   return ids
 }
 
-function organizationOf(line: number, { id, name, enabled }: JsonObject): SourceRecord {
+function organizationOf(line: number, organization: JsonObject | undefined): SourceRecord {
+  if (!isAcceptable(organization)) return sourceRecord('organization', line, organization?.['id'], {})
+  const { id, name, enabled } = organization
   return sourceRecord('organization', line, id, {
     value: { type: 'organization', id, name, disabled: !isGranted(enabled ?? true) },
   })
@@ -128,7 +129,7 @@ function userOf(
   if (!isAcceptable(user)) return sourceRecord('user', line, user?.['id'], {})
   const { id, username, firstName, lastName } = user
   // The account of a client that acts for itself: the client has it.
-  if (user['serviceAccountClientId'] !== undefined) return sourceRecord('user', line, id, { skipped: 'part_of_system' })
+  if (mayApply(user['serviceAccountClientId'])) return sourceRecord('user', line, id, { skipped: 'part_of_system' })
   const names = [firstName, lastName].map(textOf).filter((one) => one !== undefined && one !== '')
   const taken = takeAttributes(names.join(' '), {
     ...attributesOf(user['attributes']),
@@ -157,7 +158,7 @@ function userOf(
       // As Keycloak reads its own exports, also if the member is absent.
       disabled: !isGranted(user['enabled']),
       ...readFactors(user['credentials'], {
-        isOther: ({ type }) => PASSWORDS.has(type),
+        isNoFactor: ({ type }) => PASSWORDS.has(type),
         // Users make new ones here.
         isReplacement: ({ type }) => type === 'recovery-authn-codes',
         appOf,

@@ -57,7 +57,7 @@ function userOf({ line, value: user }: RecordLine): SourceRecord {
       disabled: !isOver(user['banned_until']) || mayApply(user['deleted_at']),
       ...readFactors(user['mfa_factors'], {
         // The user has not finished setting it up.
-        isOther: ({ status }) => status === 'unverified',
+        isNoFactor: ({ status }) => status === 'unverified',
         isReplacement: () => false,
         appOf,
       }),

@@ -119,7 +119,7 @@ function linesOf(all: ImportCounts, isDryRun: boolean): readonly string[] {
     ...(isDryRun ? dryRunLines(lostFactors) : []),
     ...(outcomes.length === 0 ? ['The file has no records.'] : outcomes),
     ...(named.length === 0 ? [] : ['', ...named]),
-    ...(names.length === 0 ? [] : ['', `Not taken of them: ${names.join(', ')}`]),
+    ...(names.length === 0 ? [] : ['', `Not taken: ${names.join(', ')}`]),
     ...(namedIds === 0
       ? []
       : [

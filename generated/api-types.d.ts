@@ -592,9 +592,20 @@ export interface GrantorTasks {
     /** The same in seconds from this answer. */
     readonly jwt_accepted_for_seconds: number
   }>
-  /** List the providers at which users sign in. */
-  readonly 'provider.list': (input?: {}) => Promise<{
+  /** List the providers at which users sign in, by their ids. */
+  readonly 'provider.list': (input?: {
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+    /** Only providers with this text in the name, the id, the issuer or a domain, in any case. */
+    readonly name?: string
+    /** Only providers of this organization. */
+    readonly organization_id?: string
+  }) => Promise<{
     readonly providers: readonly Provider[]
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
   }>
   /** Show everything about a provider except the secret. */
   readonly 'provider.show': (input: {
@@ -625,6 +636,8 @@ export interface GrantorTasks {
     readonly domains?: readonly string[]
     /** required: accounts with an address of the domains sign in at this provider only. */
     readonly routing?: 'offered' | 'required'
+    /** Whether each visitor of the sign-in page sees a button of the provider: auto, only if it has neither domains nor an organization; shown, always; hidden, never. */
+    readonly listing?: 'auto' | 'shown' | 'hidden'
     /** Which persons get an account at their first sign-in: off, none; domains, those with a proved address of the domains; anybody, all. */
     readonly sign_up?: 'off' | 'domains' | 'anybody'
     /** How a person is connected to an account with the same proved address: ask, after a sign-in to the account; verified-email, at once, if the address is of the domains and verified in the account. */
@@ -662,6 +675,8 @@ export interface GrantorTasks {
     readonly domains?: readonly string[]
     /** required: accounts with an address of the domains sign in at this provider only. */
     readonly routing?: 'offered' | 'required'
+    /** Whether each visitor of the sign-in page sees a button of the provider: auto, only if it has neither domains nor an organization; shown, always; hidden, never. */
+    readonly listing?: 'auto' | 'shown' | 'hidden'
     /** Which persons get an account at their first sign-in: off, none; domains, those with a proved address of the domains; anybody, all. */
     readonly sign_up?: 'off' | 'domains' | 'anybody'
     /** How a person is connected to an account with the same proved address: ask, after a sign-in to the account; verified-email, at once, if the address is of the domains and verified in the account. */
@@ -1954,6 +1969,8 @@ export interface Provider {
   readonly domains: readonly string[]
   /** required: accounts with an address of the domains sign in at this provider only. */
   readonly routing: 'offered' | 'required'
+  /** Whether each visitor of the sign-in page sees a button of the provider: auto, only if it has neither domains nor an organization; shown, always; hidden, never. */
+  readonly listing: 'auto' | 'shown' | 'hidden'
   /** Which persons get an account at their first sign-in: off, none; domains, those with a proved address of the domains; anybody, all. */
   readonly sign_up: 'off' | 'domains' | 'anybody'
   /** How a person is connected to an account with the same proved address: ask, after a sign-in to the account; verified-email, at once, if the address is of the domains and verified in the account. */
@@ -1970,6 +1987,8 @@ export interface Provider {
   readonly assertion_clients: readonly string[]
   /** The APIs for which the clients get tokens by identity assertions of the provider. */
   readonly assertion_apis: readonly string[]
+  /** Whether each visitor of the sign-in page sees a button of the provider, as `listing` says. Without passwords, `auto` also shows the only provider. */
+  readonly listed: boolean
   /** Whether users can sign in at the provider: it is enabled, and no application of yours signs users in. */
   readonly usable: boolean
   readonly created_at: string

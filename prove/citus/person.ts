@@ -313,6 +313,7 @@ export async function createProvider(store: StoreDriver): Promise<void> {
     encryptedSecret: aHash(),
     createdAt: now(),
     disabledAt: undefined,
+    limit: 1,
   })
 }
 

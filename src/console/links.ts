@@ -14,7 +14,11 @@ export function linkTo(
 export type NamedList = 'clients' | 'users' | 'organizations' | 'apis'
 
 /** Where a list with one filter is, or what is found in all lists that find a name. */
-export function listAddress(list: NamedList | 'found' | 'grants' | 'audit', filter: string, text: string): string {
+export function listAddress(
+  list: NamedList | 'found' | 'grants' | 'audit' | 'providers',
+  filter: string,
+  text: string,
+): string {
   return `/console/${list}?${new URLSearchParams({ [filter]: text }).toString()}`
 }
 

@@ -63,7 +63,8 @@ export function searchAddress(text: string, section: string | undefined, organiz
   if (parseGrantId(sought) !== undefined) return linkTo('grants', sought)
   if (sought.includes('@')) return listAddress('users', 'email_prefix', sought)
   if (section === 'users') return listAddress('users', userFilter(sought), sought)
-  if (section === 'organizations' || section === 'apis') return listAddress(section, 'name', sought)
+  if (section === 'organizations' || section === 'apis' || section === 'providers')
+    return listAddress(section, 'name', sought)
   if (/^(localhost|[^ ]*[.:][^ ]*)$/.test(sought)) return listAddress('clients', 'host', sought)
   return listAddress(section === 'clients' ? section : 'found', 'name', sought)
 }

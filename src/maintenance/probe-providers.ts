@@ -8,6 +8,9 @@ import { openProviderSignIn } from '../server/outbound.ts'
 import { inspectSecret } from './inspect-store.ts'
 import type { Platform } from '../server/platform.ts'
 
+/** Providers that are asked at the same time: as many as one host gets requests, so that none waits and seems to be away. */
+const AT_ONCE = 16
+
 /** Asks each usable provider as the server does, for `grantor doctor`. None without the key that encrypts their secrets. */
 export async function probeProviders(
   config: Config,
@@ -18,11 +21,14 @@ export async function probeProviders(
   const { secrets } = inspectSecret(config, database.kind === 'opened' ? database.masterKey : undefined)
   if (secrets === undefined) return []
   const upstream = openProviderSignIn(secrets, context, () => undefined)
-  return Promise.all(
-    usable.map(async (provider) => ({
-      id: provider.id,
-      settings: provider.settings,
-      findings: await upstream.probe(provider, providerRedirectUri(config.issuer, provider.id)),
-    })),
-  )
+  const probed: ProbedProvider[] = []
+  const waiting = usable.entries()
+  async function probeNext(): Promise<void> {
+    for (const [index, { id, settings, ...provider }] of waiting) {
+      const findings = await upstream.probe({ id, settings, ...provider }, providerRedirectUri(config.issuer, id))
+      probed[index] = { id, settings, findings }
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, probeNext))
+  return probed
 }

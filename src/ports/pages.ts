@@ -109,6 +109,8 @@ export interface ForgotDonePage {
 export type SignInOffer =
   /** With `email` and `password`. `asksEmailFirst`: with `email` alone, because the address may lead to a provider. */
   | { readonly kind: 'password'; readonly action: string; readonly asksEmailFirst: boolean }
+  /** With `email`, which leads to a provider: there are no passwords. */
+  | { readonly kind: 'address'; readonly action: string }
   /** The answer of the browser. Shown by a script. */
   | { readonly kind: 'passkey'; readonly action: string; readonly ceremony: PasskeyCeremony }
   /** A link to the operator's application. */
@@ -199,6 +201,8 @@ export interface LeavePage {
 export type SignInProblem =
   | { readonly kind: 'wrong-credentials' }
   | { readonly kind: 'email-missing' }
+  /** No provider has the domain of the address, and there are no passwords. */
+  | { readonly kind: 'address-unknown' }
   | { readonly kind: 'password-missing' }
   | { readonly kind: 'password-too-long' }
   /** The answer of the browser failed a check. */

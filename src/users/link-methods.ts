@@ -2,7 +2,8 @@ import type { StoreNeeds } from '../ports/context.ts'
 import type { IdentityRecord, ProviderRecord } from '../ports/records/provider.ts'
 import type { LinkRecord, UserRecord } from '../ports/records/user.ts'
 import { findFactorNeed, findFactors, hasFactor, type FactorNeeds } from './factors.ts'
-import { mayHavePasskeys, mayHavePassword, providersFor } from './provider-routing.ts'
+import { organizationsOf } from './provider-membership.ts'
+import { mayHavePasskeys, mayHavePassword, providersShown } from './provider-routing.ts'
 
 /** What a person can choose on the page of a link, and which second factors of the account its use leaves. */
 export interface LinkMethods {
@@ -24,24 +25,25 @@ export interface LinkMethods {
  * way back for a user who has lost a passkey.
  */
 export async function findLinkMethods(
-  context: FactorNeeds & StoreNeeds<'findRole'>,
+  context: FactorNeeds & StoreNeeds<'findRole' | 'listMemberships'>,
   user: UserRecord,
   { isMailed }: Pick<LinkRecord, 'isMailed'>,
 ): Promise<LinkMethods> {
   const { settings } = context
-  const [providers, { held, counting }, need] = await Promise.all([
+  const [providers, { held, counting }, need, organizations] = await Promise.all([
     context.providers(),
     findFactors(context, user),
     findFactorNeed(context, user),
+    organizationsOf(context, user),
   ])
   const leaves = isMailed && need !== 'never'
   const isBarred = held.app !== undefined || (leaves && hasFactor(counting))
-  const routed = providersFor(settings, providers, user.email)
+  const shown = providersShown(settings, providers, { email: user.email, organizations, cameFrom: undefined })
   const isOnlyIdentity = counting.app === undefined && counting.passkeys.length === 0
   return {
     hasPassword: mayHavePassword(settings, providers, user.email),
     hasPasskey: !isBarred && mayHavePasskeys(context, { user, providers }),
-    providers: isBarred ? routed.filter((one) => !one.settings.multiFactor) : routed,
+    providers: isBarred ? shown.filter((one) => !one.settings.multiFactor) : shown,
     keepsPasskeys: leaves,
     keptIdentities: leaves && isOnlyIdentity ? counting.identities : [],
   }

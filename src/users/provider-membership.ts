@@ -1,6 +1,7 @@
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { ProviderRecord } from '../ports/records/provider.ts'
-import type { UserId } from '../protocol/ids.ts'
+import type { UserRecord } from '../ports/records/user.ts'
+import type { OrganizationId, UserId } from '../protocol/ids.ts'
 
 /**
  * Makes a user a member of the organization of a provider, if it has one. The caller has found that the user belongs (threats.md UP-22). A
@@ -19,4 +20,13 @@ export async function joinOrganization(
   if (membership !== undefined || organization === undefined) return
   const now = clockCheck.now()
   await store.addMember({ userId, organizationId, createdAt: now, disabledAt: undefined, notBefore: now })
+}
+
+/** The organizations of which a user is an enabled member. */
+export async function organizationsOf(
+  { store }: StoreNeeds<'listMemberships'>,
+  { id }: Pick<UserRecord, 'id'>,
+): Promise<readonly OrganizationId[]> {
+  const memberships = await store.listMemberships(id)
+  return memberships.flatMap(({ organizationId, disabledAt }) => (disabledAt === undefined ? [organizationId] : []))
 }

@@ -54,7 +54,9 @@ function notes(view: View, problem: SignInProblem | undefined, complaint: Compla
 function offerForm(view: View, page: SignInPage, offer: SignInOffer, complaint: Complaint | undefined): Markup {
   switch (offer.kind) {
     case 'password':
-      return passwordForm(view, page, offer, complaint)
+      return addressForm(view, page, offer, complaint)
+    case 'address':
+      return addressForm(view, page, { ...offer, asksEmailFirst: true }, complaint)
     case 'provider':
       return providerForm(view, page, offer)
     case 'passkey':
@@ -102,14 +104,15 @@ export function providerForm({ texts }: View, page: Pick<SignInPage, 'hidden'>, 
   </form>`
 }
 
-function passwordForm(
+/** The form with the address of the user, and with the password unless the address comes first. */
+function addressForm(
   view: View,
   page: SignInPage,
-  { action, asksEmailFirst }: Extract<SignInOffer, { readonly kind: 'password' }>,
+  { action, asksEmailFirst }: Pick<Extract<SignInOffer, { readonly kind: 'password' }>, 'action' | 'asksEmailFirst'>,
   complaint: Complaint | undefined,
 ): Markup {
   const { texts } = view
-  const others = page.offers.filter(({ kind }) => kind !== 'password')
+  const others = page.offers.filter(({ kind }) => kind !== 'password' && kind !== 'address')
   // Beside a passkey alone, whose form only a script shows.
   const look = others.every(({ kind }) => kind === 'passkey') ? 'or small muted alone' : 'or small muted'
   return html`${others.length > 0 ? html`<p class="${look}">${texts.or}</p>` : undefined}
@@ -193,6 +196,8 @@ function describe({ texts, language }: View, problem: SignInProblem): Complaint 
       return { text: texts.wrongCredentials, fields: ['email', 'password'] }
     case 'email-missing':
       return { text: texts.emailMissing, fields: ['email'] }
+    case 'address-unknown':
+      return { text: texts.addressUnknown, fields: ['email'] }
     case 'password-missing':
       return { text: texts.passwordMissing, fields: ['password'] }
     case 'password-too-long':

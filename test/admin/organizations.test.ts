@@ -54,7 +54,7 @@ test('UP-22: the list of members outside of the domains has each one without a p
   const place = { organization_id: organization }
   const bare = aProvider()
   const settings = { ...bare.settings, organizationId: organization, domains: ['acme.test'] }
-  const provider = { ...bare, settings }
+  const provider = { ...bare, settings, limit: 1 }
   await context.store.createProvider(provider)
   const now = context.clock()
   const people = [

@@ -270,6 +270,7 @@ test('L1 to L10: the page of a provider says what its settings do with a person'
     email_trust: 'claim',
     domains: ['acme.example'],
     routing: 'offered',
+    listed: true,
     sign_up: 'off',
     link: 'ask',
     multi_factor: false,

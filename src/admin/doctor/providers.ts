@@ -13,6 +13,8 @@ export interface ProbedProvider extends Pick<ProviderRecord, 'id' | 'settings'> 
 }
 
 const CHECK = 'provider'
+/** The most usable providers that the report names one by one. */
+const NAMED = 20
 
 /**
  * Reports the enabled providers that cannot be used, and why, and which assertions of a provider are refused. `issuer`: of this server.
@@ -23,16 +25,27 @@ export function checkProviders(
   known: Pick<ClientInspection, 'providers' | 'listed' | 'apis'> | undefined,
   issuer: string,
 ): readonly Finding[] {
+  const usable = probed.filter(({ findings }) => findings.every(({ isOk }) => isOk))
   return [
-    ...probed.flatMap((provider) => [...checkAnswers(provider, issuer), ...checkMembership(provider)]),
+    ...(usable.length > NAMED
+      ? [ok(CHECK, `Users can sign in at ${usable.length} providers.`)]
+      : usable.map(sayUsable)),
+    ...probed.flatMap((provider) => [
+      ...checkAnswers(provider, issuer),
+      ...checkMembership(provider),
+      ...checkReach(provider),
+    ]),
     ...(known === undefined ? [] : known.providers.flatMap((provider) => checkLists(provider, known))),
   ]
 }
 
+function sayUsable({ id, settings: { name }, findings }: ProbedProvider): Finding {
+  const checks = findings.map(({ check }) => check).join(', ')
+  return ok(CHECK, `Users can sign in at ${name} (${id}). Checked: ${checks}.`)
+}
+
 function checkAnswers({ id, settings: { name }, findings }: ProbedProvider, issuer: string): readonly Finding[] {
   const faults = findings.filter(({ isOk }) => !isOk)
-  const checks = findings.map(({ check }) => check).join(', ')
-  if (faults.length === 0) return [ok(CHECK, `Users can sign in at ${name} (${id}). Checked: ${checks}.`)]
   return faults.map(({ check, detail }) =>
     failed(CHECK, `Users cannot sign in at ${name} (${id}): ${detail}`, remedyOf(check, id, issuer)),
   )
@@ -47,6 +60,19 @@ function checkMembership({ id, settings }: ProbedProvider): readonly Finding[] {
       CHECK,
       `${name} (${id}) makes no user a member of ${organizationId}, because it has no domain. Members that it made before stay.`,
       `Give its domains: grantor provider update ${forShell(id)} --domain <domain>. If every person of the provider belongs to the organization: grantor provider update ${forShell(id)} --membership anybody. Look at the members: grantor org members ${forShell(organizationId)} --outside-domains`,
+    ),
+  ]
+}
+
+/** Nothing leads a person to a hidden provider without domains who does not come for its organization. */
+function checkReach({ id, settings }: ProbedProvider): readonly Finding[] {
+  const { name, listing, domains, organizationId } = settings
+  if (listing !== 'hidden' || domains.length > 0 || organizationId !== undefined) return []
+  return [
+    warning(
+      CHECK,
+      `${name} (${id}) is hidden, and has neither domains nor an organization, so that nothing leads to it.`,
+      `Give its domains, or show it: grantor provider update ${forShell(id)} --listing shown`,
     ),
   ]
 }

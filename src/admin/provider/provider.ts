@@ -46,7 +46,7 @@ export async function createProvider(
     disabledAt: undefined,
   }
   await check(context, provider.settings)
-  switch (await context.store.createProvider(provider)) {
+  switch (await context.store.createProvider({ ...provider, limit: PROVIDER_LIMIT })) {
     case 'created':
       return provider
     case 'taken':

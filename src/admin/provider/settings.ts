@@ -4,7 +4,9 @@ import {
   ASSERTION_LIST_LIMIT,
   DOMAIN_FORM,
   EMAIL_TRUSTS,
+  isListed,
   LINK_RULES,
+  LISTINGS,
   MEMBERSHIP_RULES,
   PROVIDER_AUTH_METHODS,
   PROVIDER_KINDS,
@@ -57,6 +59,11 @@ const SETTINGS = {
   routing: z
     .enum(ROUTINGS)
     .describe('required: accounts with an address of the domains sign in at this provider only.'),
+  listing: z
+    .enum(LISTINGS)
+    .describe(
+      'Whether each visitor of the sign-in page sees a button of the provider: auto, only if it has neither domains nor an organization; shown, always; hidden, never.',
+    ),
   signUp: z
     .enum(SIGN_UPS)
     .describe(
@@ -130,6 +137,11 @@ export const PROVIDER_DOCUMENT = z
     subject_claim: z.enum(SUBJECT_CLAIMS),
     ...(ofSettings((name) => shownAs(SETTINGS[name])) as Shown),
     organization_id: z.string().nullable().describe('The organization of which users become members; null: none.'),
+    listed: z
+      .boolean()
+      .describe(
+        'Whether each visitor of the sign-in page sees a button of the provider, as `listing` says. Without passwords, `auto` also shows the only provider.',
+      ),
     usable: z
       .boolean()
       .describe(
@@ -201,8 +213,25 @@ export function describeProvider(
     subject_claim: settings.subjectClaim,
     ...(ofSettings((name) => settings[name] ?? null) as z.output<z.ZodObject<Shown>>),
     organization_id: settings.organizationId ?? null,
+    listed: isListed(settings),
     usable: isUsable(policy, provider),
     created_at: iso(createdAt),
     disabled_at: isoOrNull(disabledAt),
   }
+}
+
+/** Which persons the sign-in page leads to the provider, in a sentence. */
+export function describeListing({
+  listed,
+  domains,
+  organization_id: organization,
+}: Pick<ProviderDocument, 'listed' | 'domains' | 'organization_id'>): string {
+  if (listed) return 'Each visitor of the sign-in page sees its button.'
+  const ways = [
+    ...(domains.length === 0 ? [] : [`whose address is of ${domains.join(', ')}`]),
+    ...(organization === null ? [] : [`of whom a client requests its organization (org_id)`]),
+  ]
+  return ways.length === 0
+    ? 'The sign-in page shows its button to no one, and no address leads to it.'
+    : `The sign-in page shows its button only to persons ${ways.join(', or ')}.`
 }

@@ -16,7 +16,8 @@ import { isUsable } from '../../users/provider-routing.ts'
 import { conflict } from '../admin-error.ts'
 import { requireLasting } from '../administrators.ts'
 import { changeTasks } from '../change-tasks.ts'
-import { ORGANIZATION_ID } from '../fields.ts'
+import { LIMIT, NAME, NEXT, ORGANIZATION_ID, pageStart } from '../fields.ts'
+import { hasText, pageOf } from '../page.ts'
 import { defineTask, type Task, type TaskContext } from '../task.ts'
 import { checkAssertions } from './assertions.ts'
 import { createProvider, noSuchProvider, requireProvider, updateProvider } from './provider.ts'
@@ -62,12 +63,29 @@ export const PROVIDER_TASKS: readonly Task[] = [
     method: 'GET',
     path: PATH,
     access: 'read',
-    summary: 'List the providers at which users sign in.',
-    input: z.object({}),
-    output: z.object({ providers: z.array(PROVIDER_DOCUMENT) }),
-    run: async (context) => ({
-      providers: (await context.store.listProviders()).map((provider) => describeProvider(provider, context)),
+    summary: 'List the providers at which users sign in, by their ids.',
+    input: z.object({
+      limit: LIMIT,
+      before: pageStart(PROVIDER_ID),
+      name: NAME.optional().describe(
+        'Only providers with this text in the name, the id, the issuer or a domain, in any case.',
+      ),
+      organization_id: ORGANIZATION_ID.optional().describe('Only providers of this organization.'),
     }),
+    output: z.object({ providers: z.array(PROVIDER_DOCUMENT), next: NEXT }),
+    async run(context, { name, organization_id, ...page }) {
+      const found = (await context.store.listProviders()).filter(
+        ({ id, settings: { name: called, issuer, domains, organizationId } }) =>
+          (name === undefined || hasText(name, called, id, issuer, ...domains)) &&
+          (organization_id === undefined || organizationId === organization_id),
+      )
+      const { rows, next } = pageOf(
+        found.toSorted(({ id: one }, { id: other }) => (one < other ? -1 : 1)),
+        ({ id }) => id,
+        page,
+      )
+      return { providers: rows.map((provider) => describeProvider(provider, context)), next }
+    },
   }),
   defineTask({
     name: 'provider.show',

@@ -65,7 +65,7 @@ interface LinkOrder extends Pick<Administrator, 'actor' | 'holder' | 'isLoopback
 
 type Needs = Pick<Context, 'clock' | 'random' | 'secrets'> &
   FactorNeeds &
-  StoreNeeds<'createLink' | 'findRole' | 'findUser' | 'findUserByEmail'>
+  StoreNeeds<'createLink' | 'findRole' | 'findUser' | 'findUserByEmail' | 'listMemberships'>
 
 /**
  * Creates a link with which the user sets a password, or adds a provider or a passkey, once. An earlier link of the user stops working. It is an invitation if the

@@ -72,7 +72,9 @@ export interface Account extends FactorHolder {
   readonly user: UserRecord
 }
 
-type Needs = Pick<Context, 'clock' | 'secrets'> & FactorNeeds & StoreNeeds<'findHits' | 'findRole' | 'listProviders'>
+type Needs = Pick<Context, 'clock' | 'secrets'> &
+  FactorNeeds &
+  StoreNeeds<'findHits' | 'findRole' | 'listMemberships' | 'listProviders'>
 
 /** Says how an account can sign in by now, so that a support colleague need not try it. */
 export async function describeSignIn(context: Needs, account: Account): Promise<SignInDocument> {

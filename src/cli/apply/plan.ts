@@ -126,9 +126,8 @@ async function openReader(perform: PerformTask): Promise<Find> {
 /** Reads all records of a kind. */
 export async function listAll(kind: Kind, perform: PerformTask): Promise<readonly Members[]> {
   const rows: Members[] = []
-  const paged = kind.name === 'provider' ? {} : { limit: PAGE_LIMIT.most }
   for (let before: unknown; ;) {
-    const page = await perform<Members>(kind.listTask, { ...kind.listFilter, ...paged, before })
+    const page = await perform<Members>(kind.listTask, { ...kind.listFilter, limit: PAGE_LIMIT.most, before })
     rows.push(...(page[kind.list] as readonly Members[]))
     before = page['next'] ?? undefined
     if (before === undefined) return rows.filter((row) => kind.isListed?.(row) !== false)

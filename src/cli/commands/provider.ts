@@ -1,9 +1,8 @@
-import type { ProviderDocument, ProviderTestDocument } from '../../admin/provider/settings.ts'
+import { describeListing, type ProviderDocument, type ProviderTestDocument } from '../../admin/provider/settings.ts'
 import { requiredSecretOf, secretOf, withSecret, type SecretOptions } from '../lib/ask-password.ts'
-import { columns } from '../lib/columns.ts'
 import type { OptionRows } from '../lib/member-options.ts'
 import { argumentOf, ORGANIZATION, type Subject } from '../lib/subjects.ts'
-import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
+import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 import { forShell } from '../../base/shell.ts'
 
 /** The options of the settings, where they differ from the schema. */
@@ -34,19 +33,19 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
     members: PROVIDER_OPTIONS,
     options: withSecret,
     input: requiredSecretOf,
-    say: ({ provider_id, name, redirect_uri, usable }) => [
+    say: ({ provider_id, name, redirect_uri, usable, ...provider }) => [
       `Created ${name} (${provider_id}). Register this redirect URI at the provider:`,
       `  ${redirect_uri}`,
       `Then check it: grantor provider test ${forShell(provider_id)}`,
-      ...(usable ? [] : [DELEGATED]),
+      ...(usable ? [describeListing(provider)] : [DELEGATED]),
     ],
   }),
-  taskVerb<{ readonly providers: readonly ProviderDocument[] }>({
+  listVerb<ProviderDocument>({
     task: 'provider.list',
-    say: ({ providers }, { paint }) =>
-      providers.length === 0
-        ? 'There are no providers. Create one: grantor provider create <template> --id <id> --name <name> …'
-        : columns(HEADINGS, providers.map(cellsOf), paint),
+    rows: 'providers',
+    headings: ['ID', 'NAME', 'KIND', 'ISSUER', 'DOMAINS', 'LISTED', 'SIGN-UP', 'STATE'],
+    cells: (provider) => [cellsOf(provider)],
+    empty: 'No provider was found. Create one: grantor provider create <template> --id <id> --name <name> …',
   }),
   taskVerb({ task: 'provider.show' }),
   taskVerb<ProviderDocument, SecretOptions>({
@@ -55,7 +54,10 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
     members: PROVIDER_OPTIONS,
     options: withSecret,
     input: secretOf,
-    say: ({ provider_id, name }) => `${name} (${provider_id}) is changed. Running servers apply this within a second.`,
+    say: ({ provider_id, name, ...provider }) => [
+      `${name} (${provider_id}) is changed. Running servers apply this within a second.`,
+      describeListing(provider),
+    ],
   }),
   taskVerb<ProviderTestDocument>({
     task: 'provider.test',
@@ -84,11 +86,10 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
 /** Of a provider that is enabled and not usable. */
 const DELEGATED = 'No user can sign in at a provider while your application signs users in (GRANTOR_DELEGATE_URL).'
 
-const HEADINGS = ['ID', 'NAME', 'KIND', 'ISSUER', 'DOMAINS', 'SIGN-UP', 'STATE']
-
 function cellsOf(provider: ProviderDocument): readonly string[] {
-  const { provider_id, name, kind, issuer, domains, sign_up } = provider
-  return [provider_id, name, kind, issuer, domains.length === 0 ? '–' : domains.join(' '), sign_up, stateOf(provider)]
+  const { provider_id, name, kind, issuer, domains, listed, sign_up } = provider
+  const of = domains.length === 0 ? '–' : domains.join(' ')
+  return [provider_id, name, kind, issuer, of, listed ? 'yes' : 'no', sign_up, stateOf(provider)]
 }
 
 function stateOf({ usable, has_secret, disabled_at }: ProviderDocument): string {

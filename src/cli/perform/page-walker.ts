@@ -29,6 +29,8 @@ export async function signInAndAllow(start: string, redirectUri: string, credent
         throw new AdminError(`The server rejected the sign-in of ${credentials.email}. Check the password.`)
       hasSignedIn = true
       response = await browser.post(form.action, { ...form.hidden, ...credentials })
+    } else if (form?.fields.has('email') === true) {
+      response = await browser.post(form.action, { ...form.hidden, email: credentials.email })
     } else if (form?.fields.has('decision') === true) {
       response = await browser.post(form.action, { ...form.hidden, ...form.choices, decision: 'allow' })
     } else {
@@ -84,7 +86,7 @@ interface Form {
  * forms belong to it; attributes are quoted.
  */
 function readForm(whole: string, address: string): Form | undefined {
-  const isWanted = (form: string) => / name="(?:password|decision)"/.test(form)
+  const isWanted = (form: string) => / name="(?:email|password|decision)"/.test(form)
   const page = whole.replaceAll(/<form[^>]*>[^]*?<\/form>/g, (form) => (isWanted(form) ? form : ''))
   const tag = /<form[^>]*>/.exec(page)?.[0]
   if (tag === undefined) return undefined

@@ -4,6 +4,7 @@ import type { Reply, Request } from '../../ports/message.ts'
 import { factorsOf } from '../../users/factors.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { SIGN_IN_METHODS, type OwnerInput } from '../sign-in/methods.ts'
+import { organizationsOf } from '../../users/provider-membership.ts'
 import { frameOf } from './frame.ts'
 import { viewTwoStep } from './two-step.ts'
 
@@ -42,12 +43,13 @@ export async function ownerInput(
   { user }: SignedIn,
 ): Promise<OwnerInput> {
   const { store } = context
-  const [providers, identities, passkeys, app] = await Promise.all([
+  const [providers, identities, passkeys, app, organizations] = await Promise.all([
     context.providers(),
     store.listIdentities(user.id),
     store.listPasskeys(user.id),
     store.findSecondFactor(user.id),
+    organizationsOf(context, user),
   ])
   const factors = factorsOf(context, { user, app, passkeys, identities }, providers)
-  return { user, providers, identities, passkeys, factors, uiLocales }
+  return { user, providers, identities, passkeys, factors, organizations, uiLocales }
 }

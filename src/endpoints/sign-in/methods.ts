@@ -11,9 +11,11 @@ import {
   mayHavePasskeys,
   mayHavePassword,
   providersFor,
+  providersShown,
   usableProviders,
 } from '../../users/provider-routing.ts'
-import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
+import type { OrganizationId } from '../../protocol/ids.ts'
+import { APPLICATION, type ProviderId } from '../../protocol/sign-in/authentication.ts'
 import { secondsSince, type EpochMs } from '../../base/brand.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { offerPasskey } from './passkey/offer.ts'
@@ -28,8 +30,10 @@ export type SignInMethodName = 'delegate' | 'passkey' | 'password' | 'provider'
 export interface OfferInput {
   readonly target: SignInTarget
   readonly providers: readonly ProviderRecord[]
-  /** The user has typed an address. */
-  readonly hasEmail: boolean
+  /** The address that the user typed, or that the client named; empty: none. */
+  readonly email: string
+  /** The provider at which the user signed in, or tried to, in this browser. */
+  readonly cameFrom: ProviderId | undefined
 }
 
 /** A user at the account pages. */
@@ -39,6 +43,8 @@ export interface OwnerInput {
   readonly identities: readonly IdentityRecord[]
   readonly passkeys: readonly PasskeyRecord[]
   readonly factors: Readonly<Record<FactorSense, Factors>>
+  /** The organizations of which the user is an enabled member. */
+  readonly organizations: readonly OrganizationId[]
   /** The languages that the pages are asked for. */
   readonly uiLocales: string | undefined
 }
@@ -62,7 +68,7 @@ export const SIGN_IN_METHODS: readonly SignInMethod[] = [
   { name: 'password', offer: offerPassword, ofUser: ownPassword },
 ]
 
-/** Buttons on the sign-in page. The other providers are found by the domain of the address. */
+/** Buttons of providers on a page. The other providers are found by the domain of the address. */
 const BUTTONS = 8
 
 function offerApplication(context: Context, { target }: OfferInput): readonly SignInOffer[] {
@@ -85,21 +91,38 @@ export function leaveAddress(
   return pageAddress(issuer, PATHS.leave, { ...subject, uiLocales, ...(asked && { [asked]: '1' }) })
 }
 
-/** The address of a user comes first where it can lead to a provider. */
-function offerPassword(
-  { issuer, settings }: Context,
-  { target: { uiLocales }, providers, hasEmail }: OfferInput,
-): readonly SignInOffer[] {
-  if (settings.passwords === 'off') return []
-  const action = pageAddress(issuer, PATHS.signIn, { uiLocales })
+/**
+ * The address of a user comes first where it can lead to a provider, and is all that the user types where there are no passwords. Which
+ * provider has its domain follows from the settings alone, so that no answer says whether there is an account.
+ */
+function offerPassword({ issuer, settings }: Context, input: OfferInput): readonly SignInOffer[] {
+  const { target, providers, email } = input
+  const action = pageAddress(issuer, PATHS.signIn, { uiLocales: target.uiLocales })
+  if (settings.passwords === 'off') return isAddressUseful(settings, input) ? [{ kind: 'address', action }] : []
   const isRouted = providers.some((provider) => provider.settings.routing === 'required')
-  return [{ kind: 'password', action, asksEmailFirst: isRouted && !hasEmail }]
+  return [{ kind: 'password', action, asksEmailFirst: email === '' && (isRouted || isAddressUseful(settings, input)) }]
 }
 
-function offerProviders(context: Context, { target, providers }: OfferInput): readonly SignInOffer[] {
-  return usableProviders(context.settings, providers)
-    .slice(0, BUTTONS)
-    .map((provider) => offerProvider(context, target, provider))
+/** Whether an address could lead to a provider that has no button. */
+function isAddressUseful(settings: Context['settings'], input: OfferInput): boolean {
+  const buttons = withButtons(settings, input)
+  return usableProviders(settings, input.providers).some(
+    (one) => one.settings.domains.length > 0 && !buttons.includes(one),
+  )
+}
+
+function offerProviders(context: Context, input: OfferInput): readonly SignInOffer[] {
+  return withButtons(context.settings, input).map((provider) => offerProvider(context, input.target, provider))
+}
+
+/** The providers that have a button on the sign-in page. */
+export function withButtons(
+  settings: Pick<Context['settings'], 'delegate' | 'passwords'>,
+  { target, providers, email, cameFrom }: OfferInput,
+): readonly ProviderRecord[] {
+  const requested = target.purpose === 'authorization' ? target.authorization.organizationId : undefined
+  const organizations = requested === undefined ? [] : [requested]
+  return providersShown(settings, providers, { email, organizations, cameFrom }).slice(0, BUTTONS)
 }
 
 /** The button of a provider. */
@@ -150,9 +173,9 @@ function ownIdentities(context: Context, input: OwnerInput): readonly OwnMethod[
 /** The providers that the user can add. */
 export function addableProviders(
   { settings }: Pick<Context, 'settings'>,
-  { user, providers, identities }: OwnerInput,
+  { user, providers, identities, organizations }: OwnerInput,
 ): readonly ProviderRecord[] {
-  return providersFor(settings, providers, user.email).filter(
+  return providersShown(settings, providers, { email: user.email, organizations, cameFrom: undefined }).filter(
     ({ id }) => !identities.some((one) => one.providerId === id),
   )
 }

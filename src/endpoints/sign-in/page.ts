@@ -3,16 +3,17 @@ import type { Reply, Request } from '../../ports/message.ts'
 import type { SignInProblem } from '../../ports/pages.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserId } from '../../protocol/ids.ts'
+import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import type { FormReason } from '../../protocol/authorization/page-refusals.ts'
 import { destinationOf } from '../../clients/device.ts'
 import { findRequiredProvider, isUsable, offersPasskeys, usableProviders } from '../../users/provider-routing.ts'
 import { formTarget, viewClient } from '../authorization/client-view.ts'
 import { isTooOld } from '../authorization/next-step.ts'
-import { findSignedIn } from '../authorization/session.ts'
+import { findSignedIn, type SignedIn } from '../authorization/session.ts'
 import { downProblem, findAddress, SIGN_IN } from './provider/depart.ts'
 import { PROOF_FIELD, type OpenProof } from './provider/proof.ts'
 import { forgotAddress } from './forgot.ts'
-import { leaveAddress, SIGN_IN_METHODS } from './methods.ts'
+import { leaveAddress, SIGN_IN_METHODS, withButtons, type OfferInput } from './methods.ts'
 import { clientOf, findConfirming, findOpenTarget, hiddenFields, keyIn, type SignInTarget } from './target.ts'
 
 /** Shows the sign-in page for the authorization or the account page in the query (decision 0022), or goes straight to a provider. */
@@ -20,13 +21,14 @@ export async function showSignIn(context: Context, request: Request): Promise<Re
   const target = await findOpenTarget(context, request, keyIn(request))
   if ('kind' in target) return target
   const signedIn = await findConfirming(context, request, target)
+  const asked = signedIn ?? (await findAskedAgain(context, request, target))
   const hint = target.purpose === 'account' ? signedIn?.user.email : target.authorization.loginHint
-  const isConfirmation = signedIn !== undefined || (await isAskedAgain(context, request, target))
-  const shown = { email: hint ?? '', isConfirmation, problem: undefined }
+  const cameFrom = asked?.session.authentication.providerId
+  const shown = { email: hint ?? '', isConfirmation: asked !== undefined, problem: undefined, cameFrom }
   // From a page of this server the user follows a link: a form there may lead only to this server (CSP `form-action`).
   const away = request.fetchSite === 'same-origin' ? undefined : leaveAddress(context, target)
   if (away !== undefined) return { kind: 'redirect', location: away }
-  const provider = await findOnlyProvider(context, await context.providers(), hint)
+  const provider = await findOnlyProvider(context, { ...shown, target, providers: await context.providers() })
   if (provider === undefined) return signInPage(context, target, shown)
   const location = await findAddress(context, request, {
     provider,
@@ -41,33 +43,32 @@ export async function showSignIn(context: Context, request: Request): Promise<Re
     : { kind: 'redirect', location }
 }
 
-/** Whether the user is signed in, and the client asks for a newer sign-in. */
-async function isAskedAgain(context: Context, request: Request, target: SignInTarget): Promise<boolean> {
-  if (target.purpose === 'account') return false
+/** The session of the user of whom the client asks a newer sign-in. */
+async function findAskedAgain(context: Context, request: Request, target: SignInTarget): Promise<SignedIn | undefined> {
+  if (target.purpose === 'account') return undefined
   const signedIn = await findSignedIn(context, request.cookies)
-  return signedIn !== undefined && isTooOld(target.authorization, signedIn)
+  return signedIn !== undefined && isTooOld(target.authorization, signedIn) ? signedIn : undefined
 }
 
 /**
  * The provider that the address requires, or the only way to sign in, which it is until a user has a passkey: only the page can ask for
  * one. A hint never enables what is not offered.
  */
-async function findOnlyProvider(
-  context: Context,
-  providers: readonly ProviderRecord[],
-  hint: string | undefined,
-): Promise<ProviderRecord | undefined> {
+async function findOnlyProvider(context: Context, input: OfferInput): Promise<ProviderRecord | undefined> {
   const { settings, store } = context
-  const required = findRequiredProvider(providers, hint)
+  const { providers, email } = input
+  const required = findRequiredProvider(providers, email)
   if (required !== undefined) return isUsable(settings, required) ? required : undefined
   const [only, another] = usableProviders(settings, providers)
-  if (settings.passwords === 'on' || another !== undefined) return undefined
+  if (settings.passwords === 'on' || another !== undefined || only === undefined) return undefined
+  if (!withButtons(settings, input).includes(only)) return undefined
   return offersPasskeys(context) && (await store.hasAnyPasskey()) ? undefined : only
 }
 
 const STATUS: Readonly<Record<SignInProblem['kind'], number>> = {
   'wrong-credentials': 401,
   'email-missing': 400,
+  'address-unknown': 403,
   'password-missing': 400,
   'password-too-long': 400,
   'second-step-expired': 403,
@@ -95,6 +96,8 @@ interface ShownSignIn {
   readonly problem: SignInProblem | undefined
   /** A provider named the address of an account, and the user signs in to that account first. */
   readonly proof?: OpenProof | undefined
+  /** The provider at which the user signed in, or tried to, in this browser. */
+  readonly cameFrom?: ProviderId | undefined
   /** The user whose sign-in was refused, for the log. */
   readonly userId?: UserId | undefined
 }
@@ -103,12 +106,12 @@ interface ShownSignIn {
 export async function signInPage(
   context: Context,
   target: SignInTarget,
-  { proof, userId, ...shown }: ShownSignIn,
+  { proof, cameFrom, userId, ...shown }: ShownSignIn,
 ): Promise<PageReply> {
   const { problem } = shown
   const providers = await context.providers()
   const connected = proof?.proof.identity.providerId
-  const input = { target, providers, hasEmail: shown.email !== '' }
+  const input = { target, providers, email: shown.email, cameFrom }
   return {
     kind: 'page',
     status: problem === undefined ? 200 : STATUS[problem.kind],
@@ -138,8 +141,9 @@ export function signInProblem(
   target: SignInTarget,
   problem: SignInProblem,
   userId?: UserId,
+  cameFrom?: ProviderId,
 ): Promise<PageReply> {
-  return signInPage(context, target, { email: '', isConfirmation: false, problem, userId })
+  return signInPage(context, target, { email: '', isConfirmation: false, problem, userId, cameFrom })
 }
 
 /** The event of a sign-in that a method refused. */

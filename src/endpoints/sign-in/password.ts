@@ -3,7 +3,7 @@ import type { Reply, Request } from '../../ports/message.ts'
 import type { SignInProblem } from '../../ports/pages.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { StoreUnavailable } from '../../ports/store.ts'
-import { findRequiredProvider } from '../../users/provider-routing.ts'
+import { findProviderOf, findRequiredProvider, isUsable } from '../../users/provider-routing.ts'
 import { EMAIL_LIMIT, normalizeEmail } from '../../protocol/sign-in/account.ts'
 import type { HashFormat } from '../../protocol/sign-in/password-formats.ts'
 import { isPasswordTooLong } from '../../protocol/sign-in/password-rules.ts'
@@ -11,7 +11,6 @@ import { OAuthError } from '../../protocol/errors.ts'
 import { finishSignIn } from './finish-sign-in.ts'
 import { refusedSignIn, signInPage } from './page.ts'
 import { goToProvider } from './provider/begin.ts'
-import { SIGN_IN } from './provider/depart.ts'
 import { findProof, PROOF_FIELD } from './provider/proof.ts'
 import { clientOf, findSubmittedTarget, timeOf } from './target.ts'
 import { countAttempt } from './throttle.ts'
@@ -30,15 +29,23 @@ export async function signInByPassword(context: Context, request: Request): Prom
   const proof = await findProof(context, request.params.get(PROOF_FIELD), target.browserHash)
   const again = (problem: SignInProblem | undefined, shown = email) =>
     signInPage(context, target, { email: shown, isConfirmation: false, problem, proof })
-  if (context.settings.passwords === 'off') return again({ kind: 'method-off' })
+  const isAddressAlone = !request.params.names.includes('password')
+  const isOff = context.settings.passwords === 'off'
+  if (isOff && !isAddressAlone) return again({ kind: 'method-off' })
   // Invalid text stays in the field, so that the user can correct it.
   if (email === '') return again({ kind: 'email-missing' }, typed.slice(0, EMAIL_LIMIT))
-  const required = findRequiredProvider(await context.providers(), email)
+  const providers = await context.providers()
+  const required = findRequiredProvider(providers, email)
   if (required !== undefined && proof?.proof.identity.providerId !== required.id) {
-    return goToProvider(context, request, { provider: required, target, purpose: SIGN_IN, email }, undefined)
+    return goToProvider(context, request, { provider: required, target, email }, undefined)
   }
-  // The page asked for the address alone.
-  if (!request.params.names.includes('password')) return again(undefined)
+  if (isOff) {
+    const provider = findProviderOf(providers, email)
+    if (provider === undefined || !isUsable(context.settings, provider)) return again({ kind: 'address-unknown' })
+    return goToProvider(context, request, { provider, target, email }, proof)
+  }
+  // The page asked for the address alone. It shows the provider of the address, if there is one.
+  if (isAddressAlone) return again(undefined)
   if (password === '') return again({ kind: 'password-missing' })
   if (isPasswordTooLong(password)) return again({ kind: 'password-too-long' })
 

@@ -12,8 +12,11 @@ import type { SecretHash } from '../../protocol/secrets.ts'
 
 /** The operations on providers, and the accounts that users have there, each as `[input, outcome]`. The rules of index.ts apply. */
 export interface ProviderOperations {
-  /** Stores a provider. `taken`: there is one with the id. `domain-taken`: a domain belongs to another. */
-  createProvider: [provider: ProviderRecord, outcome: 'created' | 'taken' | 'domain-taken' | 'too-many']
+  /** Stores a provider. `taken`: there is one with the id. `domain-taken`: a domain belongs to another. `too-many`: there are `limit`. */
+  createProvider: [
+    provider: ProviderRecord & { readonly limit: number },
+    outcome: 'created' | 'taken' | 'domain-taken' | 'too-many',
+  ]
   /** Replaces the settings if they still equal `previous`, and the secret if one is given. */
   updateProvider: [
     update: {

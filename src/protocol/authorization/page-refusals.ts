@@ -112,6 +112,7 @@ export const FORM_REFUSALS = {
   'wrong-credentials': 'The address has no account, or the password is wrong.',
   disabled: 'The password of a disabled account is right; the page says that it is wrong.',
   'email-missing': 'The form has no address.',
+  'address-unknown': 'Passwords are off, and no enabled provider has the domain of the address.',
   'password-missing': 'The form has no password.',
   'password-too-long': 'The password has more than 1,024 bytes.',
   'second-step-wrong': 'The first step was right, and the code or the passkey of the second step is wrong.',

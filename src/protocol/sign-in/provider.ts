@@ -16,6 +16,8 @@ export const SIGN_UPS = ['off', 'domains', 'anybody'] as const
 export const LINK_RULES = ['ask', 'verified-email'] as const
 /** Whether accounts with an address of the provider's domains may sign in at the provider, or there only. */
 export const ROUTINGS = ['offered', 'required'] as const
+/** Whether each visitor of the sign-in page sees a button of the provider. `auto`: only if it has neither domains nor an organization. */
+export const LISTINGS = ['auto', 'shown', 'hidden'] as const
 /** Which persons become members of the organization: with a proved address of the provider's domains, or every person of the provider. */
 export const MEMBERSHIP_RULES = ['domains', 'anybody'] as const
 /** Which claims name a person. `tenant-object`: `tid` and `oid` of Microsoft Entra, which stay when the application is registered again. */
@@ -38,6 +40,7 @@ export interface ProviderSettings {
   /** The domains that the operator says belong to this provider. A domain belongs to one provider. */
   readonly domains: readonly string[]
   readonly routing: (typeof ROUTINGS)[number]
+  readonly listing: (typeof LISTINGS)[number]
   readonly signUp: (typeof SIGN_UPS)[number]
   readonly link: (typeof LINK_RULES)[number]
   /** The operator says that the provider asks every person for a second factor. Its own word about that, such as `amr`, does not count. */
@@ -54,7 +57,7 @@ export interface ProviderSettings {
 }
 
 /** The most providers of a server. */
-export const PROVIDER_LIMIT = 64
+export const PROVIDER_LIMIT = 1000
 /** The most domains, and the most private hosts, of a provider. */
 export const PROVIDER_LIST_LIMIT = 100
 /** The most clients, and the most APIs, of the identity assertions of a provider. */
@@ -111,6 +114,7 @@ function template(differing: Partial<ProviderTemplate>): ProviderTemplate {
     domainClaim: undefined,
     domains: [],
     routing: 'offered',
+    listing: 'auto',
     signUp: 'off',
     link: 'ask',
     multiFactor: false,
@@ -122,6 +126,16 @@ function template(differing: Partial<ProviderTemplate>): ProviderTemplate {
     ...differing,
   }
 }
+
+/**
+ * Whether each visitor of the sign-in page sees a button of the provider. The users of a customer have its domains or belong to its
+ * organization, so by default no one else learns of the customer.
+ */
+export function isListed({ listing, domains, organizationId }: Listing): boolean {
+  return listing === 'auto' ? domains.length === 0 && organizationId === undefined : listing === 'shown'
+}
+
+type Listing = Pick<ProviderSettings, 'listing' | 'domains' | 'organizationId'>
 
 /** The path of the redirect URIs of this server at providers, without the id of the provider. */
 export const PROVIDER_CALLBACK_PATH = '/v2/oauth/callback/'

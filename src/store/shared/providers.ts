@@ -2,7 +2,7 @@ import type { Input, Outcome } from '../../ports/operations/index.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { OrganizationId } from '../../protocol/ids.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
-import { PROVIDER_LIMIT, PROVIDER_TEMPLATES, type ProviderSettings } from '../../protocol/sign-in/provider.ts'
+import { isListed, PROVIDER_TEMPLATES, type ProviderSettings } from '../../protocol/sign-in/provider.ts'
 import { PROVIDER_SETTINGS, PROVIDERS } from '../tables/provider.ts'
 import { isUnchanged, previousValues } from '../table.ts'
 import { DECLARING_PROVIDER } from '../settings.ts'
@@ -33,7 +33,7 @@ export const providerHandlers = {
       yield* setting(DECLARING_PROVIDER, provider.id)
       const known = yield* listProviders()
       if (known.some(({ id }) => id === provider.id)) return 'taken'
-      if (known.length >= PROVIDER_LIMIT) return 'too-many'
+      if (known.length >= provider.limit) return 'too-many'
       if (sharesDomain(known, provider.id, provider.settings)) return 'domain-taken'
       yield* rows(INSERT, PROVIDERS.values(provider))
       return 'created'
@@ -92,7 +92,9 @@ export function* leaveOrganization(id: OrganizationId): Steps<void> {
   if ((yield* ofOrganization()).length === 0) return
   yield* setting(DECLARING_PROVIDER, id)
   for (const { id: provider, settings: previous } of yield* ofOrganization()) {
-    const settings = { ...previous, organizationId: undefined, membership: PROVIDER_TEMPLATES.oidc.membership }
+    const left = { ...previous, organizationId: undefined, membership: PROVIDER_TEMPLATES.oidc.membership }
+    // What only the organization saw is not shown to each visitor without a decision of the operator.
+    const settings = isListed(left) && !isListed(previous) ? { ...left, listing: 'hidden' as const } : left
     const before = previousValues(PROVIDER_SETTINGS, { settings: previous })
     yield* rows(UPDATE, { id: provider, secret: null, ...PROVIDER_SETTINGS.values({ settings }), ...before })
   }
@@ -103,7 +105,8 @@ function* listProviders(): Steps<readonly ProviderRecord[]> {
 }
 
 function sharesDomain(known: readonly ProviderRecord[], id: ProviderId, { domains }: ProviderSettings): boolean {
-  return known.some((other) => other.id !== id && other.settings.domains.some((domain) => domains.includes(domain)))
+  const wanted = new Set(domains)
+  return known.some((other) => other.id !== id && other.settings.domains.some((domain) => wanted.has(domain)))
 }
 
 /** Whether users may sign in at the provider. */

@@ -8,6 +8,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = PROVIDER_TEMPLATES.oidc
 const LATER: readonly string[] = [
   'membership',
   'multiFactor',
+  'listing',
   'assertionClients',
   'assertionApis',
 ] satisfies readonly (keyof ProviderSettings)[]

@@ -48,6 +48,7 @@ export const english: Texts = {
   backToSignIn: 'Back to sign-in',
   wrongCredentials: 'That email and password do not match. Check both and try again.',
   emailMissing: 'Enter your email.',
+  addressUnknown: 'There is no sign-in for this address. Check how it is spelled, or choose another way.',
   passwordMissing: 'Enter your password.',
   passwordTooLong: 'This password is longer than any we accept. Check that you pasted the right text.',
   accountRefused: 'This account cannot sign in here.',

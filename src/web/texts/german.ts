@@ -50,6 +50,8 @@ export const german: Texts = {
   backToSignIn: 'Zurück zur Anmeldung',
   wrongCredentials: 'E-Mail und Passwort passen nicht zusammen. Prüfen Sie beides und versuchen Sie es noch einmal.',
   emailMissing: 'Geben Sie Ihre E-Mail-Adresse ein.',
+  addressUnknown:
+    'Für diese Adresse gibt es keine Anmeldung. Prüfen Sie die Schreibweise, oder wählen Sie einen anderen Weg.',
   passwordMissing: 'Geben Sie Ihr Passwort ein.',
   passwordTooLong: 'So lange Passwörter gibt es hier nicht. Prüfen Sie, ob Sie den richtigen Text eingefügt haben.',
   accountRefused: 'Mit diesem Konto ist die Anmeldung hier nicht möglich.',

@@ -61,6 +61,7 @@ export interface Texts {
   readonly backToSignIn: string
   readonly wrongCredentials: string
   readonly emailMissing: string
+  readonly addressUnknown: string
   readonly passwordMissing: string
   readonly passwordTooLong: string
   readonly passkeySignIn: string

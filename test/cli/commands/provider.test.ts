@@ -29,7 +29,7 @@ function create(id: string, ...more: readonly string[]): readonly string[] {
 }
 
 test('provider: a provider is created, tested, changed, disabled, enabled, shown, listed and deleted', async () => {
-  assert.match(await words('list'), /^There are no providers\. .*grantor provider create/)
+  assert.match(await words('list'), /^No provider was found\. .*grantor provider create/)
   const created = await words(
     ...create('acme', '--domain', 'acme.test', '--domain', 'ACME.example', '--sign-up', 'domains'),
   )
@@ -38,7 +38,7 @@ test('provider: a provider is created, tested, changed, disabled, enabled, shown
     await words('test', 'acme'),
     /^ok +discovery [^]*\nok +keys +The provider has 1 key\.\nok +secret +The provider accepts the client_id and the secret\.\nThe redirect URI to register[^]*callback\/acme\n$/,
   )
-  assert.match(await words('list'), /\nacme +Acme ID +oidc +http\S+ +acme\.test acme\.example +domains +active\n$/)
+  assert.match(await words('list'), /\nacme +Acme ID +oidc +http\S+ +acme\.test acme\.example +no +domains +active\n$/)
   await words('update', 'acme', '--name', 'Apex', '--routing', 'required', '--multi-factor')
   const shown = await commandJson<ProviderDocument>(['provider', 'show', 'acme'])
   const changed = { name: 'Apex', routing: 'required', multi_factor: true }

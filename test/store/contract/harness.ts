@@ -5,6 +5,7 @@ import type { OperationResult, StoreDriver } from '../../../src/ports/store.ts'
 import type { SessionStart } from '../../../src/ports/operations/session.ts'
 import type { CausesMail } from '../../../src/ports/operations/mail.ts'
 import type { Input, Operation, OperationName, Outcome } from '../../../src/ports/operations/index.ts'
+import { PROVIDER_LIMIT } from '../../../src/protocol/sign-in/provider.ts'
 import { aUser } from '../../support/records.ts'
 
 /** Two handles on the same data, like those of two processes. */
@@ -48,10 +49,11 @@ const CAUSES_MAIL: { readonly [Name in OperationName as Input<Name> extends Caus
   replaceRecoveryCodes: true,
 }
 
-/** The input of an operation. Where the mails that it causes do not matter, it may have none. */
+/** The input of an operation. Where the mails that it causes, or the number of providers, do not matter, it may have none. */
 export type Given<Name extends OperationName> =
   | Input<Name>
   | (Input<Name> extends CausesMail ? DistributiveOmit<Input<Name>, 'mails'> : never)
+  | (Name extends 'createProvider' ? Omit<Input<'createProvider'>, 'limit'> : never)
 
 type DistributiveOmit<T, Key extends PropertyKey> = T extends unknown ? Omit<T, Key> : never
 
@@ -80,7 +82,8 @@ export async function performAll<Name extends OperationName>(
 }
 
 export function operationOf<Name extends OperationName>(name: Name, given: Given<Name>): Operation {
-  const input = name in CAUSES_MAIL ? { mails: [], ...(given as object) } : given
+  const usual = name in CAUSES_MAIL ? { mails: [] } : name === 'createProvider' ? { limit: PROVIDER_LIMIT } : undefined
+  const input = usual === undefined ? given : { ...usual, ...(given as object) }
   return { name, input } as Operation
 }
 

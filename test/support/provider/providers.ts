@@ -31,7 +31,8 @@ export function addProvider(
     name,
     clientId: CLIENT_ID,
     clientSecret: CLIENT_SECRET,
-    settings: { issuer, ...settings },
+    // Tests press its button. What a provider shows by default has a matrix: listing-matrix.test.ts.
+    settings: { issuer, listing: 'shown', ...settings },
   }
   return createProvider(context, whole)
 }

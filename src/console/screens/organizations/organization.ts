@@ -16,7 +16,7 @@ interface Answers {
   readonly organization: OrganizationDocument
   readonly members: { readonly members: readonly MemberDocument[]; readonly next: string | null }
   readonly installations: { readonly installations: readonly InstallationDocument[]; readonly next: string | null }
-  readonly providers: { readonly providers: readonly ProviderDocument[] }
+  readonly providers: { readonly providers: readonly ProviderDocument[]; readonly next: string | null }
   readonly audit: {
     readonly events: readonly AuditEntryDocument[]
     readonly names: Texts
@@ -81,7 +81,10 @@ export const ORGANIZATION = screen<Answers>({
     organization: { task: 'organization.show', input: () => ({}) },
     members: { task: 'member.list', input: () => ({ limit: ROWS_SHOWN }) },
     installations: { task: 'installation.list', input: () => ({ limit: ROWS_SHOWN }) },
-    providers: { task: 'provider.list', input: () => ({}) },
+    providers: {
+      task: 'provider.list',
+      input: ({ parameters }) => ({ organization_id: parameters['organization_id'], limit: ROWS_SHOWN }),
+    },
     audit: {
       task: 'audit.list',
       input: ({ parameters }) => ({ organization_id: parameters['organization_id'], limit: EVENTS_SHOWN }),
@@ -93,7 +96,6 @@ export const ORGANIZATION = screen<Answers>({
   view({ organization, members, installations, providers, audit }, frame) {
     const { organization_id: object } = organization
     const path = linkTo('organizations', object)
-    const own = providers.providers.filter(({ organization_id: one }) => one === object)
     const grave = formsFor(frame, object, organization, true)
     return {
       title: organization.name,
@@ -104,7 +106,7 @@ export const ORGANIZATION = screen<Answers>({
         <p class="sub">${id(object)} <span>created ${time(organization.created_at, frame)}</span></p>
         ${facts([
           ['Grants', html`<a href="${path}/grants">What members allowed for it</a>`],
-          ['Providers', providersOf(own)],
+          ['Providers', providersOf(providers, object)],
           ['Disabled', organization.disabled_at === null ? undefined : time(organization.disabled_at, frame)],
           [
             'Tokens revoked',
@@ -148,7 +150,7 @@ function aside({ mayWrite }: Frame, list: string, form: string, label: string): 
 }
 
 /** At which members sign in, and whose addresses they prove. */
-function providersOf(own: readonly ProviderDocument[]): Fragment {
+function providersOf({ providers: own, next }: Answers['providers'], organization: string): Fragment {
   if (own.length === 0) return html`<span class="muted">none</span>`
   return html`<ul>
     ${own.map(
@@ -158,5 +160,6 @@ function providersOf(own: readonly ProviderDocument[]): Fragment {
           ${domains.length === 0 ? undefined : html`<span class="muted">for</span> <bdi>${domains.join(', ')}</bdi>`}
         </li>`,
     )}
+    ${next === null ? undefined : html`<li><a href="${listAddress('providers', 'organization_id', organization)}">All</a></li>`}
   </ul>`
 }

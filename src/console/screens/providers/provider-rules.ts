@@ -1,9 +1,17 @@
-import type { ProviderDocument } from '../../../admin/provider/settings.ts'
+import { describeListing, type ProviderDocument } from '../../../admin/provider/settings.ts'
 import { html, type Fragment } from '../../../web/markup.ts'
 
 type Rules = Pick<
   ProviderDocument,
-  'email_trust' | 'domains' | 'routing' | 'sign_up' | 'link' | 'multi_factor' | 'organization_id' | 'membership'
+  | 'email_trust'
+  | 'domains'
+  | 'routing'
+  | 'listed'
+  | 'sign_up'
+  | 'link'
+  | 'multi_factor'
+  | 'organization_id'
+  | 'membership'
 >
 type Row = readonly [who: string, what: Fragment]
 
@@ -12,6 +20,7 @@ type Row = readonly [who: string, what: Fragment]
  */
 export function signInRules(provider: Rules): readonly Row[] {
   return [
+    ['Comes to the sign-in page', describeListing(provider)],
     [
       'Was here before',
       rule(

@@ -1,4 +1,5 @@
 import { templateMembers, type ProviderDocument } from '../../../admin/provider/settings.ts'
+import { PAGE_LIMIT } from '../../../admin/page.ts'
 import type { ServerDocument } from '../../../admin/server.ts'
 import {
   parseProviderId,
@@ -11,12 +12,14 @@ import { code, html, type Markup } from '../../../web/markup.ts'
 import { choosingForm } from '../../ask.ts'
 import { membersOf } from '../../fields.ts'
 import { linkTo } from '../../links.ts'
-import { chip, copyButton, name, nothing, section, table, time } from '../../parts.ts'
+import { chip, copyButton, filterBar, name, nothing, section, table, time } from '../../parts.ts'
 import { screen, type Frame, type Members, type Named, type ScreenForm, type Texts, type View } from '../../screen.ts'
 import { notTested, testResult } from './test-result.ts'
 
 interface Answers {
-  readonly list: { readonly providers: readonly ProviderDocument[] }
+  readonly list: { readonly providers: readonly ProviderDocument[]; readonly next: string | null }
+  /** Those that may have the id that the person chose for a new one. */
+  readonly named: { readonly providers: readonly ProviderDocument[] }
   readonly server: ServerDocument
 }
 
@@ -44,9 +47,14 @@ export const PROVIDERS = screen<Answers>({
   section: 'providers',
   reads: {
     list: { task: 'provider.list', input: () => ({}) },
+    named: {
+      task: 'provider.list',
+      input: ({ query: { provider_id: id } }) =>
+        id === undefined ? { limit: 1 } : { name: id, limit: PAGE_LIMIT.most },
+    },
     server: { task: 'server.show', input: () => ({}) },
   },
-  filters: [],
+  filters: ['name', 'organization_id'],
   keeps: CHOSEN,
   forms: [CREATE],
   names: () => ({}),
@@ -56,9 +64,11 @@ export const PROVIDERS = screen<Answers>({
         <h1>Providers</h1>
         ${frame.mayWrite ? html`<a class="button" href="#connect">Connect a provider</a>` : undefined}
       </div>
+      ${filterBar(frame)}
       ${table(frame, {
-        caption: 'Providers at which users sign in',
+        caption: 'Providers at which users sign in, by their ids',
         rows: list.providers,
+        next: list.next,
         empty: nothing(
           frame,
           'Users sign in with their accounts at Google, Microsoft Entra, Okta, Keycloak, GitHub or any other OpenID provider after you have connected it.',
@@ -77,6 +87,7 @@ export const PROVIDERS = screen<Answers>({
             isWide: true,
             cell: ({ domains }) => (domains.length === 0 ? html`<span class="muted">none</span>` : domains.join(', ')),
           },
+          { heading: 'On the sign-in page', isWide: true, cell: ({ listed }) => (listed ? 'yes' : 'no') },
           { heading: 'Created', cell: ({ created_at: at }) => time(at, frame) },
         ],
       })}
@@ -96,14 +107,14 @@ function choosing(answers: Members, values: Texts): Markup | undefined {
   return errors && choosingForm(CREATE, PATH, { values, errors })
 }
 
-function faultsOf({ list }: Answers, { template = '', provider_id: id = '' }: Texts): Texts | undefined {
+function faultsOf({ named }: Answers, { template = '', provider_id: id = '' }: Texts): Texts | undefined {
   if (!PROVIDER_ID_FORM.test(id))
     return {
       provider_id:
         'The id of a provider has up to 31 lower-case letters, digits and hyphens, and begins with a letter.',
     }
   if (parseProviderId(id) === undefined) return { provider_id: 'This id is reserved.' }
-  if (list.providers.some(({ provider_id: known }) => known === id))
+  if (named.providers.some(({ provider_id: known }) => known === id))
     return { provider_id: `There is already a provider ${id}.` }
   return isTemplate(template) ? undefined : { template: 'Choose a template.' }
 }

@@ -14,27 +14,30 @@ export async function signInAtProvider(context: Context, request: Request): Prom
   const provider = providers.find(({ id }) => id === request.params.get('provider'))
   if (provider === undefined) return signInProblem(context, target, { kind: 'method-off' })
   const proof = await findProof(context, request.params.get(PROOF_FIELD), target.browserHash)
+  const email = target.purpose === 'authorization' ? target.authorization.loginHint : undefined
+  return goToProvider(context, request, { provider, target, email }, proof)
+}
+
+/**
+ * The page that leads to the provider, or the sign-in page with the reason why not. `proof`: the person signs in to its account, to connect
+ * another provider.
+ */
+export async function goToProvider(
+  context: Context,
+  request: Request,
+  departure: Omit<Departure, 'purpose' | 'signedIn' | 'isAgain'>,
+  proof: OpenProof | undefined,
+): Promise<Reply> {
+  const { provider, target, email = '' } = departure
+  const shown = { email, isConfirmation: false, proof, cameFrom: provider.id }
+  if (!isUsable(context.settings, provider))
+    return signInPage(context, target, { ...shown, problem: { kind: 'method-off' } })
+  const signedIn = await findConfirming(context, request, target)
   const purpose =
     proof === undefined
       ? SIGN_IN
       : ({ kind: 'proof', userId: proof.proof.identity.userId, hash: proof.proof.hash } as const)
-  const email = target.purpose === 'authorization' ? target.authorization.loginHint : undefined
-  return goToProvider(context, request, { provider, target, purpose, email }, proof)
-}
-
-/** The page that leads to the provider, or the sign-in page with the reason why not. */
-export async function goToProvider(
-  context: Context,
-  request: Request,
-  departure: Omit<Departure, 'signedIn' | 'isAgain'>,
-  proof: OpenProof | undefined,
-): Promise<Reply> {
-  const { provider, target, email = '' } = departure
-  const shown = { email, isConfirmation: false, proof }
-  if (!isUsable(context.settings, provider))
-    return signInPage(context, target, { ...shown, problem: { kind: 'method-off' } })
-  const signedIn = await findConfirming(context, request, target)
-  const location = await findAddress(context, request, { ...departure, signedIn, isAgain: false })
+  const location = await findAddress(context, request, { ...departure, purpose, signedIn, isAgain: false })
   if (location !== undefined) return leave(provider, location, {})
   return signInPage(context, target, { ...shown, problem: downProblem(provider) })
 }

@@ -253,12 +253,13 @@ function refusedPage(
  */
 async function again(
   context: Context,
-  { target, state }: Return,
+  { provider, target, state }: Return,
   problem: SignInProblem,
   userId?: UserId,
 ): Promise<Reply> {
   const { purpose } = state
-  if (purpose.kind === 'sign-in' || purpose.kind === 'proof') return signInProblem(context, target, problem, userId)
+  if (purpose.kind === 'sign-in' || purpose.kind === 'proof')
+    return signInProblem(context, target, problem, userId, provider.id)
   const user = purpose.kind === 'link' ? purpose.userId : userId
   const reason = problem.kind === 'identity-taken' ? 'identity_taken' : 'provider_not_confirmed'
   return { ...errorPage(reason), event: refusedSignIn(target, problem.kind, user) }

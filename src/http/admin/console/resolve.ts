@@ -237,7 +237,7 @@ async function usersNamed({ read }: Seeker, text: string): Promise<Matches> {
 async function organizationsNamed({ read }: Seeker, text: string): Promise<Matches> {
   const [found, ofProviders] = await Promise.all([
     read('organization.list', { name: text, limit: SEARCHED }),
-    read('provider.list', {}),
+    read('provider.list', { name: text, limit: PAGE_LIMIT.most }),
   ])
   const domain = text.toLowerCase()
   const owner = (ofProviders['providers'] as readonly ProviderDocument[]).find(({ domains }) =>

@@ -81,6 +81,8 @@ export interface ConfirmPage {
   readonly confirmUri: string
   /** The password alone is not enough: the user signs in with a passkey. */
   readonly isPasskeyNeeded: boolean
+  /** Whether a link that the user asks for replaces a lost passkey. */
+  readonly isPasskeyReplaceable: boolean
 }
 
 /** Name, e-mail address and organizations. The form has `name`. */
@@ -215,7 +217,7 @@ export type OwnMethod =
   /** The passkeys, which the user can have here. */
   | { readonly kind: 'passkeys'; readonly passkeys: readonly OwnPasskey[]; readonly canAdd: boolean }
   /** An account at a provider. */
-  | (IdentityView & { readonly kind: 'identity'; readonly removal: Removal })
+  | (OwnIdentity & { readonly kind: 'identity'; readonly removal: Removal })
   /** A provider that the user can add. */
   | { readonly kind: 'provider'; readonly id: string; readonly name: string }
 
@@ -229,6 +231,9 @@ export interface PasskeyView {
   /** undefined: never. */
   readonly usedSecondsAgo: number | undefined
 }
+
+/** `isUsable`: the user can sign in with it now, by the rules for the address. */
+export type OwnIdentity = IdentityView & { readonly isUsable: boolean }
 
 export type OwnPasskey = PasskeyView & { readonly removal: Removal }
 
@@ -323,7 +328,7 @@ export interface AddProviderPage {
 export interface RemoveProviderPage {
   readonly kind: 'account-remove-provider'
   readonly frame: AccountFrame
-  readonly identity: IdentityView
+  readonly identity: OwnIdentity
   readonly hidden: HiddenFields
 }
 

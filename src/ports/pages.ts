@@ -78,8 +78,14 @@ export interface SignInPage {
   readonly offers: readonly SignInOffer[]
   /** The email that the user typed before, or the client's login_hint. */
   readonly email: string
-  /** The name of the provider that named the address of an account. The user signs in to that account to connect the two. */
-  readonly connecting: string | undefined
+  /** The provider that named the address of an account. The user signs in to that account to connect the two. */
+  readonly connecting:
+    | {
+        readonly name: string
+        /** The address requires the provider, so that nothing else signs in to the account afterwards. */
+        readonly isRequired: boolean
+      }
+    | undefined
   /** The page that mails a link for a new password. undefined: the server sends no mail. */
   readonly forgotUri: string | undefined
   readonly problem: SignInProblem | undefined
@@ -99,9 +105,11 @@ export interface ForgotPage {
   readonly problem: 'email-missing' | undefined
 }
 
-/** The same for each address, whether it has an account or not. */
+/** The same for each address of a domain, whether it has an account or not. */
 export interface ForgotDonePage {
   readonly kind: 'forgot-done'
+  /** The name of the only provider at which such addresses sign in, so that no mail is sent. */
+  readonly provider: string | undefined
   readonly backUri: string
 }
 

@@ -2,7 +2,7 @@ import type { ForgotDonePage, ForgotPage } from '../ports/pages.ts'
 import { emailField, linkButton, submitButton } from './form-parts.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
-import { html } from './markup.ts'
+import { html, isolate } from './markup.ts'
 import type { Markup } from './markup.ts'
 
 /** The form that mails a link to the user of an address. */
@@ -20,13 +20,15 @@ export function forgotPage(view: View, { action, backUri, email, problem }: Forg
   })
 }
 
-export function forgotDonePage(view: View, { backUri }: ForgotDonePage): Markup {
+export function forgotDonePage(view: View, { provider, backUri }: ForgotDonePage): Markup {
   const { texts } = view
+  const heading = provider === undefined ? texts.forgotDoneHeading : texts.forgotHeading
+  const mailed = html`<p class="lead">${texts.forgotDone}</p>
+    <p class="after">${texts.forgotNothing}</p>`
   return layout(view, {
-    title: texts.forgotDoneHeading,
-    main: html`<h1>${texts.forgotDoneHeading}</h1>
-      <p class="lead">${texts.forgotDone}</p>
-      <p class="after">${texts.forgotNothing}</p>
+    title: heading,
+    main: html`<h1>${heading}</h1>
+      ${provider === undefined ? mailed : html`<p class="lead">${texts.forgotAtProvider(isolate(provider))}</p>`}
       ${linkButton(backUri, texts.backToSignIn)}`,
   })
 }

@@ -87,7 +87,8 @@ export function leavePage(view: View, { provider, uri }: LeavePage): Markup {
 /** Why the user has to sign in to an account first. */
 function connection({ texts }: View, { connecting }: SignInPage): Fragment {
   if (connecting === undefined) return undefined
-  return html`<p class="notice" role="status"><span>${texts.signInToConnect(isolate(connecting))}</span></p>`
+  const { name, isRequired } = connecting
+  return html`<p class="notice" role="status"><span>${texts.signInToConnect(isolate(name), isRequired)}</span></p>`
 }
 
 /** The button of a provider. */

@@ -97,7 +97,14 @@ test('user.show says how an account can sign in by now, and what prevents it', a
     { domains: ['acme.test'], routing: 'required' },
   )
   assert.deepEqual(await shown(), [[], ['provider-required', 'not-connected', 'codes-locked']])
+  const routed = (await perform<SignIn>('user.show', { user_id: id })).sign_in.obstacles
+  assert.match(
+    routed[1]?.message ?? '',
+    /not connected to Acme ID yet. A link connects it, and so does the first sign-in/,
+  )
+  assert.deepEqual((await perform('user.create-link', { user_id: id }))['methods'], ['idp'])
   await perform('provider.disable', { provider_id: idp.id })
+  await assertRefused(perform('user.create-link', { user_id: id }), 'conflict', /signs in at Acme ID only/)
   await perform('user.disable', { user_id: id })
   assert.deepEqual(await shown(), [
     [],

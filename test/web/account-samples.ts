@@ -170,6 +170,7 @@ const identity = {
   email: 'ada@acme.test',
   linkedSecondsAgo: 86_400 * 3,
   usedSecondsAgo: 30,
+  isUsable: true,
 } as const
 const own = {
   ...identity,
@@ -226,7 +227,14 @@ export const accountSamples: readonly (readonly [string, AccountPage | LinkAccou
   ['account of an application without a name', { ...overview, name: '', isNameEditable: false }],
   [
     'account confirm',
-    { kind: 'account-confirm', frame, page: 'password', confirmUri: '/sign-in?page=password', isPasskeyNeeded: false },
+    {
+      kind: 'account-confirm',
+      frame,
+      page: 'password',
+      confirmUri: '/sign-in?page=password',
+      isPasskeyNeeded: false,
+      isPasskeyReplaceable: true,
+    },
   ],
   [
     'account confirm by passkey',
@@ -236,6 +244,7 @@ export const accountSamples: readonly (readonly [string, AccountPage | LinkAccou
       page: 'set-up-app',
       confirmUri: '/sign-in?page=set-up-app',
       isPasskeyNeeded: true,
+      isPasskeyReplaceable: false,
     },
   ],
   ['account remove app', { kind: 'account-remove-app', frame, app }],
@@ -325,6 +334,10 @@ export const accountSamples: readonly (readonly [string, AccountPage | LinkAccou
   [
     'account remove passkey',
     { kind: 'account-remove-passkey', frame, passkey: aPasskeyView, hidden: { passkey: 'id' } },
+  ],
+  [
+    'account remove provider that does not sign in',
+    { kind: 'account-remove-provider', frame, identity: { ...identity, isUsable: false }, hidden: { identity: 'key' } },
   ],
   ['account remove provider', { kind: 'account-remove-provider', frame, identity, hidden: { identity: 'key' } }],
   ['account link with providers', { ...link, providers: [{ id: 'google', name: 'Google', mark: 'letter' }] }],

@@ -119,7 +119,8 @@ export const signInSamples: readonly (readonly [string, Page])[] = [
   ['sign-in with mail', { ...signIn, forgotUri: '/forgot' }],
   ['forgot', forgot],
   ['forgot without an address', { ...forgot, email: 'a'.repeat(300), problem: 'email-missing' }],
-  ['forgot done', { kind: 'forgot-done', backUri: '/sign-in' }],
+  ['forgot done', { kind: 'forgot-done', provider: undefined, backUri: '/sign-in' }],
+  ['forgot at a provider', { kind: 'forgot-done', provider: 'Acme Entra', backUri: '/sign-in' }],
   ['sign-in without a method', { ...signIn, offers: [] }],
   ['sign-in at the application', { ...signIn, offers: [{ kind: 'application', uri: '/leave?page=apps' }] }],
   ['sign-in with providers', { ...signIn, offers: [...providers, ...signIn.offers] }],
@@ -142,7 +143,11 @@ export const signInSamples: readonly (readonly [string, Page])[] = [
       problem: { kind: 'passkey-unknown' },
     },
   ],
-  ['sign-in to connect', { ...signIn, email: 'ada@acme.test', connecting: 'Acme Entra' }],
+  ['sign-in to connect', { ...signIn, email: 'ada@acme.test', connecting: { name: 'Acme Entra', isRequired: false } }],
+  [
+    'sign-in to connect the only way',
+    { ...signIn, email: 'ada@acme.test', connecting: { name: 'Acme Entra', isRequired: true } },
+  ],
   [
     'sign-in without an address of the provider',
     { ...signIn, problem: { kind: 'no-account', provider: 'Acme Entra', email: undefined } },

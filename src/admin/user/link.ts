@@ -65,7 +65,7 @@ interface LinkOrder extends Pick<Administrator, 'actor' | 'holder' | 'isLoopback
 
 type Needs = Pick<Context, 'clock' | 'random' | 'secrets'> &
   FactorNeeds &
-  StoreNeeds<'createLink' | 'findRole' | 'findUser' | 'findUserByEmail' | 'listMemberships'>
+  StoreNeeds<'createLink' | 'findRole' | 'findUser' | 'findUserByEmail' | 'listMemberships' | 'listProviders'>
 
 /**
  * Creates a link with which the user sets a password, or adds a provider or a passkey, once. An earlier link of the user stops working. It is an invitation if the
@@ -111,7 +111,9 @@ export async function sendLink(
   return link
 }
 
-async function prepareLink(context: Needs, who: string, link: Pick<LinkRecord, 'isMailed'>): Promise<NewLink> {
+async function prepareLink(given: Needs, who: string, link: Pick<LinkRecord, 'isMailed'>): Promise<NewLink> {
+  // An administrator sees a change of the providers at once.
+  const context = { ...given, providers: () => given.store.listProviders() }
   const user = await requireUser(context, who)
   const { email } = user
   if (email === undefined) {

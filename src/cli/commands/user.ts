@@ -139,7 +139,7 @@ export const USER_VERBS: readonly AddVerb[] = [
     task: 'user.reset-second-factor',
     say: (user) => [
       `${nameOf(user)} no longer has an authenticator app and recovery codes, and is signed out.`,
-      'The next sign-in needs one factor; where GRANTOR_SECOND_FACTOR is required, it sets up another app.',
+      'The next sign-in needs one factor. Where GRANTOR_SECOND_FACTOR is required, it asks for another factor of the account, or sets one up.',
     ],
   }),
   taskVerb<{ readonly passkeys: readonly PasskeyDocument[] }>({

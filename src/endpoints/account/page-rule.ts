@@ -1,6 +1,7 @@
 import type { AccountPageName } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
+import { findFactorNeed } from '../../users/factors.ts'
 import { browserOf, isCrossSite } from '../authorization/interaction.ts'
 import { findSignedIn, isForAnother, type SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
@@ -92,7 +93,12 @@ async function confirmPage(
 ): Promise<Reply> {
   const frame = await frameOf(context, request, owner)
   const confirmUri = signInAddress(context, request, page)
-  return { kind: 'page', status: 200, page: { kind: 'account-confirm', frame, page, confirmUri, isPasskeyNeeded } }
+  const isPasskeyReplaceable = context.mail !== undefined && (await findFactorNeed(context, owner.user)) === 'never'
+  return {
+    kind: 'page',
+    status: 200,
+    page: { kind: 'account-confirm', frame, page, confirmUri, isPasskeyNeeded, isPasskeyReplaceable },
+  }
 }
 
 /** Whether the user is known to have authenticated a moment ago. */

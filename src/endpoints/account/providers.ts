@@ -12,7 +12,7 @@ import {
   findStayReason,
   markOf,
   otherFactors,
-  viewIdentity,
+  viewOwnIdentity,
   type OwnerInput,
 } from '../sign-in/methods.ts'
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
@@ -63,7 +63,7 @@ export async function askToRemoveProvider(context: Context, request: Request, ow
     page: {
       kind: 'account-remove-provider',
       frame: await frameOf(context, request, owner),
-      identity: viewIdentity(identity, input.providers, context.clock()),
+      identity: viewOwnIdentity(context, input, identity),
       hidden: { identity: identity.key },
     },
   }

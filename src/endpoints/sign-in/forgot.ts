@@ -31,7 +31,7 @@ export async function showForgot(context: Context, request: Request): Promise<Re
 }
 
 /**
- * Answers the same for each address, and only then looks for its account (threats.md ACC-09). The link goes to the address that is
+ * Answers the same for each address of a domain, and only then looks for its account (threats.md ACC-09). The link goes to the address that is
  * stored, if it is verified, and is made of the issuer (ACC-01, ACC-03). The form of the sign-in page leads to that of the address first.
  */
 export async function mailReset(context: Context, request: Request): Promise<Reply> {
@@ -44,7 +44,8 @@ export async function mailReset(context: Context, request: Request): Promise<Rep
   const email = normalizeEmail(typed)
   if (email === '') return forgotPage(context, request, typed, 'email-missing')
   mail.afterAnswer(() => sendReset(context, request, email))
-  return { kind: 'page', status: 200, page: { kind: 'forgot-done', backUri: backAddress(context, request) } }
+  const provider = findRequiredProvider(await context.providers(), email)?.settings.name
+  return { kind: 'page', status: 200, page: { kind: 'forgot-done', provider, backUri: backAddress(context, request) } }
 }
 
 /**

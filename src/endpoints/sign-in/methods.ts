@@ -1,4 +1,4 @@
-import type { IdentityView, OwnMethod, PasskeyView, StayReason } from '../../ports/account-pages.ts'
+import type { IdentityView, OwnIdentity, OwnMethod, PasskeyView, StayReason } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { OtherFactors } from '../../ports/operations/second-factor.ts'
 import type { ProviderMark } from '../../ports/page-parts.ts'
@@ -157,14 +157,13 @@ export function isPasswordRemovable(context: Context, input: OwnerInput): boolea
 function ownIdentities(context: Context, input: OwnerInput): readonly OwnMethod[] {
   if (context.settings.delegate !== undefined) return []
   const { issuer } = context
-  const { providers, identities, uiLocales } = input
-  const now = context.clock()
+  const { identities, uiLocales } = input
   const atProviders = identities.filter(({ providerId }) => providerId !== APPLICATION)
   const own = atProviders.map((identity): OwnMethod => {
     const reason = findStayReason(context, input, identity)
     const uri = pageAddress(issuer, PATHS.accountRemoveProvider, { identity: identity.key, uiLocales })
     const removal = reason === undefined ? ({ kind: 'open', uri } as const) : { kind: reason }
-    return { kind: 'identity', ...viewIdentity(identity, providers, now), removal }
+    return { kind: 'identity', ...viewOwnIdentity(context, input, identity), removal }
   })
   const addable = addableProviders(context, input)
   return [...own, ...addable.map(({ id, settings }) => ({ kind: 'provider' as const, id, name: settings.name }))]
@@ -186,6 +185,16 @@ export function markOf({ settings: { issuer } }: Pick<ProviderRecord, 'settings'
   if (/^(?:github|gitlab|bitbucket)\./.test(hostname)) return 'code'
   if (/(?:^|\.)(?:microsoftonline\.com|windows\.net)$/.test(hostname)) return 'office'
   return pathname.includes('/realms/') ? 'key' : 'letter'
+}
+
+/** The same for the user at the account pages. */
+export function viewOwnIdentity(
+  { clock, settings }: Context,
+  { user, providers }: OwnerInput,
+  identity: IdentityRecord,
+): OwnIdentity {
+  const isUsable = providersFor(settings, providers, user.email).some(({ id }) => id === identity.providerId)
+  return { ...viewIdentity(identity, providers, clock()), isUsable }
 }
 
 /** An identity as pages show it to its user. */

@@ -110,7 +110,6 @@ export async function signInPage(
 ): Promise<PageReply> {
   const { problem } = shown
   const providers = await context.providers()
-  const connected = proof?.proof.identity.providerId
   const input = { target, providers, email: shown.email, cameFrom }
   return {
     kind: 'page',
@@ -129,10 +128,22 @@ export async function signInPage(
           : undefined,
       offers: SIGN_IN_METHODS.flatMap(({ offer }) => offer(context, input)),
       forgotUri: forgotAddress(context, target),
-      connecting: providers.find(({ id }) => id === connected)?.settings.name,
+      connecting: viewConnection(providers, proof),
       ...shown,
     },
   }
+}
+
+/** The provider that the sign-in connects to the account. */
+function viewConnection(
+  providers: readonly ProviderRecord[],
+  open: OpenProof | undefined,
+): { readonly name: string; readonly isRequired: boolean } | undefined {
+  const provider = providers.find(({ id }) => id === open?.proof.identity.providerId)
+  if (provider === undefined) return undefined
+  // The account has the address that the provider named.
+  const required = findRequiredProvider(providers, open?.proof.identity.email)
+  return { name: provider.settings.name, isRequired: required?.id === provider.id }
 }
 
 /** The sign-in page after an attempt that names no address of the user. */

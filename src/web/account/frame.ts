@@ -94,10 +94,13 @@ export function accountName({ name, detail }: AccountView): Markup {
 }
 
 /** Leads to the page where the user confirms the own identity. */
-export function confirmPage(view: View, { frame, page, confirmUri, isPasskeyNeeded }: ConfirmPage): Markup {
+export function confirmPage(
+  view: View,
+  { frame, page, confirmUri, isPasskeyNeeded, isPasskeyReplaceable }: ConfirmPage,
+): Markup {
   const { confirm, confirmFirst, confirmByPasskey } = view.texts.account
   return accountLayout(view, frame, page, {
-    main: html`<p class="lead">${isPasskeyNeeded ? confirmByPasskey : confirmFirst}</p>
+    main: html`<p class="lead">${isPasskeyNeeded ? confirmByPasskey(isPasskeyReplaceable) : confirmFirst}</p>
       ${linkButton(confirmUri, confirm)}`,
   })
 }

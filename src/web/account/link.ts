@@ -69,9 +69,18 @@ export function linkPage(view: View, page: LinkPage): Markup {
       <p class="lead">
         ${isInvitation ? texts.invitation(isolate(branding.name), accountName(page.account)) : texts.resetConsequence}
       </p>
-      ${hasPassword || isInvitation ? undefined : html`<p class="lead">${texts.linkWithoutPassword(accountName(page.account))}</p>`}
-      ${linkPasskey(view, page)} ${page.providers.map((one) => acceptForm(view, page, one))} ${linkPassword(view, page)}`,
+      ${hasPassword ? undefined : ways(view, page)} ${linkPasskey(view, page)}
+      ${page.providers.map((one) => acceptForm(view, page, one))} ${linkPassword(view, page)}`,
   })
+}
+
+/** What an account without a password signs in with: a provider that is the only way is no choice. */
+function ways({ texts: { account: texts } }: View, { account, passkey, providers, purpose }: LinkPage): Fragment {
+  const [only, ...others] = passkey === undefined ? providers : []
+  if (only !== undefined && others.length === 0)
+    return html`<p class="lead">${texts.linkAtProvider(accountName(account), isolate(only.name))}</p>`
+  if (purpose === 'invitation') return undefined
+  return html`<p class="lead">${texts.linkWithoutPassword(accountName(account))}</p>`
 }
 
 /** The form that adds a passkey. Without scripts, a page that has no other form says so. */

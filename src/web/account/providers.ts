@@ -1,6 +1,6 @@
 import type {
   AddProviderPage,
-  IdentityView,
+  OwnIdentity,
   OwnMethod,
   RemoveProviderPage,
   SecurityPage,
@@ -55,9 +55,10 @@ function identityEntry(
     }`
 }
 
-function identityFacts(view: View, { email, linkedSecondsAgo, usedSecondsAgo }: IdentityView): Markup {
+function identityFacts(view: View, { email, isUsable, linkedSecondsAgo, usedSecondsAgo }: OwnIdentity): Markup {
   const texts = view.texts.account
-  return html`<p>${email === undefined ? texts.identity : texts.identityOf(isolate(email))}</p>
+  const way = email === undefined ? texts.identity : texts.identityOf(isolate(email))
+  return html`<p>${isUsable ? way : texts.identityUnusable}</p>
     <p class="small muted">${texts.identityUsed(ago(view, linkedSecondsAgo), ago(view, usedSecondsAgo))}</p>`
 }
 

@@ -123,6 +123,7 @@ export const accountEnglish: AccountTexts = {
   addHint: 'You sign in at the provider, and then come back here.',
   identityOf: (email) => html`You can sign in with your account ${email}.`,
   identity: 'You can sign in with your account there.',
+  identityUnusable: 'You cannot sign in with it here now.',
   identityUsed: (linked, used) => `Added ${linked} · used ${used}`,
   removeProviderConsequence:
     'You can then no longer sign in with this account. Other browsers in which you signed in with it are signed out, and apps that got access through it lose the access. Your other apps ask you again when you next sign in there.',
@@ -165,8 +166,8 @@ export const accountEnglish: AccountTexts = {
     'password-common': () => 'This password is easy to guess. Four words are easy to remember.',
     'passwords-differ': () => 'The two passwords differ.',
   },
-  confirmByPasskey:
-    'Your account has a passkey. Sign in with it to add or remove what signs you in. If you no longer have it, use “Forgot your password?” there or ask the operator.',
+  confirmByPasskey: (isReplaceable) =>
+    `Your account has a passkey. Sign in with it to add or remove what signs you in. If you no longer have it, ${isReplaceable ? 'use “Forgot your password?” there or ask' : 'ask'} the operator.`,
   confirmFirst: 'Your last sign-in may be a while ago. Confirm that it is you before you continue.',
   confirm: 'Confirm that it is you',
 
@@ -195,6 +196,7 @@ export const accountEnglish: AccountTexts = {
   resetHeading: 'Choose a new password',
   resetWithoutPassword: 'Choose how to sign in',
   linkWithoutPassword: (account) => html`Choose how ${account} signs in.`,
+  linkAtProvider: (account, provider) => html`${account} signs in with ${provider}.`,
   linkFor: (account) => html`Choose a password for ${account}.`,
   resetConsequence:
     'This signs you out everywhere, and every app has to ask you again. A password from before stops working.',

@@ -126,6 +126,7 @@ export const accountGerman: AccountTexts = {
   addHint: 'Sie melden sich beim Anbieter an und kommen dann hierher zurück.',
   identityOf: (email) => html`Sie können sich mit Ihrem Konto ${email} anmelden.`,
   identity: 'Sie können sich mit Ihrem Konto dort anmelden.',
+  identityUnusable: 'Damit können Sie sich hier gerade nicht anmelden.',
   identityUsed: (linked, used) => `Hinzugefügt ${linked} · benutzt ${used}`,
   removeProviderConsequence:
     'Danach können Sie sich mit diesem Konto nicht mehr anmelden. Andere Browser, in denen Sie sich damit angemeldet haben, werden abgemeldet, und Apps, die darüber Zugriff haben, verlieren ihn. Ihre anderen Apps fragen Sie bei der nächsten Anmeldung dort neu.',
@@ -170,8 +171,8 @@ export const accountGerman: AccountTexts = {
     'password-common': () => 'Dieses Passwort ist leicht zu erraten. Vier Wörter kann man sich gut merken.',
     'passwords-differ': () => 'Die beiden Passwörter sind verschieden.',
   },
-  confirmByPasskey:
-    'Ihr Konto hat einen Passkey. Melden Sie sich mit ihm an, um Anmeldearten hinzuzufügen oder zu entfernen. Wenn Sie ihn nicht mehr haben, wählen Sie dort „Passwort vergessen?“, oder fragen Sie den Betreiber.',
+  confirmByPasskey: (isReplaceable) =>
+    `Ihr Konto hat einen Passkey. Melden Sie sich mit ihm an, um Anmeldearten hinzuzufügen oder zu entfernen. Wenn Sie ihn nicht mehr haben, ${isReplaceable ? 'wählen Sie dort „Passwort vergessen?“, oder fragen' : 'fragen'} Sie den Betreiber.`,
   confirmFirst:
     'Ihre letzte Anmeldung ist vielleicht länger her. Bestätigen Sie, dass Sie es sind, bevor Sie weitermachen.',
   confirm: 'Bestätigen, dass Sie es sind',
@@ -202,6 +203,7 @@ export const accountGerman: AccountTexts = {
   resetHeading: 'Neues Passwort wählen',
   resetWithoutPassword: 'Anmeldung wählen',
   linkWithoutPassword: (account) => html`Wählen Sie, wie sich ${account} anmeldet.`,
+  linkAtProvider: (account, provider) => html`${account} meldet sich mit ${provider} an.`,
   linkFor: (account) => html`Wählen Sie ein Passwort für ${account}.`,
   resetConsequence:
     'Damit werden Sie überall abgemeldet, und jede App muss Sie neu fragen. Ein bisheriges Passwort gilt nicht mehr.',

@@ -84,6 +84,7 @@ export interface AccountTexts {
   readonly addHint: string
   readonly identityOf: (email: Markup) => Markup
   readonly identity: string
+  readonly identityUnusable: string
   readonly identityUsed: (linked: string, used: string) => string
   readonly removeProviderConsequence: string
   readonly stays: Readonly<Record<StayReason, string>>
@@ -111,7 +112,7 @@ export interface AccountTexts {
   readonly switchOffTwoStep: string
   readonly switchOffConsequence: string
   readonly passwordProblems: Readonly<Record<PasswordProblem, (shortest: number) => string>>
-  readonly confirmByPasskey: string
+  readonly confirmByPasskey: (isReplaceable: boolean) => string
   readonly confirmFirst: string
   readonly confirm: string
 
@@ -131,6 +132,7 @@ export interface AccountTexts {
   readonly resetWithoutPassword: string
   readonly linkFor: (account: Markup) => Markup
   readonly linkWithoutPassword: (account: Markup) => Markup
+  readonly linkAtProvider: (account: Markup, provider: Markup) => Markup
   readonly resetConsequence: string
   readonly setPassword: string
   readonly linkUsedHeading: string

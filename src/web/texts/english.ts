@@ -44,6 +44,9 @@ export const english: Texts = {
   forgotSend: 'Send the link',
   forgotDoneHeading: 'Look into your mailbox',
   forgotDone: 'If there is an account with this address, a mail is on its way. Its link is valid for an hour.',
+  forgotAtProvider: (provider) =>
+    html`Accounts with such an address sign in with ${provider}, and have no password here. Go back, and enter the
+    address there.`,
   forgotNothing: 'Nothing there? Look into your spam folder, too, and check the address. Otherwise ask the operator.',
   backToSignIn: 'Back to sign-in',
   wrongCredentials: 'That email and password do not match. Check both and try again.',
@@ -55,7 +58,8 @@ export const english: Texts = {
   applicationRefused: 'You are not signed in. You can try again.',
   notAnswered: 'You are not signed in yet, because there was no answer. Try again in a moment.',
   secondStep: 'Confirm with a second step',
-  noSecondStep: 'Your account needs a second step and has none that works here. Ask the operator to reset it.',
+  noSecondStep:
+    'Your account needs a second step, and yours does not work here right now. Try again later, or ask the operator.',
   stepUp: (client) => html`${client} asks for more: confirm with your second step.`,
   stepUpFor: 'It is needed for',
   continueWithout: 'Continue without',
@@ -110,9 +114,9 @@ export const english: Texts = {
   noAccountOf: (email, provider) =>
     html`No account here belongs to ${email} at ${provider}. Ask the operator of this site to invite you.`,
   identityTaken: (provider) => html`Your account at ${provider} was connected a moment ago. Sign in once more.`,
-  signInToConnect: (provider) =>
-    html`You already have an account here. Sign in to it once to connect ${provider}. From then on you can sign in with
-    either.`,
+  signInToConnect: (provider, isRequired) =>
+    html`You already have an account here. Sign in to it once to connect ${provider}. From then on you
+    ${isRequired ? html`sign in with ${provider} only` : 'can sign in with either'}.`,
   leaveTitle: 'Continue to sign in',
   leaveHeading: (provider) => html`Continue to ${provider}`,
   leaveHint: (provider) => html`You sign in at ${provider}, and then come back here.`,

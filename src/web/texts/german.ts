@@ -45,6 +45,9 @@ export const german: Texts = {
   forgotSend: 'Link schicken',
   forgotDoneHeading: 'Sehen Sie in Ihr Postfach',
   forgotDone: 'Wenn es ein Konto mit dieser Adresse gibt, ist eine E-Mail unterwegs. Ihr Link gilt eine Stunde.',
+  forgotAtProvider: (provider) =>
+    html`Konten mit einer solchen Adresse melden sich mit ${provider} an und haben hier kein Passwort. Gehen Sie zurück
+    und geben Sie die Adresse dort ein.`,
   forgotNothing:
     'Nichts da? Sehen Sie auch im Spam-Ordner nach und prüfen Sie die Adresse. Sonst fragen Sie den Betreiber.',
   backToSignIn: 'Zurück zur Anmeldung',
@@ -59,7 +62,7 @@ export const german: Texts = {
   notAnswered: 'Sie sind noch nicht angemeldet, weil keine Antwort kam. Versuchen Sie es gleich noch einmal.',
   secondStep: 'Mit zweitem Schritt bestätigen',
   noSecondStep:
-    'Ihr Konto braucht einen zweiten Schritt und hat keinen, der hier funktioniert. Bitten Sie den Betreiber, ihn zurückzusetzen.',
+    'Ihr Konto braucht einen zweiten Schritt, und Ihrer funktioniert hier gerade nicht. Versuchen Sie es später noch einmal, oder fragen Sie den Betreiber.',
   stepUp: (client) => html`${client} verlangt mehr Sicherheit: Bestätigen Sie mit Ihrem zweiten Schritt.`,
   stepUpFor: 'Er ist nötig für',
   continueWithout: 'Ohne fortfahren',
@@ -120,9 +123,9 @@ export const german: Texts = {
     html`Zu ${email} bei ${provider} gehört hier kein Konto. Bitten Sie den Betreiber dieser Seite um eine Einladung.`,
   identityTaken: (provider) =>
     html`Ihr Konto bei ${provider} wurde gerade eben verbunden. Melden Sie sich noch einmal an.`,
-  signInToConnect: (provider) =>
-    html`Sie haben hier schon ein Konto. Melden Sie sich einmal damit an, um ${provider} zu verbinden. Danach können Sie
-    sich mit beidem anmelden.`,
+  signInToConnect: (provider, isRequired) =>
+    html`Sie haben hier schon ein Konto. Melden Sie sich einmal damit an, um ${provider} zu verbinden. Danach
+    ${isRequired ? html`melden Sie sich nur noch mit ${provider} an` : 'können Sie sich mit beidem anmelden'}.`,
   leaveTitle: 'Weiter zur Anmeldung',
   leaveHeading: (provider) => html`Weiter zu ${provider}`,
   leaveHint: (provider) => html`Sie melden sich bei ${provider} an und kommen dann hierher zurück.`,

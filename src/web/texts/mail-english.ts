@@ -7,7 +7,7 @@ export const mailEnglish: MailTexts = {
   invitationButton: 'Set up your account',
   resetSubject: (brand) => `Sign in to ${brand} again`,
   reset: (brand, address) =>
-    `With this link you choose a new password for your account ${address} at ${brand}, or another way to sign in.`,
+    `With this link you choose how you sign in to your account ${address} at ${brand} from now on.`,
   resetConsequence: 'All browsers are then signed out, and connected apps have to ask you again.',
   resetButton: 'Restore your access',
   codeSubject: (brand) => `Your code for ${brand}`,

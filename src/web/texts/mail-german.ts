@@ -7,7 +7,7 @@ export const mailGerman: MailTexts = {
   invitationButton: 'Konto einrichten',
   resetSubject: (brand) => `Wieder bei ${brand} anmelden`,
   reset: (brand, address) =>
-    `Mit diesem Link wählen Sie ein neues Passwort für Ihr Konto ${address} bei ${brand} oder einen anderen Weg zur Anmeldung.`,
+    `Mit diesem Link wählen Sie, wie Sie sich künftig bei Ihrem Konto ${address} bei ${brand} anmelden.`,
   resetConsequence: 'Danach sind alle Browser abgemeldet, und verbundene Apps müssen Sie neu fragen.',
   resetButton: 'Zugang wiederherstellen',
   codeSubject: (brand) => `Ihr Code für ${brand}`,

@@ -57,6 +57,7 @@ export interface Texts {
   readonly forgotSend: string
   readonly forgotDoneHeading: string
   readonly forgotDone: string
+  readonly forgotAtProvider: (provider: Markup) => Markup
   readonly forgotNothing: string
   readonly backToSignIn: string
   readonly wrongCredentials: string
@@ -114,7 +115,7 @@ export interface Texts {
   readonly noAccount: (provider: Markup) => Markup
   readonly noAccountOf: (email: Markup, provider: Markup) => Markup
   readonly identityTaken: (provider: Markup) => Markup
-  readonly signInToConnect: (provider: Markup) => Markup
+  readonly signInToConnect: (provider: Markup, isRequired: boolean) => Markup
   readonly leaveTitle: string
   readonly leaveHeading: (provider: Markup) => Markup
   readonly leaveHint: (provider: Markup) => Markup

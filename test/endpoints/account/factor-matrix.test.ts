@@ -141,7 +141,7 @@ async function signIn(one: Case, person: Person): Promise<void> {
   assert.equal(page.statusCode, 200, page.body)
   assert.equal(/<h1>Set up two-step sign-in<\/h1>/.test(page.body), !has, page.body)
   assert.equal(page.body.includes('There is no'), false)
-  assert.equal(/has none that works here/.test(page.body), has && !works, page.body)
+  assert.equal(/yours does not work here right now/.test(page.body), has && !works, page.body)
   assert.equal(page.body.includes('value="strong"'), factor === 'an identity')
   if (!has) return
   const hidden = hiddenFields(page)
@@ -202,6 +202,7 @@ async function useLink(one: Case, person: Person, made: Pick<LinkRecord, 'origin
   const page = isListed ? await browser.submit(first, {}) : first
   if (isRouted(one)) {
     assert.match(page.body, /Continue with .*Globex/)
+    assert.match(page.body, /signs in with .*Globex/)
     assert.doesNotMatch(page.body, /The strong one|name="password"|data-passkey="/)
     return
   }

@@ -92,6 +92,8 @@ export function startOf({ passwordHash }: UserRecord, session: SessionRecord): I
     replaces: undefined,
     interactionId: undefined,
     identity: undefined,
+    link: undefined,
+    stepUp: undefined,
     passkey: undefined,
     app: undefined,
     notBefore: session.createdAt,

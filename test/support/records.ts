@@ -228,7 +228,7 @@ export function aRotation(grant: GrantRecord, differing: Partial<Rotation> = {})
   }
 }
 
-const A_PASSWORD_HASH = '$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaA'
+export const A_PASSWORD_HASH = '$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaA'
 
 /** A user with an e-mail address. */
 type AddressedUser = UserRecord & { readonly email: string }
@@ -343,16 +343,15 @@ export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
 
 /** The start of a session that replaces none, of a user with a password who is created apart from it. */
 export function aSessionStart(differing: Partial<SessionStart> = {}): SessionStart {
+  const none = { identity: undefined, link: undefined, stepUp: undefined, passkey: undefined, app: undefined }
   return {
+    ...none,
     session: aSession(),
     browserHash: aHash(),
     replaces: undefined,
     passwordHash: A_PASSWORD_HASH,
     notBefore: differing.session?.createdAt ?? NOW,
     interactionId: undefined,
-    identity: undefined,
-    passkey: undefined,
-    app: undefined,
     isSecondStepDone: false,
     ...differing,
   }

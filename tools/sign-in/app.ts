@@ -23,7 +23,8 @@ export async function addApp({ context }: { readonly context: Context }, email =
   const { codes, digests } = newRecoveryCodes(context, user.id)
   // A sign-in sets no app up beside a passkey, and a session does.
   const session = (await store.listSessions({ userId: user.id, before: undefined, limit: 1 }))[0]
-  const signIn = { kind: 'sign-in', at: clock(), passwordHash: user.passwordHash } as const
+  const first = { since: clock(), passwordHash: user.passwordHash, providerId: undefined, identity: undefined }
+  const signIn = { kind: 'sign-in', ...first, proof: undefined } as const
   const reason = session === undefined ? signIn : ({ kind: 'session', session: coversAll(session) } as const)
   const outcome = await store.enableTotp({
     factor: {

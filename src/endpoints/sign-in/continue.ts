@@ -89,13 +89,15 @@ async function accept(context: Context, request: Request, target: SignInTarget, 
   if (user === undefined) return refuseAccount(context, target, undefined)
   const methods = methodsElsewhere(accepted.answer.isMultiFactor)
   const delegated = await delegatedSession(context, target, accepted, { user, methods, at: evaluated.at })
-  const method = { methods, at: evaluated.at, providerId: APPLICATION, identity: undefined }
+  const identity = subjectKey(accepted.answer.subject)
+  const method = { methods, at: evaluated.at, providerId: APPLICATION, identity }
   const authenticated = {
     user,
     ...method,
     link: undefined,
     passkey: undefined,
     app: undefined,
+    stepUp: undefined,
     endsAt: undefined,
     delegated,
   }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
+import type { ProvenIdentity } from '../../ports/operations/session.ts'
+import type { ApprovingSession } from '../../ports/records/logout-notice.ts'
 import { levelOf } from '../../protocol/sign-in/authentication.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import type { PasskeyId } from '../../protocol/sign-in/passkey.ts'
@@ -8,12 +10,10 @@ import { mintSessionId, type InteractionId, type SessionId } from '../../protoco
 import type { MintedCredential } from '../../protocol/secrets.ts'
 import type { ConsentAnswer } from '../authorization/next-step.ts'
 import { endOf, findReplaceable, type SignedIn } from '../authorization/session.ts'
-import { findRequiredProvider } from '../../users/provider-routing.ts'
 import { noticesOf } from '../../users/mails.ts'
 import { findCovered } from './changing-session.ts'
-import { linkProven } from './provider/proof.ts'
 import { secondStepPage } from './second-step/page.ts'
-import { mintWaiting, type FirstStep } from './second-step/waiting.ts'
+import { mayGoOn, mintWaiting, type FirstStep } from './second-step/waiting.ts'
 import { needsSecondStep } from './second-step/ways.ts'
 import { continueWith, type SignInTarget } from './target.ts'
 
@@ -23,6 +23,8 @@ export interface AuthenticatedUser extends FirstStep {
   readonly passkey: PasskeyId | undefined
   /** When the app was stored whose code was the second step, or in whose place a recovery code was. undefined: the second step was another. */
   readonly app: EpochMs | undefined
+  /** The session that a second factor was added to. undefined: the user has done a first step. */
+  readonly stepUp: ApprovingSession | undefined
   /** When the session ends to which a code was added without a first factor. undefined: after a whole lifetime. */
   readonly endsAt: EpochMs | undefined
   /** What the operator's application decided, if it authenticated the user. undefined: a usual session starts. */
@@ -66,12 +68,11 @@ export async function finishSignIn(
   const isDelegated = context.settings.delegate !== undefined
   assert.equal(delegated !== undefined, isDelegated, 'Only the application signs users in while sign-in is delegated.')
   if (user.disabledAt !== undefined) return { kind: 'refused', reason: 'disabled' }
+  if (!(await mayGoOn(context, authenticated))) return { kind: 'refused', reason: 'changed' }
   if (await needsSecondStep(context, user, authenticated)) {
     const waiting = mintWaiting(context, target, authenticated, undefined)
     return secondStepPage(context, target, { ...authenticated, waiting, stepUp: undefined }, undefined)
   }
-  if (delegated === undefined && !(await connects(context, request, authenticated)))
-    return { kind: 'refused', reason: 'changed' }
   const started = await startSession(context, request, target, authenticated)
   if ('reason' in started) return started
   const cookies = delegated?.isKept === false ? {} : { session: started.credential }
@@ -79,31 +80,33 @@ export async function finishSignIn(
 }
 
 /**
- * Connects the identity that the user proved before this sign-in to the account, which is what the sign-in was for (threats.md UP-32: not
- * before the second step). false: the operator requires a provider for the address, and the user has not authenticated there, or connected
- * it just now.
+ * The identity that the user proved before this sign-in, which is what the sign-in was for. It is linked with the session, and not before
+ * the second step (threats.md UP-32).
  */
-async function connects(
+async function findLink(
   context: Context,
   request: Request,
-  { user, methods, providerId, link }: AuthenticatedUser,
-): Promise<boolean> {
+  { user, methods, link }: AuthenticatedUser,
+): Promise<ProvenIdentity | undefined> {
   const proof = link === undefined ? undefined : await context.store.findIdentityProof(user.id)
-  const covers = await findCovered(context, user, methods)
-  const mails = noticesOf(context, user, 'provider-added', request)
-  const isLinked = proof !== undefined && proof.hash === link && (await linkProven(context, proof, covers, mails))
-  const required = findRequiredProvider(await context.providers(), user.email)
-  if (required === undefined || required.id === providerId) return true
-  return isLinked && proof.identity.providerId === required.id
+  if (proof === undefined || proof.hash !== link) return undefined
+  const now = context.clockCheck.now()
+  return {
+    identity: { ...proof.identity, linkedAt: now, usedAt: now },
+    hash: link,
+    covers: await findCovered(context, user, methods),
+    mails: noticesOf(context, user, 'provider-added', request),
+  }
 }
 
-/** Refuses if the account has changed since the user authenticated, possibly on another node. */
+/** Refuses if what the sign-in rests on has changed since the user authenticated, possibly on another node. */
 async function startSession(
   context: Context,
   request: Request,
   { browserHash }: SignInTarget,
-  { user, methods, at, providerId, identity, passkey, app, endsAt, delegated }: AuthenticatedUser,
+  authenticated: AuthenticatedUser,
 ): Promise<{ readonly signedIn: SignedIn; readonly credential: MintedCredential } | RefusedSignIn> {
+  const { user, methods, at, providerId, identity, stepUp, passkey, app, delegated } = authenticated
   const previous = await findReplaceable(context, request.cookies)
   const now = context.clockCheck.now()
   const id = delegated?.id ?? mintSessionId(now, context.random)
@@ -117,7 +120,7 @@ async function startSession(
     network: request.network,
     seenAt: now,
     createdAt: now,
-    expiresAt: delegated?.expiresAt ?? endsAt ?? after(now, context.settings.lifetimes.session * 1000),
+    expiresAt: delegated?.expiresAt ?? authenticated.endsAt ?? after(now, context.settings.lifetimes.session * 1000),
   }
   const isSameUser = previous?.user.id === user.id
   const replaces = isSameUser && delegated?.isKept !== false ? previous.session.id : undefined
@@ -132,6 +135,8 @@ async function startSession(
     notBefore,
     interactionId,
     identity,
+    link: await findLink(context, request, authenticated),
+    stepUp,
     passkey,
     app,
     isSecondStepDone,

@@ -1,6 +1,7 @@
 import type { Context, VerifiedPassword } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { SignInProblem } from '../../ports/pages.ts'
+import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { StoreUnavailable } from '../../ports/store.ts'
 import { findProviderOf, findRequiredProvider, isUsable } from '../../users/provider-routing.ts'
@@ -11,7 +12,7 @@ import { OAuthError } from '../../protocol/errors.ts'
 import { finishSignIn } from './finish-sign-in.ts'
 import { refusedSignIn, signInPage } from './page.ts'
 import { goToProvider } from './provider/begin.ts'
-import { findProof, PROOF_FIELD } from './provider/proof.ts'
+import { findProof, PROOF_FIELD, type OpenProof } from './provider/proof.ts'
 import { clientOf, findSubmittedTarget, timeOf } from './target.ts'
 import { countAttempt } from './throttle.ts'
 
@@ -36,7 +37,7 @@ export async function signInByPassword(context: Context, request: Request): Prom
   if (email === '') return again({ kind: 'email-missing' }, typed.slice(0, EMAIL_LIMIT))
   const providers = await context.providers()
   const required = findRequiredProvider(providers, email)
-  if (required !== undefined && proof?.proof.identity.providerId !== required.id) {
+  if (required !== undefined && !(await isProofOf(context, proof, required, email))) {
     return goToProvider(context, request, { provider: required, target, email }, undefined)
   }
   if (isOff) {
@@ -70,6 +71,7 @@ export async function signInByPassword(context: Context, request: Request): Prom
           link: isProven ? proof.proof.hash : undefined,
           passkey: undefined,
           app: undefined,
+          stepUp: undefined,
           endsAt: undefined,
           delegated: undefined,
         })
@@ -84,6 +86,20 @@ export async function signInByPassword(context: Context, request: Request): Prom
   }
   await attempt.forgive()
   return finished
+}
+
+/**
+ * Whether the proof is of the account of the address, at the provider that the address requires. Elsewhere no password is checked: with a
+ * proof of one's own, one could try those of others (threats.md UP-34).
+ */
+async function isProofOf(
+  { store }: Pick<Context, 'store'>,
+  open: OpenProof | undefined,
+  { id }: ProviderRecord,
+  email: string,
+): Promise<boolean> {
+  const { providerId, userId } = open?.proof.identity ?? {}
+  return providerId === id && (await store.findUserByEmail(email))?.id === userId
 }
 
 /** A password that was verified, and the account as it is then. */

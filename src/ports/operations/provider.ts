@@ -1,6 +1,6 @@
 import type { CausesMail } from './mail.ts'
 import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from '../records/provider.ts'
-import type { CoveredFactors, ProviderId } from '../../protocol/sign-in/authentication.ts'
+import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import type { ProviderSettings } from '../../protocol/sign-in/provider.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserRecord } from '../records/user.ts'
@@ -8,7 +8,6 @@ import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 import type { ChangingSession, OtherFactors } from './second-factor.ts'
 import type { LinkUse } from './user.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import type { SecretHash } from '../../protocol/secrets.ts'
 
 /** The operations on providers, and the accounts that users have there, each as `[input, outcome]`. The rules of index.ts apply. */
 export interface ProviderOperations {
@@ -84,7 +83,6 @@ export interface ProviderOperations {
  * - `link`: the user had a link of an operator. It is used up. As with a new password, everything else that could sign in ends: the
  *   password, the sessions and grants from before now, and the identities and passkeys that the user did not keep (threats.md LNK-01).
  *   An identity that would take the place of a second factor of the account is refused (ACC-17).
- * - `proof`: the user signed in to the account after the provider, and the sign-in covers its second factors. The proof is used up.
  * - `address`: the account has the verified address, and no identity of any provider.
  * - `unused`: the account has the address, which was never verified, and its user never signed in. Its password, sessions, grants,
  *   consents and memberships end, because another person may have made it.
@@ -96,7 +94,6 @@ export type LinkingReason =
       /** Whether the identity is at a provider with `multi_factor`, which would take the place of the second step. */
       readonly isMultiFactor: boolean
     } & Pick<LinkUse, 'hash' | 'keep' | 'isSecondStepRequired'>)
-  | { readonly kind: 'proof'; readonly hash: SecretHash; readonly covers: CoveredFactors }
   | { readonly kind: 'address' | 'unused'; readonly email: string }
 
 /**

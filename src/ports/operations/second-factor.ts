@@ -1,4 +1,5 @@
 import type { CausesMail } from './mail.ts'
+import type { SignInBasis } from './session.ts'
 import type { SecondFactorRecord } from '../records/second-factor.ts'
 import type { SessionRecord } from '../records/user.ts'
 import type { EpochMs } from '../../base/brand.ts'
@@ -69,8 +70,8 @@ export interface OtherFactors {
 /** What allows a user to add an app. It must still be so. */
 export type EnrolmentReason =
   | { readonly kind: 'session'; readonly session: ChangingSession }
-  /** The first step of a sign-in: its time, and the password of the user at that time. */
-  | { readonly kind: 'sign-in'; readonly at: EpochMs; readonly passwordHash: string | undefined }
+  /** A sign-in whose first step is done. The user has no second factor yet. */
+  | ({ readonly kind: 'sign-in' } & SignInBasis)
 
 /** Its mails tell of a wrong code. */
 export interface TotpUse extends CausesMail {

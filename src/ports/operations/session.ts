@@ -4,7 +4,10 @@ import type { InteractionAnswer } from '../../protocol/sign-in/interaction.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { About } from '../records/audit.ts'
 import type { RevocationCutoff } from './token.ts'
-import type { DueNotice } from '../records/logout-notice.ts'
+import type { CausesMail } from './mail.ts'
+import type { ApprovingSession, DueNotice } from '../records/logout-notice.ts'
+import type { IdentityRecord } from '../records/provider.ts'
+import type { CoveredFactors, ProviderId } from '../../protocol/sign-in/authentication.ts'
 import type { SessionRecord } from '../records/user.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import type { PasskeyId } from '../../protocol/sign-in/passkey.ts'
@@ -25,15 +28,15 @@ export interface SessionOperations {
   /**
    * Starts a session and remembers that this browser signed in as this user. Ends the session in `replaces` if it is the same
    * user's; the new session then has its root, and otherwise a root of its own. A user has at most 200 sessions; the oldest is removed, as if
-   * it had expired. Where Citus distributes the sessions, one start in 16 counts them. `user-changed`: since the user authenticated, the
-   * account was disabled or deleted, its password changed, its tokens were revoked, the identity or the passkey was removed or an authenticator app was set
-   * up, whose step the sign-in has not done. `interaction-used`: the
-   * interaction that it follows from was used before, has no answer or has expired. No session has started then.
+   * it had expired. Where Citus distributes the sessions, one start in 16 counts them. `isLinked`: the identity of the proof was linked.
+   * `user-changed`: what the sign-in rests on is no longer so (`SignInBasis`), the session, the passkey or the app of the sign-in is gone, or
+   * an authenticator app was set up, whose step the sign-in has not done. `interaction-used`: the
+   * interaction that it follows from was used before, has no answer or has expired. Nothing is stored then.
    */
   startSession: [
     start: SessionStart,
     outcome:
-      | { readonly kind: 'started'; readonly rootId: SessionId }
+      | { readonly kind: 'started'; readonly rootId: SessionId; readonly isLinked: boolean }
       | { readonly kind: 'user-changed' | 'interaction-used' },
   ]
   /** Records when browsers last showed a page to the user. A later time replaces an earlier one; ended sessions are ignored. */
@@ -67,19 +70,48 @@ export interface SessionOperations {
   ]
 }
 
+/**
+ * What a sign-in rests on since its first step. Each operation that it leads to holds it again, because the user may take minutes, and a
+ * node may not know yet what another one has stored (decision 0052).
+ */
+export interface SignInBasis {
+  /** The user must be enabled, and no tokens of the user may have been revoked since. */
+  readonly since: EpochMs
+  /** The password of the user when the user authenticated; undefined: none. */
+  readonly passwordHash: string | undefined
+  /** Where the user authenticated; undefined: at this server. The address of the user may require no other provider. */
+  readonly providerId: ProviderId | undefined
+  /** With which the user authenticated there. The user must have it, and the provider be enabled. undefined: with none. */
+  readonly identity: IdentityKey | undefined
+  /** The open proof of an identity that the sign-in connects. A provider that the address requires may be the one of it. */
+  readonly proof: SecretHash | undefined
+}
+
+/** An identity that the user proved before the sign-in, which links it to the account if it covers the second factors of the account. */
+export interface ProvenIdentity extends CausesMail {
+  readonly identity: IdentityRecord
+  /** That of the proof. It is used up. */
+  readonly hash: SecretHash
+  readonly covers: CoveredFactors
+}
+
 export interface SessionStart {
   readonly session: Omit<SessionRecord, 'rootId'>
   readonly browserHash: SecretHash
   /** The session that this browser had. */
   readonly replaces: SessionId | undefined
-  /** The password of the user when the user authenticated; undefined: none. */
+  /** As in `SignInBasis`. */
   readonly passwordHash: string | undefined
   /** Before which tokens of the user were revoked, as the user was read. A revocation since then refuses the session. */
   readonly notBefore: EpochMs
   /** The answered interaction that the session follows from. undefined: none. */
   readonly interactionId: InteractionId | undefined
-  /** The identity with which the user authenticated at a provider; undefined: the user did not. */
+  /** As in `SignInBasis`. */
   readonly identity: IdentityKey | undefined
+  /** undefined: the sign-in connects none. */
+  readonly link: ProvenIdentity | undefined
+  /** The session that a second factor is added to, which must be active. undefined: the user has done a first step. */
+  readonly stepUp: ApprovingSession | undefined
   /** With which the user authenticated; undefined: the user did not. */
   readonly passkey: PasskeyId | undefined
   /** When the app was stored that was the second step. The user must still have it. undefined: the second step was another one, or none. */

@@ -5,7 +5,7 @@ import { OPERATIONS } from './index.ts'
 /** A row with its own input and outcome types erased. */
 interface AnyRow {
   readonly cache: 'kept' | 'cleared' | ((input: unknown) => string | readonly string[] | undefined)
-  readonly event: 'no-event' | ((input: unknown, outcome: unknown) => AuditEvent | undefined)
+  readonly event: 'no-event' | ((input: unknown, outcome: unknown) => AuditEvent | readonly AuditEvent[] | undefined)
 }
 
 /** The cached records that an operation changes: all, or those with these keys. */
@@ -21,10 +21,10 @@ export function auditEvents(operations: readonly Operation[], outcomes: readonly
   const events: AuditEvent[] = []
   operations.forEach(({ name, input, by, requestId }, index) => {
     const { event: eventOf } = OPERATIONS[name] as AnyRow
-    const event = eventOf === 'no-event' ? undefined : eventOf(input, outcomes[index])
-    if (event === undefined) return
-    const caused = requestId === undefined ? event : { ...event, requestId }
-    events.push(by === undefined ? caused : { ...caused, actor: by })
+    const caused = eventOf === 'no-event' ? undefined : eventOf(input, outcomes[index])
+    if (caused === undefined) return
+    const cause = { ...(requestId !== undefined && { requestId }), ...(by !== undefined && { actor: by }) }
+    for (const event of [caused].flat()) events.push({ ...event, ...cause })
   })
   return events
 }

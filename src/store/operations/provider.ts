@@ -1,7 +1,7 @@
 import { differences, idOf, type OperationRows, when } from './row.ts'
-import type { ProviderOperations } from '../../ports/operations/provider.ts'
+import type { LinkingReason, ProviderOperations } from '../../ports/operations/provider.ts'
 import type { AuditEventName } from '../../protocol/audit/event-names.ts'
-import type { ProviderRecord } from '../../ports/records/provider.ts'
+import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
 import type { ProviderSettings } from '../../protocol/sign-in/provider.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
@@ -16,11 +16,7 @@ export const PROVIDER_OPERATIONS: OperationRows<ProviderOperations> = {
   linkIdentity: {
     // It may end the memberships of the user.
     cache: 'cleared',
-    event: when('linked', ({ identity: { userId, providerId }, reason: { kind } }) => ({
-      event: 'identity.linked',
-      userId,
-      details: { provider: providerId, reason: kind },
-    })),
+    event: when('linked', ({ identity, reason: { kind } }) => identityLinked(identity, kind)),
   },
   provisionUser: {
     cache: 'kept',
@@ -41,6 +37,14 @@ export const PROVIDER_OPERATIONS: OperationRows<ProviderOperations> = {
     })),
   },
   createIdentityProof: { cache: 'kept', event: 'no-event' },
+}
+
+/** `reason`: `proof`, with a session, or that of the operation. */
+export function identityLinked(
+  { userId, providerId }: Pick<IdentityRecord, 'userId' | 'providerId'>,
+  reason: LinkingReason['kind'] | 'proof',
+): AuditEvent {
+  return { event: 'identity.linked', userId, details: { provider: providerId, reason } }
 }
 
 function aboutSettings(event: AuditEventName) {

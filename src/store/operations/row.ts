@@ -7,8 +7,10 @@ import type { ClientId } from '../../protocol/ids.ts'
 export interface OperationRow<Name extends OperationName> {
   /** What the operation drops from the record cache: nothing, all records, or those with the returned keys; undefined: all. */
   readonly cache: 'kept' | 'cleared' | ((input: Input<Name>) => string | readonly string[] | undefined)
-  /** The audit event (docs/audit.md). The function returns undefined if this outcome is no event. */
-  readonly event: 'no-event' | ((input: Input<Name>, outcome: Outcome<Name>) => AuditEvent | undefined)
+  /** The audit events (docs/audit.md). The function returns undefined if this outcome is no event. */
+  readonly event:
+    | 'no-event'
+    | ((input: Input<Name>, outcome: Outcome<Name>) => AuditEvent | readonly AuditEvent[] | undefined)
 }
 
 /** The cache key of an operation on one record. */

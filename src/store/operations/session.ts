@@ -1,3 +1,4 @@
+import { identityLinked } from './provider.ts'
 import { type OperationRows, when } from './row.ts'
 import type { SessionOperations } from '../../ports/operations/session.ts'
 
@@ -15,11 +16,16 @@ export const SESSION_OPERATIONS: OperationRows<SessionOperations> = {
   startSession: {
     // The user's first sign-in changes the record of the user.
     cache: ({ session }) => session.userId,
-    event: ({ session: { userId, authentication } }, { kind }) => {
-      if (kind !== 'started') return undefined
+    event: ({ session: { userId, authentication }, link }, outcome) => {
+      if (outcome.kind !== 'started') return undefined
       const { methods, providerId } = authentication
       const provider = providerId === undefined ? {} : { provider: providerId }
-      return { event: 'session.started', userId, details: { methods: methods.join(' '), ...provider } }
+      const started = {
+        event: 'session.started',
+        userId,
+        details: { methods: methods.join(' '), ...provider },
+      } as const
+      return outcome.isLinked && link !== undefined ? [identityLinked(link.identity, 'proof'), started] : started
     },
   },
   // No decision depends on when a session was last seen.

@@ -27,13 +27,14 @@ const LIST_EARLIER = shared(
  */
 export const distributedUserHandlers = {
   startSession: distributed(sessionHandlers.startSession, function* (start) {
-    const { replaces, session } = start
+    const { replaces, session, link } = start
     const { id: key, userId } = session
     yield* holdUser(userId)
     const outcome = yield* startSession(start, LIST_EARLIER)
-    if (outcome.kind === 'started') yield* nameRow({ userId, table: 'sessions', key })
-    if (outcome.kind === 'started' && replaces !== undefined)
-      yield* forgetRows([{ userId, table: 'sessions', key: replaces }])
+    if (outcome.kind !== 'started') return outcome
+    yield* nameRow({ userId, table: 'sessions', key })
+    if (outcome.isLinked && link !== undefined) yield* nameRow({ userId, table: 'identities', key: link.identity.key })
+    if (replaces !== undefined) yield* forgetRows([{ userId, table: 'sessions', key: replaces }])
     return outcome
   }),
   endSession: distributed(sessionHandlers.endSession, function* (end) {

@@ -1,4 +1,5 @@
 import type { ChangingSession } from '../../ports/operations/second-factor.ts'
+import type { SignInBasis } from '../../ports/operations/session.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
@@ -6,6 +7,7 @@ import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { endLaterOfUser } from './not-before.ts'
 import { endOtherSessions, endSessionsOfProvider } from './sessions.ts'
+import { endProof } from './sign-in/identity-proofs.ts'
 import { rows, shared, type Steps } from './statement.ts'
 
 /**
@@ -21,11 +23,9 @@ const BROWSERS = shared(
      and seen_at is distinct from cast(:seenAt as bigint) and browser_hash is distinct from cast(:hash as text)`,
 )
 const LINKS = shared('delete from links where user_id = :userId')
-const PROOFS = shared('delete from identity_proofs where user_id = :userId')
-const CODES = shared('delete from email_codes where user_id = :userId')
 
-/** The session of a user who evicts others. undefined: the user has none yet. */
-type OwnSession = Pick<ChangingSession, 'id' | 'createdAt'> | undefined
+/** The session of a user who evicts others, or the sign-in that waits for it. undefined: the user has none yet. */
+type Own = Pick<ChangingSession, 'id' | 'createdAt'> | Pick<SignInBasis, 'proof'> | undefined
 
 /** The id of no session: all sessions of the user are other ones. */
 const NO_SESSION = '' as SessionId
@@ -46,9 +46,13 @@ export function* evictAll(userId: UserId, now: EpochMs, browserHash: SecretHash 
  * the links: the user may be a thief whom the operator or the owner is about to evict with one, and its use ends what was changed
  * (threats.md LNK-04).
  */
-export function* evictOthers(userId: UserId, session: OwnSession): Steps<void> {
+export function* evictOthers(userId: UserId, own: Own): Steps<void> {
+  const session = own !== undefined && 'id' in own ? own : undefined
   yield* endOtherSessions(userId, session?.id ?? NO_SESSION)
-  yield* forget(userId, { seenAt: session?.createdAt })
+  yield* forget(userId, {
+    seenAt: session?.createdAt,
+    proof: own !== undefined && 'proof' in own ? own.proof : undefined,
+  })
 }
 
 /** The same for the operator, whose change also ends the links from before. */
@@ -66,11 +70,15 @@ export function* evictFromProvider(userId: UserId, providerId: ProviderId, sessi
 /** Forgets what was allowed, the browsers, and what was begun. Another person may have given the consents, whatever their time (threats.md LNK-03). */
 function* forget(
   userId: UserId,
-  browser: { readonly seenAt?: EpochMs | undefined; readonly hash?: SecretHash | undefined },
+  kept: {
+    readonly seenAt?: EpochMs | undefined
+    readonly hash?: SecretHash | undefined
+    readonly proof?: SecretHash | undefined
+  },
 ) {
   yield* rows(CONSENTS, { userId })
-  yield* rows(BROWSERS, { userId, seenAt: browser.seenAt, hash: browser.hash })
-  yield* endProof(userId)
+  yield* rows(BROWSERS, { userId, seenAt: kept.seenAt, hash: kept.hash })
+  yield* endProof(userId, kept.proof)
 }
 
 /** Makes each browser of the user unknown (threats.md OTP-09). */
@@ -80,12 +88,6 @@ export function* forgetBrowsers(userId: UserId): Steps<void> {
 
 /** A change of the address ends what else could add a sign-in method: what the user began, and the links to the previous one. */
 export function* endProofAndLinks(userId: UserId): Steps<void> {
-  yield* endProof(userId)
+  yield* endProof(userId, undefined)
   yield* rows(LINKS, { userId })
-}
-
-/** Another way in ends what else was begun: the proof of an identity, and the code of an address. */
-export function* endProof(userId: UserId): Steps<void> {
-  yield* rows(PROOFS, { userId })
-  yield* rows(CODES, { userId })
 }

@@ -7,7 +7,7 @@ import type { GrantId, UserId } from '../../protocol/ids.ts'
 import { NO_SCOPE, scopeTokens, unite, type Scope } from '../../protocol/token/scope.ts'
 import { consentTarget, idBefore } from '../rows.ts'
 import { CONSENTS, GRANTS, NEW_GRANT } from '../tables/token.ts'
-import { holdIdentity } from './sessions.ts'
+import { holdIdentity } from './sign-in/held-sign-in.ts'
 import { eachOf, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
 
 const LIST = shared('select * from grants where grant_id < :before order by grant_id desc limit :limit')
@@ -98,7 +98,7 @@ export const grantHandlers = {
 } satisfies SharedHandlers
 
 function* openGrant({ grant, identity }: Input<'openGrant'>): Steps<Outcome<'openGrant'>> {
-  if (!(yield* holdIdentity(identity, grant.userId))) return 'unlinked'
+  if ((yield* holdIdentity(identity, grant.userId)) === undefined) return 'unlinked'
   yield* rows(OPEN, NEW_GRANT.values(grant))
   return 'opened'
 }

@@ -8,13 +8,14 @@ import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 import { IDENTITIES, IDENTITY_PROOFS } from '../tables/provider.ts'
 import { assignments, without } from '../table.ts'
-import { isProviderEnabled } from './providers.ts'
+import { isProviderEnabled, isRequiredElsewhere } from './providers.ts'
 import { deleteAccess, insertUser } from './accounts.ts'
-import { endProof, evictAll, evictFromProvider } from './evictions.ts'
+import { evictAll, evictFromProvider } from './evictions.ts'
 import { acceptLink } from './links.ts'
 import { mailing } from './mail/mails.ts'
-import { holdIdentity } from './sessions.ts'
-import { areCovered, hasPasskeys, holdChange, keepsFactor } from './sign-in/covered-factors.ts'
+import { hasPasskeys, holdChange, keepsFactor } from './sign-in/covered-factors.ts'
+import { holdIdentity, isUsable } from './sign-in/held-sign-in.ts'
+import { endProof } from './sign-in/identity-proofs.ts'
 import { eachOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const FIND = shared('select * from identities where identity_key = :key')
@@ -44,15 +45,8 @@ const OTHER_METHOD = shared(
 const LOCK_USER = shared(
   'update users set password_hash = password_hash where user_id = :userId returning password_hash',
 )
+const FIND_EMAIL = shared('select email from users where user_id = :userId')
 const IS_LIVE = shared('select user_id from users where user_id = :userId and disabled_at is null')
-/** The same as LOCK_USER, for a user who is enabled: what takes the sign-in methods away happens before, or sees the identity. */
-const LOCK_LIVE = shared(
-  `update users set password_hash = password_hash where user_id = :userId and disabled_at is null returning user_id`,
-)
-const USE_PROOF = shared(
-  `delete from identity_proofs
-   where user_id = :userId and proof_hash = :hash and identity_key = :key and expires_at > :now returning user_id`,
-)
 /** Locks the row for the same reason: an account gets one identity by its address. */
 const HAS_ADDRESS = shared(
   `update users set password_hash = password_hash
@@ -82,16 +76,17 @@ const handlers = {
     keys: ({ identity }) => [identity.userId, identity.key],
     *run({ identity, reason, now }) {
       if (!(yield* isProviderEnabled(identity.providerId))) return 'provider-off'
+      if (yield* mustBeElsewhere(identity)) return 'refused'
       // First, so that an identity that is taken uses nothing up.
       const isNew = (yield* rows(INSERT, IDENTITIES.values(identity))).length === 1
       // With a link the user may choose an identity that the account has already.
-      if (!isNew && !(reason.kind === 'link' && (yield* holdIdentity(identity.key, identity.userId)))) return 'taken'
+      if (!isNew && !(reason.kind === 'link' && (yield* isOwn(identity)))) return 'taken'
       if (!(yield* holds(identity, reason, now))) {
         if (isNew) yield* rows(DELETE, identity)
         return isNew ? 'refused' : 'taken'
       }
       if (!isNew) yield* rows(USE, { ...identity, now })
-      yield* endProof(identity.userId)
+      yield* endProof(identity.userId, undefined)
       return 'linked'
     },
   },
@@ -102,7 +97,7 @@ const handlers = {
   useIdentity: {
     keys: ({ key }) => [key],
     *run(use) {
-      if (!(yield* isUsable(use))) return 'provider-off'
+      if (!(yield* isUsable(use.providerId))) return 'provider-off'
       return (yield* rows(USE, use)).length === 1 ? 'used' : 'unknown'
     },
   },
@@ -155,16 +150,23 @@ export function* provisionUser(
   { user, identity }: Input<'provisionUser'>,
   insert: (user: UserRecord) => Steps<boolean>,
 ): Steps<Outcome<'provisionUser'>> {
-  if (!(yield* isUsable(identity))) return 'provider-off'
+  if (!(yield* isUsable(identity.providerId))) return 'provider-off'
+  // The address may be one that the provider does not prove: it restricts.
+  if (yield* isRequiredElsewhere(identity.email ?? null, identity.providerId)) return 'provider-off'
   if ((yield* rows(INSERT, IDENTITIES.values(identity))).length === 0) return 'taken'
   if (yield* insert(user)) return 'created'
   yield* rows(DELETE, identity)
   return 'email-taken'
 }
 
-/** Whether users sign in with the identity: those of the operator's application have no provider. */
-function* isUsable({ providerId }: Pick<IdentityRecord, 'providerId'>): Steps<boolean> {
-  return providerId === APPLICATION || (yield* isProviderEnabled(providerId))
+/** Whether the address of the user requires another provider than that of the identity (threats.md UP-19). */
+function* mustBeElsewhere(identity: IdentityRecord): Steps<boolean> {
+  const [user] = yield* rows(FIND_EMAIL, identity)
+  return yield* isRequiredElsewhere((user?.['email'] ?? null) as string | null, identity.providerId)
+}
+
+function* isOwn({ key, userId }: IdentityRecord): Steps<boolean> {
+  return (yield* holdIdentity(key, userId)) !== undefined
 }
 
 /** Whether the reason still holds. It is used up. */
@@ -179,14 +181,12 @@ function* holds(identity: IdentityRecord, reason: LinkingReason, now: EpochMs): 
         ...reason,
         userId,
         keep: [...reason.keep, key],
+        providerId: identity.providerId,
         passwordHash: undefined,
         browserHash: undefined,
         addsFactor: reason.isMultiFactor,
         now,
       })
-    case 'proof':
-      if ((yield* rows(LOCK_LIVE, values)).length === 0 || !(yield* areCovered(userId, reason.covers))) return false
-      return (yield* rows(USE_PROOF, values)).length === 1
     case 'address':
       return (yield* rows(HAS_ADDRESS, values)).length === 1 && (yield* rows(HAS_IDENTITY, values)).length === 0
     case 'unused': {

@@ -2,11 +2,13 @@ import type { LinkUse } from '../../ports/operations/user.ts'
 import type { LinkRecord } from '../../ports/records/user.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
+import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import type { Row } from '../rows.ts'
 import { LINKS } from '../tables/user.ts'
 import { assignments, without } from '../table.ts'
 import { evictAll } from './evictions.ts'
 import { mailing } from './mail/mails.ts'
+import { isRequiredElsewhere } from './providers.ts'
 import { mustSpare } from './roles.ts'
 import { meetBrowser } from './sessions.ts'
 import { hasPasskeys, hasSecondFactor } from './sign-in/covered-factors.ts'
@@ -83,7 +85,7 @@ const handlers = {
   useLink: {
     keys: ({ userId }) => [userId],
     *run(use) {
-      if (!(yield* acceptLink({ ...use, addsFactor: false }))) return 'unknown'
+      if (!(yield* acceptLink({ ...use, providerId: undefined, addsFactor: false }))) return 'unknown'
       // The app of an account would otherwise have no limit of codes in the browser of a reader of the mailbox (threats.md OTP-09).
       if (!(yield* hasSecondFactor(use.userId))) yield* meetBrowser(use)
       return 'used'
@@ -110,12 +112,15 @@ export function* acceptLink(
     readonly passwordHash: string | undefined
     /** The browser of the user, which stays known if it was. undefined: no browser stays so. */
     readonly browserHash: SecretHash | undefined
+    /** Where the user chose to sign in; undefined: at this server. The address may require no other provider (threats.md UP-19). */
+    readonly providerId: ProviderId | undefined
     /** Whether the user adds what would take the place of a second step. */
     readonly addsFactor: boolean
   },
 ): Steps<boolean> {
-  const { userId, keep, addsFactor, isSecondStepRequired } = use
-  if ((yield* rows(HOLD_LIVE, use)).length === 0) return false
+  const { userId, keep, providerId, addsFactor, isSecondStepRequired } = use
+  const [user] = yield* rows(HOLD_LIVE, use)
+  if (user === undefined || (yield* isRequiredElsewhere(user['email'] as string | null, providerId))) return false
   const [found] = yield* rows(FIND_LINK, use)
   if (found !== undefined && !(yield* isMakerThere(found))) return false
   const hasApp = yield* hasSecondFactor(userId)

@@ -3,6 +3,7 @@ import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { OrganizationId } from '../../protocol/ids.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import { isListed, PROVIDER_TEMPLATES, type ProviderSettings } from '../../protocol/sign-in/provider.ts'
+import { domainOf } from '../../protocol/sign-in/provider-identity.ts'
 import { PROVIDER_SETTINGS, PROVIDERS } from '../tables/provider.ts'
 import { isUnchanged, previousValues } from '../table.ts'
 import { DECLARING_PROVIDER } from '../settings.ts'
@@ -21,6 +22,8 @@ const DELETE_IDENTITIES = shared('delete from identities where provider_id = :id
 /** The proofs that are still valid are found by the index on their end. The sweep removes the others. */
 const DELETE_PROOFS = shared('delete from identity_proofs where expires_at > :now and provider_id = :id')
 const FORGET_SECRETS = shared('update providers set encrypted_secret = null')
+/** A domain is a text of the JSON, in its quotation marks. */
+const LIST_OF_DOMAIN = shared('select * from providers where strpos(settings, :quoted) > 0')
 const IS_ENABLED = shared('select provider_id from providers where provider_id = :providerId and disabled_at is null')
 
 /** All changes of providers are applied one after the other. */
@@ -112,6 +115,23 @@ function sharesDomain(known: readonly ProviderRecord[], id: ProviderId, { domain
 /** Whether users may sign in at the provider. */
 export function* isProviderEnabled(providerId: ProviderId): Steps<boolean> {
   return (yield* rows(IS_ENABLED, { providerId })).length === 1
+}
+
+/**
+ * The only provider where an account with the address may sign in (threats.md UP-19); undefined: there is none. Nodes have copies of the
+ * providers; this is what is stored.
+ */
+export function* findRequiredProvider(email: string | null): Steps<ProviderId | undefined> {
+  const domain = email === null ? undefined : domainOf(email)
+  if (domain === undefined) return undefined
+  const named = (yield* rows(LIST_OF_DOMAIN, { quoted: JSON.stringify(domain) })).map(PROVIDERS.read)
+  return named.find(({ settings }) => settings.routing === 'required' && settings.domains.includes(domain))?.id
+}
+
+/** Whether an account with the address may sign in at another provider only. `providerId`: undefined: at this server. */
+export function* isRequiredElsewhere(email: string | null, providerId: ProviderId | undefined): Steps<boolean> {
+  const required = yield* findRequiredProvider(email)
+  return required !== undefined && required !== providerId
 }
 
 /** Forgets the secrets of all providers, because the key is gone that they were encrypted under. */

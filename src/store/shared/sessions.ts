@@ -5,12 +5,13 @@ import type { Page } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
-import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { BROWSER_LIMIT, idBefore, SESSION_LIMIT } from '../rows.ts'
 import { SESSIONS } from '../tables/session.ts'
 import { interactionReads, useInteraction } from './interactions.ts'
-import { continueLogoutNotices, endLogoutNotices, endLogoutNoticesOfUser } from './logout-notices.ts'
+import { continueLogoutNotices, endLogoutNotices, endLogoutNoticesOfUser, holdSession } from './logout-notices.ts'
+import { holdSignIn, type HeldSignIn } from './sign-in/held-sign-in.ts'
+import { linkProven } from './sign-in/identity-proofs.ts'
 import { eachOf, idKey, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
 
 const REPLACE_SESSION = shared(
@@ -24,15 +25,8 @@ const LIST_EARLIER = shared(
 const END_OLDEST = shared(
   `delete from sessions where ${eachOf('sessions', 'user_id = :userId and session_id <= :last')}`,
 )
-/**
- * Locks the row, so a change of the password ends this session, or prevents it. `since`: a user whose tokens were revoked later is not
- * signed in.
- */
-const NOTE_SIGN_IN = shared(
-  `update users set first_signed_in_at = case when first_signed_in_at > 0 then first_signed_in_at else :now end
-   where user_id = :userId and disabled_at is null and not_before <= :since
-     and password_hash is not distinct from cast(:passwordHash as text)
-   returning user_id`,
+const NOTE_FIRST = shared(
+  `update users set first_signed_in_at = :now where user_id = :userId and coalesce(first_signed_in_at, 0) <= 0`,
 )
 /** After the row of the user is locked: an app that is set up at the same time is seen, or ends this session. */
 const FIND_SECOND_FACTOR = shared('select created_at from second_factors where user_id = :userId')
@@ -58,10 +52,6 @@ const END_OF_PROVIDER = shared(
   `delete from sessions
    where ${eachOf('sessions', 'user_id = :userId and session_id <> :keep and provider_id = :providerId')}
    returning root_id`,
-)
-/** Changes nothing, and locks the row: what removes the identity happens before, or sees what this operation adds. */
-const HOLD_IDENTITY = shared(
-  `update identities set used_at = used_at where identity_key = :key and user_id = :userId returning identity_key`,
 )
 /** Back-Channel Logout 1.0 §2.7: grants with `offline_access` are not revoked. */
 const WHILE_ONLINE = `user_id = :userId and revoked_at is null and (' ' || scope || ' ') not like '% offline_access %'`
@@ -91,8 +81,8 @@ const LIST_OF_USER = shared(
 
 export const sessionHandlers = {
   startSession: {
-    keys: ({ session, replaces, interactionId }) =>
-      [session.id, session.userId, replaces, interactionId].filter((key) => key !== undefined),
+    keys: ({ session, replaces, interactionId, link }) =>
+      [session.id, session.userId, replaces, interactionId, link?.identity.key].filter((key) => key !== undefined),
     run: (start) => startSession(start, LIST_EARLIER),
   },
   noteSessions: {
@@ -115,36 +105,16 @@ export const sessionHandlers = {
 } satisfies SharedHandlers
 
 /** `listEarlier`: lists the newest sessions of the user that are older than this one. */
-export function* startSession(
-  {
-    session,
-    browserHash,
-    replaces,
-    passwordHash,
-    notBefore,
-    interactionId,
-    identity,
-    passkey,
-    app,
-    isSecondStepDone,
-  }: SessionStart,
-  listEarlier: SharedStatement,
-): Steps<Outcome<'startSession'>> {
+export function* startSession(start: SessionStart, listEarlier: SharedStatement): Steps<Outcome<'startSession'>> {
+  const { session, browserHash, replaces, interactionId, link, passkey } = start
   const { id, userId, createdAt: now, expiresAt } = session
-  // The answer of the operator's application is as old as it is, however late the browser returns with it.
-  const answered = interactionId === undefined ? undefined : yield* interactionReads.findInteraction(interactionId)
-  const since = Math.min(answered?.answeredAt ?? now, notBefore)
-  const noted = yield* rows(NOTE_SIGN_IN, { userId, now, since, passwordHash })
-  if (noted.length === 0) return { kind: 'user-changed' }
-  if (identity !== undefined && !(yield* holdIdentity(identity, userId))) return { kind: 'user-changed' }
-  const hasPasskey = passkey === undefined || (yield* rows(FIND_PASSKEY, { userId, passkey })).length === 1
-  if (!hasPasskey) return { kind: 'user-changed' }
-  if (passkey !== undefined) yield* rows(FORGIVE_GUESSES, { userId })
-  if (!isSecondStepDone || app !== undefined) {
-    const [factor] = yield* rows(FIND_SECOND_FACTOR, { userId })
-    if (factor?.['created_at'] !== app) return { kind: 'user-changed' }
-  }
+  const held = yield* holdStart(start)
+  if (held === undefined) return { kind: 'user-changed' }
+  const isLinked = link !== undefined && (yield* linkProven(link, held, now))
+  if (held.mustLink && !isLinked) return { kind: 'user-changed' }
   if (interactionId !== undefined && !(yield* useInteraction(interactionId, now))) return { kind: 'interaction-used' }
+  yield* rows(NOTE_FIRST, { userId, now })
+  if (passkey !== undefined) yield* rows(FORGIVE_GUESSES, { userId })
   const [replaced] = replaces === undefined ? [] : yield* rows(REPLACE_SESSION, { replaces, userId })
   const rootId = (replaced?.['root_id'] ?? id) as SessionId
   yield* rows(START_SESSION, SESSIONS.values({ ...session, rootId }))
@@ -154,7 +124,24 @@ export function* startSession(
   if (last !== undefined) yield* rows(END_OLDEST, { userId, last })
   if (replaced !== undefined) yield* continueLogoutNotices({ userId, rootId, startedAt: now, expiresAt })
   yield* meetBrowser({ userId, browserHash, now })
-  return { kind: 'started', rootId }
+  return { kind: 'started', rootId, isLinked }
+}
+
+/** Holds all that a session is started by. undefined: something of it is no longer so. */
+function* holdStart(start: SessionStart): Steps<HeldSignIn | undefined> {
+  const { session, interactionId, link, stepUp, passkey, app, isSecondStepDone } = start
+  const { userId, createdAt: now } = session
+  // The answer of the operator's application is as old as it is, however late the browser returns with it.
+  const answered = interactionId === undefined ? undefined : yield* interactionReads.findInteraction(interactionId)
+  const since = Math.min(answered?.answeredAt ?? now, start.notBefore) as EpochMs
+  const { providerId } = session.authentication
+  const held = yield* holdSignIn(userId, { ...start, since, providerId, proof: link?.hash }, now)
+  if (held === undefined || (stepUp !== undefined && !(yield* holdSession(userId, stepUp)))) return undefined
+  const hasPasskey = passkey === undefined || (yield* rows(FIND_PASSKEY, { userId, passkey })).length === 1
+  if (!hasPasskey) return undefined
+  if (isSecondStepDone && app === undefined) return held
+  const [factor] = yield* rows(FIND_SECOND_FACTOR, { userId })
+  return factor?.['created_at'] === app ? held : undefined
 }
 
 /** Remembers that a browser is one of the user. */
@@ -221,11 +208,6 @@ export function* endOtherSessions(
   const ended = (yield* rows(END_OTHERS, { userId, keep })).length
   yield* endLogoutNoticesOfUser(userId, keptRoot)
   return { ended, keptRoot }
-}
-
-/** Whether the user has the identity. It then cannot be removed before the operation is committed. */
-export function* holdIdentity(key: IdentityKey, userId: UserId): Steps<boolean> {
-  return (yield* rows(HOLD_IDENTITY, { key, userId })).length === 1
 }
 
 /** Ends the sessions that a user started at a provider, but one. */

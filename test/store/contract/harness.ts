@@ -14,11 +14,16 @@ export interface Stores {
   readonly second: StoreDriver
 }
 
+/** The same, and all rows that are stored, by table. */
+export interface ContractStores extends Stores {
+  readonly rows: () => Promise<Readonly<Record<string, readonly unknown[]>>>
+}
+
 /** Opens both handles on empty data, which is removed after the test. */
-export type OpenStores = (test: Pick<TestContext, 'after'>) => Promise<Stores>
+export type OpenStores = (test: Pick<TestContext, 'after'>) => Promise<ContractStores>
 
 /** Registers the cases of one part of the contract. */
-export type Suite = (check: (claim: string, body: (stores: Stores) => Promise<void>) => void) => void
+export type Suite = (check: (claim: string, body: (stores: ContractStores) => Promise<void>) => void) => void
 
 export function runSuite(store: string, open: OpenStores, suite: Suite): void {
   suite((claim, body) => {

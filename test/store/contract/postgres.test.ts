@@ -9,7 +9,7 @@ import { inspectPostgres } from '../../../src/store/postgres/inspect.ts'
 import { readPostgresSchema } from '../../../src/store/postgres/schema/migrate-at.ts'
 import { openPostgresStore } from '../../../src/store/postgres/store.ts'
 import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
-import { openSession, openTestDatabase } from '../../support/store/postgres.ts'
+import { listTables, openSession, openTestDatabase, readRows } from '../../support/store/postgres.ts'
 import { decisionFaults, notingDecisions, type Decision } from '../decisions.ts'
 import { keyFaults } from '../portable-sql.ts'
 import { listSource, startRecordingPostgres } from '../recorded-statements.ts'
@@ -23,7 +23,7 @@ import {
 } from '../statement-rules.ts'
 import { fillUnanalyzed, planOnPostgres } from '../statement-plans.ts'
 import { openTestChains } from './chains.ts'
-import type { Stores } from './harness.ts'
+import type { ContractStores } from './harness.ts'
 import { checkStoreContract, CONTRACT } from './store-contract.ts'
 
 const ROWS = 20_000
@@ -37,10 +37,16 @@ if (given === undefined) await readPostgresSchema(url)
 const open = (address: string): Promise<StoreDriver> =>
   openPostgresStore({ url: address, connections: 4, audit: openTestChains() })
 /** Two pools on one database, or on two machines of a cluster. Each may have several batches in progress. Opening them takes longer than any test. */
-const stores: Stores = { first: await open(url), second: await open(otherUrl) }
+const stores: ContractStores = {
+  first: await open(url),
+  second: await open(otherUrl),
+  rows: () => readRows(cleaner, tables),
+}
 after(async () => void (await Promise.all([stores.first.close(), stores.second.close()])))
 const cleaner = await openSession(file, url)
-const emptying = await emptyingOf()
+const tables = await listTables(cleaner)
+/** Restores the tables to the state after the migrations. Truncating them would take a hundred times as long. */
+const emptying = tables.map((table) => `delete from ${table}`).join('; ')
 
 checkStoreContract('postgres', async () => {
   await cleaner.query(emptying)
@@ -48,15 +54,6 @@ checkStoreContract('postgres', async () => {
 })
 if (given === undefined) checkStatements()
 else recording.end()
-
-/** Restores the tables to the state after the migrations. Truncating them would take a hundred times as long. */
-async function emptyingOf(): Promise<string> {
-  const { rows } = await cleaner.query<{ readonly statement: string }>(
-    `select 'delete from ' || tablename as statement from pg_tables
-     where schemaname = current_schema() and tablename not like 'migration%'`,
-  )
-  return rows.map(({ statement }) => statement).join('; ')
-}
 
 /** What all statements of the contract must be like, those of the tests above and those of a store that Citus distributes. */
 function checkStatements(): void {
@@ -103,8 +100,12 @@ async function runDistributed(decisions: Decision[]): Promise<void> {
       await openPostgresStore({ url, connections: 4, audit: openTestChains(), isDistributed: true }),
       decisions,
     )
-  const both: Stores = { first: await distributed(), second: await distributed() }
-  const bodies: ((stores: Stores) => Promise<void>)[] = []
+  const both: ContractStores = {
+    first: await distributed(),
+    second: await distributed(),
+    rows: () => readRows(cleaner, tables),
+  }
+  const bodies: ((stores: ContractStores) => Promise<void>)[] = []
   for (const suite of CONTRACT) suite((_, body) => void bodies.push(body))
   for (const body of bodies) {
     await cleaner.query(emptying)

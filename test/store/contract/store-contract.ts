@@ -49,6 +49,7 @@ import { sharedClientCases } from './client/shared-clients.ts'
 import { sweepCases } from './server/sweep.ts'
 import { textCases } from './server/texts.ts'
 import { tokenCases } from './token/tokens.ts'
+import { waitCases } from './user/waits.ts'
 import { walkCases } from './server/walks.ts'
 
 /**
@@ -72,6 +73,7 @@ export const CONTRACT: readonly Suite[] = [
   sessionCases,
   linkCases,
   changeCases,
+  waitCases,
   emailCodeCases,
   roleCases,
   secondFactorCases,

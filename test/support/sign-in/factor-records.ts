@@ -1,10 +1,17 @@
 import { randomBytes } from 'node:crypto'
+import type { SignInBasis } from '../../../src/ports/operations/session.ts'
 import type { MailRecord } from '../../../src/ports/records/mail.ts'
 import type { PasskeyRecord } from '../../../src/ports/records/passkey.ts'
 import type { SecondFactorRecord } from '../../../src/ports/records/second-factor.ts'
 import { mintMailId, mintUserId } from '../../../src/protocol/ids.ts'
 import { passkeyIdOf } from '../../../src/protocol/sign-in/passkey.ts'
-import { aHash, at, HOUR, NOW } from '../records.ts'
+import { A_PASSWORD_HASH, aHash, at, HOUR, NOW } from '../records.ts'
+
+/** What a sign-in with the password rests on, of a user who is created apart from it. */
+export function aSignInBasis(differing: Partial<SignInBasis> = {}): SignInBasis {
+  const none = { providerId: undefined, identity: undefined, proof: undefined }
+  return { since: NOW, passwordHash: A_PASSWORD_HASH, ...none, ...differing }
+}
 
 /** A passkey of a user who is created apart from it. */
 export function aPasskey(differing: Partial<PasskeyRecord> = {}): PasskeyRecord {

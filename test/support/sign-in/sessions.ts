@@ -29,6 +29,8 @@ export async function signedInBy(
     notBefore,
     interactionId: undefined,
     identity: undefined,
+    link: undefined,
+    stepUp: undefined,
     passkey: undefined,
     app: undefined,
     isSecondStepDone: true,

@@ -7,7 +7,7 @@ import type { TestServer } from '../server.ts'
 export type Dump = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
 
 /** Counters, used assertions and the audit: a refused request may change them (threats.md, NSC). */
-const COUNTERS: readonly string[] = ['hits', 'consumed', 'audit_links', 'figures']
+export const COUNTERS: readonly string[] = ['hits', 'consumed', 'audit_links', 'figures']
 
 /** Reads everything that a server's store contains, over a separate connection. */
 export function dumpStore(server: Pick<TestServer, 'folder'>): Dump {

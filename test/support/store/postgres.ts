@@ -41,3 +41,24 @@ export async function openSession(test: Pick<TestContext, 'after'>, url: string)
   test.after(() => client.end())
   return client
 }
+
+/** The tables of the store, but not those of its migrations. */
+export async function listTables(client: pg.Client): Promise<readonly string[]> {
+  const { rows } = await client.query<{ readonly name: string }>(
+    `select tablename as name from pg_tables where schemaname = current_schema() and tablename not like 'migration%'`,
+  )
+  return rows.map(({ name }) => name)
+}
+
+/** All rows of the tables, by table. */
+export async function readRows(
+  client: pg.Client,
+  tables: readonly string[],
+): Promise<Readonly<Record<string, readonly unknown[]>>> {
+  const each = tables.map((table) => `select '${table}' as name, to_jsonb(t) as content from ${table} as t`)
+  const { rows } = await client.query<{ readonly name: string; readonly content: unknown }>(
+    `${each.join(' union all ')} order by 1, 2`,
+  )
+  const byTable = Map.groupBy(rows, ({ name }) => name)
+  return Object.fromEntries(byTable.entries().map(([name, found]) => [name, found.map(({ content }) => content)]))
+}

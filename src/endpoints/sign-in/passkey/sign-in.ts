@@ -40,6 +40,7 @@ export async function signInByPasskey(context: Context, request: Request): Promi
     link: proof?.proof.identity.userId === user.id ? proof.proof.hash : undefined,
     passkey: passkey.id,
     app: undefined,
+    stepUp: undefined,
     endsAt: undefined,
     delegated: undefined,
   })

@@ -199,6 +199,7 @@ async function signIn(
     link,
     passkey: undefined,
     app: undefined,
+    stepUp: undefined,
     endsAt: undefined,
     delegated: undefined,
   }

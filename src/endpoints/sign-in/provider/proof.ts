@@ -1,7 +1,5 @@
 import type { Context, StoreNeeds } from '../../../ports/context.ts'
-import type { MailRecord } from '../../../ports/records/mail.ts'
 import type { IdentityProofRecord } from '../../../ports/records/provider.ts'
-import type { CoveredFactors } from '../../../protocol/sign-in/authentication.ts'
 import { openOfUser } from '../../../protocol/sign-in/link.ts'
 import { sameText, type SecretHash } from '../../../protocol/secrets.ts'
 
@@ -31,24 +29,4 @@ export async function findProof(
     sameText(proof.browserHash, browserHash) &&
     proof.expiresAt > context.clockCheck.now()
   return isValid ? { proof, token } : undefined
-}
-
-/**
- * Links the identity of a proof to its account, after all steps of a sign-in to that account. false: the proof is no longer valid, or the
- * sign-in does not cover the second factors of the account.
- */
-export async function linkProven(
-  { clockCheck, store }: Pick<Context, 'clockCheck'> & StoreNeeds<'linkIdentity'>,
-  { identity, hash }: IdentityProofRecord,
-  covers: CoveredFactors,
-  mails: readonly MailRecord[],
-): Promise<boolean> {
-  const now = clockCheck.now()
-  const outcome = await store.linkIdentity({
-    identity: { ...identity, linkedAt: now, usedAt: now },
-    reason: { kind: 'proof', hash, covers },
-    now,
-    mails,
-  })
-  return outcome === 'linked'
 }

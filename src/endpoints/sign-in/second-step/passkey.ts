@@ -1,9 +1,9 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
 import { checkOf, verifyNewPasskey, verifySignature } from '../passkey/ceremony.ts'
-import { signInProblem } from '../page.ts'
 import { countUnguessable } from '../throttle.ts'
-import { finishSecondStep, openSecondStep, showAgain, throttled } from './finish.ts'
+import { expired, finishSecondStep, openSecondStep, showAgain, startAfter, throttled } from './finish.ts'
+import { basisOf } from './waiting.ts'
 import { mayAddPasskey, passkeyStep } from './ways.ts'
 import { noticesOf } from '../../../users/mails.ts'
 
@@ -26,17 +26,21 @@ export async function confirmByPasskey(context: Context, request: Request): Prom
   })
 }
 
-/** Stores the passkey of a user who has done the first step and has no second factor, because the sign-in needs one. */
+/**
+ * Stores the passkey of a user who has done the first step and has no second factor, because the sign-in needs one. The sign-in is used up
+ * first, so that its form adds one passkey.
+ */
 export async function setUpPasskey(context: Context, request: Request): Promise<Reply> {
   const step = await openSecondStep(context, request)
   if ('kind' in step) return step
-  const { user, madeAt: at, stepUp } = step.waiting
+  const { user, stepUp } = step.waiting
   if (stepUp !== undefined || !(await mayAddPasskey(context, user))) return showAgain(context, request, step, undefined)
   const made = await verifyNewPasskey(context, request, passkeyStep({ user, target: step.target }), user)
   if (made.kind === 'refused') return showAgain(context, request, step, FAILED, checkOf(made))
-  const reason = { kind: 'sign-in', at, passwordHash: user.passwordHash } as const
+  if (!(await step.waiting.use())) return expired(context, step)
+  const reason = { kind: 'sign-in', ...basisOf(step.waiting) } as const
   const mails = noticesOf(context, user, 'passkey-added', request)
   const added = await context.store.addPasskey({ passkey: made.passkey, reason, mails })
-  if (added !== 'added') return signInProblem(context, step.target, { kind: 'second-step-expired' }, user.id)
-  return finishSecondStep(context, request, step, { methods: ['pop', 'mfa'], passkey: made.passkey.id, app: undefined })
+  if (added !== 'added') return expired(context, step)
+  return startAfter(context, request, step, { methods: ['pop', 'mfa'], passkey: made.passkey.id, app: undefined })
 }

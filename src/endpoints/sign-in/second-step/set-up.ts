@@ -6,11 +6,11 @@ import { openSealed, seal, type Seal } from '../../sealed.ts'
 import { findApp } from '../../second-factor/app.ts'
 import { enrol, ENROLMENT_FIELD, openEnrolment } from '../../second-factor/enrolment.ts'
 import { pageAddress, PATHS } from '../../paths.ts'
-import { refusedSignIn, signInProblem } from '../page.ts'
+import { refusedSignIn } from '../page.ts'
 import { hiddenFields } from '../target.ts'
-import { finishSecondStep, openSecondStep } from './finish.ts'
+import { expired, finishSecondStep, openSecondStep } from './finish.ts'
 import { secondStepPage } from './page.ts'
-import { WAITING_FIELD } from './waiting.ts'
+import { basisOf, WAITING_FIELD } from './waiting.ts'
 import { mayEnrol, placeOf } from './ways.ts'
 import { noticesOf } from '../../../users/mails.ts'
 
@@ -26,13 +26,13 @@ export async function setUpApp(context: Context, request: Request): Promise<Repl
   const step = await openSecondStep(context, request)
   if ('kind' in step) return step
   const { target, waiting } = step
-  const { user, madeAt: at, stepUp } = waiting
+  const { user, stepUp } = waiting
   const shown = { ...waiting, waiting: request.params.get(WAITING_FIELD) ?? '', stepUp: stepUp?.level }
   const where = placeOf({ user, target })
   const enrolment = openEnrolment(context, where, request.params.get(ENROLMENT_FIELD) ?? '')
   if (enrolment === undefined || stepUp !== undefined || !(await mayEnrol(context, user)))
     return secondStepPage(context, target, shown, undefined)
-  const reason = { kind: 'sign-in', at, passwordHash: user.passwordHash } as const
+  const reason = { kind: 'sign-in', ...basisOf(waiting) } as const
   const replaces = await findApp(context, user.id)
   const mails = noticesOf(context, user, 'two-step-on', request)
   const code = request.params.get('code') ?? ''
@@ -46,7 +46,7 @@ export async function setUpApp(context: Context, request: Request): Promise<Repl
     case 'known':
       return secondStepPage(context, target, shown, undefined)
     case 'refused':
-      return signInProblem(context, target, { kind: 'second-step-expired' }, user.id)
+      return expired(context, step)
     case 'enabled': {
       const enabled = seal(context, sealOf(target, shown.waiting), [enrolled.createdAt])
       return {
@@ -68,10 +68,10 @@ export async function setUpApp(context: Context, request: Request): Promise<Repl
 export async function continueWithApp(context: Context, request: Request): Promise<Reply> {
   const step = await openSecondStep(context, request)
   if ('kind' in step) return step
-  const { target, waiting } = step
+  const { target } = step
   const sealed = sealOf(target, request.params.get(WAITING_FIELD) ?? '')
   const enabled = openSealed(context, sealed, request.params.get(ENABLED_FIELD) ?? '', ENABLED_MS)
-  if (enabled === undefined) return signInProblem(context, target, { kind: 'second-step-expired' }, waiting.user.id)
+  if (enabled === undefined) return expired(context, step)
   const [app] = enabled.members as readonly [EpochMs]
   return finishSecondStep(context, request, step, { methods: ['otp', 'mfa'], passkey: undefined, app })
 }

@@ -1,11 +1,14 @@
 import type { Context, StoreNeeds } from '../../../ports/context.ts'
 import type { Request } from '../../../ports/message.ts'
-import type { UserRecord } from '../../../ports/records/user.ts'
-import type {
-  Authentication,
-  AuthenticationLevel,
-  AuthenticationMethod,
-  ProviderId,
+import type { SignInBasis } from '../../../ports/operations/session.ts'
+import type { SessionRecord, UserRecord } from '../../../ports/records/user.ts'
+import { findRequiredProvider, isUsable } from '../../../users/provider-routing.ts'
+import {
+  APPLICATION,
+  type Authentication,
+  type AuthenticationLevel,
+  type AuthenticationMethod,
+  type ProviderId,
 } from '../../../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { IdentityKey } from '../../../protocol/sign-in/provider-identity.ts'
@@ -37,9 +40,9 @@ export interface StepUp {
 }
 
 /** The same, as the form comes back while the session is active. */
-interface OpenStepUp extends StepUp {
-  /** When the session ends. */
-  readonly expiresAt: EpochMs
+interface OpenStepUp {
+  readonly session: SessionRecord
+  readonly level: AuthenticationLevel
 }
 
 /** A sign-in whose first step was done in this browser, and whose second step is not. */
@@ -84,13 +87,14 @@ export function mintWaiting(
  * the account nor its password has changed since. A step-up ends with its session.
  */
 export async function openWaiting(
-  context: Pick<Context, 'clockCheck' | 'notBefore' | 'random' | 'secrets' | 'sessionSeen' | 'settings'> &
-    StoreNeeds<'consumeOnce' | 'findSession' | 'findUser'>,
+  context: Pick<Context, 'clockCheck' | 'notBefore' | 'providers' | 'random' | 'secrets' | 'sessionSeen' | 'settings'> &
+    StoreNeeds<GoingOn | 'consumeOnce' | 'findSession' | 'findUser'>,
   { cookies, params }: Pick<Request, 'cookies' | 'params'>,
   target: SignInTarget,
 ): Promise<Waiting | undefined> {
   const opened = openSealed(context, sealOf(target), params.get(WAITING_FIELD) ?? '', WAITING_MS)
-  if (opened === undefined) return undefined
+  // Since sign-in is delegated, the application alone signs in (threats.md DEL-14).
+  if (opened === undefined || context.settings.delegate !== undefined) return undefined
   const { madeAt, use } = opened
   const [userId, methods, at, providerId, identity, link, password, sessionId, level] =
     opened.members as unknown as Members
@@ -99,10 +103,44 @@ export async function openWaiting(
   if (passwordDigest(context, user) !== password) return undefined
   const session = sessionId === null ? undefined : (await findSignedIn(context, cookies))?.session
   if (sessionId !== null && session?.id !== sessionId) return undefined
-  const stepUp =
-    session === undefined || level === null ? undefined : { sessionId: session.id, level, expiresAt: session.expiresAt }
+  const stepUp = session === undefined || level === null ? undefined : { session, level }
   const how = { methods, at: at ?? undefined, providerId: providerId ?? undefined, identity: identity ?? undefined }
-  return { user, ...how, link: link ?? undefined, stepUp, madeAt, use }
+  const first = { user, ...how, link: link ?? undefined }
+  return (await mayGoOn(context, first)) ? { ...first, stepUp, madeAt, use } : undefined
+}
+
+/**
+ * Whether a first step still allows what follows from it: the second step, and the session. The user has the identity, its provider is
+ * usable (threats.md UP-07), and the address requires no other one, unless the sign-in connects an account there. The operations of the
+ * store hold the same (`SignInBasis`), because copies and reads of an endpoint may be older than what they decide about.
+ */
+export async function mayGoOn(
+  { providers, settings, store }: Pick<Context, 'providers' | 'settings'> & StoreNeeds<GoingOn>,
+  { user, providerId, identity, link }: FirstStep,
+): Promise<boolean> {
+  if (settings.delegate !== undefined) return providerId === APPLICATION
+  if (identity !== undefined && !(await isIdentityUsable({ settings, store }, user, identity))) return false
+  const required = findRequiredProvider(await providers(), user.email)
+  if (required === undefined || required.id === providerId) return true
+  const proof = link === undefined ? undefined : await store.findIdentityProof(user.id)
+  return proof?.hash === link && proof?.identity.providerId === required.id
+}
+
+type GoingOn = 'findIdentity' | 'findIdentityProof' | 'findProvider'
+
+async function isIdentityUsable(
+  { settings, store }: Pick<Context, 'settings'> & StoreNeeds<GoingOn>,
+  { id }: UserRecord,
+  key: IdentityKey,
+): Promise<boolean> {
+  const identity = await store.findIdentity(key)
+  const provider = identity?.userId === id ? await store.findProvider(identity.providerId) : undefined
+  return provider !== undefined && isUsable(settings, provider)
+}
+
+/** What a sign-in rests on, for the operation that stores a second factor of its user. */
+export function basisOf({ user, madeAt, providerId, identity, link }: Waiting): SignInBasis {
+  return { since: madeAt, passwordHash: user.passwordHash, providerId, identity, proof: link }
 }
 
 function sealOf(target: SignInTarget): Seal {

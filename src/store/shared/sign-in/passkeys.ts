@@ -10,7 +10,7 @@ import { mailing } from '../mail/mails.ts'
 import { evictByOperator, evictOthers } from '../evictions.ts'
 import { eachOf, listOf, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
 import { hasPasskeys, hasSecondFactor, holdChange, keepsFactor } from './covered-factors.ts'
-import { holdSignIn } from './second-factors.ts'
+import { holdFirstFactor } from './second-factors.ts'
 
 const FIND = shared('select * from passkeys where user_id = :userId and passkey_id = :id')
 const NEXT = shared('select user_id from passkeys where user_id > :after order by user_id limit :limit')
@@ -131,14 +131,21 @@ export const passkeyReads = {
 
 function* addPasskey({ passkey, reason }: Input<'addPasskey'>): Steps<Outcome<'addPasskey'>> {
   const { userId, id } = passkey
-  if (!(yield* isAllowed(userId, reason))) return 'refused'
+  if (!(yield* isAllowed(passkey, reason))) return 'refused'
   const others = yield* passkeyReads.listPasskeys(userId)
   const staying = reason.kind === 'link' ? others.filter((one) => reason.keep.includes(one.id)) : others
   if (others.some((one) => one.id === id)) return 'taken'
   if (staying.length >= PASSKEY_LIMIT) return 'too-many'
   if (
     reason.kind === 'link' &&
-    !(yield* acceptLink({ ...reason, userId, passwordHash: undefined, browserHash: undefined, addsFactor: true }))
+    !(yield* acceptLink({
+      ...reason,
+      userId,
+      providerId: undefined,
+      passwordHash: undefined,
+      browserHash: undefined,
+      addsFactor: true,
+    }))
   )
     return 'refused'
   yield* rows(INSERT, PASSKEYS.values(passkey))
@@ -146,12 +153,12 @@ function* addPasskey({ passkey, reason }: Input<'addPasskey'>): Steps<Outcome<'a
 }
 
 /** The row of the user is locked then, so it stays so until the operation is committed. */
-function* isAllowed(userId: UserId, reason: PasskeyReason): Steps<boolean> {
+function* isAllowed({ userId, createdAt }: PasskeyRecord, reason: PasskeyReason): Steps<boolean> {
   switch (reason.kind) {
     case 'session':
       return yield* holdChange(userId, reason.session)
     case 'sign-in':
-      return (yield* holdSignIn(userId, reason)) && !(yield* hasSecondFactor(userId))
+      return (yield* holdFirstFactor(userId, reason, createdAt)) && !(yield* hasSecondFactor(userId))
     case 'link':
       return (yield* rows(HOLD_LIVE, { userId })).length === 1
   }

@@ -1,5 +1,7 @@
 import type { EnrolmentReason, TotpUse } from '../../../ports/operations/second-factor.ts'
+import type { SignInBasis } from '../../../ports/operations/session.ts'
 import type { Outcome } from '../../../ports/operations/index.ts'
+import type { EpochMs } from '../../../base/brand.ts'
 import type { SecondFactorRecord } from '../../../ports/records/second-factor.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { IMPORTED } from '../../../protocol/sign-in/account.ts'
@@ -9,14 +11,8 @@ import { mailing } from '../mail/mails.ts'
 import { evictByOperator, evictOthers, forgetBrowsers } from '../evictions.ts'
 import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
 import { hasPasskeys, hasSecondFactor, holdChange } from './covered-factors.ts'
+import { holdSignIn } from './held-sign-in.ts'
 
-/** Changes nothing, and locks the row: a session that starts without a second step starts before, and ends, or sees the app. */
-const HOLD_SIGN_IN = shared(
-  `update users set password_hash = password_hash
-   where user_id = :userId and disabled_at is null and not_before <= :at
-     and password_hash is not distinct from cast(:passwordHash as text)
-   returning user_id`,
-)
 const INSERT = shared(
   `insert into second_factors (${SECOND_FACTORS.names}) values (${SECOND_FACTORS.parameters})
    on conflict (user_id) do nothing returning user_id`,
@@ -54,11 +50,11 @@ const handlers = {
     keys: ({ factor }) => [factor.userId],
     *run({ factor, recoveryDigests, replaces, reason }) {
       const { userId } = factor
-      if (!(yield* isAllowed(userId, reason))) return 'refused'
+      if (!(yield* isAllowed(userId, reason, factor.createdAt))) return 'refused'
       if (replaces !== undefined) yield* rows(REMOVE_REPLACED, { userId, replaces })
       if ((yield* rows(INSERT, SECOND_FACTORS.values(factor))).length === 0) return 'known'
       yield* replaceCodes(userId, recoveryDigests)
-      yield* evictOthers(userId, reason.kind === 'session' ? reason.session : undefined)
+      yield* evictOthers(userId, reason.kind === 'session' ? reason.session : reason)
       // One in which a person signed in with the password alone does not count as one of the user (threats.md OTP-09).
       yield* forgetBrowsers(userId)
       return 'enabled'
@@ -124,18 +120,15 @@ export const secondFactorReads = {
 }
 
 /** It then stays so until the operation is committed. */
-function* isAllowed(userId: UserId, reason: EnrolmentReason): Steps<boolean> {
-  if (reason.kind === 'session') return yield* holdChange(userId, reason.session)
-  return yield* holdSignIn(userId, reason)
+function* isAllowed(userId: UserId, reason: EnrolmentReason, now: EpochMs): Steps<boolean> {
+  return reason.kind === 'session'
+    ? yield* holdChange(userId, reason.session)
+    : yield* holdFirstFactor(userId, reason, now)
 }
 
-/** Whether a sign-in may add the first second step of a user: a passkey would be asked for instead. The row of the user is locked. */
-export function* holdSignIn(
-  userId: UserId,
-  signIn: Extract<EnrolmentReason, { readonly kind: 'sign-in' }>,
-): Steps<boolean> {
-  if ((yield* rows(HOLD_SIGN_IN, { userId, ...signIn })).length === 0) return false
-  return !(yield* hasPasskeys(userId))
+/** Whether a sign-in may add the first second step of a user: a passkey would be asked for instead. */
+export function* holdFirstFactor(userId: UserId, basis: SignInBasis, now: EpochMs): Steps<boolean> {
+  return (yield* holdSignIn(userId, basis, now)) !== undefined && !(yield* hasPasskeys(userId))
 }
 
 function* useTotp(use: TotpUse): Steps<Outcome<'useTotp'>> {

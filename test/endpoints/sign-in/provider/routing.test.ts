@@ -63,7 +63,7 @@ test('UP-19: an account with an address of a required provider has no password, 
   assert.deepEqual(setup.rows('sessions'), [])
 })
 
-test('UP-19: an account from before the rule is connected once by its password, after its user signed in at the provider', async (t) => {
+test('UP-19, UP-34: an account from before the rule is connected once by its password, after its user signed in at the provider', async (t) => {
   const setup = await openServerWithProvider(t)
   const { server, host } = setup
   await createAda(server)
@@ -74,9 +74,11 @@ test('UP-19: an account from before the rule is connected once by its password, 
   const { browser, page } = await setup.arrive()
   const asked = await signInAt({ browser, page, host })
   const form = formsOf(asked).find(({ names }) => names.has('password'))
-  // The proof is of Ada's account alone.
-  const bob = await browser.post(form?.action ?? '', { ...form?.hidden, email: 'bob@acme.test', password: PASSWORD })
-  assert.equal(bob.statusCode, 401)
+  // UP-34: the proof is of Ada's account alone, and no password of another one is tried.
+  for (const password of [PASSWORD, 'not the password']) {
+    const bob = await browser.post(form?.action ?? '', { ...form?.hidden, email: 'bob@acme.test', password })
+    assert.ok(leadsTo(bob).startsWith(host.issuer))
+  }
   const ada = await browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })
   assert.ok(isSignedIn(ada))
   assert.ok(isSignedIn(await setup.signIn()))

@@ -131,10 +131,13 @@ export const evictionCases: Suite = (check) => {
         const added = anIdentity({ userId: user.id })
         const proof = anIdentityProof({ identity: added, expiresAt: at(2 * HOUR) })
         await perform(first, 'createIdentityProof', proof)
-        const reason =
-          index % 2 === 0
-            ? ({ kind: 'session', session: coversAll(session) } as const)
-            : ({ kind: 'proof', hash: proof.hash, covers: { passkey: true, app: true } } as const)
+        const change = {
+          identity: added,
+          reason: { kind: 'session', session: coversAll(session) },
+          now: at(HOUR),
+        } as const
+        const connection = { identity: added, hash: proof.hash, covers: { passkey: true, app: true }, mails: [] }
+        const start = aSessionStart({ session: aSession({ userId: user.id }), link: connection })
         const use = {
           userId: user.id,
           hash: link.hash,
@@ -146,7 +149,7 @@ export const evictionCases: Suite = (check) => {
         }
         await Promise.all([
           perform(first, 'useLink', use),
-          perform(second, 'linkIdentity', { identity: added, reason, now: at(HOUR) }),
+          index % 2 === 0 ? perform(second, 'linkIdentity', change) : perform(second, 'startSession', start),
         ])
         // LNK-04: an identity that was added before does not end the link.
         assert.equal((await first.findUser(user.id))?.passwordHash, 'a new hash')

@@ -3,8 +3,8 @@ import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts
 import type { ChangingSession } from '../../../../src/ports/operations/second-factor.ts'
 import type { UserRecord } from '../../../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
-import { anIdentity, anIdentityProof, aProvider } from '../../../support/provider/provider-records.ts'
-import { aHash, aLink, aSession, aSessionStart, aUser, at, HOUR } from '../../../support/records.ts'
+import { anIdentity, aProvider } from '../../../support/provider/provider-records.ts'
+import { aHash, aLink, aSession, aSessionStart, aUser, at } from '../../../support/records.ts'
 import { aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
 import { perform, startSessions, times, type Suite } from '../harness.ts'
 import { anEmailCode } from './email-codes.ts'
@@ -48,13 +48,6 @@ const CHANGES: Readonly<Record<string, Change>> = {
   },
   linkIdentity: (store, { identity: { userId, providerId } }, session) =>
     link(store, { identity: anIdentity({ userId, providerId }) }, session),
-  async 'linkIdentity by a proof'(store, { identity: { userId, providerId } }, { covers }) {
-    const identity = anIdentity({ userId, providerId })
-    const proof = anIdentityProof({ identity, expiresAt: at(HOUR) })
-    await perform(store, 'createIdentityProof', proof)
-    const reason = { kind: 'proof', hash: proof.hash, covers } as const
-    return perform(store, 'linkIdentity', { identity, reason, now: at(1) })
-  },
   unlinkIdentity: (store, { identity }, session) =>
     perform(store, 'unlinkIdentity', {
       ...identity,
@@ -115,19 +108,18 @@ export const changeCases: Suite = (check) => {
       },
     )
 
-    if (name !== 'linkIdentity by a proof')
-      check(`ACC-18: ${name} in a session that has ended changes nothing`, async ({ first, second }) => {
-        const person = await aPerson(first)
-        const { session, user } = person
-        await addFactors(first, person)
-        const other = aSession({ userId: user.id })
-        await startSessions(second, aSessionStart({ session: other, isSecondStepDone: true }))
-        const before = await second.findUser(user.id)
-        await perform(second, 'endSession', { id: other.id, ...END })
-        assert.match(await change(first, person, coversAll(other)), /^(?:refused|unknown)$/)
-        assert.deepEqual(await second.findUser(user.id), before)
-        assert.notEqual(session.id, other.id)
-      })
+    check(`ACC-18: ${name} in a session that has ended changes nothing`, async ({ first, second }) => {
+      const person = await aPerson(first)
+      const { session, user } = person
+      await addFactors(first, person)
+      const other = aSession({ userId: user.id })
+      await startSessions(second, aSessionStart({ session: other, isSecondStepDone: true }))
+      const before = await second.findUser(user.id)
+      await perform(second, 'endSession', { id: other.id, ...END })
+      assert.match(await change(first, person, coversAll(other)), /^(?:refused|unknown)$/)
+      assert.deepEqual(await second.findUser(user.id), before)
+      assert.notEqual(session.id, other.id)
+    })
   }
 
   check(

@@ -28,7 +28,7 @@ import {
   at,
   HOUR,
 } from '../../../support/records.ts'
-import { aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
+import { aPasskey, aSecondFactor, aSignInBasis } from '../../../support/sign-in/factor-records.ts'
 import { approved } from '../token/authorizations.ts'
 import { perform, startSessions, type Suite } from '../harness.ts'
 import { anEmailCode } from './email-codes.ts'
@@ -258,7 +258,7 @@ export const evictionMatrixCases: Suite = (check) => {
   check('LNK-03: enableTotp during a sign-in, without a session, evicts all others', async ({ first, second }) => {
     const account = await anAccount(first, { hasPasskey: false })
     const { id, user } = account
-    const reason = { kind: 'sign-in', at: at(HOUR), passwordHash: user.passwordHash } as const
+    const reason = { kind: 'sign-in', ...aSignInBasis({ since: at(HOUR), passwordHash: user.passwordHash }) } as const
     assert.equal(await perform(first, 'enableTotp', { ...anEnabling(id), reason }), 'enabled')
     assert.deepEqual(await partsOf(second, account), BESIDES_USER)
   })
@@ -276,7 +276,7 @@ async function anAccount(store: StoreDriver, { hasApp = false, hasPasskey = true
   const provider = aProvider()
   await perform(store, 'createProvider', provider)
   if (hasApp) {
-    const reason = { kind: 'sign-in', at: at(0), passwordHash } as const
+    const reason = { kind: 'sign-in', ...aSignInBasis({ since: at(0), passwordHash }) } as const
     assert.equal(await perform(store, 'enableTotp', { ...anEnabling(id), reason }), 'enabled')
   }
   const [browser, otherBrowser] = [aHash(), aHash()]

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { IMPORTED } from '../../../../src/protocol/sign-in/account.ts'
 import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { LinkingReason } from '../../../../src/ports/operations/provider.ts'
-import type { IdentityRecord, ProviderRecord } from '../../../../src/ports/records/provider.ts'
+import type { SessionStart } from '../../../../src/ports/operations/session.ts'
+import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from '../../../../src/ports/records/provider.ts'
 import type { UserRecord } from '../../../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
-import { APPLICATION } from '../../../../src/protocol/sign-in/authentication.ts'
+import { APPLICATION, type CoveredFactors } from '../../../../src/protocol/sign-in/authentication.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
 import { anIdentity, anIdentityProof, aProvider } from '../../../support/provider/provider-records.ts'
 import {
@@ -19,6 +20,7 @@ import {
   at,
   HOUR,
 } from '../../../support/records.ts'
+import { aPasskey } from '../../../support/sign-in/factor-records.ts'
 import { aSweep } from '../server/sweep.ts'
 
 interface UserAtProvider {
@@ -62,14 +64,6 @@ const REASONS: Readonly<
       const link = aLink({ userId: user.id })
       await perform(store, 'createLink', link)
       return { kind: 'link', hash: link.hash, keep: [], isMultiFactor: false, isSecondStepRequired: false }
-    },
-  },
-  proof: {
-    user: {},
-    async make(store, { identity }) {
-      const proof = anIdentityProof({ identity, expiresAt: at(2 * HOUR) })
-      await perform(store, 'createIdentityProof', proof)
-      return { kind: 'proof', hash: proof.hash, covers: { passkey: true, app: true } }
     },
   },
   address: { user: {}, make: async (_, { user }) => ({ kind: 'address', email: user.email }) },
@@ -125,26 +119,67 @@ export const identityCases: Suite = (check) => {
     const stale: readonly LinkingReason[] = [
       { kind: 'session', session: coversAll(aSession()) },
       { kind: 'link', hash: aHash(), keep: [], isMultiFactor: false, isSecondStepRequired: false },
-      { kind: 'proof', hash: aHash(), covers: { passkey: true, app: true } },
       { kind: 'address', email: 'another@acme.test' },
       { kind: 'unused', email: user.email },
     ]
     for (const reason of stale) {
       assert.equal(await perform(first, 'linkIdentity', { identity, reason, now: at(HOUR) }), 'refused', reason.kind)
     }
-    const expired = anIdentityProof({ identity })
-    await perform(first, 'createIdentityProof', expired)
-    const late = {
-      identity,
-      reason: { kind: 'proof', hash: expired.hash, covers: { passkey: true, app: true } },
-      now: expired.expiresAt,
-    } as const
-    assert.equal(await perform(first, 'linkIdentity', late), 'refused')
-    const other = { ...late, identity: anIdentity({ userId: user.id, providerId: identity.providerId }), now: at(1) }
-    assert.equal(await perform(first, 'linkIdentity', other), 'refused', 'a proof is of one identity')
     assert.deepEqual(await first.listIdentities(user.id), [])
     assert.deepEqual(await first.findUser(user.id), user)
     assert.deepEqual(await first.listLinks(user.id), [open])
+  })
+
+  check(
+    'startSession: of concurrent sign-ins with one proof one links its identity, and the others start without',
+    async (stores) => {
+      const { first, second } = stores
+      const { identity, user } = await prepare(first)
+      const proof = anIdentityProof({ identity, expiresAt: at(2 * HOUR) })
+      await perform(first, 'createIdentityProof', proof)
+      const starts = times(20, () => connecting(proof))
+      const outcomes = await race(stores, 'startSession', starts)
+      const linked = outcomes.map((outcome) => outcome.kind === 'started' && outcome.isLinked)
+      assert.deepEqual([tally(outcomes), linked.filter(Boolean).length], [{ started: 20 }, 1])
+      assert.deepEqual(await second.listIdentities(user.id), [identity])
+      assert.equal(await second.findIdentityProof(user.id), undefined)
+    },
+  )
+
+  check('UP-04: startSession links nothing by a proof that is not valid, and starts', async ({ first }) => {
+    const { identity, provider, user } = await prepare(first)
+    const proof = anIdentityProof({ identity })
+    await perform(first, 'createIdentityProof', proof)
+    const valid = connecting(proof)
+    const link = valid.link ?? assert.fail()
+    const other = anIdentity({ userId: user.id, providerId: provider.id })
+    const late = { ...valid, session: { ...valid.session, id: aSession().id, createdAt: proof.expiresAt } }
+    const invalid = [
+      { ...connecting(proof), link: { ...link, hash: aHash() } },
+      { ...connecting(proof), link: { ...link, identity: other } },
+      late,
+    ]
+    for (const start of invalid)
+      assert.partialDeepStrictEqual(await perform(first, 'startSession', start), { kind: 'started', isLinked: false })
+    await perform(first, 'disableProvider', { id: provider.id, now: at(1) })
+    const off = await perform(first, 'startSession', connecting(proof))
+    assert.partialDeepStrictEqual(off, { kind: 'started', isLinked: false })
+    assert.deepEqual(await first.listIdentities(user.id), [])
+    assert.deepEqual(await first.findIdentityProof(user.id), proof)
+  })
+
+  check('ACR-06: startSession links nothing that the sign-in does not cover', async ({ first }) => {
+    const { identity, user } = await prepare(first)
+    const { session } = await sessionOf(first, user)
+    const addition = { passkey: aPasskey({ userId: user.id }), reason: { kind: 'session', session } } as const
+    assert.equal(await perform(first, 'addPasskey', addition), 'added')
+    const proof = anIdentityProof({ identity, expiresAt: at(2 * HOUR) })
+    await perform(first, 'createIdentityProof', proof)
+    for (const passkey of [false, true]) {
+      const start = connecting(proof, { passkey, app: true })
+      const started = await perform(first, 'startSession', start)
+      assert.partialDeepStrictEqual(started, { kind: 'started', isLinked: passkey })
+    }
   })
 
   check(
@@ -342,6 +377,15 @@ export const identityCases: Suite = (check) => {
       assert.equal((await perform(first, 'sweepExpired', aSweep({ now }))).identityProofs, count)
     }
   })
+}
+
+/** A sign-in that connects what was proved. */
+function connecting(
+  { identity, hash }: IdentityProofRecord,
+  covers: CoveredFactors = { passkey: true, app: true },
+): SessionStart {
+  const session = aSession({ userId: identity.userId })
+  return aSessionStart({ session, link: { identity, hash, covers, mails: [] } })
 }
 
 async function linkOne(store: StoreDriver): Promise<UserAtProvider> {

@@ -43,7 +43,7 @@ export const interactionCases: Suite = (check) => {
     assert.equal(await perform(second, 'answerInteraction', { id, answer: REJECTED, now: at(3) }), 'conflict')
     assert.deepEqual(await second.findInteraction(id), { ...interaction, answer: ACCEPTED, answeredAt: at(2) })
     const start = startOf(interaction, 4, await createUser(first))
-    const started = { kind: 'started', rootId: sessionOf(id) }
+    const started = { kind: 'started', rootId: sessionOf(id), isLinked: false }
     assert.deepEqual(await performAll(first, 'startSession', [start]), [started])
     assert.equal((await second.findInteraction(id))?.usedAt, at(4))
   })

@@ -9,7 +9,7 @@ import { PASSKEY_LIMIT } from '../../../../src/protocol/sign-in/passkey.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
 import { anIdentity, aProvider } from '../../../support/provider/provider-records.ts'
 import { aHash, aLink, aSession, aSessionStart, aUser, at, HOUR } from '../../../support/records.ts'
-import { aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
+import { aPasskey, aSecondFactor, aSignInBasis } from '../../../support/sign-in/factor-records.ts'
 import { END } from './sessions.ts'
 
 /** A user who is signed in. */
@@ -100,8 +100,7 @@ export const passkeyCases: Suite = (check) => {
     async ({ first }) => {
       const signIn = ({ user: { passwordHash } }: Person): PasskeyReason => ({
         kind: 'sign-in',
-        at: at(3),
-        passwordHash,
+        ...aSignInBasis({ since: at(3), passwordHash }),
       })
       const inSession = ({ session }: Person): PasskeyReason => ({ kind: 'session', session: coversAll(session) })
       type End = (person: Person) => Promise<unknown>
@@ -135,7 +134,10 @@ export const passkeyCases: Suite = (check) => {
       assert.equal(await perform(first, 'addPasskey', { ...adding(person), reason: signIn(person) }), 'added')
       const app = { factor: aSecondFactor({ userId: person.user.id }), recoveryDigests: [], replaces: undefined }
       const { passwordHash } = person.user
-      const byPassword = { ...app, reason: { kind: 'sign-in', at: at(3), passwordHash } } as const
+      const byPassword = {
+        ...app,
+        reason: { kind: 'sign-in', ...aSignInBasis({ since: at(3), passwordHash }) },
+      } as const
       assert.equal(await perform(first, 'enableTotp', byPassword), 'refused', 'The passkey is the second step.')
     },
   )

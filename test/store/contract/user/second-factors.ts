@@ -10,7 +10,7 @@ import { GUESS_LIMIT } from '../../../../src/protocol/sign-in/totp.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
 import { anIdentity, aProvider } from '../../../support/provider/provider-records.ts'
 import { aHash, aSession, aSessionStart, aUser, at } from '../../../support/records.ts'
-import { aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
+import { aPasskey, aSecondFactor, aSignInBasis } from '../../../support/sign-in/factor-records.ts'
 import { aReplacement, place } from '../server/master-key.ts'
 import { END } from './sessions.ts'
 
@@ -106,8 +106,7 @@ export const secondFactorCases: Suite = (check) => {
   check('enableTotp is refused if the session or the account of the sign-in has changed', async ({ first }) => {
     const signIn = ({ user: { passwordHash } }: Person): EnrolmentReason => ({
       kind: 'sign-in',
-      at: at(3),
-      passwordHash,
+      ...aSignInBasis({ since: at(3), passwordHash }),
     })
     const ends: readonly (readonly [string, EnrolmentReason['kind'], (person: Person) => Promise<unknown>])[] = [
       ['the session ended', 'session', ({ session: { id } }) => perform(first, 'endSession', { id, ...END })],

@@ -43,7 +43,7 @@ export const sessionCases: Suite = (check) => {
   check('startSession stores the session and remembers the browser for this user', async ({ first, second }) => {
     const [session, browserHash] = [aSession(), aHash()]
     const start = aSessionStart({ session, browserHash })
-    assert.deepEqual(await startSessions(first, start), [{ kind: 'started', rootId: session.id }])
+    assert.deepEqual(await startSessions(first, start), [{ kind: 'started', rootId: session.id, isLinked: false }])
     assert.deepEqual(await second.findSession(session.id), session)
     assert.equal(await second.knowsBrowser(session.userId, browserHash), true)
     assert.equal(await second.knowsBrowser(session.userId, aHash()), false)
@@ -170,7 +170,7 @@ export const sessionCases: Suite = (check) => {
       [two.id, three],
     ] as const) {
       const outcome = await perform(first, 'startSession', aSessionStart({ session, replaces }))
-      assert.deepEqual(outcome, { kind: 'started', rootId: one.id })
+      assert.deepEqual(outcome, { kind: 'started', rootId: one.id, isLinked: false })
       assert.equal(await second.findSession(replaces), undefined)
       assert.deepEqual(await second.findSession(session.id), { ...session, rootId: one.id })
     }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
+import { updateProvider } from '../../../src/admin/provider/provider.ts'
 import { after } from '../../../src/base/brand.ts'
 import { coversAll } from '../../../src/endpoints/sign-in/changing-session.ts'
 import type { LinkRecord, SessionRecord } from '../../../src/ports/records/user.ts'
@@ -51,7 +52,7 @@ for (const server of Object.values(SERVERS)) {
   lowerCost(server)
   for (const id of ['strong', 'disabled', 'deleted'])
     await addProvider(server, host, { multiFactor: true }, { id, name: `The ${id} one` })
-  await addProvider(server, host, { domains: ['routed.test'], routing: 'required' }, { id: 'routing', name: 'Globex' })
+  await addProvider(server, host, { domains: ['routed.test'] }, { id: 'routing', name: 'Globex' })
 }
 
 interface Case {
@@ -85,7 +86,7 @@ function askedFor(factor: FactorName, hasRole: boolean): boolean {
   return factor === 'an app' || (hasRole && FACTORS[factor].has)
 }
 
-/** The accounts of all checks are made while all providers are there. */
+/** The accounts of all checks are made while all providers are there, and before the rule of one. */
 const CHECKS = { signIn, reset, sent, handedOver, removal } as const
 type CheckName = keyof typeof CHECKS
 const persons = new Map<string, Person>()
@@ -96,6 +97,7 @@ for (const one of CASES)
 for (const { clock, context } of Object.values(SERVERS)) {
   await perform(context, 'provider.disable', { provider_id: 'disabled' })
   await perform(context, 'provider.delete', { provider_id: 'deleted' })
+  await updateProvider(context, 'routing' as ProviderId, { settings: { routing: 'required' }, clientSecret: undefined })
   clock.advance(1001)
 }
 

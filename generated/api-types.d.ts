@@ -246,7 +246,7 @@ export interface GrantorTasks {
     readonly approved_scope?: string
     /** The rules of the client. */
     readonly rules?: {
-      /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https. */
+      /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https, or is a loopback one of a server on the same computer. */
       readonly consent?: 'asked' | 'implied'
       /** When this client may omit PKCE: never, in a request with `openid`, a `nonce` and an https redirect URI, or in every request, because it cannot do otherwise. A public client may never omit it. The default is nonce, or required for a public client. */
       readonly pkce?: 'required' | 'nonce' | 'optional'
@@ -291,7 +291,7 @@ export interface GrantorTasks {
   readonly 'client.set-rules': (input: {
     /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
-    /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https. */
+    /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https, or is a loopback one of a server on the same computer. */
     readonly consent?: 'asked' | 'implied'
     /** When this client may omit PKCE: never, in a request with `openid`, a `nonce` and an https redirect URI, or in every request, because it cannot do otherwise. A public client may never omit it. The default is nonce, or required for a public client. */
     readonly pkce?: 'required' | 'nonce' | 'optional'
@@ -1527,7 +1527,7 @@ export interface Client {
   /** verified: the operator created or verified the client. known-domain: all of its domains are trusted. blocked: one of them is blocked. */
   readonly trust_level: 'verified' | 'known-domain' | 'unverified' | 'blocked'
   readonly rules: {
-    /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https. */
+    /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https, or is a loopback one of a server on the same computer. */
     readonly consent: 'asked' | 'implied'
     /** When this client may omit PKCE: never, in a request with `openid`, a `nonce` and an https redirect URI, or in every request, because it cannot do otherwise. A public client may never omit it. */
     readonly pkce: 'required' | 'nonce' | 'optional'

@@ -64,12 +64,12 @@ export async function findPolicyRefusal(
 }
 
 /** The settings that the policy depends on. */
-export type PolicySettings = Pick<Context['settings'], 'clientDocuments' | 'registration'>
+export type PolicySettings = Pick<Context['settings'], 'clientDocuments' | 'isLoopbackIssuer' | 'registration'>
 
 /** Puts the policy together. */
 export function makeClientPolicy(
-  { clientDocuments, registration }: PolicySettings,
+  { clientDocuments, isLoopbackIssuer, registration }: PolicySettings,
   domains: DomainRules,
 ): ClientPolicy {
-  return { registration, documents: clientDocuments, domains }
+  return { registration, documents: clientDocuments, isLoopbackIssuer, domains }
 }

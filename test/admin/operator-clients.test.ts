@@ -78,6 +78,8 @@ test('WAY-05: a client is created with the scopes that it is approved for', asyn
   assert.equal((await requestToken(stage.server, created, form)).json<Tokens>().scope, 'pay')
 })
 
+const PUBLIC_ISSUER = { GRANTOR_ISSUER: 'https://auth.example', GRANTOR_HOST: '127.0.0.1' }
+
 const IMPOSSIBLE: readonly (readonly [object, RegExp])[] = [
   [{ redirect_uris: ['https://app.example/cb#x'] }, /redirect_uris 0: The redirect URI has a fragment/],
   [{ redirect_uris: ['https://app.example/cb', 'acme:/cb'] }, /does not allow the app of the redirect URI acme:\/cb/],
@@ -100,10 +102,6 @@ const IMPOSSIBLE: readonly (readonly [object, RegExp])[] = [
   [{ ...APP, grant_types: [] }, /grant_types: None of these/],
   [{ scope: 'read admin' }, /No API declares admin\./],
   [{ ...APP, rules: { consent: 'implied' } }, /this client has none/],
-  [
-    { ...APP, redirect_uris: ['http://127.0.0.1/cb'], scope: 'read', rules: { consent: 'implied' } },
-    /uses https and leads/,
-  ],
   [{ scope: 'read', rules: { consent: 'implied' } }, /uses https and leads/],
   [
     { ...APP, redirect_uris: ['https://app.bad.example/cb'] },
@@ -119,6 +117,19 @@ test('WAY-05: a client with metadata that the server does not support is rejecte
     await assertRefused(perform('client.create', { client_name: 'Board', ...differing }), 'conflict', says)
   }
   assert.deepEqual((await perform<{ clients: unknown[] }>('client.list', {})).clients, [])
+})
+
+test('WAY-05: implied consent for a loopback redirect URI needs a loopback issuer, and the refusal says so', async (t) => {
+  const local = { ...APP, redirect_uris: ['http://127.0.0.1/cb'], scope: 'read' }
+  const input = { ...local, rules: { consent: 'implied' } }
+  await (await openOffice(t)).perform<ClientDocument>('client.create', input)
+  const { stage, perform } = await openOffice(t, PUBLIC_ISSUER)
+  await declareApi(stage.server, JWT_API)
+  await assertRefused(
+    perform('client.create', input),
+    'conflict',
+    /uses https .* while the issuer is a loopback address/,
+  )
 })
 
 test('WAY-05: a client of the operator is changed by the operator, with its secret, approvals and rules kept', async (t) => {
@@ -144,7 +155,7 @@ test('WAY-05: a client of the operator is changed by the operator, with its secr
   assert.equal((await refresh(server, created, refresh_token)).statusCode, 200)
   const at = { redirect_uri: other, prompt: 'consent' }
   assert.equal((await redeem(server, created, await obtainCode(server, created, at), at)).statusCode, 200)
-  const impossible = { client_id, redirect_uris: ['http://127.0.0.1/cb'] }
+  const impossible = { client_id, redirect_uris: ['com.example.app:/cb'] }
   await assertRefused(perform('client.update', impossible), 'conflict', /uses https and leads/)
 })
 

@@ -29,7 +29,7 @@ const RULES = {
     .enum(['asked', 'implied'])
     .default('asked')
     .describe(
-      'implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https.',
+      'implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https, or is a loopback one of a server on the same computer.',
     ),
   pkce: z
     .enum(['required', 'nonce', 'optional'])

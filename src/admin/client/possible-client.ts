@@ -42,7 +42,9 @@ export async function requirePossible(
     throw conflict('Implied consent covers the registered scope only, and this client has none. Give its scope.')
   }
   if (!verdicts.some((verdict) => verdict.kind === 'allowed' && verdict.rights.mayImplyConsent)) {
-    throw conflict('Implied consent needs a redirect URI that uses https and leads to another computer.')
+    throw conflict(
+      'Implied consent needs a redirect URI that uses https and leads to another computer. A loopback one is enough while the issuer is a loopback address, too.',
+    )
   }
 }
 

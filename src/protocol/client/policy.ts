@@ -3,7 +3,7 @@ import { destinationsOf, type ClientAddresses, type ClientDestination } from './
 import type { ClientMetadata } from './metadata.ts'
 import type { DomainRules } from './domain-rule.ts'
 import type { InitialTokenId } from '../ids.ts'
-import { webHost } from '../uri/redirect-uri.ts'
+import { isLoopback, webHost } from '../uri/redirect-uri.ts'
 
 /** How a client came to the server: an administrator created it, it registered (RFC 7591), or its id is the URL of its metadata document. */
 export const CLIENT_SOURCES = ['operator', 'registration', 'document'] as const
@@ -47,6 +47,8 @@ export const DEFAULT_RULES: ClientRules = {
 export interface ClientPolicy {
   readonly registration: RegistrationMode
   readonly documents: DocumentMode
+  /** Whether the issuer is a loopback address: the server, its users and their programs are on one computer. */
+  readonly isLoopbackIssuer: boolean
   readonly domains: DomainRules
 }
 
@@ -132,13 +134,15 @@ export function evaluateClientPolicy(
   const isChecked = isVerified(client)
   // RFC 8252 §8.6: any program can listen on loopback or claim a scheme, so a consent to one program must not serve another.
   const isWeb = redirectUri !== undefined && hasDomain(redirectUri)
+  // There a developer tries an application that will have https, and the program that could listen is one of the developer's own.
+  const isTried = policy.isLoopbackIssuer && redirectUri !== undefined && isLoopback(redirectUri)
   return {
     kind: 'allowed',
     rights: {
       trust,
       mayReceiveErrors: trust.level !== 'unverified',
       mayRememberConsent: redirectUri !== undefined && (isWeb || isChecked),
-      mayImplyConsent: isOperatorMade(client) && client.rules.consent === 'implied' && isWeb,
+      mayImplyConsent: isOperatorMade(client) && client.rules.consent === 'implied' && (isWeb || isTried),
       pkce: pkceOf(client, isWeb),
       noticeUri: noticeUriOf(client),
     },

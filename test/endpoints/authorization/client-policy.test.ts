@@ -36,6 +36,7 @@ import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 const server = await openTestServer(WHOLE_FILE)
 await createAda(server)
 const UNLIMITED_API = 'https://unlimited.example'
+const PUBLIC_ISSUER = { GRANTOR_ISSUER: 'https://auth.example', GRANTOR_HOST: '127.0.0.1' }
 
 test('WAY-01: while its domain is blocked, a client starts no authorization and continues none; its tokens stay valid', async () => {
   const client = await registerClient(server, { redirect_uris: ['https://app.bad.example/cb'] })
@@ -101,16 +102,22 @@ test('WAY-03: the users of a first-party client are not asked for consent, and n
   assert.equal(selectAll(server, 'select * from consents').length, before)
 })
 
-test('WAY-03: a first-party client asks for consent with prompt=consent, and with a redirect to the user’s computer', async () => {
-  const client = await createFirstParty(['http://127.0.0.1/cb', 'com.example.app:/cb', 'https://localhost:4000/cb'])
-  const browser = await consentedBrowser(server, await registerClient(server))
-  for (const parameters of [
-    { prompt: 'consent' },
-    { redirect_uri: 'http://127.0.0.1:4000/cb' },
-    { redirect_uri: 'com.example.app:/cb' },
-    { redirect_uri: 'https://localhost:4000/cb' },
-  ])
-    assert.match(locationOf(await browser.get(authorizeUrl(client, parameters))), /\/consent\?/)
+test('WAY-03: a first-party client asks for consent with prompt=consent, and for loopback unless the issuer is on it, too', async (t) => {
+  const loopback = ['http://127.0.0.1:4000/cb', 'https://localhost:4000/cb']
+  for (const env of [{}, PUBLIC_ISSUER]) {
+    const own = await openTestServer(t, { env })
+    await createAda(own)
+    await declareApi(own, JWT_API)
+    knowApis(own)
+    const client = await createFirstParty([...loopback, 'com.example.app:/cb'], own)
+    const browser = await consentedBrowser(own, await registerClient(own))
+    const isImplied = async (parameters: Readonly<Record<string, string>>): Promise<boolean> =>
+      isCodeAnswer(await browser.get(authorizeUrl(client, parameters)))
+    assert.equal(await isImplied({}), true)
+    assert.equal(await isImplied({ prompt: 'consent' }), false)
+    assert.equal(await isImplied({ redirect_uri: 'com.example.app:/cb' }), false)
+    for (const redirect_uri of loopback) assert.equal(await isImplied({ redirect_uri }), env !== PUBLIC_ISSUER)
+  }
 })
 
 test('WAY-03: rules of a client that no operator created imply nothing, even if it is verified', async () => {

@@ -80,6 +80,8 @@ const CASES: readonly Case[] = CLIENT_SOURCES.flatMap((source) =>
 const MODES = REGISTRATION_MODES.flatMap((registration) =>
   (['open', 'trusted', 'off'] as const).map((documents) => ({ registration, documents })),
 )
+/** The modes of a public issuer, and those of one on a loopback address. */
+const POLICIES = MODES.flatMap((modes) => [true, false].map((isLoopbackIssuer) => ({ ...modes, isLoopbackIssuer })))
 
 /** The rights of each level, said here once more: the function is what is evaluated. `own`: where the redirect leads to the user's computer. */
 const RIGHTS: Readonly<
@@ -91,8 +93,10 @@ const RIGHTS: Readonly<
 }
 
 for (const source of CLIENT_SOURCES) {
-  for (const modes of MODES) {
-    const title = `${source}, registration ${modes.registration}, documents ${modes.documents}`
+  for (const modes of POLICIES) {
+    const { registration, documents, isLoopbackIssuer } = modes
+    const issuer = isLoopbackIssuer ? 'a loopback' : 'a public'
+    const title = `${source}, registration ${registration}, documents ${documents}, ${issuer} issuer`
     test(`WAY-01: each right of each trust level and redirect URI, on entering and in use: ${title}`, () => {
       const levels = new Set<TrustLevel>()
       for (const one of CASES.filter((some) => some.source === source)) {
@@ -143,7 +147,10 @@ function expected(modes: Omit<ClientPolicy, 'domains'>, one: Case, phase: 'enter
     level,
     mayReceiveErrors: errors,
     mayRememberConsent: remembered[leadsTo],
-    mayImplyConsent: source === 'operator' && consent === 'implied' && leadsTo === 'web',
+    mayImplyConsent:
+      source === 'operator' &&
+      consent === 'implied' &&
+      (leadsTo === 'web' || (modes.isLoopbackIssuer && redirect.startsWith('loopback'))),
     pkce: source === 'operator' ? 'required' : 'always',
     noticeUri: undefined,
   }
@@ -172,7 +179,7 @@ const USUAL: Case = {
   redirect: 'trusted',
   beside: undefined,
 }
-const OPEN = { registration: 'open', documents: 'open', domains } as const
+const OPEN = { registration: 'open', documents: 'open', isLoopbackIssuer: false, domains } as const
 
 test('WAY-01: a client of a known domain is shown with the host of its document, or else with the one that gets the response', () => {
   const trustOf = (one: Case): unknown => {

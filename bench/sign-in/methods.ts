@@ -1,5 +1,6 @@
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import type { Agent } from 'node:http'
+import { normalizeEmail } from '../../src/protocol/sign-in/email-address.ts'
 import { createUser } from '../../src/admin/user/user.ts'
 import type { Context } from '../../src/ports/context.ts'
 import { newUser } from '../../src/users/new-user.ts'
@@ -32,7 +33,7 @@ export async function signInByPasswordAndCode(context: Context, signIns: number)
   const users: { readonly email: string; readonly app: App }[] = []
   const passwordHash = await context.passwords.hash(PASSWORD, undefined)
   for (let number = 0; number < signIns; number += 1) {
-    const email = `app-${number}@bench.test`
+    const email = normalizeEmail(`app-${number}@bench.test`)
     await context.store.createUser(
       newUser(context, context.clock(), { email, emailVerifiedAt: undefined, name: undefined, passwordHash }),
     )

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { normalizeEmail } from '../../src/protocol/sign-in/email-address.ts'
 import type { Input } from '../../src/ports/operations/index.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import { chosenClientId } from '../../src/protocol/client/identifier.ts'
@@ -105,7 +106,7 @@ function newer(account: Account): Account {
     ...account,
     user: {
       ...user,
-      email: `${aHash()}@newer.test`.toLowerCase(),
+      email: normalizeEmail(`${aHash()}@newer.test`),
       passwordHash: 'newer',
       updatedAt: importedAt,
       notBefore: importedAt,

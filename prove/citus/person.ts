@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { normalizeEmail } from '../../src/protocol/sign-in/email-address.ts'
 import { coversAll } from '../../src/endpoints/sign-in/changing-session.ts'
 import type { Input, Operation, OperationName, Outcome } from '../../src/ports/operations/index.ts'
 import type { AuthorizationRecord, DeviceRecord, PushedRequestRecord } from '../../src/ports/records/authorization.ts'
@@ -56,7 +57,7 @@ export function aUserRecord(): UserRecord {
   const since = now()
   return {
     id: mintUserId(since, randomBytes),
-    email: `${aHash()}@example.test`.toLowerCase(),
+    email: normalizeEmail(`${aHash()}@example.test`),
     emailVerifiedAt: undefined,
     name: undefined,
     profile: {},
@@ -253,7 +254,7 @@ export async function aLink(
 export async function anEmailCode(
   store: StoreDriver,
   { user: { id: userId }, session: own }: Person,
-  email = `${aHash()}@new.test`.toLowerCase(),
+  email = normalizeEmail(`${aHash()}@new.test`),
 ) {
   const createdAt = now()
   const expiresAt = after(createdAt, HOUR_MS)

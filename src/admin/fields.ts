@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { EMAIL_LIMIT, foldEmail, normalizeEmail } from '../protocol/sign-in/account.ts'
+import { EMAIL_LIMIT, normalizeEmail, normalizeEmailStart } from '../protocol/sign-in/email-address.ts'
 import { PASSWORD_BYTES } from '../protocol/sign-in/password-rules.ts'
 import { CLIENT_NAME_LIMIT } from '../protocol/client/descriptive-metadata.ts'
 import type { EpochMs } from '../base/brand.ts'
@@ -176,16 +176,16 @@ export const EMAIL = sized(
   z.string().regex(new RegExp(`^ *${ADDRESS_PART}@${ADDRESS_PART} *$`, 'u'), { error: NOT_AN_ADDRESS, abort: true }),
   { least: 3, most: EMAIL_LIMIT, example: 'ada@acme.test' },
 )
-  .transform((text) => text.trim())
-  // An address may have more characters in the compatibility form.
-  .refine((text) => normalizeEmail(text) !== '', { error: NOT_AN_ADDRESS })
+  .transform(normalizeEmail)
+  // An address may have more characters in the normal form.
+  .refine((email) => email !== '', { error: NOT_AN_ADDRESS })
   .describe('The address that the user signs in with.')
 
-/** The start of an address, as it is stored. */
+/** The start of an address. */
 export const EMAIL_PREFIX = sized(
   z.string().regex(/^[^\p{Cc} ]+$/u, { error: 'This is not the start of an address.', abort: true }),
   { least: 1, most: EMAIL_LIMIT, example: 'ada@' },
-).transform(foldEmail)
+).transform(normalizeEmailStart)
 
 /** The task checks the rest, which depends on the settings and on the user. */
 export const PASSWORD = sized(z.string(), {

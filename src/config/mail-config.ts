@@ -1,5 +1,5 @@
 import type { MailSender, MailServer } from '../ports/mail.ts'
-import { isMailAddress } from '../protocol/sign-in/mail-address.ts'
+import { isMailAddress } from '../protocol/sign-in/email-address.ts'
 import type { SettingValues } from './schema.ts'
 
 /** The mail server, and from whom mails are. */

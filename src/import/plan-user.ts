@@ -10,7 +10,7 @@ import type { IdentityRecord, ProviderRecord } from '../ports/records/provider.t
 import { chosenClientId } from '../protocol/client/identifier.ts'
 import { hashedId, isChosenId, type OrganizationId, type UserId } from '../protocol/ids.ts'
 import type { UserProfile } from '../protocol/openid/user-claims.ts'
-import { IMPORTED, normalizeEmail } from '../protocol/sign-in/account.ts'
+import { IMPORTED } from '../protocol/sign-in/account.ts'
 import { APPLICATION, type ProviderId } from '../protocol/sign-in/authentication.ts'
 import { SUBJECT_FORM, subjectKey } from '../protocol/sign-in/interaction.ts'
 import { identityKey } from '../protocol/sign-in/provider-identity.ts'
@@ -57,7 +57,7 @@ const SUBJECT_BYTES = 255
 /** Decides what becomes of a user of another system. */
 export function planUser(place: UserPlace, record: ImportedUser, now: EpochMs): UserPlan {
   const { context, providers, system } = place
-  const email = addressOf(record.email)
+  const email = EMAIL.safeParse(record.email).data
   if (email === undefined && (record.email ?? '') !== '') return refused('email_malformed')
   const appSecret = appSecretOf(record.totp ?? {})
   const isWeakened = losesFactor(record)
@@ -115,11 +115,6 @@ export function losesFactor(record: unknown): boolean {
 function userIdOf(system: string, id: string): UserId {
   if (isChosenId(id)) return id as UserId
   return `gus_${hashedId(hash('sha256', JSON.stringify([system, id]), 'buffer'))}` as UserId
-}
-
-function addressOf(text: string | null | undefined): string | undefined {
-  const read = EMAIL.safeParse(text)
-  return read.success ? normalizeEmail(read.data) : undefined
 }
 
 function appSecretOf({ secret }: { readonly secret?: unknown }): Buffer | undefined {

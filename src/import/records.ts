@@ -4,7 +4,7 @@ import { RULES_INPUT } from '../admin/client/document.ts'
 import { CHOSEN_CLIENT_ID, CHOSEN_ORGANIZATION_ID, NAME } from '../admin/fields.ts'
 import { PROFILE_CHANGE } from '../admin/user/tasks.ts'
 import { MEMBERSHIP_LIMIT } from '../ports/store.ts'
-import { EMAIL_LIMIT } from '../protocol/sign-in/account.ts'
+import { EMAIL_LIMIT } from '../protocol/sign-in/email-address.ts'
 import type { ImportReason } from './reasons.ts'
 
 const IDENTITY_LIMIT = 20

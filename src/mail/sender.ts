@@ -1,6 +1,6 @@
 import type { SendMailOptions } from 'nodemailer'
 import type { MailSender, MailServer, OutgoingMail, SendFailure, SendOutcome } from '../ports/mail.ts'
-import { isMailAddress } from '../protocol/sign-in/mail-address.ts'
+import { isMailAddress } from '../protocol/sign-in/email-address.ts'
 import { leadsToThisComputer } from '../protocol/uri/loopback.ts'
 
 /** Times in milliseconds. */

@@ -107,6 +107,14 @@ export interface RoleInspection extends Pick<RoleRecord, 'access' | 'isLoopbackO
   readonly hasSecondFactor: boolean
 }
 
+/** An account that its address does not find, because it is stored in a spelling from before. */
+export interface SpellingInspection {
+  readonly userId: UserId
+  readonly email: string
+  /** The account that has the same address as it is stored now. undefined: the text is not an address. */
+  readonly otherId: UserId | undefined
+}
+
 /** What the doctor needs to find clients that would not be accepted again, a flood of registrations, and users who cannot sign in. */
 export interface ClientInspection {
   /** The clients that came in last. */
@@ -133,6 +141,7 @@ export interface ClientInspection {
   readonly mailDueAt: EpochMs | undefined
   /** The users who have the id of a client. */
   readonly twins: readonly UserId[]
+  readonly spellings: readonly SpellingInspection[]
   /** The clients with the hash of a secret that another system made, by `client_id`. */
   readonly slowSecrets: readonly { readonly clientId: string; readonly isUsed: boolean }[]
 }

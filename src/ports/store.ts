@@ -92,11 +92,17 @@ export interface Reads {
     readonly organization: OrganizationRecord | undefined
   }>
   /**
-   * The id of the account with this email, or `otherwise`. Both cases take the database equally long, so that the response
+   * The id of the account with this email, in any spelling, or `otherwise`. Both cases take the database equally long, so that the response
    * time does not reveal which emails have an account.
    */
   readonly findUserIdByEmail: (email: string, otherwise: UserId) => Promise<UserId>
+  /** The account with this email, in any spelling. undefined also where two accounts have it, each in a spelling from before (threats.md UI-21). */
   readonly findUserByEmail: (email: string) => Promise<UserRecord | undefined>
+  /** Users whose stored address has a character outside ASCII or ends with a dot, so that its spelling may be one from before. */
+  readonly listOddSpellings: (page: {
+    readonly after: UserId | ''
+    readonly limit: number
+  }) => Promise<readonly { readonly id: UserId; readonly email: string }[]>
   readonly listUsers: (page: Page<UserId>) => Promise<readonly UserRecord[]>
   /** The users whose address begins with a text, in the order of the addresses. */
   readonly listUsersByEmail: (search: {

@@ -1,3 +1,4 @@
+import type { EmailAddress } from '../protocol/sign-in/email-address.ts'
 import { chooseLanguage } from '../base/language.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import type { Context } from '../ports/context.ts'
@@ -55,7 +56,7 @@ export function mailLink(
 export function mailCode(
   context: Pick<Context, 'random' | 'secrets'>,
   code: Pick<EmailCodeRecord, 'userId' | 'createdAt' | 'expiresAt'>,
-  to: Addressee,
+  to: Addressee & { readonly address: EmailAddress },
 ): EmailCodeRecord & CausesMail {
   const { userId, createdAt: happenedAt, expiresAt } = code
   const { address: email } = to

@@ -1,5 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { UserRecord } from '../ports/records/user.ts'
+import { showEmails } from '../protocol/sign-in/email-address.ts'
 import { findPasswordFault, shortestPassword, type PasswordFault } from '../protocol/sign-in/password-rules.ts'
 
 /** What a new password is compared with, apart from what is known about the user. */
@@ -12,7 +13,14 @@ export function findNewPasswordFault(
   password: string,
 ): PasswordFault | undefined {
   const { issuer, passwords, settings } = context
-  const words = [email, email?.replace(/@.*$/, ''), name, new URL(issuer).hostname, settings.serverName]
+  const words = [
+    email,
+    showEmails(email ?? ''),
+    email?.replace(/@.*$/, ''),
+    name,
+    new URL(issuer).hostname,
+    settings.serverName,
+  ]
   return findPasswordFault(password, {
     shortest: shortestPassword(settings),
     words: words.filter((word) => word !== undefined),

@@ -5,7 +5,7 @@ import { rpIdOf } from '../protocol/sign-in/passkey.ts'
 import type { OrganizationId } from '../protocol/ids.ts'
 import type { ProviderId } from '../protocol/sign-in/authentication.ts'
 import { isListed } from '../protocol/sign-in/provider.ts'
-import { domainOf } from '../protocol/sign-in/provider-identity.ts'
+import { domainOf } from '../protocol/sign-in/email-address.ts'
 
 type Delegation = Pick<Context['settings'], 'delegate'>
 type Passwords = Pick<Context['settings'], 'passwords'>

@@ -1,3 +1,5 @@
+import { showEmails } from '../protocol/sign-in/email-address.ts'
+
 const plain = /^[\x20-\x7e]*$/
 
 /** Made for the first text that needs it: the properties of characters take as long to read as many modules to load. */
@@ -7,12 +9,12 @@ const spaces = /\s{2,}|[\t\n\r\f\v]/g
 const pile = /(\p{M}{4})\p{M}+/gu
 
 /**
- * Makes text safe to display. Characters that are invisible or rearrange the page become U+FFFD. Runs of spaces become one
+ * Makes text safe to display, with the addresses in it as persons read them. Characters that are invisible or rearrange the page become U+FFFD. Runs of spaces become one
  * space, because they could push a warning out of sight. Combining marks are cut so that they do not cover other lines.
  */
 export function visible(text: string): string {
-  if (plain.test(text) && !text.includes('  ')) return text
-  return text
+  if (plain.test(text) && !text.includes('  ')) return showEmails(text)
+  return showEmails(text)
     .replaceAll(spaces, ' ')
     .replaceAll((harmful ??= makeHarmful()), (match, joiner: string | undefined) =>
       joiner === undefined ? '\u{fffd}' : match,

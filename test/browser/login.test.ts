@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { PASSWORD } from '../../tools/flow.ts'
+import { createAccount } from '../support/accounts.ts'
 import { sharedBrowser } from '../support/browser.ts'
 import { openIssuer, openTab, press, signIn, startClient } from './tab.ts'
 
@@ -92,4 +94,24 @@ test('OpenID Connect Core 1.0: the application of docs/connect/oidc-client-ts.md
     await tab.waitForFunction(`document.title === 'Ada ada@acme.test'`)
   }
   assert.match(await tab.evaluate(`manager.signinSilent().then((user) => user.profile.sub)`), /^gus_/)
+})
+
+test('UI-21: a person types an address in Unicode, which Chromium sends in ASCII, signs in, and reads it in Unicode', async (t) => {
+  const server = await openIssuer(t, {})
+  await createAccount(server, { email: 'anna@bücher.example', password: PASSWORD, name: 'Anna' })
+  const { tab, complaints } = await openTab(t, browser, [server.origin], {})
+  const sent: (string | null)[] = []
+  tab.on('request', (request) => void sent.push(request.postData()))
+  await tab.goto(`${server.origin}/account`)
+  await tab.locator('#email').fill('Anna@Bücher.example')
+  await tab.locator('#password').fill('a wrong password')
+  await press(tab, 'Sign in')
+  // Chromium shows the value in the spelling of the page.
+  assert.equal(await tab.locator('#email').inputValue(), 'anna@bücher.example')
+  await tab.locator('#password').fill(PASSWORD)
+  await press(tab, 'Sign in')
+  await tab.getByRole('heading', { name: 'Your account' }).waitFor()
+  assert.match(await tab.locator('main').innerText(), /anna@bücher\.example/)
+  assert.ok(sent.some((body) => body?.includes('%40xn--bcher-kva.example') === true))
+  assert.deepEqual(complaints, [])
 })

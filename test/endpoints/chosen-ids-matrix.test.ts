@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import type { Response } from 'light-my-request'
+import { normalizeEmail } from '../../src/protocol/sign-in/email-address.ts'
 import { chosenClientId } from '../../src/protocol/client/identifier.ts'
 import type { UserId } from '../../src/protocol/ids.ts'
 import { DEVICE_CODE, TOKEN_EXCHANGE } from '../../src/protocol/token/grant-types.ts'
@@ -343,7 +344,12 @@ async function createChosen(id: string): Promise<RegisteredClient> {
 /** A user with a password and a proved address, who belongs to the organization. */
 async function createMember({ user, organization }: (typeof ROWS)[number], email: string): Promise<void> {
   const made = await createAccount(server, { email: `like-${email}`, password: PASSWORD, name: 'Grace' })
-  await context.store.createUser({ ...made, id: user as UserId, email, emailVerifiedAt: made.createdAt })
+  await context.store.createUser({
+    ...made,
+    id: user as UserId,
+    email: normalizeEmail(email),
+    emailVerifiedAt: made.createdAt,
+  })
   await perform(context, 'organization.create', { name: 'Acme', organization_id: organization })
   await perform(context, 'member.add', { organization_id: organization, user_id: user })
 }

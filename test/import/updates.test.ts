@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { normalizeEmail } from '../../src/protocol/sign-in/email-address.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 import type { UserId } from '../../src/protocol/ids.ts'
 import { firstSignInOf } from '../../src/protocol/sign-in/account.ts'
@@ -38,7 +39,7 @@ test('IMP-07: --update leaves an account alone that was used, disabled, changed 
     now,
     mails: [],
   })
-  const address = { email: 'moved@acme.test', emailVerifiedAt: now }
+  const address = { email: normalizeEmail('moved@acme.test'), emailVerifiedAt: now }
   await store.setEmail({ id: moved, ...address, now: (now + 1) as EpochMs, mails: [] })
   await store.startSession(aSessionStart({ session: aSession({ userId: used, createdAt: now }), passwordHash: BCRYPT }))
   assert.notEqual(firstSignInOf((await find(used)) ?? { firstSignedInAt: undefined }), undefined)

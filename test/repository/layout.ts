@@ -30,7 +30,7 @@ const INNER = ['base', 'protocol', 'ports']
 /** Which folder of src/ may import from which. `npm run docs` writes the table of docs/architecture.md from it. */
 const LAYERS: Readonly<Record<string, Layer>> = {
   base: { layers: [], packages: ['zod'], node: ['node:crypto'], pure: true },
-  protocol: { layers: ['base'], packages: ['zod'], node: ['node:crypto'], pure: true },
+  protocol: { layers: ['base'], packages: ['zod'], node: ['node:crypto', 'node:url'], pure: true },
   ports: { layers: ['base', 'protocol'], packages: [], node: [], pure: true },
   clients: { layers: INNER, packages: [], node: ['node:assert/strict'], pure: true },
   users: { layers: INNER, packages: [], node: [], pure: true },

@@ -30,7 +30,7 @@ export const KEYLESS: readonly Exception[] = [
   { why: 'a server with a file that noted no time yet looks for its newest row', text: /^select max\(at\) as at from/ },
   {
     why: 'a person signs in by email',
-    text: /^select (\*|coalesce\(max\(user_id\), \S+\) as user_id) from users where email = \S+$/,
+    text: /^select (\*|coalesce\(max\(user_id\), \S+\) as user_id) from users where email (= \S+|in \(\S+, \S+\))$/,
   },
   { why: 'only the doctor', text: /^select (min\(due_at\) as due_at from mails$|r\.\*, |chosen_id\b.* from clients )/ },
   { why: 'the operator pages through a list', text: /^select \* from \w+ where .+ < .+ (desc|order by email) limit/ },
@@ -71,6 +71,7 @@ export const KEYLESS: readonly Exception[] = [
     text: /^select \* from (logout_notices|mails) where due_at <= /,
   },
   { why: 'an operator changes an address', text: /^select user_id from users where email = \S+ and user_id <>/ },
+  { why: 'the sweep looks for addresses to rewrite', text: /^select user_id, email from users where \(octet_length/ },
   {
     why: 'the operator ends what a store that was restored could revive, once',
     text: /^delete from (roles where user_id > |(links|email_codes|interactions|pushed_requests|devices|identity_proofs|logout_notices|mails) where (expires_at|kept_until) > \S+$)/,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { normalizeEmail, type EmailAddress } from '../../src/protocol/sign-in/email-address.ts'
 import { SERVER_TOKENS, type ApiDeclaration } from '../../src/admin/api/api.ts'
 import type { SessionStart } from '../../src/ports/operations/session.ts'
 import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
@@ -230,14 +231,13 @@ export function aRotation(grant: GrantRecord, differing: Partial<Rotation> = {})
 
 export const A_PASSWORD_HASH = '$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaA'
 
-/** A user with an e-mail address. */
-type AddressedUser = UserRecord & { readonly email: string }
+type WithEmail<Email> = Omit<UserRecord, 'email'> & { readonly email: Email }
 
-export function aUser(differing: Partial<AddressedUser> = {}): AddressedUser {
+export function aUser({ email, ...differing }: Partial<WithEmail<string>> = {}): WithEmail<EmailAddress> {
   const id = mintUserId(NOW, randomBytes)
   return {
     id,
-    email: `${id}@acme.test`,
+    email: normalizeEmail(email ?? `${id}@acme.test`),
     emailVerifiedAt: at(-HOUR),
     name: 'Ada "the" O\'Lovelace',
     profile: { given_name: 'Ada "the"', address: { country: 'GB' } },

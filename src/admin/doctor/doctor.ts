@@ -4,6 +4,7 @@ import { checkDelegate } from './delegate.ts'
 import { checkIssuer } from './issuer.ts'
 import { checkReadiness } from './readiness.ts'
 import { checkRoles } from './roles.ts'
+import { checkSpellings } from './spellings.ts'
 import { checkStore } from './store.ts'
 import type { Examination, Finding } from './finding.ts'
 
@@ -14,6 +15,7 @@ export function diagnose(examination: Examination): readonly Finding[] {
     ...checkClients(examination),
     ...checkAdmin(examination),
     ...(examination.store.clients === undefined ? [] : checkRoles(examination.choices, examination.store.clients)),
+    ...(examination.store.clients === undefined ? [] : checkSpellings(examination.store.clients)),
     ...checkDelegate(examination),
     ...checkReadiness(examination),
     ...checkIssuer(examination),

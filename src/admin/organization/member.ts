@@ -4,9 +4,9 @@ import type { MembershipKey } from '../../ports/operations/organization.ts'
 import type { MembershipRecord } from '../../ports/records/organization.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { MEMBERSHIP_LIMIT } from '../../ports/store.ts'
-import { nameUser, normalizeEmail } from '../../protocol/sign-in/account.ts'
+import { nameUser } from '../../protocol/sign-in/account.ts'
+import { domainOf } from '../../protocol/sign-in/email-address.ts'
 import type { OrganizationId, UserId } from '../../protocol/ids.ts'
-import { domainOf } from '../../protocol/sign-in/provider-identity.ts'
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from '../fields.ts'
@@ -167,7 +167,7 @@ async function listMembers(
   const { store } = context
   await requireOrganization(context, organizationId)
   if (page.email !== undefined) {
-    const email = normalizeEmail(page.email)
+    const { email } = page
     const user = await store.findUserByEmail(email)
     // An address is no id. Both are read, so that the time does not say whether a stranger has an account (threats.md CON-08).
     const membership = await store.findMembership({ organizationId, userId: user?.id ?? (email as UserId) })

@@ -19,6 +19,7 @@ import {
   type ProviderSettings,
   type ProviderTemplateName,
 } from '../../protocol/sign-in/provider.ts'
+import { asciiDomain } from '../../protocol/sign-in/email-address.ts'
 import { isUsable } from '../../users/provider-routing.ts'
 import { CLIENT_IDENTIFIER, ISO, ISO_OR_NULL, iso, isoOrNull, NAME, ORGANIZATION_ID, RESOURCE_TEXT } from '../fields.ts'
 import type { TaskContext } from '../task.ts'
@@ -26,7 +27,7 @@ import type { TaskContext } from '../task.ts'
 export const SHORT_TEXT = z.string().min(1).max(500)
 const DOMAIN = z
   .string()
-  .toLowerCase()
+  .overwrite((text) => asciiDomain(text) ?? text)
   .max(253)
   .regex(DOMAIN_FORM, { error: 'This is not a domain such as acme.example.' })
   .meta({ examples: ['acme.example'] })

@@ -5,7 +5,7 @@ import type { LinkPurpose, LinkRecord, UserRecord } from '../../ports/records/us
 import { after, type EpochMs } from '../../base/brand.ts'
 import { firstSignInOf, nameUser } from '../../protocol/sign-in/account.ts'
 import { linkAddress, mintLink } from '../../protocol/sign-in/link.ts'
-import { isMailAddress } from '../../protocol/sign-in/mail-address.ts'
+import { isMailAddress } from '../../protocol/sign-in/email-address.ts'
 import { parseAdminCredentialId } from '../../protocol/ids.ts'
 import { conflict } from '../admin-error.ts'
 import { COMMAND_LINE, roleOutlivesTrial } from '../administrators.ts'

@@ -1,7 +1,6 @@
 import type { StoreNeeds } from '../../ports/context.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import { normalizeEmail } from '../../protocol/sign-in/account.ts'
 import { subjectKey } from '../../protocol/sign-in/interaction.ts'
 import { listPage, namedPage, type Listed, type PageRequest } from '../page.ts'
 
@@ -25,7 +24,7 @@ export async function listUsers(
     const identity = subject === undefined ? undefined : await store.findIdentity(subjectKey(subject))
     const user = await (email === undefined
       ? identity && store.findUser(identity.userId)
-      : store.findUserByEmail(normalizeEmail(email)))
+      : store.findUserByEmail(email))
     return { rows: user === undefined ? [] : [user], next: null }
   }
   if (prefix !== undefined) return { rows: await store.listUsersByEmail({ prefix, limit }), next: null }

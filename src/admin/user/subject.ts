@@ -1,8 +1,8 @@
+import { normalizeEmail, type EmailAddress } from '../../protocol/sign-in/email-address.ts'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { IdentityRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { newUser } from '../../users/new-user.ts'
-import { normalizeEmail } from '../../protocol/sign-in/account.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import { subjectKey, type AcceptedSignIn } from '../../protocol/sign-in/interaction.ts'
 import { unknown } from '../admin-error.ts'
@@ -66,9 +66,8 @@ async function renew({ store, clock }: Needs, user: UserRecord, profile: Subject
   await store.setEmail({ id: user.id, email, emailVerifiedAt: isEmailVerified ? now : undefined, now, mails: [] })
 }
 
-function addressOf({ email }: SubjectProfile): string | undefined {
-  const address = email === undefined ? '' : normalizeEmail(email)
-  return address === '' ? undefined : address
+function addressOf({ email }: SubjectProfile): EmailAddress | undefined {
+  return normalizeEmail(email ?? '') || undefined
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { newUser } from '../../users/new-user.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
-import { normalizeEmail } from '../../protocol/sign-in/account.ts'
+import { normalizeEmail } from '../../protocol/sign-in/email-address.ts'
 import { PASSWORD_BYTES, shortestPassword, type PasswordFault } from '../../protocol/sign-in/password-rules.ts'
 import { findNewPasswordFault, type PasswordNeeds } from '../../users/new-password.ts'
 import { problem, type Problem, type ProblemType } from '../../base/validation.ts'
@@ -185,7 +185,7 @@ export function changeProfile(previous: UserProfile, change: ProfileChange): Use
 /** Finds a user by id or e-mail address. @throws AdminError when there is no such user */
 export async function requireUser({ store }: Finding, who: string): Promise<UserRecord> {
   const id = parseUserId(who)
-  const user = await (id === undefined ? store.findUserByEmail(normalizeEmail(who)) : store.findUser(id))
+  const user = await (id === undefined ? store.findUserByEmail(who) : store.findUser(id))
   if (user === undefined) throw noSuchUser(who)
   return user
 }

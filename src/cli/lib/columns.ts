@@ -1,3 +1,4 @@
+import { showEmails } from '../../protocol/sign-in/email-address.ts'
 import type { Names } from '../../admin/names.ts'
 import type { Paint } from './terminal.ts'
 
@@ -61,10 +62,10 @@ function isObject(value: unknown): value is object {
 
 /**
  * Replaces control and format characters by their code points: text that an unknown client registered must not move the
- * cursor, colour the screen or reverse the line.
+ * cursor, colour the screen or reverse the line. Addresses are as persons read them.
  */
 export function visible(text: string): string {
-  return text.replaceAll(
+  return showEmails(text).replaceAll(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu,
     (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`,
   )

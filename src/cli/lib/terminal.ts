@@ -1,6 +1,7 @@
 import { constants, setPriority } from 'node:os'
 import { styleText } from 'node:util'
 import { ConfigError, withoutEmpty } from '../../config/config.ts'
+import { showEmails } from '../../protocol/sign-in/email-address.ts'
 import { COMMAND_TOKEN, readSecretFiles } from '../../config/secret-files.ts'
 import { replaceCommand } from './own-command.ts'
 
@@ -58,8 +59,9 @@ export function openTerminal(
     variable: (name) => environment[name],
     adminToken: () => readAdminToken(environment),
     paint: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),
-    print: (lines) => void streams.stdout.write(replaceCommand(lines.map((line) => `${line}\n`).join(''), command)),
-    complain: (text) => void streams.stderr.write(replaceCommand(text, command)),
+    print: (lines) =>
+      void streams.stdout.write(replaceCommand(showEmails(lines.map((line) => `${line}\n`).join('')), command)),
+    complain: (text) => void streams.stderr.write(replaceCommand(showEmails(text), command)),
     printJson: (document) => void streams.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`),
     giveWay() {
       if (streams.pid !== undefined) setPriority(streams.pid, constants.priority.PRIORITY_LOW)

@@ -3,8 +3,8 @@ import type { ChangeEmailPage, ConfirmEmailPage } from '../../ports/account-page
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
-import { CODE_TRIES, digestEmailCode, normalizeEmail, parseEmailCode } from '../../protocol/sign-in/account.ts'
-import { isMailAddress } from '../../protocol/sign-in/mail-address.ts'
+import { CODE_TRIES, digestEmailCode, parseEmailCode } from '../../protocol/sign-in/account.ts'
+import { normalizeEmail, isMailAddress, type EmailAddress } from '../../protocol/sign-in/email-address.ts'
 import { mailCode, noticesOf } from '../../users/mails.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
 import type { SignedIn } from '../authorization/session.ts'
@@ -119,7 +119,7 @@ export async function confirmAddress(context: Context, request: Request, owner: 
 }
 
 /** The address to which the code was mailed that the user can enter. */
-async function findOpenAddress({ clock, store }: Context, { user }: SignedIn): Promise<string | undefined> {
+async function findOpenAddress({ clock, store }: Context, { user }: SignedIn): Promise<EmailAddress | undefined> {
   const code = await store.findEmailCode(user.id)
   return code === undefined || code.expiresAt <= clock() || code.failures >= CODE_TRIES ? undefined : code.email
 }

@@ -5,7 +5,7 @@ import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { StoreUnavailable } from '../../ports/store.ts'
 import { findProviderOf, findRequiredProvider, isUsable } from '../../users/provider-routing.ts'
-import { EMAIL_LIMIT, normalizeEmail } from '../../protocol/sign-in/account.ts'
+import { EMAIL_LIMIT, normalizeEmail } from '../../protocol/sign-in/email-address.ts'
 import type { HashFormat } from '../../protocol/sign-in/password-formats.ts'
 import { isPasswordTooLong } from '../../protocol/sign-in/password-rules.ts'
 import { OAuthError } from '../../protocol/errors.ts'
@@ -28,7 +28,7 @@ export async function signInByPassword(context: Context, request: Request): Prom
   const email = normalizeEmail(typed)
   const password = request.params.get('password') ?? ''
   const proof = await findProof(context, request.params.get(PROOF_FIELD), target.browserHash)
-  const again = (problem: SignInProblem | undefined, shown = email) =>
+  const again = (problem: SignInProblem | undefined, shown: string = email) =>
     signInPage(context, target, { email: shown, isConfirmation: false, problem, proof })
   const isAddressAlone = !request.params.names.includes('password')
   const isOff = context.settings.passwords === 'off'

@@ -1,3 +1,4 @@
+import { normalizeEmail } from '../../protocol/sign-in/email-address.ts'
 import { readCsvRecords } from '../csv-file.ts'
 import type { RecordLine } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
@@ -76,7 +77,7 @@ function userOf({ line, value }: RecordLine): SourceRecord {
       type: 'user',
       id,
       email,
-      email_verified: listOf(cell('verified_email_addresses')).includes(email),
+      email_verified: listOf(cell('verified_email_addresses')).map(normalizeEmail).includes(normalizeEmail(email)),
       name: taken.name,
       profile: taken.profile,
       password_hash: hashOf(cell('password_digest'), cell('password_hasher')),

@@ -9,6 +9,7 @@ import type { EpochMs } from '../../base/brand.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import type { HashFormat } from '../../protocol/sign-in/password-formats.ts'
+import type { EmailAddress } from '../../protocol/sign-in/email-address.ts'
 import type { PasskeyId } from '../../protocol/sign-in/passkey.ts'
 import type { ChangingSession } from './second-factor.ts'
 import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
@@ -65,12 +66,17 @@ export interface UserOperations {
   setEmail: [
     change: {
       readonly id: UserId
-      readonly email: string
+      readonly email: EmailAddress
       readonly emailVerifiedAt: EpochMs | undefined
       readonly now: EpochMs
     } & MayBeTrial &
       CausesMail,
     outcome: 'changed' | 'email-taken' | 'role-lasts' | 'unknown',
+  ]
+  /** Replaces the spelling of an address, if it is still the previous one. The address stays the same. `email-taken`: another user has it. */
+  respellEmail: [
+    change: { readonly id: UserId; readonly previous: string; readonly email: EmailAddress; readonly now: EpochMs },
+    outcome: 'changed' | 'email-taken' | 'unknown',
   ]
   renameUser: [
     change: { readonly id: UserId; readonly name: string | undefined; readonly now: EpochMs },
@@ -141,7 +147,7 @@ export interface UserOperations {
   confirmEmail: [
     confirmation: {
       readonly userId: UserId
-      readonly email: string
+      readonly email: EmailAddress
       readonly digest: string
       readonly session: ChangingSession
       readonly now: EpochMs

@@ -1,5 +1,6 @@
 import type { Agent } from '../../base/agent.ts'
 import type { Authentication } from '../../protocol/sign-in/authentication.ts'
+import type { EmailAddress } from '../../protocol/sign-in/email-address.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { AdminCredentialId, SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
@@ -8,8 +9,8 @@ import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 /** A user account of this server. */
 export interface UserRecord {
   readonly id: UserId
-  /** Lower-cased; unique. undefined: the user signs in without one, at a provider. */
-  readonly email: string | undefined
+  /** Unique. undefined: the user signs in without one, at a provider. */
+  readonly email: EmailAddress | undefined
   /** When the user or a provider proved that the e-mail address is the user's. undefined: it was never proved. */
   readonly emailVerifiedAt: EpochMs | undefined
   readonly name: string | undefined
@@ -77,7 +78,7 @@ export interface LinkRecord {
 export interface EmailCodeRecord {
   readonly userId: UserId
   /** The address: a new one, or the user's own that was never verified. */
-  readonly email: string
+  readonly email: EmailAddress
   /** `digestEmailCode`. */
   readonly digest: string
   /** Wrong codes so far. */

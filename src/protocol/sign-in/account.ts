@@ -1,9 +1,7 @@
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../ids.ts'
 import type { Secrets } from '../secrets.ts'
-
-/** The longest address, in characters, that RFC 5321 §4.5.3.1.3 allows. */
-export const EMAIL_LIMIT = 254
+import { showEmails } from './email-address.ts'
 
 /** After so many wrong codes of an address the right one is refused. A person who guesses 8 digits 25 times an hour hits once in 4 million hours. */
 export const CODE_TRIES = 5
@@ -41,16 +39,5 @@ export function nameUser(user: {
   readonly email: string | null | undefined
   readonly name: string | null | undefined
 }): string {
-  return user.email ?? user.name ?? user.id
-}
-
-/** Returns one spelling for all ways to type an email address, and '' for a text that is not an email address. */
-export function normalizeEmail(text: string): string {
-  const email = foldEmail(text.trim())
-  return email.length <= EMAIL_LIMIT && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email) ? email : ''
-}
-
-/** Returns the spelling in which addresses are compared, also of a part of an address. */
-export function foldEmail(text: string): string {
-  return text.normalize('NFKC').toLowerCase()
+  return showEmails(user.email ?? user.name ?? user.id)
 }

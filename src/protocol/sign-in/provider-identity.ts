@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { EMAIL_LIMIT, normalizeEmail } from './account.ts'
+import { asciiDomain, EMAIL_LIMIT, normalizeEmail, unicodeEmail, type EmailAddress } from './email-address.ts'
 import type { ProviderId } from './authentication.ts'
 import type { Brand } from '../../base/brand.ts'
 import { parseDisplayText } from '../../base/display-text.ts'
@@ -21,8 +21,8 @@ export type PersonClaims = Readonly<Record<(typeof PERSON_CLAIMS)[number], unkno
 export interface ProviderIdentity extends Readonly<Record<keyof PersonClaims, string | undefined>> {
   /** Unique at the provider, and never given to another person. */
   readonly subject: string
-  /** The address as accounts have it. undefined: the provider gave none that can be one. */
-  readonly email: string | undefined
+  /** undefined: the provider gave none that can be one of an account. */
+  readonly email: EmailAddress | undefined
   /**
    * Whether the provider's word proves that the address is the person's. Everything that depends on an address asks for this: which
    * account it finds, the address of a new account, whether it is verified, and membership of an organization.
@@ -99,15 +99,6 @@ export function mergeClaims(idToken: ProviderClaims, userinfo: ProviderClaims): 
   }
 }
 
-/**
- * The domain of an address that a person typed or an account has; undefined: it has none. It restricts, so each spelling of a domain is
- * that domain, also where an address of a provider would not be accepted (threats.md UP-19).
- */
-export function domainOf(email: string): string | undefined {
-  const address = `https://${email.slice(email.lastIndexOf('@') + 1)}`
-  return URL.canParse(address) ? new URL(address).hostname.replace(/\.$/, '') : undefined
-}
-
 function readSubject({ subjectClaim }: ProviderSettings, { sub, tid, oid }: ProviderClaims): string | undefined {
   const parts = subjectClaim === 'sub' ? [sub] : [tid, oid]
   // A store or a hash reads texts with NUL or half a surrogate pair as others than they are.
@@ -116,15 +107,15 @@ function readSubject({ subjectClaim }: ProviderSettings, { sub, tid, oid }: Prov
   return Buffer.byteLength(subject) <= SUBJECT_LIMIT ? subject : undefined
 }
 
-/** An address whose normal form is another one could be that of another person, so it is not accepted. */
-function readAddress(claim: unknown): { readonly email: string; readonly domain: string } | undefined {
-  if (typeof claim !== 'string' || claim.length > EMAIL_LIMIT) return undefined
-  const email = claim.toLowerCase()
+/** An address whose normal form is another one could be that of another person, so it is not accepted, except for a domain in Unicode. */
+function readAddress(claim: unknown): { readonly email: EmailAddress; readonly domain: string } | undefined {
+  if (typeof claim !== 'string' || claim.length > EMAIL_LIMIT || claim.normalize('NFKC') !== claim) return undefined
+  const email = normalizeEmail(claim)
   const domain = ADDRESS.exec(email)?.[1]
+  if (domain === undefined || !DOMAIN_FORM.test(domain)) return undefined
   // The lower case of the Kelvin sign is a k, as its normal form's is.
-  const isNormal = claim.normalize('NFKC') === claim && normalizeEmail(claim) === email
-  if (domain === undefined || !DOMAIN_FORM.test(domain) || !isNormal) return undefined
-  return { email, domain }
+  const typed = claim.toLowerCase()
+  return typed === email || typed === unicodeEmail(email) ? { email, domain } : undefined
 }
 
 function isTrusted(
@@ -135,10 +126,17 @@ function isTrusted(
 ): boolean {
   if (emailTrust === 'none' || isDenied(claims['xms_edov'])) return false
   const isOfOrganization =
-    domainClaim === undefined || claims[domainClaim] === domain || (domainClaim === 'hd' && domain === GOOGLE_MAIL)
+    domainClaim === undefined ||
+    isDomain(claims[domainClaim], domain) ||
+    (domainClaim === 'hd' && domain === GOOGLE_MAIL)
   if (!isOfOrganization) return false
   if (claims['email_verified'] === true) return true
   return emailTrust === 'domains' && isOfProvider && claims['email_verified'] === undefined
+}
+
+/** A provider may name the domain in Unicode. */
+function isDomain(claim: unknown, domain: string): boolean {
+  return typeof claim === 'string' && asciiDomain(claim) === domain
 }
 
 /** Entra sends the claim as a boolean, a number or a text. */

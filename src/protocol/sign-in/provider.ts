@@ -63,7 +63,7 @@ export const PROVIDER_LIST_LIMIT = 100
 /** The most clients, and the most APIs, of the identity assertions of a provider. */
 export const ASSERTION_LIST_LIMIT = 20
 export const PROVIDER_ID_FORM = /^[a-z][a-z0-9-]{0,30}$/
-/** A DNS name in ASCII with at least one dot. An internationalized name is given in its A-label form (RFC 5890 §2.3.2.1). */
+/** A DNS name in ASCII with at least one dot. An internationalized name is in its A-label form (RFC 5890 §2.3.2.1). */
 export const DOMAIN_FORM = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/
 
 /** Issuers of Microsoft Entra for accounts of many tenants. Each of them can put any address into a token. */

@@ -1,16 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isWholeSlice, sweep, SWEEP_START } from '../../admin/sweep.ts'
+import { respellAddresses } from '../../users/spelling.ts'
 import type { Log } from '../log.ts'
 import type { Context } from '../../ports/context.ts'
+import type { UserId } from '../../protocol/ids.ts'
 import type { SweepPlace } from '../../ports/operations/server.ts'
 
 const SWEEP_INTERVAL_MS = 10_000
 /** The pause between two slices. It leaves most of the store's time to requests, and still removes 10,000 rows a second. */
 const PAUSE_MS = 20
 
-/** Removes expired rows at intervals, on the node that holds the lease. Returns the function that stops this. */
+/** Removes expired rows and rewrites addresses at intervals, on the node that holds the lease. Returns the function that stops this. */
 export function startSweeping(context: Context, logger: Log, isHolder: () => boolean): () => void {
   let place: SweepPlace = SWEEP_START
+  let addressesAfter: UserId | '' = ''
+  let hasSeenAddresses = false
   let isSweeping = false
   const end = new AbortController()
 
@@ -25,10 +29,23 @@ export function startSweeping(context: Context, logger: Log, isHolder: () => boo
     }
   }
 
+  /** After the start all slices follow each other, later those that had a row to rewrite. */
+  async function respellThrough(): Promise<void> {
+    let isMore = true
+    while (isMore && !end.signal.aborted) {
+      const { next, respelled } = await respellAddresses(context, addressesAfter)
+      addressesAfter = next
+      isMore = next !== '' && (!hasSeenAddresses || respelled > 0)
+      if (next === '') hasSeenAddresses = true
+      if (isMore) await delay(PAUSE_MS)
+    }
+  }
+
   const timer = setInterval(() => {
     if (isSweeping || !isHolder()) return
     isSweeping = true
     sweepThrough()
+      .then(respellThrough)
       .then(undefined, (cause: unknown) => logger.error({ event: 'store.sweep-failed', err: cause }))
       .finally(() => (isSweeping = false))
   }, SWEEP_INTERVAL_MS).unref()

@@ -36,6 +36,7 @@ export const USER_OPERATIONS: OperationRows<UserOperations> = {
       details: { verified: emailVerifiedAt !== undefined },
     })),
   },
+  respellEmail: { cache: idOf, event: 'no-event' },
   renameUser: { cache: idOf, event: when('changed', aboutUser('user.renamed')) },
   updateUser: { cache: idOf, event: when('changed', aboutUser('user.updated')) },
   changePassword: { cache: idOf, event: when('changed', aboutUser('user.password-changed')) },

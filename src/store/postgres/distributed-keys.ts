@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import { accountHandlers, replaceEmail } from '../shared/accounts.ts'
+import { normalizeEmail } from '../../protocol/sign-in/email-address.ts'
+import { accountHandlers, replaceEmail, respell } from '../shared/accounts.ts'
 import { identityHandlers, provisionUser } from '../shared/identities.ts'
 import { addMails } from '../shared/mail/mails.ts'
 import { mustSpare } from '../shared/roles.ts'
@@ -69,6 +70,14 @@ export const distributedHandlers = {
     yield* addMails(change.mails)
     return outcome
   }),
+  respellEmail: distributed(accountHandlers.respellEmail, function* (change) {
+    const { id, previous, email } = change
+    const user = yield* holdUser(id)
+    if (user?.['email'] !== previous) return 'unknown'
+    if (!(yield* claimEmail(email, id))) return 'email-taken'
+    yield* releaseEmail(previous, id)
+    return yield* respell(change)
+  }),
   confirmEmail: distributed(emailCodeHandlers.confirmEmail, (confirmation) =>
     confirmEmail(confirmation, function* ({ email, userId }, previous) {
       if (!(yield* claimEmail(email, userId))) return false
@@ -109,7 +118,7 @@ function* releaseEmail(email: string | null, id: UserId): Steps<void> {
 export function distributedReads({ query }: { readonly query: Query }) {
   return {
     async findUserIdByEmail(email: string, otherwise: UserId): Promise<UserId> {
-      const [row] = await query(FIND_OWNER, [email, otherwise])
+      const [row] = await query(FIND_OWNER, [normalizeEmail(email), otherwise])
       return (row?.['user_id'] ?? otherwise) as UserId
     },
   }

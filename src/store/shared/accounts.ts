@@ -1,7 +1,9 @@
+import type { SpellingInspection } from '../../ports/inspection.ts'
 import type { Input } from '../../ports/operations/index.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
+import { normalizeEmail, unicodeEmail } from '../../protocol/sign-in/email-address.ts'
 import { profileText, USERS } from '../tables/user.ts'
 import {
   change,
@@ -73,8 +75,17 @@ const REVOKE_ALL_TOKENS = shared(
 const FIND_NOT_BEFORE = shared(`select value from settings where name = 'not-before'`)
 /** An aggregate returns a row even if there is no account, so that both cases take equally long (threats.md UI-08). */
 const FIND_ID_BY_EMAIL = shared('select coalesce(max(user_id), :otherwise) as user_id from users where email = :email')
-const FIND_BY_EMAIL = shared('select * from users where email = :email')
+const FIND_BY_EMAIL = shared('select * from users where email in (:email, :unicode)')
+const LIST_ODD_SPELLINGS = shared(
+  `select user_id, email from users
+   where (octet_length(email) <> length(email) or rtrim(email, '.') <> email) and user_id > :after
+   order by user_id limit :limit`,
+)
+const RESPELL = shared(
+  `update users set email = :email, updated_at = :now where user_id = :id and coalesce(email, '') = :previous returning user_id`,
+)
 const LIST_BY_EMAIL = shared('select * from users where email >= :prefix and email < :end order by email limit :limit')
+const INSPECTED = 10_000
 /** Behind each text with the same start: the last code point. */
 const LAST = '\u{10ffff}'
 
@@ -113,6 +124,13 @@ const handlers = {
       // If another node gives the email to a user at the same time, the unique index rejects this statement, and PostgreSQL's
       // transaction is repeated (postgres/faults.ts).
       return yield* replaceEmail(input)
+    },
+  },
+  respellEmail: {
+    keys: ({ id, email }) => [id, `email:${email}`],
+    *run(input) {
+      if ((yield* rows(FIND_OTHER_OWNER, input)).length > 0) return 'email-taken'
+      return yield* respell(input)
     },
   },
   renameUser: {
@@ -181,12 +199,20 @@ export const accountReads = {
     return Number(row?.['value'] ?? 0) as EpochMs
   },
   *findUserIdByEmail(email: string, otherwise: UserId): Steps<UserId> {
-    const [row] = yield* rows(FIND_ID_BY_EMAIL, { email, otherwise })
+    const [row] = yield* rows(FIND_ID_BY_EMAIL, { email: normalizeEmail(email), otherwise })
     return (row?.['user_id'] ?? otherwise) as UserId
   },
-  *findUserByEmail(email: string): Steps<UserRecord | undefined> {
-    const [row] = yield* rows(FIND_BY_EMAIL, { email })
-    return row === undefined ? undefined : USERS.read(row)
+  *findUserByEmail(text: string): Steps<UserRecord | undefined> {
+    const email = normalizeEmail(text)
+    const [row, other] = yield* rows(FIND_BY_EMAIL, { email, unicode: unicodeEmail(email) })
+    return row?.['email'] === email && other === undefined ? USERS.read(row) : undefined
+  },
+  *listOddSpellings(page: {
+    readonly after: UserId | ''
+    readonly limit: number
+  }): Steps<readonly { readonly id: UserId; readonly email: string }[]> {
+    const found = yield* rows(LIST_ODD_SPELLINGS, page)
+    return found.map((row) => ({ id: row['user_id'] as UserId, email: row['email'] as string }))
   },
   *listUsersByEmail({
     prefix,
@@ -205,6 +231,23 @@ export function* replaceEmail(input: Omit<Input<'setEmail'>, 'isTrial' | 'mails'
   if ((yield* rows(SET_EMAIL, input)).length === 0) return 'unknown'
   yield* endProofAndLinks(input.id)
   return 'changed'
+}
+
+/** Of the addresses that may be in a spelling from before, those that are not rewritten. */
+export function* inspectSpellings(): Steps<readonly SpellingInspection[]> {
+  const found: SpellingInspection[] = []
+  for (const { id: userId, email } of yield* accountReads.listOddSpellings({ after: '', limit: INSPECTED })) {
+    const normal = normalizeEmail(email)
+    if (normal === email) continue
+    const otherId = normal === '' ? undefined : yield* accountReads.findUserIdByEmail(normal, userId)
+    if (otherId !== userId) found.push({ userId, email, otherId })
+  }
+  return found
+}
+
+/** Replaces the spelling of the address of a user, which no other user has. */
+export function* respell(input: Input<'respellEmail'>): Steps<'changed' | 'unknown'> {
+  return (yield* rows(RESPELL, input)).length === 1 ? 'changed' : 'unknown'
 }
 
 /** A change of a user that sets the not-before time, and evicts everyone. */

@@ -18,6 +18,7 @@ import { endLaterOfClient } from './not-before.ts'
 import { operatorReads } from './operator.ts'
 import { providerReads } from './providers.ts'
 import { listRegistrationCounts } from './counts/registration-counts.ts'
+import { inspectSpellings } from './accounts.ts'
 import { inspectRoles } from './roles.ts'
 import { change, idKey, listOf, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
@@ -285,6 +286,7 @@ export function* inspectClients(): Steps<ClientInspection> {
   const mailDueAt = (mail?.['due_at'] ?? undefined) as EpochMs | undefined
   const passwordFormats = yield* operatorReads.findPasswordFormats()
   const twins = yield* findTwins()
+  const spellings = yield* inspectSpellings()
   const slowSecrets = yield* findSlowSecrets()
   return {
     newest,
@@ -299,6 +301,7 @@ export function* inspectClients(): Steps<ClientInspection> {
     consoleDisabledAt: listed.find(({ id }) => id === CONSOLE_CLIENT_ID)?.disabledAt,
     mailDueAt,
     twins,
+    spellings,
     slowSecrets,
     passwordFormats,
   }

@@ -1,3 +1,4 @@
+import type { EmailAddress } from '../../../src/protocol/sign-in/email-address.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hashSync } from 'bcryptjs'
@@ -43,6 +44,22 @@ test('CID-03: doctor warns of a user who has the id of a client, and names no ot
   assert.deepEqual([twins?.[0], more], ['warning', []])
   assert.match(twins?.[1] ?? '', /^One user has the id of a client: twin\. /)
   for (const client_id of ['twin', 'board']) await perform(server.context, 'client.delete', { client_id })
+})
+
+test('UI-21: doctor names the accounts that have one address in two spellings', async () => {
+  const now = server.clock.now()
+  const made = { createdAt: now, notBefore: now }
+  const [older, newer] = [
+    aUser({ ...made, id: 'older' as UserId }),
+    aUser({ ...made, id: 'newer' as UserId, email: 'anna@bücher.example' }),
+  ]
+  await server.context.store.createUser(newer)
+  assert.deepEqual(await findingsAbout('addresses'), [])
+  await server.context.store.createUser({ ...older, email: 'anna@bücher.example' as EmailAddress })
+  const [found, ...more] = await findingsAbout('addresses')
+  assert.deepEqual([found?.[0], more], ['warning', []])
+  assert.match(found?.[1] ?? '', /: anna@bücher\.example \(older and newer\)\./)
+  await server.context.store.deleteUser('older' as UserId)
 })
 
 test('CID-04: doctor lists the clients whose secrets still have a slow hash, and warns of those that use one', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { normalizeEmail } from '../../../src/protocol/sign-in/email-address.ts'
 import { createLink, sendLink } from '../../../src/admin/user/link.ts'
 import { setEmail } from '../../../src/admin/user/user.ts'
 import type { UserRecord } from '../../../src/ports/records/user.ts'
@@ -32,7 +33,7 @@ async function aPerson(isVerified = true, email = anAddress()): Promise<Person> 
   // Each test has the limit of its network for itself.
   server.clock.advance(3_601_000)
   const user = await createAccount(server, { email, isVerified, password: PASSWORD, name: undefined })
-  return { ...user, email, owner: openOwner(server, email) }
+  return { ...user, email: normalizeEmail(email), owner: openOwner(server, email) }
 }
 
 /** Asks for the code of an address, and returns the page that asks for it. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { normalizeEmail, type EmailAddress } from '../../../src/protocol/sign-in/email-address.ts'
 import { createLink, sendLink } from '../../../src/admin/user/link.ts'
 import { setEmail } from '../../../src/admin/user/user.ts'
 import type { UserRecord } from '../../../src/ports/records/user.ts'
@@ -26,10 +27,10 @@ const BOTH = { password: NEW, repeated: NEW }
 const HOUR_MS = 3_600_000
 const PATH = '/v2/oauth/sign-in/forgot'
 
-type Addressed = UserRecord & { readonly email: string }
+type Addressed = UserRecord & { readonly email: EmailAddress }
 
 async function aUser({ isVerified = true, name }: { isVerified?: boolean; name?: string } = {}): Promise<Addressed> {
-  const email = `${randomBytes(6).toString('hex')}@acme.test`
+  const email = normalizeEmail(`${randomBytes(6).toString('hex')}@acme.test`)
   return { ...(await createAccount(server, { email, isVerified, password: PASSWORD, name })), email }
 }
 

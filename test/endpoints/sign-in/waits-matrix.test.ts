@@ -5,6 +5,7 @@ import { createLink } from '../../../src/admin/user/link.ts'
 import { updateProvider } from '../../../src/admin/provider/provider.ts'
 import type { UserRecord } from '../../../src/ports/records/user.ts'
 import type { ProviderId } from '../../../src/protocol/sign-in/authentication.ts'
+import { normalizeEmail } from '../../../src/protocol/sign-in/email-address.ts'
 import { identityKey } from '../../../src/protocol/sign-in/provider-identity.ts'
 import { authorizeUrl, locationOf, PASSWORD, PlainBrowser, registerClient } from '../../../tools/flow.ts'
 import { leadsTo, pressProvider } from '../../../tools/provider-page.ts'
@@ -60,7 +61,7 @@ async function aPerson(server: TestServer): Promise<Person> {
   const number = (persons += 1)
   const [provider, rival] = [`idp-${number}` as ProviderId, `rival-${number}` as ProviderId]
   await addProvider(server, host, {}, { id: provider })
-  const email = `ada@${domainOf(provider)}`
+  const email = normalizeEmail(`ada@${domainOf(provider)}`)
   const user = await createAccount(server, { email, isVerified: true, password: PASSWORD, name: undefined })
   server.clock.advance(1001)
   return { server, user: { ...user, email }, provider, rival, browser: new PlainBrowser(server) }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
+import { normalizeEmail } from '../../../src/protocol/sign-in/email-address.ts'
 import { requireApi, updateApi } from '../../../src/admin/api/api.ts'
 import { newUser } from '../../../src/users/new-user.ts'
 import { APPLICATION } from '../../../src/protocol/sign-in/authentication.ts'
@@ -42,7 +43,7 @@ for (const resource of [JWT, JWT_TOO, JWT_NO, OPAQUE, OPAQUE_NO]) {
 lowerCost(server)
 const now = context.clock()
 const ada = newUser(context, now, {
-  email: EMAIL,
+  email: normalizeEmail(EMAIL),
   emailVerifiedAt: now,
   name: 'Ada',
   passwordHash: await context.passwords.hash(PASSWORD, undefined),

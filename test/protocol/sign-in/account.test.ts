@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { normalizeEmail } from '../../../src/protocol/sign-in/account.ts'
+import { normalizeEmail } from '../../../src/protocol/sign-in/email-address.ts'
 
 test('an email address has one normalized spelling', () => {
   for (const text of ['ada@acme.test', ' Ada@ACME.test ', 'ada@acme.test\n', 'ａda@acme.test']) {

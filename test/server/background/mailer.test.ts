@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { normalizeEmail, type EmailAddress } from '../../../src/protocol/sign-in/email-address.ts'
 import type { MailRecord } from '../../../src/ports/records/mail.ts'
 import type { UserRecord } from '../../../src/ports/records/user.ts'
 import { after, type EpochMs } from '../../../src/base/brand.ts'
@@ -22,12 +23,12 @@ const DAY_MS = 86_400_000
 const PAUSES_S = [30, 120, 600, 1800, 7200]
 
 interface Recipient extends UserRecord {
-  readonly email: string
+  readonly email: EmailAddress
 }
 
 /** A user with a verified address, who has not got any mail. */
 async function aRecipient(): Promise<Recipient> {
-  const email = `${randomBytes(4).toString('hex')}@acme.test`
+  const email = normalizeEmail(`${randomBytes(4).toString('hex')}@acme.test`)
   const user = await createAccount(server, { email, isVerified: true, password: undefined, name: undefined })
   return { ...user, email }
 }

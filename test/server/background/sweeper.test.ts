@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { test, type TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import type { EmailAddress } from '../../../src/protocol/sign-in/email-address.ts'
 import type { Log } from '../../../src/server/log.ts'
 import type { Swept } from '../../../src/ports/operations/server.ts'
 import { startSweeping } from '../../../src/server/background/sweeper.ts'
 import { declareApi, knowApis, OPAQUE_API } from '../../support/apis.ts'
 import { registerClient, requestToken } from '../../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
+import { aUser } from '../../support/records.ts'
 import { execute, selectAll } from '../../support/store/dump.ts'
 
 test('hundreds of expired opaque tokens are removed in one sweep, slice by slice', async (t) => {
@@ -43,6 +46,23 @@ test('hundreds of expired grants are removed in one sweep, and the live grants a
     counts.map(({ grants }) => grants),
     [200, 200, 100, 0],
   )
+})
+
+test('UI-21: a sweep rewrites hundreds of addresses from before, and leaves those that another account has', async (t) => {
+  const server = await openTestServer(t)
+  const { store } = server.context
+  const { email } = aUser({ email: 'anna@bücher.example' })
+  await store.createUser(aUser({ email }))
+  for (let user = 0; user < 450; user += 1)
+    await store.createUser({ ...aUser(), email: `${user % 3 === 0 ? 'ü' : 'u'}${user}@bücher.example` as EmailAddress })
+  await store.createUser({ ...aUser(), email: 'anna@bücher.example' as EmailAddress })
+  const left = () => selectAll(server, `select email from users where email like '%@bücher%'`)
+  assert.equal(left().length, 451)
+  await sweepOnce(t, server, 1)
+  while (left().length > 1) await setImmediate()
+  assert.equal(left()[0]?.['email'], 'anna@bücher.example')
+  assert.equal((await store.findUserByEmail('ü0@bücher.example'))?.email, 'ü0@xn--bcher-kva.example')
+  assert.equal(await store.findUserByEmail(email), undefined)
 })
 
 /** Advances the clock to the next sweep, and returns how many rows each of its `slices` slices removed. */

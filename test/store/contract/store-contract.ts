@@ -26,6 +26,7 @@ import { leaseCases } from './server/leases.ts'
 import { changeCases } from './user/changes.ts'
 import { emailCodeCases } from './user/email-codes.ts'
 import { evictionMatrixCases } from './user/eviction-matrix.ts'
+import { spellingCases } from './user/spellings.ts'
 import { linkCases } from './user/links.ts'
 import { logoutNoticeCases } from './user/logout-notices.ts'
 import { mailCases } from './user/mails.ts'
@@ -75,6 +76,7 @@ export const CONTRACT: readonly Suite[] = [
   changeCases,
   waitCases,
   emailCodeCases,
+  spellingCases,
   roleCases,
   secondFactorCases,
   passkeyCases,

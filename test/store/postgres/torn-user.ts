@@ -1,3 +1,4 @@
+import { normalizeEmail, type EmailAddress } from '../../../src/protocol/sign-in/email-address.ts'
 import { anImport, changed } from '../contract/user/imported-users.ts'
 import { anEmailCode } from '../contract/user/email-codes.ts'
 import type pg from 'pg'
@@ -105,8 +106,9 @@ export function aTornUser() {
       session: coversAll(kept),
       now: at(5),
     })
-  const code = anEmailCode({ userId: user.id, email: `one.${user.email}` })
-  const rename = (email: string) => aDeed('setEmail', { id: user.id, email, emailVerifiedAt: undefined, now: at(5) })
+  const code = anEmailCode({ userId: user.id, email: normalizeEmail(`one.${user.email}`) })
+  const rename = (email: EmailAddress) =>
+    aDeed('setEmail', { id: user.id, email, emailVerifiedAt: undefined, now: at(5) })
 
   return {
     setUp: [
@@ -148,8 +150,8 @@ export function aTornUser() {
       'link in the session': link(third, { kind: 'session', session: coversAll(session) }),
       'link by the address': link(first, { kind: 'address', email: bare.email }),
       'link another by the address': link(second, { kind: 'address', email: bare.email }),
-      'change the address': rename(`one.${user.email}`),
-      'change the address again': rename(`other.${user.email}`),
+      'change the address': rename(code.email),
+      'change the address again': rename(normalizeEmail(`other.${user.email}`)),
       'confirm an address': aDeed('confirmEmail', {
         userId: user.id,
         email: code.email,
@@ -158,7 +160,7 @@ export function aTornUser() {
         now: at(5),
         mails: [],
       }),
-      'create a user with that address': aDeed('createUser', { ...replacement, email: `one.${user.email}` }),
+      'create a user with that address': aDeed('createUser', { ...replacement, email: code.email }),
       'use the link': aDeed('useLink', {
         userId: user.id,
         hash: reset.hash,
@@ -234,7 +236,7 @@ export async function createTornUsers(store: StoreDriver, users: readonly TornUs
     outcomesOf(await store.commit(users.slice(from, from + TOGETHER).flatMap(({ setUp }) => setUp)))
 }
 
-/** Returns what the operations returned and what the tables have of a user, with names instead of ids. */
+/** Returns what the operations returned and what the tables have of a user, with names instead of ids, which addresses have in lower case. */
 export async function describeTornUser(
   client: pg.Client,
   { users, names }: TornUser,
@@ -243,7 +245,9 @@ export async function describeTornUser(
   const { rows } = await client.query<{ readonly line: string }>(STATE, [users])
   const returned = Object.entries(outcomes).map(([deed, outcome]) => `${deed}: ${JSON.stringify(outcome)}`)
   return [...returned, ...rows.map(({ line }) => line)]
-    .map((line) => names.reduce((text, [id, name]) => text.replaceAll(id, name), line))
+    .map((line) =>
+      names.reduce((text, [id, name]) => text.replaceAll(id, name).replaceAll(id.toLowerCase(), name), line),
+    )
     .toSorted()
     .join('\n')
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { normalizeEmail, type EmailAddress } from '../../../src/protocol/sign-in/email-address.ts'
 import { coversAll } from '../../../src/endpoints/sign-in/changing-session.ts'
 import type { UserRecord } from '../../../src/ports/records/user.ts'
 import { PASSWORD } from '../../../tools/flow.ts'
@@ -15,13 +16,13 @@ import { signedInBy } from './sessions.ts'
 export type Factor = 'app' | 'passkey' | 'strong'
 
 export interface Person extends UserRecord {
-  readonly email: string
+  readonly email: EmailAddress
 }
 
 /** A user with a password and these second factors. */
 export async function aPerson(server: TestServer, host: ProviderHost, factors: readonly Factor[]): Promise<Person> {
   const { clock, context } = server
-  const email = `${randomUUID()}@acme.test`
+  const email = normalizeEmail(`${randomUUID()}@acme.test`)
   const user = await createAccount(server, { email, isVerified: true, password: PASSWORD, name: undefined })
   const { browser, session } = await signedInBy(server, user, ['pop', 'mfa'])
   if (factors.includes('strong')) {

@@ -11,6 +11,7 @@ import { hasText, PAGE_LIMIT } from '../../../admin/page.ts'
 import type { ProviderDocument } from '../../../admin/provider/settings.ts'
 import type { UserDocument } from '../../../admin/user/tasks.ts'
 import type { Members, Texts } from '../../../console/screen.ts'
+import { asciiDomain } from '../../../protocol/sign-in/email-address.ts'
 import { chosenClientId, parseClientReference } from '../../../protocol/client/identifier.ts'
 import { isChosenId, parseAdminCredentialId, parseOrganizationId, parseUserId } from '../../../protocol/ids.ts'
 
@@ -239,7 +240,7 @@ async function organizationsNamed({ read }: Seeker, text: string): Promise<Match
     read('organization.list', { name: text, limit: SEARCHED }),
     read('provider.list', { name: text, limit: PAGE_LIMIT.most }),
   ])
-  const domain = text.toLowerCase()
+  const domain = asciiDomain(text) ?? text
   const owner = (ofProviders['providers'] as readonly ProviderDocument[]).find(({ domains }) =>
     domains.includes(domain),
   )?.organization_id

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
+import { normalizeEmail } from '../../../../src/protocol/sign-in/email-address.ts'
 import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { Input } from '../../../../src/ports/operations/index.ts'
 import type { EmailCodeRecord, UserRecord } from '../../../../src/ports/records/user.ts'
@@ -12,7 +13,7 @@ import { aHash, aLink, aSession, aSessionStart, aUser, at, NOW } from '../../../
 export function anEmailCode(differing: Partial<EmailCodeRecord> = {}): EmailCodeRecord {
   return {
     userId: mintUserId(NOW, randomBytes),
-    email: `${randomUUID()}@new.test`,
+    email: normalizeEmail(`${randomUUID()}@new.test`),
     digest: aHash(),
     failures: 0,
     createdAt: NOW,
@@ -106,7 +107,7 @@ export const emailCodeCases: Suite = (check) => {
     assert.deepEqual(await second.findUser(user.id), user)
     assert.equal((await second.findUserByEmail(code.email))?.id, other.id)
     // Two users confirm one address at once.
-    const email = `both.${other.email}`
+    const email = normalizeEmail(`both.${other.email}`)
     const codes = await Promise.all([ask(first, aUser(), { email }), ask(second, aUser(), { email })])
     const outcomes = await race(
       stores,
@@ -123,7 +124,12 @@ export const emailCodeCases: Suite = (check) => {
       const session = aSession()
       const ends: Readonly<Record<string, (user: UserRecord) => Promise<unknown>>> = {
         setEmail: ({ id, email }) =>
-          perform(first, 'setEmail', { id, email: `x.${email}`, emailVerifiedAt: undefined, now: at(1) }),
+          perform(first, 'setEmail', {
+            id,
+            email: normalizeEmail(`x.${email}`),
+            emailVerifiedAt: undefined,
+            now: at(1),
+          }),
         setPassword: ({ id }) => perform(first, 'setPassword', { id, passwordHash: 'new', now: at(1) }),
         disableUser: ({ id }) => perform(first, 'disableUser', { id, now: at(1) }),
         deleteUser: ({ id }) => perform(first, 'deleteUser', id),

@@ -186,6 +186,7 @@ const WITHOUT_EVICTION: Readonly<Record<Exclude<keyof Operations & OperationName
     enableUser: 'nothing was issued since the eviction, by disableUser',
     setEmail: 'sessions and grants stay; links, proofs and codes of the previous address end (changes.ts)',
     confirmEmail: 'the same by the user',
+    respellEmail: 'the address stays the same',
     renameUser: DESCRIBES,
     updateUser: DESCRIBES,
     createLink: 'its use evicts',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { normalizeEmail } from '../../../../src/protocol/sign-in/email-address.ts'
 import type { UserImport } from '../../../../src/ports/operations/user.ts'
 import { chosenClientId } from '../../../../src/protocol/client/identifier.ts'
 import type { OrganizationId, UserId } from '../../../../src/protocol/ids.ts'
@@ -48,7 +49,7 @@ export function changed(account: UserImport, replaced = account.user.passwordHas
     ...account,
     user: {
       ...account.user,
-      email: `new-${id}@acme.test`,
+      email: normalizeEmail(`new-${id}@acme.test`),
       name: 'Grace',
       passwordHash: 'newer',
       updatedAt: at(9),
@@ -266,7 +267,7 @@ export const importedUserCases: Suite = (check) => {
   })
 
   check('of concurrent imports of accounts with one address, or one identity, exactly one succeeds', async (stores) => {
-    const email = `${aHash()}@acme.test`
+    const email = normalizeEmail(`${aHash()}@acme.test`)
     const addresses = await race(
       stores,
       'importUser',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { normalizeEmail } from '../../../../src/protocol/sign-in/email-address.ts'
 import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { CausesMail } from '../../../../src/ports/operations/mail.ts'
 import type { Input, OperationName } from '../../../../src/ports/operations/index.ts'
@@ -35,8 +36,8 @@ const MAILING: Mailing = {
   },
   setEmail: async (store, { user: { id } }) => {
     const { email } = await aPerson(store).then(({ user }) => user)
-    const change = { id, email: `new.${aHash()}@acme.test`, emailVerifiedAt: undefined, now: at(5) }
-    return [change, { ...change, email: email ?? '' }]
+    const change = { id, email: normalizeEmail(`new.${aHash()}@acme.test`), emailVerifiedAt: undefined, now: at(5) }
+    return [change, { ...change, email: normalizeEmail(email ?? '') }]
   },
   changePassword: async (_, { user: { id, passwordHash: previousHash }, session }) => {
     const change = { id, passwordHash: 'new', previousHash, session: coversAll(session) }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { normalizeEmail } from '../../../../src/protocol/sign-in/email-address.ts'
 import type { RoleRecord } from '../../../../src/ports/records/role.ts'
 import type { PasswordLinkUse } from '../../../../src/ports/operations/user.ts'
 import type { LinkRecord, UserRecord } from '../../../../src/ports/records/user.ts'
@@ -155,7 +156,13 @@ export const roleCases: Suite = (check) => {
       const orders: Readonly<Record<string, (user: UserRecord, isTrial: boolean) => Promise<string>>> = {
         setPassword: ({ id }, isTrial) => perform(first, 'setPassword', { id, passwordHash: 'x', now: at(1), isTrial }),
         setEmail: ({ id, email }, isTrial) =>
-          perform(first, 'setEmail', { id, email: `x.${email}`, emailVerifiedAt: NOW, now: at(1), isTrial }),
+          perform(first, 'setEmail', {
+            id,
+            email: normalizeEmail(`x.${email}`),
+            emailVerifiedAt: NOW,
+            now: at(1),
+            isTrial,
+          }),
         createLink: ({ id: userId }, isTrial) =>
           perform(first, 'createLink', { ...aLink({ userId }), roleSince: NOW, isTrial }),
         setRole: (user, isTrial) =>

@@ -3,6 +3,7 @@ import type { PasskeyReason } from '../../../../src/ports/operations/passkey.ts'
 import type { LinkingReason } from '../../../../src/ports/operations/provider.ts'
 import type { SessionStart, SignInBasis } from '../../../../src/ports/operations/session.ts'
 import type { IdentityRecord } from '../../../../src/ports/records/provider.ts'
+import { normalizeEmail } from '../../../../src/protocol/sign-in/email-address.ts'
 import { APPLICATION, type Authentication } from '../../../../src/protocol/sign-in/authentication.ts'
 import { perform, type Suite } from '../harness.ts'
 import { aHash, anApproval, aSession, aSessionStart, aUserOfProvider, at, HOUR, NOW } from '../../../support/records.ts'
@@ -38,7 +39,7 @@ const FACTS = {
   'the address is another, which requires a provider': ({ store, user: { id }, rival }) =>
     perform(store, 'setEmail', {
       id,
-      email: `ada@${rival.settings.domains[0]}`,
+      email: normalizeEmail(`ada@${rival.settings.domains[0]}`),
       emailVerifiedAt: at(5),
       now: at(5),
     }),

@@ -32,7 +32,7 @@ export const SHARDS = 8
 export const CASES: readonly Case[] = [
   {
     name: 'sign in',
-    most: 9,
+    most: 11,
     run: (store, { user }) => perform(store, 'startSession', startOf(user, aSession(user))),
   },
   {
@@ -86,7 +86,7 @@ export const CASES: readonly Case[] = [
   },
   {
     name: 'sign in, link an identity, open a grant by it, and remove it',
-    most: 36,
+    most: 44,
     async run(store) {
       const { open, unlink } = await anAssertedPerson(store)
       await open(store)()

@@ -2141,6 +2141,8 @@ export interface WholeUser extends User {
   } | null
   /** The passkeys, the oldest first. */
   readonly passkeys: readonly Passkey[]
+  /** Whether the address was never verified although the account is in use, so that it may be of another person than its address says. The command line then asks for the id before it gives the user something. */
+  readonly is_address_doubtful: boolean
   /** How the account can sign in by now. */
   readonly sign_in: {
     /** What the account can sign in with now: "password", "passkey", "delegate" for your application, or the id of a provider. Empty: it cannot sign in. */

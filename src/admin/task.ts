@@ -52,6 +52,11 @@ export interface Task<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly creates: boolean
   /** The state of the server may not allow the task: the status is 409. The default is true for all but `read`. */
   readonly mayConflict: boolean
+  /**
+   * The user of the task gets something: a role, or the account itself by a password, a link or an address. Commands then find the user by no
+   * doubtful address (threats.md CON-34). The default is false.
+   */
+  readonly gives: boolean
   /** Members of the input of which a request must have exactly one. Empty: no such rule. */
   readonly exactlyOneOf: readonly string[]
   /** Path parameters, and the members of the query (GET, DELETE) or of the JSON body. Other members are rejected. */
@@ -64,10 +69,11 @@ export interface Task<Input extends z.ZodObject = z.ZodObject, Output extends z.
 
 interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> extends Omit<
   Task<Input, Output>,
-  'anyClock' | 'creates' | 'mayConflict' | 'exactlyOneOf' | 'extent'
+  'anyClock' | 'creates' | 'gives' | 'mayConflict' | 'exactlyOneOf' | 'extent'
 > {
   readonly anyClock?: boolean
   readonly creates?: boolean
+  readonly gives?: boolean
   readonly mayConflict?: boolean
   readonly exactlyOneOf?: readonly string[]
   readonly extent?: Task['extent']
@@ -80,11 +86,12 @@ export function defineTask<Input extends z.ZodObject, Output extends z.ZodObject
   const {
     anyClock = definition.method === 'DELETE',
     creates = false,
+    gives = false,
     mayConflict = definition.access !== 'read',
     exactlyOneOf = [],
     extent = 'server',
   } = definition
-  return { ...definition, anyClock, creates, mayConflict, exactlyOneOf, extent }
+  return { ...definition, anyClock, creates, gives, mayConflict, exactlyOneOf, extent }
 }
 
 /** The parameters in the path of a task. */

@@ -19,6 +19,7 @@ interface List {
 /** What "user show" adds for a user without a provider, an app and passkeys. */
 const NOTHING_ELSE = {
   identities: [],
+  is_address_doubtful: false,
   authenticator_app: null,
   organizations: [],
   passkeys: [],
@@ -101,7 +102,7 @@ test('a user without an address and a password is shown, and named by name or id
   assert.deepEqual(users.map(({ user_id }) => user_id).filter((id) => id === named.id || id === nameless.id).length, 2)
   const { organization_id } = await stage.makePeopledOrganization()
   for (const [{ id }, name] of [
-    [named, 'Grace'],
+    [named, 'a user named "Grace"'],
     [nameless, nameless.id],
   ] as const) {
     await perform('member.add', { organization_id, user_id: id })

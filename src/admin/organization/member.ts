@@ -13,7 +13,7 @@ import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID, 
 import { requireOrganization } from './organization.ts'
 import { listPage, type Listed, type PageRequest } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
-import { requireUser } from '../user/user.ts'
+import { requireRecipient } from '../user/user.ts'
 import { forShell } from '../../base/shell.ts'
 
 /** A member of an organization, with the user. */
@@ -131,15 +131,17 @@ function keyOf({ organization_id: organizationId, user_id: userId }: z.output<ty
 /**
  * Adds a user, given by id or e-mail address, to an organization (decision 0019).
  *
- * @throws AdminError when there is no such organization or user, or the user is a member already or has too many organizations
+ * @throws AdminError when there is no such organization or user, the address may be of another person, or the user is a member already or has
+ * too many organizations
  */
 async function addMember(
-  context: StoreNeeds<'addMember' | 'findOrganization' | 'findUser' | 'findUserByEmail'> & Pick<Context, 'clock'>,
+  context: StoreNeeds<'addMember' | 'findOrganization' | 'findUser' | 'findUserByEmail' | 'listIdentities'> &
+    Pick<Context, 'clock'>,
   organizationId: OrganizationId,
   who: string,
 ): Promise<Member> {
   const { name } = await requireOrganization(context, organizationId)
-  const user = await requireUser(context, who)
+  const user = await requireRecipient(context, who)
   const now = context.clock()
   const membership = { userId: user.id, organizationId, createdAt: now, disabledAt: undefined, notBefore: now }
   switch (await context.store.addMember(membership)) {

@@ -107,6 +107,7 @@ export const ROLE_TASKS: readonly Task[] = [
     method: 'PUT',
     path: PATH,
     access: 'write',
+    gives: true,
     summary: 'Let a user use the console. Another role of the user is replaced, and a link from before ends.',
     input: ONE.extend({
       access: z.enum(['read', 'write']).describe('read: everything except secrets. write: everything.'),

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { UserRecord } from '../../ports/records/user.ts'
+import { isAddressDoubtful } from '../../users/doubtful-address.ts'
 import { describePasskey } from '../../users/passkey-document.ts'
 import { describeIdentity } from '../../users/provider-routing.ts'
 import { firstSignInOf, nameUser } from '../../protocol/sign-in/account.ts'
@@ -84,6 +85,11 @@ const WHOLE_USER = USER_DOCUMENT.extend({
     .describe('The providers and the application at which the user signs in.'),
   authenticator_app: APP_DOCUMENT.nullable().describe('The app of the two-step sign-in; null: none.'),
   passkeys: z.array(PASSKEY_DOCUMENT).describe('The passkeys, the oldest first.'),
+  is_address_doubtful: z
+    .boolean()
+    .describe(
+      'Whether the address was never verified although the account is in use, so that it may be of another person than its address says. The command line then asks for the id before it gives the user something.',
+    ),
   sign_in: SIGN_IN_DOCUMENT.describe('How the account can sign in by now.'),
   role: ROLE_DOCUMENT.nullable().describe('What the user may do by the console; null: nothing.'),
   organizations: z.array(MEMBERSHIP_DOCUMENT).describe('Of which the user is a member.'),
@@ -211,6 +217,7 @@ export const USER_TASKS: readonly Task[] = [
         identities: identities.map(describeIdentity),
         authenticator_app: await describeApp(context, app),
         passkeys: passkeys.map(describePasskey),
+        is_address_doubtful: await isAddressDoubtful(context, user),
         sign_in: await describeSignIn(context, { user, identities, passkeys, app }),
         role: role === undefined ? null : describeRole(role),
         organizations: await Promise.all(memberships.map((one) => describeMembership(context, one))),
@@ -243,6 +250,7 @@ export const USER_TASKS: readonly Task[] = [
     method: 'PUT',
     path: `${PATH}/{user_id}/password`,
     access: 'write',
+    gives: true,
     summary: 'Set a new password, and revoke all sessions and grants of the user.',
     input: ONE.extend({ password: PASSWORD.describe(`The new password, ${PASSWORD_FORM}.`) }),
     output: USER_DOCUMENT.extend(JWT_ACCEPTANCE).meta({ id: 'EndedUser' }),
@@ -256,6 +264,7 @@ export const USER_TASKS: readonly Task[] = [
     method: 'PUT',
     path: `${PATH}/{user_id}/email`,
     access: 'write',
+    gives: true,
     summary: 'Change the e-mail address that a user signs in with. Sessions and grants stay.',
     input: ONE.extend({
       email: EMAIL,
@@ -285,6 +294,7 @@ export const USER_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${PATH}/{user_id}/link`,
     access: 'write',
+    gives: true,
     creates: true,
     summary:
       'Create a link with which a user sets a password, or adds a passkey or a provider, as the address allows, once. An earlier link of the user stops working.',

@@ -1,6 +1,7 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
+import { isAddressDoubtful } from '../../users/doubtful-address.ts'
 import { newUser } from '../../users/new-user.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
 import { normalizeEmail } from '../../protocol/sign-in/email-address.ts'
@@ -188,6 +189,27 @@ export async function requireUser({ store }: Finding, who: string): Promise<User
   const user = await (id === undefined ? store.findUserByEmail(who) : store.findUser(id))
   if (user === undefined) throw noSuchUser(who)
   return user
+}
+
+/**
+ * The same for an operation that gives something to the user.
+ *
+ * @throws AdminError also when an address may be that of another person than the one who has the account
+ */
+export async function requireRecipient(
+  context: Finding & StoreNeeds<'listIdentities'>,
+  who: string,
+): Promise<UserRecord> {
+  const user = await requireUser(context, who)
+  if (user.id !== who && (await isAddressDoubtful(context, user))) throw doubtfulAddress(user.id)
+  return user
+}
+
+/** Why an address names no account. */
+export function doubtfulAddress(userId: string): AdminError {
+  return conflict(
+    `The address of ${userId} was never verified, and the account is in use, so it may be another person's. If you know the account, give the id instead of the address: ${userId}`,
+  )
 }
 
 function emailTaken(email: string): AdminError {

@@ -1,14 +1,12 @@
 import type { Command } from 'commander'
-import { conflict } from '../../admin/admin-error.ts'
 import type { LinkDocument } from '../../admin/user/link.ts'
 import type { UserDocument } from '../../admin/user/tasks.ts'
 import type { ListedRoleDocument, SetRoleDocument } from '../../admin/user/role.ts'
-import { forShell } from '../../base/shell.ts'
 import { formatTime } from '../lib/columns.ts'
 import { addMemberOptions } from '../lib/member-options.ts'
 import { optionNameOf, subjectOf, withJson, withServer } from '../lib/options.ts'
-import { requireTask, withTasks, type PerformTask } from '../lib/perform-task.ts'
-import { isAddress, ORGANIZATION, USER } from '../lib/subjects.ts'
+import { requireTask, withTasks } from '../lib/perform-task.ts'
+import { isAddress, ORGANIZATION, RECIPIENT } from '../lib/subjects.ts'
 import { linkLines } from './user.ts'
 import { listVerb, SAME_AS_ARGUMENT, taskVerb, type AddVerb, type CommonOptions } from '../lib/task-verb.ts'
 import type { Terminal } from '../lib/terminal.ts'
@@ -48,7 +46,7 @@ interface SetOptions extends CommonOptions {
 /** `grantor role set`. With `--link` it is all that a first administrator needs: the user, the role, and the way in. */
 function addSet(noun: Command, terminal: Terminal): void {
   const task = requireTask('role.set')
-  const { name, placeholder, meaning } = USER
+  const { name, placeholder, meaning } = RECIPIENT
   const command = withServer(withJson(noun.command('set')))
     .description(task.summary)
     .argument(`[${name}]`, meaning)
@@ -74,8 +72,7 @@ function addSet(noun: Command, terminal: Terminal): void {
       const isNew = options.link === true && isAddress(text) && (await hasNone(text))
       const { user_id } = isNew
         ? await perform<UserDocument>('user.create', { email: text })
-        : await USER.find(text, perform, {})
-      if (!isNew && isAddress(text)) await requireOwnAddress(user_id, perform)
+        : await RECIPIENT.find(text, perform, {})
       const role = await perform<SetRoleDocument>(task.name, { ...input, ...place, user_id })
       return options.link === true
         ? { ...role, link: await perform<LinkDocument>('user.create-link', { user_id }) }
@@ -93,17 +90,4 @@ function addSet(noun: Command, terminal: Terminal): void {
       ...(done.link === undefined ? [] : ['', ...linkLines(done.link)]),
     ])
   })
-}
-
-/**
- * Anyone can sign up, or come from a provider, with the address of another person. Until it is proved, an account that is in use may be a
- * stranger's, and a link to the address would make nothing better: the person has set a password already (threats.md CON-34).
- */
-async function requireOwnAddress(id: unknown, perform: PerformTask): Promise<void> {
-  const user = await perform<UserDocument>('user.show', { user_id: id })
-  const { user_id } = user
-  if (user.email_verified_at !== null || user.first_signed_in_at === null) return
-  throw conflict(
-    `The address of ${user_id} was never verified, and the account is in use, so it may be another person's. If you know the account, give the id: grantor role set ${forShell(user_id)}`,
-  )
 }

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import { AdminError, unknown } from '../../admin/admin-error.ts'
-import type { UserDocument } from '../../admin/user/tasks.ts'
+import type { UserDocument, WholeUserDocument } from '../../admin/user/tasks.ts'
+import { doubtfulAddress } from '../../admin/user/user.ts'
 import type { MemberDocument } from '../../admin/organization/member.ts'
 import { pathParameters, placeOf, type Task } from '../../admin/task.ts'
 import { SUBJECT_FORM } from '../../protocol/sign-in/interaction.ts'
@@ -178,6 +179,18 @@ export const USER: Subject = {
   },
 }
 
+/** The user of a task that gives: an address that may be of another person names none (threats.md CON-34). */
+export const RECIPIENT: Subject = {
+  ...USER,
+  async find(text, perform, known) {
+    const found = await USER.find(text, perform, known)
+    if (!isAddress(text)) return found
+    const user = await perform<WholeUserDocument>('user.show', found)
+    if (user.is_address_doubtful) throw doubtfulAddress(user.user_id)
+    return found
+  },
+}
+
 function unknownUser(text: string): AdminError {
   return unknown(
     `There is no user with the id or the address "${visible(text)}", or with this id at your application. See "grantor user list".`,
@@ -248,7 +261,9 @@ const BY_PARAMETER_IN_ORGANIZATION: Readonly<Record<string, Subject>> = { client
 export function subjectsOf(task: Task): readonly Subject[] {
   const parameters = pathParameters(task)
   const inOrganization = parameters.includes('organization_id') ? BY_PARAMETER_IN_ORGANIZATION : {}
-  return parameters.map((name) => inOrganization[name] ?? BY_PARAMETER[name] ?? argumentOf(task.name, name))
+  const given = task.gives ? { user_id: RECIPIENT } : {}
+  const by: Readonly<Record<string, Subject>> = { ...BY_PARAMETER, ...given, ...inOrganization }
+  return parameters.map((name) => by[name] ?? argumentOf(task.name, name))
 }
 
 /** A member that is an argument: `<grant>` for `grant_id`. Its meaning is the description in the schema. */

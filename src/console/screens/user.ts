@@ -49,6 +49,7 @@ const FORMS: readonly ScreenForm[] = [
     secret: 'link',
     warning:
       'With the link the user sets a password, or adds a passkey or a provider; where the address requires a provider, that one alone. Where the account confirms with a second factor, a mailed link replaces none, and one that you hand over does. For a user who signed in before, its use ends all sessions and grants.',
+    caution: strangerIn,
   },
   ...USER_FORMS,
   {
@@ -60,6 +61,7 @@ const FORMS: readonly ScreenForm[] = [
     warning:
       'The user signs in with the new address from now on, and the reader of its mail can set a new password, unless the address requires a provider. Sessions and grants stay.',
     restores: true,
+    caution: strangerIn,
     filled: (answers) => addressOf(userOf(answers)),
   },
   {
@@ -73,7 +75,7 @@ const FORMS: readonly ScreenForm[] = [
   {
     ...SET_ROLE,
     filled: (answers) => userOf(answers).role ?? undefined,
-    caution: (answers, frame) => SET_ROLE.caution?.(answers, frame) ?? strangerIn(userOf(answers)),
+    caution: (answers, frame) => SET_ROLE.caution?.(answers, frame) ?? strangerIn(answers),
   },
   { ...REMOVE_ROLE, fits: (user) => user['role'] !== null },
   {
@@ -125,10 +127,10 @@ function addressOf({ email, email_verified_at: provenAt }: WholeUserDocument): M
   return { email, verified: provenAt !== null }
 }
 
-/** Anyone can sign up with the address of another person (threats.md CON-34). */
-function strangerIn({ email_verified_at: provenAt, first_signed_in_at: first }: WholeUserDocument): string | undefined {
-  return provenAt === null && first !== null
-    ? 'The address of this account was never verified, and the account is in use: it may be of another person than its address says. Set a role only if you know the account.'
+/** Anyone can sign up with the address of another person (threats.md CON-34). For each form that gives something. */
+function strangerIn(answers: Members): string | undefined {
+  return userOf(answers).is_address_doubtful
+    ? 'The address of this account was never verified, and the account is in use: it may be of another person than its address says. Go on only if you know the account.'
     : undefined
 }
 

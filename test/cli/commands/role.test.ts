@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { ensureConsoleClient } from '../../../src/admin/client/console.ts'
 import { CONSOLE_CLIENT_ID } from '../../../src/protocol/client/console.ts'
-import { mintUserId, type UserId } from '../../../src/protocol/ids.ts'
+import type { UserId } from '../../../src/protocol/ids.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, commandJson, findingsAbout, openServerForCommands } from '../../support/command.ts'
-import { aUser } from '../../support/records.ts'
 import { storeApp } from '../../support/sign-in/stored-app.ts'
 
 const server = await openServerForCommands(WHOLE_FILE)
@@ -94,32 +92,4 @@ test('role: set --link creates the user, the role and the link, and doctor names
   await words('client', 'enable', CONSOLE_CLIENT_ID)
   assert.equal(await words('role', 'remove', email), `${email} (${again.user_id}) may no longer use the console.\n`)
   assert.match(await words('role', 'list'), /^No user may use the console\. Give a role: grantor role set/)
-})
-
-test('CON-34: an address that was never verified names no account that is in use: the operator gives the id', async () => {
-  const { clock, store } = server.context
-  const rows: readonly (readonly [email: string, isVerified: boolean, isInUse: boolean, isRefused: boolean])[] = [
-    ['new@acme.test', false, false, false],
-    ['taken@acme.test', false, true, true],
-    ['own@acme.test', true, true, false],
-  ]
-  for (const [email, isVerified, isInUse, isRefused] of rows) {
-    const user = aUser({
-      id: mintUserId(clock(), randomBytes),
-      email,
-      createdAt: clock(),
-      notBefore: clock(),
-      emailVerifiedAt: isVerified ? clock() : undefined,
-      firstSignedInAt: isInUse ? clock() : undefined,
-    })
-    await store.createUser(user)
-    for (const more of [[], ['--link']]) {
-      const { code, stderr } = await command(['role', 'set', email, '--access', 'write', ...more])
-      assert.equal(code, isRefused ? 1 : 0, stderr)
-      if (isRefused) assert.match(stderr, new RegExp(`never verified[^]*grantor role set ${user.id}`))
-    }
-    if (!isRefused) continue
-    assert.equal(await store.findRole(user.id), undefined)
-    assert.match(await words('role', 'set', user.id, '--access', 'read'), /with read access/)
-  }
 })

@@ -25,7 +25,7 @@ export async function provisionSubject(context: Needs, profile: SubjectProfile):
   const user = await store.findUser(identity.userId)
   if (user === undefined) return
   await Promise.all([
-    store.useIdentity({ key, userId: user.id, providerId: APPLICATION, email: profile.email, now: clock() }),
+    store.useIdentity({ key, userId: user.id, providerId: APPLICATION, email: provedAddressOf(profile), now: clock() }),
     renew(context, user, profile),
   ])
 }
@@ -46,7 +46,7 @@ async function create(context: Needs, profile: SubjectProfile): Promise<void> {
     userId: user.id,
     providerId: APPLICATION,
     subject,
-    email: profile.email,
+    email: provedAddressOf(profile),
     linkedAt: now,
     usedAt: now,
   }
@@ -68,6 +68,11 @@ async function renew({ store, clock }: Needs, user: UserRecord, profile: Subject
 
 function addressOf({ email }: SubjectProfile): EmailAddress | undefined {
   return normalizeEmail(email ?? '') || undefined
+}
+
+/** Of an address that was not proved, the identity has nothing (threats.md UP-33). */
+function provedAddressOf(profile: SubjectProfile): EmailAddress | undefined {
+  return profile.isEmailVerified ? addressOf(profile) : undefined
 }
 
 /**

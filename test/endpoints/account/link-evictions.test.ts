@@ -10,6 +10,7 @@ import { openTestServer } from '../../support/server.ts'
 import { createAccount, createAda, lowerCost } from '../../support/accounts.ts'
 import { addProvider, signInAt } from '../../support/provider/providers.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
+import { perform } from '../../support/tasks.ts'
 import { assertInvalidGrant } from '../../support/token-answers.ts'
 import {
   isSignedIn,
@@ -18,8 +19,8 @@ import {
 } from '../sign-in/provider/server-with-provider.ts'
 import { formsOf, openOwner, removalsOf, type Owner } from './owner.ts'
 
-const OWN = { sub: 'ada-at-second', email: 'ada@private.test' }
-const THIEF = { sub: 'mallory', email: 'mallory@evil.test' }
+const OWN = { sub: 'ada-at-second', email: 'ada@private.test', email_verified: true }
+const THIEF = { sub: 'mallory', email: 'mallory@evil.test', email_verified: true }
 const NEW = 'another long horse'
 const STOLEN = 'the horse of a thief'
 
@@ -102,6 +103,40 @@ async function accept(
   assert.equal(locationOf(answer), 'http://localhost:3000/account')
 }
 
+/** What a provider says of an address, and whether that proves it. */
+const SAID: readonly (readonly [claims: object, isProved: boolean])[] = [
+  [{ email_verified: true }, true],
+  [{ email_verified: false }, false],
+  [{ email_verified: undefined }, false],
+  [{ email_verified: 'true' }, false],
+]
+
+for (const [said, isProved] of SAID) {
+  test(`UP-33: an address with ${JSON.stringify(said)} ${isProved ? 'is shown as that of' : 'stands nowhere beside'} an account at a provider`, async (t) => {
+    const setup = await openServerWithProvider(t)
+    const { server } = setup
+    await createAda(server)
+    const thief = openOwner(server)
+    await add(setup, thief, 'idp', { sub: 'mallory', email: 'owner@private.test', ...said })
+    const [removal] = removalsOf(await thief.open('/account/security'))
+    const { store } = server.context
+    const id = (await store.findUserByEmail(EMAIL))?.id
+    const places: Readonly<Record<string, string>> = {
+      'Which of these are yours?': (
+        await new PlainBrowser(server).get((await createLink(server.context, EMAIL)).address)
+      ).body,
+      'the sign-in methods': (await thief.open('/account/security')).body,
+      'the question before it is removed': (await thief.open(`${removal?.pathname}${removal?.search}`)).body,
+      'user show': JSON.stringify(await perform(server.context, 'user.show', { user_id: id })),
+      'the store': JSON.stringify(setup.rows('identities')),
+    }
+    for (const [place, text] of Object.entries(places)) {
+      assert.match(text, /Idp|IdP|idp|Acme|mallory/i, place)
+      assert.equal(text.includes('owner@private.test'), isProved, `${place}: ${text}`)
+    }
+  })
+}
+
 for (const isKept of [true, false]) {
   test(`LNK-01, PK-01: a passkey that is added by a link leaves another one only if the person ${isKept ? 'kept it' : 'did not keep it'}`, async (t) => {
     const server = await openTestServer(t)
@@ -156,7 +191,7 @@ for (const isKept of [true, false]) {
     await provisionSubject(server.context, stranger)
     const browser = new PlainBrowser(server)
     const listed = await browser.get((await createLink(server.context, EMAIL)).address)
-    assert.match(listed.body, /<span class="line"[^>]*>The operator’s application · /)
+    assert.match(listed.body, /<span class="line"[^>]*>The operator’s application</)
     const [identity] = rows('identities')
     await accept(
       setup,

@@ -157,7 +157,7 @@ test('the download of the data has the identity at the application', async () =>
   const browser = new PlainBrowser(server)
   const interaction = await leave(browser, '/account/data')
   const now = new Date(server.clock.now()).toISOString()
-  const person = { subject: 'u_data', email: 'data@acme.test', authenticated_at: now }
+  const person = { subject: 'u_data', email: 'data@acme.test', email_verified: true, authenticated_at: now }
   await browser.get(await application.signIn(interaction, person))
   const file = await browser.submit(await browser.get('/account/data'), {})
   const [identity] = file.json<{ identities: readonly Record<string, unknown>[] }>().identities

@@ -116,7 +116,7 @@ export async function planResolution(context: Needs, arrival: Pick<Arrival, Plan
   if (known !== undefined) return planUse(context, known)
   // It restricts, so an address that is not trusted counts too.
   if (await isRequiredElsewhere(context, provider, identity.email)) return { kind: 'refused', reason: 'no-account' }
-  const email = identity.isEmailTrusted ? identity.email : undefined
+  const email = provedAddress(identity)
   const account = email === undefined ? undefined : await store.findUserByEmail(email)
   // Read also for no user, so that a refusal takes the same time with and without an account (threats.md JAG-13).
   const others = email === undefined ? [] : await store.listIdentities(account?.id ?? NO_USER)
@@ -216,8 +216,9 @@ export async function carryOut(context: Needs, arrival: Arrival, plan: Plan): Pr
 async function use(
   { clockCheck, store }: Needs,
   { identity: { key, userId, providerId }, user }: Extract<Plan, { readonly kind: 'use' }>,
-  { identity: { email } }: Pick<Arrival, 'identity'>,
+  { identity: arrived }: Pick<Arrival, 'identity'>,
 ): Promise<Resolution> {
+  const email = provedAddress(arrived)
   // The provider may have been disabled, or the identity removed, while the provider answered.
   switch (await store.useIdentity({ key, userId, providerId, email, now: clockCheck.now() })) {
     case 'used':
@@ -267,7 +268,7 @@ async function provision(context: Needs, arrival: Arrival): Promise<Resolution> 
   const { identity } = arrival
   const now = context.clockCheck.now()
   const user = newUser(context, now, {
-    email: identity.isEmailTrusted ? identity.email : undefined,
+    email: provedAddress(identity),
     emailVerifiedAt: identity.isEmailTrusted ? now : undefined,
     name: identity.name,
     passwordHash: undefined,
@@ -291,8 +292,16 @@ function recordOf({ provider, identity, key }: Arrival, userId: UserId, now: Epo
     userId,
     providerId: provider.id,
     subject: identity.subject,
-    email: identity.email,
+    email: provedAddress(identity),
     linkedAt: now,
     usedAt: now,
   }
+}
+
+/**
+ * The address of a person that counts anywhere, and all that is kept of it: a person who chooses which accounts at providers are the own ones, and
+ * support, would take another one for that of the owner (threats.md UP-33).
+ */
+function provedAddress({ email, isEmailTrusted }: ProviderIdentity): string | undefined {
+  return isEmailTrusted ? email : undefined
 }

@@ -854,7 +854,7 @@ export interface GrantorTasks {
     readonly before?: string
   }) => Promise<{
     readonly installations: readonly Installation[]
-    /** Names by id: the e-mail address or, without one, the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
@@ -1053,7 +1053,7 @@ export interface GrantorTasks {
     readonly organization_id?: string
   }) => Promise<{
     readonly grants: readonly Grant[]
-    /** Names by id: the e-mail address or, without one, the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
@@ -1082,7 +1082,7 @@ export interface GrantorTasks {
     readonly organization_id: string
   }) => Promise<{
     readonly grants: readonly Grant[]
-    /** Names by id: the e-mail address or, without one, the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
@@ -1111,7 +1111,7 @@ export interface GrantorTasks {
     readonly user_id?: string
   }) => Promise<{
     readonly sessions: readonly Session[]
-    /** Names by id: the e-mail address or, without one, the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
@@ -1239,7 +1239,7 @@ export interface GrantorTasks {
     readonly before?: string
   }) => Promise<{
     readonly roles: readonly ListedRole[]
-    /** Names by id: the e-mail address or, without one, the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
@@ -1382,7 +1382,7 @@ export interface GrantorTasks {
     readonly request_id?: string
   }) => Promise<{
     readonly events: readonly AuditEntry[]
-    /** Names by id: the e-mail address or, without one, the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
@@ -2070,7 +2070,7 @@ export interface SetRole extends Role {
 }
 
 export interface ShownGrant extends Grant {
-  /** Names by id: the e-mail address or, without one, the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+  /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
   readonly names: Readonly<Record<string, string>>
 }
 

@@ -8,13 +8,14 @@ import {
   type UserId,
 } from '../protocol/ids.ts'
 import type { StoreNeeds } from '../ports/context.ts'
+import { callUser } from '../protocol/sign-in/account.ts'
 import type { TaskContext } from './task.ts'
 
 /** The names of the ids in a list. The rows themselves have ids only. */
 export const NAMES = z
   .record(z.string(), z.string())
   .describe(
-    'Names by id: the e-mail address or, without one, the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent.',
+    'Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent.',
   )
 
 export type Names = Readonly<Record<string, string>>
@@ -74,5 +75,5 @@ async function findUserName({ store, administrator }: Needs, userId: UserId): Pr
     return undefined
   }
   const user = await store.findUser(userId)
-  return user?.email ?? user?.name
+  return user && callUser(user)
 }

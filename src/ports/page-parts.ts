@@ -20,10 +20,14 @@ export interface EnrolmentView {
   readonly key: string
 }
 
-/** The user who is signed in: the name, or what there is instead, and the email beside the name. */
+/**
+ * The user who is signed in: the name, or what there is instead, and the email beside the name. `isWithoutEmail`: the page says so, because a person
+ * may have chosen the address of another one as the name (threats.md CON-36).
+ */
 export interface AccountView {
   readonly name: string
   readonly detail: string | undefined
+  readonly isWithoutEmail: boolean
 }
 
 /** What the picture beside the name of a provider shows. `letter`: the first one of the name. */

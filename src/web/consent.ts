@@ -1,5 +1,6 @@
 import type { ClientView, ConsentPage, ConsentProblem, ScopeView } from '../ports/pages.ts'
 import { isIdentityScope } from '../protocol/token/scope.ts'
+import { accountDetail } from './account/frame.ts'
 import { clientName, describedBy, destination, trustLine } from './client.ts'
 import { deviceHead, ownDeviceField } from './device.ts'
 import { stop, tick, warning } from './icons.ts'
@@ -22,7 +23,7 @@ export function consentPage(view: View, page: ConsentPage): Markup {
         ${resources(view, page)} ${documentFact(view, page.client)} ${destinationFact(view, page.client)}
         <div>
           <dt>${texts.signedInAs}</dt>
-          ${account(page)}
+          ${account(view, page)}
           <dd class="action"><a href="${page.switchUri}">${texts.switchAccount}</a></dd>
         </div>
         ${organizationFact(view, page)}
@@ -116,10 +117,11 @@ function resources({ branding, texts }: View, page: ConsentPage): Fragment {
   </div>`
 }
 
-function account({ account: { name, detail } }: ConsentPage): Fragment {
+function account({ texts }: View, { account: shown }: ConsentPage): Fragment {
+  const detail = accountDetail(texts, shown)
   return detail === undefined
-    ? html`<dd>${isolate(name)}</dd>`
-    : html`<dd>${isolate(name)} <span class="muted">${isolate(detail)}</span></dd>`
+    ? html`<dd>${isolate(shown.name)}</dd>`
+    : html`<dd>${isolate(shown.name)} <span class="muted">${detail}</span></dd>`
 }
 
 function documentFact({ texts }: View, client: ClientView): Markup | undefined {

@@ -1,4 +1,5 @@
 import type { ErrorPage, ErrorProblem, SignedOutPage, SignOutPage } from '../ports/pages.ts'
+import { accountName } from './account/frame.ts'
 import { developerNotes } from './developer-notes.ts'
 import { linkButton, submitButton } from './form-parts.ts'
 import { layout } from './layout.ts'
@@ -36,7 +37,7 @@ export function signOutPage(view: View, page: SignOutPage): Markup {
   return layout(view, {
     title: texts.signOut,
     main: html`<h1>${texts.signOutHeading(isolate(branding.name))}</h1>
-      ${account === undefined ? undefined : html`<p class="lead">${texts.signOutAs(isolate(account.detail ?? account.name))}</p>`}
+      ${account === undefined ? undefined : html`<p class="lead">${texts.signOutAs(account.isWithoutEmail ? accountName(view, account) : isolate(account.detail ?? account.name))}</p>`}
       <p class="lead">${texts.signOutConsequence}</p>
       <form method="post" action="${page.action}">
         ${hiddenFields(page.hidden)} ${submitButton(texts.signOut, 'main')}

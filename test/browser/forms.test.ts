@@ -127,7 +127,7 @@ test('UI-17: hostile text runs no script, loads nothing and does not change the 
         { name: 'x', sentences: [hostile, 'y'], box: { name: `allow.${hostile}`, isChecked: true } },
       ],
       resources: [{ name: hostile, identifier: hostile, isLimited: false }],
-      account: { name: hostile, detail: hostile },
+      account: { name: hostile, detail: hostile, isWithoutEmail: false },
     })
     await tab.goto(pages.address('shown', 'en'))
     assert.equal(await tab.getByRole('button').count(), 2)

@@ -12,7 +12,7 @@ import type { EpochMs } from '../../src/base/brand.ts'
 /** A sample of every account page, and of every case that looks different. */
 
 const frame: AccountFrame = {
-  account: { name: 'Ada Lovelace', detail: 'ada@acme.test' },
+  account: { name: 'Ada Lovelace', detail: 'ada@acme.test', isWithoutEmail: false },
   pages: {
     overview: '/account',
     'change-email': '/account/email',
@@ -183,7 +183,7 @@ const link = {
   purpose: 'reset',
   action: '/account/link',
   hidden: { token: 'gln_x' },
-  account: { name: 'ada@acme.test', detail: undefined },
+  account: { name: 'ada@acme.test', detail: undefined, isWithoutEmail: false },
   passkey: undefined,
   username: 'ada@acme.test',
   providers: [],
@@ -211,7 +211,7 @@ export const accountSamples: readonly (readonly [string, AccountPage | LinkAccou
       name: '',
       email: undefined,
       organizations: [],
-      frame: { ...frame, account: { name: 'gus_1', detail: undefined } },
+      frame: { ...frame, account: { name: 'gus_1', detail: undefined, isWithoutEmail: true } },
     },
   ],
   ['account of an application', { ...overview, isEmailEditable: false, isNameEditable: false }],

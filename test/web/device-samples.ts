@@ -23,7 +23,7 @@ const consent: ConsentPage = {
     { name: 'logs:read', sentences: [], box: undefined },
   ],
   resources: [{ name: 'Builds API', identifier: 'https://builds.acme.test/mcp', isLimited: true }],
-  account: { name: 'ada@acme.test', detail: undefined },
+  account: { name: 'ada@acme.test', detail: undefined, isWithoutEmail: false },
   organization: undefined,
   problem: undefined,
   device: { userCode: 'BCDF-GHJK', askedSecondsAgo: 130, elsewhere: undefined },

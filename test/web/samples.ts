@@ -35,7 +35,7 @@ const consent = {
     { name: 'payments:read', sentences: [], box: 'declined' },
   ],
   resources: [{ name: 'Builds API', identifier: 'https://builds.acme.test/mcp', isLimited: true }],
-  account: { name: 'ada@acme.test', detail: undefined },
+  account: { name: 'ada@acme.test', detail: undefined, isWithoutEmail: false },
   organization: undefined,
   problem: undefined,
   device: undefined,
@@ -108,7 +108,10 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ...signInSamples,
   ['consent', consent],
   ['consent known domain', { ...consent, client: known }],
-  ['consent verified', { ...consent, client: verified, account: { name: 'Ada Lovelace', detail: 'ada@acme.test' } }],
+  [
+    'consent verified',
+    { ...consent, client: verified, account: { name: 'Ada Lovelace', detail: 'ada@acme.test', isWithoutEmail: false } },
+  ],
   ['consent with a document', { ...consent, client: described }],
   ['consent too little', { ...consent, problem: 'scope-missing' }],
   ['consent bare', { ...consent, client: app, scopes: [], resources: [] }],
@@ -133,7 +136,7 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
         { name: undefined, identifier: `https://api.example/${'path/'.repeat(40)}`, isLimited: false },
         { name: 'N'.repeat(300), identifier: 'https://second.example', isLimited: true },
       ],
-      account: { name: 'Ada '.repeat(60), detail: `${'ada'.repeat(60)}@acme.test` },
+      account: { name: 'Ada '.repeat(60), detail: `${'ada'.repeat(60)}@acme.test`, isWithoutEmail: false },
     },
   ],
   [
@@ -185,7 +188,7 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
       kind: 'sign-out',
       action: '/sign-out',
       hidden: { csrf: 'cs_81d2' },
-      account: { name: 'ada@acme.test', detail: undefined },
+      account: { name: 'ada@acme.test', detail: undefined, isWithoutEmail: false },
     },
   ],
   [

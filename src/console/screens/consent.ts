@@ -64,7 +64,7 @@ export function consentTo(
       identifier: resource,
       isLimited: own.length > 0,
     })),
-    account: { name: 'Ada Lovelace', detail: 'ada@example.com' },
+    account: { name: 'Ada Lovelace', detail: 'ada@example.com', isWithoutEmail: false },
     device: undefined,
     organization: undefined,
     problem: undefined,

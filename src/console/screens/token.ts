@@ -2,6 +2,7 @@ import type { ClientDocument } from '../../admin/client/document.ts'
 import type { OrganizationDocument } from '../../admin/organization/organization.ts'
 import type { TokenInspection } from '../../admin/token.ts'
 import type { WholeUserDocument } from '../../admin/user/tasks.ts'
+import { callUser } from '../../protocol/sign-in/account.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { linkTo } from '../links.ts'
 import { chip, facts, formOf, hidden, id, name, scopes, time } from '../parts.ts'
@@ -139,7 +140,7 @@ function belongings(answer: TokenInspection, more: Members, frame: Frame): Marku
       'User',
       userId === null
         ? html`<span class="muted">none: the client acts for itself</span>`
-        : withName(userId, user?.email ?? user?.name, user && linkTo('users', userId)),
+        : withName(userId, user && callUser(user), user && linkTo('users', userId)),
     ],
     [
       'Organization',

@@ -3,6 +3,7 @@ import type { GrantDocument } from '../../admin/grant.ts'
 import type { SessionDocument } from '../../admin/session.ts'
 import type { PasskeyDocument, WholeUserDocument } from '../../admin/user/tasks.ts'
 import { forShell } from '../../base/shell.ts'
+import { callUser, nameUser } from '../../protocol/sign-in/account.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
 import { grantColumns, namesOf, REVOKE_GRANT } from './grants.ts'
@@ -149,7 +150,7 @@ export const USER = screen<Answers>({
   filters: [],
   forms: FORMS,
   names({ user, sessions, grants }) {
-    const own = user.email ?? user.name ?? user.user_id
+    const own = nameUser({ ...user, id: user.user_id })
     return {
       ...namesOf(grants.grants, grants.names),
       ...Object.fromEntries(sessions.sessions.map((one) => [one.session_id, `${browserOf(one)} of ${own}`])),
@@ -168,9 +169,9 @@ export const USER = screen<Answers>({
         own.filter(({ task }) => tasks.includes(task)),
       )
     return {
-      title: user.email ?? user.name ?? user.user_id,
+      title: nameUser({ ...user, id: user.user_id }),
       main: html`<div class="heading">
-          <h1>${name(user.email ?? user.name, '(no address)')}</h1>
+          <h1>${name(callUser(user) ?? null, '(no address)')}</h1>
           ${isLockedOut(user) ? chip('Locked', 'caution') : userState(user)} ${actions(frame, others(fitting))}
         </div>
         <p class="sub">${id(user.user_id)} <span>created ${time(user.created_at, frame)}</span></p>

@@ -1,5 +1,6 @@
 import type { UserDocument } from '../../admin/user/tasks.ts'
 import { html, type Markup } from '../../web/markup.ts'
+import { callUser, nameUser } from '../../protocol/sign-in/account.ts'
 import { linkTo } from '../links.ts'
 import { chip, filterBar, name, nothing, table, time } from '../parts.ts'
 import { isOwn } from '../lock-out.ts'
@@ -60,7 +61,7 @@ export const USERS = screen<Answers>({
     { ...DELETE_USER, subject: 'user_id' },
   ],
   names: ({ list }) =>
-    Object.fromEntries(list.users.map((user) => [user.user_id, user.email ?? user.name ?? user.user_id])),
+    Object.fromEntries(list.users.map((user) => [user.user_id, nameUser({ ...user, id: user.user_id })])),
   view: ({ list }, frame) => ({
     title: 'Users',
     main: html`<div class="heading">
@@ -74,7 +75,7 @@ export const USERS = screen<Answers>({
         next: list.next,
         idOf: (user) => user.user_id,
         isLeftOut: (user) => isOwn(user.user_id, frame.self),
-        labelOf: (user) => user.email ?? user.user_id,
+        labelOf: (user) => nameUser({ ...user, id: user.user_id }),
         empty: nothing(
           frame,
           'Users appear here when you create them, or when they sign in at a provider.',
@@ -96,8 +97,8 @@ export const USERS = screen<Answers>({
   }),
 })
 
-function userLink({ user_id: user, email, name: text }: UserDocument): Markup {
-  return html`<a href="${linkTo('users', user)}">${name(email ?? text, '(no address)')}</a>`
+function userLink(user: UserDocument): Markup {
+  return html`<a href="${linkTo('users', user.user_id)}">${name(callUser(user) ?? null, '(no address)')}</a>`
 }
 
 export function userState({ disabled_at: disabled, first_signed_in_at: first }: UserDocument): Markup {

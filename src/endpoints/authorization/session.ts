@@ -99,5 +99,9 @@ export function endOf(context: Pick<Context, 'clock' | 'settings'>, { session, u
 
 /** Returns the account as pages name it. */
 export function viewAccount({ id, email, name }: UserRecord): AccountView {
-  return { name: name ?? email ?? id, detail: name === undefined ? undefined : email }
+  return {
+    name: name ?? email ?? id,
+    detail: name === undefined ? undefined : email,
+    isWithoutEmail: email === undefined,
+  }
 }

@@ -6,7 +6,7 @@ import type { EnrolmentReason } from '../../ports/operations/second-factor.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import { isFromFuture } from '../../base/clock.ts'
-import { nameUser } from '../../protocol/sign-in/account.ts'
+import { labelUser } from '../../protocol/sign-in/account.ts'
 import { base32, findStep, otpauthUri, secretName, TOTP_SECRET_BYTES } from '../../protocol/sign-in/totp.ts'
 import { newRecoveryCodes, type App } from './app.ts'
 
@@ -57,7 +57,7 @@ export function openEnrolment(
 /** What the page shows of it: the address for the app, and the secret as people type it. */
 export function viewEnrolment(serverName: string, { user }: EnrolmentPlace, { secret }: Enrolment): EnrolmentView {
   const key = (base32(secret).match(/.{1,4}/g) ?? []).join(' ')
-  return { uri: otpauthUri(secret, serverName, nameUser(user)), key }
+  return { uri: otpauthUri(secret, serverName, labelUser(user)), key }
 }
 
 /** What became of the first code of an app. */

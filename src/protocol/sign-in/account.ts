@@ -33,11 +33,25 @@ export function firstSignInOf({
   return firstSignedInAt === IMPORTED ? undefined : firstSignedInAt
 }
 
-/** How messages name a user: by the email, else by the name, else by the id. */
-export function nameUser(user: {
-  readonly id: string
+interface NamedUser {
   readonly email: string | null | undefined
   readonly name: string | null | undefined
-}): string {
-  return showEmails(user.email ?? user.name ?? user.id)
+}
+
+/**
+ * How lists and messages name a user: by the email, else by the name. A person chooses the own name, which may be the address of another person, so
+ * the words before it say that it is a name (threats.md CON-36). undefined: the user has neither.
+ */
+export function callUser({ email, name }: NamedUser): string | undefined {
+  return email ?? (name === null || name === undefined ? undefined : `a user named ${JSON.stringify(name)}`)
+}
+
+/** The same, or the id, as people read it. */
+export function nameUser(user: NamedUser & { readonly id: string }): string {
+  return showEmails(callUser(user) ?? user.id)
+}
+
+/** How the user's own authenticator names the account. Only the person who chose the name reads it. */
+export function labelUser({ id, email, name }: NamedUser & { readonly id: string }): string {
+  return showEmails(email ?? name ?? id)
 }

@@ -46,10 +46,11 @@ export function accountLayout(
 function navigation({ texts }: View, frame: AccountFrame, current: AccountPageName): Markup {
   const entry = menuPageOf(current)
   const mark = entry === current ? html` aria-current="page"` : html` aria-current="true"`
-  const { name, detail } = frame.account
+  const { name } = frame.account
+  const detail = accountDetail(texts, frame.account)
   return html`<nav aria-label="${texts.account.navigation}">
     <p class="who">
-      ${isolate(name)}${detail === undefined ? undefined : html` <span class="small muted">${isolate(detail)}</span>`}
+      ${isolate(name)}${detail === undefined ? undefined : html` <span class="small muted">${detail}</span>`}
     </p>
     <ul role="list">
       ${ACCOUNT_MENU.map(
@@ -89,8 +90,16 @@ export function stepLink(uri: string, text: Fragment): Markup {
   return html`<p class="step"><a class="button" href="${uri}">${text}</a></p>`
 }
 
-export function accountName({ name, detail }: AccountView): Markup {
-  return detail === undefined ? isolate(name) : html`${isolate(name)} · ${isolate(detail)}`
+/** The name of an account in a sentence, and beside it the email. */
+export function accountName({ texts }: View, account: AccountView): Markup {
+  const detail = accountDetail(texts, account)
+  return detail === undefined ? isolate(account.name) : html`${isolate(account.name)} · ${detail}`
+}
+
+/** What stands beside the name of an account: the email, or that there is none, because a name may be like the email of another person. */
+export function accountDetail(texts: View['texts'], { detail, isWithoutEmail }: AccountView): Markup | undefined {
+  if (isWithoutEmail) return html`${texts.withoutEmail}`
+  return detail === undefined ? undefined : isolate(detail)
 }
 
 /** Leads to the page where the user confirms the own identity. */

@@ -18,7 +18,7 @@ export function linkMethodsPage(view: View, { action, hidden, account, methods }
   return layout(view, {
     title: texts.linkMethodsHeading,
     main: html`<h1>${texts.linkMethodsHeading}</h1>
-      <p class="lead">${texts.linkMethods(accountName(account))}</p>
+      <p class="lead">${texts.linkMethods(accountName(view, account))}</p>
       <form method="post" action="${action}" novalidate>
         ${hiddenFields(hidden)}
         <ul class="scopes" role="list">
@@ -67,7 +67,7 @@ export function linkPage(view: View, page: LinkPage): Markup {
     title: hasProblem ? view.texts.titleWithError(title) : title,
     main: html`<h1>${isInvitation ? texts.invitationHeading(isolate(branding.name)) : reset}</h1>
       <p class="lead">
-        ${isInvitation ? texts.invitation(isolate(branding.name), accountName(page.account)) : texts.resetConsequence}
+        ${isInvitation ? texts.invitation(isolate(branding.name), accountName(view, page.account)) : texts.resetConsequence}
       </p>
       ${hasPassword ? undefined : ways(view, page)} ${linkPasskey(view, page)}
       ${page.providers.map((one) => acceptForm(view, page, one))} ${linkPassword(view, page)}`,
@@ -75,12 +75,13 @@ export function linkPage(view: View, page: LinkPage): Markup {
 }
 
 /** What an account without a password signs in with: a provider that is the only way is no choice. */
-function ways({ texts: { account: texts } }: View, { account, passkey, providers, purpose }: LinkPage): Fragment {
+function ways(view: View, { account, passkey, providers, purpose }: LinkPage): Fragment {
+  const texts = view.texts.account
   const [only, ...others] = passkey === undefined ? providers : []
   if (only !== undefined && others.length === 0)
-    return html`<p class="lead">${texts.linkAtProvider(accountName(account), isolate(only.name))}</p>`
+    return html`<p class="lead">${texts.linkAtProvider(accountName(view, account), isolate(only.name))}</p>`
   if (purpose === 'invitation') return undefined
-  return html`<p class="lead">${texts.linkWithoutPassword(accountName(account))}</p>`
+  return html`<p class="lead">${texts.linkWithoutPassword(accountName(view, account))}</p>`
 }
 
 /** The form that adds a passkey. Without scripts, a page that has no other form says so. */
@@ -106,7 +107,7 @@ function linkPassword(view: View, page: LinkPage): Fragment {
   const texts = view.texts.account
   if (page.username === undefined) return undefined
   return html`${orPassword(view, page)}
-    <p class="lead">${texts.linkFor(accountName(page.account))}</p>
+    <p class="lead">${texts.linkFor(accountName(view, page.account))}</p>
     <form method="post" action="${page.action}" novalidate>
       ${hiddenFields(page.hidden)} ${passwordFields(view, page.username, page)}
       ${submitButton(texts.setPassword, 'main')}

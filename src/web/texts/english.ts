@@ -136,6 +136,7 @@ export const english: Texts = {
   loopbackWarning:
     'If your browser then shows an address that does not open, never paste it anywhere or give it to anyone.',
   signedInAs: 'Signed in as',
+  withoutEmail: 'without an email address',
   switchAccount: 'Switch',
   organization: 'Organization',
   organizationHint: 'What you allow counts for this organization only.',

@@ -146,6 +146,7 @@ export const german: Texts = {
   loopbackWarning:
     'Wenn Ihr Browser danach eine Adresse zeigt, die sich nicht öffnet: Fügen Sie sie nirgends ein und geben Sie sie niemandem.',
   signedInAs: 'Angemeldet als',
+  withoutEmail: 'ohne E-Mail-Adresse',
   switchAccount: 'Wechseln',
   organization: 'Organisation',
   organizationHint: 'Was Sie erlauben, gilt nur für diese Organisation.',

@@ -134,6 +134,8 @@ export interface Texts {
   readonly anyProgram: (site: Markup) => Markup
   readonly loopbackWarning: string
   readonly signedInAs: string
+  /** Beside the name of an account. */
+  readonly withoutEmail: string
   readonly switchAccount: string
   readonly organization: string
   readonly organizationHint: string

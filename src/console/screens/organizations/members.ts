@@ -1,6 +1,7 @@
 import { forShell } from '../../../base/shell.ts'
 import type { MemberDocument } from '../../../admin/organization/member.ts'
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
+import { nameUser } from '../../../protocol/sign-in/account.ts'
 import { html, type Markup } from '../../../web/markup.ts'
 import { linkFor, linkTo } from '../../links.ts'
 import { chip, filterBar, formOf, name, nothing, table, time, type Column } from '../../parts.ts'
@@ -104,8 +105,8 @@ function rowsOf(answers: Members): Readonly<Record<string, Members>> {
   return Object.fromEntries(list.members.map((one) => [one.user_id, one]))
 }
 
-function labelOf({ email, name: text, user_id: user }: MemberDocument): string {
-  return email ?? text ?? user
+function labelOf(member: MemberDocument): string {
+  return nameUser({ ...member, id: member.user_id })
 }
 
 /** The name of an organization in a heading, which leads to its page. */

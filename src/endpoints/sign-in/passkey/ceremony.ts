@@ -5,7 +5,7 @@ import type { ForgottenPasskey, PasskeyCeremony } from '../../../ports/page-part
 import type { PasskeyRefusal, RegisteredPasskey } from '../../../ports/passkeys.ts'
 import type { PasskeyRecord } from '../../../ports/records/passkey.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
-import { nameUser } from '../../../protocol/sign-in/account.ts'
+import { labelUser } from '../../../protocol/sign-in/account.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import { parseUserId } from '../../../protocol/ids.ts'
 import type { SecretHash } from '../../../protocol/secrets.ts'
@@ -87,7 +87,7 @@ export function askToMake(
     challenge: mintChallenge(context, ceremony),
     rpId: requireRpId(context),
     credentials: passkeys.map(({ credentialId }) => credentialId),
-    user: { id, name: nameUser({ id, email, name }), displayName: name ?? email ?? id },
+    user: { id, name: labelUser({ id, email, name }), displayName: name ?? email ?? id },
   }
 }
 

@@ -70,7 +70,7 @@ function addressOf({ email }: SubjectProfile): EmailAddress | undefined {
   return normalizeEmail(email ?? '') || undefined
 }
 
-/** Of an address that was not proved, the identity has nothing (threats.md UP-33). */
+/** Of an address that was not proved, the identity has nothing (threats.md UP-36). */
 function provedAddressOf(profile: SubjectProfile): EmailAddress | undefined {
   return profile.isEmailVerified ? addressOf(profile) : undefined
 }

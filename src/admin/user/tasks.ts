@@ -29,7 +29,7 @@ import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from '../jwt-acceptan
 import { describeMembership, MEMBERSHIP_DOCUMENT } from '../organization/membership.ts'
 import { defineTask, type Task } from '../task.ts'
 import { createLink, LINK_DOCUMENT, sendLink } from './link.ts'
-import { APP_DOCUMENT, describeApp, describeSignIn, SIGN_IN_DOCUMENT } from './sign-in.ts'
+import { APP_DOCUMENT, describeApp, describeSignIn, PASSKEY_DOCUMENT, SIGN_IN_DOCUMENT } from './sign-in.ts'
 import { describeRole, ROLE_DOCUMENT } from './role.ts'
 import { listUsers } from './search.ts'
 import { createUser, noSuchUser, requireUser, setEmail, setPassword, updateUser } from './user.ts'
@@ -55,20 +55,6 @@ const USER_DOCUMENT = z
   .meta({ id: 'User' })
 
 export type UserDocument = z.output<typeof USER_DOCUMENT>
-
-/** A passkey in an answer, without its key. */
-const PASSKEY_DOCUMENT = z
-  .object({
-    passkey_id: z.string(),
-    browser: z.string().nullable().describe('The browser in which the user added it; null: not a known one.'),
-    system: z.string().nullable(),
-    is_synced: z.boolean().describe('Whether the key has a copy outside the device that made it.'),
-    added_at: ISO,
-    used_at: ISO_OR_NULL.describe('null: no sign-in has used it.'),
-  })
-  .meta({ id: 'Passkey' })
-
-export type PasskeyDocument = z.output<typeof PASSKEY_DOCUMENT>
 
 /** A user with all sign-in methods. */
 const WHOLE_USER = USER_DOCUMENT.extend({

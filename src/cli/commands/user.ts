@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { LinkDocument } from '../../admin/user/link.ts'
-import type { PasskeyDocument, UserDocument } from '../../admin/user/tasks.ts'
+import type { PasskeyDocument } from '../../admin/user/sign-in.ts'
+import type { UserDocument } from '../../admin/user/tasks.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { readPassword } from '../lib/ask-password.ts'
 import { columns, formatTime } from '../lib/columns.ts'

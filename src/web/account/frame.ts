@@ -96,7 +96,7 @@ export function accountName({ texts }: View, account: AccountView): Markup {
   return detail === undefined ? isolate(account.name) : html`${isolate(account.name)} · ${detail}`
 }
 
-/** What stands beside the name of an account: the email, or that there is none, because a name may be like the email of another person. */
+/** What is shown beside the name of an account: the email, or that there is none, because a name may be like the email of another person. */
 export function accountDetail(texts: View['texts'], { detail, isWithoutEmail }: AccountView): Markup | undefined {
   if (isWithoutEmail) return html`${texts.withoutEmail}`
   return detail === undefined ? undefined : isolate(detail)

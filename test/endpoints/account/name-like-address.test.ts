@@ -29,7 +29,7 @@ const client = await registerClient(pages)
 const { browser } = await signedInBy(pages, visitor, ['pop', 'mfa'])
 const AS_NAME = /a user named \\*"boss@acme\.test\\*"/
 
-/** What operators read, in which the name stands where an address may. */
+/** What operators read, in which the name appears where an address may. */
 const OF_OPERATORS: Readonly<Record<string, () => Promise<string>>> = {
   'role list': async () => (await command(['role', 'list'])).stdout,
   'audit list': async () => (await command(['audit', 'list', '--user', user.id, '--json'])).stdout,

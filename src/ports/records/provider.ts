@@ -21,7 +21,7 @@ export interface IdentityRecord {
   readonly userId: UserId
   readonly providerId: ProviderId
   readonly subject: string
-  /** The address that the provider named last, for display. It finds no account. undefined: the provider proved none (threats.md UP-34). */
+  /** The address that the provider named last, for display. It finds no account. undefined: the provider proved none (threats.md UP-36). */
   readonly email: string | undefined
   readonly linkedAt: EpochMs
   readonly usedAt: EpochMs

@@ -112,7 +112,7 @@ const SAID: readonly (readonly [claims: object, isProved: boolean])[] = [
 ]
 
 for (const [said, isProved] of SAID) {
-  test(`UP-34: an address with ${JSON.stringify(said)} ${isProved ? 'is shown as that of' : 'appears nowhere beside'} an account at a provider`, async (t) => {
+  test(`UP-36: an address with ${JSON.stringify(said)} ${isProved ? 'is shown as that of' : 'appears nowhere beside'} an account at a provider`, async (t) => {
     const setup = await openServerWithProvider(t)
     const { server } = setup
     await createAda(server)

@@ -302,6 +302,6 @@ function recordOf({ provider, identity, key }: Arrival, userId: UserId, now: Epo
  * The address of a person that counts anywhere, and all that is kept of it: a person who chooses which accounts at providers are the own ones, and
  * support, would take another one for that of the owner (threats.md UP-36).
  */
-function provedAddress({ email, isEmailTrusted }: ProviderIdentity): string | undefined {
+function provedAddress({ email, isEmailTrusted }: ProviderIdentity): ProviderIdentity['email'] {
   return isEmailTrusted ? email : undefined
 }

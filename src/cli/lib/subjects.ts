@@ -160,7 +160,7 @@ const KEY = plain('key', 'kid', 'the id of the key')
 const ADMIN_CREDENTIAL = plain('id', 'credential_id', 'the id of the credentials, not the token')
 
 /** Tasks take the id of a user; the command line also takes the address, and the id at the application that signs users in. */
-export const USER: Subject = {
+const USER: Subject = {
   name: 'email',
   placeholder: '<address>',
   meaning: 'the e-mail address or the id of the user, or the id at your application',

@@ -61,13 +61,12 @@ function atProvider(browser: PlainBrowser, page: Response, email: string): Promi
   return signInAt({ browser, page, host }, { ...freshClaims(server), sub: email, email }, {}, 'idp')
 }
 
-/** A browser with a session of one factor, whose user allowed all scopes and got the factors after that. */
+/** A browser with a session of one factor, whose user got the factors after that, and then allowed all scopes: an app ends consents. */
 async function openSession(method: keyof typeof METHODS, account: Account): Promise<PlainBrowser> {
   const browser = new PlainBrowser(server)
   const email = `${method}-${account}@acme.test`.replaceAll(' ', '-')
   const start = await browser.get(locationOf(await browser.get('/account/security/add-passkey')))
   await METHODS[method](browser, start, email)
-  await signInAndAllow(browser, urlOf({ scope: Object.keys(STEP_UPS).join(' ') }))
   for (const factor of ACCOUNTS[account]) {
     if (factor === 'app') await addApp(server, email)
     else {
@@ -78,6 +77,7 @@ async function openSession(method: keyof typeof METHODS, account: Account): Prom
       )
     }
   }
+  await signInAndAllow(browser, urlOf({ scope: Object.keys(STEP_UPS).join(' ') }))
   return browser
 }
 

@@ -114,6 +114,14 @@ const CASES: readonly Case[] = [
         attributes({ 'tls.client.certificate.bound.access.tokens': 'False', 'request.object.required': '' }),
         'created',
       ],
+      ['a least level of authentication', attributes({ 'minimum.acr.value': '2' }), unknown('minimum_acr_value')],
+      ['no least level', attributes({ 'minimum.acr.value': '' }), 'created'],
+      [
+        'a flow of its own',
+        { authenticationFlowBindingOverrides: { browser: 'e2b1' } },
+        unknown('authentication_flow_binding_overrides'),
+      ],
+      ['no flow of its own', { authenticationFlowBindingOverrides: {} }, 'created'],
       ['a secret that expires', attributes({ 'client.secret.expiration.time': '1799999999' }), 'refused secret_absent'],
       ['a secret that does not expire', attributes({ 'client.secret.expiration.time': '0' }), 'created'],
       ['a placeholder of a variable', { secret: '${BOARD_CLIENT_SECRET}' }, 'refused secret_absent'],
@@ -189,6 +197,12 @@ const CASES: readonly Case[] = [
       ['tokens bound to keys', { require_proof_of_possession: true }, 'created'],
       ['request objects', { signed_request_object: { required: true } }, unknown('require_signed_request_object')],
       ['FAPI 1', { compliance_level: 'fapi1_adv_mtls_par' }, unknown('compliance_level')],
+      ['members only', { organization_usage: 'require' }, unknown('organization_usage')],
+      ...['allow', 'deny', undefined].map((organization_usage): Row => [
+        `organization_usage ${organization_usage}`,
+        { organization_usage },
+        'created',
+      ]),
       ['no secret', { client_secret: undefined }, 'refused secret_absent'],
       ['a placeholder', { client_secret: '##BOARD_CLIENT_SECRET##' }, 'refused secret_absent'],
       ['one of each tenant', { global: true }, 'skipped part_of_system'],
@@ -286,22 +300,24 @@ test('IMP-15: restrictions that this server has come with the client', async (t)
       'require.pushed.authorization.requests': 'true',
       'dpop.bound.access.tokens': 'true',
       'pkce.code.challenge.method': 'S256',
+      'default.acr.values': 'urn:grantor:acr:2fa##phr',
     },
   }
   const clients = [
     { ...code, clientId: 'strict' },
     { ...code, clientId: 'off', enabled: false },
-    { ...code, clientId: 'unsaid', enabled: undefined },
+    { ...code, clientId: 'unsaid', enabled: undefined, attributes: { 'default.acr.values': '2' } },
   ]
-  await importFile(t, server, writeInput(t, JSON.stringify({ clients })), { source: KEYCLOAK })
+  const { counts } = await importFile(t, server, writeInput(t, JSON.stringify({ clients })), { source: KEYCLOAK })
   const [strict, off, unsaid] = await Promise.all(
     clients.map(({ clientId }) => store.findClient(chosenClientId(clientId) as never)),
   )
   assert.partialDeepStrictEqual(strict, {
-    metadata: { parRequired: true, dpopBound: true },
+    metadata: { parRequired: true, dpopBound: true, defaultAcrValues: ['urn:grantor:acr:2fa', 'phr'] },
     rules: { pkce: 'required' },
     disabledAt: undefined,
   })
+  assert.deepEqual(counts.dropped, { 'default.acr.values': 1 })
   assert.ok(off?.disabledAt !== undefined && unsaid?.disabledAt !== undefined)
 })
 
@@ -314,6 +330,7 @@ test('what is not taken on purpose is skipped with its reason, and what is no li
       'no organization',
     ],
     users: [
+      { ...user, id: 'linked', email: 'linked@acme.test', federationLink: 'ldap' },
       { ...user, id: 'machine', serviceAccountClientId: 'job' },
       'no user',
       { ...user, id: 'skip', federatedIdentities: {} },
@@ -328,6 +345,7 @@ test('what is not taken on purpose is skipped with its reason, and what is no li
       ['off', 'created', null],
       ['on', 'created', null],
       [null, 'refused', 'line_malformed'],
+      ['linked', 'skipped', 'user_elsewhere'],
       ['machine', 'skipped', 'part_of_system'],
       [null, 'refused', 'line_malformed'],
       ['skip', 'refused', 'record_malformed'],
@@ -337,7 +355,7 @@ test('what is not taken on purpose is skipped with its reason, and what is no li
   )
   assert.deepEqual(counts.kinds, {
     organization: { created: 2, refused: 1 },
-    user: { skipped: 2, refused: 2 },
+    user: { skipped: 3, refused: 2 },
     client: { refused: 1 },
   })
   const [off, on] = await Promise.all(['off', 'on'].map((id) => store.findOrganization(id as never)))

@@ -21,6 +21,8 @@ const { store } = server.context
 
 /** The values of a member, and what becomes of a user with each. */
 interface Case extends MadeExport {
+  /** Members that each of these users has. */
+  readonly with?: object
   readonly member: string
   readonly yes: readonly unknown[]
   readonly no: readonly unknown[]
@@ -39,7 +41,7 @@ const VERIFIED: readonly Case[] = [
   { ...MADE_FIREBASE, member: 'emailVerified', yes: [true], no: [...NO, 'true', ...ODD] },
   { ...MADE_BETTER_AUTH, member: 'emailVerified', yes: [true, 1], no: [...NO, 'true', ...ODD] },
   { ...MADE_BETTER_AUTH, member: 'email_verified', yes: [true, 1], no: [...NO, 'true', ...ODD] },
-  { ...MADE_SUPABASE, member: 'email_confirmed_at', yes: [PAST], no: [...NO, true, 1, 'yes', {}] },
+  { ...MADE_SUPABASE, member: 'email_confirmed_at', yes: [PAST], no: [...NO, true, 1, '1', '2020', 'yes', {}] },
   { ...MADE_NEUTRAL, member: 'email_verified', yes: [true], no: [undefined, false] },
 ]
 
@@ -48,7 +50,19 @@ const DISABLED: readonly Case[] = [
   { ...MADE_AUTH0, member: 'blocked', yes: [true, 1, 'true', 'yes', 2, { a: 1 }], no: NO },
   { ...MADE_FIREBASE, member: 'disabled', yes: [true, 1, 'true', 'yes', 2], no: [...NO, 'false'] },
   { ...MADE_BETTER_AUTH, member: 'banned', yes: [true, 1, 'true', 't', 2], no: [...NO, 'f'] },
-  { ...MADE_SUPABASE, member: 'banned_until', yes: [FUTURE, 'infinity', 1, true], no: [undefined, null, '', PAST] },
+  {
+    ...MADE_BETTER_AUTH,
+    with: { banned: true },
+    member: 'banExpires',
+    yes: [undefined, null, '', '0', '1', '2020', 0, 1, 'yes', FUTURE],
+    no: [PAST, '2020-01-01 00:00:00'],
+  },
+  {
+    ...MADE_SUPABASE,
+    member: 'banned_until',
+    yes: [FUTURE, 'infinity', 1, true, '1', '2020'],
+    no: [undefined, null, '', PAST],
+  },
   { ...MADE_SUPABASE, member: 'deleted_at', yes: [PAST, FUTURE, 'infinity', 1], no: [undefined, null] },
   { ...MADE_CLERK, member: 'banned', yes: ['true', 'TRUE', '1', 'yes'], no: ['', 'false', '0', 'FALSE'] },
   { ...MADE_CLERK, member: 'locked', yes: ['true'], no: ['', 'false'] },
@@ -60,9 +74,12 @@ for (const [what, cases, isSet] of [
   ['a user is disabled unless the file says that it is not', DISABLED, 'disabledAt'],
 ] as const)
   test(`IMP-05, IMP-16: ${what}`, async (t) => {
-    for (const [index, { source, write, member, yes, no }] of cases.entries()) {
+    for (const [index, { source, write, with: others, member, yes, no }] of cases.entries()) {
       const values = [...yes, ...no]
-      const users = values.map((value, row) => ({ id: `${isSet}-${index}-${row}`, members: { [member]: value } }))
+      const users = values.map((value, row) => ({
+        id: `${isSet}-${index}-${row}`,
+        members: { ...others, [member]: value },
+      }))
       const { report } = await importFile(t, server, write(t, users), { source })
       const stored = await Promise.all(report.map(({ id }) => store.findUser(id as UserId)))
       assert.deepEqual(

@@ -45,6 +45,19 @@ export function mayApply(value: unknown): boolean {
   return typeof value === 'string' ? !NO.has(value.toLowerCase()) : value !== false && value !== 0
 }
 
+/** A time as databases and JSON write it. undefined: another value, which `Date.parse` may take for a year. */
+export function timeOf(value: unknown): number | undefined {
+  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}[T ]\d{2}:/.test(value)) return undefined
+  const time = Date.parse(value)
+  return Number.isNaN(time) ? undefined : time
+}
+
+/** Whether a time is known to be past. */
+export function isPast(value: unknown): boolean {
+  const time = timeOf(value)
+  return time !== undefined && time <= Date.now()
+}
+
 interface FactorReading {
   /** Whether a credential is not a second factor. */
   readonly isNoFactor: (credential: JsonObject) => boolean

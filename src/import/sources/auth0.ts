@@ -34,6 +34,8 @@ const STATE: ReadonlySet<string> = new Set([
   'last_password_reset',
   'logins_count',
 ])
+/** Its values of `organization_usage` that let users sign in who are no members. */
+const MAY_BE_MEMBERS: ReadonlySet<unknown> = new Set(['allow', 'deny'])
 /** As Auth0 names the connection that has passwords. */
 const OWN = 'auth0'
 
@@ -132,6 +134,8 @@ function clientOf(line: number, client: JsonObject | undefined): SourceRecord {
       ...(isObject(requests) && mayApply(requests['required']) && { require_signed_request_object: true }),
       ...(mayApply(client['compliance_level']) &&
         client['compliance_level'] !== 'none' && { compliance_level: client['compliance_level'] }),
+      ...(mayApply(client['organization_usage']) &&
+        !MAY_BE_MEMBERS.has(client['organization_usage']) && { organization_usage: client['organization_usage'] }),
     },
   })
 }

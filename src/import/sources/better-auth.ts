@@ -1,7 +1,16 @@
 import { readRecordLines, type RecordLine } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
-import { isGranted, mayApply, objectsOf, requireRows, sourceRecord, takeAttributes, textOf } from './attributes.ts'
+import {
+  isGranted,
+  isPast,
+  mayApply,
+  objectsOf,
+  requireRows,
+  sourceRecord,
+  takeAttributes,
+  textOf,
+} from './attributes.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -66,7 +75,7 @@ function userOf({ line, value }: RecordLine): SourceRecord {
       name: taken.name,
       profile: taken.profile,
       password_hash: textOf(accounts.find(({ providerId }) => providerId === OWN)?.['password']),
-      disabled: mayApply(user['banned']) && !isOver(user['banExpires']),
+      disabled: mayApply(user['banned']) && !isPast(user['banExpires']),
       // The secrets of authenticator apps are encrypted.
       has_second_factor: [user['twoFactorEnabled'], user['passkeys']].some(mayApply),
       identities: accounts
@@ -84,8 +93,4 @@ function namedByCase(row: JsonObject): JsonObject {
       value,
     ]),
   )
-}
-
-function isOver(time: unknown): boolean {
-  return typeof time === 'string' && Date.parse(time) <= Date.now()
 }

@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isObject, parseJson } from '../../base/json.ts'
+import { ACR_VALUES } from '../../protocol/sign-in/acr.ts'
 import { base32, base32Bytes } from '../../protocol/sign-in/totp.ts'
 import { isAcceptable, readDocument } from '../input-file.ts'
 import type { ImportReason } from '../reasons.ts'
@@ -41,6 +42,8 @@ const PASSWORDS: ReadonlySet<unknown> = new Set(['password', 'password-history']
 
 /** The attribute of a client whose secret expires. */
 const SECRET_END = 'client.secret.expiration.time'
+/** The attribute of a client with the levels of authentication that it asks for by default. */
+const LEVELS = 'default.acr.values'
 /** What a user has to do who was given a password. */
 const REPLACE_PASSWORD = 'UPDATE_PASSWORD'
 const ARGON2_VERSIONS: ReadonlyMap<string | undefined, string> = new Map([
@@ -130,6 +133,8 @@ function userOf(
   const { id, username, firstName, lastName } = user
   // The account of a client that acts for itself: the client has it.
   if (mayApply(user['serviceAccountClientId'])) return sourceRecord('user', line, id, { skipped: 'part_of_system' })
+  // Only the directory knows its state and its password.
+  if (mayApply(user['federationLink'])) return sourceRecord('user', line, id, { skipped: 'user_elsewhere' })
   const names = [firstName, lastName].map(textOf).filter((one) => one !== undefined && one !== '')
   const taken = takeAttributes(names.join(' '), {
     ...attributesOf(user['attributes']),
@@ -141,6 +146,12 @@ function userOf(
   // An administrator gave the password, and the user had to replace it at the next sign-in.
   const isTemporary = actions.includes(REPLACE_PASSWORD)
   const hash = passwordOf(objectsOf(user['credentials']))
+  const factors = readFactors(user['credentials'], {
+    isNoFactor: ({ type }) => PASSWORDS.has(type),
+    // Users make new ones here.
+    isReplacement: ({ type }) => type === 'recovery-authn-codes',
+    appOf,
+  })
   return sourceRecord('user', line, id, {
     notes: hash !== undefined && isTemporary ? ['password_not_used'] : [],
     dropped: [
@@ -157,12 +168,9 @@ function userOf(
       password_hash: isTemporary ? null : hash,
       // As Keycloak reads its own exports, also if the member is absent.
       disabled: !isGranted(user['enabled']),
-      ...readFactors(user['credentials'], {
-        isNoFactor: ({ type }) => PASSWORDS.has(type),
-        // Users make new ones here.
-        isReplacement: ({ type }) => type === 'recovery-authn-codes',
-        appOf,
-      }),
+      ...factors,
+      // The realm may say that there is an app, and leave its credential out.
+      has_second_factor: factors.has_second_factor || (factors.totp === null && mayApply(user['totp'])),
       identities: mapObjects(user['federatedIdentities'], (one) => ({
         provider: one['identityProvider'],
         subject: one['userId'],
@@ -241,9 +249,11 @@ function clientOf(line: number, client: JsonObject | undefined): SourceRecord {
   ])
   const uris = textsOf(client['redirectUris']).map((uri) => absolute(client, uri))
   const signedOut = textOf(attributes['post.logout.redirect.uris'])?.split('##') ?? []
+  const levels = has(LEVELS) ? String(textOf(attributes[LEVELS])).split('##') : []
+  const areLevels = levels.every((one) => ACR_VALUES.some((level) => level === one))
   const isPublic = client['publicClient'] === true
   return sourceRecord('client', line, id, {
-    dropped: [...dropped, ...(has(SECRET_END) ? [SECRET_END] : [])],
+    dropped: [...dropped, ...(has(SECRET_END) ? [SECRET_END] : []), ...(areLevels ? [] : [LEVELS])],
     value: {
       type: 'client',
       client_id: id,
@@ -263,6 +273,9 @@ function clientOf(line: number, client: JsonObject | undefined): SourceRecord {
       }),
       ...(has('request.object.required') &&
         attributes['request.object.required'] !== 'not required' && { require_signed_request_object: true }),
+      ...(has('minimum.acr.value') && { minimum_acr_value: true }),
+      ...(mayApply(client['authenticationFlowBindingOverrides']) && { authentication_flow_binding_overrides: true }),
+      ...(areLevels && levels.length > 0 && { default_acr_values: levels }),
       ...(hasCode && has('pkce.code.challenge.method') && { rules: { pkce: 'required' } }),
       client_secret: has(SECRET_END) ? undefined : textOf(client['secret']),
       disabled: !isGranted(client['enabled']),

@@ -3,7 +3,17 @@ import { base32Bytes } from '../../protocol/sign-in/totp.ts'
 import { readRecordLines, type RecordLine } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
-import { mayApply, objectsOf, readFactors, requireRows, sourceRecord, takeAttributes, textOf } from './attributes.ts'
+import {
+  isPast,
+  mayApply,
+  objectsOf,
+  readFactors,
+  requireRows,
+  sourceRecord,
+  takeAttributes,
+  textOf,
+  timeOf,
+} from './attributes.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -40,7 +50,7 @@ function userOf({ line, value: user }: RecordLine): SourceRecord {
     ...Object.fromEntries(Object.entries(attributes).filter(([one]) => !STATE.has(one))),
     // Users write the metadata themselves, so it says nothing of these. A number is stored without its plus sign.
     phone_number: phone === '' ? undefined : `+${phone.replace(/^\+/, '')}`,
-    phone_number_verified: phone === '' ? undefined : isTime(user['phone_confirmed_at']),
+    phone_number_verified: phone === '' ? undefined : timeOf(user['phone_confirmed_at']) !== undefined,
   })
   const identities = objectsOf(user['identities']).filter(({ provider }) => !OWN.has(provider))
   return sourceRecord('user', line, id, {
@@ -49,12 +59,13 @@ function userOf({ line, value: user }: RecordLine): SourceRecord {
       type: 'user',
       id,
       email: user['email'] ?? null,
-      email_verified: isTime(user['email_confirmed_at']),
+      email_verified: timeOf(user['email_confirmed_at']) !== undefined,
       name: taken.name,
       profile: taken.profile,
       // An account without a password has an empty text.
       password_hash: textOf(user['encrypted_password']) || null,
-      disabled: !isOver(user['banned_until']) || mayApply(user['deleted_at']),
+      // A time that cannot be read, as PostgreSQL's `infinity`, has not come.
+      disabled: (mayApply(user['banned_until']) && !isPast(user['banned_until'])) || mayApply(user['deleted_at']),
       ...readFactors(user['mfa_factors'], {
         // The user has not finished setting it up.
         isNoFactor: ({ status }) => status === 'unverified',
@@ -70,13 +81,4 @@ function userOf({ line, value: user }: RecordLine): SourceRecord {
 function appOf({ factor_type: type, secret }: JsonObject): string | undefined {
   const bytes = type === 'totp' && typeof secret === 'string' ? base32Bytes(secret) : undefined
   return bytes !== undefined && bytes.length >= SHORTEST_SECRET ? String(secret) : undefined
-}
-
-function isTime(value: unknown): boolean {
-  return typeof value === 'string' && !Number.isNaN(Date.parse(value))
-}
-
-/** Whether there is no such time, or it is past. One that cannot be read, as PostgreSQL's `infinity`, has not come. */
-function isOver(value: unknown): boolean {
-  return !mayApply(value) || (typeof value === 'string' && Date.parse(value) <= Date.now())
 }

@@ -76,7 +76,8 @@ async function connect({ server, user, provider }: Person): Promise<void> {
   const { clock, context } = server
   const now = clock.now()
   const key = identityKey({ id: provider, issuer: host.issuer }, user.email)
-  const found = { key, userId: user.id, providerId: provider, subject: user.email, email: user.email }
+  // The provider proves no address, so that each sign-in stores the same of it.
+  const found = { key, userId: user.id, providerId: provider, subject: user.email, email: undefined }
   const identity = { ...found, linkedAt: now, usedAt: now }
   const reason = { kind: 'address', email: user.email } as const
   assert.equal(await context.store.linkIdentity({ identity, reason, now, mails: [] }), 'linked')

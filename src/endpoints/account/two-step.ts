@@ -45,7 +45,7 @@ export async function setUpOwnApp(context: Context, request: Request, owner: Sig
   if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too_many_requests', known)
   const enrolled = await enrol(context, placeOf(owner), enrolment, {
     code: request.params.get('code') ?? '',
-    replaces: await findApp(context, owner.user.id),
+    replaces: await context.store.findSecondFactor(owner.user.id),
     reason: { kind: 'session', session: await changingSession(context, owner) },
     mails: noticesOf(context, owner.user, 'two-step-on', request),
   })

@@ -3,12 +3,13 @@ import type { EnrolmentView } from '../../ports/page-parts.ts'
 import type { Outcome } from '../../ports/operations/index.ts'
 import type { CausesMail } from '../../ports/operations/mail.ts'
 import type { EnrolmentReason } from '../../ports/operations/second-factor.ts'
+import type { SecondFactorRecord } from '../../ports/records/second-factor.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import { isFromFuture } from '../../base/clock.ts'
 import { labelUser } from '../../protocol/sign-in/account.ts'
 import { base32, findStep, otpauthUri, secretName, TOTP_SECRET_BYTES } from '../../protocol/sign-in/totp.ts'
-import { newRecoveryCodes, type App } from './app.ts'
+import { newRecoveryCodes } from './app.ts'
 
 /** The fields of the form that sets an app up. */
 export const ENROLMENT_FIELD = 'enrolment'
@@ -77,7 +78,11 @@ export async function enrol(
     replaces,
     reason,
     mails,
-  }: { readonly code: string; readonly replaces: App | undefined; readonly reason: EnrolmentReason } & CausesMail,
+  }: {
+    readonly code: string
+    readonly replaces: SecondFactorRecord | undefined
+    readonly reason: EnrolmentReason
+  } & CausesMail,
 ): Promise<Enrolled> {
   const now = context.clockCheck.now()
   const lastStep = findStep(secret, code, now)
@@ -87,7 +92,7 @@ export async function enrol(
   const outcome = await context.store.enableTotp({
     factor: { userId, secret: encrypted, lastStep, failures: 0, createdAt: now, usedAt: undefined },
     recoveryDigests: digests,
-    replaces: replaces?.record.createdAt,
+    replaces: replaces?.createdAt,
     reason,
     mails,
   })

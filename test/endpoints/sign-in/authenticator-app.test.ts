@@ -73,6 +73,27 @@ test('OTP-02: the steps of setting up cannot be skipped, mixed or repeated, nor 
   assert.equal((await browser.submit(codes, {})).statusCode, 403, 'the sign-in was used up')
 })
 
+test('OTP-02: an app that the owner sets up while a thief of the password does the same stays', async (t) => {
+  const { server, client } = await open(t, { env: REQUIRED })
+  const { store } = server.context
+  const { findSecondFactor } = store
+  const [owner, thief] = [new PlainBrowser(server), new PlainBrowser(server)]
+  const [own, other] = [await doFirstStep(owner, client), await doFirstStep(thief, client)]
+  const apps: unknown[] = []
+  const findBefore: typeof findSecondFactor = async (id) => {
+    const found = await findSecondFactor(id)
+    Object.assign(store, { findSecondFactor })
+    const codes = await submitTo(owner, own, '/sign-in/app', { code: appOfPage(server, own).code() })
+    assert.equal(codesOfPage(codes).length, 10)
+    apps.push(await findSecondFactor(id))
+    return found
+  }
+  Object.assign(store, { findSecondFactor: findBefore })
+  await submitTo(thief, other, '/sign-in/app', { code: appOfPage(server, other).code() })
+  const { id } = (await store.findUserByEmail(EMAIL)) ?? assert.fail()
+  assert.deepEqual([await findSecondFactor(id)], apps)
+})
+
 test('OTP-02: the key of a page is valid for ten minutes, also if the first step is done again', async (t) => {
   const { server, client } = await open(t, { env: { ...REQUIRED, GRANTOR_AUTHORIZATION_LIFETIME: '3600' } })
   const browser = new PlainBrowser(server)

@@ -3,7 +3,6 @@ import type { Reply, Request } from '../../../ports/message.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { SignInTarget } from '../target.ts'
 import { openSealed, seal, type Seal } from '../../sealed.ts'
-import { findApp } from '../../second-factor/app.ts'
 import { enrol, ENROLMENT_FIELD, openEnrolment } from '../../second-factor/enrolment.ts'
 import { pageAddress, PATHS } from '../../paths.ts'
 import { refusedSignIn } from '../page.ts'
@@ -12,6 +11,7 @@ import { expired, finishSecondStep, openSecondStep } from './finish.ts'
 import { secondStepPage } from './page.ts'
 import { basisOf, WAITING_FIELD } from './waiting.ts'
 import { mayEnrol, placeOf } from './ways.ts'
+import { findFactors } from '../../../users/factors.ts'
 import { noticesOf } from '../../../users/mails.ts'
 
 /** The field that says that the user of the waiting sign-in has set an app up. */
@@ -30,10 +30,12 @@ export async function setUpApp(context: Context, request: Request): Promise<Repl
   const shown = { ...waiting, waiting: request.params.get(WAITING_FIELD) ?? '', stepUp: stepUp?.level }
   const where = placeOf({ user, target })
   const enrolment = openEnrolment(context, where, request.params.get(ENROLMENT_FIELD) ?? '')
-  if (enrolment === undefined || stepUp !== undefined || !(await mayEnrol(context, user)))
+  const factors = await findFactors(context, user)
+  if (enrolment === undefined || stepUp !== undefined || !mayEnrol(factors))
     return secondStepPage(context, target, shown, undefined)
   const reason = { kind: 'sign-in', ...basisOf(waiting) } as const
-  const replaces = await findApp(context, user.id)
+  // Of the same read: only an app that was void then is replaced, and not one that was set up since (threats.md OTP-02).
+  const replaces = factors.held.app
   const mails = noticesOf(context, user, 'two-step-on', request)
   const code = request.params.get('code') ?? ''
   const enrolled = await enrol(context, where, enrolment, { code, replaces, reason, mails })

@@ -12,7 +12,14 @@ import {
   type EnrolmentPlace,
 } from '../../second-factor/enrolment.ts'
 import { askToMake, askToSign, type Ceremony } from '../passkey/ceremony.ts'
-import { findFactorNeed, findFactors, hasFactor, type FactorNeeds } from '../../../users/factors.ts'
+import {
+  findFactorNeed,
+  findFactors,
+  hasFactor,
+  type FactorNeeds,
+  type Factors,
+  type FactorSense,
+} from '../../../users/factors.ts'
 import { offersPasskeys } from '../../../users/provider-routing.ts'
 import { offerProvider } from '../methods.ts'
 import { keyOf, type SignInTarget } from '../target.ts'
@@ -93,7 +100,7 @@ async function offerStrongProvider(
 
 async function offerApp(context: Context, input: WayInput): Promise<readonly SecondStepOffer[]> {
   const { user, target } = input
-  if (input.stepUp !== undefined || !(await mayEnrol(context, user))) return []
+  if (input.stepUp !== undefined || !mayEnrol(await findFactors(context, user))) return []
   const where = placeOf(input)
   const enrolment = input.enrolment ?? beginEnrolment(context, where)
   return [
@@ -110,8 +117,8 @@ async function offerApp(context: Context, input: WayInput): Promise<readonly Sec
  * Whether a user who has done the first step may set an app up: only if the account has no second factor that counts, whether it works now
  * or not, because a person who knows the password could otherwise use a factor of their own (threats.md OTP-02, ACC-20).
  */
-export async function mayEnrol(context: FactorNeeds, user: Pick<UserRecord, 'id' | 'email'>): Promise<boolean> {
-  return !hasFactor((await findFactors(context, user)).counting)
+export function mayEnrol({ counting }: Readonly<Record<FactorSense, Factors>>): boolean {
+  return !hasFactor(counting)
 }
 
 /** Whether such a user may add a passkey: an app that a leak made void is replaced by another app, as the store has it. */

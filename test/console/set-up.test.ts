@@ -275,6 +275,7 @@ test('L1 to L10: the page of a provider says what its settings do with a person'
     link: 'ask',
     multi_factor: false,
     organization_id: null,
+    disabled_at: null,
     membership: 'domains',
   }
   const said = (differing: Partial<Rules>): string =>
@@ -290,6 +291,11 @@ test('L1 to L10: the page of a provider says what its settings do with a person'
     [{ sign_up: 'domains' }, /Gets an account, if the address is proved and of acme\.example/, /Is refused\. Create/],
     [{ sign_up: 'anybody' }, /Gets an account: with the address if it is proved/, undefined],
     [{ organization_id: 'gor_x', membership: 'anybody' }, /Each person of the provider becomes a member/, undefined],
+    [
+      { routing: 'required', disabled_at: '2026-11-23T00:00:00.000Z' },
+      /It is disabled, so that no account with an address of acme\.example can sign in/,
+      /sees its button/,
+    ],
     [{ routing: 'required' }, /signs in here only, and has no password/, undefined],
     [{ multi_factor: true }, /none is asked for here/, undefined],
   ]

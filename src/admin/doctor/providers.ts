@@ -1,9 +1,11 @@
 import type { ProviderRecord } from '../../ports/records/provider.ts'
+import type { Context } from '../../ports/context.ts'
 import type { ProviderFinding } from '../../ports/upstream.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import { providerRedirectUri } from '../../protocol/sign-in/provider.ts'
 import type { ClientInspection } from '../../ports/inspection.ts'
 import { findAssertionFaults } from '../provider/assertions.ts'
+import { remedyOfDisabled } from '../provider/provider.ts'
 import { failed, ok, warning, type Finding } from './finding.ts'
 import { forShell } from '../../base/shell.ts'
 
@@ -17,13 +19,13 @@ const CHECK = 'provider'
 const NAMED = 20
 
 /**
- * Reports the enabled providers that cannot be used, and why, and which assertions of a provider are refused. `issuer`: of this server.
- * `known`: undefined if the store cannot be read; then none was probed.
+ * Reports the enabled providers that cannot be used, and why, the disabled ones without which no user of a domain can sign in, and which
+ * assertions of a provider are refused. `known`: undefined if the store cannot be read; then none was probed.
  */
 export function checkProviders(
   probed: readonly ProbedProvider[],
   known: Pick<ClientInspection, 'providers' | 'listed' | 'apis'> | undefined,
-  issuer: string,
+  { issuer, settings }: Pick<Context, 'issuer' | 'settings'>,
 ): readonly Finding[] {
   const usable = probed.filter(({ findings }) => findings.every(({ isOk }) => isOk))
   return [
@@ -35,6 +37,7 @@ export function checkProviders(
       ...checkMembership(provider),
       ...checkReach(provider),
     ]),
+    ...(known === undefined || settings.delegate !== undefined ? [] : known.providers.flatMap(checkRequired)),
     ...(known === undefined ? [] : known.providers.flatMap((provider) => checkLists(provider, known))),
   ]
 }
@@ -77,6 +80,19 @@ function checkReach({ id, settings }: ProbedProvider): readonly Finding[] {
   ]
 }
 
+/** The rule for the domains also holds while the provider is disabled (threats.md UP-19). */
+function checkRequired({ id, settings, disabledAt }: ProviderRecord): readonly Finding[] {
+  const { name, routing, domains } = settings
+  if (routing !== 'required' || disabledAt === undefined) return []
+  return [
+    warning(
+      CHECK,
+      `${name} (${id}) is disabled and required for ${domains.join(', ')}, so that no account with such an address can sign in.`,
+      remedyOfDisabled(id, routing),
+    ),
+  ]
+}
+
 function checkLists(
   provider: ProviderRecord,
   { providers, listed: clients, apis }: Pick<ClientInspection, 'providers' | 'listed' | 'apis'>,
@@ -101,7 +117,7 @@ function checkLists(
 function remedyOf(check: ProviderFinding['check'], id: ProviderId, issuer: string): string {
   switch (check) {
     case 'state':
-      return `Enable it: grantor provider enable ${forShell(id)}`
+      return remedyOfDisabled(id, 'offered')
     case 'discovery':
     case 'keys':
       return `The server reaches the provider without a proxy, and finds its name by DNS. Compare the issuer in "grantor provider show ${forShell(id)}" with that of the provider.`

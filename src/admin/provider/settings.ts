@@ -223,10 +223,15 @@ export function describeProvider(
 
 /** Which persons the sign-in page leads to the provider, in a sentence. */
 export function describeListing({
+  routing,
   listed,
   domains,
   organization_id: organization,
-}: Pick<ProviderDocument, 'listed' | 'domains' | 'organization_id'>): string {
+  disabled_at: disabledAt,
+}: Pick<ProviderDocument, 'routing' | 'listed' | 'domains' | 'organization_id' | 'disabled_at'>): string {
+  if (disabledAt !== null && routing === 'required')
+    return `It is disabled, so that no account with an address of ${domains.join(', ')} can sign in.`
+  if (disabledAt !== null) return 'It is disabled, so that no person can sign in there.'
   if (listed) return 'Each visitor of the sign-in page sees its button.'
   const ways = [
     ...(domains.length === 0 ? [] : [`whose address is of ${domains.join(', ')}`]),

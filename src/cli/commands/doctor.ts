@@ -115,7 +115,7 @@ async function examineProviders(
   ])
   const { clock, random } = platform
   const outbound = await openUnlimitedOutbound(config, platform)
-  return checkProviders(await probeProviders(config, store, { clock, random, outbound }), store.clients, config.issuer)
+  return checkProviders(await probeProviders(config, store, { clock, random, outbound }), store.clients, config)
 }
 
 async function examineClientKeys(

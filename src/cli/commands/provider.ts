@@ -1,4 +1,5 @@
 import { describeListing, type ProviderDocument, type ProviderTestDocument } from '../../admin/provider/settings.ts'
+import { remedyOfDisabled } from '../../admin/provider/provider.ts'
 import { requiredSecretOf, secretOf, withSecret, type SecretOptions } from '../lib/ask-password.ts'
 import type { OptionRows } from '../lib/member-options.ts'
 import { argumentOf, ORGANIZATION, type Subject } from '../lib/subjects.ts'
@@ -57,6 +58,7 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
     say: ({ provider_id, name, ...provider }) => [
       `${name} (${provider_id}) is changed. Running servers apply this within a second.`,
       describeListing(provider),
+      ...(provider.disabled_at === null ? [] : [remedyOfDisabled(provider_id, provider.routing)]),
     ],
   }),
   taskVerb<ProviderTestDocument>({
@@ -69,8 +71,11 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
   }),
   taskVerb<ProviderDocument>({
     task: 'provider.disable',
-    say: ({ provider_id, name }) =>
-      `${name} is disabled. Running servers apply this within a second. To undo this: grantor provider enable ${forShell(provider_id)}`,
+    say: ({ provider_id, name, ...provider }) => [
+      `${name} is disabled. Running servers apply this within a second.`,
+      describeListing(provider),
+      remedyOfDisabled(provider_id, provider.routing),
+    ],
   }),
   taskVerb<ProviderDocument>({
     task: 'provider.enable',

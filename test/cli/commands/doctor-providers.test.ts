@@ -14,7 +14,7 @@ const server = await openServerForCommands(WHOLE_FILE)
 const host = await openProviderHost(WHOLE_FILE)
 const IDP = 'idp' as ProviderId
 
-test('doctor asks each enabled provider as the server does, and says nothing about disabled ones', async () => {
+test('doctor asks each enabled provider as the server does, and reports a disabled one only if it is required', async () => {
   assert.deepEqual(await findingsAbout('provider'), [])
   await addProvider(server, host)
   // They are listed by the time of their creation.
@@ -32,6 +32,15 @@ test('doctor asks each enabled provider as the server does, and says nothing abo
   assert.deepEqual(more, [])
   for (const id of ['away', 'slash']) await perform(server.context, 'provider.disable', { provider_id: id })
   assert.deepEqual(await findingsAbout('provider'), [good])
+  await perform(server.context, 'provider.update', { provider_id: 'away', domains: ['acme.test'], routing: 'required' })
+  assert.deepEqual(await findingsAbout('provider'), [
+    good,
+    [
+      'warning',
+      'Away (away) is disabled and required for acme.test, so that no account with such an address can sign in.',
+    ],
+  ])
+  await perform(server.context, 'provider.update', { provider_id: 'away', routing: 'offered' })
 })
 
 test('UP-22: doctor reports an organization of which a provider without domains makes no user a member', async () => {

@@ -57,8 +57,16 @@ test('provider: a provider is created, tested, changed, disabled, enabled, shown
     'idp.internal',
   )
   assert.equal((await commandJson<ProviderDocument>(['provider', 'show', 'acme'])).multi_factor, false)
-  await words('disable', 'acme')
+  assert.match(
+    await words('disable', 'acme'),
+    /no person can sign in there\.\nEnable it: grantor provider enable acme\n$/,
+  )
   assert.match(await words('list'), /disabled\n$/)
+  const routed = await words('update', 'acme', '--domain', 'acme.test', '--routing', 'required', '--listing', 'shown')
+  const stuck =
+    /It is disabled, so that no account with an address of acme\.test can sign in\.\nEnable it: [^]* --routing offered\n$/
+  assert.match(routed, stuck)
+  assert.match(await words('disable', 'acme'), stuck)
   await words('enable', 'acme')
   assert.match(await words('delete', 'acme'), /^Deleted acme\./)
   assert.match((await command(['provider', 'show', 'acme'])).stderr, /There is no provider acme/)

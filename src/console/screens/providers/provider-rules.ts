@@ -6,6 +6,7 @@ type Rules = Pick<
   | 'email_trust'
   | 'domains'
   | 'routing'
+  | 'disabled_at'
   | 'listed'
   | 'sign_up'
   | 'link'

@@ -13,6 +13,7 @@ import { deleteAccess, insertUser } from './accounts.ts'
 import { evictAll, evictFromProvider } from './evictions.ts'
 import { acceptLink } from './links.ts'
 import { mailing } from './mail/mails.ts'
+import { keepChanged } from './sign-in/changed-here.ts'
 import { hasPasskeys, holdChange, keepsFactor } from './sign-in/covered-factors.ts'
 import { holdIdentity, isUsable } from './sign-in/held-sign-in.ts'
 import { endProof } from './sign-in/identity-proofs.ts'
@@ -86,6 +87,7 @@ const handlers = {
         return isNew ? 'refused' : 'taken'
       }
       if (!isNew) yield* rows(USE, { ...identity, now })
+      yield* keepChanged(identity.userId)
       yield* endProof(identity.userId, undefined)
       return 'linked'
     },

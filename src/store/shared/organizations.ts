@@ -3,12 +3,12 @@ import type { MembershipRecord } from '../../ports/records/organization.ts'
 import { MEMBERSHIP_LIMIT } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { isChosenId, type OrganizationId, type UserId } from '../../protocol/ids.ts'
-import { IMPORTED } from '../../protocol/sign-in/account.ts'
 import { installationKey, membershipKey } from '../operations/organization.ts'
 import { setting } from './operator.ts'
 import { endLaterOfMember, endLaterOfOrganization } from './not-before.ts'
 import { CREDENTIAL_OF_ORGANIZATION } from '../settings.ts'
 import { leaveOrganization, PROVIDER_KEYS } from './providers.ts'
+import { IS_UNCHANGED } from './sign-in/changed-here.ts'
 import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS } from '../tables/organization.ts'
 import {
   change,
@@ -53,10 +53,9 @@ const REPLACE_INSTALLATION = shared(
      not_before = greatest(not_before, :not_before)
    where client_id = :client_id and organization_id = :organization_id returning client_id`,
 )
-/** An import that updates accounts would add the membership again, so it leaves the account alone from now on (`UPDATE_USER`). */
+/** An import would add the membership again. */
 const KEEP_REMOVED = shared(
-  `update users set updated_at = updated_at + 1
-   where user_id = :userId and first_signed_in_at = ${IMPORTED} and updated_at = not_before
+  `update users set updated_at = updated_at + 1 where ${IS_UNCHANGED}
      and exists (select 1 from memberships where user_id = :userId and organization_id = :organizationId)`,
 )
 /** The rows that a change touches. Changes of one kind run one after the other in one wave. */

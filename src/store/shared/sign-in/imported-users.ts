@@ -33,7 +33,7 @@ const DELETE_FACTOR = shared('delete from second_factors where user_id = :userId
 const HAS_ROLE = shared('select user_id from roles where user_id = :userId')
 /**
  * An account that was used here belongs to its user, and one that was disabled, changed, got another password or lost a membership or its app
- * here to the operator. An import sets both times to its own, and a change one of them.
+ * here to the operator, and one to which its user added an app, a passkey or an identity to the user. An import sets both times to its own, and a change one of them.
  */
 const UPDATE_USER = shared(
   `update users set email = :email, email_verified_at = :email_verified_at, name = :name, profile = :profile,

@@ -9,6 +9,7 @@ import { acceptLink } from '../links.ts'
 import { mailing } from '../mail/mails.ts'
 import { evictByOperator, evictOthers } from '../evictions.ts'
 import { eachOf, listOf, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
+import { keepChanged } from './changed-here.ts'
 import { hasPasskeys, hasSecondFactor, holdChange, keepsFactor } from './covered-factors.ts'
 import { holdFirstFactor } from './second-factors.ts'
 
@@ -149,6 +150,7 @@ function* addPasskey({ passkey, reason }: Input<'addPasskey'>): Steps<Outcome<'a
   )
     return 'refused'
   yield* rows(INSERT, PASSKEYS.values(passkey))
+  yield* keepChanged(userId)
   return 'added'
 }
 

@@ -4,12 +4,12 @@ import type { Outcome } from '../../../ports/operations/index.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { SecondFactorRecord } from '../../../ports/records/second-factor.ts'
 import type { UserId } from '../../../protocol/ids.ts'
-import { IMPORTED } from '../../../protocol/sign-in/account.ts'
 import { GUESS_LIMIT } from '../../../protocol/sign-in/totp.ts'
 import { SECOND_FACTORS } from '../../tables/user.ts'
 import { mailing } from '../mail/mails.ts'
 import { evictByOperator, evictOthers, forgetBrowsers } from '../evictions.ts'
 import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
+import { IS_UNCHANGED, keepChanged } from './changed-here.ts'
 import { hasPasskeys, hasSecondFactor, holdChange } from './covered-factors.ts'
 import { holdSignIn } from './held-sign-in.ts'
 
@@ -19,10 +19,9 @@ const INSERT = shared(
 )
 const FIND = shared('select * from second_factors where user_id = :userId')
 const REMOVE_REPLACED = shared('delete from second_factors where user_id = :userId and created_at = :replaces')
-/** An import that updates accounts would add the app again, so it leaves the account alone from now on (`UPDATE_USER`). */
+/** An import would add the app again. */
 const KEEP_REMOVED = shared(
-  `update users set updated_at = updated_at + 1
-   where user_id = :userId and first_signed_in_at = ${IMPORTED} and updated_at = not_before
+  `update users set updated_at = updated_at + 1 where ${IS_UNCHANGED}
      and exists (select 1 from second_factors where user_id = :userId)`,
 )
 const REMOVE = shared('delete from second_factors where user_id = :userId returning user_id')
@@ -53,6 +52,7 @@ const handlers = {
       if (!(yield* isAllowed(userId, reason, factor.createdAt))) return 'refused'
       if (replaces !== undefined) yield* rows(REMOVE_REPLACED, { userId, replaces })
       if ((yield* rows(INSERT, SECOND_FACTORS.values(factor))).length === 0) return 'known'
+      yield* keepChanged(userId)
       yield* replaceCodes(userId, recoveryDigests)
       yield* evictOthers(userId, reason.kind === 'session' ? reason.session : reason)
       // One in which a person signed in with the password alone does not count as one of the user (threats.md OTP-09).

@@ -5,7 +5,7 @@ import { chosenClientId } from '../../../../src/protocol/client/identifier.ts'
 import type { OrganizationId, UserId } from '../../../../src/protocol/ids.ts'
 import { IMPORTED } from '../../../../src/protocol/sign-in/account.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
-import { anIdentity } from '../../../support/provider/provider-records.ts'
+import { anIdentity, aProvider } from '../../../support/provider/provider-records.ts'
 import {
   aClient,
   aGrant,
@@ -20,7 +20,7 @@ import {
   NOW,
 } from '../../../support/records.ts'
 import { approved } from '../token/authorizations.ts'
-import { aSecondFactor } from '../../../support/sign-in/factor-records.ts'
+import { aPasskey, aSecondFactor, aSignInBasis } from '../../../support/sign-in/factor-records.ts'
 
 /** An account with everything. `id`: one that the user had elsewhere. */
 export function anImport(differing: Partial<UserImport['user']> = {}, id = `u-${aHash()}` as UserId): UserImport {
@@ -146,6 +146,54 @@ export const importedUserCases: Suite = (check) => {
         const thief = aUser({ email: String(account.user.email) })
         assert.equal(await perform(second, 'createUser', thief), 'email-taken')
       }
+    },
+  )
+
+  check(
+    'IMP-07: importUser leaves an account alone to which its user added an app, a passkey or an identity before the first session',
+    async ({ first, second }) => {
+      const provider = aProvider()
+      await perform(first, 'createProvider', provider)
+      const additions: Readonly<Record<string, (user: UserImport['user']) => Promise<unknown>>> = {
+        app: ({ id: userId }) =>
+          perform(first, 'enableTotp', {
+            factor: aSecondFactor({ userId }),
+            recoveryDigests: [],
+            replaces: undefined,
+            reason: { kind: 'sign-in', ...aSignInBasis() },
+            mails: [],
+          }),
+        passkey: ({ id: userId }) =>
+          perform(first, 'addPasskey', {
+            passkey: aPasskey({ userId }),
+            reason: { kind: 'sign-in', ...aSignInBasis() },
+            mails: [],
+          }),
+        identity: ({ id: userId, email }) =>
+          perform(first, 'linkIdentity', {
+            identity: anIdentity({ userId, providerId: provider.id }),
+            reason: { kind: 'address', email: String(email) },
+            now: at(1),
+            mails: [],
+          }),
+      }
+      for (const [what, add] of Object.entries(additions)) {
+        const account = { ...anImport({ emailVerifiedAt: NOW }), identities: [], secondFactor: undefined }
+        const { user } = account
+        await perform(first, 'importUser', account)
+        assert.ok(['enabled', 'added', 'linked'].includes(String(await add(user))), what)
+        const before = await first.findUser(user.id)
+        const app = await first.findSecondFactor(user.id)
+        const newer = { ...changed(account), identities: [], secondFactor: undefined }
+        assert.equal(await perform(second, 'importUser', newer), 'differs', what)
+        assert.deepEqual(await second.findUser(user.id), before)
+        assert.deepEqual(await second.findSecondFactor(user.id), app)
+      }
+      // Of an account that no import made it is no change.
+      const user = aUser({ emailVerifiedAt: NOW })
+      await perform(first, 'createUser', user)
+      for (const add of Object.values(additions)) await add(user)
+      assert.deepEqual(await second.findUser(user.id), user)
     },
   )
 

@@ -124,7 +124,8 @@ function addressForm(
         <input
           id="email"
           name="email"
-          type="email"
+          type="text"
+          inputmode="email"
           value="${page.email}"
           autocomplete="username webauthn"
           autocapitalize="none"

@@ -96,22 +96,20 @@ test('OpenID Connect Core 1.0: the application of docs/connect/oidc-client-ts.md
   assert.match(await tab.evaluate(`manager.signinSilent().then((user) => user.profile.sub)`), /^gus_/)
 })
 
-test('UI-21: a person types an address in Unicode, which Chromium sends in ASCII, signs in, and reads it in Unicode', async (t) => {
+test('UI-21: a person types an address in Unicode, which Chromium sends as it is, signs in, and reads it in Unicode', async (t) => {
   const server = await openIssuer(t, {})
-  await createAccount(server, { email: 'anna@bücher.example', password: PASSWORD, name: 'Anna' })
+  // A field of the type `email` would send the first one as the second.
+  for (const email of ['anna@faß.example', 'anna@fass.example'])
+    await createAccount(server, { email, password: `${PASSWORD} of ${email}`, name: undefined })
   const { tab, complaints } = await openTab(t, browser, [server.origin], {})
-  const sent: (string | null)[] = []
-  tab.on('request', (request) => void sent.push(request.postData()))
   await tab.goto(`${server.origin}/account`)
-  await tab.locator('#email').fill('Anna@Bücher.example')
+  await tab.locator('#email').fill('Anna@Faß.example')
   await tab.locator('#password').fill('a wrong password')
   await press(tab, 'Sign in')
-  // Chromium shows the value in the spelling of the page.
-  assert.equal(await tab.locator('#email').inputValue(), 'anna@bücher.example')
-  await tab.locator('#password').fill(PASSWORD)
+  assert.equal(await tab.locator('#email').inputValue(), 'anna@faß.example')
+  await tab.locator('#password').fill(`${PASSWORD} of anna@faß.example`)
   await press(tab, 'Sign in')
   await tab.getByRole('heading', { name: 'Your account' }).waitFor()
-  assert.match(await tab.locator('main').innerText(), /anna@bücher\.example/)
-  assert.ok(sent.some((body) => body?.includes('%40xn--bcher-kva.example') === true))
+  assert.match(await tab.locator('main').innerText(), /anna@faß\.example/)
   assert.deepEqual(complaints, [])
 })

@@ -11,7 +11,7 @@ const LABEL_LIMIT = 63
 
 /**
  * Returns one spelling for all ways to type an e-mail address, and '' for a text that is not an e-mail address. The domain is in ASCII (RFC
- * 5890 §2.3.2.1, UTS #46), because Chromium sends the one that a person types in Unicode in ASCII, and Firefox sends it as it is.
+ * 5890 §2.3.2.1, UTS #46), because some programs send the one that a person types in Unicode in ASCII, and others as it is.
  */
 export function normalizeEmail(text: string): EmailAddress {
   const [, local = '', domain = ''] = /^([^\s@\p{Cc}]+)@([^\s@\p{Cc}]+)$/u.exec(text.trim().normalize('NFKC')) ?? []

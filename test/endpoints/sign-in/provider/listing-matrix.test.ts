@@ -112,7 +112,7 @@ for (const [store, settings] of Object.entries(STORES)) {
   test(`UP-33, ${store}: a visitor sees the listed providers alone, and the address first`, async () => {
     const page = await stage.arrive()
     assert.deepEqual(buttonsOf(page), expected(undefined))
-    assert.ok(page.includes('type="email"') && !page.includes('type="password"'))
+    assert.ok(page.includes('inputmode="email"') && !page.includes('type="password"'))
   })
 
   for (const [place, show] of Object.entries(PLACES)) {

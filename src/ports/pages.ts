@@ -125,13 +125,15 @@ export type SignInOffer =
   | { readonly kind: 'application'; readonly uri: string }
   | ProviderOffer
 
-/** With `provider`. */
+/** With `provider` and `offered`. */
 export interface ProviderOffer {
   readonly kind: 'provider'
   readonly action: string
   readonly id: string
   readonly name: string
   readonly mark: ProviderMark
+  /** Shows that the page had this button: a form with another id gets the same answer whether there is such a provider or not. */
+  readonly offered: string
   /** The provider does not answer at the moment. */
   readonly isDown: boolean
 }

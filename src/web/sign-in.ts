@@ -95,7 +95,7 @@ function connection({ texts }: View, { connecting }: SignInPage): Fragment {
 export function providerForm({ texts }: View, page: Pick<SignInPage, 'hidden'>, offer: ProviderOffer): Markup {
   const hint = `down-${offer.id}`
   return html`<form class="provider" method="post" action="${offer.action}">
-    ${hiddenFields({ ...page.hidden, provider: offer.id })}
+    ${hiddenFields({ ...page.hidden, offered: offer.offered, provider: offer.id })}
     <div class="buttons">
       <button class="button" type="submit" ${offer.isDown ? html` aria-describedby="${hint}"` : undefined}>
         ${providerIcon(offer)}<span>${texts.continueWith(isolate(offer.name))}</span>

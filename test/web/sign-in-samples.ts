@@ -72,6 +72,7 @@ const strongProvider = {
   id: 'google',
   name: 'Google',
   mark: 'letter',
+  offered: 'x',
   isDown: false,
 } as const
 
@@ -83,10 +84,27 @@ const providers: SignInPage['offers'] = [
     id: 'acme',
     name: 'Acme Entra '.repeat(5),
     mark: 'office',
+    offered: 'x',
     isDown: true,
   },
-  { kind: 'provider', action: '/sign-in/provider', id: 'github', name: 'GitHub', mark: 'code', isDown: false },
-  { kind: 'provider', action: '/sign-in/provider', id: 'staff', name: 'Staff', mark: 'key', isDown: false },
+  {
+    kind: 'provider',
+    action: '/sign-in/provider',
+    id: 'github',
+    name: 'GitHub',
+    mark: 'code',
+    offered: 'x',
+    isDown: false,
+  },
+  {
+    kind: 'provider',
+    action: '/sign-in/provider',
+    id: 'staff',
+    name: 'Staff',
+    mark: 'key',
+    offered: 'x',
+    isDown: false,
+  },
 ]
 
 const signInProblems: readonly SignInProblem[] = [

@@ -21,7 +21,7 @@ import { PATHS, pageAddress } from '../paths.ts'
 import { offerPasskey } from './passkey/offer.ts'
 import { PASSKEY_LIMIT } from '../../protocol/sign-in/passkey.ts'
 import type { PasskeyRecord } from '../../ports/records/passkey.ts'
-import type { SignInTarget } from './target.ts'
+import { buttonParts, type SignInTarget } from './target.ts'
 
 /** How users can authenticate. */
 export type SignInMethodName = 'delegate' | 'passkey' | 'password' | 'provider'
@@ -127,16 +127,17 @@ export function withButtons(
 
 /** The button of a provider. */
 export function offerProvider(
-  { issuer, upstream }: Pick<Context, 'issuer' | 'upstream'>,
-  { uiLocales }: SignInTarget,
+  { issuer, secrets, upstream }: Pick<Context, 'issuer' | 'secrets' | 'upstream'>,
+  target: SignInTarget,
   provider: ProviderRecord,
 ): ProviderOffer {
   return {
     kind: 'provider',
-    action: pageAddress(issuer, PATHS.signInAtProvider, { uiLocales }),
+    action: pageAddress(issuer, PATHS.signInAtProvider, { uiLocales: target.uiLocales }),
     id: provider.id,
     name: provider.settings.name,
     mark: markOf(provider),
+    offered: secrets.digest('csrf', buttonParts(target, provider.id)),
     isDown: upstream.isDown(provider),
   }
 }

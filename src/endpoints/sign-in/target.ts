@@ -136,6 +136,11 @@ export function readDemand(target: SignInTarget, since: EpochMs | undefined): Si
   return { after: since, isAfresh: target.purpose === 'account' || since >= target.authorization.createdAt }
 }
 
+/** What makes up the digest of a button of a provider that a page for the target has (threats.md UP-33). */
+export function buttonParts(target: SignInTarget, provider: string): readonly string[] {
+  return ['provider', ...csrfParts(target), provider]
+}
+
 function csrfParts(target: SignInTarget): readonly string[] {
   return ['sign-in', keyOf(target), target.browserHash]
 }

@@ -90,7 +90,7 @@ export const PAGE_REFUSALS = {
   },
   'not-found': {
     path_unknown: 'There is nothing at this path.',
-    provider_unknown: 'The address of the callback names no provider.',
+    provider_gone: 'The provider of the callback was deleted meanwhile.',
     mail_off: 'The server sends no mail (GRANTOR_SMTP_URL), or the address of the user belongs to a provider.',
     not_delegated: 'Sign-in is not delegated to an application (GRANTOR_DELEGATE_URL).',
   },

@@ -2,7 +2,7 @@ import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
 import { isUsable, usableProviders } from '../../../users/provider-routing.ts'
 import { signInPage, signInProblem } from '../page.ts'
-import { findConfirming, findSubmittedTarget } from '../target.ts'
+import { buttonParts, findConfirming, findSubmittedTarget } from '../target.ts'
 import { downProblem, findAddress, leave, SIGN_IN, type Departure } from './depart.ts'
 import { findProof, PROOF_FIELD, type OpenProof } from './proof.ts'
 
@@ -11,7 +11,10 @@ export async function signInAtProvider(context: Context, request: Request): Prom
   const target = await findSubmittedTarget(context, request)
   if ('kind' in target) return target
   const providers = usableProviders(context.settings, await context.providers())
-  const provider = providers.find(({ id }) => id === request.params.get('provider'))
+  const named = request.params.get('provider') ?? ''
+  const offered = request.params.get('offered') ?? ''
+  const isOffered = context.secrets.digestMatches('csrf', buttonParts(target, named), offered)
+  const provider = isOffered ? providers.find(({ id }) => id === named) : undefined
   if (provider === undefined) return signInProblem(context, target, { kind: 'method-off' })
   const proof = await findProof(context, request.params.get(PROOF_FIELD), target.browserHash)
   const email = target.purpose === 'authorization' ? target.authorization.loginHint : undefined

@@ -39,7 +39,8 @@ const AUTH_TIME_TOLERANCE_MS = 60_000
 /**
  * The redirect URI of this server at a provider. RFC 6749 §4.1.2, OpenID Connect Core §3.1.2.5.
  *
- *  1. The provider is known, and the state is of this provider and this browser. Otherwise no request is sent (threats.md UP-10).
+ *  1. The state is of this provider and this browser. Otherwise no request is sent (threats.md UP-10), and the answer does not say whether
+ *     there is such a provider (UP-33).
  *  2. What the user signs in for is still open, and the provider usable (UP-07, DEL-14).
  *  3. The browser and its network have not failed too often.
  *  4. The state was not used before: of requests with one state, one goes on (UP-06).
@@ -50,10 +51,10 @@ const AUTH_TIME_TOLERANCE_MS = 60_000
  */
 export async function finishAtProvider(context: Context, request: Request): Promise<Reply> {
   const id = parseProviderId(request.name ?? '')
-  const provider = id === undefined ? undefined : await context.store.findProvider(id)
-  if (provider === undefined) return errorPage('provider_unknown')
-  const state = await openState(context, request, provider)
+  const state = id === undefined ? errorPage('provider_state_wrong') : await openState(context, request, { id })
   if ('kind' in state) return state
+  const provider = await context.store.findProvider(state.providerId)
+  if (provider === undefined) return errorPage('provider_gone')
   const target = await findTarget(context, request, state.targetKey)
   if ('kind' in target) return target
   const returned = { provider, target, state }

@@ -9,6 +9,7 @@ import { parseJson } from '../../../base/json.ts'
 import type { PageReason } from '../../../protocol/authorization/page-refusals.ts'
 import type { KeptMethod } from '../../../ports/operations/user.ts'
 import { providerRedirectUri } from '../../../protocol/sign-in/provider.ts'
+import type { ProviderId } from '../../../protocol/sign-in/authentication.ts'
 import type { SecretHash } from '../../../protocol/secrets.ts'
 import { openBrowser } from '../../authorization/interaction.ts'
 import { findSignedIn, type SignedIn } from '../../authorization/session.ts'
@@ -37,6 +38,7 @@ export type ProviderPurpose =
 
 /** What the state of a callback says. */
 export interface ProviderState {
+  readonly providerId: ProviderId
   readonly purpose: ProviderPurpose
   readonly targetKey: TargetKey
   readonly binding: UpstreamBinding
@@ -105,7 +107,7 @@ export function mintState(
 export async function openState(
   context: Needs,
   request: Request,
-  provider: ProviderRecord,
+  provider: Pick<ProviderRecord, 'id'>,
 ): Promise<ProviderState | Reply> {
   const { secrets, settings } = context
   const text = request.params.get('state') ?? ''
@@ -127,6 +129,7 @@ export async function openState(
   if (purpose === undefined) return errorPage(GONE[kind])
   const digest = secrets.digest('upstream', ['used', payload])
   return {
+    providerId: provider.id,
     purpose,
     targetKey,
     binding: bindingOf(context, provider, text),
@@ -158,7 +161,7 @@ async function listPurposes(
 }
 
 /** The verifier and the nonce are derived, so a reader of the state does not know them. */
-function bindingOf({ issuer, secrets }: Needs, { id }: ProviderRecord, state: string): UpstreamBinding {
+function bindingOf({ issuer, secrets }: Needs, { id }: Pick<ProviderRecord, 'id'>, state: string): UpstreamBinding {
   return {
     state,
     codeVerifier: secrets.digest('upstream', ['verifier', state]),
@@ -167,7 +170,7 @@ function bindingOf({ issuer, secrets }: Needs, { id }: ProviderRecord, state: st
   }
 }
 
-function sealOf({ secrets }: Needs, { id }: ProviderRecord, payload: string): string {
+function sealOf({ secrets }: Needs, { id }: Pick<ProviderRecord, 'id'>, payload: string): string {
   return secrets.digest('upstream', ['seal', id, payload])
 }
 

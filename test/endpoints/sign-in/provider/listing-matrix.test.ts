@@ -7,7 +7,7 @@ import { authorizeUrl, locationOf, PASSWORD, PlainBrowser, registerClient } from
 import { leadsTo } from '../../../../tools/provider-page.ts'
 import { createAccount } from '../../../support/accounts.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
-import { openProviderHost } from '../../../support/provider/provider-host.ts'
+import { openProviderHost, type ProviderHost } from '../../../support/provider/provider-host.ts'
 import { addProvider, ADA_CLAIMS } from '../../../support/provider/providers.ts'
 import { openTestServer, type TestServer } from '../../../support/server.ts'
 import { openMigratedDatabase } from '../../../support/store/migrated-database.ts'
@@ -46,8 +46,14 @@ const PLACES: Readonly<Record<string, (stage: Stage, row: Row) => Promise<string
 }
 
 interface Stage {
+  readonly host: ProviderHost
   readonly server: TestServer
   readonly organizations: ReadonlyMap<string, string>
+  /** A new browser at the sign-in page. */
+  readonly open: () => Promise<{
+    readonly browser: PlainBrowser
+    readonly page: Awaited<ReturnType<PlainBrowser['get']>>
+  }>
   /** The sign-in page for a request with these parameters. */
   readonly arrive: (parameters?: Readonly<Record<string, string>>) => Promise<string>
   /** The page after an address was typed. */
@@ -77,8 +83,10 @@ async function openStage(env: Readonly<Record<string, string>>): Promise<Stage> 
     return { browser, page: await browser.get(locationOf(await browser.get(authorizeUrl(client, parameters)))) }
   }
   return {
+    host,
     server,
     organizations,
+    open,
     arrive: async (parameters) => (await open(parameters)).page.body,
     async type(email) {
       const { browser, page } = await open()
@@ -99,6 +107,11 @@ async function openStage(env: Readonly<Record<string, string>>): Promise<Stage> 
 /** The ids of the providers that a page has a button for. */
 function buttonsOf(page: string): readonly string[] {
   return [...page.matchAll(/name="provider" value="([^"]+)"/g)].map(([, id]) => String(id)).toSorted()
+}
+
+/** What a person reads on a page, without the reference of an error. */
+function textOf(page: string): string {
+  return page.replaceAll(/<(style|script)[^]*?<\/\1>|<[^>]*>|reference: \S+/g, ' ').replaceAll(/\s+/g, ' ')
 }
 
 const STORES = {
@@ -134,6 +147,21 @@ for (const [store, settings] of Object.entries(STORES)) {
     const strip = (page: string, email: string) =>
       page.replaceAll(email, '').replaceAll(/value="[^"]{20,}"|challenge&quot;:&quot;[^&]*/g, '')
     assert.equal(strip(await stage.type(known), known), strip(await stage.type(unknown), unknown))
+  })
+
+  test(`UP-33, ${store}: a form and a callback say nothing of the providers that the page did not show`, async () => {
+    const { host, open } = stage
+    const { browser, page } = await open()
+    const shown = formsOf(page).find(({ hidden }) => hidden['provider'] === LISTED[0])
+    const answers = async (id: string) => {
+      const form = await browser.post(shown?.action ?? '', { ...shown?.hidden, provider: id })
+      const callback = await browser.get(`/v2/oauth/callback/${id}?state=a.b&code=c`)
+      return [form, callback].map(({ statusCode, body }) => [statusCode, textOf(body)])
+    }
+    const unknown = await answers('no-such-provider')
+    for (const { id } of PROVIDERS.filter((one) => one.id !== LISTED[0]))
+      assert.deepEqual(await answers(id), unknown, id)
+    assert.ok(leadsTo(await browser.post(shown?.action ?? '', shown?.hidden ?? {})).startsWith(host.issuer))
   })
 
   test(`${store}: a provider is listed as its answer says`, async () => {

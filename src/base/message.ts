@@ -64,7 +64,7 @@ const PARAMETER = new RegExp(
   'y',
 )
 /** The charsets in which the bytes of ASCII are ASCII. */
-const CHARSET = /^(?:utf-8|us-ascii|iso-8859-\d{1,2}|windows-125\d)$/
+const CHARSET = /^(?:utf-?8|us-ascii|iso-8859-\d{1,2}|windows-125\d)$/
 
 /** Parses a Content-Type header. Returns undefined for one that its grammar does not allow, or that names two charsets. */
 export function parseMediaType(header: string): MediaType | undefined {

@@ -67,7 +67,7 @@ export function readBody(
 export function decodeBody(body: Buffer, { 'content-type': type = '' }: IncomingHttpHeaders): string | undefined {
   if (isAscii(body)) return body.toString('latin1')
   if (!isUtf8(body)) return undefined
-  return (parseMediaType(type)?.charset ?? 'utf-8') === 'utf-8' ? body.toString('utf8') : undefined
+  return /^utf-?8$/.test(parseMediaType(type)?.charset ?? 'utf-8') ? body.toString('utf8') : undefined
 }
 
 /** Discards the body of a request as it arrives. Otherwise Node.js would keep it until the answer is sent. */

@@ -77,6 +77,7 @@ test('RFC 9110 §8.3.1: a media type is read by its grammar', () => {
     'application/json; charset="\\u\\t\\f-8"',
     'application/json; charset=ISO-8859-1',
     'application/json; charset=us-ascii',
+    'application/json; charset=utf8',
     'application/json; CharSet=Windows-1252',
     'application/json;',
     'application/json;; charset=utf-8 ; ',

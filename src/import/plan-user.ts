@@ -67,7 +67,7 @@ export function planUser(place: UserPlace, record: ImportedUser, now: EpochMs): 
   const id = userIdOf(system, record.id)
   const given = identitiesOf(place, record, { id, now })
   const organizationIds = [...new Set([...(record.organizations as OrganizationId[]), ...place.organizations])]
-  const password = passwordOf(record, mayHavePassword(context.settings, providers, email) && email !== undefined)
+  const password = passwordOf(record, mayHavePassword(context.settings, providers, email), email)
   const account = { email, emailVerifiedAt: record.email_verified && email !== undefined ? now : undefined }
   const user = {
     ...newUser(context, now, { ...account, name: record.name ?? undefined, passwordHash: password.stored }),
@@ -76,7 +76,8 @@ export function planUser(place: UserPlace, record: ImportedUser, now: EpochMs): 
     firstSignedInAt: IMPORTED,
     disabledAt: record.disabled ? now : undefined,
   }
-  const isStranded = password.stored === undefined && given.identities.length === 0
+  const isStranded = password.stored === undefined && given.identities.length === 0 && !record.disabled
+  const lacksAddress = email === undefined && (isStranded || typeof record.password_hash === 'string')
   return {
     kind: 'planned',
     account: {
@@ -99,7 +100,7 @@ export function planUser(place: UserPlace, record: ImportedUser, now: EpochMs): 
       ...(isWeakened ? ['second_factor_lost' as const] : []),
       ...password.notes,
       ...(given.areAllTaken ? [] : ['identity_dropped' as const]),
-      ...(isStranded ? ['needs_link' as const] : []),
+      ...(lacksAddress ? ['address_absent' as const] : isStranded ? ['needs_link' as const] : []),
     ],
   }
 }
@@ -136,9 +137,13 @@ interface TakenPassword {
   readonly notes: readonly ImportReason[]
 }
 
-function passwordOf({ password_hash: text }: ImportedUser, isUsable: boolean): TakenPassword {
+function passwordOf(
+  { password_hash: text }: ImportedUser,
+  isUsable: boolean,
+  email: string | undefined,
+): TakenPassword {
   const none = { stored: undefined, costs: undefined }
-  if (typeof text !== 'string') return { ...none, notes: [] }
+  if (typeof text !== 'string' || email === undefined) return { ...none, notes: [] }
   if (!isUsable) return { ...none, notes: ['password_not_used'] }
   const read = readForeignHash(text)
   return typeof read === 'string' ? { ...none, notes: [read] } : { ...read, notes: [] }

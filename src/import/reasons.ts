@@ -12,7 +12,7 @@ export const IMPORT_REASONS = {
   id_reserved: 'The id is like those that this server makes, or has characters that ids cannot have.',
   organization_unknown: 'The user belongs to an organization that neither the file nor this server has.',
   second_factor_lost:
-    'The account had a second factor that is not moved: anything but one authenticator app of the usual kind. Without `--without-second-factor` nothing at all is written.',
+    'The account had a second factor that is not moved: anything but one authenticator app of the usual kind. Only `--without-second-factor` imports such a file.',
   client_not_possible: 'The server cannot have such a client; `detail` says why.',
   secret_absent:
     'The file has no secret of the client, a placeholder, one that expires, or a hash that cannot be used. With `--secrets` the client gets a new one.',
@@ -23,13 +23,16 @@ export const IMPORT_REASONS = {
   hash_unsupported: 'Imported without a password: its hash is of no known format.',
   hash_too_expensive: 'Imported without a password: its hash takes too long to verify.',
   password_not_used:
-    'Imported without a password: the account cannot sign in with one here, or had to be given a new one.',
+    'A password was not taken: the account cannot sign in with one here, had to be given a new one, or has it by a linked account.',
+  address_absent:
+    'The user has no address, and so neither a password nor a link. Set one first: `grantor user set-email`, then `grantor user create-link`.',
   identity_dropped:
     'An identity was not taken: no `--provider` names its provider, its subject is malformed, or the provider gives each client another one.',
   not_openid: 'Skipped: the client speaks SAML or another protocol.',
   bearer_only: 'Skipped: the client only receives tokens, as an API does here.',
   part_of_system: 'Skipped: the record belongs to the other server itself, or to a client.',
   user_elsewhere: 'Skipped: the account is in a directory such as LDAP.',
+  user_absent: 'Skipped: `--hashes` has a password of the user, whom the export does not have.',
   needs_link: 'The user has no way to sign in. Hand over a link: `grantor user create-link`.',
 } as const satisfies Readonly<Record<string, string>>
 

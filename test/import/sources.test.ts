@@ -185,6 +185,14 @@ function auth0Files(t: Parameters<typeof writeInput>[0]) {
       identities: [{ provider: 'waad', user_id: 'x', connection: 'entra' }],
     },
     { user_id: 'samlp|acme|ada@acme.test', email: 'fourth@acme.test', identities: [] },
+    {
+      user_id: 'google-oauth2|1094',
+      email: 'fifth@acme.test',
+      identities: [
+        { provider: 'google-oauth2', user_id: '1094', connection: 'google-oauth2' },
+        { provider: 'auth0', user_id: '5f7c8ec7c33c6c004bbafe83', connection: 'Username-Password-Authentication' },
+      ],
+    },
   ]
   const clients = [
     {
@@ -218,6 +226,8 @@ function auth0Files(t: Parameters<typeof writeInput>[0]) {
   ]
   const hashes = [
     { _id: { $oid: '5f7c8ec7c33c6c004bbafe82' }, email: 'first@acme.test', passwordHash: HASH_VECTORS[1]?.text },
+    { _id: { $oid: '5f7c8ec7c33c6c004bbafe83' }, passwordHash: HASH_VECTORS[1]?.text },
+    { _id: { $oid: '5f7c8ec7c33c6c004bbafe84' }, passwordHash: HASH_VECTORS[1]?.text },
   ]
   return {
     main: writeInput(t, lines(users)),
@@ -237,6 +247,8 @@ test('IMP-08: of Auth0, hashes are joined by id, URIs that cannot be registered 
       ['google-oauth2|1093', null, undefined],
       ['waad|x', 'identity_dropped needs_link', undefined],
       ['samlp|acme|ada@acme.test', 'id_replaced needs_link', undefined],
+      ['google-oauth2|1094', 'password_not_used', undefined],
+      ['auth0|5f7c8ec7c33c6c004bbafe84', 'user_absent', undefined],
       ['spa', null, undefined],
       ['spa', 'redirect_uri_refused', 'https://*.spa.example/cb'],
       ['spa', 'redirect_uri_refused', 'javascript:alert(1)'],

@@ -75,7 +75,7 @@ test('a line becomes a user with the id, the hash, the app, the identities and t
   assert.equal((await store.listMemberships('u-1' as UserId))[0]?.organizationId, 'acme')
   const app = await store.findSecondFactor('u-1' as UserId)
   assert.deepEqual(context.encryption.decrypt(secretName('u-1' as UserId), app?.secret ?? ''), SECRET)
-  assert.partialDeepStrictEqual(report[2], { line: 3, id: 'u-2', outcome: 'created', reason: 'needs_link' })
+  assert.partialDeepStrictEqual(report[2], { line: 3, id: 'u-2', outcome: 'created', reason: null })
   assert.notEqual((await find('u-2'))?.disabledAt, undefined)
   // Failed sign-ins are delayed from now on.
   assert.match((await store.findPasswordFormats()) ?? '', /\$2b\$04/)
@@ -144,7 +144,7 @@ test('IMP-04: spellings of one address, and ids that repeat, are one account; th
       ['refused', 'email_malformed', undefined],
       ['refused', 'record_repeated', 'line 1'],
       ['created', 'needs_link', undefined],
-      ['created', 'needs_link', undefined],
+      ['created', 'address_absent', undefined],
       ['refused', 'email_malformed', undefined],
       ['refused', 'email_taken', undefined],
     ],
@@ -219,6 +219,10 @@ test('what cannot be taken is left out and reported; what contradicts this serve
       aUserLine('samlp|acme|ada@acme.test', { email: 's@acme.test' }),
       aUserLine('x-7', { nickname: 'a' }),
       aUserLine('x-8', { profile: { nickname: 'a', hobby: 'b' } }),
+      aUserLine('x-9', { email: null }),
+      aUserLine('x-10', { email: null, identities: [{ provider: 'delegate', subject: 'ada-10' }] }),
+      aUserLine('x-11', { email: null, disabled: true }),
+      aUserLine('x-12', { disabled: true }),
     ]),
   )
   assert.deepEqual(
@@ -227,7 +231,7 @@ test('what cannot be taken is left out and reported; what contradicts this serve
       'hash_unsupported identity_dropped needs_link',
       'hash_too_expensive needs_link',
       'identity_dropped needs_link',
-      'password_not_used needs_link',
+      'address_absent',
       'organization_unknown',
       'id_taken',
       'identity_taken',
@@ -235,6 +239,10 @@ test('what cannot be taken is left out and reported; what contradicts this serve
       'id_replaced needs_link',
       'record_malformed: nickname (unknown)',
       'record_malformed: profile.hobby (unknown)',
+      'address_absent',
+      null,
+      null,
+      null,
     ],
   )
   for (const { id } of report.slice(7, 9)) assert.match(id ?? '', /^gus_00[0-9a-f]{10}[A-Za-z0-9_-]{22}$/)

@@ -53,26 +53,37 @@ export const AUTH0: Source = {
   paths: ({ main, others }) => [main, ...Object.values(others)],
   *read({ main, others }): Generator<SourceRecord> {
     const { hashes, clients } = others
-    const known = hashes === undefined ? new Map<string, string>() : readHashes(hashes)
+    const known = hashes === undefined ? new Map<string, KnownHash>() : readHashes(hashes)
     for (const { line, value } of readRecordLines(main)) yield userOf(line, value, known)
+    for (const [id, { line }] of known) yield sourceRecord('user', line, id, { skipped: 'user_absent' })
     if (clients === undefined) return
     for (const { line, value } of recordsIn(clients, 'the clients', readDocument(clients))) yield clientOf(line, value)
   },
 }
 
+interface KnownHash {
+  readonly line: number
+  readonly hash: string
+}
+
 /** By the ids of the users. */
-function readHashes(path: string): ReadonlyMap<string, string> {
-  const hashes = new Map<string, string>()
-  for (const { value } of readRecordLines(path)) {
+function readHashes(path: string): Map<string, KnownHash> {
+  const hashes = new Map<string, KnownHash>()
+  for (const { line, value } of readRecordLines(path)) {
     const id = value?.['_id']
     const oid = isObject(id) ? id['$oid'] : id
     const hash = value?.['passwordHash']
-    if (typeof oid === 'string' && typeof hash === 'string') hashes.set(`${OWN}|${oid.replace(/^auth0\|/, '')}`, hash)
+    if (typeof oid === 'string' && typeof hash === 'string') hashes.set(idOf(oid), { line, hash })
   }
   return hashes
 }
 
-function userOf(line: number, user: JsonObject | undefined, hashes: ReadonlyMap<string, string>): SourceRecord {
+function idOf(oid: string): string {
+  return `${OWN}|${oid.replace(/^auth0\|/, '')}`
+}
+
+/** Takes the hashes of the user out of those that are left. */
+function userOf(line: number, user: JsonObject | undefined, hashes: Map<string, KnownHash>): SourceRecord {
   const id = user?.['user_id']
   if (user === undefined || typeof id !== 'string') return sourceRecord('user', line, id, {})
   const { phone_verified: isPhoneVerified, ...attributes } = Object.fromEntries(
@@ -87,8 +98,16 @@ function userOf(line: number, user: JsonObject | undefined, hashes: ReadonlyMap<
   const given = user['identities'] ?? []
   const others = objectsOf(given).filter(({ provider }) => provider !== OWN)
   const identities = others.map((one) => identityOf(one, pair)).filter((one) => one !== undefined)
+  const hash = hashes.get(id)?.hash
+  hashes.delete(id)
+  const linked = objectsOf(given).map((one) => (one['provider'] === OWN ? textOf(one['user_id']) : undefined))
+  // That of an account that is linked to the user's is another password.
+  const hasOther = linked.filter((one) => one !== undefined && hashes.delete(idOf(one))).length > 0
   return sourceRecord('user', line, id, {
-    notes: identities.length < others.length ? ['identity_dropped'] : [],
+    notes: [
+      ...(hasOther ? ['password_not_used' as const] : []),
+      ...(identities.length < others.length ? ['identity_dropped' as const] : []),
+    ],
     dropped: taken.dropped,
     value: {
       type: 'user',
@@ -97,7 +116,7 @@ function userOf(line: number, user: JsonObject | undefined, hashes: ReadonlyMap<
       email_verified: isGranted(user['email_verified']),
       name: taken.name,
       profile: taken.profile,
-      password_hash: hashes.get(id),
+      password_hash: hash,
       disabled: mayApply(user['blocked']),
       has_second_factor: FACTORS.some((name) => mayApply(user[name])),
       identities: Array.isArray(given) ? identities : given,

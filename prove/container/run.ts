@@ -11,7 +11,7 @@ import { buildImage } from './image.ts'
 
 const DOCKERFILE = 'deploy/container/Dockerfile'
 /** What the server may write, all in the volume. */
-const WRITTEN = /^grantor\.(db(-wal|-shm|\.lock)?|secret)$/
+const WRITTEN = /^grantor\.(db(-wal|-shm|\.lock|\.state)?|secret)$/
 
 readOptions({})
 beginSession()

@@ -5,7 +5,7 @@ import { parseAgent } from '../base/agent.ts'
 import { invalidRequest, OAuthError, type RefusalOptions } from '../protocol/errors.ts'
 import { isMediaType, NO_PARAMETERS, parseForm, type Parameters } from '../base/message.ts'
 import { parsePreferences, shortenLocales } from '../base/preferences.ts'
-import { problem } from '../base/validation.ts'
+import { problem, type Problem } from '../base/validation.ts'
 import { chooseLanguage } from '../base/language.ts'
 import { decodeBody } from './body.ts'
 import type { Answering } from './outcome-line.ts'
@@ -22,33 +22,38 @@ const JSON_RANGES: ReadonlySet<string> = new Set(['application/json', 'applicati
  *
  * @throws OAuthError invalid_request, invalid_client_metadata
  */
-export function checkHeaders(
-  { rawHeaders, headers }: IncomingMessage,
-  endpoint: Pick<Endpoint, 'accepts' | 'isBodyOptional'>,
-): void {
+export function checkHeaders(message: IncomingMessage, endpoint: Pick<Endpoint, 'accepts' | 'isBodyOptional'>): void {
+  const { rawHeaders, headers } = message
   if (rawHeaders.length > HEADER_LIMIT * 2) throw invalidRequest('headers_too_many', { status: 431 })
-  let hosts = 0
-  let contentTypes = 0
-  let authorizations = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1
-    else if (name?.length === 12 && name.toLowerCase() === 'content-type') contentTypes += 1
-    else if (name?.length === 13 && name.toLowerCase() === 'authorization') authorizations += 1
-  }
-  if (hosts > 1) throw invalidRequest('parameter_malformed')
-  if (authorizations > 1) throw invalidRequest('two_client_authentications')
+  if (countHeader(message, 'host') > 1) throw invalidRequest('parameter_malformed')
+  if (countHeader(message, 'authorization') > 1) throw invalidRequest('two_client_authentications')
   const { accepts } = endpoint
   if (accepts === undefined) return
-  const sent = headers['content-type']
-  if (sent === undefined && endpoint.isBodyOptional === true) return
-  if (contentTypes !== 1 || !isMediaType(sent, accepts)) {
-    const msg = `The content type must be ${accepts}.`
-    const problems = [problem(['header', 'content-type'], 'media_type', msg, sent, { expected: accepts })]
-    throw shapeError(endpoint, 415, { problems })
-  }
+  if (headers['content-type'] === undefined && endpoint.isBodyOptional === true) return
+  const wrong = findMediaTypeProblem(message, accepts)
+  if (wrong !== undefined) throw shapeError(endpoint, 415, { problems: [wrong] })
   const encoding = findEncoding(headers)
   if (encoding !== undefined) throw shapeError(endpoint, 415, encoding)
+}
+
+/** Why the body has another type than it must; undefined if it has that type. A type that is sent twice is invalid (RFC 9110 §5.3). */
+export function findMediaTypeProblem(
+  message: Pick<IncomingMessage, 'rawHeaders' | 'headers'>,
+  expected: string,
+): Problem | undefined {
+  const sent = message.headers['content-type']
+  if (countHeader(message, 'content-type') === 1 && isMediaType(sent, expected)) return undefined
+  return problem(['header', 'content-type'], 'media_type', `The content type must be ${expected}.`, sent, { expected })
+}
+
+/** How often a header was sent. `headers` has the first or the last of some. */
+function countHeader({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): number {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const sent = rawHeaders[index]
+    if (sent?.length === name.length && sent.toLowerCase() === name) count += 1
+  }
+  return count
 }
 
 /** The refusal of a compressed body, which names the accepted encoding (RFC 9110 §15.5.16); undefined for other bodies. */

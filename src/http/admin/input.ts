@@ -4,10 +4,10 @@ import { readInput, unknownMember } from '../../admin/run-task.ts'
 import { hasBody, placeOf } from '../../admin/task.ts'
 import { invalidRequest, type OAuthError } from '../../protocol/errors.ts'
 import { isObject, readJson } from '../../base/json.ts'
-import { isMediaType, parseForm } from '../../base/message.ts'
+import { parseForm } from '../../base/message.ts'
 import { problem, type Problem } from '../../base/validation.ts'
 import { decodeBody, readBody } from '../body.ts'
-import { findEncoding } from '../request.ts'
+import { findEncoding, findMediaTypeProblem } from '../request.ts'
 import type { TaskRow } from './routes.ts'
 
 const JSON_TYPE = 'application/json'
@@ -64,12 +64,8 @@ async function readJsonBody(message: IncomingMessage): Promise<Members> {
   const { headers } = message
   const length = headers['content-length']
   if (headers['transfer-encoding'] === undefined && (length === undefined || length === '0')) return {}
-  const sent = headers['content-type']
-  if (!isMediaType(sent, JSON_TYPE)) {
-    const msg = `The content type must be ${JSON_TYPE}.`
-    const problems = [problem(['header', 'content-type'], 'media_type', msg, sent, { expected: JSON_TYPE })]
-    throw invalidRequest('media_type_wrong', { status: 415, problems })
-  }
+  const wrong = findMediaTypeProblem(message, JSON_TYPE)
+  if (wrong !== undefined) throw invalidRequest('media_type_wrong', { status: 415, problems: [wrong] })
   const encoding = findEncoding(headers)
   if (encoding !== undefined) throw invalidRequest('media_type_wrong', { ...encoding, status: 415 })
   const body = await readBody(message, (problems) => invalidRequest('body_too_large', { status: 413, problems }))

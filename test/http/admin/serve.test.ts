@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { request } from 'node:http'
+import { request, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { openTestServer } from '../../support/server.ts'
 import { dumpStore, selectAll } from '../../support/store/dump.ts'
@@ -191,6 +192,25 @@ test('a body that is not a JSON object is rejected, and no part of it is returne
     assert.equal(answer.statusCode, status, `${String(payload).slice(0, 40)}: ${answer.body}`)
     assert.equal(answer.json<Refusal>().detail[0]?.type, type)
     assert.ok(!answer.body.includes('correct horse'))
+  }
+})
+
+test('a content type that is sent twice is invalid', async (t) => {
+  const stage = adminServerOf(await openTestServer(t, { listen: true }))
+  const { token } = await stage.issue('write')
+  const { hostname, port } = new URL(stage.server.adminOrigin)
+  const json = ['Content-Type', 'application/json']
+  for (const [second, status] of [
+    [[], 201],
+    [['content-type', 'text/plain'], 415],
+    [json, 415],
+  ] as const) {
+    const headers = ['Host', `${hostname}:${port}`, 'Authorization', `Bearer ${token}`, ...json, ...second]
+    const target = { hostname, port, path: CREDENTIALS, method: 'POST', agent: false, headers }
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    request(target, resolve).on('error', reject).end('{"name":"one","access":"read"}')
+    const answer = await promise
+    assert.deepEqual([answer.statusCode, second], [status, second], await text(answer))
   }
 })
 

@@ -16,19 +16,24 @@ const LABEL_LIMIT = 63
 export function normalizeEmail(text: string): EmailAddress {
   const [, local = '', domain = ''] = /^([^\s@\p{Cc}]+)@([^\s@\p{Cc}]+)$/u.exec(text.trim().normalize('NFKC')) ?? []
   const ascii = asciiDomain(domain)
-  const email = `${local.toLowerCase()}@${ascii ?? ''}`
+  const email = `${lowered(local)}@${ascii ?? ''}`
   return (ascii === undefined || email.length > EMAIL_LIMIT ? '' : email) as EmailAddress
 }
 
 /** Returns the start of the normalized addresses of which a person types the start. The domain may be cut within a label. */
 export function normalizeEmailStart(text: string): string {
   const [local = '', domain] = text.normalize('NFKC').split('@', 2)
-  if (domain === undefined) return local.toLowerCase()
+  if (domain === undefined) return lowered(local)
   const labels = domain.split('.')
   const last = labels.pop() ?? ''
   // An A-label begins with the ASCII characters of the label (RFC 3492 §3.1).
   const start = isAscii(last) ? last.toLowerCase() : `xn--${last.toLowerCase().replaceAll(/[^\0-\x7f]/g, '')}`
-  return `${local.toLowerCase()}@${[...labels.map((label) => asciiDomain(label) ?? label), start].join('.')}`
+  return `${lowered(local)}@${[...labels.map((label) => asciiDomain(label) ?? label), start].join('.')}`
+}
+
+/** Some letters compose with a mark in lower case alone: H and U+0331. */
+function lowered(local: string): string {
+  return local.toLowerCase().normalize('NFKC')
 }
 
 /**
@@ -37,13 +42,13 @@ export function normalizeEmailStart(text: string): string {
  */
 export function domainOf(email: string): string | undefined {
   const address = `https://${email.slice(email.lastIndexOf('@') + 1)}`
-  return URL.canParse(address) ? new URL(address).hostname.replace(/\.$/, '') : undefined
+  return URL.canParse(address) ? new URL(address).hostname.replace(/\.+$/, '') : undefined
 }
 
-/** A domain in ASCII and lower case, without the dot of the root; undefined: the text is no domain. */
+/** A domain in ASCII and lower case, without the dot of the root; undefined: the text is no domain, or has a label without a character. */
 export function asciiDomain(text: string): string | undefined {
-  const ascii = isAscii(text) ? text.toLowerCase() : hostOf(text)
-  return ascii?.replace(/\.$/, '') || undefined
+  const ascii = (isAscii(text) ? text.toLowerCase() : hostOf(text))?.replace(/\.$/, '')
+  return ascii?.split('.').includes('') ? undefined : ascii
 }
 
 /** UTS #46 §4.2 ToASCII, by the URL parser, which would also take a port, a path and escapes. */

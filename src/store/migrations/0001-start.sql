@@ -92,7 +92,7 @@ create table users (
 
 create unique index users_email on users (email);
 -- Addresses that may be in a spelling from before (src/users/spelling.ts).
-create index users_spelling on users (user_id) where octet_length(email) <> length(email) or rtrim(email, '.') <> email;
+create index users_spelling on users (user_id) where octet_length(email) <> length(email) or replace(email, '@', '.') || '.' like '%..%';
 
 -- The e-mail addresses of users. Written only where Citus distributes the tables, as shared_clients.
 create table emails (

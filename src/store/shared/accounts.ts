@@ -78,7 +78,7 @@ const FIND_ID_BY_EMAIL = shared('select coalesce(max(user_id), :otherwise) as us
 const FIND_BY_EMAIL = shared('select * from users where email in (:email, :unicode)')
 const LIST_ODD_SPELLINGS = shared(
   `select user_id, email from users
-   where (octet_length(email) <> length(email) or rtrim(email, '.') <> email) and user_id > :after
+   where (octet_length(email) <> length(email) or replace(email, '@', '.') || '.' like '%..%') and user_id > :after
    order by user_id limit :limit`,
 )
 const RESPELL = shared(

@@ -46,7 +46,7 @@ test('CID-03: doctor warns of a user who has the id of a client, and names no ot
   for (const client_id of ['twin', 'board']) await perform(server.context, 'client.delete', { client_id })
 })
 
-test('UI-21: doctor names the accounts that have one address in two spellings', async () => {
+test('UI-21: doctor names the accounts that have one address in two spellings, or one that is no address', async () => {
   const now = server.clock.now()
   const made = { createdAt: now, notBefore: now }
   const [older, newer] = [
@@ -60,6 +60,12 @@ test('UI-21: doctor names the accounts that have one address in two spellings', 
   assert.deepEqual([found?.[0], more], ['warning', []])
   assert.match(found?.[1] ?? '', /: anna@bücher\.example \(older and newer\)\./)
   await server.context.store.deleteUser('older' as UserId)
+  for (const email of ['anna@acme..test', 'anna@.acme.test', 'anna@acme.test..'] as EmailAddress[]) {
+    await server.context.store.createUser({ ...older, email })
+    const [one] = await findingsAbout('addresses')
+    assert.match(one?.[1] ?? '', new RegExp(`: ${RegExp.escape(email)} \\(older\\)\\.$`))
+    await server.context.store.deleteUser('older' as UserId)
+  }
 })
 
 test('CID-04: doctor lists the clients whose secrets still have a slow hash, and warns of those that use one', async () => {

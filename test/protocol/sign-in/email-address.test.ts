@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import * as fc from 'fast-check'
 import { normalizeEmail, normalizeEmailStart, showEmails } from '../../../src/protocol/sign-in/email-address.ts'
 
 /** A text that a person types, the address that is stored, and the one that a person reads. */
@@ -37,11 +38,42 @@ test('UI-21: a text with a delimiter or a label that UTS #46 refuses is no addre
     'a@b\u200dü.de',
     'a@bü.1',
     'a@.',
+    'a@acme.test..',
+    'a@acme.test\u3002\u3002',
+    'a@acme..test',
+    'a@b\u00fccher..example',
+    'a@.acme.test',
     'a@',
     '@bü.de',
     `a@${'ü'.repeat(250)}.de`,
   ])
     assert.equal(normalizeEmail(text), '', text)
+})
+
+/** Text of what addresses are made of, and of what changes in another case, in NFKC or in ASCII. */
+const TYPED = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...'aH@..-\u3002\u0331\u030cJ\u03a3\u0130\u212a\u00df\u00ad\uff21 '),
+      fc.string({ unit: 'grapheme' }),
+    ),
+    {
+      maxLength: 12,
+    },
+  )
+  .map((parts) => parts.join(''))
+
+test('UI-21: an address in its one spelling stays as it is', () => {
+  const isFixed = (text: string) => assert.equal(normalizeEmail(normalizeEmail(text)), normalizeEmail(text), text)
+  for (const local of ['H\u0331', 'J\u030c', '\u0130', 'A\u03a3']) {
+    assert.notEqual(normalizeEmail(`${local}@acme.test`), '')
+    isFixed(`${local}@acme.test`)
+  }
+  fc.assert(
+    fc.property(TYPED, TYPED, (local, domain) => isFixed(`a${local}@a${domain}`)),
+    { numRuns: 2000 },
+  )
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => isFixed(`${text}@acme.test`)))
 })
 
 test('the start of an address with a domain in Unicode finds the stored one', () => {

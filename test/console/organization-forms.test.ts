@@ -179,6 +179,25 @@ test('a field that names an organization, a client or a user takes what people c
   )
 })
 
+test('CON-34: neither field takes the address of an account that a stranger may have, and the id it does', async () => {
+  const { store, clock } = stage.server.context
+  const now = clock()
+  const user = aUser({ emailVerifiedAt: undefined, firstSignedInAt: now, createdAt: now, notBefore: now })
+  await store.createUser(user)
+  const isMember = async () =>
+    (await store.findMembership({ userId: user.id, organizationId: mine.organization_id })) !== undefined
+  const add = await browser.console.get(`${home}/members?ask=member.add`)
+  for (const field of ['user_id', 'email']) {
+    const refused = await browser.press(add, 'member.add', { [field]: user.email ?? '' })
+    assert.match(refused.body, new RegExp(`never verified[^]*give the id instead of the address: ${user.id}`), field)
+    assert.equal(await isMember(), false, field)
+  }
+  // A filter only shows.
+  assert.match((await browser.console.get(`/console/audit?user_id=${user.email}`)).body, new RegExp(user.id))
+  await browser.press(add, 'member.add', { user_id: user.id })
+  assert.equal(await isMember(), true)
+})
+
 test('a search finds organizations, APIs and scopes, by names of theirs and by a domain, and says where it goes on', async () => {
   const api = await stage.makeApi()
   await read('api.update', {

@@ -9,7 +9,8 @@ import type { MemberDocument } from '../../../admin/organization/member.ts'
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
 import { hasText, PAGE_LIMIT } from '../../../admin/page.ts'
 import type { ProviderDocument } from '../../../admin/provider/settings.ts'
-import type { UserDocument } from '../../../admin/user/tasks.ts'
+import type { UserDocument, WholeUserDocument } from '../../../admin/user/tasks.ts'
+import { doubtfulAddress } from '../../../admin/user/user.ts'
 import type { Members, Texts } from '../../../console/screen.ts'
 import { asciiDomain } from '../../../protocol/sign-in/email-address.ts'
 import { chosenClientId, parseClientReference } from '../../../protocol/client/identifier.ts'
@@ -93,6 +94,8 @@ interface Kind {
   readonly mayBeId?: (text: string) => boolean
   /** Why a field takes no such name. */
   readonly refuses?: (text: string) => string | undefined
+  /** Why a field takes what it found by a name only by the id. */
+  readonly doubts?: (seeker: Seeker, id: string) => Promise<AdminError | undefined>
 }
 
 /** The kinds of what filters name. */
@@ -105,7 +108,7 @@ const FILTERS: Readonly<Record<string, Referred | 'actor'>> = {
 
 const KINDS: Readonly<Record<string, Kind>> = {
   client: { noun: 'client', isId: isClient, named: clientsNamed },
-  user: { noun: 'user', isId: isUser, named: usersNamed, refuses: withoutAddress },
+  user: { noun: 'user', isId: isUser, named: usersNamed, refuses: withoutAddress, doubts: doubtsUser },
   organization: { noun: 'organization', isId: isOrganization, named: organizationsNamed },
   actor: {
     noun: 'user, and there are no credentials,',
@@ -157,7 +160,8 @@ async function idOfFilter(seeker: Seeker, kind: Kind, filter: string, text: stri
   return only(noun, text, exact.length === 1 ? { matches: exact, isPart: false } : found)
 }
 
-async function idOfField(seeker: Seeker, { noun, isId, named, mayBeId, refuses }: Kind, text: string): Promise<string> {
+async function idOfField(seeker: Seeker, kind: Kind, text: string): Promise<string> {
+  const { noun, isId, named, mayBeId, refuses, doubts } = kind
   if (await isId(seeker, text)) return text
   const reason = refuses?.(text)
   if (reason !== undefined) throw new AdminError(reason)
@@ -167,6 +171,8 @@ async function idOfField(seeker: Seeker, { noun, isId, named, mayBeId, refuses }
   const found = only(noun, text, { matches: exact, isPart })
   // Anybody may register a client with the name of another one.
   if (isPart) throw new AdminError(`Not every ${noun} was searched: others may be called "${text}" too. Give an id.`)
+  const doubt = await doubts?.(seeker, found)
+  if (doubt !== undefined) throw doubt
   return found
 }
 
@@ -189,6 +195,12 @@ async function isOrganization({ read }: Seeker, text: string): Promise<boolean> 
 /** People choose their names themselves. */
 function withoutAddress(text: string): string | undefined {
   return text.includes('@') ? undefined : 'Give the e-mail address or the id: several people may have one name.'
+}
+
+/** A form may give the user something (threats.md CON-34). */
+async function doubtsUser({ read }: Seeker, id: string): Promise<AdminError | undefined> {
+  const { is_address_doubtful: isDoubtful } = (await read('user.show', { user_id: id })) as WholeUserDocument
+  return isDoubtful ? doubtfulAddress(id) : undefined
 }
 
 /**

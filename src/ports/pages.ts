@@ -110,6 +110,8 @@ export interface ForgotDonePage {
   readonly kind: 'forgot-done'
   /** The name of the only provider at which such addresses sign in, so that no mail is sent. */
   readonly provider: string | undefined
+  /** Whether the operator disabled that provider. */
+  readonly isOff: boolean
   readonly backUri: string
 }
 
@@ -229,10 +231,12 @@ export type SignInProblem =
   | { readonly kind: 'application-refused' }
   /** The browser came back from the operator's application without an answer. */
   | { readonly kind: 'not-answered' }
-  /** The provider does not answer. */
-  | { readonly kind: 'provider-down'; readonly provider: string }
+  /** The operator disabled the provider. */
+  | { readonly kind: 'provider-off'; readonly provider: string }
+  /** The provider does not answer. `isRequired`: its persons have no other way. */
+  | { readonly kind: 'provider-down'; readonly provider: string; readonly isRequired: boolean }
   /** The provider did not confirm who the user is. */
-  | { readonly kind: 'provider-failed'; readonly provider: string }
+  | { readonly kind: 'provider-failed'; readonly provider: string; readonly isRequired: boolean }
   /** The provider did not authenticate the person again, as it was asked. */
   | { readonly kind: 'provider-not-fresh'; readonly provider: string }
   /** No account here is linked to the account at the provider. `email`: the address that the provider named. */

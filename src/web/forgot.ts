@@ -20,15 +20,16 @@ export function forgotPage(view: View, { action, backUri, email, problem }: Forg
   })
 }
 
-export function forgotDonePage(view: View, { provider, backUri }: ForgotDonePage): Markup {
+export function forgotDonePage(view: View, { provider, isOff, backUri }: ForgotDonePage): Markup {
   const { texts } = view
   const heading = provider === undefined ? texts.forgotDoneHeading : texts.forgotHeading
   const mailed = html`<p class="lead">${texts.forgotDone}</p>
     <p class="after">${texts.forgotNothing}</p>`
+  const atProvider = isOff ? texts.providerOff : texts.forgotAtProvider
   return layout(view, {
     title: heading,
     main: html`<h1>${heading}</h1>
-      ${provider === undefined ? mailed : html`<p class="lead">${texts.forgotAtProvider(isolate(provider))}</p>`}
+      ${provider === undefined ? mailed : html`<p class="lead">${atProvider(isolate(provider))}</p>`}
       ${linkButton(backUri, texts.backToSignIn)}`,
   })
 }

@@ -216,10 +216,12 @@ function describe({ texts, language }: View, problem: SignInProblem): Complaint 
       return { text: texts.applicationRefused, fields: [] }
     case 'not-answered':
       return { text: texts.notAnswered, fields: [] }
+    case 'provider-off':
+      return { text: texts.providerOff(isolate(problem.provider)), fields: [] }
     case 'provider-down':
-      return { text: texts.providerDown(isolate(problem.provider)), fields: [] }
+      return { text: texts.providerDown(isolate(problem.provider), problem.isRequired), fields: [] }
     case 'provider-failed':
-      return { text: texts.providerFailed(isolate(problem.provider)), fields: [] }
+      return { text: texts.providerFailed(isolate(problem.provider), problem.isRequired), fields: [] }
     case 'provider-not-fresh':
       return { text: texts.providerNotFresh(isolate(problem.provider)), fields: [] }
     case 'account-refused':

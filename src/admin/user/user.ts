@@ -1,6 +1,7 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
+import { remedyOfDisabled } from '../provider/provider.ts'
 import { isAddressDoubtful } from '../../users/doubtful-address.ts'
 import { newUser } from '../../users/new-user.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
@@ -83,8 +84,12 @@ export async function setPassword(
 export function refuseRouted(providers: readonly ProviderRecord[], email: string | undefined): void {
   const required = findRequiredProvider(providers, email)
   if (required === undefined) return
+  const { id, settings, disabledAt } = required
+  const because = `${email} signs in at ${settings.name} only, because the provider ${id} is required for its domain`
   throw conflict(
-    `${email} signs in at ${required.settings.name} only, because the provider ${required.id} is required for its domain. See "grantor provider update".`,
+    disabledAt === undefined
+      ? `${because}. See "grantor provider update".`
+      : `${because}, and it is disabled. ${remedyOfDisabled(id, settings.routing)}`,
   )
 }
 

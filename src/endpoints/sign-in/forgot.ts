@@ -44,8 +44,14 @@ export async function mailReset(context: Context, request: Request): Promise<Rep
   const email = normalizeEmail(typed)
   if (email === '') return forgotPage(context, request, typed, 'email-missing')
   mail.afterAnswer(() => sendReset(context, request, email))
-  const provider = findRequiredProvider(await context.providers(), email)?.settings.name
-  return { kind: 'page', status: 200, page: { kind: 'forgot-done', provider, backUri: backAddress(context, request) } }
+  const required = findRequiredProvider(await context.providers(), email)
+  const page = {
+    kind: 'forgot-done',
+    provider: required?.settings.name,
+    isOff: required?.disabledAt !== undefined,
+    backUri: backAddress(context, request),
+  } as const
+  return { kind: 'page', status: 200, page }
 }
 
 /**

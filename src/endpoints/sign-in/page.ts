@@ -1,6 +1,6 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import type { SignInProblem } from '../../ports/pages.ts'
+import type { SignInOffer, SignInProblem } from '../../ports/pages.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
@@ -10,7 +10,7 @@ import { findRequiredProvider, isUsable, offersPasskeys, usableProviders } from 
 import { formTarget, viewClient } from '../authorization/client-view.ts'
 import { isTooOld } from '../authorization/next-step.ts'
 import { findSignedIn, type SignedIn } from '../authorization/session.ts'
-import { downProblem, findAddress, SIGN_IN } from './provider/depart.ts'
+import { downProblem, findAddress, offProblem, SIGN_IN } from './provider/depart.ts'
 import { PROOF_FIELD, type OpenProof } from './provider/proof.ts'
 import { forgotAddress } from './forgot.ts'
 import { leaveAddress, SIGN_IN_METHODS, withButtons, type OfferInput } from './methods.ts'
@@ -29,7 +29,9 @@ export async function showSignIn(context: Context, request: Request): Promise<Re
   const away = request.fetchSite === 'same-origin' ? undefined : leaveAddress(context, target)
   if (away !== undefined) return { kind: 'redirect', location: away }
   const provider = await findOnlyProvider(context, { ...shown, target, providers: await context.providers() })
-  if (provider === undefined) return signInPage(context, target, shown)
+  const required = findRequiredProvider(await context.providers(), hint)
+  const problem = required === undefined || required.disabledAt === undefined ? undefined : offProblem(required)
+  if (provider === undefined) return signInPage(context, target, { ...shown, problem })
   const location = await findAddress(context, request, {
     provider,
     target,
@@ -78,6 +80,7 @@ const STATUS: Readonly<Record<SignInProblem['kind'], number>> = {
   'account-refused': 403,
   'application-refused': 403,
   'not-answered': 503,
+  'provider-off': 403,
   'provider-down': 503,
   'provider-failed': 403,
   'provider-not-fresh': 403,
@@ -111,6 +114,9 @@ export async function signInPage(
   const { problem } = shown
   const providers = await context.providers()
   const input = { target, providers, email: shown.email, cameFrom }
+  const offers = SIGN_IN_METHODS.flatMap(({ offer }) => offer(context, input))
+  // With a proof of the required provider, the person signs in with a method from before the rule.
+  const isRouted = proof === undefined && findRequiredProvider(providers, shown.email) !== undefined
   return {
     kind: 'page',
     status: problem === undefined ? 200 : STATUS[problem.kind],
@@ -126,12 +132,18 @@ export async function signInPage(
         target.purpose === 'authorization'
           ? viewClient(target, destinationOf(target.authorization), context.clock())
           : undefined,
-      offers: SIGN_IN_METHODS.flatMap(({ offer }) => offer(context, input)),
+      offers: isRouted ? offers.flatMap(offerRouted) : offers,
       forgotUri: forgotAddress(context, target),
       connecting: viewConnection(providers, proof),
       ...shown,
     },
   }
+}
+
+/** What works for an address that a provider is required for: that provider, and another address. */
+function offerRouted(offer: SignInOffer): readonly SignInOffer[] {
+  if (offer.kind === 'passkey') return []
+  return [offer.kind === 'password' ? { ...offer, asksEmailFirst: true } : offer]
 }
 
 /** The provider that the sign-in connects to the account. */

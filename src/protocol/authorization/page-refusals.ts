@@ -125,6 +125,7 @@ export const FORM_REFUSALS = {
   'passkey-taken': 'The user has added the passkey before.',
   'passkeys-full': 'The user has 20 passkeys.',
   'passkey-unknown': 'The passkey is of no user here. It may have been removed.',
+  'provider-off': 'The operator disabled the provider (grantor provider enable).',
   'method-off': 'The operator switched the sign-in method or the provider off.',
   'account-refused':
     'The account is disabled, was deleted or changed meanwhile, or another provider is required for its address.',

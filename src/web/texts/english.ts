@@ -103,12 +103,15 @@ export const english: Texts = {
   continue: 'Continue',
   continueWith: (provider) => html`Continue with ${provider}`,
   providerAway: 'It does not answer right now. You can try it all the same.',
-  providerDown: (provider) =>
-    html`${provider} does not answer right now. Try again in a minute, or sign in another way.`,
+  providerOff: (provider) =>
+    html`Sign-in with ${provider} is switched off here at the moment. Ask the operator of this site.`,
+  providerDown: (provider, isRequired) =>
+    html`${provider} does not answer right now. Try again in a minute${isRequired ? '.' : ', or sign in another way.'}`,
   providerNotFresh: (provider) =>
     html`You have to sign in again at ${provider}, which did not ask you to. Sign out of ${provider}, and then try again
     here.`,
-  providerFailed: (provider) => html`${provider} did not confirm who you are. Try again, or sign in another way.`,
+  providerFailed: (provider, isRequired) =>
+    html`${provider} did not confirm who you are. Try again${isRequired ? '.' : ', or sign in another way.'}`,
   noAccount: (provider) =>
     html`You have no account here with ${provider}. Ask the operator of this site to invite you.`,
   noAccountOf: (email, provider) =>

@@ -109,14 +109,17 @@ export const german: Texts = {
   continue: 'Weiter',
   continueWith: (provider) => html`Weiter mit ${provider}`,
   providerAway: 'Der Anbieter antwortet gerade nicht. Sie können es trotzdem versuchen.',
-  providerDown: (provider) =>
-    html`${provider} antwortet gerade nicht. Versuchen Sie es in einer Minute noch einmal, oder melden Sie sich anders
-    an.`,
+  providerOff: (provider) =>
+    html`Die Anmeldung mit ${provider} ist hier zurzeit abgeschaltet. Fragen Sie den Betreiber dieser Seite.`,
+  providerDown: (provider, isRequired) =>
+    html`${provider} antwortet gerade nicht. Versuchen Sie es in einer Minute noch
+    einmal${isRequired ? '.' : ', oder melden Sie sich anders an.'}`,
   providerNotFresh: (provider) =>
     html`Sie müssen sich bei ${provider} neu anmelden, wurden dort aber nicht danach gefragt. Melden Sie sich bei
     ${provider} ab, und versuchen Sie es hier noch einmal.`,
-  providerFailed: (provider) =>
-    html`${provider} hat nicht bestätigt, wer Sie sind. Versuchen Sie es noch einmal, oder melden Sie sich anders an.`,
+  providerFailed: (provider, isRequired) =>
+    html`${provider} hat nicht bestätigt, wer Sie sind. Versuchen Sie es noch
+    einmal${isRequired ? '.' : ', oder melden Sie sich anders an.'}`,
   noAccount: (provider) =>
     html`Sie haben hier kein Konto mit ${provider}. Bitten Sie den Betreiber dieser Seite um eine Einladung.`,
   noAccountOf: (email, provider) =>

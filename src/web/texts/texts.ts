@@ -109,9 +109,10 @@ export interface Texts {
   readonly continueWith: (provider: Markup) => Markup
   /** Beside the button of a provider that does not answer. */
   readonly providerAway: string
-  readonly providerDown: (provider: Markup) => Markup
+  readonly providerOff: (provider: Markup) => Markup
+  readonly providerDown: (provider: Markup, isRequired: boolean) => Markup
   readonly providerNotFresh: (provider: Markup) => Markup
-  readonly providerFailed: (provider: Markup) => Markup
+  readonly providerFailed: (provider: Markup, isRequired: boolean) => Markup
   readonly noAccount: (provider: Markup) => Markup
   readonly noAccountOf: (email: Markup, provider: Markup) => Markup
   readonly identityTaken: (provider: Markup) => Markup

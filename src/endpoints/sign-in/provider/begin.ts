@@ -3,7 +3,7 @@ import type { Reply, Request } from '../../../ports/message.ts'
 import { isUsable, usableProviders } from '../../../users/provider-routing.ts'
 import { signInPage, signInProblem } from '../page.ts'
 import { buttonParts, findConfirming, findSubmittedTarget } from '../target.ts'
-import { downProblem, findAddress, leave, SIGN_IN, type Departure } from './depart.ts'
+import { downProblem, findAddress, leave, offProblem, SIGN_IN, type Departure } from './depart.ts'
 import { findProof, PROOF_FIELD, type OpenProof } from './proof.ts'
 
 /** Sends the browser to the provider of a button of the sign-in page. */
@@ -34,7 +34,7 @@ export async function goToProvider(
   const { provider, target, email = '' } = departure
   const shown = { email, isConfirmation: false, proof, cameFrom: provider.id }
   if (!isUsable(context.settings, provider))
-    return signInPage(context, target, { ...shown, problem: { kind: 'method-off' } })
+    return signInPage(context, target, { ...shown, problem: offProblem(provider) })
   const signedIn = await findConfirming(context, request, target)
   const purpose =
     proof === undefined

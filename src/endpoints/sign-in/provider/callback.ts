@@ -17,7 +17,7 @@ import { finishSignIn } from '../finish-sign-in.ts'
 import { refusedSignIn, signInPage, signInProblem } from '../page.ts'
 import { clientOf, findTarget, readDemand, type SignInTarget } from '../target.ts'
 import { countUnguessable } from '../throttle.ts'
-import { downProblem, findAddress, reportFailure } from './depart.ts'
+import { downProblem, findAddress, offProblem, reportFailure } from './depart.ts'
 import { resolveIdentity, type Arrival, type Resolution } from './resolve.ts'
 import { openState, type ProviderState } from './state.ts'
 
@@ -58,7 +58,7 @@ export async function finishAtProvider(context: Context, request: Request): Prom
   const target = await findTarget(context, request, state.targetKey)
   if ('kind' in target) return target
   const returned = { provider, target, state }
-  if (!isUsable(context.settings, provider)) return again(context, returned, { kind: 'method-off' })
+  if (!isUsable(context.settings, provider)) return again(context, returned, offProblem(provider))
   const attempt = await countUnguessable(context, request)
   if (attempt.kind === 'refused') {
     return again(context, returned, { kind: 'throttled', retryAfterSeconds: attempt.retryAfterSeconds })
@@ -76,7 +76,7 @@ export async function finishAtProvider(context: Context, request: Request): Prom
   const now = await context.store.findProvider(provider.id)
   if (now === undefined || !isUsable(context.settings, now) || !isSameSource(now, provider)) {
     await attempt.forgive()
-    return again(context, returned, { kind: 'method-off' })
+    return again(context, returned, now === undefined ? { kind: 'method-off' } : offProblem(now))
   }
   const current = { ...returned, provider: now }
   const evaluated = await evaluateAnswer(context, current, finished)
@@ -226,7 +226,8 @@ function failedPage(context: Context, returned: Return, { reason }: UpstreamFail
   if (reason === 'busy') return again(context, returned, { kind: 'busy', retryAfterSeconds: BUSY_SECONDS })
   if (reason !== 'refused') reportFailure(context, provider, reason)
   if (reason === 'unreachable' || reason === 'off') return again(context, returned, downProblem(provider))
-  return again(context, returned, { kind: 'provider-failed', provider: provider.settings.name })
+  const { name, routing } = provider.settings
+  return again(context, returned, { kind: 'provider-failed', provider: name, isRequired: routing === 'required' })
 }
 
 function refusedPage(

@@ -1,5 +1,6 @@
 import type { Context } from '../../../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../../../ports/message.ts'
+import type { SignInProblem } from '../../../ports/pages.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { SignedIn } from '../../authorization/session.ts'
 import { demandOf, keyOf, type SignInTarget } from '../target.ts'
@@ -22,8 +23,13 @@ export interface Departure {
 export const SIGN_IN = { kind: 'sign-in' } as const
 
 /** Why the sign-in page is shown again. */
-export function downProblem({ settings: { name } }: ProviderRecord) {
-  return { kind: 'provider-down', provider: name } as const
+export function downProblem({ settings: { name, routing } }: ProviderRecord) {
+  return { kind: 'provider-down', provider: name, isRequired: routing === 'required' } as const
+}
+
+/** The same while users cannot sign in at the provider. */
+export function offProblem({ settings: { name }, disabledAt }: ProviderRecord): SignInProblem {
+  return disabledAt === undefined ? { kind: 'method-off' } : { kind: 'provider-off', provider: name }
 }
 
 /**

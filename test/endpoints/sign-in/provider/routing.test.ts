@@ -59,7 +59,10 @@ test('UP-19: an account with an address of a required provider has no password, 
   server.clock.advance(1001)
   const after = await browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })
   assert.equal(after.statusCode, 403)
-  await assert.rejects(createLink(server.context, EMAIL), /signs in at Acme ID only/)
+  await assert.rejects(
+    createLink(server.context, EMAIL),
+    /signs in at Acme ID only.* disabled.* enable idp.* --routing offered/,
+  )
   assert.deepEqual(setup.rows('sessions'), [])
 })
 
@@ -115,6 +118,49 @@ test('UP-19: an account with an address of a required provider signs in at no ot
   assert.equal(setup.rows('identities').length, 1)
   assert.ok(isSignedIn(await at({ sub: 'dan', email: 'dan@elsewhere.test', email_verified: true })))
 })
+
+for (const [language, off, down] of [
+  [
+    'en',
+    /Sign-in with [^]*Acme ID[^]* is switched off here at the moment\. Ask the operator/,
+    /does not answer right now\. Try again in a minute\.</,
+  ],
+  [
+    'de',
+    /Die Anmeldung mit [^]*Acme ID[^]* ist hier zurzeit abgeschaltet/,
+    /antwortet gerade nicht\. Versuchen Sie es in einer Minute noch\s+einmal\.</,
+  ],
+] as const) {
+  test(`UP-18, ${language}: while a required provider is disabled or down, the page names it and offers nothing that cannot work`, async (t) => {
+    const setup = await openServerWithProvider(t, REQUIRED, {
+      env: { GRANTOR_SMTP_URL: 'smtp://127.0.0.1:1', GRANTOR_MAIL_FROM: 'auth@acme.test' },
+    })
+    const { host, server } = setup
+    const parameters = { ui_locales: language }
+    const hinted = { ...parameters, login_hint: EMAIL }
+    const { browser, page } = await setup.arrive(parameters)
+    const form = formsOf(page).find(({ names }) => names.has('email'))
+    const type = (email: string) => browser.post(form?.action ?? '', { ...form?.hidden, email })
+    const offersNothing = (body: string) =>
+      assert.doesNotMatch(body, /type="password"|data-passkey|name="ask"|formaction/)
+    host.answer('/.well-known/openid-configuration', (_request, response) => void response.writeHead(500).end())
+    const away = await type(EMAIL)
+    assert.equal(away.statusCode, 503)
+    assert.match(away.body, down)
+    offersNothing(away.body)
+    await perform(server.context, 'provider.disable', { provider_id: IDP })
+    server.clock.advance(1001)
+    for (const { body, statusCode } of [await type(EMAIL), (await setup.arrive(hinted)).page]) {
+      assert.equal(statusCode, 403)
+      assert.match(body, off)
+      offersNothing(body)
+    }
+    const other = await type('bob@elsewhere.test')
+    assert.match(other.body, /type="password"[^]*formaction="/)
+    const forgotUri = (/formaction="([^"]*)"/.exec(other.body)?.[1] ?? '').replaceAll('&amp;', '&')
+    assert.match((await browser.post(forgotUri, { email: EMAIL })).body, off)
+  })
+}
 
 test('UP-19: a proof of a required provider allows no password after the provider was disabled', async (t) => {
   const setup = await openServerWithProvider(t, REQUIRED)
@@ -185,7 +231,7 @@ test('a login_hint of a required domain leads to its provider, and never to a di
   await perform(setup.server.context, 'provider.disable', { provider_id: IDP })
   setup.server.clock.advance(1001)
   const { page } = await setup.arrive(hint)
-  assert.equal(page.statusCode, 200)
+  assert.equal(page.statusCode, 403)
   assert.ok(!page.body.includes('Continue with'))
 })
 

@@ -18,7 +18,7 @@ export const IMPORT_REASONS = {
     'The file has no secret of the client, a placeholder, one that expires, or a hash that cannot be used. With `--secrets` the client gets a new one.',
   secret_guessable: 'The secret is short or has few different characters. With `--secrets` the client gets a new one.',
   redirect_uri_refused:
-    'One URI of the client is not taken, because it has a wildcard, cannot be registered, or no grant type of the client needs it; `detail` is the URI.',
+    'One URI of the client is not taken, because it has a wildcard, cannot be registered, or no grant type of the client needs it; `detail` is the URI, other characters as `\\u{…}`.',
   id_replaced: 'The id cannot be one here, so the user got another. The report has both.',
   hash_unsupported: 'Imported without a password: its hash is of no known format.',
   hash_too_expensive: 'Imported without a password: its hash takes too long to verify.',

@@ -113,6 +113,8 @@ export interface SourceRecord {
   readonly value: unknown
   /** Why it is not taken on purpose. undefined: it is taken. */
   readonly skipped: ImportReason | undefined
+  /** Why the server cannot have it. undefined: nothing is known that speaks against it. */
+  readonly impossible: string | undefined
   /** What of it is not taken. */
   readonly notes: readonly ImportReason[]
   /** The hash of the client's secret, which only systems that publish no secrets have. It is no part of the neutral format. */

@@ -18,6 +18,13 @@ export interface ReportLine {
   readonly detail?: string | undefined
 }
 
+/** A text of a file, if it looks like a term of a protocol: words with few digits at their ends. Others may be secrets. */
+export function termOf(text: unknown): string | undefined {
+  const isTerm =
+    typeof text === 'string' && /^(?=.{1,80}$)[A-Za-z]{1,20}\d{0,4}(?:[-_.:][A-Za-z]{1,20}\d{0,4})*$/.test(text)
+  return isTerm ? text : undefined
+}
+
 /** A file that the import writes, for its owner only. */
 export interface OutputFile {
   readonly write: (members: object) => void

@@ -18,7 +18,7 @@ import {
   type ImportedUser,
   type SourceRecord,
 } from './records.ts'
-import { openOutput, type OutputFile, type ReportLine } from './report.ts'
+import { openOutput, termOf, type OutputFile, type ReportLine } from './report.ts'
 import type { Source, SourceFiles } from './source.ts'
 import { storeUsers, type StoredUser } from './store-users.ts'
 import { openTally, type ImportCounts, type Tally } from './tally.ts'
@@ -41,6 +41,8 @@ export interface ImportOptions extends Patience {
 
 /** Users that are submitted at a time, and share a commit. */
 const AT_ONCE = 100
+/** Of a URI in the report. */
+const URI_SHOWN = 256
 interface Import extends UserPlace {
   readonly context: TaskContext
   readonly options: ImportOptions
@@ -163,10 +165,12 @@ function lostFactorsError(lost: number): AdminError {
 }
 
 async function take(running: Import, record: SourceRecord): Promise<void> {
-  const { kind, value, skipped } = record
+  const { kind, value, skipped, impossible } = record
   if (skipped !== undefined) return wait(running, record, { outcome: 'skipped', reasons: [skipped], detail: undefined })
   if (value === undefined) return refuse(running, record, 'line_malformed')
+  if (impossible !== undefined) return refuse(running, record, 'client_not_possible', impossible)
   const read = IMPORTED[kind].safeParse(value)
+  if (!read.success && hasOnlyBadId(read.error.issues, record)) return refuse(running, record, 'id_reserved')
   if (!read.success) return refuse(running, record, 'record_malformed', membersOf(read.error.issues, record))
   if (read.data.type === 'user') return takeUser(running, record, read.data)
   await flush(running)
@@ -318,6 +322,12 @@ function detailOf(names: readonly string[]): string | undefined {
   return names.length === 0 ? undefined : names.join(', ')
 }
 
+/** Whether nothing but the form of the id speaks against a record. A user gets another id instead. */
+function hasOnlyBadId(issues: readonly z.core.$ZodIssue[], { kind, sourceId }: SourceRecord): boolean {
+  const member = kind === 'client' ? 'client_id' : 'id'
+  return kind !== 'user' && (sourceId ?? '') !== '' && issues.every(({ path }) => path[0] === member)
+}
+
 /** The names of members, and of a client also a value that is none of those that a member may have. No other text of the file. */
 function membersOf(issues: readonly z.core.$ZodIssue[], { kind, value }: SourceRecord): string {
   const names = issues.flatMap((issue) => {
@@ -329,12 +339,11 @@ function membersOf(issues: readonly z.core.$ZodIssue[], { kind, value }: SourceR
   return [...new Set(names)].slice(0, 5).join(', ')
 }
 
-/** The value at a place, if it looks like a term of a protocol: words with few digits at their ends. Others may be secrets. */
+/** The value at a place, if it may be shown. */
 function termIn(value: unknown, place: readonly string[]): readonly string[] {
   const found = place.reduce<unknown>((inner, name) => (inner as Readonly<Record<string, unknown>>)[name], value)
-  return typeof found === 'string' && /^(?=.{1,80}$)[A-Za-z]{1,20}\d{0,4}(?:[-_.:][A-Za-z]{1,20}\d{0,4})*$/.test(found)
-    ? [found]
-    : []
+  const term = termOf(found)
+  return term === undefined ? [] : [term]
 }
 
 /** A member that no program would name so may be personal data. */
@@ -343,7 +352,8 @@ function nameOf(place: readonly string[]): string {
   return named.join('.') || 'the line'
 }
 
-/** A URI of the file, which may be any text. */
+/** A URI of the file, which may be any text, in visible ASCII. */
 function shown(uri: string): string {
-  return uri.replaceAll(/[^\x21-\x7e]/g, '?').slice(0, 256)
+  const text = uri.replaceAll(/[^\x21-\x7e]/gu, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`)
+  return text.length > URI_SHOWN ? `${text.slice(0, URI_SHOWN)}…` : text
 }

@@ -22,6 +22,10 @@ const JWKS = { keys: [{ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7h
 const URI = 'https://board.acme.test/cb'
 const unsupported = (name: string) => `refused record_malformed: token_endpoint_auth_method ${name}`
 const unknown = (name: string) => `refused record_malformed: ${name} (unknown)`
+const unauthenticated = (name: string) =>
+  `refused client_not_possible: It authenticates with ${name}, which is not possible here. Let it use client-secret or client-jwt there.`
+const ungranted = (names: string) =>
+  `refused client_not_possible: It uses only ${names} there, which is not possible here. Let it use authorization_code or client_credentials there.`
 const KEYLESS = 'refused client_not_possible: private_key_jwt needs jwks or jwks_uri.'
 const MALFORMED = 'refused record_malformed: token_endpoint_auth_method'
 /** Methods of RFC 8705 and OpenID Connect Core 1.0 §9, and one that has no specification. */
@@ -58,9 +62,9 @@ const CASES: readonly Case[] = [
       ['a secret', {}, 'created'],
       ['the default', { clientAuthenticatorType: undefined }, 'created'],
       ...['client-x509', 'client-secret-jwt', 'acme-hsm', 'none', 'private_key_jwt', 'client_secret_basic'].map(
-        (type): Row => [type, { clientAuthenticatorType: type }, unsupported(`authenticator:${type}`)],
+        (type): Row => [type, { clientAuthenticatorType: type }, unauthenticated(type)],
       ),
-      ['no text', { clientAuthenticatorType: {} }, unsupported('authenticator:undefined')],
+      ['no text', { clientAuthenticatorType: {} }, unauthenticated('another method')],
       [
         'keys at a URL',
         { ...KEYS, ...attributes({ 'use.jwks.url': 'true', 'jwks.url': 'https://keys.acme.test/' }) },
@@ -142,7 +146,18 @@ const CASES: readonly Case[] = [
       [
         'no grant type that there is',
         { serviceAccountsEnabled: false, directAccessGrantsEnabled: true },
-        'refused client_not_possible: grant_types: None of these values is supported together with the rest of the request.',
+        ungranted('password'),
+      ],
+      [
+        'only grant types that there are not',
+        { serviceAccountsEnabled: false, implicitFlowEnabled: true, directAccessGrantsEnabled: true },
+        ungranted('implicit, password'),
+      ],
+      ['an id with a space', { clientId: 'my board' }, 'refused id_reserved'],
+      [
+        'a redirect URI with other characters',
+        { redirectUris: ['https://bücher.acme.test/a b'] },
+        'created\nrefused redirect_uri_refused: https://b\\u{fc}cher.acme.test/a\\u{20}b',
       ],
     ],
   },
@@ -203,6 +218,7 @@ const CASES: readonly Case[] = [
         { organization_usage },
         'created',
       ]),
+      ['no grant type that there is', { grant_types: ['implicit'] }, ungranted('implicit')],
       ['no secret', { client_secret: undefined }, 'refused secret_absent'],
       ['a placeholder', { client_secret: '##BOARD_CLIENT_SECRET##' }, 'refused secret_absent'],
       ['one of each tenant', { global: true }, 'skipped part_of_system'],
@@ -239,6 +255,7 @@ const CASES: readonly Case[] = [
         unknown('tls_client_certificate_bound_access_tokens'),
       ],
       ['a secret that expires', { client_secret_expires_at: 1_799_999_999 }, 'refused secret_absent'],
+      ['no grant type that there is', { grant_types: ['implicit'] }, ungranted('implicit')],
       ['a placeholder', { client_secret: '{{ .Values.boardSecret }}' }, 'refused secret_absent'],
       ['left-over redirect URIs', { redirect_uris: [URI] }, `created\nrefused redirect_uri_refused: ${URI}`],
     ],

@@ -3,6 +3,7 @@ import { NAME } from '../../admin/fields.ts'
 import { PROFILE_CHANGE } from '../../admin/user/tasks.ts'
 import { isObject } from '../../base/json.ts'
 import type { RecordLine } from '../input-file.ts'
+import { termOf } from '../report.ts'
 import type { ImportedKind, SourceRecord } from '../records.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -85,13 +86,20 @@ export function readFactors(list: unknown, { isNoFactor, isReplacement, appOf }:
 /** The grant types that clients of other systems keep. */
 const KEPT_GRANT_TYPES: readonly string[] = ['authorization_code', 'refresh_token', 'client_credentials']
 
-/** The grant types that a client keeps, and the others as attributes that it loses. */
+/** The grant types that a client keeps, and the others as attributes that it loses. Without one of the first it is not possible. */
 export function takeGrantTypes(given: readonly string[]): {
   readonly grantTypes: readonly string[]
   readonly dropped: readonly string[]
+  readonly impossible: string | undefined
 } {
   const [kept, others] = [true, false].map((isKept) => given.filter((one) => KEPT_GRANT_TYPES.includes(one) === isKept))
-  return { grantTypes: kept ?? [], dropped: (others ?? []).map((one) => `grant type ${one}`) }
+  const dropped = (others ?? []).map((one) => `grant type ${one}`)
+  const names = (others ?? []).map((one) => termOf(one) ?? '…').join(', ')
+  const impossible =
+    kept?.length === 0 && names !== ''
+      ? `It uses only ${names} there, which is not possible here. Let it use authorization_code or client_credentials there.`
+      : undefined
+  return { grantTypes: kept ?? [], dropped, impossible }
 }
 
 /** A record of a source. */
@@ -99,7 +107,7 @@ export function sourceRecord(
   kind: ImportedKind,
   line: number,
   sourceId: unknown,
-  rest: Partial<Pick<SourceRecord, 'value' | 'skipped' | 'notes' | 'dropped' | 'secretHash'>>,
+  rest: Partial<Pick<SourceRecord, 'value' | 'skipped' | 'impossible' | 'notes' | 'dropped' | 'secretHash'>>,
 ): SourceRecord {
   return {
     kind,
@@ -107,6 +115,7 @@ export function sourceRecord(
     sourceId: typeof sourceId === 'string' ? sourceId : undefined,
     value: undefined,
     skipped: undefined,
+    impossible: undefined,
     notes: [],
     secretHash: undefined,
     dropped: [],

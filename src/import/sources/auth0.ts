@@ -134,9 +134,10 @@ function clientOf(line: number, client: JsonObject | undefined): SourceRecord {
   const id = client?.['client_id']
   if (client?.['global'] === true) return sourceRecord('client', line, id, { skipped: 'part_of_system' })
   if (!isAcceptable(client)) return sourceRecord('client', line, id, {})
-  const { grantTypes, dropped } = takeGrantTypes(textsOf(client['grant_types']))
+  const { grantTypes, dropped, impossible } = takeGrantTypes(textsOf(client['grant_types']))
   const requests = client['signed_request_object']
   return sourceRecord('client', line, id, {
+    impossible,
     dropped,
     value: {
       type: 'client',

@@ -63,7 +63,7 @@ function clientOf(line: number, client: JsonObject | undefined, secretHash: stri
   const text = (name: string) => textOf(client[name]) || undefined
   const given = listOf(client['grant_types'])
   // RFC 7591 §2, and so Hydra reads it.
-  const { grantTypes, dropped } = takeGrantTypes(given.length === 0 ? ['authorization_code'] : given)
+  const { grantTypes, dropped, impossible } = takeGrantTypes(given.length === 0 ? ['authorization_code'] : given)
   const scopes = (text('scope') ?? '').split(' ').filter((one) => !USUAL_SCOPES.has(one))
   const keys = client['jwks']
   const method = text('token_endpoint_auth_method') ?? 'client_secret_basic'
@@ -72,6 +72,7 @@ function clientOf(line: number, client: JsonObject | undefined, secretHash: stri
   const expires = mayApply(client['client_secret_expires_at'])
   return sourceRecord('client', line, id, {
     secretHash: expires ? undefined : secretHash,
+    impossible,
     dropped: [
       ...dropped,
       ...scopes.map((one) => `scope ${one}`),

@@ -5,6 +5,7 @@ import { ACR_VALUES } from '../../protocol/sign-in/acr.ts'
 import { base32, base32Bytes } from '../../protocol/sign-in/totp.ts'
 import { isAcceptable, readDocument } from '../input-file.ts'
 import type { ImportReason } from '../reasons.ts'
+import { termOf } from '../report.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
 import {
@@ -239,7 +240,7 @@ function clientOf(line: number, client: JsonObject | undefined): SourceRecord {
   const attributes = isObject(client['attributes']) ? client['attributes'] : {}
   const has = (...names: readonly string[]) => names.some((name) => mayApply(attributes[name]))
   const hasCode = client['standardFlowEnabled'] === true
-  const { grantTypes, dropped } = takeGrantTypes([
+  const { grantTypes, dropped, impossible } = takeGrantTypes([
     ...(hasCode ? ['authorization_code', 'refresh_token'] : []),
     ...(client['serviceAccountsEnabled'] === true ? ['client_credentials'] : []),
     ...(client['implicitFlowEnabled'] === true ? ['implicit'] : []),
@@ -253,6 +254,7 @@ function clientOf(line: number, client: JsonObject | undefined): SourceRecord {
   const areLevels = levels.every((one) => ACR_VALUES.some((level) => level === one))
   const isPublic = client['publicClient'] === true
   return sourceRecord('client', line, id, {
+    impossible: (isPublic ? undefined : unknownAuthenticator(client)) ?? impossible,
     dropped: [...dropped, ...(has(SECRET_END) ? [SECRET_END] : []), ...(areLevels ? [] : [LEVELS])],
     value: {
       type: 'client',
@@ -289,6 +291,13 @@ function skippedBecause(client: JsonObject): ImportReason | undefined {
   if (BUILT_IN.has(clientId)) return 'part_of_system'
   if ((protocol ?? 'openid-connect') !== 'openid-connect') return 'not_openid'
   return bearerOnly === true ? 'bearer_only' : undefined
+}
+
+/** Why a client cannot authenticate here. */
+function unknownAuthenticator({ clientAuthenticatorType: type }: JsonObject): string | undefined {
+  return AUTHENTICATORS.has(type ?? 'client-secret')
+    ? undefined
+    : `It authenticates with ${termOf(type) ?? 'another method'}, which is not possible here. Let it use client-secret or client-jwt there.`
 }
 
 /** A way to authenticate that is unknown here is refused by its name, also if a way of this server has the name. */

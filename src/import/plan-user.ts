@@ -46,6 +46,8 @@ export interface PlannedUser {
   /** The costs of the password's hash. */
   readonly costs: string | undefined
   readonly notes: readonly ImportReason[]
+  /** The providers whose identities are not taken, by their names there. */
+  readonly dropped: readonly string[]
 }
 
 /** NIST SP 800-63B-4 §3.1.4: at least 112 bits. RFC 4226 §4 R6: at least 128. */
@@ -95,11 +97,12 @@ export function planUser(place: UserPlace, record: ImportedUser, now: EpochMs): 
     },
     appSecret,
     costs: password.costs,
+    dropped: given.dropped,
     notes: [
       ...(id === record.id ? [] : ['id_replaced' as const]),
       ...(isWeakened ? ['second_factor_lost' as const] : []),
       ...password.notes,
-      ...(given.areAllTaken ? [] : ['identity_dropped' as const]),
+      ...(given.dropped.length === 0 ? [] : ['identity_dropped' as const]),
       ...(lacksAddress ? ['address_absent' as const] : isStranded ? ['needs_link' as const] : []),
     ],
   }
@@ -153,14 +156,18 @@ function identitiesOf(
   place: UserPlace,
   { identities: given }: ImportedUser,
   { id: userId, now }: { readonly id: UserId; readonly now: EpochMs },
-): { readonly identities: readonly IdentityRecord[]; readonly areAllTaken: boolean } {
+): { readonly identities: readonly IdentityRecord[]; readonly dropped: readonly string[] } {
+  const dropped: string[] = []
   const taken = given.flatMap(({ provider: there, subject }) => {
     const found = findKey(place, there, subject)
-    if (found === undefined) return []
+    if (found === undefined) {
+      dropped.push(there)
+      return []
+    }
     return [{ ...found, userId, subject, email: undefined, linkedAt: now, usedAt: now } satisfies IdentityRecord]
   })
   const byKey = new Map(taken.map((one) => [one.key, one]))
-  return { identities: [...byKey.values()], areAllTaken: taken.length === given.length }
+  return { identities: [...byKey.values()], dropped }
 }
 
 function findKey(

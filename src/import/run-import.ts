@@ -239,7 +239,7 @@ function notedOf(
         outcome,
         reasons: [...new Set([...record.notes, ...plan.notes])],
         id: plan.account.user.id,
-        detail: detailOf(differing),
+        detail: detailOf([...differing, ...new Set(plan.dropped.map((name) => `identity of ${termOf(name) ?? '…'}`))]),
       }
   }
 }

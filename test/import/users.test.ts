@@ -228,9 +228,9 @@ test('what cannot be taken is left out and reported; what contradicts this serve
   assert.deepEqual(
     report.map(({ reason, detail }) => (detail === undefined ? reason : `${reason}: ${detail}`)),
     [
-      'hash_unsupported identity_dropped needs_link',
+      'hash_unsupported identity_dropped needs_link: identity of nobody',
       'hash_too_expensive needs_link',
-      'identity_dropped needs_link',
+      'identity_dropped needs_link: identity of entra',
       'address_absent',
       'organization_unknown',
       'id_taken',

@@ -79,10 +79,10 @@ export interface ConfirmPage {
   /** The page whose form it was. */
   readonly page: AccountPageName
   readonly confirmUri: string
-  /** The password alone is not enough: the user signs in with a passkey. */
-  readonly isPasskeyNeeded: boolean
-  /** Whether a link that the user asks for replaces a lost passkey. */
-  readonly isPasskeyReplaceable: boolean
+  /** How the user has to sign in: in any way, or with a passkey or an account at a provider, because the password alone is not enough. */
+  readonly lack: 'sign-in' | 'passkey' | 'identity'
+  /** Whether a link that the user asks for replaces a lost passkey or account. */
+  readonly isReplaceable: boolean
 }
 
 /** Name, e-mail address and organizations. The form has `name`. */

@@ -59,8 +59,8 @@ export const KEYLESS: readonly Exception[] = [
     text: /^(select session_id from sessions where user_id = \S+ and session_id < \S+ order by|delete from sessions where user_id = \S+ and session_id <= )/,
   },
   {
-    why: 'an account page shows and changes the identities of a user, and they are deleted with the user or the provider',
-    text: /^(select identity_key from identities where user_id = |select i\.identity_key from identities as i join |delete from identities where (provider_id = |user_id = \S+ and ))/,
+    why: 'an account page shows, holds and changes the identities of a user, and they are deleted with the user or the provider',
+    text: /^(select identity_key from identities where user_id = |select i\.identity_key(, p\.\*)? from identities as i join |delete from identities where (provider_id = |user_id = \S+ and ))/,
   },
   {
     why: 'the open proofs of a provider are deleted with it, and are found by their end',

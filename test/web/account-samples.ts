@@ -232,21 +232,21 @@ export const accountSamples: readonly (readonly [string, AccountPage | LinkAccou
       frame,
       page: 'password',
       confirmUri: '/sign-in?page=password',
-      isPasskeyNeeded: false,
-      isPasskeyReplaceable: true,
+      lack: 'sign-in',
+      isReplaceable: true,
     },
   ],
-  [
-    'account confirm by passkey',
+  ...(['passkey', 'identity'] as const).map((lack): [string, AccountPage] => [
+    `account confirm by ${lack}`,
     {
       kind: 'account-confirm',
       frame,
       page: 'set-up-app',
       confirmUri: '/sign-in?page=set-up-app',
-      isPasskeyNeeded: true,
-      isPasskeyReplaceable: false,
+      lack,
+      isReplaceable: lack === 'identity',
     },
-  ],
+  ]),
   ['account remove app', { kind: 'account-remove-app', frame, app }],
   [
     'account remove app endless',

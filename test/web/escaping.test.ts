@@ -88,7 +88,7 @@ function poison<T>(value: T, text: string): T {
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([key, item]) => {
     if (typeof item !== 'string') return [key, poison(item, text)]
-    if (key === 'kind' || key === 'problem') return [key, item]
+    if (['kind', 'lack', 'problem'].includes(key)) return [key, item]
     const isAddress = key === 'uri' || (key === 'action' && item.startsWith('https:'))
     return [key, isAddress ? `https://h.test/?${text}` : `x${text}`]
   })

@@ -38,11 +38,13 @@ export async function admitOwner(
 ): Promise<SignedIn | Reply> {
   const owner = await findOwner(context, request, page)
   if ('kind' in owner) return owner
-  switch (rule === 'recent-form' ? undefined : await findLack(context, owner, rule)) {
+  const lack = rule === 'recent-form' ? undefined : await findLack(context, owner, rule)
+  switch (lack) {
     case undefined:
       return owner
     case 'passkey':
-      return confirmPage(context, request, owner, page, true)
+    case 'identity':
+      return confirmPage(context, request, owner, page, lack)
     case 'sign-in':
       return toSignIn(context, request, page)
   }
@@ -65,11 +67,13 @@ export async function admitSubmitter(
   if (!context.secrets.digestMatches('csrf', csrfParts(owner), csrf))
     return errorPage('form_token_wrong', { user: owner.user.id })
   const lack = await findLack(context, owner, rule)
-  return lack === undefined ? owner : confirmPage(context, request, owner, page, lack === 'passkey')
+  return lack === undefined ? owner : confirmPage(context, request, owner, page, lack)
 }
 
-/** What the user has to do before the page: sign in, or sign in with a passkey. undefined: nothing. */
-async function findLack(context: Context, owner: SignedIn, rule: PageRule): Promise<'sign-in' | 'passkey' | undefined> {
+/** How the user has to sign in before the page: in any way, or with a passkey or an account at a provider. undefined: the user need not. */
+type Lack = 'sign-in' | 'passkey' | 'identity'
+
+async function findLack(context: Context, owner: SignedIn, rule: PageRule): Promise<Lack | undefined> {
   if (rule === 'session') return undefined
   if (rule !== 'completion' && !isRecent(context, owner)) return 'sign-in'
   if (rule === 'recent-form' || (rule === 'password' && knowsPassword(owner))) return undefined
@@ -89,15 +93,15 @@ async function confirmPage(
   request: Request,
   owner: SignedIn,
   page: AccountPageName,
-  isPasskeyNeeded: boolean,
+  lack: Lack,
 ): Promise<Reply> {
   const frame = await frameOf(context, request, owner)
   const confirmUri = signInAddress(context, request, page)
-  const isPasskeyReplaceable = context.mail !== undefined && (await findFactorNeed(context, owner.user)) === 'never'
+  const isReplaceable = context.mail !== undefined && (await findFactorNeed(context, owner.user)) === 'never'
   return {
     kind: 'page',
     status: 200,
-    page: { kind: 'account-confirm', frame, page, confirmUri, isPasskeyNeeded, isPasskeyReplaceable },
+    page: { kind: 'account-confirm', frame, page, confirmUri, lack, isReplaceable },
   }
 }
 

@@ -1,7 +1,8 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { ChangingSession } from '../../ports/operations/second-factor.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { coveredBy, type AuthenticationMethod, type CoveredFactors } from '../../protocol/sign-in/authentication.ts'
+import { findFactors, type FactorNeeds } from '../../users/factors.ts'
 import { mayHavePasskeys } from '../../users/provider-routing.ts'
 import type { SignedIn } from '../authorization/session.ts'
 
@@ -26,19 +27,22 @@ export async function findCovered(
   const providers = await context.providers()
   return {
     passkey: covered.passkey || !mayHavePasskeys(context, { user, providers }),
-    app: covered.app || context.settings.delegate !== undefined,
+    others: covered.others || context.settings.delegate !== undefined,
   }
 }
 
 /** The second factor of the user for which the session is not enough; undefined: there is none. */
 export async function findUncovered(
-  context: Needs & StoreNeeds<'findSecondFactor' | 'listPasskeys'>,
+  context: Needs & FactorNeeds,
   { session, user }: SignedIn,
-): Promise<keyof CoveredFactors | undefined> {
+): Promise<'passkey' | 'app' | 'identity' | undefined> {
   const covers = await findCovered(context, user, session.authentication.methods)
-  if (!covers.passkey && (await context.store.listPasskeys(user.id)).length > 0) return 'passkey'
-  if (!covers.app && (await context.store.findSecondFactor(user.id)) !== undefined) return 'app'
-  return undefined
+  if (covers.passkey && covers.others) return undefined
+  const { held, counting } = await findFactors(context, user)
+  if (!covers.passkey && held.passkeys.length > 0) return 'passkey'
+  if (covers.others) return undefined
+  if (held.app !== undefined) return 'app'
+  return counting.identities.length > 0 ? 'identity' : undefined
 }
 
 /** Whether the user signed in with the password that the account has: its change adds no way in. */
@@ -48,5 +52,5 @@ export function knowsPassword({ session, user }: SignedIn): boolean {
 
 /** The session for a change that asks for no second factor. */
 export function coversAll({ id, createdAt }: Pick<ChangingSession, 'id' | 'createdAt'>): ChangingSession {
-  return { id, createdAt, covers: { passkey: true, app: true } }
+  return { id, createdAt, covers: { passkey: true, others: true } }
 }

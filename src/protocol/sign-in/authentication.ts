@@ -24,16 +24,17 @@ export function levelOf(methods: readonly AuthenticationMethod[]): Authenticatio
 /** The second factors of an account for which an authentication is enough. */
 export interface CoveredFactors {
   readonly passkey: boolean
-  readonly app: boolean
+  /** The app, and accounts at providers with `multi_factor`. */
+  readonly others: boolean
 }
 
 /**
- * For which second factors an authentication is enough, where the user changes how the user signs in: a passkey needs a passkey, and an
- * app any second factor. Otherwise a person with less could add a factor of their own, and meet with it what a scope requires
+ * For which second factors an authentication is enough, where the user changes how the user signs in: a passkey needs a passkey, and
+ * the others any second factor. Otherwise a person with less could add a factor of their own, and meet with it what a scope requires
  * (threats.md ACR-06). A recovery code is the exception: its user has lost the others.
  */
 export function coveredBy(methods: readonly AuthenticationMethod[]): CoveredFactors {
-  return { passkey: levelOf(methods) === 3 || methods.includes('recovery'), app: levelOf(methods) > 1 }
+  return { passkey: levelOf(methods) === 3 || methods.includes('recovery'), others: levelOf(methods) > 1 }
 }
 
 /** What a sign-in elsewhere shows: with two factors if the operator or the application says that it always asks for them. */

@@ -103,13 +103,10 @@ export function accountDetail(texts: View['texts'], { detail, isWithoutEmail }: 
 }
 
 /** Leads to the page where the user confirms the own identity. */
-export function confirmPage(
-  view: View,
-  { frame, page, confirmUri, isPasskeyNeeded, isPasskeyReplaceable }: ConfirmPage,
-): Markup {
-  const { confirm, confirmFirst, confirmByPasskey } = view.texts.account
+export function confirmPage(view: View, { frame, page, confirmUri, lack, isReplaceable }: ConfirmPage): Markup {
+  const { confirm, confirmFirst, confirmBy } = view.texts.account
   return accountLayout(view, frame, page, {
-    main: html`<p class="lead">${isPasskeyNeeded ? confirmByPasskey(isPasskeyReplaceable) : confirmFirst}</p>
+    main: html`<p class="lead">${lack === 'sign-in' ? confirmFirst : confirmBy[lack](isReplaceable)}</p>
       ${linkButton(confirmUri, confirm)}`,
   })
 }

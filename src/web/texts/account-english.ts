@@ -166,8 +166,12 @@ export const accountEnglish: AccountTexts = {
     'password-common': () => 'This password is easy to guess. Four words are easy to remember.',
     'passwords-differ': () => 'The two passwords differ.',
   },
-  confirmByPasskey: (isReplaceable) =>
-    `Your account has a passkey. Sign in with it to add or remove what signs you in. If you no longer have it, ${isReplaceable ? 'use “Forgot your password?” there or ask' : 'ask'} the operator.`,
+  confirmBy: {
+    passkey: (isReplaceable) =>
+      `Your account has a passkey. Sign in with it to add or remove what signs you in. If you no longer have it, ${isReplaceable ? 'use “Forgot your password?” there or ask' : 'ask'} the operator.`,
+    identity: (isReplaceable) =>
+      `Your account is protected by two-step sign-in at a provider. Sign in there to add or remove what signs you in. If you no longer can, ${isReplaceable ? 'use “Forgot your password?” or ask' : 'ask'} the operator.`,
+  },
   confirmFirst: 'Your last sign-in may be a while ago. Confirm that it is you before you continue.',
   confirm: 'Confirm that it is you',
 

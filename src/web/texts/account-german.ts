@@ -171,8 +171,12 @@ export const accountGerman: AccountTexts = {
     'password-common': () => 'Dieses Passwort ist leicht zu erraten. Vier Wörter kann man sich gut merken.',
     'passwords-differ': () => 'Die beiden Passwörter sind verschieden.',
   },
-  confirmByPasskey: (isReplaceable) =>
-    `Ihr Konto hat einen Passkey. Melden Sie sich mit ihm an, um Anmeldearten hinzuzufügen oder zu entfernen. Wenn Sie ihn nicht mehr haben, ${isReplaceable ? 'wählen Sie dort „Passwort vergessen?“, oder fragen' : 'fragen'} Sie den Betreiber.`,
+  confirmBy: {
+    passkey: (isReplaceable) =>
+      `Ihr Konto hat einen Passkey. Melden Sie sich mit ihm an, um Anmeldearten hinzuzufügen oder zu entfernen. Wenn Sie ihn nicht mehr haben, ${isReplaceable ? 'wählen Sie dort „Passwort vergessen?“, oder fragen' : 'fragen'} Sie den Betreiber.`,
+    identity: (isReplaceable) =>
+      `Ihr Konto ist durch die Anmeldung in zwei Schritten bei einem Anbieter geschützt. Melden Sie sich dort an, um Anmeldearten hinzuzufügen oder zu entfernen. Wenn Sie das nicht mehr können, ${isReplaceable ? 'wählen Sie „Passwort vergessen?“, oder fragen' : 'fragen'} Sie den Betreiber.`,
+  },
   confirmFirst:
     'Ihre letzte Anmeldung ist vielleicht länger her. Bestätigen Sie, dass Sie es sind, bevor Sie weitermachen.',
   confirm: 'Bestätigen, dass Sie es sind',

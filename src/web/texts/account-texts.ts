@@ -112,7 +112,7 @@ export interface AccountTexts {
   readonly switchOffTwoStep: string
   readonly switchOffConsequence: string
   readonly passwordProblems: Readonly<Record<PasswordProblem, (shortest: number) => string>>
-  readonly confirmByPasskey: (isReplaceable: boolean) => string
+  readonly confirmBy: Readonly<Record<'passkey' | 'identity', (isReplaceable: boolean) => string>>
   readonly confirmFirst: string
   readonly confirm: string
 

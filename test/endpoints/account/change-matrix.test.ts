@@ -4,13 +4,14 @@ import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { coversAll } from '../../../src/endpoints/sign-in/changing-session.ts'
 import type { SessionRecord, UserRecord } from '../../../src/ports/records/user.ts'
-import type { AuthenticationMethod } from '../../../src/protocol/sign-in/authentication.ts'
+import type { AuthenticationMethod, ProviderId } from '../../../src/protocol/sign-in/authentication.ts'
 import { PASSWORD, type PlainBrowser } from '../../../tools/flow.ts'
 import { leadsTo } from '../../../tools/provider-page.ts'
 import { addApp } from '../../../tools/sign-in/app.ts'
 import { createAccount } from '../../support/accounts.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openProviderHost } from '../../support/provider/provider-host.ts'
+import { anIdentity } from '../../support/provider/provider-records.ts'
 import { addProvider } from '../../support/provider/providers.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { aPasskey } from '../../support/sign-in/factor-records.ts'
@@ -35,6 +36,8 @@ const ALL = Object.keys(SESSIONS) as readonly SessionName[]
 const ALLOWED = {
   'no second factor': ALL,
   'an app': ['a code', 'a multi-factor provider', 'a passkey', 'a recovery code'],
+  'an identity': ['a code', 'a multi-factor provider', 'a passkey', 'a recovery code'],
+  'an identity at a disabled provider': ['a code', 'a multi-factor provider', 'a passkey', 'a recovery code'],
   'a passkey': ['a passkey', 'a recovery code'],
   'an app and a passkey': ['a passkey', 'a recovery code'],
 } as const satisfies Readonly<Record<string, readonly SessionName[]>>
@@ -74,6 +77,7 @@ const SERVERS = {
 }
 for (const server of Object.values(SERVERS)) {
   await addProvider(server, host)
+  for (const id of ['strong', 'disabled']) await addProvider(server, host, { multiFactor: true }, { id })
   server.clock.advance(1001)
 }
 
@@ -101,6 +105,13 @@ async function addFactors(server: TestServer, { user, session }: Person, factors
       'added',
     )
   if (factors.includes('app')) await addApp(server, user.email)
+  if (!factors.includes('identity')) return
+  const { clock, context } = server
+  const providerId = (factors.includes('disabled') ? 'disabled' : 'strong') as ProviderId
+  const identity = anIdentity({ userId: user.id, providerId })
+  await context.store.enableProvider(providerId)
+  assert.equal(await context.store.linkIdentity({ identity, reason, now: clock.now(), mails: [] }), 'linked')
+  if (providerId === 'disabled') await context.store.disableProvider({ id: providerId, now: clock.now() })
 }
 
 /** Whether the answer asks for another sign-in. */
@@ -148,8 +159,12 @@ async function checkSession(
     const back = await browser.get(
       host.approve(left, { sub: randomUUID(), auth_time: Math.floor(server.clock.now() / 1000) }),
     )
-    const linked = (await server.context.store.listIdentities(person.user.id)).length
-    assert.equal(linked, isAllowed ? 1 : 0, `${what}: the callback of a provider`)
+    const identities = await server.context.store.listIdentities(person.user.id)
+    assert.equal(
+      identities.some(({ providerId }) => providerId === 'idp'),
+      isAllowed,
+      `${what}: the callback of a provider`,
+    )
     if (!isAllowed) assert.ok(back.statusCode >= 400, what)
   }
   await (isAllowed ? changeAll() : assertStoreUnchanged(server, changeAll, what))

@@ -27,6 +27,12 @@ export function aProvider(differing: Partial<ProviderRecord> = {}): ProviderReco
   }
 }
 
+/** A provider that always asks for two factors. */
+export function aStrongProvider(): ProviderRecord {
+  const provider = aProvider()
+  return { ...provider, settings: { ...provider.settings, multiFactor: true } }
+}
+
 /** An identity at a provider, for a user. Both are created apart from it. */
 export function anIdentity(differing: Partial<IdentityRecord> = {}): IdentityRecord {
   return {

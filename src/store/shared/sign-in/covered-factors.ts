@@ -3,7 +3,9 @@ import type { UserId } from '../../../protocol/ids.ts'
 import type { CoveredFactors } from '../../../protocol/sign-in/authentication.ts'
 import type { PasskeyId } from '../../../protocol/sign-in/passkey.ts'
 import type { IdentityKey } from '../../../protocol/sign-in/provider-identity.ts'
+import { PROVIDERS } from '../../tables/provider.ts'
 import { holdSession } from '../logout-notices.ts'
+import { findRequiredProvider } from '../providers.ts'
 import { eachOf, rows, shared, type Steps } from '../statement.ts'
 
 const FIND_APP = shared('select user_id from second_factors where user_id = :userId')
@@ -13,6 +15,11 @@ const OTHER_PASSKEY = shared(
 /** `:among`: between spaces. */
 const IS_AMONG = `user_id = :userId and identity_key <> :removed and :among like '% ' || identity_key || ' %'`
 const OTHER_IDENTITY = shared(`select identity_key from identities where ${eachOf('identities', IS_AMONG)} limit 1`)
+const FIND_EMAIL = shared('select email from users where user_id = :userId')
+const LIST_IDENTITIES = shared(
+  `select i.identity_key, p.* from identities as i join providers as p on p.provider_id = i.provider_id
+   where ${eachOf('identities', 'i.user_id = :userId')}`,
+)
 const FIND_PASSKEYS = shared('select passkey_id from passkeys where user_id = :userId')
 
 /**
@@ -26,7 +33,7 @@ export function* holdChange(userId: UserId, session: ChangingSession): Steps<boo
 /** Whether an authentication covers the second factors that the account has. The row of the user is locked before. */
 export function* areCovered(userId: UserId, covers: CoveredFactors): Steps<boolean> {
   if (!covers.passkey && (yield* hasPasskeys(userId))) return false
-  return covers.app || !(yield* hasSecondFactor(userId))
+  return covers.others || !((yield* hasSecondFactor(userId)) || (yield* listStrongIdentities(userId)).length > 0)
 }
 
 /**
@@ -46,6 +53,19 @@ export function* keepsFactor(
 /** Whether the user has a passkey. */
 export function* hasPasskeys(userId: UserId): Steps<boolean> {
   return (yield* rows(FIND_PASSKEYS, { userId })).length > 0
+}
+
+/**
+ * The identities at providers with `multi_factor` that count as second factors, also while a provider is disabled: not those of an address
+ * that requires another provider.
+ */
+export function* listStrongIdentities(userId: UserId): Steps<readonly IdentityKey[]> {
+  const [user] = yield* rows(FIND_EMAIL, { userId })
+  const required = yield* findRequiredProvider((user?.['email'] ?? null) as string | null)
+  return (yield* rows(LIST_IDENTITIES, { userId })).flatMap((row) => {
+    const { id, settings } = PROVIDERS.read(row)
+    return settings.multiFactor && (required ?? id) === id ? [row['identity_key'] as IdentityKey] : []
+  })
 }
 
 /** Whether the user has an authenticator app. */

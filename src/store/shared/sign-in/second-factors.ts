@@ -10,7 +10,7 @@ import { mailing } from '../mail/mails.ts'
 import { evictByOperator, evictOthers, forgetBrowsers } from '../evictions.ts'
 import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
 import { IS_UNCHANGED, keepChanged } from './changed-here.ts'
-import { hasPasskeys, hasSecondFactor, holdChange } from './covered-factors.ts'
+import { hasPasskeys, hasSecondFactor, holdChange, listStrongIdentities } from './covered-factors.ts'
 import { holdSignIn } from './held-sign-in.ts'
 
 const INSERT = shared(
@@ -126,9 +126,10 @@ function* isAllowed(userId: UserId, reason: EnrolmentReason, now: EpochMs): Step
     : yield* holdFirstFactor(userId, reason, now)
 }
 
-/** Whether a sign-in may add the first second step of a user: a passkey would be asked for instead. */
+/** Whether a sign-in may add the first second step of a user: a passkey or an account at a provider would be asked for instead. */
 export function* holdFirstFactor(userId: UserId, basis: SignInBasis, now: EpochMs): Steps<boolean> {
-  return (yield* holdSignIn(userId, basis, now)) !== undefined && !(yield* hasPasskeys(userId))
+  if ((yield* holdSignIn(userId, basis, now)) === undefined || (yield* hasPasskeys(userId))) return false
+  return (yield* listStrongIdentities(userId)).length === 0
 }
 
 function* useTotp(use: TotpUse): Steps<Outcome<'useTotp'>> {

@@ -136,7 +136,7 @@ export const evictionCases: Suite = (check) => {
           reason: { kind: 'session', session: coversAll(session) },
           now: at(HOUR),
         } as const
-        const connection = { identity: added, hash: proof.hash, covers: { passkey: true, app: true }, mails: [] }
+        const connection = { identity: added, hash: proof.hash, covers: { passkey: true, others: true }, mails: [] }
         const start = aSessionStart({ session: aSession({ userId: user.id }), link: connection })
         const use = {
           userId: user.id,

@@ -3,7 +3,7 @@ import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts
 import type { ChangingSession } from '../../../../src/ports/operations/second-factor.ts'
 import type { UserRecord } from '../../../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
-import { anIdentity, aProvider } from '../../../support/provider/provider-records.ts'
+import { anIdentity, aProvider, aStrongProvider } from '../../../support/provider/provider-records.ts'
 import { aHash, aLink, aSession, aSessionStart, aUser, at } from '../../../support/records.ts'
 import { aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
 import { perform, startSessions, times, type Suite } from '../harness.ts'
@@ -17,8 +17,8 @@ interface Person {
   readonly identity: ReturnType<typeof anIdentity>
 }
 
-async function aPerson(store: StoreDriver): Promise<Person> {
-  const [user, provider] = [aUser(), aProvider()]
+async function aPerson(store: StoreDriver, provider = aProvider()): Promise<Person> {
+  const user = aUser()
   const session = aSession({ userId: user.id })
   await perform(store, 'createProvider', provider)
   await perform(store, 'createUser', user)
@@ -93,8 +93,8 @@ export const changeCases: Suite = (check) => {
         const { session, user } = person
         const before = await second.findUser(user.id)
         for (const covers of [
-          { passkey: false, app: true },
-          { passkey: true, app: false },
+          { passkey: false, others: true },
+          { passkey: true, others: false },
         ])
           assert.match(
             await change(first, person, { ...session, covers }),
@@ -105,6 +105,23 @@ export const changeCases: Suite = (check) => {
         assert.deepEqual(await second.listIdentities(user.id), [person.identity])
         assert.equal((await second.listPasskeys(user.id)).length, 1)
         assert.doesNotMatch(await change(first, person, session), /^(?:refused|unknown)$/)
+      },
+    )
+
+    check(
+      `ACR-06: ${name} of an account at a multi-factor provider needs a session that covers it, also while the provider is disabled`,
+      async ({ first, second }) => {
+        const person = await aPerson(first, aStrongProvider())
+        const { identity, session, user } = person
+        const disabling = { id: identity.providerId, now: at(1) }
+        for (const isDisabled of [false, true]) {
+          if (isDisabled) await perform(second, 'disableProvider', disabling)
+          const weak = { ...session, covers: { passkey: true, others: false } }
+          assert.match(await change(first, person, weak), /^(?:refused|unknown|provider-off)$/)
+        }
+        assert.deepEqual(await second.findUser(user.id), user)
+        assert.deepEqual(await second.listIdentities(user.id), [identity])
+        assert.equal(await second.findSecondFactor(user.id), undefined)
       },
     )
 

@@ -176,7 +176,7 @@ export const identityCases: Suite = (check) => {
     const proof = anIdentityProof({ identity, expiresAt: at(2 * HOUR) })
     await perform(first, 'createIdentityProof', proof)
     for (const passkey of [false, true]) {
-      const start = connecting(proof, { passkey, app: true })
+      const start = connecting(proof, { passkey, others: true })
       const started = await perform(first, 'startSession', start)
       assert.partialDeepStrictEqual(started, { kind: 'started', isLinked: passkey })
     }
@@ -382,7 +382,7 @@ export const identityCases: Suite = (check) => {
 /** A sign-in that connects what was proved. */
 function connecting(
   { identity, hash }: IdentityProofRecord,
-  covers: CoveredFactors = { passkey: true, app: true },
+  covers: CoveredFactors = { passkey: true, others: true },
 ): SessionStart {
   const session = aSession({ userId: identity.userId })
   return aSessionStart({ session, link: { identity, hash, covers, mails: [] } })

@@ -9,7 +9,7 @@ import type { LinkRecord, SessionRecord, UserRecord } from '../../../../src/port
 import type { StoreDriver } from '../../../../src/ports/store.ts'
 import { APPLICATION } from '../../../../src/protocol/sign-in/authentication.ts'
 import { perform } from '../harness.ts'
-import { anIdentity, anIdentityProof, aProvider } from '../../../support/provider/provider-records.ts'
+import { anIdentity, anIdentityProof, aProvider, aStrongProvider } from '../../../support/provider/provider-records.ts'
 import {
   aLink,
   anAuthorization,
@@ -103,6 +103,15 @@ export async function withApp(
 export async function withPasskey(world: World): Promise<void> {
   const { store, passkey } = world
   assert.equal(await perform(store, 'addPasskey', { passkey, reason: inSession(world) }), 'added')
+}
+
+/** An account where the person signs in with two factors. */
+export async function withStrongIdentity(world: World): Promise<void> {
+  const { store, user } = world
+  const provider = aStrongProvider()
+  assert.equal(await perform(store, 'createProvider', provider), 'created')
+  const identity = anIdentity({ userId: user.id, providerId: provider.id })
+  assert.equal(await perform(store, 'linkIdentity', { identity, reason: inSession(world), now: at(1) }), 'linked')
 }
 
 export async function linked({ store, maker, link }: World): Promise<void> {

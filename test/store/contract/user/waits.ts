@@ -20,6 +20,7 @@ import {
   requireProvider,
   withApp,
   withPasskey,
+  withStrongIdentity,
   type World,
 } from './wait-world.ts'
 
@@ -55,6 +56,7 @@ const FACTS = {
   'the app was removed': ({ store, user: { id: userId } }) => perform(store, 'resetSecondFactor', { userId }),
   'the app is another': (world) => withApp(world, { ...world.app, createdAt: at(4) }, at(2)),
   'there is a passkey': withPasskey,
+  'there is an account of two factors': withStrongIdentity,
   'the passkey was removed': ({ store, passkey: { userId, id } }) =>
     perform(store, 'removePasskey', { userId, id, by: { kind: 'operator' } }),
   'the session ended': ({ store, session: { id } }) => perform(store, 'endSession', { id, ...END }),
@@ -143,7 +145,7 @@ const OPERATIONS: Readonly<Record<string, Waiting>> = {
   },
   'enableTotp after a provider': {
     done: 'enabled',
-    rests: [...AT_PROVIDER, 'there is an app', 'there is a passkey'],
+    rests: [...AT_PROVIDER, 'there is an app', 'there is a passkey', 'there is an account of two factors'],
     before: connected,
     run: (world) => enable(world, atProvider(world)),
   },
@@ -155,13 +157,13 @@ const OPERATIONS: Readonly<Record<string, Waiting>> = {
   },
   'addPasskey after a provider': {
     done: 'added',
-    rests: [...AT_PROVIDER, 'there is an app', 'there is a passkey'],
+    rests: [...AT_PROVIDER, 'there is an app', 'there is a passkey', 'there is an account of two factors'],
     before: connected,
     run: (world) => add(world, { kind: 'sign-in', ...atProvider(world) }),
   },
   'addPasskey after a password': {
     done: 'added',
-    rests: [...FIRST_STEP, 'there is an app', 'there is a passkey'],
+    rests: [...FIRST_STEP, 'there is an app', 'there is a passkey', 'there is an account of two factors'],
     before: nothing,
     run: (world) => add(world, { kind: 'sign-in', ...aSignInBasis({ since: at(3) }) }),
   },
@@ -196,11 +198,12 @@ const OPERATIONS: Readonly<Record<string, Waiting>> = {
       'the session ended',
       'there is an app',
       'there is a passkey',
+      'there is an account of two factors',
       'the identity is of another user',
     ],
     before: nothing,
     run: (world) =>
-      connect(world, { kind: 'session', session: { ...world.session, covers: { passkey: false, app: false } } }),
+      connect(world, { kind: 'session', session: { ...world.session, covers: { passkey: false, others: false } } }),
   },
   'linkIdentity by an address': {
     done: 'linked',
@@ -258,7 +261,7 @@ function atProvider({ provider, identity }: World): SignInBasis {
 }
 
 function connection({ proof: { identity, hash } }: World) {
-  return { identity, hash, covers: { passkey: false, app: false }, mails: [] }
+  return { identity, hash, covers: { passkey: false, others: false }, mails: [] }
 }
 
 function withLink({ link: { hash } }: World) {

@@ -186,6 +186,7 @@ function* holds(identity: IdentityRecord, reason: LinkingReason, now: EpochMs): 
         providerId: identity.providerId,
         passwordHash: undefined,
         browserHash: undefined,
+        adds: key,
         addsFactor: reason.isMultiFactor,
         now,
       })

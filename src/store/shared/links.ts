@@ -3,6 +3,7 @@ import type { LinkRecord } from '../../ports/records/user.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
+import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 import type { Row } from '../rows.ts'
 import { LINKS } from '../tables/user.ts'
 import { assignments, without } from '../table.ts'
@@ -11,7 +12,7 @@ import { mailing } from './mail/mails.ts'
 import { isRequiredElsewhere } from './providers.ts'
 import { mustSpare } from './roles.ts'
 import { meetBrowser } from './sessions.ts'
-import { hasPasskeys, hasSecondFactor } from './sign-in/covered-factors.ts'
+import { hasPasskeys, hasSecondFactor, listStrongIdentities } from './sign-in/covered-factors.ts'
 import { eachOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 /** Changes nothing, and locks the row: of two links of a user, each waits for what the other one ends. */
@@ -85,7 +86,7 @@ const handlers = {
   useLink: {
     keys: ({ userId }) => [userId],
     *run(use) {
-      if (!(yield* acceptLink({ ...use, providerId: undefined, addsFactor: false }))) return 'unknown'
+      if (!(yield* acceptLink({ ...use, providerId: undefined, adds: undefined, addsFactor: false }))) return 'unknown'
       // The app of an account would otherwise have no limit of codes in the browser of a reader of the mailbox (threats.md OTP-09).
       if (!(yield* hasSecondFactor(use.userId))) yield* meetBrowser(use)
       return 'used'
@@ -103,8 +104,8 @@ export const linkReads = {
 
 /**
  * Uses a link up, whichever way in its user chose: the password becomes another one or none, and everything else that could sign in, or
- * add a way to, ends (threats.md LNK-01), also another link. Passkeys stay where a sign-in with the password demands a second step, and the
- * link was mailed (ACC-17, ACC-20). false: the link is no longer valid, was not since the user changed, its maker has no longer the role
+ * add a way to, ends (threats.md LNK-01), also another link. Where a sign-in with the password demands a second step, and the link was mailed,
+ * passkeys stay, or else the identities that are second factors (ACC-17, ACC-20). false: the link is no longer valid, was not since the user changed, its maker has no longer the role
  * with which it was made, or it may not add a factor.
  */
 export function* acceptLink(
@@ -114,11 +115,13 @@ export function* acceptLink(
     readonly browserHash: SecretHash | undefined
     /** Where the user chose to sign in; undefined: at this server. The address may require no other provider (threats.md UP-19). */
     readonly providerId: ProviderId | undefined
+    /** What is linked already; undefined: another way in. */
+    readonly adds: IdentityKey | undefined
     /** Whether the user adds what would take the place of a second step. */
     readonly addsFactor: boolean
   },
 ): Steps<boolean> {
-  const { userId, keep, providerId, addsFactor, isSecondStepRequired } = use
+  const { userId, keep, providerId, adds, addsFactor, isSecondStepRequired } = use
   const [user] = yield* rows(HOLD_LIVE, use)
   if (user === undefined || (yield* isRequiredElsewhere(user['email'] as string | null, providerId))) return false
   const [found] = yield* rows(FIND_LINK, use)
@@ -126,13 +129,15 @@ export function* acceptLink(
   const hasApp = yield* hasSecondFactor(userId)
   const isNeeded = hasApp || isSecondStepRequired || (yield* rows(FIND_ROLE, { userId })).length > 0
   const isDemanded = found?.['mailed'] === 1 && isNeeded
-  if (addsFactor && (hasApp || (isDemanded && (yield* hasPasskeys(userId))))) return false
+  const hasOwn = hasApp || (yield* hasPasskeys(userId))
+  const strong = isDemanded && !hasOwn ? (yield* listStrongIdentities(userId)).filter((key) => key !== adds) : []
+  if (addsFactor && (hasApp || (isDemanded && (hasOwn || strong.length > 0)))) return false
   const [link] = yield* rows(USE, use)
   if (link === undefined) return false
   if ((yield* rows(SET_PASSWORD, { ...use, createdAt: link['created_at'] })).length === 0) return false
   if (link['mailed'] === 1) yield* verifyEmail(use)
   yield* evictAll(userId, use.now, use.browserHash)
-  const kept = ` ${keep.join(' ')} `
+  const kept = ` ${[...keep, ...strong].join(' ')} `
   yield* rows(REMOVE_OTHERS, { userId, kept })
   if (!isDemanded) yield* rows(REMOVE_PASSKEYS, { userId, kept })
   return true

@@ -145,6 +145,7 @@ function* addPasskey({ passkey, reason }: Input<'addPasskey'>): Steps<Outcome<'a
       providerId: undefined,
       passwordHash: undefined,
       browserHash: undefined,
+      adds: undefined,
       addsFactor: true,
     }))
   )

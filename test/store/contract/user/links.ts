@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { PasswordLinkUse } from '../../../../src/ports/operations/user.ts'
 import type { LinkRecord } from '../../../../src/ports/records/user.ts'
-import { anIdentity, aProvider } from '../../../support/provider/provider-records.ts'
+import { anIdentity, aProvider, aStrongProvider } from '../../../support/provider/provider-records.ts'
 import { aMail, aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
 import { aRole } from './roles.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
@@ -155,10 +155,10 @@ export const linkCases: Suite = (check) => {
         for (const [factors, rule, whenMailed] of FACTORS) {
           const isSecondStepRequired = rule === 'required'
           const handedOver = { ...REPLACES, addsFactor: !factors.includes('app') }
-          const { keepsPasskeys, addsFactor } = isMailed ? whenMailed : handedOver
+          const { keepsFactors, addsFactor } = isMailed ? whenMailed : handedOver
           const what = `${factors.join(' and ')}, ${rule}`
-          const provider = aProvider()
-          await perform(first, 'createProvider', provider)
+          const [provider, strongProvider] = [aProvider(), aStrongProvider()]
+          for (const one of [provider, strongProvider]) await perform(first, 'createProvider', one)
           for (const way of ['a password', 'a passkey', 'a multi-factor provider', 'a provider'] as const) {
             const user = aUser()
             const { id: userId } = user
@@ -171,6 +171,9 @@ export const linkCases: Suite = (check) => {
             const factor = aSecondFactor({ userId })
             if (factors.includes('app'))
               await perform(second, 'enableTotp', { factor, recoveryDigests: [], replaces: undefined, reason: own })
+            const strong = anIdentity({ userId, providerId: strongProvider.id })
+            if (factors.includes('identity'))
+              await perform(first, 'linkIdentity', { identity: strong, reason: own, now: at(1) })
             if (rule === 'a role') await perform(first, 'setRole', aRole(user))
             const link = aLink({ userId, isMailed })
             await perform(first, 'createLink', { ...link, roleSince: rule === 'a role' ? NOW : undefined })
@@ -195,8 +198,9 @@ export const linkCases: Suite = (check) => {
             assert.match(outcome, isUsed ? /^(?:used|added|linked)$/ : /^refused$/, `${what}: ${way}`)
             assert.equal((await second.listLinks(userId)).length, isUsed ? 0 : 1, `${what}: ${way}`)
             const left = (await second.listPasskeys(userId)).some(({ id }) => id === passkey.id)
-            const isKept = factors.includes('passkey') && (keepsPasskeys || !isUsed)
-            assert.equal(left, isKept, `${what}: ${way}`)
+            assert.equal(left, factors.includes('passkey') && (keepsFactors || !isUsed), `${what}: ${way}`)
+            const linked = (await second.listIdentities(userId)).some(({ key }) => key === strong.key)
+            assert.equal(linked, factors.includes('identity') && (keepsFactors || !isUsed), `${what}: ${way}`)
             assert.equal((await second.findSecondFactor(userId)) !== undefined, factors.includes('app'), what)
             // OTP-09: the browser of a link is known only where no codes are guessed in it.
             const isKnown = way === 'a password' && !factors.includes('app')
@@ -207,11 +211,11 @@ export const linkCases: Suite = (check) => {
     )
 }
 
-const REPLACES = { keepsPasskeys: false, addsFactor: true }
-const KEEPS = { keepsPasskeys: true, addsFactor: false }
+const REPLACES = { keepsFactors: false, addsFactor: true }
+const KEEPS = { keepsFactors: true, addsFactor: false }
 /** What a link that is mailed does to an account, by its second factors and by what asks for them. */
 const FACTORS: readonly (readonly [
-  factors: readonly ('app' | 'passkey')[],
+  factors: readonly ('app' | 'passkey' | 'identity')[],
   rule: 'optional' | 'required' | 'a role',
   whenMailed: typeof KEEPS,
 ])[] = [
@@ -221,6 +225,9 @@ const FACTORS: readonly (readonly [
   [['passkey'], 'optional', REPLACES],
   [['passkey'], 'required', KEEPS],
   [['passkey'], 'a role', KEEPS],
+  [['identity'], 'optional', REPLACES],
+  [['identity'], 'required', KEEPS],
+  [['identity'], 'a role', KEEPS],
   [['app'], 'optional', KEEPS],
   [['app', 'passkey'], 'optional', KEEPS],
   [['app', 'passkey'], 'required', KEEPS],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { authorizeUrl, EMAIL, locationOf, PASSWORD, PlainBrowser, registerClient } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
-import { openTestServer, type TestServer, type TestServerOptions } from '../../support/server.ts'
+import { beginWindow, openTestServer, type TestServer, type TestServerOptions } from '../../support/server.ts'
 import { addApp } from '../../../tools/sign-in/app.ts'
 import { appOfPage, codesOfPage, doFirstStep, submitTo } from '../../support/sign-in/apps.ts'
 import { execute, selectAll } from '../../support/store/dump.ts'
@@ -222,6 +222,7 @@ test('OTP-05: an app that is set up between the right password and the session r
 
 async function open(t: TestContext, options: TestServerOptions = {}) {
   const server = await openTestServer(t, options)
+  beginWindow(server)
   await createAda(server)
   return { server, client: await registerClient(server) }
 }

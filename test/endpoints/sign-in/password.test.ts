@@ -15,13 +15,10 @@ import {
   type RegisteredClient,
 } from '../../../tools/flow.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
-import { openTestServer, type TestServer } from '../../support/server.ts'
+import { beginWindow, openTestServer, type TestServer } from '../../support/server.ts'
 import { hasSession, SESSION_COOKIE } from '../../support/session-cookie.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { assertLocalPage, isCodeAnswer } from '../../support/authorize-answers.ts'
-
-/** Starts at the beginning of a counting window, because no case may span two windows. */
-const WINDOW_MS = 15 * 60_000
 
 test('UI-01: a sign-in form without its token, with another token, or from another site is rejected', async (t) => {
   const { server, client } = await open(t)
@@ -337,7 +334,7 @@ async function open(
   create: (server: TestServer) => Promise<unknown> = createAda,
 ): Promise<{ server: TestServer; client: RegisteredClient }> {
   const server = await openTestServer(t, { env })
-  server.clock.advance(WINDOW_MS - (server.clock.now() % WINDOW_MS))
+  beginWindow(server)
   await create(server)
   return { server, client: await registerClient(server) }
 }

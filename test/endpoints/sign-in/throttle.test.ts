@@ -14,7 +14,7 @@ import {
 } from '../../../tools/flow.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
 import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
-import { openTestServer, type TestServer, type TestServerOptions } from '../../support/server.ts'
+import { beginWindow, openTestServer, type TestServer, type TestServerOptions } from '../../support/server.ts'
 import { selectAll } from '../../support/store/dump.ts'
 import { openNode } from '../../support/store/postgres-node.ts'
 import { recordPostgres } from '../../store/recorded-statements.ts'
@@ -148,7 +148,7 @@ async function open(t: Parameters<typeof openTestServer>[0], options: TestServer
 
 /** Ada, and an unknown browser with the sign-in page, at the start of a window: no case may span two windows. */
 async function prepare(server: TestServer) {
-  server.clock.advance(WINDOW_MS - (server.clock.now() % WINDOW_MS))
+  beginWindow(server)
   await createAda(server)
   const client = await registerClient(server)
   const browser = new PlainBrowser(server)

@@ -19,7 +19,7 @@ import { openProviderHost } from '../../support/provider/provider-host.ts'
 import { addProvider, signInAt } from '../../support/provider/providers.ts'
 import { givePasskey, passkeyFormOf, signedFields } from '../../../tools/sign-in/passkeys.ts'
 import { leadsTo, pressProvider } from '../../../tools/provider-page.ts'
-import { openTestServer, type TestServer } from '../../support/server.ts'
+import { beginWindow, openTestServer, type TestServer } from '../../support/server.ts'
 import { selectAll } from '../../support/store/dump.ts'
 
 type Page = LightMyRequestResponse
@@ -170,6 +170,7 @@ for (const { name } of SIGN_IN_METHODS) {
 
   test(`UP-20, ${name}: too many attempts get a refusal, and no session`, async (t) => {
     const server = await openTestServer(t, { env: driver.env })
+    beginWindow(server)
     await createAda(server)
     const answer = await driver.exhaust(server, new PlainBrowser(server), t)
     assert.equal(answer.statusCode, 429, answer.body)

@@ -105,7 +105,6 @@ export function growthOperations(
           family: {
             generation: 0,
             liveHash: aHash(),
-            previousHash: undefined,
             rotatedAt: now,
             idleExpiresAt: after(now, 30 * DAY_MS),
           },

@@ -10,7 +10,7 @@ import { openRecentlyUsed } from '../base/recently-used.ts'
 export type SecretHash = Brand<string, 'SecretHash'>
 
 /**
- * The kinds of credential. The fields of a credential, in order: prefix, time-ordered id, generation, 256 random bits, tag.
+ * The kinds of credential. The fields of a credential, in order: prefix, time-ordered id, generation and time of issue, 256 random bits, tag.
  * Fields have fixed widths and no separators, so a credential can be parsed in one way only. Any change makes its tag invalid.
  */
 const KINDS = {
@@ -34,6 +34,9 @@ const KINDS = {
 
 export type CredentialKind = keyof typeof KINDS
 
+/** The kinds that are minted once. A refresh token is of a family. */
+export type SingleKind = Exclude<CredentialKind, 'refresh-token'>
+
 /** The kind that a text begins as, whether or not this server issued it. */
 export function kindByPrefix(text: string): CredentialKind | undefined {
   return (Object.keys(KINDS) as CredentialKind[]).find((kind) => text.startsWith(KINDS[kind].prefix))
@@ -51,6 +54,8 @@ export interface ParsedCredential {
   readonly id: string
   /** 0 for kinds that do not rotate. */
   readonly generation: number
+  /** 0 for kinds that do not rotate: their row has it. */
+  readonly issuedAt: EpochMs
   readonly hash: SecretHash
 }
 
@@ -80,16 +85,18 @@ export interface FormerMasterKey {
 /** All functions that need the master key (decision 0003). Each purpose has its own derived key. */
 export interface Secrets {
   /** Makes a new random credential. `id` is the key of its row. */
-  readonly mint: (kind: CredentialKind, id: string, random: Random) => MintedCredential
+  readonly mint: (kind: SingleKind, id: string, random: Random) => MintedCredential
+  /** Makes the first refresh token of a family, with the random bits that all of them have. */
+  readonly mintFamily: (id: string, issuedAt: EpochMs, random: Random) => MintedCredential
   /** Makes a credential from `parts` and the master key. The same parts always give the same credential. */
-  readonly derive: (kind: CredentialKind, id: string, parts: readonly string[]) => MintedCredential
+  readonly derive: (kind: SingleKind, id: string, parts: readonly string[]) => MintedCredential
   /** Returns undefined if the text is not a credential of this kind, or was not issued by this server. Does not query the store. */
   readonly verify: (kind: CredentialKind, text: string) => ParsedCredential | undefined
   /**
-   * The refresh token that follows `presented`. It is derived from `presented` and the master key, so a retry gets the same
-   * response although the response is not stored. Neither the database nor the old token alone reveals it (decision 0004).
+   * The refresh token of another generation of the family of `presented`, issued at `issuedAt`. Its tag is made with the master key, so a
+   * retry gets the same token although no token is stored. Neither the database nor another token of the family reveals it (decision 0004).
    */
-  readonly deriveSuccessor: (presented: string, opened: ParsedCredential) => MintedCredential
+  readonly atGeneration: (presented: string, at: FamilyPlace) => MintedCredential
   /** A keyed digest of a list of parts, 256 bits in base64url. Different lists have different digests, whatever the parts contain. */
   readonly digest: (purpose: DigestPurpose, parts: readonly string[]) => string
   /** Whether `text` is the digest of `parts`. Compares in constant time. */
@@ -102,6 +109,12 @@ export interface Secrets {
   ) => boolean
   /** AES-256 key that encrypts private signing keys at rest. */
   readonly encryptionKey: KeyObject
+}
+
+/** Which token of a family, and when it was issued. The time is in the token, under its tag. */
+export interface FamilyPlace {
+  readonly generation: number
+  readonly issuedAt: EpochMs
 }
 
 export type DigestPurpose =
@@ -130,8 +143,14 @@ export type DigestPurpose =
 /** Verified client secrets that a process remembers, at least; about 400 B each. */
 const VERIFIED_SECRETS = 5000
 const GENERATION_LENGTH = 6
+/** Milliseconds in hexadecimal digits, until the year 2527. */
+const ISSUED_LENGTH = 11
 const SECRET_LENGTH = 43
 const TAG_LENGTH = 22
+const PLACE_LENGTH = GENERATION_LENGTH + ISSUED_LENGTH
+const FAMILY_PREFIX = KINDS['refresh-token'].prefix
+const PLACE_START = FAMILY_PREFIX.length + ID_LENGTH
+const PLACE_END = PLACE_START + PLACE_LENGTH
 const ALPHABET = /^[A-Za-z0-9_-]+$/
 
 /** Opens the secrets of a master key that has no former one. */
@@ -142,7 +161,6 @@ export function openSecrets(root: string): Secrets {
 /** Derives the keys from the master key (HKDF, RFC 5869). The master key itself is not kept. */
 export function openMasterKey({ root, former }: MasterKey): Secrets {
   const authenticate = openMac(deriveKey(root, 'seal'))
-  const successorOf = openMac(deriveKey(root, 'succeed'))
   const digestOf = openMac(deriveKey(root, 'digest'))
   const formerDigests = former.map(({ digestKey, until, ahead }) => ({
     until,
@@ -175,14 +193,10 @@ export function openMasterKey({ root, former }: MasterKey): Secrets {
       const digested = JSON.stringify(['audit', ...parts])
       return [digestOf, ...valid.map((one) => one.digestOf)].some((one) => sameText(one(digested), text))
     },
-    mint(kind, id, random) {
-      const { prefix, generations } = KINDS[kind]
-      return finish(prefix, id + (generations ? formatGeneration(0) : '') + random(32).toString('base64url'))
-    },
-    derive(kind, id, parts) {
-      const { prefix, generations } = KINDS[kind]
-      return finish(prefix, id + (generations ? formatGeneration(0) : '') + digest('credential', [kind, id, ...parts]))
-    },
+    mint: (kind, id, random) => finish(KINDS[kind].prefix, id + random(32).toString('base64url')),
+    mintFamily: (id, issuedAt, random) =>
+      finish(FAMILY_PREFIX, id + formatPlace({ generation: 0, issuedAt }) + random(32).toString('base64url')),
+    derive: (kind, id, parts) => finish(KINDS[kind].prefix, id + digest('credential', [kind, id, ...parts])),
     verify(kind, text) {
       if (kind !== 'client-secret') return verify(kind, text)
       const key = hash('sha256', text, 'base64url')
@@ -192,22 +206,27 @@ export function openMasterKey({ root, former }: MasterKey): Secrets {
       if (parsed !== undefined) verified.set(key, parsed)
       return parsed
     },
-    deriveSuccessor(presented, opened) {
-      const generation = formatGeneration(opened.generation + 1)
-      return finish(KINDS['refresh-token'].prefix, opened.id + generation + successorOf(presented))
-    },
+    atGeneration: (presented, at) =>
+      finish(
+        FAMILY_PREFIX,
+        presented.slice(FAMILY_PREFIX.length, PLACE_START) + formatPlace(at) + presented.slice(PLACE_END, -TAG_LENGTH),
+      ),
   }
 
   function verify(kind: CredentialKind, text: string): ParsedCredential | undefined {
     const { prefix, generations } = KINDS[kind]
-    const fieldsEnd = prefix.length + ID_LENGTH + (generations ? GENERATION_LENGTH : 0) + SECRET_LENGTH
+    const fieldsEnd = prefix.length + ID_LENGTH + (generations ? PLACE_LENGTH : 0) + SECRET_LENGTH
     if (text.length !== fieldsEnd + TAG_LENGTH || !text.startsWith(prefix) || !ALPHABET.test(text)) return undefined
     const mac = authenticate(text.slice(0, fieldsEnd))
     if (!sameText(tagOf(mac), text.slice(fieldsEnd))) return undefined
     const idEnd = prefix.length + ID_LENGTH
+    const generationEnd = idEnd + GENERATION_LENGTH
     return {
       id: text.slice(prefix.length, idEnd),
-      generation: generations ? Number.parseInt(text.slice(idEnd, idEnd + GENERATION_LENGTH), 16) : 0,
+      generation: generations ? Number.parseInt(text.slice(idEnd, generationEnd), 16) : 0,
+      issuedAt: (generations
+        ? Number.parseInt(text.slice(generationEnd, generationEnd + ISSUED_LENGTH), 16)
+        : 0) as EpochMs,
       hash: hashOf(mac),
     }
   }
@@ -235,7 +254,7 @@ export function sameText(expected: string, actual: string): boolean {
 }
 
 /** HKDF (RFC 5869) of a root secret or master key. The names of the purposes never change: stored data depends on them. */
-export function deriveKey(root: string, purpose: 'seal' | 'succeed' | 'digest' | 'encrypt' | 'wrap'): Buffer {
+export function deriveKey(root: string, purpose: 'seal' | 'digest' | 'encrypt' | 'wrap'): Buffer {
   return Buffer.from(hkdfSync('sha256', root, 'grantor', purpose, 32))
 }
 
@@ -253,6 +272,6 @@ function hashOf(mac: string): SecretHash {
   return mac.slice(TAG_LENGTH) as SecretHash
 }
 
-function formatGeneration(generation: number): string {
-  return generation.toString(16).padStart(GENERATION_LENGTH, '0')
+function formatPlace({ generation, issuedAt }: FamilyPlace): string {
+  return generation.toString(16).padStart(GENERATION_LENGTH, '0') + issuedAt.toString(16).padStart(ISSUED_LENGTH, '0')
 }

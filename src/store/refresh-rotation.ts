@@ -6,13 +6,13 @@ import type { RotateOutcome, Rotation } from '../ports/operations/token.ts'
  * same transaction.
  *
  * The rule for refresh tokens has four steps (decision 0004, RFC 9700 §4.14.2). The refresh tokens of a grant are a family:
- * generation 0, its successor generation 1, and so on. The grant stores the generation, the hash of the current token, the hash
- * of the previous token and the time of the last rotation.
+ * generation 0, its successor generation 1, and so on. The grant stores the generation, the hash of the current token, and the
+ * time of the last rotation. A token says its generation under its tag, and one token of each generation was issued.
  *
  *  1. Check. The token was issued by this server to this client. The family is not revoked or expired. All principals are
  *     enabled. Scope and resources are within the grant. A failure changes nothing. (`endpoints/token/grants/refresh-token.ts`)
- *  2. Rotate. The current token is replaced by its successor. The successor is derived from the presented token and the server's
- *     secret, so it need not be stored. If the request proved a key, the successor is bound to it (RFC 9449 §5). The change is on disk before the response is sent. (The `update` in `sqlite/tokens.ts`
+ *  2. Rotate. The current token is replaced by its successor. The successor differs from it in its generation, its time of issue and its tag,
+ *     which is made with the server's secret, so it need not be stored. If the request proved a key, the successor is bound to it (RFC 9449 §5). The change is on disk before the response is sent. (The `update` in `sqlite/tokens.ts`
  *     and `postgres/tokens.ts`.)
  *  3. Repeat. The previous token is presented within the retry window, with the same key, and its successor has not been used. The response was
  *     probably lost, or two requests were sent at once. The client receives the same successor again. (This function.)
@@ -20,12 +20,12 @@ import type { RotateOutcome, Rotation } from '../ports/operations/token.ts'
  */
 export function decideRotation(
   grant: GrantRecord | undefined,
-  { generation, presentedHash, now, key, retryMs }: Rotation,
+  { generation, now, key, retryMs }: Rotation,
 ): RotateOutcome {
   const family = grant?.family
   if (grant === undefined || family === undefined || grant.revokedAt !== undefined) return { kind: 'inactive' }
   if (grant.expiresAt <= now || family.idleExpiresAt <= now) return { kind: 'inactive' }
-  const isPrevious = family.generation === generation + 1 && family.previousHash === presentedHash
+  const isPrevious = family.generation === generation + 1
   const isSameKey = grant.boundKey?.thumbprint === key
   if (isPrevious && isSameKey && Math.abs(now - family.rotatedAt) < retryMs)
     return { kind: 'repeated', rotatedAt: family.rotatedAt }

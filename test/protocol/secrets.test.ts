@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { EpochMs } from '../../src/base/brand.ts'
 import { mintOrderedId } from '../../src/protocol/ids.ts'
 import { problem } from '../../src/base/validation.ts'
-import { openSecrets, sameText, type CredentialKind } from '../../src/protocol/secrets.ts'
+import { openSecrets, sameText, type CredentialKind, type MintedCredential } from '../../src/protocol/secrets.ts'
 
 const KINDS = [
   'client-secret',
@@ -24,16 +24,23 @@ function random(bytes: number): Buffer {
   return createHmac('sha512', 'seed').update(String(seed)).digest().subarray(0, bytes)
 }
 
+const NOW = 1_800_000_000_000 as EpochMs
+
+function mint(kind: CredentialKind, id = mintOrderedId(NOW, random)): MintedCredential {
+  return kind === 'refresh-token' ? secrets.mintFamily(id, NOW, random) : secrets.mint(kind, id, random)
+}
+
 function seal(kind: CredentialKind): string {
-  return secrets.mint(kind, mintOrderedId(1_800_000_000_000 as EpochMs, random), random).token
+  return mint(kind).token
 }
 
 test('decision 0003: a credential is verified as its own kind, and gives its id and hash', () => {
   for (const kind of KINDS) {
-    const id = mintOrderedId(1_800_000_000_000 as EpochMs, random)
-    const { token, hash } = secrets.mint(kind, id, random)
+    const id = mintOrderedId(NOW, random)
+    const { token, hash } = mint(kind, id)
     assert.match(token, /^g[a-z]{2}_[A-Za-z0-9_-]+$/)
-    assert.deepEqual(secrets.verify(kind, token), { id, generation: 0, hash })
+    const issuedAt = kind === 'refresh-token' ? NOW : 0
+    assert.deepEqual(secrets.verify(kind, token), { id, generation: 0, issuedAt, hash })
     assert.ok(!token.includes(hash), 'The credential contains the hash of the store.')
   }
 })
@@ -86,32 +93,40 @@ test('decision 0003: no credential is verified under another root secret', () =>
   for (const kind of KINDS) assert.equal(other.verify(kind, seal(kind)), undefined)
 })
 
-test('decision 0004: a refresh token has one successor, in the next generation, which depends on the token and the key', () => {
+test('decision 0004: each token of a family gives those of other generations in one step, with their times under the tag', () => {
   const first = seal('refresh-token')
   const opened = secrets.verify('refresh-token', first)
   assert.ok(opened)
-  const second = secrets.deriveSuccessor(first, opened)
-  assert.deepEqual(secrets.deriveSuccessor(first, opened), second)
-  assert.deepEqual(secrets.verify('refresh-token', second.token), { id: opened.id, generation: 1, hash: second.hash })
-  assert.notEqual(openSecrets('another root secret of length 32').deriveSuccessor(first, opened).token, second.token)
-  assert.notEqual(secrets.deriveSuccessor(seal('refresh-token'), opened).token, second.token)
+  const places = [1, 2, 5000, 0xffffff].map((generation) => ({ generation, issuedAt: (NOW + generation) as EpochMs }))
+  const tokens = places.map((place) => secrets.atGeneration(first, place))
+  for (const [index, { token, hash }] of tokens.entries()) {
+    assert.deepEqual(secrets.verify('refresh-token', token), { id: opened.id, ...places[index], hash })
+    assert.equal(token.length, first.length)
+    for (const [other, place] of places.entries()) assert.deepEqual(secrets.atGeneration(token, place), tokens[other])
+    assert.deepEqual(secrets.atGeneration(token, { generation: 0, issuedAt: NOW }), { token: first, hash: opened.hash })
+  }
+  const [place = { generation: 1, issuedAt: NOW }] = places
+  const others = [
+    secrets.atGeneration(first, { ...place, issuedAt: NOW }),
+    secrets.atGeneration(seal('refresh-token'), place),
+    openSecrets('another root secret of length 32').atGeneration(first, place),
+  ]
+  assert.equal(new Set([...tokens, ...others].map(({ token }) => token.slice(-22))).size, tokens.length + others.length)
 })
 
 test('decision 0003: every release makes the same credentials of the same root secret, because releases run side by side', () => {
   const fixed = openSecrets('a root secret that does not change, 32+ characters')
   const id = '0199aabbccddAAAAAAAAAAAAAAAAAAAAAA'
-  const first = fixed.mint('refresh-token', id, (bytes) => Buffer.alloc(bytes, 7))
+  const first = fixed.mintFamily(id, NOW, (bytes) => Buffer.alloc(bytes, 7))
   assert.deepEqual(first, {
     token:
-      'grt_0199aabbccddAAAAAAAAAAAAAAAAAAAAAA000000BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwccWXpzTzbn2XIQHO48R_GCF',
-    hash: '6NjT7RNX1eP4C9u7_FDXU',
+      'grt_0199aabbccddAAAAAAAAAAAAAAAAAAAAAA0000001a3185c5000BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcFfHrtHpVt6GSeAQ2waH_Xn',
+    hash: 'yjcOckmv0HhNXgFnW-9r8',
   })
-  const opened = fixed.verify('refresh-token', first.token)
-  assert.ok(opened)
-  assert.deepEqual(fixed.deriveSuccessor(first.token, opened), {
+  assert.deepEqual(fixed.atGeneration(first.token, { generation: 1, issuedAt: (NOW + 1) as EpochMs }), {
     token:
-      'grt_0199aabbccddAAAAAAAAAAAAAAAAAAAAAA0000011ab_2i6SCDLN3wivZY9jM93dnPux94DANb4GcFB1awwzagsxhom3Lm5ag2LqijuAj',
-    hash: 'HktR0FtgKrtqpBXsHu3Ac',
+      'grt_0199aabbccddAAAAAAAAAAAAAAAAAAAAAA0000011a3185c5001BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcss8bMMIE_Y5OXxY80oVhN0',
+    hash: 'xVUo2g2BXgyGePUXjZ-wE',
   })
   assert.deepEqual(fixed.derive('authorization-code', id, ['a', 'b']), {
     token: 'gac_0199aabbccddAAAAAAAAAAAAAAAAAAAAAAO0hB-w-Cjt37rc3F5Q_VBrKl7bpWQyf6ETWOCBjAGUAaVjbMdekj1vwNcyHrBTbTd',
@@ -120,7 +135,7 @@ test('decision 0003: every release makes the same credentials of the same root s
 })
 
 test('AUTH-19: credentials are unique and have 256 random bits besides their id', () => {
-  const id = mintOrderedId(1_800_000_000_000 as EpochMs, random)
+  const id = mintOrderedId(NOW, random)
   const seen = new Set(Array.from({ length: 2000 }, () => secrets.mint('authorization-code', id, random).token))
   assert.equal(seen.size, 2000)
   const asked: number[] = []

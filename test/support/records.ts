@@ -180,7 +180,6 @@ export function aFamily(differing: Partial<FamilyRecord> = {}): FamilyRecord {
   return {
     generation: 0,
     liveHash: aHash(),
-    previousHash: undefined,
     rotatedAt: NOW,
     idleExpiresAt: at(10 * HOUR),
     ...differing,

@@ -8,7 +8,7 @@ import type { ClientMetadata } from '../../protocol/client/metadata.ts'
 import { mintOrderedId } from '../../protocol/ids.ts'
 import { offersRegistration } from '../../protocol/client/policy.ts'
 import { invalidRequest } from '../../protocol/errors.ts'
-import type { CredentialKind } from '../../protocol/secrets.ts'
+import type { SingleKind } from '../../protocol/secrets.ts'
 import { canonicalMetadata } from '../../protocol/client/shared-client.ts'
 import { takeNewClient } from './new-client-budgets.ts'
 import { readInitialToken, rejectInitialToken } from './initial-token.ts'
@@ -97,7 +97,7 @@ async function registerWithToken(
 /** Returns a client with its own credentials. A public one has no secret, and manages itself. */
 function mintClient(context: Needs, metadata: ClientMetadata): Registered {
   const now = context.clockCheck.now()
-  const mint = (kind: CredentialKind) => context.secrets.mint(kind, mintOrderedId(now, context.random), context.random)
+  const mint = (kind: SingleKind) => context.secrets.mint(kind, mintOrderedId(now, context.random), context.random)
   const secret = metadata.authMethod === 'none' ? undefined : mint('client-secret')
   const management = mint('management-token')
   const client = {

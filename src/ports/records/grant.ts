@@ -56,7 +56,6 @@ export interface FamilyRecord {
   /** The generation of the live token. */
   readonly generation: number
   readonly liveHash: SecretHash
-  readonly previousHash: SecretHash | undefined
   /** When the live token was issued. */
   readonly rotatedAt: EpochMs
   /** When the live token expires unless it is used. */

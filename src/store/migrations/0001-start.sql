@@ -407,7 +407,6 @@ create table grants (
   revoked_at bigint,
   generation bigint,
   live_hash text /*postgres collate "C"*/,
-  previous_hash text /*postgres collate "C"*/,
   rotated_at bigint,
   idle_expires_at bigint
 ) /*postgres with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05)*/;

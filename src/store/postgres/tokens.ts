@@ -40,8 +40,7 @@ const FIND_REDEEMED = {
 }
 const ROTATE = {
   name: 'rotate-families',
-  text: `update grants as g set generation = g.generation + 1, previous_hash = g.live_hash, live_hash = i.successor,
-      rotated_at = i.now, idle_expires_at = i.idle_expires_at, key_thumbprint = i.key,
+  text: `update grants as g set generation = g.generation + 1, live_hash = i.successor, rotated_at = i.now, idle_expires_at = i.idle_expires_at, key_thumbprint = i.key,
       key_generation = case when g.key_thumbprint is not distinct from i.key then g.key_generation else g.generation + 1 end
     from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
       as i (grant_id, generation, presented, successor, now, idle_expires_at, key)

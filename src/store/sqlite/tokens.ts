@@ -14,10 +14,9 @@ export function tokenStatements(database: DatabaseSync) {
   const redeem = database.prepare(
     shared(
       // It does not read grants: SQLite would copy the row first. `or fail`, not abort: SQLite would copy each page first, so that it can undo a
-      // part of the rows. The hash is also stored in `previous_hash`, where the first rotation will put it: a row that became longer would need
-      // another page.
-      `insert or fail into grants (slot, ${NEW_GRANT.names}, previous_hash)
-       select :slot, ${NEW_GRANT.parameters}, :live_hash
+      // part of the rows.
+      `insert or fail into grants (slot, ${NEW_GRANT.names})
+       select :slot, ${NEW_GRANT.parameters}
        from authorizations where authorization_id = :grant_id and code_hash = :code_hash and status = 'approved' and expires_at > :now
        on conflict do nothing`,
     ).sqlite,
@@ -34,7 +33,7 @@ export function tokenStatements(database: DatabaseSync) {
 
   function prepareRotation(place: string) {
     return database.prepare(
-      `update grants set generation = generation + 1, previous_hash = live_hash, live_hash = ?1, rotated_at = ?2, idle_expires_at = ?3,
+      `update grants set generation = generation + 1, live_hash = ?1, rotated_at = ?2, idle_expires_at = ?3,
          key_thumbprint = ?8, key_generation = case when key_thumbprint is ?8 then key_generation else generation + 1 end
        where ${place} and generation = ?6 and live_hash = ?7 and coalesce(key_thumbprint, ?8) is ?8 and revoked_at is null and idle_expires_at > ?2 and expires_at > ?2`,
     )

@@ -2,7 +2,6 @@ import { bigint, json, optionalGroup, optionalJson, scope, table, text, without 
 import type { DeviceRecord, DeviceRequest, PushedRequestRecord } from '../../ports/records/authorization.ts'
 import type { ConsentRecord, GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
 import type { StatedAuthentication } from '../../protocol/sign-in/acr.ts'
-import type { SecretHash } from '../../protocol/secrets.ts'
 import { readConsentTarget } from '../rows.ts'
 
 export const GRANTS = table<GrantRecord>({
@@ -19,11 +18,6 @@ export const GRANTS = table<GrantRecord>({
   family: optionalGroup('live_hash', {
     generation: bigint('generation'),
     liveHash: text('live_hash'),
-    previousHash: {
-      ...text('previous_hash'),
-      // A first token has no previous one. SQLite stores a placeholder, so that the first rotation does not make the row longer.
-      read: (row) => (row['generation'] === 0 ? undefined : row['previous_hash']) as SecretHash | undefined,
-    },
     rotatedAt: bigint('rotated_at'),
     idleExpiresAt: bigint('idle_expires_at'),
   }),
@@ -70,4 +64,4 @@ export const CONSENTS = table<ConsentRecord>({
 })
 
 /** The columns that a new grant sets: it was not revoked, and no token was rotated. */
-export const NEW_GRANT = without(GRANTS, 'revoked_at', 'previous_hash')
+export const NEW_GRANT = without(GRANTS, 'revoked_at')

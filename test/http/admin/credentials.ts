@@ -1,7 +1,7 @@
 import { createApiCredentials } from '../../../src/admin/api/api.ts'
 import { authorizeUrl, PlainBrowser, requestToken, signInAndAllow } from '../../../tools/flow.ts'
 import { mintOrderedId } from '../../../src/protocol/ids.ts'
-import { openSecrets, type CredentialKind } from '../../../src/protocol/secrets.ts'
+import { openSecrets, type SingleKind } from '../../../src/protocol/secrets.ts'
 import type { AdminServer } from '../../support/admin-server.ts'
 
 /** Headers with which a caller who is no administrator may send a request, by credential. */
@@ -65,13 +65,12 @@ export async function gatherCredentials(stage: AdminServer): Promise<Credentials
 
 /** One of each kind that the secrets module knows: a new kind does not compile without a line here. */
 function sealEveryKind({ server: { context } }: AdminServer): Readonly<Record<string, string>> {
-  const kinds: Readonly<Record<Exclude<CredentialKind, 'admin-token'>, true>> = {
+  const kinds: Readonly<Record<Exclude<SingleKind, 'admin-token'>, true>> = {
     'client-secret': true,
     'management-token': true,
     'authorization-code': true,
     'pushed-request': true,
     'device-code': true,
-    'refresh-token': true,
     'access-token': true,
     'api-secret': true,
     'delegate-token': true,
@@ -83,12 +82,14 @@ function sealEveryKind({ server: { context } }: AdminServer): Readonly<Record<st
     browser: true,
   }
   const { clock, random, secrets } = context
-  return Object.fromEntries(
+  const sealed = Object.fromEntries(
     Object.keys(kinds).map((kind) => [
       `a sealed ${kind}`,
-      secrets.mint(kind as CredentialKind, mintOrderedId(clock(), random), random).token,
+      secrets.mint(kind as SingleKind, mintOrderedId(clock(), random), random).token,
     ]),
   )
+  const family = secrets.mintFamily(mintOrderedId(clock(), random), clock(), random)
+  return { ...sealed, 'a sealed refresh-token': family.token }
 }
 
 function basic(user: string, password: string): Record<string, string> {

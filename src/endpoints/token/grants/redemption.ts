@@ -69,7 +69,7 @@ export async function redeemApproval(
   requireLive(invalid, approval.userId)
   if (approval.approvedAt < consentableFrom(client)) throw invalidGrant('client_changed', approval.userId)
 
-  const refresh = mintRefreshToken(context, client, grantIdOf(authorization.id))
+  const refresh = mintRefreshToken(context, client, grantIdOf(authorization.id), now)
   const grant = grantOf(context, authorization, approval, {
     profile,
     refresh,
@@ -111,9 +111,14 @@ export async function redeemApproval(
   throw invalidGrant('code_replayed', approval.userId)
 }
 
-function mintRefreshToken(context: Context, client: AuthenticatedClient, id: GrantId): MintedCredential | undefined {
+function mintRefreshToken(
+  { secrets, random }: Context,
+  client: AuthenticatedClient,
+  id: GrantId,
+  now: EpochMs,
+): MintedCredential | undefined {
   if (!client.metadata.grantTypes.includes('refresh_token')) return undefined
-  return context.secrets.mint('refresh-token', id, context.random)
+  return secrets.mintFamily(id, now, random)
 }
 
 /** RFC 9449 §5: the refresh token of a confidential client is bound to the client, which may change its key. */
@@ -157,7 +162,6 @@ function grantOf(
         : {
             generation: 0,
             liveHash: refresh.hash,
-            previousHash: undefined,
             rotatedAt: now,
             // The refresh token of the profile is not rotated, so nothing would move its idle time.
             idleExpiresAt: after(now, (isFapi ? lifetimes.refreshAbsolute : lifetimes.refreshIdle) * 1000),

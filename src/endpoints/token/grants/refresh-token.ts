@@ -70,7 +70,9 @@ export async function refreshToken(
     return await issueGrantToken(context, client, grant, target, issue)
   }
   const { lifetimes } = context.settings
-  const successor = context.secrets.deriveSuccessor(presented, opened)
+  const generation = opened.generation + 1
+  const successorAt = (issuedAt: EpochMs) => context.secrets.atGeneration(presented, { generation, issuedAt })
+  const successor = successorAt(now)
   const outcome = await context.store.rotateRefreshToken({
     grantId: grant.id,
     generation: opened.generation,
@@ -87,10 +89,10 @@ export async function refreshToken(
     case 'repeated': {
       const issue = {
         profile,
-        generation: opened.generation + 1,
+        generation,
         at: outcome.rotatedAt,
         now,
-        refreshToken: successor.token,
+        refreshToken: (outcome.kind === 'rotated' ? successor : successorAt(outcome.rotatedAt)).token,
         nonce: undefined,
       }
       return await issueGrantToken(context, client, grant, target, issue)

@@ -231,7 +231,6 @@ export const tokenCases: Suite = (check) => {
       family: {
         generation: 1,
         liveHash: rotation.successorHash,
-        previousHash: rotation.presentedHash,
         rotatedAt: rotation.now,
         idleExpiresAt: rotation.idleExpiresAt,
       },

@@ -12,6 +12,8 @@ import type { Answering } from './outcome-line.ts'
 import type { CookieJar } from './session.ts'
 
 const HEADER_LIMIT = 100
+/** The values of `Sec-Fetch-Dest` of a frame. Fetch Metadata Request Headers §2.1: scripts cannot set the header. */
+const FRAMES: ReadonlySet<string> = new Set(['iframe', 'frame'])
 const NO_COOKIES: Cookies = { browser: undefined, session: undefined }
 /** The media ranges that a JSON answer satisfies. */
 const JSON_RANGES: ReadonlySet<string> = new Set(['application/json', 'application/*', '*/*'])
@@ -113,6 +115,7 @@ export function readRequest(
     network,
     agent: isPage ? parseAgent(headers['user-agent']) : undefined,
     fetchSite: isPage ? siteOf(headers, issuer) : endpoint.cors === true ? undefined : scriptSiteOf(headers),
+    isInFrame: isPage && FRAMES.has(headers['sec-fetch-dest'] ?? ''),
     uiLocales,
     language: isPage ? chooseLanguage(uiLocales, headers['accept-language']) : 'en',
   }

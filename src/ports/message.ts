@@ -28,6 +28,8 @@ export interface Request {
   readonly agent: Agent | undefined
   /** `Sec-Fetch-Site`, if the browser sent it; `cross-site` also for an `Origin` of another site. */
   readonly fetchSite: string | undefined
+  /** `Sec-Fetch-Dest` shows that the answer fills a frame of a page, not a tab. */
+  readonly isInFrame: boolean
   /** OpenID Connect Core §3.1.2.1, as sent. The pages repeat it in their own links. */
   readonly uiLocales: string | undefined
   readonly language: Language

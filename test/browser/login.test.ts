@@ -96,6 +96,42 @@ test('OpenID Connect Core 1.0: the application of docs/connect/oidc-client-ts.md
   assert.match(await tab.evaluate(`manager.signinSilent().then((user) => user.profile.sub)`), /^gus_/)
 })
 
+/** Asks in a hidden frame whether the user is signed in, as applications do at their first load, and writes the answer into the title. */
+const SILENT = `
+  const settings = { authority: ISSUER, client_id: CLIENT, redirect_uri: location.origin + '/callback', scope: 'openid',
+    silentRequestTimeoutInSeconds: 10 }
+  const manager = new oidc.UserManager({ ...settings, userStore: new oidc.WebStorageStateStore({ store: localStorage }) })
+  if (location.pathname === '/callback') manager.signinSilentCallback()
+  else manager.signinSilent().then((user) => { document.title = user === null ? 'nobody' : user.profile.sub },
+    (error) => { document.title = String(error.error ?? error.message) })`
+
+test('AUTH-27: oidc-client-ts gets login_required in a hidden frame, for a client that the user has not allowed', async (t) => {
+  const server = await openIssuer(t, {})
+  let program = ''
+  const party = await openParty(t, ({ url }) =>
+    url === '/library.js'
+      ? LIBRARY
+      : `<!doctype html><title>Notes</title><script src="/library.js"></script><script type="module">${program}</script>`,
+  )
+  // A page of the same site has the session of the user in its frames, and one of another site has not.
+  for (const origin of [party.origin, party.origin.replace('127.0.0.1', 'localhost')]) {
+    const { client, link } = await startClient(server, `${origin}/callback`, { prompt: 'none' }, { scope: 'openid' })
+    program = SILENT.replace('ISSUER', `'${server.origin}'`).replace('CLIENT', `'${client.client_id}'`)
+    const { tab } = await openTab(t, browser, [], {})
+    await tab.goto(`${origin}/`)
+    await tab.waitForFunction(`document.title !== 'Notes'`)
+    assert.equal(await tab.title(), 'login_required')
+    await tab.goto(`${server.origin}/account`)
+    await signIn(tab)
+    await tab.getByRole('heading', { name: 'Your account' }).waitFor()
+    await tab.goto(`${origin}/`)
+    await tab.waitForFunction(`document.title !== 'Notes'`)
+    assert.equal(await tab.title(), 'login_required')
+    await tab.goto(link)
+    assert.equal(new URL(tab.url()).origin, server.origin)
+  }
+})
+
 test('UI-21: a person types an address in Unicode, which Chromium sends as it is, signs in, and reads it in Unicode', async (t) => {
   const server = await openIssuer(t, {})
   // A field of the type `email` would send the first one as the second.

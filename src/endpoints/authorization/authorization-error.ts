@@ -3,7 +3,7 @@ import type { CookieChanges, Reply } from '../../ports/message.ts'
 import { viewDestination } from '../../clients/destination.ts'
 import type { AllowedClient } from '../../clients/evaluate-client.ts'
 import { AUTHORIZATION_FAULTS, type AuthorizationFault } from '../../protocol/authorization/request.ts'
-import type { AuthorizationErrorCode } from '../../protocol/authorization/response.ts'
+import type { AuthorizationAnswer, AuthorizationErrorCode } from '../../protocol/authorization/response.ts'
 import { OAuthError, type Reason } from '../../protocol/errors.ts'
 import type { ClientId, UserId } from '../../protocol/ids.ts'
 import { REFUSALS } from '../../protocol/refusals.ts'
@@ -16,6 +16,7 @@ import { reportScope, type ScopeRefusal } from '../token/scope-refusal.ts'
 /** A request whose client and redirect URI have been checked, so errors may be sent there. RFC 6749 §4.1.2.1. */
 export interface Trusted extends AllowedClient, ResponseTarget {
   readonly redirectUri: RedirectUri
+  readonly isInFrame: boolean
 }
 
 /** Why a request is refused: `error` for the client, `reason` for the log. */
@@ -34,6 +35,8 @@ export const NOT_A_MEMBER: Fault = { error: 'access_denied', reason: 'organizati
 /** RFC 9126 §6. */
 export const NOT_PUSHED: Fault = { error: 'invalid_request', reason: 'par_required' }
 
+export const NO_SESSION: Fault = { error: 'login_required', reason: 'no_session' }
+
 /** OpenID Connect Core 1.0 §3.1.2.1: the user of `id_token_hint` is not the one who signed in. */
 export const OTHER_USER: Fault = { error: 'login_required', reason: 'user_differs' }
 
@@ -42,7 +45,8 @@ export const OTHER_USER: Fault = { error: 'login_required', reason: 'user_differ
  *
  * The browser is redirected at once if the policy allows it for the client, if this user has allowed the client with this host before
  * (`hasAllowedHost`), or if the setting says so. OpenID Connect Core 1.0 §3.1.2.6: an application that renews silently needs that. Otherwise the user sees a page with a link that names the host: anyone can register a client, and an automatic
- * redirect would make the server an open redirector.
+ * redirect would make the server an open redirector. A frame cannot show that page, and its redirect moves no tab, so there the client gets
+ * the error too, but nothing about a user who has not allowed it (threats.md AUTH-27).
  */
 export async function refuse(
   context: Context,
@@ -53,15 +57,19 @@ export async function refuse(
 ): Promise<Reply> {
   const { error, reason, refusal } = fault
   const { client, rights, redirectUri } = trusted
-  const description = explain(fault)
+  const answer = describeError(fault)
+  const { description } = answer
   if (refusal !== undefined) reportScope(context, { clientId: client.id, userId, organizationId: undefined }, refusal)
   const event: OutcomeEvent = { event: 'authorization.refused', client: client.id, user: userId, reason, description }
-  const answer = { kind: 'error', error, description } as const
-  const isTrusted =
+  const isAllowed =
     rights.mayReceiveErrors ||
     context.settings.redirectErrors ||
     (userId !== undefined && (await hasAllowedHost(context, client, userId, redirectUri)))
-  if (isTrusted) return { ...respond(context, trusted, answer, cookies), event }
+  if (isAllowed) return { ...respond(context, trusted, answer, cookies), event }
+  if (trusted.isInFrame) {
+    const shown = ABOUT_USER.has(reason) ? describeError(NO_SESSION) : answer
+    return { ...respond(context, trusted, shown, cookies), event }
+  }
   const view = viewClient({ client, rights }, viewDestination(redirectUri), context.clock())
   const back = returnPath(context, trusted, answer)
   return {
@@ -72,6 +80,19 @@ export async function refuse(
     cookies,
     event,
   }
+}
+
+/** The faults that only a browser with a session has. */
+const ABOUT_USER: ReadonlySet<AuthorizationFault> = new Set<AuthorizationFault>([
+  'authentication_too_weak',
+  'authentication_unmet',
+  'no_consent',
+  'organization_of_others',
+  'user_differs',
+])
+
+function describeError(fault: Fault): Extract<AuthorizationAnswer, { readonly kind: 'error' }> {
+  return { kind: 'error', error: fault.error, description: explain(fault) }
 }
 
 /** The `error_description` of a fault. */

@@ -17,7 +17,7 @@ import { checkRequest, chooseRedirectUri, type RequestedAccess } from './checked
 import { nextStep, takeStep } from './next-step.ts'
 import { mustPush } from '../../protocol/client/policy.ts'
 import { openPushedRequest, type OpenedRequest } from './pushed-request.ts'
-import { NOT_PUSHED, refuse, type Fault, type Trusted } from './authorization-error.ts'
+import { NO_SESSION, NOT_PUSHED, refuse, type Fault, type Trusted } from './authorization-error.ts'
 import { findSignedIn } from './session.ts'
 
 /**
@@ -66,11 +66,10 @@ async function answer(context: Context, opened: OpenedRequest): Promise<Reply> {
   return takeStep(context, { authorization, client, rights, uiLocales: request.uiLocales }, step, cookies)
 }
 
-const NO_SESSION: Fault = { error: 'login_required', reason: 'no_session' }
 const TOO_WEAK: Fault = { error: 'login_required', reason: 'authentication_too_weak' }
 const NO_CONSENT: Fault = { error: 'consent_required', reason: 'no_consent' }
 
-async function establishTrust(context: Context, { params, network }: Request): Promise<Trusted | Reply> {
+async function establishTrust(context: Context, { params, network, isInFrame }: Request): Promise<Trusted | Reply> {
   if (params.repeated.includes('client_id') || params.repeated.includes('redirect_uri'))
     return errorPage('parameter_repeated')
   const named = params.get('client_id')
@@ -95,6 +94,7 @@ async function establishTrust(context: Context, { params, network }: Request): P
     redirectUri: chosen.redirectUri,
     responseMode: readResponseMode(params, chosen.redirectUri),
     state: readState(params),
+    isInFrame,
   }
 }
 

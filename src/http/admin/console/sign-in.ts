@@ -127,6 +127,7 @@ export async function finishSignIn(
     network: visit.network,
     agent: undefined,
     fetchSite: undefined,
+    isInFrame: false,
     uiLocales: undefined,
     language: 'en',
   })

@@ -6,7 +6,7 @@ import type { OutboundOutcome } from '../ports/outbound.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import { findPolicyRefusal, type PolicyNeeds } from './evaluate-client.ts'
 import { newClient } from './new-client.ts'
-import { registrationPolicy } from './registration-policy.ts'
+import { registrationPolicy, reportDormant } from './registration-policy.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { describeUri } from '../protocol/uri/canonical-uri.ts'
 import { findDocumentUrlFault, freshUntil, readClientDocument, servesWhileDown } from '../protocol/client/document.ts'
@@ -59,6 +59,7 @@ export async function loadDocument(
     registrationPolicy(context, await context.apis(), stored ?? { ...UNKNOWN, document: { url } }),
   )
   if (reading.kind === 'refused') return reportUnacceptable(context, url, reading.reason)
+  reportDormant(context, { id: documentClientId(url), metadata: reading.metadata })
   const now = context.clockCheck.now()
   const document = { url, fetchedAt: now, freshUntil: freshUntil(now, answer.freshSeconds) }
   return stored === undefined

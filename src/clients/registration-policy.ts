@@ -1,8 +1,11 @@
 import type { Context } from '../ports/context.ts'
 import type { ApiRecord } from '../ports/records/api.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
 import type { RegistrationPolicy } from '../protocol/client/metadata.ts'
 import { isOperatorMade, mayBeNotifiedAt, type ClientOrigin } from '../protocol/client/policy.ts'
 import { registrableGrantTypes } from '../protocol/token/grant-types.ts'
+import { describeUri } from '../protocol/uri/canonical-uri.ts'
+import { findDormant } from '../protocol/uri/redirect-uri.ts'
 import { isIdentityScope } from '../protocol/token/scope.ts'
 
 /**
@@ -23,6 +26,17 @@ export function registrationPolicy(
     mayBeNotifiedAt: (url) => mayBeNotifiedAt(client, url),
     outbound: settings.outbound.isOn ? settings.outbound : undefined,
   }
+}
+
+/** Logs the redirect URIs that a client has and cannot use. RFC 7591 §3.2.1: the answer to a registration has them too. */
+export function reportDormant(
+  { record, settings }: Pick<Context, 'record' | 'settings'>,
+  { id, metadata }: Pick<ClientRecord, 'id' | 'metadata'>,
+): void {
+  const dormant = findDormant(metadata.redirectUris, settings.redirects)
+  if (dormant.length === 0) return
+  const redirectUri = dormant.map(describeUri).join(' ')
+  record({ event: 'client.redirect-not-allowed', client: id, reason: 'redirect_uri_not_allowed', redirectUri })
 }
 
 /** Whether every scope and resource is accepted, so that a first try needs no setup (decision 0006). */

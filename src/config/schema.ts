@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { DOCUMENT_MODES, REGISTRATION_MODES } from '../protocol/client/policy.ts'
+import { KNOWN_APPS } from './known-apps.ts'
 import { computed, placeValues, schemasOf, secret, setting, type Placed } from './setting.ts'
 import { TRACE_ROWS } from './trace-config.ts'
 import { link, list, seconds, whole } from './value-schemas.ts'
@@ -198,15 +199,7 @@ const ROWS = {
     'Seconds that audit events are kept, in whole hours; 0 keeps all.',
   ),
   GRANTOR_REDIRECT_SCHEMES: computed(
-    list.default([
-      'cursor://anysphere.cursor-mcp/oauth/callback',
-      'cursor://anysphere.cursor-retrieval/oauth/**callback',
-      'claude://claude.ai/mcp-auth-callback/**',
-      'cursor://*.*/mcp-auth/callback/**',
-      ...['vscode', 'vscode-insiders', 'windsurf'].map((editor) => `${editor}://*.*/**callback**`),
-      ...['vscode', 'vscode-insiders'].map((editor) => `${editor}://vscode.*-authentication/**`),
-      'zed://oauth/callback',
-    ]),
+    list.default(KNOWN_APPS.map(({ entry }) => entry)),
     'Private-use redirect URIs without a dot in the scheme that are allowed: schemes, or patterns up to the query, where * matches characters other than / and ., and ** any; separated by commas.',
   ),
   GRANTOR_REDIRECT_ERRORS: setting(

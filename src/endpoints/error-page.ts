@@ -12,6 +12,7 @@ const STATUS: Readonly<Record<ErrorProblem, number>> = {
   'client-not-allowed': 403,
   'redirect-missing': 400,
   'redirect-unknown': 400,
+  'redirect-not-allowed': 400,
   'request-malformed': 400,
   expired: 400,
   'link-invalid': 400,

@@ -329,6 +329,8 @@ export type ErrorProblem =
   /** The request has no redirect URI, and the client has not registered exactly one that a request may omit. */
   | 'redirect-missing'
   | 'redirect-unknown'
+  /** The client registered the redirect URI, and the settings do not allow it. */
+  | 'redirect-not-allowed'
   | 'request-malformed'
   | 'expired'
   /** A link of an operator that was used, replaced or has expired, or whose user cannot use it. */

@@ -140,7 +140,8 @@ async function makeContext(
     spentBuckets: openSpentBuckets(),
     sharedKeys: openRecentlyUsed(SHARED_KEYS),
     settings: config.settings,
-    record: (event) => logger.warn({ ...event, request_id: currentRequest() }),
+    record: ({ redirectUri, ...event }) =>
+      logger.warn({ ...event, redirect_uri: redirectUri, request_id: currentRequest() }),
     inRequest: (id, work) => requests.run(id, work),
     report: auditRecorder.report,
     issued: auditRecorder.issued,

@@ -62,6 +62,35 @@ const APPLICATIONS: readonly Application[] = [
     ],
   },
   {
+    name: 'Cursor with Grok Bot',
+    sends: {
+      client_name: 'Cursor',
+      redirect_uris: [
+        'cursor://anysphere.cursor-mcp/oauth/callback',
+        'grokbot://mcp/oauth/callback',
+        'http://localhost:8787/callback',
+        'https://www.cursor.com/agents/mcp/oauth/callback',
+      ],
+      grant_types: CODE_AND_REFRESH,
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    },
+    answered: {},
+    uses: ['cursor://anysphere.cursor-mcp/oauth/callback', 'grokbot://mcp/oauth/callback'],
+  },
+  {
+    name: 'Warp',
+    sends: {
+      client_name: 'Warp',
+      redirect_uris: ['warp://mcp/oauth2callback'],
+      grant_types: CODE_AND_REFRESH,
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    },
+    answered: {},
+    uses: ['warp://mcp/oauth2callback'],
+  },
+  {
     name: 'Claude.ai',
     sends: {
       client_name: 'Claude',

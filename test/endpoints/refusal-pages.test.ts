@@ -71,6 +71,12 @@ const REFUSED: readonly (readonly [
     'local',
     'http://localhost:3000/cb',
   ],
+  [
+    { redirect_uri: 'unknown-app://cb/a?marked-query', client_id: 'app' },
+    'redirect_uri_not_allowed',
+    'app',
+    'unknown-app://cb/a',
+  ],
   [{ redirect_uri: 'https://bad.test/cb', client_id: 'blocked' }, 'client_not_allowed', 'blocked'],
 ]
 
@@ -78,6 +84,7 @@ test('NET-10: a refused request without a redirect has its reason in the log and
   const clients: Readonly<Record<string, string>> = {
     two: (await registerClient(server, { redirect_uris: [REDIRECT_URI, `${REDIRECT_URI}2`] })).client_id,
     local: (await registerClient(server, { redirect_uris: ['http://localhost/cb'] })).client_id,
+    app: (await registerClient(server, { redirect_uris: ['unknown-app://cb/a?marked-query', REDIRECT_URI] })).client_id,
     blocked: (await registerClient(server, { redirect_uris: ['https://bad.test/cb'] })).client_id,
   }
   await evaluateDomain(server, 'bad.test', 'blocked')

@@ -23,7 +23,7 @@ import { forShell } from '../../base/shell.ts'
 import { listedIdOf } from '../../protocol/client/identifier.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
 import { ACR_VALUES } from '../../protocol/sign-in/acr.ts'
-import { checkRedirectUri } from '../../protocol/uri/redirect-uri.ts'
+import { findDormant } from '../../protocol/uri/redirect-uri.ts'
 import { NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
 import { conflict, conflictIn } from '../admin-error.ts'
 import { CLIENT_NAME, SCOPE } from '../fields.ts'
@@ -368,8 +368,8 @@ async function requireMetadata(
   if ((input.backchannel_logout_uri ?? '') !== (metadata.backchannelLogoutUri ?? '')) {
     throw conflict('The server sends no requests, so it cannot notify the client. See GRANTOR_OUTBOUND.')
   }
-  const dormant = metadata.redirectUris.find(
-    (uri) => previous?.redirectUris.includes(uri) !== true && checkRedirectUri(uri, policy).kind === 'dormant',
+  const dormant = findDormant(metadata.redirectUris, policy).find(
+    (uri) => previous?.redirectUris.includes(uri) !== true,
   )
   if (dormant !== undefined) {
     throw conflict(`The server does not allow the app of the redirect URI ${dormant}. See GRANTOR_REDIRECT_SCHEMES.`)

@@ -3,7 +3,7 @@ import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { AllowedClient } from '../../clients/evaluate-client.ts'
 import type { Parameters } from '../../base/message.ts'
-import type { PAGE_REFUSALS } from '../../protocol/authorization/page-refusals.ts'
+import type { ReasonOf } from '../../protocol/authorization/page-refusals.ts'
 import {
   readAuthorizationRequest,
   challengeFault,
@@ -64,7 +64,7 @@ type RedirectUriChoice =
   | { readonly kind: 'chosen'; readonly redirectUri: RedirectUri }
   | {
       readonly kind: 'refused'
-      readonly reason: 'redirect_uri_missing' | keyof (typeof PAGE_REFUSALS)['redirect-unknown']
+      readonly reason: ReasonOf<'redirect-missing' | 'redirect-unknown' | 'redirect-not-allowed'>
     }
 
 /** RFC 6749 §3.1.2.3: the redirect URI must be registered. It may be omitted if the client registered only one. */

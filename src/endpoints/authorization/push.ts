@@ -71,7 +71,11 @@ async function check(context: Context, client: ClientRecord, { params }: Request
 }
 
 const NO_REDIRECT_URI = 'The redirect_uri is missing, which the profile of the client requires.'
-const REDIRECT_FAULTS = { ...PAGE_REFUSALS['redirect-missing'], ...PAGE_REFUSALS['redirect-unknown'] }
+const REDIRECT_FAULTS = {
+  ...PAGE_REFUSALS['redirect-missing'],
+  ...PAGE_REFUSALS['redirect-unknown'],
+  ...PAGE_REFUSALS['redirect-not-allowed'],
+}
 
 /** RFC 9449 §10.1: a proof and a `dpop_jkt` name the same key. */
 function boundTo(key: JwkThumbprint | undefined, named: string | undefined): Readonly<Record<string, string>> {

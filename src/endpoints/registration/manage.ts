@@ -1,6 +1,7 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
+import { reportDormant } from '../../clients/registration-policy.ts'
 import { isSameIdentity } from '../../protocol/client/identity.ts'
 import { matchesClientSecret } from '../../protocol/client/authentication.ts'
 import { CLIENT_AUTH_METHODS } from '../../protocol/client/metadata.ts'
@@ -71,6 +72,7 @@ export async function updateClient(
     identityFrom: isSameIdentity(client.metadata, metadata) ? undefined : context.clockCheck.now(),
   })
   if (outcome === 'conflict') throw unavailable('client_changed_meanwhile', CONFLICT_RETRY_SECONDS)
+  reportDormant(context, { ...client, metadata })
   const answer = information(context, { ...client, metadata }, token, echo)
   return { ...answer, event: { event: 'client.updated', client: client.id } }
 }

@@ -3,6 +3,7 @@ import type { Reply, Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { InitialTokenRecord } from '../../ports/records/initial-token.ts'
 import { newClient, registrationOrigin, withTemplate } from '../../clients/new-client.ts'
+import { reportDormant } from '../../clients/registration-policy.ts'
 import { after } from '../../base/brand.ts'
 import type { ClientMetadata } from '../../protocol/client/metadata.ts'
 import { mintOrderedId } from '../../protocol/ids.ts'
@@ -45,6 +46,7 @@ export async function register(context: Needs, request: Request): Promise<Reply>
   const { metadata, echo } = await readRegistrationRequest(context, request.body, () => [], limits, origin)
   const registered = await registerAs(context, metadata, token, request.network)
   const { id, issuedAt } = registered.client
+  reportDormant(context, { id, metadata })
   const body = describeRegistration(context.issuer, { id, issuedAt, metadata }, registered, echo)
   const event = registered.isRepeated ? 'client.registration-repeated' : 'client.registered'
   return { kind: 'json', status: 201, body, event: { event, client: registered.client.id } }

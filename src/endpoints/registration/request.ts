@@ -13,7 +13,7 @@ import {
 } from '../../protocol/client/registration-template.ts'
 import { problem, type Problem } from '../../base/validation.ts'
 
-export type RegistrationNeeds = PolicyNeeds & Pick<Context, 'apis' | 'issuer' | 'settings'>
+export type RegistrationNeeds = PolicyNeeds & Pick<Context, 'apis' | 'issuer' | 'record' | 'settings'>
 
 /** Fields that are echoed as null because they were sent as null, and fields for which the server substitutes a value. */
 export type RegistrationEcho = Readonly<Record<string, null | 'public'>>

@@ -31,6 +31,7 @@ export type LogEventName =
   | 'client.keys-unavailable'
   | 'device.started'
   | 'client.registration-repeated'
+  | 'client.redirect-not-allowed'
   | 'client.secret-upgrade-failed'
   | 'clock.agrees'
   | 'clock.comparison-failed'

@@ -28,8 +28,10 @@ export const PAGE_REFUSALS = {
     redirect_uri_malformed: 'The redirect_uri is not an absolute URI.',
     redirect_uri_not_registered:
       'The redirect_uri is not one of the client, byte for byte: register it. Only the port of a loopback address may differ.',
+  },
+  'redirect-not-allowed': {
     redirect_uri_not_allowed:
-      'This server no longer allows the redirect_uri: see GRANTOR_REDIRECT_SCHEMES. None may lead to this server.',
+      'The client registered the redirect_uri, and this server does not allow it: GRANTOR_REDIRECT_SCHEMES allows addresses of apps. None may lead to this server.',
   },
   'request-malformed': {
     parameter_repeated: 'A parameter is sent twice.',
@@ -102,7 +104,10 @@ export const PAGE_REFUSALS = {
 /** The subject of an error page that an endpoint shows. */
 export type PageProblem = keyof typeof PAGE_REFUSALS
 /** Why an endpoint shows an error page. Each reason belongs to one subject. */
-export type PageReason = { [Problem in PageProblem]: keyof (typeof PAGE_REFUSALS)[Problem] }[PageProblem]
+export type PageReason = ReasonOf<PageProblem>
+export type ReasonOf<Subject extends PageProblem> = {
+  [Problem in Subject]: keyof (typeof PAGE_REFUSALS)[Problem]
+}[Subject]
 
 /**
  * Why a page is shown again with a message beside its form, and what that means. The sign-in page shows the reasons that no one can

@@ -50,6 +50,11 @@ export function checkRedirectUri(text: string, policy: RedirectUriPolicy): Redir
   return scheme.includes('.') || policy.apps.allows(text) ? { kind: 'usable' } : { kind: 'dormant' }
 }
 
+/** The redirect URIs of a registration that a client cannot use, because the settings do not allow their apps (decision 0014). */
+export function findDormant(uris: readonly string[], policy: RedirectUriPolicy): readonly string[] {
+  return uris.filter((uri) => checkRedirectUri(uri, policy).kind === 'dormant')
+}
+
 /**
  * Whether a presented redirect URI equals a registered one, byte for byte. The exception: a loopback redirect may have any
  * port (RFC 8252 §7.3). That includes `localhost`, which clients use in the same way.

@@ -219,6 +219,12 @@ export const english: Texts = {
         'The app wants you sent to an address that it has not registered. To keep your account safe, we stop here.',
       todo: 'Go back to the app and connect again. If this page returns, tell the people who make the app.',
     },
+    'redirect-not-allowed': {
+      heading: 'This return address is not allowed',
+      happened:
+        'The app wants you sent to an address that this site does not allow. To keep your account safe, we stop here.',
+      todo: 'If you need the app, show this page to the operator: the setting GRANTOR_REDIRECT_SCHEMES allows the addresses of apps.',
+    },
     'request-malformed': {
       heading: 'This link cannot be read',
       happened: 'Something in the request is missing or damaged.',

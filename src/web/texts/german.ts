@@ -234,6 +234,12 @@ export const german: Texts = {
         'Die App möchte Sie an eine Adresse schicken, die sie nicht registriert hat. Zum Schutz Ihres Kontos halten wir hier an.',
       todo: 'Gehen Sie zurück zur App und verbinden Sie sie neu. Kommt diese Seite wieder, sagen Sie es dem Hersteller der App.',
     },
+    'redirect-not-allowed': {
+      heading: 'Diese Zieladresse ist nicht erlaubt',
+      happened:
+        'Die App möchte Sie an eine Adresse schicken, die diese Seite nicht erlaubt. Zum Schutz Ihres Kontos halten wir hier an.',
+      todo: 'Wenn Sie die App brauchen, zeigen Sie diese Seite dem Betreiber: Die Einstellung GRANTOR_REDIRECT_SCHEMES erlaubt die Adressen von Apps.',
+    },
     'request-malformed': {
       heading: 'Dieser Link ist nicht lesbar',
       happened: 'In der Anfrage fehlt etwas, oder sie ist beschädigt.',

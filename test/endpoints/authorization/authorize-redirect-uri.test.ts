@@ -179,7 +179,16 @@ test('REG-07: a scheme that is not allowed can be registered beside a valid URI,
   const mixed = await registerClient(server, {
     redirect_uris: ['unknown-app://cb', 'cursor://anysphere.cursor-mcp/oauth/callback', 'https://app.test/cb'],
   })
-  assertLocalPage(await server.inject({ url: authorizeUrl(mixed, { redirect_uri: 'unknown-app://cb' }) }))
+  const url = authorizeUrl(mixed, { redirect_uri: 'unknown-app://cb' })
+  for (const [language, heading] of [
+    ['en', 'This return address is not allowed'],
+    ['de', 'Diese Zieladresse ist nicht erlaubt'],
+  ] as const) {
+    const page = await server.inject({ url, headers: { 'accept-language': language } })
+    assertLocalPage(page)
+    for (const part of [heading, 'GRANTOR_REDIRECT_SCHEMES', 'redirect_uri_not_allowed'])
+      assert.ok(page.body.includes(part), `${language} ${part}`)
+  }
   const allowed = await server.inject({
     url: authorizeUrl(mixed, { redirect_uri: 'cursor://anysphere.cursor-mcp/oauth/callback' }),
   })

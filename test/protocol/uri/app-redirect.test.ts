@@ -22,7 +22,10 @@ const CALLBACKS = [
   'vscode://RooVeterinaryInc.roo-cline/mcp/callback',
   'cursor://saoudrizwan.claude-dev/mcp-auth/callback/0a1b2c',
   'windsurf://codeium.windsurf/callback',
-  'zed://oauth/callback',
+  'warp://mcp/oauth2callback',
+  'grokbot://mcp/oauth/callback',
+  'raycast://oauth?package_name=mcp_server_notes_(dev)',
+  'workbuddy://workbuddy/mcp/custom-mcp%3Anotes/oauth/callback',
 ]
 
 /** Commands that the same programs accept through their schemes. */
@@ -43,6 +46,16 @@ const COMMANDS = [
   'windsurf://codeium.windsurf/openChat?prompt=x',
   'zed://settings',
   'zed://extension/callback',
+  'warp://action/new_window?path=/mcp/oauth2callback',
+  'warp://mcp/oauth2callback/more',
+  'warp://launch/mcp/oauth2callback',
+  'grokbot://app/v1/bot-template?id=x',
+  'grokbot://mcp/oauth/callback/app',
+  'raycast://extensions/raycast/system/open',
+  'raycast://oauth/callback',
+  'raycast://script-commands/oauth',
+  'workbuddy://workbuddy/mcp/a/b/oauth/callback',
+  'workbuddy://workbuddy/mcp/a/oauth/callback/../..',
   'other://anysphere.cursor-mcp/oauth/callback',
 ]
 

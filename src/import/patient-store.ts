@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { WriteFault } from '../base/write-fault.ts'
 import { StoreClosed, StoreRefusesWrites, StoreUnavailable, type Store } from '../ports/store.ts'
 
 /** How an import waits for a store that is unavailable. */
@@ -69,8 +70,10 @@ export function patientStore(store: Store, patient: Patient): Store {
   ) as unknown as Store
 }
 
+const PASSING: readonly WriteFault[] = ['store_read_only', 'store_locked', 'commits_wait', 'commits_hang']
+
 /** A standby that takes over accepts writes after a moment. A full disk and a closed store need an operator. */
 function isPassing(cause: unknown): cause is StoreUnavailable {
   if (cause instanceof StoreClosed) return false
-  return cause instanceof StoreRefusesWrites ? cause.fault === 'store_read_only' : cause instanceof StoreUnavailable
+  return cause instanceof StoreRefusesWrites ? PASSING.includes(cause.fault) : cause instanceof StoreUnavailable
 }

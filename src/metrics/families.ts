@@ -92,7 +92,7 @@ const STORE = {
     help: 'Batches that are being committed.',
     more: 'At most 1 on SQLite, 2 on PostgreSQL.',
   },
-  grantor_store_accepts_writes: { type: 'gauge', labels: [], help: 'Whether the store accepts writes.' },
+  grantor_store_accepts_writes: { type: 'gauge', labels: [], help: 'Whether commits succeed.' },
   grantor_store_refused_total: {
     type: 'counter',
     labels: ['reason'],

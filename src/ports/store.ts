@@ -62,6 +62,17 @@ export interface StoreDriver extends Reads {
    */
   readonly commit: (operations: readonly Operation[]) => Promise<readonly OperationResult[]>
   readonly close: () => Promise<void>
+  readonly writeProbes: WriteProbes
+}
+
+/** How to find out whether commits succeed. Both throw StoreUnavailable, or StoreRefusesWrites where the reason is known. */
+export interface WriteProbes {
+  /** What can be known without a write. It may be called every second. */
+  readonly look: () => Promise<void>
+  /** A write that changes nothing that is stored, and needs what the commits of requests need. Called only after one failed. */
+  readonly write: () => Promise<void>
+  /** The least time between two such writes that fail, in milliseconds. */
+  readonly pauseMs: number
 }
 
 export interface Reads {
@@ -242,13 +253,6 @@ export interface Reads {
   readonly walkClients: (walk: Walk) => Promise<WalkedClients>
   /** A round trip to the database. Returns the database's time, or undefined where it has no clock of its own. */
   readonly ping: () => Promise<EpochMs | undefined>
-  /**
-   * Checks whether the next commit can succeed, as far as it is known without a write. After a write that failed for a
-   * `WriteFault`, the check makes a write of its own, which changes nothing that is stored.
-   *
-   * @throws StoreUnavailable, StoreRefusesWrites
-   */
-  readonly checkWrites: () => Promise<void>
 }
 
 /**
@@ -321,7 +325,20 @@ export interface ListSlice {
 }
 
 /** The store that the use cases see: one method for each operation. Batches are not visible here. */
-export type Store = Reads & { readonly [Name in OperationName]: (input: Input<Name>) => Promise<Outcome<Name>> }
+export type Store = Reads &
+  WriteState & { readonly [Name in OperationName]: (input: Input<Name>) => Promise<Outcome<Name>> }
+
+/** What commits have shown of the store (store/write-check.ts). */
+export interface WriteState {
+  /**
+   * Checks whether the next commit can succeed: by a look, and after a commit that failed by a write.
+   *
+   * @throws StoreUnavailable, StoreRefusesWrites
+   */
+  readonly checkWrites: () => Promise<void>
+  /** Whether a commit failed since the last write that is known to have succeeded. */
+  readonly doubtsWrites: () => boolean
+}
 
 /** A server ends when the store gets another master key, and when it is closed. */
 export interface ServerEnd {

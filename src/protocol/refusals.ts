@@ -313,7 +313,7 @@ export const REFUSALS = {
       too_many_requests:
         'this network or client has sent more requests than its rate allows (429; see [limits.md](limits.md))',
       store_unavailable:
-        'the database is locked, full, read-only or unreachable ([faults.md](faults.md)); `/health/ready` has `disk_full`, `disk_read_only`, `disk_failed` or `store_read_only`, if known',
+        'the database is locked, full, read-only or unreachable ([faults.md](faults.md)); `/health/ready` has `disk_full`, `disk_read_only`, `disk_failed`, `store_read_only`, `store_locked`, `commits_wait` or `commits_hang`, if known',
       client_document_unavailable:
         'the [metadata document](client-documents.md) of the client could not be fetched or is not acceptable. The log has the reason',
       password_queue_full: 'too many sign-ins, or [slow secrets](moving.md#hydra)',

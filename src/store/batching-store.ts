@@ -3,6 +3,7 @@ import type { OperationResult, Store, StoreDriver } from '../ports/store.ts'
 import type { Operation } from '../ports/operations/index.ts'
 import { OPERATIONS } from './operations/index.ts'
 import { openQueue, type Waiting } from './queue.ts'
+import { openWriteCheck, type WriteCheck } from './write-check.ts'
 
 /** Limits the time for which one commit blocks the event loop. */
 const BATCH_LIMIT = 512
@@ -22,7 +23,9 @@ export function openBatchingStore(
   observer?: StoreObserver,
   currentRequest: () => string | undefined = () => undefined,
 ): BatchingStore {
-  const commit = observer === undefined ? driver.commit : observedCommit(driver, observer)
+  const writes = openWriteCheck(driver)
+  const checked = checkedCommit(driver, writes)
+  const commit = observer === undefined ? checked : observedCommit(checked, observer)
   const perform = openQueue<Operation, never>({
     inFlight: driver.batchesInFlight,
     batchLimit: BATCH_LIMIT,
@@ -40,19 +43,34 @@ export function openBatchingStore(
     },
   })
   function storeOf(by: string | undefined): Store {
-    const writes = Object.fromEntries(
+    const operations = Object.fromEntries(
       Object.keys(OPERATIONS).map((name) => [
         name,
         (input: unknown) => perform({ name, input, by, requestId: currentRequest() } as Operation),
       ]),
     )
-    return { ...driver, ...writes } as unknown as Store
+    return { ...driver, ...operations, checkWrites: writes.require, doubtsWrites: writes.isDoubted } as unknown as Store
   }
   return { ...storeOf(undefined), actingAs: storeOf }
 }
 
+/** Commits, and notes what failed for another reason than the operation's own. */
+function checkedCommit({ commit }: Pick<StoreDriver, 'commit'>, writes: WriteCheck): StoreDriver['commit'] {
+  return async (operations) => {
+    writes.refuse()
+    try {
+      const results = await commit(operations)
+      for (const result of results) if (result.kind === 'failed') writes.failed(result.cause)
+      return results
+    } catch (cause) {
+      writes.failed(cause)
+      throw cause
+    }
+  }
+}
+
 /** Commits, and reports the batch to the observer before any caller gets its result. */
-function observedCommit(driver: StoreDriver, observer: StoreObserver) {
+function observedCommit(commit: StoreDriver['commit'], observer: StoreObserver) {
   return async (
     operations: readonly Operation[],
     batch: readonly Waiting<Operation, never>[],
@@ -60,7 +78,7 @@ function observedCommit(driver: StoreDriver, observer: StoreObserver) {
     const startedAt = performance.now()
     let results: readonly OperationResult[] | undefined
     try {
-      results = await driver.commit(operations)
+      results = await commit(operations)
       return results
     } finally {
       observer.committed({ batch, results, startedAt, endedAt: performance.now() })

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { TestServer } from './server.ts'
+
+const PATIENCE_MS = 30_000
+const PAUSE_MS = 100
 
 /** Asserts that a server is not ready, and names the reason. */
 export async function assertNotReady(server: Pick<TestServer, 'inject'>, reason: string): Promise<void> {
@@ -17,4 +21,16 @@ export async function assertNotReady(server: Pick<TestServer, 'inject'>, reason:
 export async function assertReady(server: Pick<TestServer, 'inject'>): Promise<void> {
   const { statusCode, body } = await server.inject({ url: '/health/ready' })
   assert.equal(statusCode, 200, body)
+}
+
+/** Waits until a server is ready, or is not for this reason, without any other request. */
+export async function untilReadiness(server: Pick<TestServer, 'inject'>, reason: string | undefined): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS
+  for (;;) {
+    const { statusCode, body } = await server.inject({ url: '/health/ready' })
+    const [problem] = (JSON.parse(body) as { detail?: readonly { ctx: { reason?: string } }[] }).detail ?? []
+    if (statusCode === (reason === undefined ? 200 : 503) && problem?.ctx.reason === reason) return
+    assert.ok(performance.now() < deadline, `not yet ${reason ?? 'ready'}: ${body}`)
+    await delay(PAUSE_MS)
+  }
 }

@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts'
 import type { Sample } from '../../metrics/families.ts'
-import { StoreRefusesWrites, type Store } from '../../ports/store.ts'
+import { StoreRefusesWrites, type WriteState } from '../../ports/store.ts'
 
 /** Knows whether the store accepts writes, for the log and the metrics, also when /health/ready is never requested. */
 export interface WriteWatch {
@@ -9,12 +9,12 @@ export interface WriteWatch {
   readonly start: () => () => void
 }
 
-/** How often a store that refused writes is checked. */
+/** How often a store is checked that refused writes, or failed a commit. */
 const CHECK_INTERVAL_MS = 1000
-/** A store that accepts writes is checked once in this many intervals. */
+/** A store whose commits succeed is checked once in this many intervals. */
 const CALM_INTERVALS = 10
 
-export function openWriteWatch({ checkWrites }: Pick<Store, 'checkWrites'>, logger: Log): WriteWatch {
+export function openWriteWatch({ checkWrites, doubtsWrites }: WriteState, logger: Log): WriteWatch {
   let isAccepting = true
   let intervals = 0
   let checking: Promise<void> | undefined
@@ -34,7 +34,7 @@ export function openWriteWatch({ checkWrites }: Pick<Store, 'checkWrites'>, logg
 
   function check(): void {
     intervals += 1
-    if (isAccepting && intervals % CALM_INTERVALS !== 1) return
+    if (isAccepting && !doubtsWrites() && intervals % CALM_INTERVALS !== 1) return
     checking ??= checkWrites()
       .then(accepts, refuses)
       .finally(() => (checking = undefined))

@@ -18,7 +18,7 @@ import { recordReads } from './records.ts'
 import { revocationStatements } from './revocations.ts'
 import { sharedHandlers, sharedReads } from './steps.ts'
 import { tokenStatements } from './tokens.ts'
-import { openWriteCheck } from './connection/write-check.ts'
+import { openWriteProbes } from './connection/write-probes.ts'
 
 /** At least one key is required. The commit's audit link contains the event, so there is nothing else to do. */
 const recordEvent: Handlers['recordEvent'] = {
@@ -36,8 +36,7 @@ const TIME = { name: 'time', text: 'select floor(extract(epoch from clock_timest
 export async function openPostgresStore(options: PostgresOptions): Promise<StoreDriver> {
   const isFoundDistributed = await prepareAt(options.url, Date.now())
   const { isDistributed = isFoundDistributed } = options
-  const writes = openWriteCheck()
-  const database = openDatabase({ ...options, isDistributed, onWriteFault: writes.note })
+  const database = openDatabase({ ...options, isDistributed })
   const cache = openRecordCache()
   const clients = clientStatements(database)
   const authorizations = authorizationStatements(database)
@@ -75,7 +74,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       const [row] = await database.query(TIME)
       return row?.['now'] as EpochMs
     },
-    checkWrites: () => writes.require(database),
+    writeProbes: openWriteProbes(database),
     ...sharedReads(database.query),
     ...(isDistributed && distributedReads(database)),
     ...authorizations.reads,

@@ -49,7 +49,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
 
   const cache = openRecordCache(database)
   const transactions = openTransactions(database, cache.refresh)
-  const disk = watchDisk(database, options.path, transactions)
+  const disk = watchDisk(database, options.path, { ...options, ...transactions })
   const runSteps = openSteps(database)
   const clients = clientStatements(database)
   const authorizations = authorizationStatements(database, runSteps)
@@ -110,10 +110,13 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
       read(() => database.prepare('select 1').get())
       return undefined
     },
-    async checkWrites() {
-      files.isInPlace()
-      files.require()
-      disk.require()
+    writeProbes: {
+      ...disk,
+      async look() {
+        files.isInPlace()
+        files.require()
+        await disk.look()
+      },
     },
     ...reads,
     findClient: async (id) => read(() => cache.read(id, clients.findClient)),

@@ -12,11 +12,15 @@ test('STO-07: the log and the metric follow whether the store accepts writes, al
     void lines.push('reason' in line ? Object.values(line).slice(0, 2) : Object.values(line)[0])
   let fault: Error | undefined
   let checks = 0
+  let isDoubted = false
   const checkWrites = async (): Promise<void> => {
     checks += 1
     if (fault !== undefined) throw fault
   }
-  const watch = openWriteWatch({ checkWrites }, { info: log, error: log } as unknown as Log)
+  const watch = openWriteWatch({ checkWrites, doubtsWrites: () => isDoubted }, {
+    info: log,
+    error: log,
+  } as unknown as Log)
   t.after(watch.start())
   async function pass(seconds: number): Promise<unknown> {
     for (let second = 0; second < seconds; second += 1) {
@@ -28,6 +32,10 @@ test('STO-07: the log and the metric follow whether the store accepts writes, al
   }
   assert.equal(await pass(20), 1)
   assert.equal(checks, 3, 'a store that accepts writes is checked every 10 seconds')
+  isDoubted = true
+  assert.equal(await pass(3), 1)
+  isDoubted = false
+  assert.equal(checks, 6, 'a store that failed a commit is checked every second')
   for (const reason of ['disk_full', 'store_read_only'] as const) {
     fault = new StoreRefusesWrites(reason)
     assert.equal(await pass(10), 0)

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { postJson, refresh, registerClient, requestToken } from '../../../tools/flow.ts'
 import { execute, startPostgres, type Postgres } from '../../../tools/postgres/postgres.ts'
-import type { TestServer } from '../../support/server.ts'
+import { untilReadiness } from '../../support/readiness.ts'
+import { openTestServer, type TestServer } from '../../support/server.ts'
 import {
   assertAllRecover,
   assertAllUnavailable,
   openNode,
   openAskedNode,
+  selectValue,
   untilAvailable,
   type AskedNode,
 } from '../../support/store/postgres-node.ts'
@@ -144,6 +147,34 @@ test('a commit that waits for a missing synchronous standby, also canceled, is a
   assert.equal((await canceled).statusCode, 503)
   await execute(postgres.adminUrl(), 'alter system reset synchronous_standby_names', reload)
   await untilAvailable('register', register)
+})
+
+test('STO-07: a missing synchronous standby: readiness and the metric follow, later writes use up no connection, all returns by itself', async (t) => {
+  const postgres = await openCluster()
+  const { url } = await postgres.createDatabase()
+  const env = { DATABASE_URL: url, GRANTOR_SECRET: 'a root secret that is long enough for it' }
+  const [server, idle] = [await openTestServer(t, { env, listen: true }), await openNode(t, url)]
+  const client = await registerClient(server)
+  const reload = 'select pg_reload_conf()'
+  const sessions = () =>
+    selectValue(url, `select count(*)::int from pg_stat_activity where datname = current_database()`)
+  const accepts = async () => (await server.sample(false)).find(({ name }) => name === 'grantor_store_accepts_writes')
+  const isAccepting = async () => Object.assign({ value: undefined }, await accepts()).value
+  assert.equal(await isAccepting(), 1)
+  await execute(postgres.adminUrl(), `alter system set synchronous_standby_names = 'nobody'`, reload)
+  // No client writes: the node notices it by its own commits, and the other node by those.
+  for (const node of [server, idle]) await untilReadiness(node, 'commits_wait')
+  while ((await isAccepting()) !== 0) await delay(100)
+  const before = await sessions()
+  for (let count = 0; count < CONNECTIONS; count += 1)
+    assert.equal((await postJson(server, '/v2/oauth/register', {})).statusCode, 503)
+  assert.equal(await sessions(), before)
+  assert.equal((await server.inject({ url: '/v2/oauth/jwks' })).statusCode, 200)
+  assert.match(server.log(), /"event":"store\.refuses-writes","reason":"commits_wait"/)
+  await execute(postgres.adminUrl(), 'alter system reset synchronous_standby_names', reload)
+  while ((await isAccepting()) !== 1) await delay(100)
+  for (const node of [server, idle]) await untilReadiness(node, undefined)
+  assert.equal((await requestToken(server, client, { grant_type: 'client_credentials' })).statusCode, 200)
 })
 
 async function connects(client: pg.Client): Promise<boolean> {

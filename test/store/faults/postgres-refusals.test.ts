@@ -15,7 +15,7 @@ import {
 } from '../../support/store/postgres-node.ts'
 import { execute } from '../../../tools/postgres/postgres.ts'
 import { openSession } from '../../support/store/postgres.ts'
-import { assertNotReady, assertReady } from '../../support/readiness.ts'
+import { assertNotReady, assertReady, untilReadiness } from '../../support/readiness.ts'
 import { isActive } from '../../support/token-questions.ts'
 
 async function open(t: TestContext): Promise<{ readonly url: string; readonly stage: AskedNode }> {
@@ -42,7 +42,7 @@ async function repair(url: string): Promise<void> {
   await execute(url, 'drop function fail cascade', 'drop sequence attempts')
 }
 
-const TABLES = ['clients', 'authorizations', 'grants', 'sessions', 'hits', 'consents', 'settings']
+const TABLES = ['clients', 'authorizations', 'grants', 'sessions', 'hits', 'consents', 'settings', 'leases']
 /** Terminates all other connections to this database. */
 const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid()`
@@ -109,9 +109,9 @@ describe('a PostgreSQL that refuses', { concurrency: true }, () => {
     const { url, stage } = await open(t)
     const reasons = {
       disk_full: 'disk_full',
-      out_of_memory: undefined,
+      out_of_memory: 'store_unavailable',
       io_error: 'disk_failed',
-      index_corrupted: undefined,
+      index_corrupted: 'store_unavailable',
     }
     for (const [condition, reason] of Object.entries(reasons)) {
       await sabotage(url, condition)
@@ -119,7 +119,7 @@ describe('a PostgreSQL that refuses', { concurrency: true }, () => {
         // Nothing was written yet, so this node does not know.
         await assertReady(stage.server)
         await assertAllUnavailable(stage)
-        await (reason === undefined ? assertReady(stage.server) : assertNotReady(stage.server, reason))
+        await assertNotReady(stage.server, reason)
       })
       await repair(url)
       await assertUnchanged(url, () => untilAvailable('ready', () => stage.server.inject({ url: '/health/ready' })))
@@ -160,7 +160,34 @@ describe('a PostgreSQL that refuses', { concurrency: true }, () => {
     await blocker.query('select * from grants for update')
     await assertUnavailable('refresh', stage.asks.refresh)
     assert.equal((await stage.asks.register()).statusCode, 201)
+    // Rows that some callers need take no node out of the balancer.
+    await assertReady(stage.server)
     await blocker.query('rollback')
+    await assertAllRecover(stage)
+  })
+
+  test('STO-07: a table that another session locks: not ready while its writes fail, and ready again without a request', async (t) => {
+    const { url, stage } = await open(t)
+    const blocker = await openSession(t, url)
+    await blocker.query('begin')
+    // Reads continue.
+    await blocker.query('lock table grants in share mode')
+    await assertReady(stage.server)
+    await assertUnavailable('refresh', stage.asks.refresh)
+    await untilReadiness(stage.server, 'store_locked')
+    await blocker.query('rollback')
+    await untilReadiness(stage.server, undefined)
+    await assertAllRecover(stage)
+  })
+
+  test('STO-07: a role that lost its privileges: 503 for writes and for readiness, and all recovers', async (t) => {
+    const { url, stage } = await open(t)
+    const tables = 'insert, update, delete on all tables in schema public'
+    await execute(url, `revoke ${tables} from current_user`)
+    await assertUnchanged(url, () => assertAllUnavailable(stage))
+    await untilReadiness(stage.server, 'store_unavailable')
+    await execute(url, `grant ${tables} to current_user`)
+    await untilReadiness(stage.server, undefined)
     await assertAllRecover(stage)
   })
 

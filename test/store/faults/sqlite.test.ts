@@ -94,6 +94,16 @@ test('STO-08: the response comes within 250 ms, however many requests wait, and 
   }
 })
 
+test('STO-07: while another process holds the lock the server is not ready, but only once a write failed, and is ready again after it', async (t) => {
+  const { server, client, token } = await open(t)
+  await whileLocked(server, async () => {
+    await assertReady(server)
+    assertUnavailable(await refresh(server, client, token), 'refresh')
+    await assertNotReady(server, 'store_locked')
+  })
+  await assertReady(server)
+})
+
 test('STO-08: a lock that is released in time causes no error', async (t) => {
   const { server, client, token } = await open(t)
   const blocker = lock(server)

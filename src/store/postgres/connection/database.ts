@@ -1,6 +1,5 @@
 import pg from 'pg'
-import { StoreRefusesWrites, StoreUnavailable } from '../../../ports/store.ts'
-import type { WriteFault } from '../../../base/write-fault.ts'
+import { StoreUnavailable } from '../../../ports/store.ts'
 import type { Chains } from '../../../audit/chain.ts'
 import type { Row } from '../../rows.ts'
 import { openQuery, type Parameter, type Query, type Statement } from './query.ts'
@@ -20,8 +19,6 @@ export interface PostgresOptions {
   readonly audit?: Chains
   /** Whether to use the statements for tables that Citus distributes. Absent: the store looks whether they are. */
   readonly isDistributed?: boolean
-  /** Called when a statement failed because the database accepts no writes. */
-  readonly onWriteFault?: (fault: WriteFault) => void
 }
 
 /**
@@ -103,12 +100,7 @@ export function connectionOptions(url: string, isDistributed = false): pg.Client
 }
 
 /** Opens a pool of connections. It connects on first use. */
-export function openDatabase({
-  url,
-  connections,
-  isDistributed = false,
-  onWriteFault = () => undefined,
-}: Omit<PostgresOptions, 'audit'>): Database {
+export function openDatabase({ url, connections, isDistributed = false }: Omit<PostgresOptions, 'audit'>): Database {
   const pool = new pg.Pool({
     ...connectionOptions(url, isDistributed),
     max: connections,
@@ -167,9 +159,6 @@ export function openDatabase({
     underWay += 1
     try {
       return await persist(work, answerBy)
-    } catch (cause) {
-      if (cause instanceof StoreRefusesWrites) onWriteFault(cause.fault)
-      throw cause
     } finally {
       underWay -= 1
       if (underWay === 0) whenIdle()

@@ -18,10 +18,10 @@ const WRITE_FAULTS: Readonly<Record<string, WriteFault>> = {
   '58030': 'disk_failed',
 }
 /**
- * Connection, unknown login or database, no resources, too complex, wrong state, canceled or shutting down, system and
+ * Connection, unknown login or database, missing privileges, no resources, too complex, wrong state, canceled or shutting down, system and
  * internal errors, and a transaction that idled or ran too long: faults of the database, not of a statement.
  */
-const UNAVAILABLE = /^(08|28|3D|53|54|55|57|58|XX|40003|25P03|25P04)/
+const UNAVAILABLE = /^(08|28|3D|42501|53|54|55|57|58|XX|40003|25P03|25P04)/
 
 /**
  * The functions that warn of a commit which succeeded here, but perhaps nowhere else: Citus's, when a machine did not confirm the

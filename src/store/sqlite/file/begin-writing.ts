@@ -15,6 +15,8 @@ export interface LockPatience {
 }
 
 const LONGEST_PAUSE_MS = 20
+/** A disk that needs longer to truncate the log does not answer. */
+const CUTTING_LIMIT_MS = 4000
 
 /**
  * Waits for the lock without blocking the event loop (threats.md STO-08).
@@ -25,6 +27,7 @@ export async function beginWriting(
   { beginWriting: begin }: Pick<Transactions, 'beginWriting'>,
   { patienceMs, isCutting, disk }: LockPatience & { readonly disk: Pick<Disk, 'failed'> },
 ): Promise<void> {
+  const latest = performance.now() + CUTTING_LIMIT_MS
   let deadline = performance.now() + patienceMs
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     const isOurs = isCutting()
@@ -34,7 +37,8 @@ export async function beginWriting(
       return
     } catch (cause) {
       if (!isBusy(cause)) throw disk.failed(cause)
-      if (!isOurs && performance.now() + pauseMs > deadline) throw new StoreUnavailable('SQLite is locked', cause)
+      if (performance.now() + pauseMs > (isOurs ? latest : deadline))
+        throw new StoreUnavailable('SQLite is locked', cause)
     }
     await delay(pauseMs)
   }

@@ -1,28 +1,23 @@
 import { accessSync, constants, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { DatabaseSync } from 'node:sqlite'
-import { StoreRefusesWrites, StoreUnavailable } from '../../../ports/store.ts'
+import { StoreRefusesWrites, StoreUnavailable, type WriteProbes } from '../../../ports/store.ts'
 import type { WriteFault } from '../../../base/write-fault.ts'
-import { primaryCode } from '../database.ts'
+import { isBusy, primaryCode } from '../database.ts'
 import type { Transactions } from './transactions.ts'
 
-/** What is known about the disk of an open database. */
-export interface Disk {
-  /** Returns the error of a write that failed, and remembers the failure until `require` has made a write. */
+/** The disk of an open database, and whether it takes writes. */
+export interface Disk extends WriteProbes {
+  /** Returns the error of a write that failed. */
   readonly failed: (cause: unknown) => StoreUnavailable
-  /**
-   * Checks whether the next commit can succeed. After a failure this needs a write, because a quota or a failing disk is not
-   * visible in any other way. The write changes nothing that is stored.
-   *
-   * @throws StoreUnavailable
-   */
-  readonly require: () => void
 }
 
 /** With less, the next commit may not fit on the disk. */
 const FREE_BYTES_MIN = 256 * 1024
 /** As much as a commit of a few rows adds to the file and to its log. */
 const PROBE_BYTES = 64 * 1024
+const PAUSE_MS = 20
 
 const COULD_NOT_WRITE = 'SQLite could not write'
 
@@ -32,22 +27,23 @@ const FAULTS: Readonly<Record<number, WriteFault>> = { 8: 'disk_read_only', 10: 
 export function watchDisk(
   database: DatabaseSync,
   path: string,
-  { beginWriting, endReading }: Pick<Transactions, 'beginWriting' | 'endReading'>,
+  {
+    beginWriting,
+    endReading,
+    patienceMs,
+  }: Pick<Transactions, 'beginWriting' | 'endReading'> & { readonly patienceMs: number },
 ): Disk {
-  let isFailing = false
   const fill = database.prepare(`insert into settings (name, value) values ('disk-probe', printf('%.*c', ?, 'x'))`)
   const empty = database.prepare(`delete from settings where name = 'disk-probe'`)
 
   function failed(cause: unknown): StoreUnavailable {
-    isFailing = true
     const fault = visibleFault(path) ?? FAULTS[primaryCode(cause) ?? 0]
     return fault === undefined ? new StoreUnavailable(COULD_NOT_WRITE, cause) : new StoreRefusesWrites(fault, cause)
   }
 
-  function probe(): void {
+  /** Writes without a pause for other work, so that a commit never finds its connection in this transaction. */
+  function writeNow(): void {
     endReading()
-    // A commit is under way, which will show the same.
-    if (database.isTransaction) throw new StoreUnavailable(COULD_NOT_WRITE)
     try {
       beginWriting()
       fill.run(PROBE_BYTES)
@@ -55,17 +51,35 @@ export function watchDisk(
       database.exec('commit')
     } catch (cause) {
       if (database.isTransaction) database.exec('rollback')
+      throw cause
+    }
+  }
+
+  /** Whether a write was made. A commit of this process or another process may be under way. */
+  function tryWriting(): boolean {
+    if (database.isTransaction) return false
+    try {
+      writeNow()
+      return true
+    } catch (cause) {
+      if (isBusy(cause)) return false
       throw failed(cause)
     }
-    isFailing = false
   }
 
   return {
     failed,
-    require() {
+    pauseMs: 0,
+    async look() {
       const fault = visibleFault(path)
       if (fault !== undefined) throw new StoreRefusesWrites(fault)
-      if (isFailing) probe()
+    },
+    async write() {
+      const deadline = performance.now() + patienceMs
+      while (!tryWriting()) {
+        if (performance.now() > deadline) throw new StoreRefusesWrites('store_locked')
+        await delay(PAUSE_MS)
+      }
     },
   }
 }

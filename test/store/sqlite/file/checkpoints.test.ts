@@ -108,6 +108,19 @@ test('a commit waits as long as its own process truncates the log, but no longer
   assert.equal(asked, 5)
 })
 
+test('STO-07: a truncation of the log that does not end fails a commit, which would wait forever', async (t) => {
+  const { path } = openLogged(t)
+  const [holder, waiting] = [new DatabaseSync(path), new DatabaseSync(path)]
+  t.after(() => [holder, waiting].forEach((one) => one.close()))
+  const disk = { failed: (cause: unknown) => new StoreUnavailable('a fault of the disk', cause) }
+  let now = 0
+  t.mock.method(performance, 'now', () => (now += 500))
+  holder.exec('begin immediate')
+  const transactions = openTransactions(waiting, () => undefined)
+  const begun = beginWriting(transactions, { patienceMs: 0, isCutting: () => true, disk })
+  await assert.rejects(begun, /SQLite is locked/)
+})
+
 /** A database whose log is moved by `mover` only, and a function that writes megabytes to it. */
 function openLogged(t: TestContext): { path: string; mover: DatabaseSync; write: (megabytes: number) => void } {
   const path = join(temporaryFolder(t), 'grantor.db')

@@ -92,9 +92,8 @@ async function run(serving: Serving, exchange: Exchange, endpoint: Endpoint, bod
     await (endpoint.priority === 'high' ? scheduler.endOfTurn(network) : scheduler.batch(network))
     if (connections.isHungUp(message)) return
     const request = readRequest(exchange, body, endpoint, jar, context.issuer)
-    const reply = await (endpoint.audience === 'page'
-      ? context.inRequest(exchange.requestId, () => endpoint.run(context, request))
-      : endpoint.run(context, request))
+    const work = (): Promise<Reply> => context.inTime(() => endpoint.run(context, request))
+    const reply = await (endpoint.audience === 'page' ? context.inRequest(exchange.requestId, work) : work())
     closeIfStopping(serving, response)
     replies.send(exchange, reply, languageOf(reply, request, message), endpoint.cors === true)
     logReply(serving, exchange, endpoint, reply)

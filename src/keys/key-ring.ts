@@ -42,6 +42,8 @@ export interface KeyRing {
   readonly read: () => Promise<KeySet>
   /** The copy, however old. */
   readonly last: () => KeySet
+  /** Whether the last read has failed. */
+  readonly isAway: () => boolean
 }
 
 /** The keys as they are stored. */
@@ -126,6 +128,7 @@ export function openKeyRing(first: KnownKeys, options: KeyRingOptions): KeyRing 
   return {
     read,
     last: () => current,
+    isAway: () => isAway,
     known() {
       // Read once: on some machines reading the clock is the most expensive step of this function.
       const now = clock()

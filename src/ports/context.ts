@@ -46,6 +46,8 @@ export interface Context {
   readonly actingAs: (actor: string) => Store
   /** The declared APIs, at most one second old. */
   readonly apis: () => Promise<readonly ApiRecord[]>
+  /** The same for a document, which does not wait for a store that does not answer: then they are older. */
+  readonly describedApis: () => Promise<readonly ApiRecord[]>
   /** What the operator decided about all clients, at most one second old. */
   readonly clientPolicy: () => Promise<ClientPolicy>
   /** The server's not-before time: all sessions and tokens from before are revoked. At most one second old. */
@@ -87,6 +89,8 @@ export interface Context {
    * clients run without it: it costs half a microsecond, and the line of a token names its client and user.
    */
   readonly inRequest: <Result>(requestId: string, work: () => Result) => Result
+  /** Runs the work of a request. All that it waits for in the store has one limit (docs/faults.md). */
+  readonly inTime: <Result>(work: () => Result) => Result
   /** Records, some seconds later, that a browser has shown a page to the user of its session. */
   readonly sessionSeen: (id: SessionId, at: EpochMs) => void
   /** Counts an issued access token. The audit records the counts once a minute. */

@@ -25,6 +25,7 @@ import { openSeenSessions, type SeenSessions } from './background/seen-sessions.
 import { openSingleFlight } from '../base/single-flight.ts'
 import { openCachedValue } from '../store/cached-value.ts'
 import { openBatchingStore } from '../store/batching-store.ts'
+import { openTimelyWaits, timelyStore, UNLIMITED_WAITS } from '../store/timely-waits.ts'
 import { openAuditRecorder, type AuditRecorder } from '../audit/recorder.ts'
 
 /** What a command without a server needs: the context of the use-cases, and a way to close it. */
@@ -100,8 +101,19 @@ async function makeContext(
   const clockCheck = await openNodeClock({ ...platform, databaseNow, store })
   const { clock } = clockCheck
   const observe = telemetry?.metrics.countOutbound ?? (() => undefined)
+  // What runs beside the requests, and what they share, has the store without their limit.
+  const waits = config.database.kind === 'postgres' ? openTimelyWaits() : UNLIMITED_WAITS
+  const caching = { clock, within: waits.within }
+  const apis = openCachedValue(store.listApis, caching)
   const outbound = openOutbound(config, { network, budgets, clock, observe })
-  const keys = await openKeys(store, secrets, config, { clock, databaseNow, logger, outbound, random })
+  const keys = await openKeys(store, secrets, config, {
+    clock,
+    databaseNow,
+    logger,
+    outbound,
+    random,
+    within: waits.within,
+  })
   const onFailure = telemetry?.metrics.countAuditFailure
   const auditRecorder = openAuditRecorder({ clock, store, chains, logger, onFailure, currentRequest })
   const seenSessions = openSeenSessions({ store, logger })
@@ -109,21 +121,23 @@ async function makeContext(
     issuer: config.issuer,
     version: VERSION,
     clock,
-    clockCheck,
+    clockCheck: { ...clockCheck, compare: () => waits.within(clockCheck.compare) },
     random,
     secrets,
-    store,
+    store: timelyStore(store, waits),
     actingAs: store.actingAs,
-    apis: openCachedValue(store.listApis, clock),
+    inTime: waits.inTime,
+    apis: apis.read,
+    describedApis: apis.describe,
     clientPolicy: openCachedValue(
       async () => makeClientPolicy(config.settings, openDomainRules(await store.listDomainRules())),
-      clock,
-    ),
-    notBefore: openCachedValue(store.findNotBefore, clock),
+      caching,
+    ).read,
+    notBefore: openCachedValue(store.findNotBefore, caching).read,
     ...keys,
     passwords: openPasswords(
       random,
-      openCachedValue(async () => readForeignFormats(await store.findPasswordFormats()).costs, clock),
+      openCachedValue(async () => readForeignFormats(await store.findPasswordFormats()).costs, caching).read,
     ),
     passkeys: openPasskeyVerifier(),
     encryption: openEncryption(secrets.encryptionKey, random),
@@ -135,7 +149,7 @@ async function makeContext(
       { clock, outbound, random },
       telemetry?.metrics.countUpstream ?? (() => undefined),
     ),
-    providers: openCachedValue(store.listProviders, clock),
+    providers: openCachedValue(store.listProviders, caching).read,
     documentLoads: openSingleFlight(),
     spentBuckets: openSpentBuckets(),
     sharedKeys: openRecentlyUsed(SHARED_KEYS),

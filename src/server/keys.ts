@@ -15,6 +15,9 @@ import type { EpochMs } from '../base/brand.ts'
 import { offeredIdTokenAlgorithms } from '../protocol/openid/id-token.ts'
 import { linesOf } from '../protocol/key-rotation.ts'
 import type { Secrets } from '../protocol/secrets.ts'
+import { atMost } from '../store/at-most.ts'
+import { DOCUMENT_WAIT_MS } from '../store/cached-value.ts'
+import type { TimelyWaits } from '../store/timely-waits.ts'
 import { openSingleFlight } from '../base/single-flight.ts'
 
 const ROTATION_INTERVAL_MS = 60_000
@@ -34,8 +37,10 @@ export async function openKeys(
     logger,
     outbound,
     random,
+    within,
   }: Pick<Context, 'clock' | 'outbound' | 'random'> &
-    Pick<Context['clockCheck'], 'databaseNow'> & { readonly logger: Log },
+    Pick<Context['clockCheck'], 'databaseNow'> &
+    Pick<TimelyWaits, 'within'> & { readonly logger: Log },
 ): Promise<Pick<Context, 'tokens' | 'tokenReader' | 'keys' | 'clientSignatures' | 'proofs'>> {
   const create: SigningKeys['create'] = (plan) => createSigningKey(plan, random, encryptionKey)
   const [known, before] = await Promise.all([store.listKeys(), store.findServerAlgorithm()])
@@ -51,7 +56,7 @@ export async function openKeys(
   const onFailure = (cause: unknown): void => logger.error({ event: 'key.read-failed', err: cause })
   const options = { store, algorithm: signingAlgorithm, clock, encryptionKey, issuer, onFailure }
   const ring = openKeyRing({ records, before }, options)
-  const current = async (): Promise<KeySet> => ring.known() ?? ring.read()
+  const current = async (): Promise<KeySet> => ring.known() ?? within(ring.read)
   const introductions = openSingleFlight<void>()
   /** A clock that differs does no harm: a key without an older one signs at any time. */
   async function introduce(algorithm: SigningAlgorithm): Promise<void> {
@@ -88,12 +93,19 @@ export async function openKeys(
       create,
       async ensureIdTokenKey(algorithm) {
         const { idTokens } = await current()
-        if (!idTokens.has(algorithm)) await introductions(algorithm, () => introduce(algorithm))
+        if (!idTokens.has(algorithm)) await within(() => introductions(algorithm, () => introduce(algorithm)))
       },
       async published() {
-        // For a verifier, old keys are better than none.
-        const copy = await current().then(undefined, ring.last)
-        const last = missing(copy).length === 0 ? copy : await complete(copy)
+        // For a verifier, old keys are better than none, and a store that does not answer is not waited for.
+        let isLate = false
+        const copy =
+          ring.known() ??
+          (await atMost(DOCUMENT_WAIT_MS, ring.read(), () => {
+            isLate = true
+            return ring.last()
+          }).catch(ring.last))
+        const isDone = missing(copy).length === 0 || isLate || ring.isAway()
+        const last = isDone ? copy : await within(() => complete(copy)).catch(ring.last)
         return { keys: last.published, isComplete: missing(last).length === 0 }
       },
     },

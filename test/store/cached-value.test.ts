@@ -14,7 +14,9 @@ function openScript() {
     if (script.answer instanceof Error) throw script.answer
     return script.answer
   }
-  return { script, apis: openCachedValue(listApis, () => script.now as EpochMs) }
+  const clock = () => script.now as EpochMs
+  const { read: apis, describe } = openCachedValue(listApis, { clock, within: (ask) => ask() })
+  return { script, apis, describe }
 }
 
 test('the declared APIs are read once a second, and once for all concurrent callers', async () => {
@@ -53,4 +55,26 @@ test('without a copy, or after another error, the read fails', async () => {
   script.answer = new TypeError('a bug')
   script.now = 60_000
   await assert.rejects(apis, TypeError)
+})
+
+test('a document waits briefly for a store that does not answer, and then not at all until it does', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { promise, resolve } = Promise.withResolvers<readonly ApiRecord[]>()
+  const [old, api] = [anApi(), anApi()]
+  const answers = [Promise.resolve([old]), promise, Promise.resolve([])]
+  let now = 0
+  const clock = () => now as EpochMs
+  const { describe } = openCachedValue(() => answers.shift() ?? assert.fail(), { clock, within: (ask) => ask() })
+  assert.deepEqual(await describe(), [old])
+  now = 60_000
+  const first = describe()
+  t.mock.timers.tick(200)
+  assert.deepEqual(await first, [old])
+  // No timer runs from here on.
+  assert.deepEqual(await describe(), [old])
+  resolve([api])
+  await promise
+  assert.deepEqual(await describe(), [api])
+  now = 120_000
+  assert.deepEqual(await describe(), [])
 })

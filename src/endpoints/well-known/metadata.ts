@@ -30,10 +30,10 @@ export interface Discoverable {
  * The endpoints come from the endpoint table, so discovery lists exactly the endpoints that exist.
  */
 export async function describeServer(
-  { issuer, apis, settings }: Pick<Context, 'issuer' | 'apis' | 'settings'>,
+  { issuer, describedApis, settings }: Pick<Context, 'issuer' | 'describedApis' | 'settings'>,
   table: readonly Discoverable[],
 ): Promise<Reply> {
-  const declared = await apis()
+  const declared = await describedApis()
   const known = described.get(declared)
   const { apis: served } = scopeCatalogOf({ issuer, settings }, declared)
   const description = known?.issuer === issuer ? known : describe(issuer, served, table, settings)

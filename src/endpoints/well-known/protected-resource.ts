@@ -4,7 +4,7 @@ import type { ApiRecord } from '../../ports/records/api.ts'
 import { invalidRequest, OAuthError } from '../../protocol/errors.ts'
 import { PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
 import { missing, unacceptable } from '../../base/validation.ts'
-import { advertisedScopes, findApi, loadScopeCatalog } from '../token/scope-catalog.ts'
+import { advertisedScopes, findApi, scopeCatalogOf } from '../token/scope-catalog.ts'
 
 /** Seconds that the document may be cached, as for the server metadata. */
 const MAX_AGE_SECONDS = 300
@@ -17,12 +17,12 @@ const MAX_AGE_SECONDS = 300
  * @throws OAuthError invalid_request, invalid_target
  */
 export async function describeResource(
-  context: Pick<Context, 'apis' | 'issuer' | 'settings'>,
+  context: Pick<Context, 'describedApis' | 'issuer' | 'settings'>,
   { query }: Request,
 ): Promise<Reply> {
   const requested = query.get('resource')
   if (requested === undefined) throw invalidRequest('parameter_missing', { problems: [missing('query', 'resource')] })
-  const api = findApi(await loadScopeCatalog(context), requested)
+  const api = findApi(scopeCatalogOf(context, await context.describedApis()), requested)
   if (api !== undefined)
     return { kind: 'json', status: 200, body: describe(api, context.issuer), maxAgeSeconds: MAX_AGE_SECONDS }
   const problems = [unacceptable('query', 'resource', 'No API is declared for this resource.', requested)]

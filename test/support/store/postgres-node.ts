@@ -33,7 +33,7 @@ export interface AskedNode {
   readonly asks: Readonly<Record<Ask, () => Promise<Response>>>
 }
 
-/** A response must take no longer than 6 s. The limit is doubled for a machine that is busy with other work. */
+/** A response takes 4 s, and that of a page its other work. The limit is far more, for a machine that is busy with other work. */
 export const LIMIT_MS = 12_000
 const RECOVERY_MS = 20_000
 const SECRET = 'a root secret that is long enough for it'

@@ -31,7 +31,8 @@ const RETAIN_MS = 3_600_000
  *
  *  1. The URL is one from which a document may be fetched, is not that of an API, and the policy of the server allows it. Nothing
  *     is requested otherwise, not even an address from a name server.
- *  2. If the host cannot answer now, the stored document serves for a day after it ceased to be fresh.
+ *  2. If the host cannot answer now, the stored document serves for a day after it ceased to be fresh. If a limit of this server keeps the
+ *     host from being asked, it does not: a caller could reach the limit (threats.md OUT-15).
  *  3. A document that is missing or not acceptable is never replaced by the stored one, and the answer is not remembered (§5.2):
  *     the next request fetches it again, as far as the rates of the network and of the host allow.
  *  4. A changed name or redirect host makes it another client to users, as with a registration (decision 0021). A client that stops
@@ -102,6 +103,7 @@ function answerWithout(
     reason,
     description: detail,
   })
+  if (answer.kind === 'limited') return { kind: 'limited', retryAfterSeconds: answer.retryAfterSeconds }
   const isServing =
     stored?.document !== undefined && servesWhileDown(stored.document.freshUntil, context.clockCheck.now())
   return isServing ? { kind: 'found', client: stored } : { kind: 'unavailable' }

@@ -30,10 +30,11 @@ export function openClientSignatures(fetched: FetchedKeys): ClientSignatures {
     async verify(signed, keys, network) {
       if (keys.kind === 'jwks') return (await isSignedBy(keys, signed)) ? VERIFIED : WRONG
       const current = await fetched.current(keys.uri, network)
-      if (current.kind === 'keys-unavailable') return current
+      if (current.kind !== 'found') return current
       if (await isSignedBy(current.set, signed)) return VERIFIED
       // The client may have replaced its keys.
       const renewed = await fetched.renewed(keys.uri, current.set, network)
+      if (renewed?.kind === 'limited') return renewed
       return renewed?.kind === 'found' && (await isSignedBy(renewed.set, signed)) ? VERIFIED : WRONG
     },
   }

@@ -29,6 +29,8 @@ interface Asked {
 export type KeysFound =
   | { readonly kind: 'found'; readonly set: JwkSet }
   | { readonly kind: 'keys-unavailable'; readonly reason: string }
+  /** A limit of this server kept the host from being asked. No copy serves, because a caller could reach the limit (threats.md OUT-15). */
+  | { readonly kind: 'limited'; readonly reason: string; readonly retryAfterSeconds: number }
 
 /** Keys of clients and providers, as they are at their URIs. */
 export interface FetchedKeys {
@@ -84,9 +86,9 @@ export function openFetchedKeys(
 
   async function request(uri: string, network: string): Promise<Asked> {
     const kept = copies.get(uri)
-    if (kept !== undefined) copies.set(uri, { ...kept, askedAt: clock() })
     const question = { url: uri, etag: kept?.etag, hasCopy: kept !== undefined, network }
     const outcome = await outbound.get({ purpose: 'client-keys', ...question })
+    if (outcome.kind === 'limited') return { found: outcome, isSent: false }
     const copy = copyOf(outcome, kept, clock(), outageMs)
     if (copy === undefined) copies.delete(uri)
     else copies.set(uri, copy)
@@ -118,8 +120,11 @@ export function openFetchedKeys(
   }
 }
 
+/** What the host, or the operator who switched requests off, leaves of a copy. */
+type Answer = Exclude<OutboundOutcome, { readonly kind: 'limited' }>
+
 /** The copy after an answer of the host; undefined: there is none that can serve. */
-function copyOf(outcome: OutboundOutcome, kept: Copy | undefined, now: EpochMs, outageMs: number): Copy | undefined {
+function copyOf(outcome: Answer, kept: Copy | undefined, now: EpochMs, outageMs: number): Copy | undefined {
   switch (outcome.kind) {
     case 'fetched': {
       const set = parseKeySet(outcome.text)

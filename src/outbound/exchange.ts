@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { parseMediaType } from '../base/message.ts'
-import type { UnacceptableReason, UnreachableReason } from '../ports/outbound.ts'
+import type { OutboundFailure } from '../ports/outbound.ts'
 
 /** One request over one connection. */
 export interface Exchange {
@@ -33,9 +33,12 @@ export type ExchangeOutcome =
       readonly body: Buffer
     }
   | { readonly kind: 'not-modified'; readonly headers: IncomingHttpHeaders }
-  | { readonly kind: 'unreachable'; readonly reason: UnreachableReason; readonly detail?: string }
-  | { readonly kind: 'unacceptable'; readonly reason: UnacceptableReason; readonly detail?: string }
+  | OutboundFailure
 
+/** This process can send no further request now. Those that are under way end within seconds. */
+export const BUSY = { kind: 'limited', reason: 'busy', retryAfterSeconds: 5 } as const
+/** The process has as many open files as it may have, which callers cause with their connections. */
+const NO_FILES: ReadonlySet<string | undefined> = new Set(['EMFILE', 'ENFILE'])
 /** Bytes of all response headers. A longer header section ends the connection. */
 const HEADER_LIMIT = 16_384
 const JSON_TYPE = /^application\/(?:json|.+\+json)$/
@@ -139,6 +142,7 @@ function readBody(response: IncomingMessage, limit: number, end: (outcome: Excha
 
 function faultOf(cause: NodeJS.ErrnoException, isConnected: boolean): ExchangeOutcome {
   const { code } = cause
+  if (NO_FILES.has(code)) return { ...BUSY, detail: code }
   if (code?.startsWith('HPE_') === true) return { kind: 'unacceptable', reason: 'malformed', detail: code }
   const reason = isConnected ? 'connection-closed' : 'connection-failed'
   return { kind: 'unreachable', reason, ...(code === undefined ? {} : { detail: code }) }

@@ -5,6 +5,7 @@ import { NOTICES_AT_ONCE, wasSent } from '../ports/outbound.ts'
 import type {
   NoticeOutcome,
   OutboundClient,
+  OutboundFailure,
   OutboundNotice,
   OutboundObserver,
   OutboundOutcome,
@@ -19,7 +20,7 @@ import { parseMediaType } from '../base/message.ts'
 import { checkOutboundUrl, checkProviderUrl, type OutboundPolicy } from '../protocol/uri/outbound-url.ts'
 import { openSingleFlight } from '../base/single-flight.ts'
 import { openSlots, type Slots } from '../base/slots.ts'
-import { exchange, type ExchangeOutcome } from './exchange.ts'
+import { BUSY, exchange, type ExchangeOutcome } from './exchange.ts'
 import { openResolver } from './resolve.ts'
 import { isPublicAddress } from './special-use-addresses.ts'
 import { findTarget, type Network } from './target.ts'
@@ -44,8 +45,8 @@ interface Limits {
   /** Bytes of the body. */
   readonly body: number
   /**
-   * From the call until the answer is complete: waiting, resolving, connecting and reading. A request to a provider has this time for
-   * waiting, and then for the rest, so that what other people do is not taken for a fault of the provider.
+   * For waiting, and then for the rest until the answer is complete: resolving, connecting and reading. So what other callers do is not
+   * taken for a fault of the host.
    */
   readonly deadlineMs: number
 }
@@ -58,6 +59,8 @@ export const OUTBOUND_LIMITS: Readonly<Record<OutboundPurpose, Limits>> = {
   // The body of the answer is not read.
   'logout-notice': { body: 0, deadlineMs: 5000 },
 }
+
+type Limited = Extract<OutboundFailure, { readonly kind: 'limited' }>
 
 /** Requests that are under way at the same time, in this process. */
 const CONCURRENT = { total: 32, perHost: 2, waiting: 512 }
@@ -85,10 +88,11 @@ export function openOutboundClient(options: OutboundOptions): OutboundClient {
     if (!options.isOn) return { kind: 'unreachable', reason: 'off' }
     const verdict = checkOutboundUrl(request.url, options.policy)
     if (verdict.kind === 'refused') return { kind: 'unacceptable', reason: 'url', detail: verdict.reason }
-    if (!isWithinBudgets(options, request, verdict.url)) return { kind: 'unreachable', reason: 'budget' }
-    const signal = AbortSignal.timeout(options.limits[request.purpose].deadlineMs)
-    const wait = { host: verdict.url.host, network: request.network, signal }
-    return inSlot(slots, wait, () => fetchUrl(options, request, verdict.url, signal))
+    const spent = takeBudgets(options, request, verdict.url)
+    if (spent !== undefined) return spent
+    const { deadlineMs } = options.limits[request.purpose]
+    const wait = { host: verdict.url.host, network: request.network, signal: AbortSignal.timeout(deadlineMs) }
+    return inSlot(slots, wait, () => fetchUrl(options, request, verdict.url, AbortSignal.timeout(deadlineMs)))
   }
 
   async function ask(request: ProviderRequest): Promise<ProviderAnswer> {
@@ -147,9 +151,9 @@ async function inSlot<Outcome>(
   slots: Slots,
   { host, network, signal }: { readonly host: string; readonly network: string; readonly signal: AbortSignal },
   work: () => Promise<Outcome>,
-): Promise<Outcome | { readonly kind: 'unreachable'; readonly reason: 'busy' }> {
+): Promise<Outcome | Limited> {
   const free = await slots.take(host, network, signal)
-  if (free === undefined) return { kind: 'unreachable', reason: 'busy' }
+  if (free === undefined) return BUSY
   try {
     return await work()
   } finally {
@@ -157,13 +161,14 @@ async function inSlot<Outcome>(
   }
 }
 
-function isWithinBudgets({ budgets, clock }: OutboundOptions, request: OutboundRequest, url: URL): boolean {
+/** Returns the outcome if the network or the host has used up its rate. */
+function takeBudgets({ budgets, clock }: OutboundOptions, request: OutboundRequest, url: URL): Limited | undefined {
   const now = clock()
   const { purpose, hasCopy, network } = request
-  return (
-    budgets.take('outbound', network, now).isWithin &&
-    budgets.take('outbound-host', JSON.stringify([purpose, hasCopy, url.host]), now, network).isWithin
-  )
+  const own = budgets.take('outbound', network, now)
+  if (!own.isWithin) return { kind: 'limited', reason: 'budget', retryAfterSeconds: own.resetSeconds }
+  const ofHost = budgets.take('outbound-host', JSON.stringify([purpose, hasCopy, url.host]), now, network)
+  return ofHost.isWithin ? undefined : { kind: 'limited', reason: 'budget', retryAfterSeconds: ofHost.resetSeconds }
 }
 
 async function fetchUrl(
@@ -252,7 +257,7 @@ async function postForm(
 }
 
 function describe(outcome: ExchangeOutcome, sent: string | undefined): OutboundOutcome {
-  if (outcome.kind === 'unreachable' || outcome.kind === 'unacceptable') return outcome
+  if (outcome.kind !== 'answered' && outcome.kind !== 'not-modified') return outcome
   const { headers } = outcome
   const fresh = freshSeconds(headers)
   if (outcome.kind === 'not-modified') return { kind: 'not-modified', etag: sent, freshSeconds: fresh }

@@ -9,5 +9,7 @@ export type ClientLookup =
   | PolicyRefusal
   /** The metadata document cannot be fetched now, and none is stored that could serve meanwhile. */
   | { readonly kind: 'unavailable' }
+  /** A limit of this server kept the metadata document from being fetched. What is stored does not serve meanwhile. */
+  | { readonly kind: 'limited'; readonly retryAfterSeconds: number }
   /** There is no metadata document at the URL that the server accepts. */
   | { readonly kind: 'unacceptable' }

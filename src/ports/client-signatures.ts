@@ -20,6 +20,8 @@ export type SignatureOutcome =
   | { readonly kind: 'wrong' }
   /** The keys could not be fetched, and no earlier copy of them can serve. `reason`: one of the outbound client, or of this server. */
   | { readonly kind: 'keys-unavailable'; readonly reason: string }
+  /** A limit of this server kept the keys from being fetched. */
+  | { readonly kind: 'limited'; readonly reason: string; readonly retryAfterSeconds: number }
 
 /** Verifies DPoP proofs. RFC 9449 §4.3. */
 export interface ProofVerifier {

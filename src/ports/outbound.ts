@@ -51,6 +51,16 @@ export type ProviderAnswer =
   | OutboundFailure
 
 export type OutboundFailure =
+  /**
+   * A limit of this server is reached. It says nothing about the host, so no copy serves: a caller could reach the limit so that what was
+   * withdrawn counts again (threats.md OUT-15).
+   */
+  | {
+      readonly kind: 'limited'
+      readonly reason: LimitedReason
+      readonly detail?: string | undefined
+      readonly retryAfterSeconds: number
+    }
   /** The host could not be asked, or cannot answer now. A copy may serve meanwhile. */
   | { readonly kind: 'unreachable'; readonly reason: UnreachableReason; readonly detail?: string | undefined }
   /** The URL, its address or the answer is not acceptable. A copy must not serve. */
@@ -62,11 +72,15 @@ interface Freshness {
   readonly freshSeconds: number | undefined
 }
 
+export type LimitedReason =
+  /** The network or the host has used up its rate. */
+  | 'budget'
+  /** This process has too many requests under way, or open files. `detail`: the code of Node.js. */
+  | 'busy'
+
 export type UnreachableReason =
   /** Requests are switched off (`GRANTOR_OUTBOUND`). */
   | 'off'
-  /** The network or the host has used up its rate. */
-  | 'budget'
   /** No name server answered, or the name has no address. */
   | 'name-unresolved'
   /** No connection, or a certificate that is not valid. `detail`: the code of Node.js. */
@@ -75,8 +89,6 @@ export type UnreachableReason =
   | 'connection-closed'
   /** The answer was not complete in time. */
   | 'timeout'
-  /** This process has too many requests under way. It says nothing about the host. */
-  | 'busy'
   /** The host refuses requests for now. `detail`: the status. */
   | 'status'
 
@@ -111,7 +123,7 @@ export interface OutboundClient {
 
 /** Whether the host was asked. If not, the request of another network may be sent (threats.md OUT-13). */
 export function wasSent(outcome: OutboundOutcome): boolean {
-  return outcome.kind !== 'unreachable' || !['budget', 'busy', 'off'].includes(outcome.reason)
+  return outcome.kind !== 'limited' && (outcome.kind !== 'unreachable' || outcome.reason !== 'off')
 }
 
 /** Notices that are under way at the same time, in this process. */

@@ -321,6 +321,8 @@ export const REFUSALS = {
         'more requests are pending than can be answered soon ([faults.md](faults.md)); this request changed nothing',
       keys_unavailable:
         'the keys at the `jwks_uri` of the client cannot be fetched: the log has the reason in `client.keys-unavailable`',
+      own_limit:
+        'a document or keys of the client must be fetched, and this network or the host has used up [its rate](limits.md#requests-of-the-server), or too many requests are under way. No older copy is used instead',
       provider_unavailable:
         'the keys of the provider of an identity assertion cannot be fetched: the log has the reason in `provider.failed`',
       shutting_down: 'the answer of `/health/ready` while a process stops; use another node',

@@ -36,7 +36,7 @@ export function failureOf(error: unknown): UpstreamFailure {
   if (unavailable !== undefined) {
     const { kind, reason } = unavailable.outcome
     if (reason === 'off') return failure('off', 'GRANTOR_OUTBOUND is off.')
-    if (reason === 'busy') return failure('busy', 'Too many requests to providers are under way.')
+    if (kind === 'limited') return failure('busy', 'Too many requests to providers are under way.')
     // A status such as 403 is an answer, which may be to this one request alone.
     return failure(
       kind === 'unacceptable' || isRefusal(unavailable.outcome) ? 'invalid' : 'unreachable',
@@ -58,7 +58,7 @@ export function isServerError(error: unknown): boolean {
   return outcome?.kind === 'unreachable' && outcome.reason === 'status' && !isRefusal(outcome)
 }
 
-/** Whether another request may succeed soon, so that a copy of an earlier answer serves meanwhile. */
+/** Whether the provider may answer again soon, so that a copy of an earlier answer serves meanwhile. A limit of this server is no such case. */
 export function isForNow(error: unknown): boolean {
   const outcome = findUnavailable(error)?.outcome
   return outcome?.kind === 'unreachable' && outcome.reason !== 'off'

@@ -118,6 +118,7 @@ export function openUpstream({ encrypt, decrypt, observe, openSignatures, ...opt
         const { jwks_uri: uri } = configuration.serverMetadata()
         if (uri === undefined) return failure('invalid', 'The metadata have no jwks_uri.')
         const outcome = await keys.verify(provider, uri, signed)
+        if (outcome.kind === 'limited') return failure('busy', outcome.reason)
         return outcome.kind === 'keys-unavailable' ? failure('unreachable', outcome.reason) : outcome
       })
     },
@@ -150,7 +151,8 @@ export function openUpstream({ encrypt, decrypt, observe, openSignatures, ...opt
 function within<Done>(seconds: number, work: () => Promise<Done>): Promise<Done> {
   const { promise, reject } = Promise.withResolvers<never>()
   // Each request has a limit of its own, after which the provider counts as not answering. Several requests may have waited for others.
-  const end = (): void => reject(new ProviderUnavailable({ kind: 'unreachable', reason: 'busy' }))
+  const end = (): void =>
+    reject(new ProviderUnavailable({ kind: 'limited', reason: 'busy', retryAfterSeconds: STEP_SECONDS }))
   AbortSignal.timeout(seconds * 1000).addEventListener('abort', end, { once: true })
   return Promise.race([work(), promise])
 }

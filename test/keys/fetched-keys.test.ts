@@ -24,7 +24,7 @@ for (const way of ['current', 'renewed'] as const) {
     now += 61_000
     for (let index = 0; index < 30; index += 1)
       await getDocument(client, `http://localhost:${other.port}/${index}`, STRANGER)
-    assert.equal((await ask(STRANGER))?.kind, 'found')
+    assert.equal((await ask(STRANGER))?.kind, 'limited')
     assert.equal(host.requests.length, 1)
     assert.equal((await ask('192.0.2.1'))?.kind, 'found')
     assert.equal(host.requests.length, 2)

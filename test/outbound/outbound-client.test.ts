@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import type { OutboundOutcome, ProviderAnswer } from '../../src/ports/outbound.ts'
 import { openWebHost, sendJson } from '../support/hosts/web-host.ts'
 import { briefly, getDocument, openClient, PATIENT, usualBudgets } from './open-client.ts'
@@ -62,10 +64,10 @@ test('UP-28: a request that gets no slot in time is busy, which says nothing abo
   assert.deepEqual(new Set((await Promise.all(first)).map((one) => briefly(one))), new Set(['unreachable timeout']))
   const reasons = (await Promise.all(late)).map((one) => briefly(one))
   // At most 16 of them got a slot in time, and then the host did not answer them.
-  assert.ok(reasons.filter((reason) => reason === 'unreachable busy').length >= 24, reasons.join())
+  assert.ok(reasons.filter((reason) => reason === 'limited busy').length >= 24, reasons.join())
 })
 
-test('OUT-13: a network that used up its rate counts as a host that is down, and the rate of a host is divided fairly', async (t) => {
+test('OUT-13: requests of a network that used up its rate are not sent, and the rate of a host is divided fairly', async (t) => {
   const host = await openWebHost(t, {}, sendJson({}))
   const now = Date.now()
   const client = openClient({ budgets: usualBudgets(), clock: () => now as never })
@@ -77,7 +79,7 @@ test('OUT-13: a network that used up its rate counts as a host that is down, and
   const tally = (outcomes: readonly OutboundOutcome[]) => outcomes.filter(({ kind }) => kind === 'fetched').length
   const first = await count('192.0.2.1', false, 40)
   assert.equal(tally(first), 30)
-  assert.deepEqual(new Set(first.slice(30).map(briefly)), new Set(['unreachable budget']))
+  assert.deepEqual(new Set(first.slice(30).map(briefly)), new Set(['limited budget']))
   let further = 0
   for (let index = 0; index < 30; index += 1) further += tally(await count(`2001:db8:1:${index}::/64`, false, 1))
   assert.ok(further > 0 && further <= 15, String(further))
@@ -93,7 +95,7 @@ test('OUT-13: a network above its rate does not affect another one that requests
   for (let index = 0; index < 30; index += 1) await getDocument(client, urlOf(String(index)), '203.0.113.9')
   const networks = ['203.0.113.9', '203.0.113.9', '192.0.2.1', '192.0.2.2']
   const outcomes = await Promise.all(networks.map((network) => getDocument(client, urlOf('new'), network)))
-  const isOver = 'unreachable budget'
+  const isOver = 'limited budget'
   assert.deepEqual(outcomes.map(briefly), [isOver, isOver, 'fetched', 'fetched'])
 })
 
@@ -122,4 +124,42 @@ test('the connection is closed after the answer', async (t) => {
   await getDocument(openClient(), `http://localhost:${host.port}/`)
   await Promise.all(ended)
   assert.equal(ended.length, 1)
+})
+
+test('OUT-15: what a request waits for a slot is not taken for a host that is slow', async (t) => {
+  let answered = 0
+  const host = await openWebHost(t, {}, (request, response) => {
+    if (request.url?.startsWith('/slow') === true) return
+    answered += 1
+    sendJson({})(request, response)
+  })
+  const limits = { ...PATIENT, 'client-document': { ...PATIENT['client-document'], deadlineMs: 300 } }
+  const client = openClient({ limits })
+  const ask = (path: string) => getDocument(client, `http://localhost:${host.port}/${path}`)
+  const slow = ['slow-1', 'slow-2'].map(ask)
+  const waiting = ['a', 'b', 'c', 'd'].map(ask)
+  assert.deepEqual((await Promise.all(slow)).map(briefly), ['unreachable timeout', 'unreachable timeout'])
+  const kinds = (await Promise.all(waiting)).map(briefly)
+  // Those that got a slot in the end had their whole time for the host.
+  assert.ok(
+    kinds.every((kind) => kind === 'fetched' || kind === 'limited busy'),
+    kinds.join(),
+  )
+  assert.equal(kinds.filter((kind) => kind === 'fetched').length, answered)
+})
+
+test('OUT-15: a process that may open no further file says nothing about the host', async (t) => {
+  const host = await openWebHost(t, {}, sendJson({}))
+  const script = `
+    import { openSync } from 'node:fs'
+    import { briefly, getDocument, openClient } from ${JSON.stringify(import.meta.resolve('./open-client.ts'))}
+    const ask = async (path) => briefly(await getDocument(openClient(), 'http://127.0.0.1:${host.port}/' + path))
+    const before = await ask('before')
+    try {
+      for (;;) openSync('/dev/null')
+    } catch {}
+    process.stdout.write([before, await ask('after')].join())`
+  const limited = 'ulimit -n 100 && exec "$0" --input-type=module -e "$1"'
+  const { stdout } = await promisify(execFile)('sh', ['-c', limited, process.execPath, script])
+  assert.equal(stdout, 'fetched,limited busy EMFILE')
 })

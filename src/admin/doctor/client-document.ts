@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Context } from '../../ports/context.ts'
-import type { OutboundOutcome, UnacceptableReason, UnreachableReason } from '../../ports/outbound.ts'
+import type { LimitedReason, OutboundOutcome, UnacceptableReason, UnreachableReason } from '../../ports/outbound.ts'
 import { registrationPolicy } from '../../clients/registration-policy.ts'
 import { findDocumentUrlFault, readClientDocument } from '../../protocol/client/document.ts'
 import { offersDocuments } from '../../protocol/client/policy.ts'
@@ -12,7 +12,7 @@ type Server = Pick<Context, 'issuer' | 'settings'>
 const CHECK = 'document'
 const DIRECT = 'The server needs a name server and direct access to the host: it uses no proxy.'
 
-const UNREACHABLE: Readonly<Record<UnreachableReason, string>> = {
+const UNREACHABLE: Readonly<Record<UnreachableReason | LimitedReason, string>> = {
   off: 'Requests are switched off. Set GRANTOR_OUTBOUND=on.',
   budget: 'Try again in a minute.',
   'name-unresolved': DIRECT,
@@ -46,9 +46,9 @@ function checkMode({ settings }: Server): Finding | undefined {
 function checkAnswer(url: string, answer: OutboundOutcome, server: Server): Finding {
   const fault = findDocumentUrlFault(url, server.settings.outbound)
   if (fault !== undefined) return failed(CHECK, `${url} is no client_id: ${fault}`, UNACCEPTABLE.url)
-  if (answer.kind === 'unreachable' || answer.kind === 'unacceptable') {
+  if ('reason' in answer) {
     const reason = answer.detail === undefined ? answer.reason : `${answer.reason} ${answer.detail}`
-    const remedy = answer.kind === 'unreachable' ? UNREACHABLE[answer.reason] : UNACCEPTABLE[answer.reason]
+    const remedy = answer.kind === 'unacceptable' ? UNACCEPTABLE[answer.reason] : UNREACHABLE[answer.reason]
     return failed(CHECK, `${url} cannot be used: ${reason}.`, remedy)
   }
   assert(answer.kind === 'fetched', 'The request was not conditional.')

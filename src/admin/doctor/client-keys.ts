@@ -32,9 +32,7 @@ export function checkClientKeys({ client: { id }, uri }: KeyHolder, outcome: Out
   const keys = outcome.kind === 'fetched' ? parseKeySet(outcome.text) : undefined
   if (keys !== undefined && hasFapiKey(keys)) return ok(CHECK, `The keys of the client ${id} can be fetched.`)
   const reason =
-    outcome.kind === 'unreachable' || outcome.kind === 'unacceptable'
-      ? outcome.reason
-      : `it is no set of usable keys with one for ${PROOF_ALGORITHMS.join(', ')}`
+    'reason' in outcome ? outcome.reason : `it is no set of usable keys with one for ${PROOF_ALGORITHMS.join(', ')}`
   return failed(
     CHECK,
     `The client ${id} of the profile fapi2 cannot authenticate, because ${uri} cannot be used: ${reason}.`,

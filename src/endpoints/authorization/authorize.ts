@@ -9,6 +9,7 @@ import { parseClientIdentifier } from '../../protocol/client/identifier.ts'
 import { mintAuthorizationId } from '../../protocol/ids.ts'
 import type { Acr, AuthenticationRequest } from '../../protocol/sign-in/acr.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
+import { unavailable } from '../../protocol/errors.ts'
 import { errorPage } from '../error-page.ts'
 import { findClient } from '../../clients/find-client.ts'
 import { browserOf } from './interaction.ts'
@@ -78,6 +79,7 @@ async function establishTrust(context: Context, { params, network, isInFrame }: 
   if (identifier === undefined) return errorPage('client_id_malformed')
   const known = { client: identifier.id }
   const lookup = await findClient(context, named, network)
+  if (lookup.kind === 'limited') throw unavailable('own_limit', lookup.retryAfterSeconds)
   if (lookup.kind === 'unknown' && identifier.documentUrl !== undefined) return errorPage('client_url_unusable', known)
   if (lookup.kind !== 'found') return errorPage(REASONS[lookup.kind], known)
   const { client } = lookup

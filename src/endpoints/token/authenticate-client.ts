@@ -129,6 +129,8 @@ async function findCurrent(context: Needs, text: string, network: string): Promi
       return undefined
     case 'refused':
       throw invalidClient('client_not_allowed', false)
+    case 'limited':
+      throw unavailable('own_limit', lookup.retryAfterSeconds)
     case 'unavailable':
     case 'unacceptable':
       // Not invalid_client: SDKs throw their tokens away for it (clients.md), and the document may be corrected.
@@ -265,6 +267,9 @@ async function checkSignature(
       context.record({ event: 'client.keys-unavailable', client: client.id, reason: outcome.reason })
       // Not invalid_client, upon which clients throw their registration away.
       throw unavailable('keys_unavailable', FETCH_RETRY_SECONDS)
+    case 'limited':
+      context.record({ event: 'client.keys-unavailable', client: client.id, reason: outcome.reason })
+      throw unavailable('own_limit', outcome.retryAfterSeconds)
   }
 }
 

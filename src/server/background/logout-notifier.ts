@@ -172,6 +172,9 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     host.slowUntil = isLate ? after(clock(), SLOW_MEMORY_MS) : (0 as EpochMs)
     if (sent.kind === 'acknowledged') return settle(claimed, undefined)
     if (end.signal.aborted) return void (await reschedule(claimed, clock(), claimed.attempts - 1))
+    // The host was not asked, so this was no attempt.
+    if (sent.kind === 'limited')
+      return void (await reschedule(claimed, after(clock(), sent.retryAfterSeconds * 1000), claimed.attempts - 1))
     if (OF_HOST.includes(sent.reason)) host.heldUntil = after(clock(), HOLD_MS)
     else if (sent.kind === 'unreachable') heldClients.set(claimed.clientId, after(clock(), HOLD_MS))
     await retryLater(claimed, sent)

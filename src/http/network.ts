@@ -25,6 +25,19 @@ export function networkOf(address: string): string {
   return `${network.join(':')}::/64`
 }
 
+/**
+ * The network whose budgets a request takes. Those that pages of other sites send have a name of their own: what a page does is not what
+ * the people of the network do, and must not lock them out (threats.md BND-07).
+ */
+export function payingNetwork(network: string, site: string | undefined): string {
+  return isOtherSite(site) ? `${network} pages` : network
+}
+
+/** `site`: `Sec-Fetch-Site`. `none`: a person typed the address, or opened a bookmark. Fetch Metadata §2.3. */
+export function isOtherSite(site: string | undefined): boolean {
+  return site !== undefined && site !== 'same-origin' && site !== 'none'
+}
+
 /** The eight groups of an IPv6 address. The URL parser normalizes all spellings, without dots and leading zeros. */
 function groupsOf(address: string): readonly number[] {
   const plain = new URL(`http://[${address.split('%', 1)[0]}]`).hostname.slice(1, -1)

@@ -9,6 +9,7 @@ import { problem, type Problem } from '../base/validation.ts'
 import { chooseLanguage } from '../base/language.ts'
 import { decodeBody } from './body.ts'
 import type { Answering } from './outcome-line.ts'
+import { isOtherSite, payingNetwork } from './network.ts'
 import type { CookieJar } from './session.ts'
 
 const HEADER_LIMIT = 100
@@ -102,6 +103,7 @@ export function readRequest(
   const params =
     endpoint.method === 'GET' ? query : endpoint.accepts === 'application/json' ? NO_PARAMETERS : readForm(text, 'body')
   const uiLocales = shortenLocales(query.get('ui_locales') ?? params.get('ui_locales'))
+  const site = isPage ? siteOf(headers, issuer) : scriptSiteOf(headers)
   return {
     id: requestId,
     method: message.method === 'HEAD' ? 'HEAD' : endpoint.method,
@@ -112,9 +114,9 @@ export function readRequest(
     authorization: headers.authorization,
     dpop: isPage ? undefined : headers['dpop']?.toString(),
     cookies: isPage ? jar.read(message) : NO_COOKIES,
-    network,
+    network: isPage && headers['sec-fetch-dest'] === 'document' ? network : payingNetwork(network, site),
     agent: isPage ? parseAgent(headers['user-agent']) : undefined,
-    fetchSite: isPage ? siteOf(headers, issuer) : endpoint.cors === true ? undefined : scriptSiteOf(headers),
+    fetchSite: isPage || endpoint.cors !== true ? site : undefined,
     isInFrame: isPage && FRAMES.has(headers['sec-fetch-dest'] ?? ''),
     uiLocales,
     language: isPage ? chooseLanguage(uiLocales, headers['accept-language']) : 'en',
@@ -131,8 +133,23 @@ function siteOf({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders, issuer:
 }
 
 /** The same for an endpoint that no page calls, of this server or another: each `Origin` is a browser's. */
-function scriptSiteOf({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): string | undefined {
+export function scriptSiteOf({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): string | undefined {
   return origin === undefined ? site : 'cross-site'
+}
+
+/** What loads a page: a window, or a frame, such as a hidden one for `prompt=none`. Fetch Metadata §2.1. */
+const LOADS_PAGES: ReadonlySet<string | undefined> = new Set([undefined, 'document', ...FRAMES])
+
+/**
+ * Refuses a request that a page of another site makes a browser send without opening the address: for an image, by a script, or in advance
+ * (threats.md BND-07). Browsers without Sec-Fetch-Dest, and programs, are not refused.
+ *
+ * @throws OAuthError invalid_request
+ */
+export function requireNavigation({ headers }: Pick<IncomingMessage, 'headers'>, issuer: string): void {
+  const isInAdvance = headers['sec-purpose']?.toString().startsWith('prefetch') === true
+  const isLoaded = LOADS_PAGES.has(headers['sec-fetch-dest']?.toString()) && !isInAdvance
+  if (isOtherSite(siteOf(headers, issuer)) && !isLoaded) throw invalidRequest('not_a_navigation')
 }
 
 function lastSegment(url: string): string {

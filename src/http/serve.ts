@@ -13,7 +13,7 @@ import type { Gate } from './gate.ts'
 import type { Proxies } from './proxies.ts'
 import { logReply, observe, type Answering, type Reporting } from './outcome-line.ts'
 import { toOAuthError, type Replies, type Target } from './reply.ts'
-import { checkHeaders, prefersPage, readRequest, tooLargeFor } from './request.ts'
+import { checkHeaders, prefersPage, readRequest, requireNavigation, tooLargeFor } from './request.ts'
 import { homeAddress, isHome, wrongMethod, type Route } from './routes.ts'
 import type { CookieJar } from './session.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -91,6 +91,7 @@ async function run(serving: Serving, exchange: Exchange, endpoint: Endpoint, bod
     // The requests of a batch take each step together, so that all use the code and data in the processor's caches.
     await (endpoint.priority === 'high' ? scheduler.endOfTurn(network) : scheduler.batch(network))
     if (connections.isHungUp(message)) return
+    if (endpoint.audience === 'page' && 'budgets' in endpoint) requireNavigation(message, context.issuer)
     const request = readRequest(exchange, body, endpoint, jar, context.issuer)
     const work = (): Promise<Reply> => context.inTime(() => endpoint.run(context, request))
     const reply = await (endpoint.audience === 'page' ? context.inRequest(exchange.requestId, work) : work())

@@ -22,7 +22,10 @@ export interface Request {
   /** The header `DPoP` as it was sent (RFC 9449 §4.1). undefined: there is none, or the endpoint is for browsers. */
   readonly dpop: string | undefined
   readonly cookies: Cookies
-  /** The caller's address (IPv6: its /64). Rate limits count by it. */
+  /**
+   * The caller's address (IPv6: its /64). Rate limits count by it. `192.0.2.1 pages`: a page of another site sent the request, and no person
+   * opened the address in a window. Such requests have rates of their own.
+   */
   readonly network: string
   /** The browser, as its `User-Agent` names it. undefined: an unknown one, or the endpoint is for programs. */
   readonly agent: Agent | undefined

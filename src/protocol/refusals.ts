@@ -27,6 +27,8 @@ export const REFUSALS = {
       parameter_repeated: 'a parameter is sent twice. Send each once',
       device_in_browser:
         'a page in a browser starts a device (`Origin` or `Sec-Fetch-Site`). The grant is for programs without a browser',
+      not_a_navigation:
+        'a page of another site loads the address for an image, a script or in advance (`Sec-Fetch-Dest`, `Sec-Purpose`). Open it in a window or a frame',
       parameter_malformed: 'the address or the Content-Length header is malformed. Build requests with an HTTP library',
       form_malformed: 'the form or query has a broken percent-escape, is not UTF-8, or has more than 100 parameters',
       two_client_authentications:

@@ -3,8 +3,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { sharedBrowser } from '../support/browser.ts'
-import { EMAIL, redeem } from '../../tools/flow.ts'
+import { EMAIL, redeem, registerClient } from '../../tools/flow.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
+import { selectAll } from '../support/store/dump.ts'
 import { perform } from '../support/tasks.ts'
 
 /** Pages of other sites cannot use the server's pages in the browser of a signed-in user. */
@@ -144,6 +145,38 @@ test('UI-05: every sign-in creates a new session, so a planted cookie is of no u
     sessions.add(cookies.find(({ name }) => name.includes('session'))?.value ?? '')
   }
   assert.equal(sessions.size, 2)
+})
+
+test('BND-07: what a page of another site loads and posts uses up nothing of the network of its reader', async (t) => {
+  const server = await openIssuer(t, { GRANTOR_AUTHORIZATION_RATE: '5', GRANTOR_REGISTRATION_RATE: '4' })
+  const { link } = await startClient(server, 'https://app.example/callback', {}, {})
+  const site = await openSite(
+    t,
+    `<script>
+      const load = (index) => new Promise((done) => {
+        const image = new Image()
+        image.onload = image.onerror = done
+        image.src = '${link}&image=' + index
+      })
+      const register = async (index) => {
+        const body = JSON.stringify({ redirect_uris: ['http://127.0.0.1/' + index] })
+        const headers = { 'content-type': 'application/json' }
+        return (await fetch('${server.origin}/v2/oauth/register', { method: 'POST', headers, body })).status
+      }
+      const numbers = [0, 1, 2, 3, 4, 5]
+      window.loaded = Promise.all([...numbers.map(load), fetch('${link}', { mode: 'no-cors' }).catch(() => undefined)])
+      window.registered = Promise.all(numbers.map(register))
+    </script>`,
+  )
+  const { tab } = await openTab(t, browser, [site, server.origin], {})
+  await tab.goto(site)
+  await tab.evaluate('window.loaded')
+  assert.deepEqual(selectAll(server, 'select * from authorizations'), [])
+  const statuses = await tab.evaluate<readonly number[]>('window.registered')
+  assert.deepEqual(statuses.toSorted((one, other) => one - other), [201, 201, 201, 201, 429, 429])
+  await registerClient(server)
+  await tab.goto(link)
+  await tab.getByLabel('Email', { exact: true }).waitFor()
 })
 
 /** A form that posts the query parameters of a link. */

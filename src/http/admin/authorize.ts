@@ -6,6 +6,8 @@ import type { Context } from '../../ports/context.ts'
 import { invalidToken, OAuthError, tooManyRequests, type Reason } from '../../protocol/errors.ts'
 import { isLoopbackHost } from '../../protocol/uri/loopback.ts'
 import { problem } from '../../base/validation.ts'
+import { payingNetwork } from '../network.ts'
+import { scriptSiteOf } from '../request.ts'
 import type { PlainRoute } from './routes.ts'
 
 /**
@@ -19,19 +21,20 @@ export async function authenticate(
   message: IncomingMessage,
   network: string,
 ): Promise<Administrator> {
+  const payer = payingNetwork(network, scriptSiteOf(message.headers))
   const token = /^Bearer +([A-Za-z0-9_-]+) *$/i.exec(message.headers.authorization ?? '')?.[1]
   if (token === undefined) {
     const isMissing = message.headers.authorization === undefined
-    throw refuse(context, network, isMissing ? 'admin_token_missing' : 'admin_token_wrong')
+    throw refuse(context, payer, isMissing ? 'admin_token_missing' : 'admin_token_wrong')
   }
   const found = await authenticateAdministrator(context, token)
   switch (found.kind) {
     case 'administrator':
       return found.administrator
     case 'unknown':
-      throw refuse(context, network, 'admin_token_wrong')
+      throw refuse(context, payer, 'admin_token_wrong')
     case 'inactive': {
-      const refusal = refuse(context, network, 'admin_token_inactive')
+      const refusal = refuse(context, payer, 'admin_token_inactive')
       recordRefusal(context, found.actor, refusal)
       throw refusal
     }

@@ -125,7 +125,7 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
       const limit = perMinute[budget]
       const full = limit * COST
       const bucket = buckets[budget].getOrMake(name, () => ({ left: full, at: now, unreported: 0, shared: undefined }))
-      const before = Math.min(full, bucket.left + Math.max(0, now - bucket.at) * limit)
+      const before = leftOf(bucket, limit, now)
       const isOwn = before >= COST
       const isPooled = budget in POOLED
       const question = isPooled ? { group: groupOf(budget, name), isEarly: isOwn } : undefined
@@ -142,6 +142,10 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
         resetSeconds:
           isWithin || (!isOwn && !isPooled) ? Math.max(1, Math.ceil(missing / limit / 1000)) : secondsLeft(now),
       }
+    },
+    isUsed(budget, name, now) {
+      const bucket = buckets[budget].get(name)
+      return bucket !== undefined && leftOf(bucket, perMinute[budget], now) < perMinute[budget] * COST
     },
     giveBack(budget, name, now, network) {
       const bucket = buckets[budget].get(name)
@@ -173,6 +177,11 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
       if (bucket !== undefined) markUnreported(budget, network, bucket, requests)
     },
   }
+}
+
+/** The credits of a bucket, which has refilled since it was used. */
+function leftOf({ left, at }: Bucket, perMinute: number, now: EpochMs): number {
+  return Math.min(perMinute * COST, left + Math.max(0, now - at) * perMinute)
 }
 
 /** Each host has a rate. That of the server is one. */

@@ -1,6 +1,6 @@
 import type * as jose from 'jose'
 import type { ClientSignatures, SignatureOutcome } from '../ports/client-signatures.ts'
-import type { JwkSet, PublicJwk } from '../protocol/client/keys.ts'
+import { algorithmsOf, type JwkSet, type PublicJwk } from '../protocol/client/keys.ts'
 import type { FetchedKeys } from './fetched-keys.ts'
 
 /** Loaded at the first assertion: most servers never receive one, and the library takes memory. */
@@ -8,85 +8,78 @@ type Jose = typeof jose
 type ChooseKey = jose.CompactVerifyGetKey
 type Signed = Parameters<ClientSignatures['verify']>[0]
 
-const VERIFIED: SignatureOutcome = { kind: 'verified' }
-const WRONG: SignatureOutcome = { kind: 'wrong' }
+/**
+ * The most keys that are tried: the former and the next one, where a client that replaces its key gives neither a `kid`. Each costs a
+ * verification, which a caller without any key causes too (threats.md CA-15).
+ */
+const TRIED_KEYS = 2
 
 /**
- * Opens the verifier of what clients signed. jose chooses the key by `kid`, type and algorithm, so that a public key is never
- * taken for the secret of an HMAC (RFC 8725 §3.1).
+ * Opens the verifier of what clients signed. A key is tried only with an algorithm of its type, so that a public key is never taken for the
+ * secret of an HMAC (RFC 8725 §3.1).
  */
 export function openClientSignatures(fetched: FetchedKeys): ClientSignatures {
-  /** jose imports each key of a set once. */
-  const sets = new WeakMap<JwkSet, ChooseKey>()
+  /** jose imports each key once. */
+  const imported = new WeakMap<PublicJwk, ChooseKey>()
 
-  async function isSignedBy(set: JwkSet, signed: Signed): Promise<boolean> {
+  async function tryKeys(
+    { jwks }: JwkSet,
+    signed: Signed,
+  ): Promise<Extract<SignatureOutcome, { readonly kind: Tried }>> {
+    const candidates = candidatesOf(jwks, signed)
+    if (candidates.length > TRIED_KEYS) return { kind: 'ambiguous' }
     const library: Jose = await import('jose')
-    const known = sets.get(set) ?? openSet(library, set)
-    sets.set(set, known)
-    return isSigned(library, known, signed)
+    for (const jwk of candidates) {
+      const key = imported.get(jwk) ?? library.createLocalJWKSet({ keys: [nameless(jwk)] })
+      imported.set(jwk, key)
+      if (await isSigned(library, key, signed)) return { kind: 'verified' }
+    }
+    return { kind: 'wrong' }
   }
 
   return {
     async verify(signed, keys, network) {
-      if (keys.kind === 'jwks') return (await isSignedBy(keys, signed)) ? VERIFIED : WRONG
+      if (keys.kind === 'jwks') return tryKeys(keys, signed)
       const current = await fetched.current(keys.uri, network)
       if (current.kind !== 'found') return current
-      if (await isSignedBy(current.set, signed)) return VERIFIED
+      const tried = await tryKeys(current.set, signed)
+      if (tried.kind !== 'wrong') return tried
       // The client may have replaced its keys.
       const renewed = await fetched.renewed(keys.uri, current.set, network)
       if (renewed?.kind === 'limited') return renewed
-      return renewed?.kind === 'found' && (await isSignedBy(renewed.set, signed)) ? VERIFIED : WRONG
+      return renewed?.kind === 'found' ? tryKeys(renewed.set, signed) : tried
     },
   }
 }
 
+type Tried = 'verified' | 'wrong' | 'ambiguous'
+
 /**
- * The keys of a client, of which jose takes those whose `kid` is that of the header. Where no key has it, the keys without a `kid` are
- * meant: a library may name a key that its operator registered without a name (RFC 7515 §4.1.4: the header is a hint).
+ * The keys that may have signed. A `kid` in the header names one. Where no key has it, the keys without a `kid` are meant: a library may
+ * name a key that its operator registered without a name (RFC 7515 §4.1.4: the header is a hint).
  */
-function openSet({ createLocalJWKSet }: Jose, { jwks }: JwkSet): ChooseKey {
-  const keys = jwks.map(forEitherName)
-  const all = createLocalJWKSet({ keys })
-  const unnamed = createLocalJWKSet({ keys: keys.filter(({ kid }) => kid === undefined) })
-  return (header, token) => {
-    const { kid, ...rest } = header
-    return kid === undefined || keys.some((key) => key.kid === kid) ? all(header, token) : unnamed(rest, token)
-  }
+function candidatesOf(jwks: readonly PublicJwk[], { algorithm, keyId }: Signed): readonly PublicJwk[] {
+  const fitting = jwks.filter((jwk) => algorithmsOf(jwk).includes(algorithm))
+  if (keyId === undefined) return fitting
+  const isKnown = jwks.some(({ kid }) => kid === keyId)
+  return fitting.filter(({ kid }) => kid === (isKnown ? keyId : undefined))
 }
 
-/** RFC 9864 §2.2: jose would compare the name that the key has with that in the header. */
-function forEitherName(jwk: PublicJwk): PublicJwk {
-  if (jwk.kty !== 'OKP') return jwk
-  const { alg: _, ...nameless } = jwk
-  return nameless
+/**
+ * A key as jose takes it for each header. The name was compared before; jose would also compare the name of the algorithm, of which
+ * Ed25519 has two (RFC 9864 §2.2).
+ */
+function nameless(jwk: PublicJwk): PublicJwk {
+  const { kid: _kid, alg: _alg, ...key } = jwk
+  return key
 }
 
-async function isSigned(library: Jose, set: ChooseKey, { jwt, algorithm }: Signed): Promise<boolean> {
-  const { compactVerify, errors } = library
-  const options = { algorithms: [algorithm] }
+async function isSigned({ compactVerify, errors }: Jose, key: ChooseKey, { jwt, algorithm }: Signed): Promise<boolean> {
   try {
-    await compactVerify(jwt, set, options)
+    await compactVerify(jwt, ({ alg }, token) => key({ alg }, token), { algorithms: [algorithm] })
     return true
   } catch (cause) {
     if (!(cause instanceof errors.JOSEError)) throw cause
-    // Without `kid`, several keys of the client may fit.
-    return cause instanceof errors.JWKSMultipleMatchingKeys && isSignedByOne(library, cause, jwt, options)
+    return false
   }
-}
-
-async function isSignedByOne(
-  { compactVerify, errors }: Jose,
-  candidates: AsyncIterable<jose.CryptoKey>,
-  jwt: string,
-  options: { readonly algorithms: string[] },
-): Promise<boolean> {
-  for await (const key of candidates) {
-    try {
-      await compactVerify(jwt, key, options)
-      return true
-    } catch (cause) {
-      if (!(cause instanceof errors.JOSEError)) throw cause
-    }
-  }
-  return false
 }

@@ -4,6 +4,8 @@ import type { EpochMs } from '../base/brand.ts'
 export interface Budgets {
   /** `name`: the network. A budget of something else has the name of that, and then `network` is the caller's. */
   readonly take: (budget: BudgetName, name: string, now: EpochMs, network?: string) => BudgetOutcome
+  /** Whether something was taken lately: the budget is not full yet. */
+  readonly isUsed: (budget: BudgetName, name: string, now: EpochMs) => boolean
   /** Gives back what was taken: from a budget of new rows, because the row existed already; of failures, because it was none. */
   readonly giveBack: (
     budget: 'registration-host' | 'registration-server' | 'client-authentication',

@@ -9,7 +9,7 @@ export interface ClientSignatures {
    * that of the caller, whose rate pays for it.
    */
   readonly verify: (
-    signed: Pick<ClientAssertion, 'jwt' | 'algorithm'>,
+    signed: Pick<ClientAssertion, 'jwt' | 'algorithm' | 'keyId'>,
     keys: ClientKeys,
     network: string,
   ) => Promise<SignatureOutcome>
@@ -18,6 +18,8 @@ export interface ClientSignatures {
 export type SignatureOutcome =
   | { readonly kind: 'verified' }
   | { readonly kind: 'wrong' }
+  /** More keys may be meant than are tried. None was. */
+  | { readonly kind: 'ambiguous' }
   /** The keys could not be fetched, and no earlier copy of them can serve. `reason`: one of the outbound client, or of this server. */
   | { readonly kind: 'keys-unavailable'; readonly reason: string }
   /** A limit of this server kept the keys from being fetched. */

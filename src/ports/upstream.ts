@@ -81,7 +81,7 @@ export interface Upstream {
    */
   readonly verify: (
     provider: ProviderRecord,
-    signed: Pick<ClientAssertion, 'jwt' | 'algorithm'> & UpstreamCause,
+    signed: Pick<ClientAssertion, 'jwt' | 'algorithm' | 'keyId'> & UpstreamCause,
   ) => Promise<{ readonly kind: 'verified' } | { readonly kind: 'wrong' } | UpstreamFailure>
   /** Whether sign-ins and then a try of the server got no answer. The sign-in page then says so, and no browser is sent there. */
   readonly isDown: (provider: ProviderRecord) => boolean

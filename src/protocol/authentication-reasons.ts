@@ -21,6 +21,8 @@ export const AUTHENTICATION_REASONS = {
   assertion_expired:
     'the assertion has expired, has a wrong time, or was issued before the store was restored or all tokens were revoked; check the clock',
   assertion_wrong: "none of the client's keys verifies the assertion, or its algorithm is not the registered one",
+  assertion_key_unnamed:
+    'the header has no `kid` of the client, and more than two of its keys fit the algorithm. Send the `kid` of the key',
   assertion_replayed: 'the assertion was used before. Make a new one, with another `jti`, for each request',
   basic_malformed: 'the Authorization header is not Basic with an id and a secret',
   api_credentials_wrong:

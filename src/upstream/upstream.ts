@@ -118,6 +118,7 @@ export function openUpstream({ encrypt, decrypt, observe, openSignatures, ...opt
         const { jwks_uri: uri } = configuration.serverMetadata()
         if (uri === undefined) return failure('invalid', 'The metadata have no jwks_uri.')
         const outcome = await keys.verify(provider, uri, signed)
+        if (outcome.kind === 'ambiguous') return { kind: 'wrong' }
         if (outcome.kind === 'limited') return failure('busy', outcome.reason)
         return outcome.kind === 'keys-unavailable' ? failure('unreachable', outcome.reason) : outcome
       })

@@ -256,13 +256,15 @@ async function checkSignature(
 ): Promise<void> {
   if (credentials.kind !== 'assertion') throw invalidClient('assertion_missing', credentials.usedBasic)
   const { assertion } = credentials
-  const outcome = await verify(context, keys, assertion, network)
+  const payer = JSON.stringify([network, client.id])
+  const outcome = await countUnverified(context, payer, network, () => verify(context, keys, assertion, network))
   switch (outcome.kind) {
     case 'verified':
       return
     case 'wrong':
+    case 'ambiguous':
       context.report({ event: 'client.authentication-failed', clientId: client.id })
-      throw invalidClient('assertion_wrong', false)
+      throw invalidClient(outcome.kind === 'wrong' ? 'assertion_wrong' : 'assertion_key_unnamed', false)
     case 'keys-unavailable':
       context.record({ event: 'client.keys-unavailable', client: client.id, reason: outcome.reason })
       // Not invalid_client, upon which clients throw their registration away.
@@ -309,6 +311,29 @@ export async function asClient<Result>(client: ClientRecord, work: () => Promise
     if (cause instanceof OAuthError) cause.client = client.id
     throw cause
   }
+}
+
+/**
+ * Verifies a signature that a caller without the key can make the server verify. What is not verified is counted for `payer`, which is a part
+ * of the network. After a failure the next signatures are counted before they are verified, and those that are right given back, so wrong
+ * ones cause no more verifications than the payer has failures. Until then they are counted after, so that a client with many requests at
+ * once gets no 429 (threats.md CA-15).
+ *
+ * @throws OAuthError temporarily_unavailable
+ */
+export async function countUnverified<Outcome extends { readonly kind: string }>(
+  context: Pick<Needs, 'budgets' | 'clock'>,
+  payer: string,
+  network: string,
+  work: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const isFailing = context.budgets.isUsed('client-authentication', payer, context.clock())
+  if (isFailing) countFailure(context, payer)
+  const outcome = await work()
+  const isVerified = outcome.kind === 'verified'
+  if (isFailing && isVerified) context.budgets.giveBack('client-authentication', payer, context.clock(), network)
+  if (!isFailing && !isVerified) countFailure(context, payer)
+  return outcome
 }
 
 /** Counts a failed authentication of a client or an API. @throws OAuthError temporarily_unavailable, with 429, if there are too many */

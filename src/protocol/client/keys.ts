@@ -29,10 +29,10 @@ export interface KeyFields {
   readonly token_endpoint_auth_signing_alg?: unknown
 }
 
-/** The most keys of a client. RFC 7517 §5 sets no limit, but an assertion without `kid` is compared with all of them. */
+/** The most keys of a client. RFC 7517 §5 sets no limit. */
 export const KEY_LIMIT = 20
-/** Longer moduli and exponents make a verification slow. */
-const RSA_BITS = { least: 2048, most: 8192 } as const
+/** Longer moduli and exponents make a verification slow: a caller without the key causes it too. */
+const RSA_BITS = { least: 2048, most: 4096 } as const
 const EXPONENT_LIMIT = 0xffff_ffffn
 
 const number = z.string().regex(/^[A-Za-z0-9_-]+$/)

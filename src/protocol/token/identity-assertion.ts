@@ -19,6 +19,7 @@ export interface IdentityAssertion {
   /** The JWT as it was sent. */
   readonly jwt: string
   readonly algorithm: AssertionAlgorithm
+  readonly keyId: string | undefined
   /** `iss`, `aud` and `client_id`, which are compared and may be of any type. */
   readonly issuer: unknown
   readonly audience: unknown
@@ -89,6 +90,7 @@ export function parseIdentityAssertion(jwt: string): IdentityAssertion | undefin
   return {
     jwt,
     algorithm: headed.alg,
+    keyId: headed.kid,
     issuer: iss,
     audience: aud,
     clientId,

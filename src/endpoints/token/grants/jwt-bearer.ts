@@ -42,7 +42,7 @@ import {
 } from '../../../protocol/token/scope.ts'
 import { findApplicationSubject } from '../../../users/application-subject.ts'
 import { isOfAnotherProvider, usableProviders } from '../../../users/provider-routing.ts'
-import { countFailure } from '../authenticate-client.ts'
+import { countFailure, countUnverified } from '../authenticate-client.ts'
 import { issueGrantToken } from '../issue-tokens.ts'
 import { findApi, loadScopeCatalog, type ScopeCatalog } from '../scope-catalog.ts'
 import { decideScope } from '../scope-decision.ts'
@@ -140,14 +140,16 @@ async function requireSigned(context: Context, requester: TokenRequester, assert
   if (fault !== undefined)
     throw refusal(context, requester, fault, provider, describeIdentityAssertionFault(fault, assertion, expected))
   const { network } = requester
-  const verified = await context.upstream.verify(provider, { ...assertion, network })
+  const payer = assertionPayer(provider.id, requester.client.id)
+  const verified = await countUnverified(context, JSON.stringify([network, payer]), network, () =>
+    context.upstream.verify(provider, { ...assertion, network }),
+  )
   if (verified.kind === 'wrong') throw refusal(context, requester, 'assertion_wrong', provider)
   if (verified.kind === 'failed') {
     context.report({ event: 'provider.failed', details: { provider: provider.id, reason: verified.reason } })
     throw unavailable('provider_unavailable', RETRY_SECONDS)
   }
   // An assertion that is refused from here on counts too, and so each client has a budget of its own.
-  const payer = assertionPayer(provider.id, requester.client.id)
   const outcome = context.budgets.take('assertion', payer, context.clock())
   if (!outcome.isWithin) throw tooManyRequests('assertion', outcome)
 }

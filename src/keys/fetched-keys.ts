@@ -12,6 +12,8 @@ interface Copy {
   readonly freshUntil: EpochMs
   /** When the host was last asked, with or without an answer. */
   readonly askedAt: EpochMs
+  /** The same, because of a signature that the keys did not verify. */
+  readonly renewedAt: EpochMs | undefined
 }
 
 /** A request after which there was no copy. */
@@ -37,8 +39,8 @@ export interface FetchedKeys {
   /** The keys at a URI: a copy while it is fresh, or while the host cannot be asked. */
   readonly current: (uri: string, network: string) => Promise<KeysFound>
   /**
-   * For a signature that the keys `failed` do not verify: the keys as they are now. undefined: the host was asked a moment ago, and these are
-   * still its keys.
+   * For a signature that the keys `failed` do not verify: the keys as they are now. undefined: the host was asked for such a signature a
+   * moment ago.
    */
   readonly renewed: (uri: string, failed: JwkSet, network: string) => Promise<KeysFound | undefined>
 }
@@ -57,7 +59,10 @@ export const CLIENT_KEY_TIMES: KeyTimes = { outageMs: 24 * 60 * 60 * 1000, faile
 /** No budget limits requests to a provider. Its keys speak for persons, and a provider that withdraws them may answer with any error. */
 export const PROVIDER_KEY_TIMES: KeyTimes = { outageMs: 15 * 60 * 1000, failedMs: 15 * 1000 }
 
-/** The least time between two requests for one URI of which there is a copy. */
+/**
+ * The least time between two requests for one URI while its host is down, and between two because of signatures that the copy does not
+ * verify. The first of those is sent at once: the keys may have been replaced a moment after they were fetched.
+ */
 const PAUSE_MS = 30 * 1000
 /** The least number of URIs without keys that are remembered; at most it is twice that. */
 const FAILURES = 1000
@@ -75,24 +80,25 @@ export function openFetchedKeys(
   const underWay = new Map<string, Promise<Asked>>()
 
   /** Waits for the request that is under way. If there is none, or it was not sent, the request is that of this network. */
-  async function ask(uri: string, network: string): Promise<KeysFound> {
+  async function ask(uri: string, network: string, why?: 'renewed'): Promise<KeysFound> {
     const other = underWay.get(uri)
     const joined = other && (await other)
     if (joined?.isSent === true) return joined.found
-    const asking = request(uri, network).finally(() => underWay.delete(uri))
+    const asking = request(uri, network, why).finally(() => underWay.delete(uri))
     underWay.set(uri, asking)
     return (await asking).found
   }
 
-  async function request(uri: string, network: string): Promise<Asked> {
+  async function request(uri: string, network: string, why?: 'renewed'): Promise<Asked> {
     const kept = copies.get(uri)
     const question = { url: uri, etag: kept?.etag, hasCopy: kept !== undefined, network }
     const outcome = await outbound.get({ purpose: 'client-keys', ...question })
     if (outcome.kind === 'limited') return { found: outcome, isSent: false }
+    const isSent = wasSent(outcome)
+    const renewedAt = why === 'renewed' && isSent ? clock() : kept?.renewedAt
     const copy = copyOf(outcome, kept, clock(), outageMs)
     if (copy === undefined) copies.delete(uri)
-    else copies.set(uri, copy)
-    const isSent = wasSent(outcome)
+    else copies.set(uri, { ...copy, renewedAt })
     if (copy !== undefined) return { found: { kind: 'found', set: copy.set }, isSent }
     const isAnswer = outcome.kind === 'fetched' || outcome.kind === 'not-modified'
     const found = { kind: 'keys-unavailable', reason: isAnswer ? 'not-a-key-set' : outcome.reason } as const
@@ -115,7 +121,8 @@ export function openFetchedKeys(
       const kept = copies.get(uri)
       // Another request has fetched them while this one verified.
       if (kept !== undefined && kept.set !== failed) return { kind: 'found', set: kept.set }
-      return kept === undefined || clock() < after(kept.askedAt, PAUSE_MS) ? undefined : ask(uri, network)
+      const isPause = kept?.renewedAt !== undefined && clock() < after(kept.renewedAt, PAUSE_MS)
+      return kept === undefined || isPause ? undefined : ask(uri, network, 'renewed')
     },
   }
 }
@@ -124,7 +131,12 @@ export function openFetchedKeys(
 type Answer = Exclude<OutboundOutcome, { readonly kind: 'limited' }>
 
 /** The copy after an answer of the host; undefined: there is none that can serve. */
-function copyOf(outcome: Answer, kept: Copy | undefined, now: EpochMs, outageMs: number): Copy | undefined {
+function copyOf(
+  outcome: Answer,
+  kept: Copy | undefined,
+  now: EpochMs,
+  outageMs: number,
+): Omit<Copy, 'renewedAt'> | undefined {
   switch (outcome.kind) {
     case 'fetched': {
       const set = parseKeySet(outcome.text)
@@ -143,7 +155,7 @@ function copyOf(outcome: Answer, kept: Copy | undefined, now: EpochMs, outageMs:
 function confirmed(
   { etag, freshSeconds = FRESH.usual }: Extract<OutboundOutcome, { readonly freshSeconds: unknown }>,
   now: EpochMs,
-): Omit<Copy, 'set'> {
+): Omit<Copy, 'renewedAt' | 'set'> {
   const seconds = Math.min(Math.max(freshSeconds, FRESH.least), FRESH.most)
   return { etag, confirmedAt: now, freshUntil: after(now, seconds * 1000), askedAt: now }
 }

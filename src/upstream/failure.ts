@@ -64,6 +64,11 @@ export function isForNow(error: unknown): boolean {
   return outcome?.kind === 'unreachable' && outcome.reason !== 'off'
 }
 
+/** Whether the ID token names a key that the provider did not have when its keys were fetched. The code is that of oauth4webapi. */
+export function isUnknownKey(error: unknown): boolean {
+  return error instanceof Error && (error as ProtocolError).code === 'OAUTH_KEY_SELECTION_FAILED'
+}
+
 /** A 4xx. */
 function isRefusal({ reason, detail }: OutboundFailure): boolean {
   return reason === 'status' && detail?.startsWith('4') === true

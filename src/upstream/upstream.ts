@@ -63,12 +63,12 @@ export function openUpstream({ encrypt, decrypt, observe, openSignatures, ...opt
   async function step<Done extends { readonly kind: string }>(
     provider: ProviderRecord,
     network: string,
-    work: (library: Library, configuration: Configuration) => Promise<Done>,
+    work: (library: Library, configuration: Configuration, configurations: Configurations) => Promise<Done>,
   ): Promise<Done | UpstreamFailure> {
     if (provider.encryptedSecret === undefined) return failure('secret-missing', 'The secret has to be set again.')
     try {
       const { library, configurations } = await load()
-      const steps = async (): Promise<Done> => work(library, await configurations.of(provider))
+      const steps = async (): Promise<Done> => work(library, await configurations.of(provider), configurations)
       return await within(STEP_SECONDS, () => options.outbound.causedBy(network, steps))
     } catch (cause) {
       return failureOf(cause)
@@ -101,10 +101,11 @@ export function openUpstream({ encrypt, decrypt, observe, openSignatures, ...opt
       const isCode = query.getAll('code').every((code) => CODE.test(code))
       const finished = !isCode
         ? failure('invalid', 'The code is not acceptable.')
-        : await step(provider, binding.network, async (library, configuration) => ({
-            kind: 'authenticated' as const,
-            ...(await redeem(library, configuration, provider, { binding, query, now: options.clock() })),
-          }))
+        : await step(provider, binding.network, async (library, _configuration, configurations) => {
+            const redemption = { binding, query, now: options.clock() }
+            const work = (own: Configuration) => redeem(library, own, provider, redemption)
+            return { kind: 'authenticated' as const, ...(await configurations.redeeming(provider, work)) }
+          })
       if (finished.kind === 'failed') {
         noteFailure(provider, finished)
         return finished

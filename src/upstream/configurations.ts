@@ -179,9 +179,7 @@ async function discover(library: Library, options: Options, provider: ProviderRe
   const issuer = new URL(settings.issuer)
   const isPlain = issuer.protocol === 'http:' && isLoopbackHost(issuer.hostname)
   const server =
-    settings.kind === 'github'
-      ? githubMetadata(settings.issuer)
-      : await fetchMetadata(library, provider, send, isPlain)
+    settings.kind === 'github' ? githubMetadata(settings.issuer) : await fetchMetadata(library, provider, send, isPlain)
   const secret = options.readSecret(provider)
   const { ClientSecretBasic, ClientSecretPost, Configuration, allowInsecureRequests } = library
   const authenticate = settings.authMethod === 'client_secret_basic' ? ClientSecretBasic : ClientSecretPost

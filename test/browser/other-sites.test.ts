@@ -173,7 +173,10 @@ test('BND-07: what a page of another site loads and posts uses up nothing of the
   await tab.evaluate('window.loaded')
   assert.deepEqual(selectAll(server, 'select * from authorizations'), [])
   const statuses = await tab.evaluate<readonly number[]>('window.registered')
-  assert.deepEqual(statuses.toSorted((one, other) => one - other), [201, 201, 201, 201, 429, 429])
+  assert.deepEqual(
+    statuses.toSorted((one, other) => one - other),
+    [201, 201, 201, 201, 429, 429],
+  )
   await registerClient(server)
   await tab.goto(link)
   await tab.getByLabel('Email', { exact: true }).waitFor()

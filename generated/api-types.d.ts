@@ -33,6 +33,10 @@ export interface GrantorSettings {
   readonly refreshAbsoluteLifetime?: number
   /** Seconds in which a refresh request may be repeated because its response was lost. */
   readonly refreshRetry?: number
+  /** What an earlier refresh token of a family gets: the newest one in the network that has it (network), or nothing, and the user signs in again (strict). */
+  readonly refreshCopies?: 'network' | 'strict'
+  /** Seconds after its issue in which an earlier refresh token gets the newest one. */
+  readonly refreshEarlier?: number
   /** Seconds that a user stays signed in. */
   readonly sessionLifetime?: number
   /** Seconds that a user may take to sign in and decide. */
@@ -254,6 +258,8 @@ export interface GrantorTasks {
       readonly claims?: 'userinfo' | 'id-token'
       /** fapi2: the client must meet the FAPI 2.0 Security Profile. It needs private_key_jwt. The default is standard. */
       readonly profile?: 'standard' | 'fapi2'
+      /** What an earlier refresh token of the client gets: the newest one in the network that has it (network), or nothing (strict). The default is GRANTOR_REFRESH_COPIES for a public client, and strict for another one. */
+      readonly copies?: 'network' | 'strict'
     }
   }) => Promise<CreatedClient>
   /** Change a client that the operator manages. Members that are absent do not change. */
@@ -299,6 +305,8 @@ export interface GrantorTasks {
     readonly claims?: 'userinfo' | 'id-token'
     /** fapi2: the client must meet the FAPI 2.0 Security Profile. It needs private_key_jwt. The default is standard. */
     readonly profile?: 'standard' | 'fapi2'
+    /** What an earlier refresh token of the client gets: the newest one in the network that has it (network), or nothing (strict). The default is GRANTOR_REFRESH_COPIES for a public client, and strict for another one. */
+    readonly copies?: 'network' | 'strict'
   }) => Promise<Client>
   /** Replace the public keys of a client that the operator manages. From then on it authenticates with private_key_jwt. */
   readonly 'client.set-keys': (input: {
@@ -1365,7 +1373,7 @@ export interface GrantorTasks {
     /** Continue after this row: the `next` of the previous page. */
     readonly before?: string
     /** Only events of this name, or of all names that begin with it, such as `client.`; a part of a name ends with a dot. */
-    readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'apply.' | 'assertion.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'console.' | 'credential.' | 'device.' | 'domain.' | 'exchange.' | 'grant.' | 'identity.' | 'import.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'mail.' | 'member.' | 'organization.' | 'passkey.' | 'provider.' | 'recovery-code.' | 'recovery-codes.' | 'refresh-token.' | 'revocation.' | 'role.' | 'scope.' | 'second-factor.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.secret-set' | 'client.secret-upgraded' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'device.presented-by-another-client' | 'refresh-token.reused' | 'assertion.refused' | 'refresh-token.presented-by-another-client' | 'credential.presented-with-another-key' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'exchange.refused' | 'tokens.issued' | 'user.created' | 'user.imported' | 'user.import-updated' | 'user.password-changed' | 'user.password-upgraded' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'second-factor.enabled' | 'second-factor.disabled' | 'passkey.added' | 'passkey.removed' | 'passkey.counter-back' | 'passkey.backup-changed' | 'user.password-removed' | 'second-factor.refused' | 'recovery-codes.replaced' | 'recovery-code.used' | 'mail.undelivered' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'import.finished' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'apply.finished' | 'apply.released' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'console.refused' | 'role.set' | 'role.removed' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
+    readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'apply.' | 'assertion.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'console.' | 'credential.' | 'device.' | 'domain.' | 'exchange.' | 'grant.' | 'identity.' | 'import.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'mail.' | 'member.' | 'organization.' | 'passkey.' | 'provider.' | 'recovery-code.' | 'recovery-codes.' | 'refresh-token.' | 'revocation.' | 'role.' | 'scope.' | 'second-factor.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.secret-set' | 'client.secret-upgraded' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'device.presented-by-another-client' | 'refresh-token.reused' | 'refresh-token.parted' | 'assertion.refused' | 'refresh-token.presented-by-another-client' | 'credential.presented-with-another-key' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'exchange.refused' | 'tokens.issued' | 'user.created' | 'user.imported' | 'user.import-updated' | 'user.password-changed' | 'user.password-upgraded' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'second-factor.enabled' | 'second-factor.disabled' | 'passkey.added' | 'passkey.removed' | 'passkey.counter-back' | 'passkey.backup-changed' | 'user.password-removed' | 'second-factor.refused' | 'recovery-codes.replaced' | 'recovery-code.used' | 'mail.undelivered' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'import.finished' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'apply.finished' | 'apply.released' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'console.refused' | 'role.set' | 'role.removed' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
     /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id?: string
     /** The id of the user. */
@@ -1535,7 +1543,11 @@ export interface Client {
     readonly claims: 'userinfo' | 'id-token'
     /** fapi2: the client must meet the FAPI 2.0 Security Profile. It needs private_key_jwt. */
     readonly profile: 'standard' | 'fapi2'
+    /** What an earlier refresh token of the client gets: the newest one in the network that has it (network), or nothing (strict). The default is GRANTOR_REFRESH_COPIES for a public client, and strict for another one. */
+    readonly copies?: 'network' | 'strict'
   }
+  /** What an earlier refresh token of the client gets: by its rule; `strict`, because it authenticates; or `server`, what GRANTOR_REFRESH_COPIES says. */
+  readonly refresh_copies: 'network' | 'strict' | 'server'
   readonly has_secret: boolean
   /** The previous secret is valid until this time. */
   readonly previous_secret_until: string | null
@@ -1713,7 +1725,7 @@ export interface FiguresPoint {
   readonly sign_ins: Readonly<Record<string, number>>
   /** Refused requests, by the most frequent reasons (docs/errors.md), and other. */
   readonly refusals: Readonly<Record<string, number>>
-  /** sign_in_failed; scope_refused; token_reused: a refresh token was used again; code_replayed; too_many: answers with 429; failed: with 5xx. */
+  /** sign_in_failed; scope_refused; token_reused: a refresh token was used again; token_parted: an earlier one came from another network; code_replayed; too_many: answers with 429; failed: with 5xx. */
   readonly events: Readonly<Record<string, number>>
   /** The 99th percentile of the time of token and authorization requests in milliseconds: the highest of all processes. */
   readonly p99_ms: Readonly<Record<string, number>>
@@ -1728,7 +1740,7 @@ export interface FiguresTotals {
   readonly sign_ins: Readonly<Record<string, number>>
   /** Refused requests, by the most frequent reasons (docs/errors.md), and other. */
   readonly refusals: Readonly<Record<string, number>>
-  /** sign_in_failed; scope_refused; token_reused: a refresh token was used again; code_replayed; too_many: answers with 429; failed: with 5xx. */
+  /** sign_in_failed; scope_refused; token_reused: a refresh token was used again; token_parted: an earlier one came from another network; code_replayed; too_many: answers with 429; failed: with 5xx. */
   readonly events: Readonly<Record<string, number>>
   /** The 99th percentile of the time of token and authorization requests in milliseconds: the highest of all processes. */
   readonly p99_ms: Readonly<Record<string, number>>
@@ -1752,7 +1764,7 @@ export interface Grant {
   readonly expires_at: string
   readonly revoked_at: string | null
   /** Why its tokens do not work: expired, revoked, or the principal that is disabled, deleted, or had all tokens revoked since. null: they do. */
-  readonly inactive_reason: 'expired' | 'not-yet-valid' | 'revoked' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | null
+  readonly inactive_reason: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | null
   /** When its refresh token was issued; null: it has none. */
   readonly refreshed_at: string | null
 }
@@ -2078,8 +2090,8 @@ export interface TokenInspection {
   readonly kind: 'access' | 'refresh' | 'unknown'
   /** Whether the token is valid now. */
   readonly active: boolean
-  /** Why the token is inactive: expired, not-yet-valid (issued by a clock that was ahead), revoked, replaced (a newer refresh token), or what was disabled, expired or deleted. */
-  readonly ended_by: 'expired' | 'not-yet-valid' | 'revoked' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | null
+  /** Why the token is inactive: expired, not-yet-valid (issued by a clock that was ahead), revoked, held (an earlier refresh token was used in another network), replaced (a newer refresh token), or what was disabled, expired or deleted. */
+  readonly ended_by: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | null
   readonly client_id: string | null
   readonly user_id: string | null
   readonly organization_id: string | null

@@ -61,6 +61,7 @@ function countsAt(row: number, endedAt: EpochMs): FigureCounts {
       scope_refused: many(6, 1.3),
       sign_in_failed: many(5, 2.1),
       token_reused: row % 96 === 40 ? 1 : 0,
+      token_parted: row % 96 === 70 ? 1 : 0,
       too_many: many(4, 0.8),
       failed: row % 50 === 7 ? 3 : 0,
     },

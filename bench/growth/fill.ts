@@ -103,9 +103,9 @@ function fillStatements(dialect: Dialect, fill: Fill): readonly string[] {
     `insert into clients (${slot.column}client_id, issued_at, source, secret_hash, metadata, used_at, held_until)
      select ${slot.value}'gci_' || ${id}, ${time} / 1000, 'registration', ${pad(43)}, '${METADATA}', ${time}, 0 from ${from}`,
     `insert into grants (${slot.column}grant_id, client_id, user_id, scope, resources, created_at, expires_at, generation, live_hash,
-       rotated_at, idle_expires_at)
+       rotated_at, idle_expires_at, network)
      select ${slot.value}${id}, 'gci_' || ${id}, 'gus_' || ${id}, 'mcp:tools mcp:resources', '["https://api.example"]', ${time}, ${later},
-       ${FILLED_GENERATION}, ${pad(43)}, ${time}, ${later} from ${from}`,
+       ${FILLED_GENERATION}, ${pad(43)}, ${time}, ${later}, 'network1' from ${from}`,
     `insert into authorizations (authorization_id, client_id, browser_hash, request, created_at, expires_at, status,
        user_id, code_hash, approved_at)
      select ${id}, 'gci_' || ${id}, ${pad(43)}, '${REQUEST}', ${time}, ${time} + 60000, 'approved',

@@ -15,6 +15,9 @@ import type { SecretHash } from '../../src/protocol/secrets.ts'
 import { approve, REDIRECT_URI, SCOPE as SCOPES } from '../codes.ts'
 import { FILLED_GENERATION, hashOf, idOf, type Fill } from './fill.ts'
 
+/** As long as the tag of a network. */
+const NETWORK_TAG = 'network1'
+
 const SCOPE = SCOPES as Scope
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -69,6 +72,7 @@ export function growthOperations(
       const outcome = await store.rotateRefreshToken({
         grantId: id,
         generation,
+        issuedAt: now,
         presentedHash: (generation === FILLED_GENERATION
           ? hashOf(index)
           : `${generation}.${hashOf(index)}`.slice(0, 43)) as SecretHash,
@@ -77,6 +81,9 @@ export function growthOperations(
         idleExpiresAt: after(now, 30 * DAY_MS),
         key: undefined,
         retryMs: 30_000,
+        network: NETWORK_TAG,
+        copies: 'network',
+        earlierMs: 7 * DAY_MS,
       })
       if (outcome.kind !== 'rotated') throw new Error(`A refresh token was ${outcome.kind}.`)
       generations.set(index, generation + 1)
@@ -107,6 +114,8 @@ export function growthOperations(
             liveHash: aHash(),
             rotatedAt: now,
             idleExpiresAt: after(now, 30 * DAY_MS),
+            network: NETWORK_TAG,
+            heldFor: undefined,
           },
           openid: undefined,
           stated: undefined,

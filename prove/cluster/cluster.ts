@@ -64,6 +64,8 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     GRANTOR_SECRET: newSecret(),
     GRANTOR_DRAIN_SECONDS: String(drainSeconds),
     GRANTOR_REFRESH_RETRY: String(RETRY_SECONDS),
+    // Requests name the networks that they come from.
+    GRANTOR_TRUST_PROXY: '127.0.0.1',
     GRANTOR_CODE_LIFETIME: '600',
     GRANTOR_DEVICE_GRANT: 'on',
     // One address sends all requests.

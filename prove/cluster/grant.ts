@@ -10,7 +10,8 @@ import type { Findings } from '../findings.ts'
 export interface Grant {
   readonly operations: readonly GrantOperation[]
   readonly redeem: (port?: number) => Promise<Outcome>
-  readonly refresh: (presented: string, port?: number) => Promise<Outcome>
+  /** `network`: the address that the caller has, behind a proxy that the nodes trust. */
+  readonly refresh: (presented: string, port?: number, network?: string) => Promise<Outcome>
   /** The id of the grant in the database, found by an output of the code or of a refresh. */
   readonly idOf: (output: GrantOutput | undefined) => string
   readonly isLinearizable: () => boolean
@@ -30,6 +31,10 @@ export interface GrantOptions {
   readonly redemption: Readonly<Record<string, string>>
 }
 
+/** The address of all callers but one who has a copy. */
+const HOME = '203.0.113.1'
+export const THIEF = '203.0.113.2'
+
 /** The redemption of an authorization code. */
 export function ofCode(code: string): GrantOptions['redemption'] {
   return { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER }
@@ -41,7 +46,7 @@ export function openGrant({ cluster, findings, client, redemption }: GrantOption
 
   async function request(input: GrantInput, form: Readonly<Record<string, string>>, port: number): Promise<Outcome> {
     const invokedAt = performance.now()
-    const result = await requestToken(cluster, client, form, port)
+    const result = await requestToken(cluster, client, form, { port, network: input.network })
     const returnedAt = performance.now()
     findings.operations += 1
     const { output, grantId } = readOutcome(result)
@@ -52,11 +57,12 @@ export function openGrant({ cluster, findings, client, redemption }: GrantOption
 
   return {
     operations,
-    redeem: (port = cluster.port) => request({ kind: 'redeem' }, redemption, port),
-    refresh: (presented, port = cluster.port) =>
-      request({ kind: 'refresh', presented }, { grant_type: 'refresh_token', refresh_token: presented }, port),
+    redeem: (port = cluster.port) => request({ kind: 'redeem', network: HOME }, redemption, port),
+    refresh: (presented, port = cluster.port, network = HOME) =>
+      request({ kind: 'refresh', presented, network }, { grant_type: 'refresh_token', refresh_token: presented }, port),
     idOf: (output) => (output?.kind === 'issued' ? (ids.get(output.refreshToken) ?? '') : ''),
-    isLinearizable: () => isLinearizable(operations, modelGrant(operations, cluster.retryMs)),
+    isLinearizable: () =>
+      isLinearizable(operations, modelGrant(operations, { retryMs: cluster.retryMs, generationOf })),
   }
 }
 
@@ -65,9 +71,17 @@ export function requestToken(
   { agent, limitMs }: Pick<Cluster, 'agent' | 'limitMs'>,
   { client_id, client_secret = '' }: RegisteredClient,
   form: Readonly<Record<string, string>>,
-  port: number,
+  { port, network = HOME }: { readonly port: number; readonly network?: string },
 ): Promise<SendResult> {
-  return send({ port, path: '/v2/oauth/token', agent, limitMs, ...formBody({ client_id, client_secret, ...form }) })
+  const body = formBody({ client_id, client_secret, ...form }, { 'x-forwarded-for': network })
+  return send({ port, path: '/v2/oauth/token', agent, limitMs, ...body })
+}
+
+/** Behind the prefix and the id. */
+const GENERATION = /^grt_.{34}([0-9a-f]{6})/
+
+function generationOf(refreshToken: string): number {
+  return Number.parseInt(GENERATION.exec(refreshToken)?.[1] ?? '', 16)
 }
 
 function readOutcome(result: SendResult): { output: GrantOutput | undefined; grantId?: string } {

@@ -17,8 +17,8 @@ export interface Model<State, Input, Output> {
   readonly step: (state: State, operation: Operation<Input, Output>) => State | undefined
   /** A text that is equal for equal states and different for different states. */
   readonly describe: (state: State) => string
-  /** Whether an operation that has no effect now would have none later either, so that it need not be postponed. */
-  readonly isIdleForGood: (operation: Operation<Input, Output>) => boolean
+  /** Whether an operation that has no effect in this state would have none later either, so that it need not be postponed. */
+  readonly isIdleForGood: (operation: Operation<Input, Output>, state: State) => boolean
 }
 
 /** The beginning or the end of an operation with an output, in a list that is ordered by time. */
@@ -118,7 +118,7 @@ export function isLinearizable<State, Input, Output>(
     cursor = otherwise
     if (next === undefined) continue
     const place = model.describe(next)
-    const isIdle = !isEnd && model.isIdleForGood(operation) && place === model.describe(state)
+    const isIdle = !isEnd && model.isIdleForGood(operation, state) && place === model.describe(state)
     take(isEnd ? index : mark, next, isIdle ? undefined : otherwise)
     const isNew = isIdle || memory.isNew(`${place} ${describeTaken(head, isTaken)}`, lostTaken)
     cursor = isNew ? begin() : giveBack()

@@ -28,7 +28,9 @@ export async function assertionRounds(campaign: Campaign, rounds: number): Promi
   async function present(assertions: readonly string[]): Promise<number> {
     const results = await Promise.all(
       assertions.map((one, index) =>
-        requestToken(cluster, client, identityAssertionForm(one), ports[index % ports.length] ?? cluster.port),
+        requestToken(cluster, client, identityAssertionForm(one), {
+          port: ports[index % ports.length] ?? cluster.port,
+        }),
       ),
     )
     findings.operations += results.length

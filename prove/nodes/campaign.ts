@@ -6,9 +6,9 @@ import { openUser, type User } from '../cluster/user.ts'
 import type { Findings } from '../findings.ts'
 import { createDeviceClient } from '../cluster/device-client.ts'
 import { assertionRounds } from './assertions.ts'
-import { codeRound, deviceRound, refreshRounds, theftRound, walkRound } from './rounds.ts'
+import { codeRound, copiesRound, deviceRound, refreshRounds, theftRound, walkRound } from './rounds.ts'
 
-type RoundKind = 'code' | 'device' | 'refresh' | 'theft' | 'walk' | 'assertion'
+type RoundKind = 'code' | 'device' | 'refresh' | 'copies' | 'theft' | 'walk' | 'assertion'
 
 /** The resources of every round. */
 export interface Campaign {
@@ -38,7 +38,7 @@ const GENERATIONS = 10
 
 /**
  * Sends concurrent requests of which only one may succeed to nodes that share only a database: `rounds` rounds of codes and of
- * refreshes, and a tenth of that of devices, of thefts, of walks through the pages and of identity assertions. Returns the rounds of each
+ * refreshes, and a tenth of that of devices, of copies of a refresh token, of thefts, of walks through the pages and of identity assertions. Returns the rounds of each
  * kind.
  */
 export async function proveNodes(
@@ -54,7 +54,15 @@ export async function proveNodes(
   const deviceClient = await createDeviceClient(cluster)
   const campaign: Campaign = { cluster, findings, client, deviceClient, user, parallel, unavailable, grants }
   const fewer = Math.ceil(rounds / 10)
-  const counts: Record<RoundKind, number> = { code: 0, device: 0, refresh: 0, theft: 0, walk: 0, assertion: fewer }
+  const counts: Record<RoundKind, number> = {
+    code: 0,
+    device: 0,
+    refresh: 0,
+    copies: 0,
+    theft: 0,
+    walk: 0,
+    assertion: fewer,
+  }
 
   for (; counts.walk < fewer; counts.walk += 1) await walkRound(campaign, counts.walk)
   findings.progress(`${counts.walk} walks through the pages`)
@@ -68,6 +76,8 @@ export async function proveNodes(
     counts.refresh += generations
   }
   findings.progress(`${counts.refresh} rounds of one refresh token`)
+  for (; counts.copies < fewer; counts.copies += 1) await copiesRound(campaign)
+  findings.progress(`${counts.copies} rounds of copies`)
   for (; counts.theft < fewer; counts.theft += 1) await theftRound(campaign)
   findings.progress(`${counts.theft} thefts`)
   await assertionRounds(campaign, fewer)

@@ -2,7 +2,7 @@ import type { GrantOutput } from '../cluster/grant-model.ts'
 import { DEVICE_CODE } from '../../src/protocol/token/grant-types.ts'
 import { connectDevice, startDevice } from '../../tools/device-flow.ts'
 import { openRemoteServer } from '../../tools/remote-server.ts'
-import { ofCode, openGrant, type Grant, type Outcome } from '../cluster/grant.ts'
+import { ofCode, openGrant, THIEF, type Grant, type Outcome } from '../cluster/grant.ts'
 import type { Campaign } from './campaign.ts'
 import { walk } from '../cluster/user.ts'
 import { describeResult, hasStatus } from '../../tools/send.ts'
@@ -88,7 +88,25 @@ export async function refreshRounds(campaign: Campaign, generations: number): Pr
   checkHistory(campaign, 'refresh', grant)
 }
 
-/** While many requests present the live token, one presents an old token. Afterwards the family is revoked on every node. */
+/** Many concurrent requests of one network present the tokens of three generations. All get the newest one, or its one successor. */
+export async function copiesRound(campaign: Campaign): Promise<void> {
+  const grant = await freshGrant(campaign)
+  const tokens = [tokensOf((await grant.redeem()).output) ?? '']
+  campaign.grants += 1
+  for (let generation = 1; generation <= 2; generation += 1)
+    tokens.push(tokensOf((await grant.refresh(tokens.at(-1) ?? '')).output) ?? '')
+  const outcomes = await atOnce(campaign, (index) => grant.refresh(tokens[index % tokens.length] ?? ''))
+  expectAnswers(campaign, 'copies', outcomes)
+  if (outcomes.some(({ output }) => output?.kind === 'refused')) campaign.findings.report('copies: a copy was refused')
+  const id = outcomes.map(({ output }) => grant.idOf(output)).find((one) => one !== '') ?? ''
+  checkHistory(campaign, 'copies', grant)
+  await expectStored(campaign, 'copies', id, { generation: 3, isRevoked: false })
+}
+
+/**
+ * While many requests present the newest token, one of another network presents an old token. Afterwards the family is held for that network, and
+ * the newest token, presented on every node, has revoked it.
+ */
 export async function theftRound(campaign: Campaign): Promise<void> {
   const { cluster, findings, parallel } = campaign
   const grant = await freshGrant(campaign)
@@ -97,7 +115,9 @@ export async function theftRound(campaign: Campaign): Promise<void> {
   const second = await grant.refresh(first)
   const third = tokensOf((await grant.refresh(tokensOf(second.output) ?? '')).output) ?? ''
   const thief = Math.floor(parallel / 2)
-  const outcomes = await atOnce(campaign, (index) => grant.refresh(index === thief ? first : third))
+  const outcomes = await atOnce(campaign, (index) =>
+    index === thief ? grant.refresh(first, cluster.port, THIEF) : grant.refresh(third),
+  )
   expectAnswers(campaign, 'theft', outcomes)
   if (outcomes[thief]?.output?.kind !== 'refused') findings.report('theft: an old token gave tokens')
   const known = new Set([third, ...outcomes.map(({ output }) => tokensOf(output) ?? third)])

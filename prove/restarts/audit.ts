@@ -1,4 +1,4 @@
-import { requestToken } from '../cluster/grant.ts'
+import { requestToken, THIEF } from '../cluster/grant.ts'
 import type { Family, Load } from './load.ts'
 import { describeResult, hasStatus } from '../../tools/send.ts'
 import { findMissingClients } from '../cluster/stored.ts'
@@ -26,7 +26,7 @@ export async function audit(cluster: Cluster, findings: Findings, { client, fact
   const ids = facts.clients.map(({ client_id }) => client_id)
   for (const id of await findMissingClients(cluster.database, ids)) report('lost', `the client ${id}`)
   for (const one of sample(facts.clients)) {
-    const result = await requestToken(cluster, one, { grant_type: 'client_credentials' }, cluster.port)
+    const result = await requestToken(cluster, one, { grant_type: 'client_credentials' }, cluster)
     if (!hasStatus(result, 200)) report('lost', `the client ${one.client_id} had ${describeResult(result)}`)
   }
 
@@ -45,7 +45,10 @@ export async function audit(cluster: Cluster, findings: Findings, { client, fact
   return counts
 }
 
-/** The live token must be valid. A token that is two generations older must be refused and must revoke the family. */
+/**
+ * The live token must be valid. A token that is two generations older, from another network, must be refused and must hold the family, so that the
+ * newest one revokes it.
+ */
 async function auditFamily(
   { grant, live, spent }: Family,
   report: (kind: 'lost' | 'resurrected', what: string) => void,
@@ -54,7 +57,7 @@ async function auditFamily(
   if (output?.kind !== 'issued') report('lost', `a live refresh token had ${describeResult(result)}`)
   const old = spent.at(-1)
   if (old === undefined || output?.kind !== 'issued') return
-  const again = await grant.refresh(old)
+  const again = await grant.refresh(old, undefined, THIEF)
   if (again.output?.kind !== 'refused')
     report('resurrected', `a spent refresh token had ${describeResult(again.result)}`)
   const revoked = await grant.refresh(output.refreshToken)

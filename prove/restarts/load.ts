@@ -113,7 +113,7 @@ export async function openLoad(
 
   async function requestAsMachine(): Promise<void> {
     const one = clients.at(-1) ?? client
-    const result = await requestToken(cluster, one, { grant_type: 'client_credentials' }, cluster.port)
+    const result = await requestToken(cluster, one, { grant_type: 'client_credentials' }, cluster)
     findings.operations += 1
     expect('client_credentials', result, hasStatus(result, 200))
   }

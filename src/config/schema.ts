@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { DOCUMENT_MODES, REGISTRATION_MODES } from '../protocol/client/policy.ts'
+import { COPIES_RULES, DOCUMENT_MODES, REGISTRATION_MODES } from '../protocol/client/policy.ts'
 import { KNOWN_APPS } from './known-apps.ts'
 import { computed, placeValues, schemasOf, secret, setting, type Placed } from './setting.ts'
 import { TRACE_ROWS } from './trace-config.ts'
@@ -133,6 +133,16 @@ const ROWS = {
     'settings.lifetimes.refreshRetry',
     whole(0, 300).default(30),
     'Seconds in which a refresh request may be repeated because its response was lost.',
+  ),
+  GRANTOR_REFRESH_COPIES: setting(
+    'settings.refreshCopies',
+    z.enum(COPIES_RULES).default('network'),
+    'What an earlier refresh token of a family gets: the newest one in the network that has it (network), or nothing, and the user signs in again (strict).',
+  ),
+  GRANTOR_REFRESH_EARLIER: setting(
+    'settings.lifetimes.refreshEarlier',
+    whole(0, 30 * DAY).default(7 * DAY),
+    'Seconds after its issue in which an earlier refresh token gets the newest one.',
   ),
   GRANTOR_SESSION_LIFETIME: setting(
     'settings.lifetimes.session',

@@ -29,6 +29,11 @@ export interface Connections {
   readonly enter: (message: Sender) => (() => void) | undefined
   /** The network that a request counts against: that of the connection, or of the address that a trusted proxy gave. */
   readonly networkOf: (message: Message) => string
+  /**
+   * Whether that network is the caller's own. It is not where a trusted proxy names no caller, or another peer names one: it may be a proxy, and
+   * all its callers would be in one network.
+   */
+  readonly knowsCaller: (message: Message) => boolean
   /** Whether the connection was closed because it exceeded a limit. None of its requests is processed then. */
   readonly isHungUp: (message: Message) => boolean
   /**
@@ -147,6 +152,10 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
         server?.emit(FORWARDED_ADDRESS_IGNORED)
       }
       return connection === undefined || connection.isProxy ? networkOf(proxies.callerOf(message)) : connection.network
+    },
+    knowsCaller({ socket, headers }) {
+      const isProxy = requests.find(socket)?.isProxy ?? proxies.isTrusted(socket.remoteAddress ?? '')
+      return isProxy === (headers['x-forwarded-for'] !== undefined)
     },
     beginRequest: (response: MaybeCounted) => response[REQUEST]?.beginWork(),
     endRequest: (response: MaybeCounted) => response[REQUEST]?.endWork(),

@@ -41,7 +41,7 @@ export interface Answering {
 export function logReply(reporting: Reporting, exchange: Answering, { name, audience }: Endpoint, reply: Reply): void {
   const outcome: Partial<OutcomeEvent> = reply.event ?? NO_EVENT
   const { event = `${name}.answered`, reason, api, active } = outcome
-  const { client, description, redirectUri, user, organization, grant, scope, resources, bound } = outcome
+  const { client, description, redirectUri, user, organization, grant, scope, resources, bound, earlier } = outcome
   const status = statusOf(reply)
   const isNamed = reporting.context.settings.logNetworks
   const ms = observe(reporting, exchange, { event, reason, api, active, status })
@@ -62,6 +62,7 @@ export function logReply(reporting: Reporting, exchange: Answering, { name, audi
       scope,
       resources,
       bound,
+      earlier,
       api,
       active,
       status,

@@ -9,7 +9,7 @@ import { problem, type Problem } from '../base/validation.ts'
 import { chooseLanguage } from '../base/language.ts'
 import { decodeBody } from './body.ts'
 import type { Answering } from './outcome-line.ts'
-import { isOtherSite, payingNetwork } from './network.ts'
+import { isOtherSite, payingNetwork, UNREADABLE_NETWORK } from './network.ts'
 import type { CookieJar } from './session.ts'
 
 const HEADER_LIMIT = 100
@@ -93,8 +93,7 @@ export function readRequest(
   { message, requestId, network }: Pick<Answering, 'message' | 'requestId' | 'network'>,
   body: Buffer | undefined,
   endpoint: Endpoint,
-  jar: CookieJar,
-  issuer: string,
+  { jar, issuer, isCallerKnown }: ReadingNeeds,
 ): Request {
   const { headers, url = '' } = message
   const isPage = endpoint.audience === 'page'
@@ -115,12 +114,20 @@ export function readRequest(
     dpop: isPage ? undefined : headers['dpop']?.toString(),
     cookies: isPage ? jar.read(message) : NO_COOKIES,
     network: isPage && headers['sec-fetch-dest'] === 'document' ? network : payingNetwork(network, site),
+    callerNetwork: isCallerKnown && network !== UNREADABLE_NETWORK ? network : undefined,
     agent: isPage ? parseAgent(headers['user-agent']) : undefined,
     fetchSite: isPage || endpoint.cors !== true ? site : undefined,
     isInFrame: isPage && FRAMES.has(headers['sec-fetch-dest'] ?? ''),
     uiLocales,
     language: isPage ? chooseLanguage(uiLocales, headers['accept-language']) : 'en',
   }
+}
+
+interface ReadingNeeds {
+  readonly jar: CookieJar
+  readonly issuer: string
+  /** As `knowsCaller` of the connections returns it. */
+  readonly isCallerKnown: boolean
 }
 
 /**

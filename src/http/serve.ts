@@ -92,7 +92,12 @@ async function run(serving: Serving, exchange: Exchange, endpoint: Endpoint, bod
     await (endpoint.priority === 'high' ? scheduler.endOfTurn(network) : scheduler.batch(network))
     if (connections.isHungUp(message)) return
     if (endpoint.audience === 'page' && 'budgets' in endpoint) requireNavigation(message, context.issuer)
-    const request = readRequest(exchange, body, endpoint, jar, context.issuer)
+    const { issuer } = context
+    const request = readRequest(exchange, body, endpoint, {
+      jar,
+      issuer,
+      isCallerKnown: connections.knowsCaller(message),
+    })
     const work = (): Promise<Reply> => context.inTime(() => endpoint.run(context, request))
     const reply = await (endpoint.audience === 'page' ? context.inRequest(exchange.requestId, work) : work())
     closeIfStopping(serving, response)

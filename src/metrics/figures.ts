@@ -23,6 +23,7 @@ const OPERATIONS: Readonly<Record<string, readonly [group: FigureGroup, name: st
   'addDocumentClient added': ['registrations', 'document'],
   'createClient created': ['registrations', 'operator'],
   'rotateRefreshToken reused': ['events', 'token_reused'],
+  'rotateRefreshToken parted': ['events', 'token_parted'],
   'redeemCode replayed': ['events', 'code_replayed'],
 }
 

@@ -43,7 +43,15 @@ type LabelOf<Name extends OperationName> =
 const STARTS_AT_ZERO = {
   redeemCode: { redeemed: true, replayed: true, spent: false, unknown: false },
   burnCode: { burned: true, spent: false },
-  rotateRefreshToken: { rotated: true, repeated: false, reused: true, inactive: false },
+  rotateRefreshToken: {
+    rotated: true,
+    repeated: false,
+    earlier: false,
+    parted: true,
+    held: false,
+    reused: true,
+    inactive: false,
+  },
   registerClient: { registered: true },
   revokeGrant: { revoked: true, known: false, unknown: false },
   revokeToken: { revoked: true, known: false },

@@ -149,9 +149,17 @@ export interface ConnectedApp {
   readonly access: AppAccess
 }
 
-/** The access that an app has, or gets without asking the user. `endsAt`: of the last token. `device-waits`: it has yet to fetch its tokens. */
+/**
+ * The access that an app has, or gets without asking the user. `endsAt`: of the last token. `isPaused`: a copy was used in another network.
+ * `device-waits`: it has yet to fetch its tokens.
+ */
 export type AppAccess =
-  | { readonly kind: 'tokens'; readonly usedSecondsAgo: number; readonly endsAt: EpochMs }
+  | {
+      readonly kind: 'tokens'
+      readonly isPaused: boolean
+      readonly usedSecondsAgo: number
+      readonly endsAt: EpochMs
+    }
   | { readonly kind: 'device-waits' | 'remembered' }
 
 export interface ConnectedAppsPage {

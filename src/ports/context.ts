@@ -1,6 +1,6 @@
 import type { RedirectUriPolicy } from '../protocol/uri/redirect-uri.ts'
 import type { EpochMs } from '../base/brand.ts'
-import type { ClientPolicy, DocumentMode, RegistrationMode } from '../protocol/client/policy.ts'
+import type { ClientPolicy, CopiesRule, DocumentMode, RegistrationMode } from '../protocol/client/policy.ts'
 import type { GrantType } from '../protocol/token/grant-types.ts'
 import type { ClientId, GrantId, OrganizationId, Random, SessionId, UserId } from '../protocol/ids.ts'
 import type { EventName } from '../protocol/audit/event-names.ts'
@@ -171,6 +171,8 @@ export interface Settings {
   readonly passwords: 'on' | 'off'
   /** Whether each sign-in needs two factors. `optional`: only that of a user who has an authenticator app. */
   readonly secondFactor: 'optional' | 'required'
+  /** What the earlier refresh tokens of clients get that have no rule of their own (`ownCopiesOf`). */
+  readonly refreshCopies: CopiesRule
   /** The name of the server on its pages. */
   readonly serverName: string
   /** The operator's application that signs users in. undefined: this server does. */
@@ -201,6 +203,8 @@ export interface Lifetimes {
   readonly refreshIdle: number
   readonly refreshAbsolute: number
   readonly refreshRetry: number
+  /** How long after its issue an earlier refresh token gets the newest one. */
+  readonly refreshEarlier: number
   readonly session: number
   /** The time that a user has from the first page to the last. */
   readonly authorization: number
@@ -285,6 +289,8 @@ export interface OutcomeEvent {
   readonly resources?: readonly string[] | undefined
   /** The token is bound to a key (RFC 9449). Absent: a bearer token. */
   readonly bound?: true | undefined
+  /** By how many generations the presented refresh token was older than the newest one, which the client got. Absent: that was no such case. */
+  readonly earlier?: number | undefined
   /** The API that introspected a token (undefined: a client did), or exchanged one. */
   readonly api?: Resource | undefined
   /** For an introspection: the `active` of the response. */

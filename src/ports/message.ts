@@ -27,6 +27,8 @@ export interface Request {
    * opened the address in a window. Such requests have rates of their own.
    */
   readonly network: string
+  /** The caller's address (IPv6: its /64). undefined: it cannot be read, or a peer that is not a trusted proxy names another one. */
+  readonly callerNetwork: string | undefined
   /** The browser, as its `User-Agent` names it. undefined: an unknown one, or the endpoint is for programs. */
   readonly agent: Agent | undefined
   /** `Sec-Fetch-Site`, if the browser sent it; `cross-site` also for an `Origin` of another site. */

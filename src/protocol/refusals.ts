@@ -165,6 +165,8 @@ export const REFUSALS = {
       refresh_not_yet_valid: 'the grant has a time in the future, because the clock was ahead when it was issued',
       refresh_revoked: 'the grant is revoked',
       refresh_reused: 'an older token of the family was presented, so a copy exists; the grant is now revoked',
+      refresh_parted:
+        'an older token of the family was presented in another network than the newest, or is too old: sign in, or refresh there with the newest',
       resource_gone: 'a resource of the grant is no longer declared',
       scope_gone: 'the grant has no scope of one of its APIs, because scopes were declared after it was made',
       user_not_live:

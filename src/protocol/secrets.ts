@@ -107,6 +107,11 @@ export interface Secrets {
     place: Pick<LinkPlace, 'chainId' | 'recordedAt'>,
     text: string,
   ) => boolean
+  /**
+   * A keyed digest of the network of a caller, in 8 characters: equal for equal networks, and no address at rest (decision 0054). '' for
+   * undefined, a network that is unknown.
+   */
+  readonly networkTag: (network: string | undefined) => string
   /** AES-256 key that encrypts private signing keys at rest. */
   readonly encryptionKey: KeyObject
 }
@@ -139,9 +144,13 @@ export type DigestPurpose =
   | 'user-code'
   | 'console'
   | 'given-secret'
+  | 'network'
 
 /** Verified client secrets that a process remembers, at least; about 400 B each. */
 const VERIFIED_SECRETS = 5000
+/** Networks whose tags a process remembers, at least. */
+const TAGGED_NETWORKS = 2000
+const NETWORK_TAG_LENGTH = 8
 const GENERATION_LENGTH = 6
 /** Milliseconds in hexadecimal digits, until the year 2527. */
 const ISSUED_LENGTH = 11
@@ -172,6 +181,7 @@ export function openMasterKey({ root, former }: MasterKey): Secrets {
    * because it says only that this server issued the secret. Whether the client still has it is compared with the store.
    */
   const verified = openRecentlyUsed<ParsedCredential>(VERIFIED_SECRETS)
+  const networkTags = openRecentlyUsed<string>(TAGGED_NETWORKS)
   // Look-ups keep their first key: a client that registers again after a leak finds the client that it shares.
   const lookupOf = formerDigests[0]?.digestOf ?? digestOf
 
@@ -193,6 +203,10 @@ export function openMasterKey({ root, former }: MasterKey): Secrets {
       const digested = JSON.stringify(['audit', ...parts])
       return [digestOf, ...valid.map((one) => one.digestOf)].some((one) => sameText(one(digested), text))
     },
+    networkTag: (network) =>
+      network === undefined
+        ? ''
+        : networkTags.getOrMake(network, () => digest('network', [network]).slice(0, NETWORK_TAG_LENGTH)),
     mint: (kind, id, random) => finish(KINDS[kind].prefix, id + random(32).toString('base64url')),
     mintFamily: (id, issuedAt, random) =>
       finish(FAMILY_PREFIX, id + formatPlace({ generation: 0, issuedAt }) + random(32).toString('base64url')),

@@ -18,6 +18,8 @@ export const INACTIVE_REASONS = [
   /** The token was issued by a node whose clock was ahead. */
   'not-yet-valid',
   'revoked',
+  /** An earlier refresh token was used in another network: the grant gives nothing until the newest one is used there (decision 0054). */
+  'held',
   /** A refresh token that was rotated. */
   'replaced',
   'client',
@@ -26,7 +28,7 @@ export const INACTIVE_REASONS = [
   'organization',
   'membership',
   'installation',
-] as const satisfies readonly (InvalidPrincipal | 'expired' | 'not-yet-valid' | 'revoked' | 'replaced')[]
+] as const satisfies readonly (InvalidPrincipal | 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced')[]
 export type End = (typeof INACTIVE_REASONS)[number]
 
 /** Returns why a resource must not accept the token at this time (decision 0020); undefined if the token is active. */
@@ -68,6 +70,7 @@ export async function findGrantReason(
   if (grant === undefined || grant.expiresAt <= now) return 'expired'
   if (isFromFuture(grant.createdAt, now)) return 'not-yet-valid'
   if (grant.revokedAt !== undefined) return 'revoked'
+  if (grant.family?.heldFor !== undefined) return 'held'
   const { userId, organizationId, createdAt } = grant
   const principals = { client, userId, organizationId, isUnattended: false }
   return findInvalidPrincipal(context, principals, createdAt)

@@ -29,7 +29,7 @@ import { createAda } from '../support/accounts.ts'
 import { declareApi, knowApis } from '../support/apis.ts'
 import { addProvider } from '../support/provider/providers.ts'
 import { perform } from '../support/tasks.ts'
-import { openTestServer, type TestServer } from '../support/server.ts'
+import { openTestServer, STRICT, type TestServer } from '../support/server.ts'
 import { openSteadyClock } from '../support/clocks.ts'
 
 interface RecordedServer {
@@ -125,6 +125,25 @@ test('audit: a burned code, and a code that another client or a party without it
       ['code.presented-by-another-client', other.client_id, undefined],
       ['credential.presented-with-another-key', client.client_id, 'code'],
       ['code.burned', client.client_id, undefined],
+    ],
+  )
+})
+
+test('AG-18: a family that is parted and then ended is recorded as both, each once', async (t) => {
+  const { server, client, userId, newEvents } = await openRecordedServer(t, {})
+  const elsewhere = { ...server, inject: (one: object) => server.inject({ ...one, remoteAddress: '127.0.0.3' }) }
+  const { refresh_token: first = '' } = await obtainTokens(server, client)
+  const { refresh_token: newest } = (await refresh(server, client, first)).json<{ refresh_token: string }>()
+  server.clock.advance(60_000)
+  await newEvents()
+  for (const presented of [first, first]) assert.equal((await refresh(elsewhere, client, presented)).statusCode, 400)
+  for (const presented of [newest, newest]) assert.equal((await refresh(server, client, presented)).statusCode, 400)
+  const events = await newEvents()
+  assert.deepEqual(
+    events.map(({ event, clientId, userId: user, details }) => [event, clientId, user, details]),
+    [
+      ['refresh-token.parted', client.client_id, userId, { generation: 0, newest: 1 }],
+      ['refresh-token.reused', client.client_id, userId, { generation: 1, parted: true }],
     ],
   )
 })
@@ -307,8 +326,11 @@ test('audit: a change of a provider or an API names the clients and APIs that ar
   )
 })
 
-async function openRecordedServer(t: TestContext): Promise<RecordedServer> {
-  const server = await openTestServer(t, { clock: openSteadyClock() })
+async function openRecordedServer(
+  t: TestContext,
+  env: Readonly<Record<string, string>> = STRICT,
+): Promise<RecordedServer> {
+  const server = await openTestServer(t, { clock: openSteadyClock(), env })
   await createAda(server)
   const [client, other] = [await registerClient(server), await registerClient(server)]
   const [ada] = await server.context.store.listUsers({ before: undefined, limit: 1 })

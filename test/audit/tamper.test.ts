@@ -5,7 +5,7 @@ import { verifyAudit, type AuditFault } from '../../src/admin/audit/verify.ts'
 import { NOW } from '../support/records.ts'
 import { createAda } from '../support/accounts.ts'
 import { obtainTokens, refresh, registerClient } from '../../tools/flow.ts'
-import { openTestServer, type TestServer } from '../support/server.ts'
+import { openTestServer, STRICT, type TestServer } from '../support/server.ts'
 import { databasePath } from '../support/store/dump.ts'
 import { openSteadyClock } from '../support/clocks.ts'
 
@@ -145,7 +145,7 @@ interface AuditedServer {
 
 /** Three processes, one after the other, with whole flows; each names what it finds of the others when it ends. */
 async function openAuditedServer(t: TestContext): Promise<AuditedServer> {
-  const first = await openTestServer(t, { clock: openSteadyClock() })
+  const first = await openTestServer(t, { clock: openSteadyClock(), env: STRICT })
   await createAda(first)
   const client = await registerClient(first)
   const tokens = await obtainTokens(first, client)

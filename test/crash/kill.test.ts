@@ -29,7 +29,7 @@ const REGISTRARS = 12
 const ANSWERS = [200, 500] as const
 
 /** Long enough for a restart on a slow machine. */
-const ENV = { GRANTOR_REFRESH_RETRY: '300', GRANTOR_CODE_LIFETIME: '600' }
+const ENV = { GRANTOR_REFRESH_RETRY: '300', GRANTOR_REFRESH_COPIES: 'strict', GRANTOR_CODE_LIFETIME: '600' }
 const AFTER_THE_WINDOW_MS = 301_000
 
 /** What the test's clients know about the server: only its responses. */

@@ -11,7 +11,7 @@ import { createAdminCredential } from '../../src/admin/admin.ts'
 import { FAMILIES } from '../../src/metrics/families.ts'
 import { createAda } from '../support/accounts.ts'
 import { obtainTokens, postForm, postJson, refresh, registerClient, requestToken } from '../../tools/flow.ts'
-import { openTestServer, type TestServer } from '../support/server.ts'
+import { openTestServer, STRICT, type TestServer } from '../support/server.ts'
 import { scrape, seriesOf } from '../support/scraped.ts'
 
 /** Refuses, issues, refreshes and replays, so that every metric has a value. Returns all secrets. */
@@ -44,7 +44,7 @@ test('ADM-10: metrics are served by the administration and not by the public lis
 })
 
 test('a scrape has requests and operations by outcome', async (t) => {
-  const server = await openTestServer(t)
+  const server = await openTestServer(t, { env: STRICT })
   await runEverything(server)
   await sweep(server.context, SWEEP_START)
   const { value } = await scrape(server)
@@ -69,7 +69,7 @@ test('a scrape has requests and operations by outcome', async (t) => {
 })
 
 test('the batch sizes add up to the number of operations', async (t) => {
-  const server = await openTestServer(t)
+  const server = await openTestServer(t, { env: STRICT })
   await runEverything(server)
   const { samples, value } = await scrape(server)
   const operations = samples.filter(({ name }) => name === 'grantor_store_operations_total')
@@ -97,7 +97,7 @@ test('the age of the signing key and the age of the row counts are reported', as
 })
 
 test('NET-10: a scrape has no id, secret, token or name of a user or client', async (t) => {
-  const server = await openTestServer(t)
+  const server = await openTestServer(t, { env: STRICT })
   const secrets = await runEverything(server)
   const { text } = await scrape(server)
   for (const secret of secrets) assert.ok(!text.includes(secret), secret.slice(0, 8))

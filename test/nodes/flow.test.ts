@@ -22,7 +22,7 @@ import {
 } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
 import { openMigratedDatabase } from '../support/store/migrated-database.ts'
-import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
+import { openTestServer, STRICT, temporaryFolder, type TestServer } from '../support/server.ts'
 import { assertInvalidGrant } from '../support/token-answers.ts'
 import { anApiDeclaration } from '../support/records.ts'
 import { perform, performOnUser } from '../support/tasks.ts'
@@ -156,7 +156,7 @@ test('a node with another GRANTOR_SECRET does not start, and says why', async (t
 })
 
 async function openNodes(t: TestContext): Promise<Nodes> {
-  const env = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: SECRET }
+  const env = { ...STRICT, DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: SECRET }
   const a = await openTestServer(t, { env })
   const b = await openTestServer(t, { env, clock: a.clock })
   return { a, b }

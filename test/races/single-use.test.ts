@@ -21,7 +21,7 @@ import {
 } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
 import { openNodeSettings } from '../support/store/migrated-database.ts'
-import { openTestServer, type TestServer } from '../support/server.ts'
+import { openTestServer, STRICT, type TestServer } from '../support/server.ts'
 import { selectAll } from '../support/store/dump.ts'
 import { credentialsOf, openAgent, postForm, type WireAnswer } from '../support/hosts/http-agent.ts'
 
@@ -78,8 +78,29 @@ test('RT-03: two hundred refreshes with one token over the wire all get the same
   assert.equal((await refresh(server, client, live)).statusCode, 200)
 })
 
-test('RT-03: when two generations are presented at once the family is revoked, and all its tokens are inactive', async (t) => {
+test('AG-03: three generations that are presented at once in one network get the newest token or its one successor', async (t) => {
   const { server, client } = await open(t)
+  const { refresh_token: first = '' } = await obtainTokens(server, client)
+  const { refresh_token: second = '' } = (await refresh(server, client, first)).json<Tokens>()
+  const { refresh_token: third = '' } = (await refresh(server, client, second)).json<Tokens>()
+  const agent = openAgent(PARALLEL)
+  t.after(() => agent.destroy())
+  const answers = await Promise.all(
+    Array.from({ length: PARALLEL }, (_, index) => {
+      const presented = [first, second, third][index % 3] ?? ''
+      const form = { grant_type: 'refresh_token', refresh_token: presented, ...credentialsOf(client) }
+      return postForm(`${server.origin}/v2/oauth/token`, form, agent)
+    }),
+  )
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
+  const given = new Set(answers.map(({ body }) => (JSON.parse(body) as Tokens).refresh_token ?? ''))
+  assert.ok(given.size <= 2 && [...given].filter((token) => token !== third).length === 1, String(given.size))
+  const [row] = selectAll(server, 'select generation, held_for, revoked_at from grants')
+  assert.deepEqual({ ...row }, { generation: 3, held_for: null, revoked_at: null })
+})
+
+test('RT-03: when two generations are presented at once the family is revoked, and all its tokens are inactive', async (t) => {
+  const { server, client } = await open(t, STRICT)
   const { refresh_token: first = '' } = await obtainTokens(server, client)
   const { refresh_token: second = '' } = (await refresh(server, client, first)).json<Tokens>()
   const { refresh_token: third = '' } = (await refresh(server, client, second)).json<Tokens>()
@@ -186,8 +207,11 @@ function lastFirst(t: TestContext): Pick<TestContext, 'after'> {
   return { after: (end) => void ends.push(end as () => unknown) }
 }
 
-async function open(t: TestContext): Promise<{ server: TestServer; client: RegisteredClient }> {
-  const server = await openTestServer(t, { listen: true })
+async function open(
+  t: TestContext,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ server: TestServer; client: RegisteredClient }> {
+  const server = await openTestServer(t, { listen: true, env })
   await createAda(server)
   return { server, client: await registerClient(server) }
 }

@@ -21,13 +21,13 @@ import {
 } from '../../tools/flow.ts'
 import { signOut } from '../../tools/sign-out.ts'
 import { createAccount } from '../support/accounts.ts'
-import { openTestServer, type TestServer } from '../support/server.ts'
+import { openTestServer, STRICT, type TestServer } from '../support/server.ts'
 import { appOfPage, codesOfPage, doFirstStep, submitTo } from '../support/sign-in/apps.ts'
 import { openOwner } from '../endpoints/account/owner.ts'
 import { Secret } from 'otpauth'
 
 test('STO-01, OTP-06: no secret of any flow is in the database, its write-ahead log, or the server’s log', async (t) => {
-  const server = await openTestServer(t)
+  const server = await openTestServer(t, { env: STRICT })
   const secrets = await runEverything(server)
   const places = placesOf(server)
   for (const [name, secret] of secrets) {
@@ -42,7 +42,7 @@ test('STO-01, OTP-06: no secret of any flow is in the database, its write-ahead 
 })
 
 test('STO-01: no secret is in the file after a restart, which moves the write-ahead log into it', async (t) => {
-  const first = await openTestServer(t)
+  const first = await openTestServer(t, { env: STRICT })
   const secrets = await runEverything(first)
   const server = await first.reopen()
   const places = placesOf(server)

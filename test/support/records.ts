@@ -12,11 +12,10 @@ import type { LinkRecord, SessionRecord, UserRecord } from '../../src/ports/reco
 import type { ApiRecord } from '../../src/ports/records/api.ts'
 import type { KeyRecord, SigningAlgorithm } from '../../src/ports/records/key.ts'
 import type { Approval, Redemption } from '../../src/ports/operations/authorization.ts'
-import type { DocumentClient, SharedClient } from '../../src/ports/operations/client.ts'
+import type { SharedClient } from '../../src/ports/operations/client.ts'
 import type { Rotation } from '../../src/ports/operations/token.ts'
 import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
 import { toSeconds, type EpochMs } from '../../src/base/brand.ts'
-import { documentClientId } from '../../src/protocol/client/identifier.ts'
 import { DEFAULT_RULES } from '../../src/protocol/client/policy.ts'
 import {
   mintAuthorizationId,
@@ -107,13 +106,6 @@ export function aSharedClient(differing: Partial<ClientRecord> = {}, madeAt: Epo
   return { ...aClient({ ...bare, ...differing }, madeAt), dedupeKey: aHash() }
 }
 
-/** A public client with a metadata document. Its id follows from the URL. */
-export function aDocumentClient(url: string, differing: Partial<ClientRecord> = {}): DocumentClient {
-  const document = { url, fetchedAt: NOW, freshUntil: at(HOUR) }
-  const bare = { source: 'document', secretHash: undefined, managementHash: undefined } as const
-  return { ...aClient({ ...bare, id: documentClientId(url), ...differing }), document }
-}
-
 export function anAuthorization(
   differing: Partial<AuthorizationRecord> = {},
   madeAt: EpochMs = NOW,
@@ -176,12 +168,17 @@ export function anApproval(
   }
 }
 
+/** Tags of two networks. */
+export const [HERE, ELSEWHERE] = ['networkA', 'networkB'] as const
+
 export function aFamily(differing: Partial<FamilyRecord> = {}): FamilyRecord {
   return {
     generation: 0,
     liveHash: aHash(),
     rotatedAt: NOW,
     idleExpiresAt: at(10 * HOUR),
+    network: HERE,
+    heldFor: undefined,
     ...differing,
   }
 }
@@ -222,8 +219,12 @@ export function aRotation(grant: GrantRecord, differing: Partial<Rotation> = {})
     successorHash: aHash(),
     now: at(1000),
     idleExpiresAt: at(1000 + 10 * HOUR),
+    issuedAt: grant.family?.rotatedAt ?? NOW,
     retryMs: 30_000,
     key: grant.boundKey?.thumbprint,
+    network: HERE,
+    copies: 'strict',
+    earlierMs: 168 * HOUR,
     ...differing,
   }
 }

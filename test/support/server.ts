@@ -61,6 +61,9 @@ export interface TestServerOptions {
   readonly onLog?: (line: string) => void
 }
 
+/** Earlier refresh tokens end the grant, as the cases RT-01 to RT-19 have it. */
+export const STRICT = { GRANTOR_REFRESH_COPIES: 'strict' } as const
+
 /** A complete server on a real SQLite file, removed after the test. Rate limits are very high unless `env` sets them. */
 export async function openTestServer(
   test: Pick<TestContext, 'after'>,

@@ -286,7 +286,12 @@ test('INT-06: a revocation during a client credentials request applies to the to
     return installation
   }
   const context = { ...server.context, store: { ...store, findInstallation } }
-  const requester = { client: client as AuthenticatedClient, key: undefined, network: '192.0.2.1' }
+  const requester = {
+    client: client as AuthenticatedClient,
+    key: undefined,
+    network: '192.0.2.1',
+    callerNetwork: '192.0.2.1',
+  }
   const { response } = await clientCredentials(context, requester, form)
   assert.equal((await introspect(server, cast.client, response.access_token)).json().active, false)
 })

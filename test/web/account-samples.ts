@@ -51,7 +51,7 @@ const app: ConnectedApp = {
   permissions: ['Read your projects', 'builds:start'],
   resources: ['Projects', 'https://builds.acme.test/mcp'],
   allowedSecondsAgo: 8_000_000,
-  access: { kind: 'tokens', usedSecondsAgo: 100, endsAt: 1_780_000_000_000 as EpochMs },
+  access: { kind: 'tokens', isPaused: false, usedSecondsAgo: 100, endsAt: 1_780_000_000_000 as EpochMs },
 }
 const long = 'Donaudampfschifffahrtsgesellschaft'.repeat(6)
 const apps: readonly ConnectedApp[] = [
@@ -62,7 +62,7 @@ const apps: readonly ConnectedApp[] = [
     trust: { level: 'verified' },
     organization: undefined,
     resources: [],
-    access: { kind: 'tokens', usedSecondsAgo: 1, endsAt: 1_780_000_000_000 as EpochMs },
+    access: { kind: 'tokens', isPaused: true, usedSecondsAgo: 1, endsAt: 1_780_000_000_000 as EpochMs },
   },
   {
     ...app,

@@ -5,7 +5,9 @@ import { listedIdOf } from '../../protocol/client/identifier.ts'
 import { describeMetadata, type ClientMetadata } from '../../protocol/client/metadata.ts'
 import {
   CLIENT_SOURCES,
+  COPIES_RULES,
   evaluateClientPolicy,
+  ownCopiesOf,
   SHOWN_LEVELS,
   type ClientPolicy,
   type ClientRules,
@@ -45,6 +47,12 @@ const RULES = {
   profile: z
     .enum(['standard', 'fapi2'])
     .describe('fapi2: the client must meet the FAPI 2.0 Security Profile. It needs private_key_jwt.'),
+  copies: z
+    .enum(COPIES_RULES)
+    .optional()
+    .describe(
+      'What an earlier refresh token of the client gets: the newest one in the network that has it (network), or nothing (strict). The default is GRANTOR_REFRESH_COPIES for a public client, and strict for another one.',
+    ),
 }
 
 /** The rules that an administrator gives a client. */
@@ -61,10 +69,11 @@ export type RulesInput = z.output<z.ZodObject<typeof RULES_INPUT>>
 
 /** Without a rule for PKCE, a client that authenticates may send a `nonce` instead, because many applications send one and no PKCE. */
 export function rulesOf(
-  { pkce, profile = 'standard', ...rules }: RulesInput,
+  { pkce, profile = 'standard', copies, ...rules }: RulesInput,
   { authMethod }: Pick<ClientMetadata, 'authMethod'>,
 ): ClientRules {
-  return { ...rules, profile, pkce: pkce ?? (authMethod === 'none' ? 'required' : 'nonce') }
+  const usual = { ...rules, profile, pkce: pkce ?? (authMethod === 'none' ? 'required' : 'nonce') } as const
+  return copies === undefined ? usual : { ...usual, copies }
 }
 
 /** What members mean, in inputs and answers. */
@@ -133,6 +142,11 @@ export const CLIENT_DOCUMENT = z
     document_fresh_until: ISO_OR_NULL.describe('The document is not fetched again before this time.'),
     trust_level: TRUST_LEVEL,
     rules: z.object(RULES),
+    refresh_copies: z
+      .enum([...COPIES_RULES, 'server'])
+      .describe(
+        'What an earlier refresh token of the client gets: by its rule; `strict`, because it authenticates; or `server`, what GRANTOR_REFRESH_COPIES says.',
+      ),
     has_secret: z.boolean(),
     previous_secret_until: ISO_OR_NULL.describe('The previous secret is valid until this time.'),
     manages_itself: z.boolean().describe('Whether the client has a registration access token (RFC 7592).'),
@@ -165,6 +179,7 @@ export function describeUnder(policy: ClientPolicy, client: ClientRecord): Clien
     document_fresh_until: isoOrNull(document?.freshUntil),
     trust_level: shownLevel(policy, client),
     rules,
+    refresh_copies: ownCopiesOf(client) ?? 'server',
     has_secret: ['client_secret_post', 'client_secret_basic'].includes(metadata.authMethod),
     previous_secret_until: isoOrNull(previousSecret?.until),
     manages_itself: managementHash !== undefined,

@@ -37,6 +37,9 @@ export async function requirePossible(
     throw conflict('Only a client that authenticates may omit PKCE. A public client needs it.')
   }
   if (rules.profile === 'fapi2') requireFapi(client)
+  if (rules.profile === 'fapi2' && rules.copies !== undefined) {
+    throw conflict('A client of the profile fapi2 keeps its refresh token, so a rule for copies has no effect.')
+  }
   if (rules.consent === 'asked') return
   if (metadata.scope === undefined) {
     throw conflict('Implied consent covers the registered scope only, and this client has none. Give its scope.')

@@ -3,7 +3,8 @@ import type { EpochMs } from '../../base/brand.ts'
 import type { ClientInspection } from '../../ports/inspection.ts'
 import { findGrantType } from '../../clients/grant-type.ts'
 import { makeClientPolicy } from '../../clients/evaluate-client.ts'
-import { evaluateClientPolicy, type PolicyRefusal } from '../../protocol/client/policy.ts'
+import { isConfidential } from '../../protocol/client/authentication.ts'
+import { evaluateClientPolicy, ownCopiesOf, type PolicyRefusal } from '../../protocol/client/policy.ts'
 import { listedIdOf } from '../../protocol/client/identifier.ts'
 import { DEVICE_CODE } from '../../protocol/token/grant-types.ts'
 import { openDomainRules } from '../../protocol/client/domain-rule.ts'
@@ -27,6 +28,7 @@ export function checkClients(examination: Examination): readonly Finding[] {
   return [
     ...checkPolicy(examination),
     ...checkPkce(examination),
+    ...checkCopies(examination),
     ...checkDevices(examination),
     ...checkRegistrations(examination),
     ...checkTwins(examination),
@@ -123,6 +125,19 @@ function checkPkce({ choices, store: { clients } }: Examination): readonly Findi
       'clients',
       `Of the newest ${clients.newest.length} clients, ${exempt.length} may omit PKCE and the nonce: ${idsOf(exempt)}.`,
       'If the application sends PKCE or a nonce now: grantor client set-rules <client> --consent asked --pkce nonce',
+    ),
+  ]
+}
+
+/** Names the confidential clients whose rule lets copies of a refresh token work, although their secret would make each copy useless. */
+function checkCopies({ store: { clients } }: Examination): readonly Finding[] {
+  const newest = clients?.newest ?? []
+  const copying = newest.filter((client) => isConfidential(client) && ownCopiesOf(client) === 'network')
+  if (copying.length === 0) return []
+  return [
+    ok(
+      'clients',
+      `Of the newest ${newest.length} clients, ${copying.length} authenticate and have the rule copies network: ${idsOf(copying)}. Those with one store need it not.`,
     ),
   ]
 }

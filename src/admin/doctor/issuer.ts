@@ -61,7 +61,7 @@ function checkNetwork({ choices, ignoredForwards = 0 }: Examination): readonly F
     findings.push(
       warning(
         'network',
-        'A proxy on this machine is not in GRANTOR_TRUST_PROXY, so all callers behind it share one rate limit.',
+        'A proxy on this machine is not in GRANTOR_TRUST_PROXY, so all callers behind it share one rate limit, and an earlier refresh token of theirs ends the grant.',
         'Add its address: 127.0.0.1, or ::1 if it connects by IPv6.',
       ),
     )

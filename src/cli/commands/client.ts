@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError, type Command } from 'commander'
 import type { ClientDocument } from '../../admin/client/document.ts'
+import type { CopiesRule } from '../../protocol/client/policy.ts'
 import type { CreatedClientDocument } from '../../admin/client/tasks.ts'
 import type { InstallationDocument } from '../../admin/organization/installation.ts'
 import { requiredSecretOf, withSecret, type SecretOptions } from '../lib/ask-password.ts'
@@ -64,6 +65,18 @@ const PKCE_SENTENCES = {
   optional: 'It may omit PKCE.',
 } as const satisfies Readonly<Record<ClientDocument['rules']['pkce'], string>>
 
+const COPIES_SENTENCES = {
+  network: 'An earlier refresh token of it gets the newest one in the network that has it.',
+  strict: 'An earlier refresh token of it ends the grant.',
+} as const satisfies Readonly<Record<CopiesRule, string>>
+
+/** Why the earlier refresh tokens of a client get what they do, where no rule of the client says it. */
+const WHY_COPIES = {
+  strict: 'strict, because it authenticates',
+  network: 'network',
+  server: 'as GRANTOR_REFRESH_COPIES of the server says',
+} as const satisfies Readonly<Record<ClientDocument['refresh_copies'], string>>
+
 const FAPI_SENTENCE =
   'It must meet the FAPI 2.0 Security Profile: pushed requests with PKCE, DPoP, and the issuer as the audience of its assertions.'
 
@@ -96,11 +109,12 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
   taskVerb<ClientDocument>({
     task: 'client.set-rules',
     members: { consent: { isRequired: true } },
-    say: ({ client_id, rules: { consent, pkce, profile } }) => [
+    say: ({ client_id, rules: { consent, pkce, profile, copies } }) => [
       consent === 'implied'
         ? `The users of ${client_id} are not asked for consent to its registered scope.`
         : `The users of ${client_id} are asked for consent.`,
       ...(profile === 'fapi2' ? [FAPI_SENTENCE] : [PKCE_SENTENCES[pkce]]),
+      ...(copies === undefined ? [] : [COPIES_SENTENCES[copies]]),
     ],
   }),
   taskVerb<ClientDocument, { readonly jwks?: unknown }>({
@@ -151,7 +165,12 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
     say: ({ client_id, client_id_issued_at: seconds, jwks, rules, ...client }, { paint }) => {
       const issuedAt = new Date(seconds * 1000).toISOString()
       const keys = jwks === undefined ? {} : { jwks: jwks.keys.map(({ kid, kty }) => kid ?? kty) }
-      return record({ client_id, client_id_issued_at: issuedAt, ...client, ...rules, ...keys }, paint)
+      const { copies: rule, ...others } = rules
+      const copies = rule === undefined ? WHY_COPIES[client.refresh_copies] : `${rule}, by its rule`
+      return record(
+        { client_id, client_id_issued_at: issuedAt, ...client, ...others, refresh_copies: copies, ...keys },
+        paint,
+      )
     },
   }),
   listVerb<InstallationDocument>({

@@ -19,6 +19,7 @@ const PERIODS = [
 /** What a person looks at first, each with its events in the audit. */
 const DANGERS = [
   ['token_reused', 'Refresh token reused', 'refresh-token.reused'],
+  ['token_parted', 'Refresh token parted', 'refresh-token.parted'],
   ['code_replayed', 'Code replayed', 'code.replayed'],
   ['scope_refused', 'Scope refused', 'scope.refused'],
   ['sign_in_failed', 'Sign-in refused', 'sign-in.failed'],

@@ -103,7 +103,9 @@ async function findApps(
       const { clientId, organizationId } = grant
       const client = await context.store.findClient(clientId)
       const end = await findGrantReason(context, client, grant, now)
-      return client === undefined || end !== undefined ? [] : [{ ...NOTHING, client, organizationId, grants: [grant] }]
+      return client === undefined || (end !== undefined && end !== 'held')
+        ? []
+        : [{ ...NOTHING, client, organizationId, grants: [grant] }]
     }),
     ...codes.map((code) => findWaiting(context, code)),
     ...consents.map(async (consent): Promise<readonly Connection[]> => {
@@ -215,6 +217,7 @@ function viewAccess(connection: Connection, now: EpochMs): AppAccess {
   const ends = grants.map(({ expiresAt, family }) => Math.min(expiresAt, family?.idleExpiresAt ?? expiresAt))
   return {
     kind: 'tokens',
+    isPaused: grants.some(({ family }) => family?.heldFor !== undefined),
     usedSecondsAgo: secondsSince(lastUse(connection), now),
     endsAt: Math.max(...ends) as EpochMs,
   }

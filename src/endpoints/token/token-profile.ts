@@ -27,8 +27,10 @@ export interface TokenProfile {
 export interface TokenRequester {
   readonly client: AuthenticatedClient
   readonly key: JwkThumbprint | undefined
-  /** The network of the caller. */
+  /** The network whose budgets the request takes. */
   readonly network: string
+  /** That of the caller; undefined: it is unknown. */
+  readonly callerNetwork: string | undefined
 }
 
 /** The same where an API requests a token: then there is no client that demands a key. */

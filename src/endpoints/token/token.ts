@@ -42,13 +42,13 @@ export async function token(context: Context, request: Request): Promise<Reply> 
   const grantType = readGrantType(params, context.settings.grantTypes)
   refuseRepeated(params, 'resource')
   const proof = readProof(context, request, PATHS.token)
-  const { response, facts } = isForClients(grantType)
+  const { response, facts, earlier } = isForClients(grantType)
     ? await issueToClient(context, request, grantType, proof)
     : await issueToApi(context, request, proof)
   context.issued(facts.clientId, grantType)
   const isShown = facts.resources.length > 0 && context.settings.isLoopbackIssuer
   const resources = isShown ? await describeResources(context, facts) : facts.resources
-  return { kind: 'json', status: 200, body: response, event: issuedEvent(grantType, facts, resources) }
+  return { kind: 'json', status: 200, body: response, event: { ...issuedEvent(grantType, facts, resources), earlier } }
 }
 
 async function issueToClient(
@@ -62,7 +62,8 @@ async function issueToClient(
     if (!client.metadata.grantTypes.includes(grantType)) throw unauthorizedClient('grant_type_not_registered')
     if (proof === undefined && requiresProof(client)) throw invalidRequest('proof_missing')
     const key = verifyProof(context, proof)
-    return await GRANTS[grantType](context, { client, key, network: request.network }, request.params)
+    const { network, callerNetwork } = request
+    return await GRANTS[grantType](context, { client, key, network, callerNetwork }, request.params)
   } catch (cause) {
     if (cause instanceof OAuthError) {
       cause.client = client.id

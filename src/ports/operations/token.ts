@@ -3,6 +3,8 @@ import type { EpochMs } from '../../base/brand.ts'
 import type { About } from '../records/audit.ts'
 import type { GrantRecord } from '../records/grant.ts'
 import type { OpaqueTokenRecord } from '../records/api.ts'
+import type { CausesMail } from './mail.ts'
+import type { CopiesRule } from '../../protocol/client/policy.ts'
 import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 import type { JwkThumbprint } from '../../protocol/token/dpop-proof.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
@@ -10,10 +12,15 @@ import type { SecretHash } from '../../protocol/secrets.ts'
 /** The operations on grants and tokens, each as `[input, outcome]`. The rules of index.ts apply. */
 export interface TokenOperations {
   /**
-   * Rotates a refresh token, or revokes the grant if the token was used before (decision 0004). Of concurrent requests
-   * with one token one returns `rotated`. The rule is in src/store/refresh-rotation.ts.
+   * Rotates a refresh token, or decides what becomes of a grant whose earlier token is presented (decisions 0004 and 0054). Of concurrent
+   * requests with one token one returns `rotated`. The rule is in src/store/refresh-rotation.ts.
    */
   rotateRefreshToken: [rotation: Rotation, outcome: RotateOutcome]
+  /**
+   * Stores the mails that tell a user that a family ended, because two copies of it were in use in different places. `unknown`: there is no
+   * such user.
+   */
+  noticeReuse: [notice: { readonly userId: UserId } & CausesMail, outcome: 'noticed' | 'unknown']
   /**
    * Stores a grant that needs no code, with tokens that are not refreshed. To store it again changes nothing. `unlinked`: the user no longer
    * has the identity by which the provider named the person.
@@ -50,6 +57,8 @@ export interface Rotation extends About {
   readonly grantId: GrantId
   /** The generation of the presented token. */
   readonly generation: number
+  /** When the presented token was issued. */
+  readonly issuedAt: EpochMs
   readonly presentedHash: SecretHash
   readonly successorHash: SecretHash
   readonly now: EpochMs
@@ -58,14 +67,33 @@ export interface Rotation extends About {
   readonly key: JwkThumbprint | undefined
   /** How long after a rotation the previous token can still be used to get the same successor. */
   readonly retryMs: number
+  /** The network of the request, as `networkTag` of the secrets writes it. '': it is unknown. */
+  readonly network: string
+  readonly copies: CopiesRule
+  /** How long after its issue an earlier token gets the newest one. */
+  readonly earlierMs: number
 }
 
 /** The result of presenting a refresh token that this server issued. */
 export type RotateOutcome =
   /** `repeated`: a retry within the window. It gets `rotatedAt` of the first answer, so that its access token is the same. */
   | { readonly kind: 'rotated' | 'repeated'; readonly rotatedAt: EpochMs }
-  /** The token had been replaced, so another party may have a copy. The store has revoked the family. */
-  | { readonly kind: 'reused' }
+  /** An earlier token gets the newest one, which is of this generation, was issued at `rotatedAt` and has this hash. Nothing changed. */
+  | {
+      readonly kind: 'earlier'
+      readonly generation: number
+      readonly rotatedAt: EpochMs
+      readonly liveHash: SecretHash
+    }
+  /** An earlier token came from another network than the newest, of generation `newest`. The store holds the family for that network. */
+  | { readonly kind: 'parted'; readonly newest: number }
+  /** An earlier token of a family that is held. Nothing changed. */
+  | { readonly kind: 'held' }
+  /**
+   * Another party may have a copy of the token. The store has revoked the family. `wasHeld`: the newest token came from another network than
+   * the one that the family was held for.
+   */
+  | { readonly kind: 'reused'; readonly wasHeld: boolean }
   /** The grant was revoked, has expired or does not exist. */
   | { readonly kind: 'inactive' }
 

@@ -60,6 +60,13 @@ export interface FamilyRecord {
   readonly rotatedAt: EpochMs
   /** When the live token expires unless it is used. */
   readonly idleExpiresAt: EpochMs
+  /** The network that got the live token, as `networkTag` of the secrets writes it. '': it is unknown. */
+  readonly network: string
+  /**
+   * The network of an earlier token that was presented elsewhere (decision 0054). The live token is accepted only from there, and everything
+   * issued on the grant is inactive until then. undefined: the family is not held.
+   */
+  readonly heldFor: string | undefined
 }
 
 /** A remembered consent, as the user sees it. */

@@ -19,6 +19,7 @@ export const NOTICE_KINDS = [
   'email-changed',
   'counter-back',
   'codes-wrong',
+  'app-ended',
 ] as const
 
 export type NoticeKind = (typeof NOTICE_KINDS)[number]

@@ -20,6 +20,10 @@ export type RegistrationMode = (typeof REGISTRATION_MODES)[number]
 export const DOCUMENT_MODES = ['open', 'trusted', 'off'] as const
 export type DocumentMode = (typeof DOCUMENT_MODES)[number]
 
+/** What an earlier refresh token of a family gets: the newest one in the network that has it, or nothing (decision 0054). */
+export const COPIES_RULES = ['network', 'strict'] as const
+export type CopiesRule = (typeof COPIES_RULES)[number]
+
 /** What the operator decided about one client. It has an effect only for a client that an operator created. */
 export interface ClientRules {
   /** `implied`: the users of a first-party client are not asked for consent to the scope that the operator registered for it. */
@@ -34,6 +38,8 @@ export interface ClientRules {
   readonly claims: 'userinfo' | 'id-token'
   /** `fapi2`: the requirements of the FAPI 2.0 Security Profile for clients hold (docs/sender-constrained.md). */
   readonly profile: 'standard' | 'fapi2'
+  /** What its earlier refresh tokens get. Absent: `ownCopiesOf` says. */
+  readonly copies?: CopiesRule
 }
 
 export const DEFAULT_RULES: ClientRules = {
@@ -174,6 +180,16 @@ export function isOperatorMade({ source }: Pick<PolicyClient, 'source'>): boolea
 /** Whether the FAPI 2.0 Security Profile holds for the client. */
 export function followsFapi({ source, rules }: Pick<PolicyClient, 'source' | 'rules'>): boolean {
   return isOperatorMade({ source }) && rules.profile === 'fapi2'
+}
+
+/**
+ * What the earlier refresh tokens of a client get (decision 0054); undefined: what the setting of the server says. A confidential client of the
+ * operator has one store, and its secret protects a copy, so without a rule it stays strict. A client of the profile FAPI 2.0 keeps its token.
+ */
+export function ownCopiesOf(client: Pick<PolicyClient, 'source' | 'rules' | 'metadata'>): CopiesRule | undefined {
+  if (!isOperatorMade(client)) return undefined
+  if (followsFapi(client)) return 'strict'
+  return client.rules.copies ?? (client.metadata.authMethod === 'none' ? undefined : 'strict')
 }
 
 /** Whether the client must push its authorization requests. RFC 9126 §6, FAPI 2.0 Security Profile §5.3.2.2. */

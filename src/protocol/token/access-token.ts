@@ -196,6 +196,8 @@ export interface TokenResponse {
 export interface IssuedToken {
   readonly response: TokenResponse
   readonly facts: AccessTokenFacts
+  /** By how many generations an earlier refresh token is older than the newest one, which is in the response. Absent: none was presented. */
+  readonly earlier?: number
 }
 
 export function tokenResponse(

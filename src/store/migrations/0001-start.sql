@@ -408,7 +408,9 @@ create table grants (
   generation bigint,
   live_hash text /*postgres collate "C"*/,
   rotated_at bigint,
-  idle_expires_at bigint
+  idle_expires_at bigint,
+  network text, -- a keyed digest of the network that got the newest refresh token; empty: unknown
+  held_for text -- the network for which the family is held; null: it is not
 ) /*postgres with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05)*/;
 
 create index grants_of_user on grants (user_id, grant_id);

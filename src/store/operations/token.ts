@@ -5,9 +5,26 @@ import type { TokenOperations } from '../../ports/operations/token.ts'
 export const TOKEN_OPERATIONS: OperationRows<TokenOperations> = {
   rotateRefreshToken: {
     cache: 'kept',
-    event: ({ grantId, generation, about }, { kind }) =>
-      kind === 'reused' ? { event: 'refresh-token.reused', ...about, grantId, details: { generation } } : undefined,
+    event: ({ grantId, generation, about }, outcome) => {
+      switch (outcome.kind) {
+        case 'reused': {
+          const details = outcome.wasHeld ? { generation, parted: true } : { generation }
+          return { event: 'refresh-token.reused', ...about, grantId, details }
+        }
+        case 'parted': {
+          const { newest } = outcome
+          return { event: 'refresh-token.parted', ...about, grantId, details: { generation, newest } }
+        }
+        case 'rotated':
+        case 'repeated':
+        case 'earlier':
+        case 'held':
+        case 'inactive':
+          return undefined
+      }
+    },
   },
+  noticeReuse: { cache: 'kept', event: 'no-event' },
   openGrant: { cache: 'kept', event: 'no-event' },
   revokeGrant: {
     cache: 'kept',

@@ -41,19 +41,34 @@ const FIND_REDEEMED = {
 const ROTATE = {
   name: 'rotate-families',
   text: `update grants as g set generation = g.generation + 1, live_hash = i.successor, rotated_at = i.now, idle_expires_at = i.idle_expires_at, key_thumbprint = i.key,
-      key_generation = case when g.key_thumbprint is not distinct from i.key then g.key_generation else g.generation + 1 end
-    from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
-      as i (grant_id, generation, presented, successor, now, idle_expires_at, key)
+      key_generation = case when g.key_thumbprint is not distinct from i.key then g.key_generation else g.generation + 1 end,
+      network = i.network, held_for = null
+    from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[])
+      as i (grant_id, generation, presented, successor, now, idle_expires_at, key, network)
     where g.grant_id = i.grant_id and g.generation = i.generation and g.live_hash = i.presented
-      and coalesce(g.key_thumbprint, i.key) is not distinct from i.key
+      and coalesce(g.key_thumbprint, i.key) is not distinct from i.key and coalesce(g.held_for, i.network) = i.network
       and g.revoked_at is null and g.idle_expires_at > i.now and g.expires_at > i.now
     returning g.grant_id`,
 }
+/** With `held_at` a grant is revoked only if its family is still held at that generation. */
 const REVOKE = {
   name: 'revoke-grants',
-  text: `update grants as g set revoked_at = i.now from unnest($1::text[], $2::bigint[]) as i (grant_id, now)
-    where g.grant_id = i.grant_id and g.revoked_at is null returning g.grant_id`,
+  text: `update grants as g set revoked_at = i.now
+    from unnest($1::text[], $2::bigint[], $3::bigint[]) as i (grant_id, now, held_at)
+    where g.grant_id = i.grant_id and g.revoked_at is null
+      and (i.held_at is null or (g.generation = i.held_at and g.held_for is not null))
+    returning g.grant_id`,
 }
+/** Holds families for the networks of earlier tokens, each if it is still of the generation that decided it. */
+const PART = {
+  name: 'part-families',
+  text: `update grants as g set held_for = i.network
+    from unnest($1::text[], $2::bigint[], $3::text[]) as i (grant_id, newest, network)
+    where g.grant_id = i.grant_id and g.generation = i.newest and g.held_for is null and g.revoked_at is null
+    returning g.grant_id`,
+}
+/** How often a family may move on, between the read that decided about it and the change, before its request fails. */
+const DECISION_LIMIT = 3
 const FIND = { name: 'find-grants', text: 'select * from grants where grant_id = any($1::text[])' }
 
 export function tokenStatements(database: Database) {
@@ -75,7 +90,7 @@ export function tokenStatements(database: Database) {
         const replays = late.filter(({ grant }) => spent.has(grant.id))
         const revoked = await revoke(
           query,
-          replays.map(({ grant, now }) => ({ grantId: grant.id, now })),
+          replays.map(({ grant, now }) => ({ grantId: grant.id, now, heldAt: undefined })),
         )
         return inputs.map(({ grant: { id } }) => {
           if (redeemed.has(id)) return 'redeemed'
@@ -116,7 +131,17 @@ async function redeem(query: Query, inputs: readonly Redemption[]): Promise<Read
 
 /** Returns the ids of the grants whose families were rotated. */
 async function rotate(query: Query, inputs: readonly Rotation[]): Promise<ReadonlySet<unknown>> {
-  const rows = columns(inputs, 'grantId', 'generation', 'presentedHash', 'successorHash', 'now', 'idleExpiresAt', 'key')
+  const rows = columns(
+    inputs,
+    'grantId',
+    'generation',
+    'presentedHash',
+    'successorHash',
+    'now',
+    'idleExpiresAt',
+    'key',
+    'network',
+  )
   return valuesOf(await query(ROTATE, rows), 'grant_id')
 }
 
@@ -133,29 +158,60 @@ async function findRedeemed(query: Query, late: readonly Redemption[]): Promise<
 async function checkLate(
   query: Query,
   late: readonly Rotation[],
+  tries = DECISION_LIMIT,
 ): Promise<readonly (readonly [GrantId, RotateOutcome])[]> {
   if (late.length === 0) return []
+  if (tries === 0) throw new Error('A family of refresh tokens moved on while it was decided about.')
   const grants = await findAll(
     query,
     late.map(({ grantId }) => grantId),
   )
-  const outcomes = late.map((rotation) => {
+  const decided = late.map((rotation) => {
     const grant = grants.find(({ id }) => id === rotation.grantId)
-    return [rotation.grantId, decideRotation(grant, rotation)] as const
+    return { rotation, outcome: decideRotation(grant, rotation) }
   })
-  const reused = late.filter((_, index) => outcomes[index]?.[1].kind === 'reused')
-  await revoke(query, reused)
-  return outcomes
+  const reused = decided.flatMap(({ rotation: { grantId, now, generation }, outcome }) =>
+    outcome.kind === 'reused' ? [{ grantId, now, heldAt: outcome.wasHeld ? generation : undefined }] : [],
+  )
+  const parting = decided.flatMap(({ rotation: { grantId, network }, outcome }) =>
+    outcome.kind === 'parted' ? [{ grantId, newest: outcome.newest, network }] : [],
+  )
+  const [revoked, parted] = [await revoke(query, reused), await part(query, parting)]
+  // Another request rotated, held or revoked the family after it was read.
+  const missed = new Set(
+    [
+      ...reused.filter(({ grantId, heldAt }) => heldAt !== undefined && !revoked.has(grantId)),
+      ...parting.filter(({ grantId }) => !parted.has(grantId)),
+    ].map(({ grantId }) => grantId),
+  )
+  const again = late.filter(({ grantId }) => missed.has(grantId))
+  return [
+    ...decided.map(({ rotation: { grantId }, outcome }) => [grantId, outcome] as const),
+    ...(await checkLate(query, again, tries - 1)),
+  ]
+}
+
+/** Returns the ids of the grants whose families are held now, and were not before. */
+async function part(
+  query: Query,
+  parting: readonly (Pick<Rotation, 'grantId' | 'network'> & { readonly newest: number })[],
+): Promise<ReadonlySet<unknown>> {
+  if (parting.length === 0) return new Set()
+  return valuesOf(await query(PART, columns(inOrder(parting), 'grantId', 'newest', 'network')), 'grant_id')
 }
 
 /** Returns the ids of the grants that were not revoked before. */
 async function revoke(
   query: Query,
-  grants: readonly { readonly grantId: GrantId; readonly now: EpochMs }[],
+  grants: readonly { readonly grantId: GrantId; readonly now: EpochMs; readonly heldAt: number | undefined }[],
 ): Promise<ReadonlySet<unknown>> {
   if (grants.length === 0) return new Set()
-  const sorted = grants.toSorted((one, other) => (one.grantId < other.grantId ? -1 : 1))
-  return valuesOf(await query(REVOKE, columns(sorted, 'grantId', 'now')), 'grant_id')
+  return valuesOf(await query(REVOKE, columns(inOrder(grants), 'grantId', 'now', 'heldAt')), 'grant_id')
+}
+
+/** All statements lock the rows of several grants in one order. */
+function inOrder<Row extends { readonly grantId: GrantId }>(rows: readonly Row[]): readonly Row[] {
+  return rows.toSorted((one, other) => (one.grantId < other.grantId ? -1 : 1))
 }
 
 async function findAll(query: Query, ids: readonly GrantId[]): Promise<readonly GrantRecord[]> {

@@ -28,14 +28,17 @@ export function tokenStatements(database: DatabaseSync) {
   const findAtSlot = prepareRow(database, names, 'from grants where slot = ? and grant_id = ?')
   const findById = prepareRow(database, names, 'from grants where grant_id = ?')
   const revoke = database.prepare('update grants set revoked_at = ? where grant_id = ? and revoked_at is null')
+  const part = database.prepare('update grants set held_for = ? where grant_id = ?')
   const rotateAtSlot = prepareRotation('slot = ?4 and grant_id = ?5')
   const rotateById = prepareRotation('grant_id = ?5')
 
   function prepareRotation(place: string) {
     return database.prepare(
       `update grants set generation = generation + 1, live_hash = ?1, rotated_at = ?2, idle_expires_at = ?3,
-         key_thumbprint = ?8, key_generation = case when key_thumbprint is ?8 then key_generation else generation + 1 end
-       where ${place} and generation = ?6 and live_hash = ?7 and coalesce(key_thumbprint, ?8) is ?8 and revoked_at is null and idle_expires_at > ?2 and expires_at > ?2`,
+         key_thumbprint = ?8, key_generation = case when key_thumbprint is ?8 then key_generation else generation + 1 end,
+         network = ?9, held_for = null
+       where ${place} and generation = ?6 and live_hash = ?7 and coalesce(key_thumbprint, ?8) is ?8 and coalesce(held_for, ?9) = ?9
+         and revoked_at is null and idle_expires_at > ?2 and expires_at > ?2`,
     )
   }
 
@@ -54,14 +57,16 @@ export function tokenStatements(database: DatabaseSync) {
       return revoke.run(now, grant.id).changes === 1 ? 'replayed' : 'spent'
     },
     rotateRefreshToken(rotation) {
-      const { grantId, generation, presentedHash, successorHash, now, idleExpiresAt, key = null } = rotation
+      const { grantId, generation, presentedHash, successorHash, now, idleExpiresAt, key = null, network } = rotation
       const place = [slotOf(grantId), grantId] as const
-      const values = [successorHash, now, idleExpiresAt, ...place, generation, presentedHash, key] as const
+      const values = [successorHash, now, idleExpiresAt, ...place, generation, presentedHash, key, network] as const
       if (rotateAtSlot.run(...values).changes === 1 || rotateById.run(...values).changes === 1) {
         return { kind: 'rotated', rotatedAt: now }
       }
       const outcome = decideRotation(find(grantId), rotation)
       if (outcome.kind === 'reused') revoke.run(now, grantId)
+      // The row is as it was read, because the transaction is the only one that writes.
+      if (outcome.kind === 'parted') part.run(network, grantId)
       return outcome
     },
     findGrant: find,

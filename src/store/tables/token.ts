@@ -20,6 +20,8 @@ export const GRANTS = table<GrantRecord>({
     liveHash: text('live_hash'),
     rotatedAt: bigint('rotated_at'),
     idleExpiresAt: bigint('idle_expires_at'),
+    network: text('network'),
+    heldFor: text('held_for'),
   }),
   openid: optionalJson<OpenidGrant>('openid'),
   stated: optionalJson<StatedAuthentication>('stated'),
@@ -63,5 +65,5 @@ export const CONSENTS = table<ConsentRecord>({
   givenAt: bigint('given_at'),
 })
 
-/** The columns that a new grant sets: it was not revoked, and no token was rotated. */
-export const NEW_GRANT = without(GRANTS, 'revoked_at')
+/** The columns that a new grant sets: it was not revoked, and its family is not held. */
+export const NEW_GRANT = without(GRANTS, 'revoked_at', 'held_for')

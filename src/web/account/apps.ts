@@ -69,6 +69,7 @@ function appFacts(view: View, app: ConnectedApp): Markup {
       ${app.permissions.map((permission) => html`<li>${isolate(permission)}</li> `)}
     </ul>
     ${app.resources.length === 0 ? undefined : html`<p class="small muted">${texts.on(html`${app.resources.map((one, place) => html`${place === 0 ? '' : ', '}${isolate(one)}`)}`)}</p>`}
+    ${app.access.kind === 'tokens' && app.access.isPaused ? html`<p class="small">${texts.paused}</p>` : undefined}
     <p class="small muted">${times(view, app)}</p>`
 }
 

@@ -53,6 +53,8 @@ export interface AccountTexts {
   readonly forOrganization: (organization: Markup) => Markup
   readonly used: (allowed: string, used: string, end: string) => string
   readonly returns: (allowed: string) => string
+  /** A copy of the access of an app was used in another network. */
+  readonly paused: string
   readonly deviceWaits: (allowed: string) => string
   readonly moreApps: string
 

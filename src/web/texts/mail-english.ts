@@ -32,6 +32,7 @@ export const mailEnglish: MailTexts = {
     'email-changed': 'The email address of your account was changed',
     'counter-back': 'One of your passkeys may have a copy',
     'codes-wrong': 'Five wrong codes were entered for your account',
+    'app-ended': 'The access of an app was ended: copies of it were used in two places',
   },
   account: 'Account',
   when: 'When',
@@ -40,6 +41,7 @@ export const mailEnglish: MailTexts = {
     usual: 'If it was you, or the operator did it for you, you need not do anything.',
     'codes-wrong': 'If it was you, you need not do anything.',
     'recovery-code-used': 'If it was you, you need not do anything.',
+    'app-ended': 'If you use the app on several devices or with a VPN: sign in again in the app.',
   },
   wasNotYou: {
     usual:
@@ -49,6 +51,8 @@ export const mailEnglish: MailTexts = {
       'Sign in and set it up again. If you did not ask for it: tell the operator at once. Another person may have asked in your name.',
     'counter-back':
       'A sign-in used a passkey whose counter was too low. That happens if a passkey was copied or restored. If you do not know why: remove the passkey and add a new one.',
+    'app-ended':
+      'If not: another person may have copied a file of the app, and could use your account until now. Look at your apps, and remove those that you do not know.',
     'codes-wrong':
       'The first step of the sign-in was right. If it was not you, another person may know your password: set a new one.',
   },

@@ -34,6 +34,7 @@ export const mailGerman: MailTexts = {
     'email-changed': 'Die E-Mail-Adresse Ihres Kontos wurde geändert',
     'counter-back': 'Von einem Ihrer Passkeys gibt es vielleicht eine Kopie',
     'codes-wrong': 'Für Ihr Konto wurden fünf falsche Codes eingegeben',
+    'app-ended': 'Der Zugriff einer App wurde beendet: Kopien davon wurden an zwei Orten benutzt',
   },
   account: 'Konto',
   when: 'Wann',
@@ -42,6 +43,8 @@ export const mailGerman: MailTexts = {
     usual: 'Wenn Sie das waren oder der Betreiber es für Sie getan hat, müssen Sie nichts tun.',
     'codes-wrong': 'Wenn Sie das waren, müssen Sie nichts tun.',
     'recovery-code-used': 'Wenn Sie das waren, müssen Sie nichts tun.',
+    'app-ended':
+      'Wenn Sie die App auf mehreren Geräten oder mit einem VPN benutzen: Melden Sie sich in der App neu an.',
   },
   wasNotYou: {
     usual:
@@ -52,6 +55,8 @@ export const mailGerman: MailTexts = {
       'Melden Sie sich an und richten Sie sie neu ein. Wenn Sie nicht darum gebeten haben: Sagen Sie es sofort dem Betreiber. Vielleicht hat eine andere Person in Ihrem Namen gefragt.',
     'counter-back':
       'Bei einer Anmeldung hatte ein Passkey einen zu niedrigen Zähler. Das kommt vor, wenn ein Passkey kopiert oder wiederhergestellt wurde. Wenn Sie den Grund nicht kennen: Entfernen Sie den Passkey und fügen Sie einen neuen hinzu.',
+    'app-ended':
+      'Wenn nicht: Vielleicht hat eine andere Person eine Datei der App kopiert und konnte bis jetzt Ihr Konto benutzen. Sehen Sie Ihre Apps an und entfernen Sie die, die Sie nicht kennen.',
     'codes-wrong':
       'Der erste Schritt der Anmeldung war richtig. Wenn Sie das nicht waren, kennt vielleicht eine andere Person Ihr Passwort: Setzen Sie ein neues.',
   },

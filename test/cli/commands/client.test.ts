@@ -111,6 +111,11 @@ test('client update and set-rules: change only the given members', async () => {
     await words('set-rules', 'Wallboard', '--consent', 'asked', '--pkce', 'required'),
     /It always sends PKCE/,
   )
+  const copies = ['--consent', 'asked', '--copies'] as const
+  assert.match(await words('set-rules', id, ...copies, 'network'), /An earlier refresh token of it gets the newest one/)
+  assert.match(await words('show', id), /^refresh_copies +network, by its rule$/m)
+  await words('set-rules', id, '--consent', 'asked')
+  assert.match(await words('show', id), /^refresh_copies +strict, because it authenticates$/m)
   assert.match(await words('show', id), /^source +operator$/m)
   assert.match(await words('show', id), /^consent +asked$/m)
 })

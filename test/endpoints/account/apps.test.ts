@@ -50,6 +50,24 @@ test('the page shows each app with what it may do, where it leads, and when it w
   assert.ok(textOf(await owner.open('/account/apps')).includes('Verified by Grantor · app.example'))
 })
 
+test('AG-18: an app whose tokens are held for another network is listed as paused, until it goes on there', async (t) => {
+  const { server, owner } = await openServerWithApps(t)
+  const client = await registerClient(server)
+  const elsewhere = { ...server, inject: (one: object) => server.inject({ ...one, remoteAddress: '127.0.0.3' }) }
+  const { refresh_token: first = '' } = await connect(owner, server, client, { resource: API })
+  const { refresh_token: newest = '' } = (await refresh(server, client, first)).json<Tokens>()
+  const isPaused = async () =>
+    textOf(await owner.open('/account/apps')).includes(
+      'Paused. A copy of this app’s access was used in another network.',
+    )
+  server.clock.advance(60_000)
+  assert.equal(await isPaused(), false)
+  assertInvalidGrant(await refresh(elsewhere, client, first))
+  assert.equal(await isPaused(), true)
+  assert.equal((await refresh(elsewhere, client, newest)).statusCode, 200)
+  assert.equal(await isPaused(), false)
+})
+
 test('the page lists the 50 apps that were used last, and says that there are more', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)

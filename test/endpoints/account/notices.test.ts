@@ -2,7 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NOTICE_KINDS } from '../../../src/ports/records/mail.ts'
 import { createLink } from '../../../src/admin/user/link.ts'
-import { EMAIL, locationOf, PASSWORD, PlainBrowser, registerClient, type RequestTarget } from '../../../tools/flow.ts'
+import {
+  EMAIL,
+  locationOf,
+  obtainTokens,
+  PASSWORD,
+  PlainBrowser,
+  refresh,
+  registerClient,
+  type RequestTarget,
+  type Tokens,
+} from '../../../tools/flow.ts'
 import { leadsTo } from '../../../tools/provider-page.ts'
 import { addApp } from '../../../tools/sign-in/app.ts'
 import { openAuthenticator } from '../../../tools/sign-in/authenticator.ts'
@@ -100,6 +110,15 @@ test('each change of the sign-in methods, by the user, a link or the operator, q
   assert.deepEqual(waiting(), byUser('recovery-codes-replaced'))
   await owner.submit(await owner.open(`${SECURITY}/remove-two-step`), 'csrf', {})
   assert.deepEqual(waiting(), byUser('two-step-off'))
+
+  const from = (remoteAddress: string): RequestTarget => ({ inject: (one) => server.inject({ ...one, remoteAddress }) })
+  const { refresh_token: first = '' } = await obtainTokens(from('127.0.0.2'), client)
+  const { refresh_token: newest = '' } = (await refresh(from('127.0.0.2'), client, first)).json<Tokens>()
+  server.clock.advance(60_000)
+  await refresh(from('127.0.0.3'), client, first)
+  assert.deepEqual(waiting(), [], 'a family that is held may go on')
+  for (const presented of [newest, newest]) await refresh(from('127.0.0.2'), client, presented)
+  assert.deepEqual(waiting(), [byOperator('app-ended')])
 
   const { wrongCode, recoveryCodes } = await addApp(server)
   const guesser = new PlainBrowser(target)

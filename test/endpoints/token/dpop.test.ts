@@ -24,7 +24,7 @@ import { openStillClocks } from '../../support/clocks.ts'
 import { assertError, lastLogged } from '../../support/error-answer.ts'
 import { credentialsOf } from '../../support/hosts/http-agent.ts'
 import { assertionOf, registerKeyClient } from '../../support/key-clients.ts'
-import { openTestServer } from '../../support/server.ts'
+import { openTestServer, STRICT } from '../../support/server.ts'
 import { perform } from '../../support/tasks.ts'
 import { assertRefused as assertRefusal } from '../../support/token-answers.ts'
 import { introspect } from '../../support/token-questions.ts'
@@ -38,7 +38,7 @@ const BEARER_API = 'https://bearer.example'
 const BEARER_TOO = 'https://bearer-too.example'
 
 const [clock] = openStillClocks([0])
-const server = await openTestServer(WHOLE_FILE, { clock })
+const server = await openTestServer(WHOLE_FILE, { clock, env: STRICT })
 await createAda(server)
 const api = await declareApi(server, OPAQUE_API, { format: 'opaque' })
 const jwtApi = await declareApi(server, JWT_API)

@@ -134,7 +134,12 @@ test('CODE-12: a code is redeemed and its opaque token stored in one commit, eve
     },
     issueToken: (token) => (isAway ? Promise.reject(new Error('away')) : context.store.issueToken(token)),
   }
-  const requester = { client: record as AuthenticatedClient, key: undefined, network: '192.0.2.1' }
+  const requester = {
+    client: record as AuthenticatedClient,
+    key: undefined,
+    network: '192.0.2.1',
+    callerNetwork: '192.0.2.1',
+  }
   const { response } = await authorizationCode({ ...context, store }, requester, form)
   assert.equal(isAway, true)
   assert.equal(await isActive(server, api, response.access_token), true)

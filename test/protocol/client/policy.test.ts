@@ -5,6 +5,7 @@ import {
   CLIENT_SOURCES,
   evaluateClientPolicy,
   isVerified,
+  ownCopiesOf,
   REGISTRATION_MODES,
   type ClientPolicy,
   type ClientRights,
@@ -16,7 +17,7 @@ import {
 } from '../../../src/protocol/client/policy.ts'
 import { openDomainRules } from '../../../src/protocol/client/domain-rule.ts'
 import type { InitialTokenId } from '../../../src/protocol/ids.ts'
-import { NOW } from '../../support/records.ts'
+import { aClient, NOW } from '../../support/records.ts'
 
 /** What a redirect URI leads to, and a URI of each kind. */
 const REDIRECTS = {
@@ -241,5 +242,21 @@ test('WAY-01: without the domains a client counts as verified exactly if the pol
     const verdict = evaluate(OPEN, one, 'use')
     if (verdict.kind === 'refused') continue
     assert.equal(isVerified(clientOf(one)), verdict.rights.trust.level === 'verified')
+  }
+})
+
+test('AG-17: the copies of a client follow its rule, if an operator made it, and are strict if it authenticates', () => {
+  const rows = CLIENT_SOURCES.flatMap((source) =>
+    (['none', 'client_secret_basic'] as const).flatMap((authMethod) =>
+      ([undefined, 'network', 'strict'] as const).map((copies) => ({ source, authMethod, copies })),
+    ),
+  )
+  for (const { source, authMethod, copies } of rows) {
+    const rules = copies === undefined ? DEFAULT_RULES : { ...DEFAULT_RULES, copies }
+    const client = { source, rules, metadata: { ...aClient().metadata, authMethod } }
+    const own = copies ?? (authMethod === 'none' ? undefined : 'strict')
+    assert.equal(ownCopiesOf(client), source === 'operator' ? own : undefined)
+    const fapi = { ...client, rules: { ...rules, profile: 'fapi2' as const } }
+    assert.equal(ownCopiesOf(fapi), source === 'operator' ? 'strict' : undefined)
   }
 })

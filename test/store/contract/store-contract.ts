@@ -50,6 +50,7 @@ import { sharedClientCases } from './client/shared-clients.ts'
 import { sweepCases } from './server/sweep.ts'
 import { textCases } from './server/texts.ts'
 import { tokenCases } from './token/tokens.ts'
+import { copyCases } from './token/copies.ts'
 import { waitCases } from './user/waits.ts'
 import { walkCases } from './server/walks.ts'
 
@@ -67,6 +68,7 @@ export const CONTRACT: readonly Suite[] = [
   deviceCases,
   deviceModelCases,
   tokenCases,
+  copyCases,
   textCases,
   accountCases,
   passwordUpgradeCases,

@@ -74,6 +74,7 @@ export async function redeemApproval(
     profile,
     refresh,
     key: refreshKeyOf(requester, refresh),
+    network: context.secrets.networkTag(requester.callerNetwork),
     isFapi: followsFapi(client),
     now,
   })
@@ -133,6 +134,8 @@ interface NewGrant {
   readonly profile: TokenProfile
   readonly refresh: MintedCredential | undefined
   readonly key: JwkThumbprint | undefined
+  /** That of the first refresh token. */
+  readonly network: string
   readonly isFapi: boolean
   readonly now: EpochMs
 }
@@ -141,7 +144,7 @@ function grantOf(
   { settings: { lifetimes } }: Context,
   authorization: AuthorizationRecord,
   { userId, organizationId, approvedAt }: Approval,
-  { profile, refresh, key, isFapi, now }: NewGrant,
+  { profile, refresh, key, network, isFapi, now }: NewGrant,
 ): GrantRecord {
   return {
     id: grantIdOf(authorization.id),
@@ -165,6 +168,8 @@ function grantOf(
             rotatedAt: now,
             // The refresh token of the profile is not rotated, so nothing would move its idle time.
             idleExpiresAt: after(now, (isFapi ? lifetimes.refreshAbsolute : lifetimes.refreshIdle) * 1000),
+            network,
+            heldFor: undefined,
           },
     openid: openidOf(authorization),
     stated: authorization.stated,

@@ -5,12 +5,13 @@ import { after, type EpochMs } from '../../../base/brand.ts'
 import { isFromFuture } from '../../../base/clock.ts'
 import { invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
 import { isConfidential } from '../../../protocol/client/authentication.ts'
-import { followsFapi } from '../../../protocol/client/policy.ts'
+import { followsFapi, ownCopiesOf } from '../../../protocol/client/policy.ts'
 import type { GrantId } from '../../../protocol/ids.ts'
-import { sameText, type ParsedCredential } from '../../../protocol/secrets.ts'
+import { sameText, type MintedCredential, type ParsedCredential } from '../../../protocol/secrets.ts'
 import type { Parameters } from '../../../base/message.ts'
 import { isIdentityScope, narrow, NO_SCOPE, scopeTokens, subtract, type Scope } from '../../../protocol/token/scope.ts'
 import { findInvalidPrincipal } from '../../../tokens/invalid-principal.ts'
+import { noticesWithoutBrowser } from '../../../users/mails.ts'
 import { findApplicationSubject } from '../../../users/application-subject.ts'
 import { missing } from '../../../base/validation.ts'
 import { idTokenAlgorithmOf } from '../../openid/id-token.ts'
@@ -22,7 +23,7 @@ import { chooseTokenProfile, requireGrantKey, type TokenRequester } from '../tok
 import { checkKey, checkOwner, narrowResources, principalsOf, readScope, requireLive, scopeFor } from './grant.ts'
 
 /**
- * Refreshing an Access Token. RFC 6749 §6, RFC 9700 §4.14.2. The four steps of the rule are in `store/refresh-rotation.ts`. This
+ * Refreshing an Access Token. RFC 6749 §6, RFC 9700 §4.14.2. The steps of the rule are in `store/refresh-rotation.ts`. This
  * function performs the first; `rotateRefreshToken` of the store performs the others as one atomic operation.
  *
  * @throws OAuthError invalid_grant, invalid_request, invalid_scope, invalid_target
@@ -63,46 +64,73 @@ export async function refreshToken(
   if (grant.openid !== undefined) await context.keys.ensureIdTokenKey(idTokenAlgorithmOf(client))
 
   // FAPI 2.0 Security Profile §5.3.2.1: the client keeps its token, which works only with its keys. Nothing is written. A grant that is
-  // older than the profile of the client is rotated once: the rotation ends its idle time, which nothing would move afterwards.
+  // older than the profile of the client is rotated once: the rotation ends its idle time, which nothing would move afterwards. So is one
+  // that is held since before.
   const isFapi = followsFapi(client)
-  if (isFapi && isCurrent(grant, opened) && !canIdle(grant)) {
+  if (isFapi && isCurrent(grant, opened) && !canIdle(grant) && grant.family?.heldFor === undefined) {
     const issue = { profile, generation: opened.generation, at: now, now, refreshToken: undefined, nonce: undefined }
     return await issueGrantToken(context, client, grant, target, issue)
   }
-  const { lifetimes } = context.settings
-  const generation = opened.generation + 1
-  const successorAt = (issuedAt: EpochMs) => context.secrets.atGeneration(presented, { generation, issuedAt })
-  const successor = successorAt(now)
+  const { settings } = context
+  const { lifetimes } = settings
+  const at = (generation: number, issuedAt: EpochMs) =>
+    context.secrets.atGeneration(presented, { generation, issuedAt })
+  const successor = at(opened.generation + 1, now)
   const outcome = await context.store.rotateRefreshToken({
     grantId: grant.id,
     generation: opened.generation,
+    issuedAt: opened.issuedAt,
     presentedHash: opened.hash,
     successorHash: successor.hash,
     now,
     idleExpiresAt: isFapi ? grant.expiresAt : after(now, lifetimes.refreshIdle * 1000),
     key: isConfidential(client) && grant.boundKey === undefined ? undefined : requester.key,
     retryMs: lifetimes.refreshRetry * 1000,
+    network: context.secrets.networkTag(requester.callerNetwork),
+    copies: ownCopiesOf(client) ?? settings.refreshCopies,
+    earlierMs: lifetimes.refreshEarlier * 1000,
     about: { clientId: client.id, userId: grant.userId, organizationId: grant.organizationId },
   })
+  const issue = (newest: MintedCredential, generation: number, issuedAt: EpochMs) =>
+    issueGrantToken(context, client, grant, target, {
+      profile,
+      generation,
+      at: issuedAt,
+      now,
+      refreshToken: newest.token,
+      nonce: undefined,
+    })
   switch (outcome.kind) {
     case 'rotated':
-    case 'repeated': {
-      const issue = {
-        profile,
-        generation,
-        at: outcome.rotatedAt,
-        now,
-        refreshToken: (outcome.kind === 'rotated' ? successor : successorAt(outcome.rotatedAt)).token,
-        nonce: undefined,
-      }
-      return await issueGrantToken(context, client, grant, target, issue)
+      return await issue(successor, opened.generation + 1, now)
+    case 'repeated':
+      return await issue(at(opened.generation + 1, outcome.rotatedAt), opened.generation + 1, outcome.rotatedAt)
+    case 'earlier': {
+      const { generation, rotatedAt, liveHash } = outcome
+      const newest = at(generation, rotatedAt)
+      // All tokens of a family have the random bits of the first one, so the newest of another family is never made here.
+      if (!sameText(newest.hash, liveHash)) throw invalidGrant('refresh_revoked', grant.userId)
+      return { ...(await issue(newest, generation, now)), earlier: generation - opened.generation }
     }
+    case 'parted':
+      context.record({ event: 'refresh-token.parted', client: client.id, user: grant.userId })
+      throw invalidGrant('refresh_parted', grant.userId)
+    case 'held':
+      throw invalidGrant('refresh_parted', grant.userId)
     case 'reused':
       context.record({ event: 'refresh-token.reused', client: client.id, user: grant.userId })
+      if (outcome.wasHeld) await notifyOfCopies(context, grant)
       throw invalidGrant('refresh_reused', grant.userId)
     case 'inactive':
       throw invalidGrant('refresh_revoked', grant.userId)
   }
+}
+
+/** Two copies were in use in different places. The family ended before, and so a crash loses the mail and not the event. */
+async function notifyOfCopies(context: Context, { userId }: GrantRecord): Promise<void> {
+  const user = await context.store.findUser(userId)
+  const mails = user === undefined ? [] : noticesWithoutBrowser(context, user, 'app-ended')
+  if (mails.length > 0) await context.store.noticeReuse({ userId, mails })
 }
 
 /**

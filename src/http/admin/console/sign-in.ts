@@ -125,6 +125,7 @@ export async function finishSignIn(
     dpop: undefined,
     cookies: { browser: undefined, session: undefined },
     network: visit.network,
+    callerNetwork: visit.network,
     agent: undefined,
     fetchSite: undefined,
     isInFrame: false,

@@ -26,7 +26,11 @@ export const TOKEN_EVENTS = {
   },
   'refresh-token.reused': {
     when: 'A rotated refresh token was presented again: a copy exists. Its family is revoked.',
-    details: '`generation`',
+    details: '`generation`; `parted`, if it was the newest token of a family that was held for another network',
+  },
+  'refresh-token.parted': {
+    when: 'An earlier refresh token came from another network than the newest, or was too old. Its family is held for that network.',
+    details: '`generation`, `newest`: those of the two tokens',
   },
   'assertion.refused': {
     when: 'An identity assertion was refused. Counted.',

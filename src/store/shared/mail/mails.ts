@@ -12,7 +12,17 @@ const LIST_DUE = shared('select * from mails where due_at <= :now order by due_a
 const KEY = 'user_id = :userId and mail_id = :id and coalesce(due_at, 0) = :dueAt'
 const REMOVE = shared(`delete from mails where ${KEY} returning mail_id`)
 
+const FIND_USER = shared('select user_id from users where user_id = :userId')
+
 export const mailHandlers = {
+  noticeReuse: {
+    keys: ({ userId }) => [userId],
+    *run({ userId, mails }) {
+      if ((yield* rows(FIND_USER, { userId })).length === 0) return 'unknown'
+      yield* addMails(mails)
+      return 'noticed'
+    },
+  },
   rescheduleMail: {
     keys: mailKey,
     run: outcome(

@@ -4,7 +4,7 @@ import { decodeJwt } from 'jose'
 import { setPassword } from '../../../../src/admin/user/user.ts'
 import { createAda } from '../../../support/accounts.ts'
 import { EMAIL, obtainCode, redeem, refresh, registerClient, requestToken } from '../../../../tools/flow.ts'
-import { openTestServer, type TestServer } from '../../../support/server.ts'
+import { openTestServer, STRICT, type TestServer } from '../../../support/server.ts'
 import { assertStoreUnchanged } from '../../../support/store/dump.ts'
 import { aGrant, assertInvalidGrant, assertNothingHappens, tokensOf } from '../../../support/token-answers.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
@@ -13,7 +13,7 @@ import { perform, performOnUser } from '../../../support/tasks.ts'
 
 const API = 'https://api.example'
 const OTHER_API = 'https://other.example'
-const server = await openTestServer(WHOLE_FILE)
+const server = await openTestServer(WHOLE_FILE, { env: STRICT })
 await createAda(server)
 
 test('RT-06: another client that presents an active token gets no token and changes nothing', async () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { createAda } from '../../../support/accounts.ts'
 import { obtainTokens, redeem, refresh, registerClient, type Tokens } from '../../../../tools/flow.ts'
-import { openTestServer } from '../../../support/server.ts'
+import { openTestServer, STRICT } from '../../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../../support/store/dump.ts'
 import { aGrant, assertInvalidGrant, assertNothingHappens, tokensOf } from '../../../support/token-answers.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
@@ -12,7 +12,7 @@ import { obtainCodeFor } from '../../../support/apis.ts'
 const DAY = 86_400_000
 const API = 'https://api.example'
 const OTHER_API = 'https://other.example'
-const server = await openTestServer(WHOLE_FILE)
+const server = await openTestServer(WHOLE_FILE, { env: STRICT })
 await createAda(server)
 
 test('RT-01: each refresh returns a new token, and the old one is rejected after the window', async () => {
@@ -52,7 +52,7 @@ test('RT-02: after a retry the successor rotates as usual', async () => {
 })
 
 test('RT-02: a retry survives a restart', async (t) => {
-  const before = await openTestServer(t)
+  const before = await openTestServer(t, { env: STRICT })
   await createAda(before)
   const { client, token } = await aGrant(before)
   const first = tokensOf(await refresh(before, client, token))
@@ -62,7 +62,7 @@ test('RT-02: a retry survives a restart', async (t) => {
 })
 
 test('RT-02: GRANTOR_REFRESH_RETRY=0 rejects retries', async (t) => {
-  const strict = await openTestServer(t, { env: { GRANTOR_REFRESH_RETRY: '0' } })
+  const strict = await openTestServer(t, { env: { ...STRICT, GRANTOR_REFRESH_RETRY: '0' } })
   await createAda(strict)
   const { client, token } = await aGrant(strict)
   const { refresh_token: successor = '' } = tokensOf(await refresh(strict, client, token))

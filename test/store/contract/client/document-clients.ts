@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import type { DocumentRenewal } from '../../../../src/ports/operations/client.ts'
+import type { DocumentClient, DocumentRenewal } from '../../../../src/ports/operations/client.ts'
+import type { ClientRecord } from '../../../../src/ports/records/client.ts'
+import { documentClientId } from '../../../../src/protocol/client/identifier.ts'
 import type { Scope } from '../../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
 import { aSweep } from '../server/sweep.ts'
-import { aClient, aDocumentClient, at, HOUR } from '../../../support/records.ts'
+import { aClient, at, HOUR, NOW } from '../../../support/records.ts'
 
 const URL_OF_ONE = 'https://app.example/client.json'
 const client = aDocumentClient(URL_OF_ONE, { identityFrom: at(0), notBefore: at(0) })
@@ -114,4 +116,13 @@ export const documentClientCases: Suite = (check) => {
       assert.equal((await first.findClient(id))?.disabledAt, at(1))
     },
   )
+}
+
+/** A public client with a metadata document. Its id follows from the URL. */
+function aDocumentClient(url: string, differing: Partial<ClientRecord> = {}): DocumentClient {
+  const bare = { source: 'document', secretHash: undefined, managementHash: undefined } as const
+  return {
+    ...aClient({ ...bare, id: documentClientId(url), ...differing }),
+    document: { url, fetchedAt: NOW, freshUntil: at(HOUR) },
+  }
 }

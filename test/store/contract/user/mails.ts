@@ -30,6 +30,7 @@ type Cause<Name extends OperationName> = (
 
 /** Every operation whose input has mails. One that is not here does not compile. */
 const MAILING: Mailing = {
+  noticeReuse: async (_, { user: { id: userId } }) => [{ userId }, { userId: aUser().id }],
   setPassword: async (_, { user: { id } }) => {
     const change = { id, passwordHash: 'new', now: at(5) }
     return [change, { ...change, id: aUser().id }]

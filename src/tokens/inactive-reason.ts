@@ -45,7 +45,7 @@ export async function findInactiveReason(context: Needs, found: FoundToken, now:
   if (isFromFuture((facts.issuedAt * 1000) as EpochMs, now)) return 'not-yet-valid'
   const [client, isRevoked, grant] = await Promise.all([
     store.findClient(found.owner),
-    store.isTokenRevoked(facts.tokenId),
+    isRevokedToken(store, facts),
     facts.grantId === undefined ? undefined : store.findGrant(facts.grantId),
   ])
   if (isRevoked) return 'revoked'
@@ -54,6 +54,15 @@ export async function findInactiveReason(context: Needs, found: FoundToken, now:
   const principals = { client, userId, organizationId, isUnattended: true }
   const since = Math.min(issueTime(facts), facts.issuedAfter ?? Infinity) as EpochMs
   return findInvalidPrincipal(context, principals, since)
+}
+
+/** Whether the token was revoked, or the client's token that APIs exchanged for it, which it never outlives. */
+async function isRevokedToken(
+  store: Needs['store'],
+  { tokenId, firstTokenId }: Pick<AccessTokenFacts, 'tokenId' | 'firstTokenId'>,
+): Promise<boolean> {
+  if (firstTokenId === undefined) return store.isTokenRevoked(tokenId)
+  return (await Promise.all([tokenId, firstTokenId].map((id) => store.isTokenRevoked(id)))).includes(true)
 }
 
 /**

@@ -27,6 +27,7 @@ const FACTS = {
   authentication: undefined,
   issuedAfter: undefined,
   actors: [],
+  firstTokenId: undefined,
 } as never
 const CLAIMS = accessTokenClaims(FACTS, CLIENT)
 

@@ -58,9 +58,12 @@ interface ExchangedToken extends Tokens {
 }
 
 /** A server with the APIs, and Ada, a member of an organization. */
-export async function openExchanges(t: Pick<TestContext, 'after'>) {
+export async function openExchanges(
+  t: Pick<TestContext, 'after'>,
+  { env = {} }: { readonly env?: Readonly<Record<string, string>> } = {},
+) {
   const [clock] = openStillClocks([0])
-  const server = await openTestServer(t, { clock })
+  const server = await openTestServer(t, { clock, env })
   const a = await declareApi(server, A, {}, scopesOf('a'))
   const b = await declareApi(server, B, { format: 'opaque', lifetime: 300 }, scopesOf('b'), [rule(A, 'b')])
   const c = await declareApi(server, C, { lifetime: 86_400 }, scopesOf('c'), [rule(B, 'c')])
@@ -122,7 +125,7 @@ export async function openExchanges(t: Pick<TestContext, 'after'>) {
     const claims = (await introspect(server, api, token)).json<Readonly<Record<string, unknown>>>()
     assert.equal(claims['active'], true)
     if (!token.startsWith('gat_')) {
-      const { grant_id: _, ...own } = decodeJwt(token)
+      const { grant_id: _, first_jti: _first, ...own } = decodeJwt(token)
       const { active: __, token_type: ___, ...introspected } = claims
       assert.deepEqual(own, introspected)
     }

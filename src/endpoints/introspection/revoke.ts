@@ -17,8 +17,9 @@ const DONE: Reply = { kind: 'json', status: 200, body: {} }
  *
  *  §2.1  The client authenticates and sends the token in `token`. `token_type_hint` is ignored.
  *  §2.1  If the token was issued to another client, it is not revoked.
- *  §2.1  Revoking a refresh token also revokes the access tokens of its grant. Revoking an access token revokes only that one, unless its
- *        grant is of an identity assertion: that has no refresh token, and so nothing else ends the tokens that an API got in exchange.
+ *  §2.1  Revoking a refresh token also revokes the access tokens of its grant. Revoking an access token revokes only that one, if its grant
+ *        has a refresh token. Otherwise it is the only token of the client, and nothing else would end those that APIs got in exchange: it
+ *        ends its grant, and without a grant the tokens that name it as the first (decision 0040).
  *  §2.2  The response is 200 whether or not the token exists. It is sent after the revocation is on disk.
  *
  * @throws OAuthError invalid_client, invalid_request, temporarily_unavailable
@@ -33,7 +34,7 @@ export async function revoke(context: Context, request: Request): Promise<Reply>
     return DONE
   }
   if (found.kind === 'refresh') return revokeGrant(context, client, found.grant)
-  const grant = await findAssertedGrant(context, found.facts)
+  const grant = await findGrantOfOneToken(context, found.facts)
   if (grant !== undefined) return revokeGrant(context, client, grant)
   const expiresAt = (found.facts.expiresAt * 1000) as EpochMs
   if (!hasExpiredEverywhere(context.clockCheck, expiresAt))
@@ -50,10 +51,16 @@ async function revokeGrant(
   return { ...DONE, event: { event: 'grant.revoked', client: client.id } }
 }
 
-/** The grant of an access token that a client got by an identity assertion. */
-async function findAssertedGrant({ store }: Context, { grantId }: AccessTokenFacts): Promise<GrantRecord | undefined> {
+/**
+ * The grant of an access token, if it has no refresh token: that of an identity assertion, or of a code or device of a client without
+ * refresh tokens.
+ */
+async function findGrantOfOneToken(
+  { store }: Context,
+  { grantId }: AccessTokenFacts,
+): Promise<GrantRecord | undefined> {
   const grant = grantId === undefined ? undefined : await store.findGrant(grantId)
-  return grant?.providerId === undefined ? undefined : grant
+  return grant?.family === undefined ? grant : undefined
 }
 
 /**

@@ -62,6 +62,7 @@ export function issueClientToken(
     clientId: client.id,
     grantId: undefined,
     actors: [],
+    firstTokenId: undefined,
     applicationSubject: undefined,
     authentication: undefined,
     issuedAfter: undefined,
@@ -89,7 +90,8 @@ export function issueExchangedToken(
 ): Promise<IssuedToken> {
   const { api, client, subject } = exchange
   const expiresAt = Math.min(toSeconds(now) + profile.lifetime, subject.expiresAt) as EpochSeconds
-  const facts = { ...subject, ...target, actors: [api.resource, ...subject.actors], expiresAt }
+  const firstTokenId = subject.grantId === undefined ? (subject.firstTokenId ?? subject.tokenId) : undefined
+  const facts = { ...subject, ...target, actors: [api.resource, ...subject.actors], firstTokenId, expiresAt }
   // Each grant has its own budget, and a token without one does not spend that of its client. All users of the API share its network, and so
   // the rate of the server is divided by user instead.
   const payer = subject.grantId ?? `exchange ${api.resource} ${client.id}`
@@ -225,6 +227,7 @@ function issueAccessToken(
     resources,
     applicationSubject,
     actors: [],
+    firstTokenId: undefined,
     keyThumbprint: key,
     authentication: authenticationOf(grant),
     issuedAt,

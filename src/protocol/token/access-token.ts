@@ -21,6 +21,11 @@ export interface AccessTokenFacts {
   readonly grantId: GrantId | undefined
   /** The APIs that exchanged the token (RFC 8693), newest first. Empty: the client got it. */
   readonly actors: readonly Resource[]
+  /**
+   * The id of the client's token that APIs exchanged for this one, where no grant connects the two: revoking that one ends this one.
+   * undefined: the client got this token, or it is of a grant.
+   */
+  readonly firstTokenId: string | undefined
   readonly scope: Scope
   /** The subject that the operator's application has for the user. undefined: an API of the token does not want it, or there is none. */
   readonly applicationSubject: string | undefined
@@ -49,8 +54,8 @@ export interface AccessTokenAuthentication {
 export type AccessTokenClaims = Brand<string, 'AccessTokenClaims'>
 
 /**
- * The claims of a JWT access token, as JSON. RFC 9068 §2.2 and §2.2.1; RFC 8693 §4 defines `scope` and `act`, RFC 9449 §6.1 `cnf`; `org_id`, `grant_id`
- * and `application_subject` are claims of this server (decisions 0019, 0020). JSON leaves out undefined members. `client` is the `client_id` of the client.
+ * The claims of a JWT access token, as JSON. RFC 9068 §2.2 and §2.2.1; RFC 8693 §4 defines `scope` and `act`, RFC 9449 §6.1 `cnf`; `org_id`, `grant_id`,
+ * `first_jti` and `application_subject` are claims of this server (decisions 0019, 0020, 0040). JSON leaves out undefined members. `client` is the `client_id` of the client.
  */
 export function accessTokenClaims(facts: AccessTokenFacts, client: string): AccessTokenClaims {
   return JSON.stringify({
@@ -65,6 +70,7 @@ export function accessTokenClaims(facts: AccessTokenFacts, client: string): Acce
     org_id: facts.organizationId,
     act: actorOf(facts, client),
     grant_id: facts.grantId,
+    first_jti: facts.firstTokenId,
     application_subject: facts.applicationSubject,
     cnf: confirmationOf(facts),
     acr: facts.authentication?.acr,
@@ -124,6 +130,7 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
     scope = '',
     org_id: organizationId,
     grant_id: grantId,
+    first_jti: firstTokenId,
     act,
     application_subject: applicationSubject,
     cnf: confirmation,
@@ -147,6 +154,7 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
     grantId: grantId as GrantId | undefined,
     // Without a grant the client acted first (`actorOf`).
     actors: (grantId === undefined ? names.slice(0, -1) : names) as readonly Resource[],
+    firstTokenId: firstTokenId as string | undefined,
     scope: scope as Scope,
     applicationSubject: applicationSubject as string | undefined,
     keyThumbprint: (confirmation as Confirmation | undefined)?.jkt,

@@ -20,6 +20,7 @@ const WHOLE: AccessTokenFacts = {
   organizationId: anOrganization().id,
   grantId,
   actors: resources,
+  firstTokenId: undefined,
   scope,
   applicationSubject: 'person 1',
   keyThumbprint: A_KEY,
@@ -30,7 +31,7 @@ const WHOLE: AccessTokenFacts = {
   issuedAfter: undefined,
 }
 /** `act` is in the token of a client that acts for a user who did not sign in. */
-const EACH = [WHOLE, { ...WHOLE, grantId: undefined }]
+const EACH = [WHOLE, { ...WHOLE, grantId: undefined, firstTokenId: 'first' }]
 
 test('RFC 7662 §2.2: the answer about a token has each member that the page describes, and a JWT states the same', async () => {
   const context = { issuer: WHOLE.issuer, store: undefined as never }
@@ -41,7 +42,7 @@ test('RFC 7662 §2.2: the answer about a token has each member that the page des
   assert.deepEqual(membersOf(answers), described.toSorted())
   const claims = EACH.map((facts) => JSON.parse(accessTokenClaims(facts, facts.clientId)) as object)
   const stated = described.filter((name) => name !== 'active' && name !== 'token_type')
-  assert.deepEqual(membersOf(claims), [...stated, 'grant_id'].toSorted())
+  assert.deepEqual(membersOf(claims), [...stated, 'first_jti', 'grant_id'].toSorted())
 })
 
 test('RFC 9068 §2.2: the facts of a token are read back from its claims unchanged', () => {

@@ -104,6 +104,7 @@ async function keepOpaqueToken({ context, clock, origin }: TestServer, client: R
       organizationId: undefined,
       grantId: undefined,
       actors: [],
+      firstTokenId: undefined,
       applicationSubject: undefined,
       keyThumbprint: undefined,
       authentication: undefined,

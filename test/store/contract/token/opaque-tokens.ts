@@ -87,6 +87,7 @@ function anOpaqueToken(differing: Partial<AccessTokenFacts> = {}, expiresAt: Epo
       issuer: 'https://issuer.example',
       resources: ['https://api.example' as Resource, `https://other.example/a"b'c` as Resource],
       clientId: mintClientId(NOW, randomBytes),
+      firstTokenId: 'first',
       userId: mintUserId(NOW, randomBytes),
       organizationId: mintOrganizationId(NOW, randomBytes),
       grantId: aGrant().id,

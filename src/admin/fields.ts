@@ -29,6 +29,7 @@ import {
 import { parseResource, type Resource } from '../protocol/token/resource.ts'
 import { parseScope, SCOPE_FORM, SCOPE_TOKEN_FORM } from '../protocol/token/scope.ts'
 import { PAGE_LIMIT } from './page.ts'
+import { MAXIMA } from '../base/maxima.ts'
 
 /**
  * Members of the inputs of tasks. Each schema reads text and returns the type that the use-cases take. The OpenAPI document
@@ -111,9 +112,6 @@ export const INITIAL_TOKEN_ID = parsed(
   ORDERED_EXAMPLE,
 ).describe('The id of the initial access token; not the token.')
 
-/** Characters; what `parseResource` takes. */
-const RESOURCE_LIMIT = 2048
-
 export const SCOPE = parsed(
   parseScope,
   SCOPE_FORM,
@@ -124,7 +122,9 @@ export const SCOPE = parsed(
 /** The name of one scope. */
 export const SCOPE_NAME = z
   .string()
-  .regex(SCOPE_TOKEN_FORM, { error: 'The name of a scope has no spaces, quotes or backslashes.' })
+  .regex(SCOPE_TOKEN_FORM, {
+    error: `The name of a scope has no spaces, quotes or backslashes, and up to ${MAXIMA.scopeName.most} characters.`,
+  })
   .meta({ examples: ['projects:read'] })
 
 /** A name or a sentence that a page shows. */
@@ -157,7 +157,7 @@ const NOT_A_RESOURCE =
 /** RFC 8707 §2: an absolute URI without a fragment. A host or port that no URL can have is refused as well. */
 export const RESOURCE_TEXT = z
   .string()
-  .max(RESOURCE_LIMIT)
+  .max(MAXIMA.resource.most)
   .regex(/^[A-Za-z][A-Za-z0-9+.-]*:[\x21\x22\x24-\x7e]*$/, { error: NOT_A_RESOURCE, abort: true })
   .refine((text) => parseResource(text) !== undefined, { error: NOT_A_RESOURCE })
   .meta({ examples: ['https://api.example'] })

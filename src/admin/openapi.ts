@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { MAXIMA } from '../base/maxima.ts'
 import { hasBody, pathParameters, placeOf, type Task } from './task.ts'
 import { TASKS } from './tasks.ts'
 
@@ -19,7 +20,7 @@ const REFUSALS = {
   '403': { description: 'The token is valid, but not for this task or organization.', headers: CHALLENGE },
   '404': { description: 'A record that the request names does not exist.' },
   '409': { description: 'The current state of the server does not allow the task; detail has the reason.' },
-  '413': { description: 'The body has more than 16 KiB.' },
+  '413': { description: `The body has more than ${MAXIMA.adminBody.most / 1024} KiB.` },
   '415': { description: 'The body is not application/json.' },
   '422': { description: 'The input is invalid; detail has every problem.' },
   '429': { description: 'This network failed to authenticate too often.', headers: RETRY },

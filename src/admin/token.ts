@@ -13,13 +13,12 @@ import { unknown } from './admin-error.ts'
 import { ISO, ISO_OR_NULL, iso } from './fields.ts'
 import { describeJwtAcceptance, findJwtAcceptance, JWT_ACCEPTANCE } from './jwt-acceptance.ts'
 import { defineTask, type Task } from './task.ts'
+import { MAXIMA } from '../base/maxima.ts'
 
 const PATH = '/admin/v1/tokens'
-/** Characters of a JWT for as many resources as a request may name. */
-const TOKEN_LIMIT = 8192
 const TOKEN = z
   .string()
-  .max(TOKEN_LIMIT)
+  .max(MAXIMA.accessToken.most)
   .refine((text) => !/^(?:authorization:\s*)?bearer\s/i.test(text), {
     error: 'This is a header. Leave out what is before the token: Bearer.',
     abort: true,

@@ -1,5 +1,7 @@
+import { MAXIMA } from './maxima.ts'
+
 /** The maximum number of characters of a name or sentence on a page. */
-export const DISPLAY_TEXT_LIMIT = 200
+export const DISPLAY_TEXT_LIMIT = MAXIMA.displayText.most
 
 /**
  * Control characters, line ends, characters that change the direction of a line, and characters that are invisible, such as fillers

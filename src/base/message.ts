@@ -1,3 +1,5 @@
+import { MAXIMA } from './maxima.ts'
+
 /** The encodings of OAuth messages: forms and media types. RFC 6749 appendix B, RFC 9110 §8.3. */
 
 /** Parameters of a form or a query. */
@@ -12,13 +14,13 @@ export interface Parameters {
 }
 
 /** No OAuth request has more parameters. */
-const PARAMETER_LIMIT = 100
+const PARAMETER_LIMIT = MAXIMA.parameters.most
 
 /**
  * Parses `application/x-www-form-urlencoded`. Returns undefined for a broken percent-escape, invalid UTF-8 or too many parameters. `most`: by
  * default those of an OAuth request.
  */
-export function parseForm(text: string, most = PARAMETER_LIMIT): Parameters | undefined {
+export function parseForm(text: string, most: number = PARAMETER_LIMIT): Parameters | undefined {
   if (text === '') return NO_PARAMETERS
   const first = new Map<string, string>()
   const further: [name: string, value: string][] = []

@@ -7,6 +7,7 @@ import { registrableGrantTypes } from '../protocol/token/grant-types.ts'
 import { describeUri } from '../protocol/uri/canonical-uri.ts'
 import { findDormant } from '../protocol/uri/redirect-uri.ts'
 import { isIdentityScope } from '../protocol/token/scope.ts'
+import { apisWithScope } from './declared-scopes.ts'
 
 /**
  * Returns what the metadata of a client is checked against: the settings, the scopes of the declared APIs, and what is known of the
@@ -20,8 +21,7 @@ export function registrationPolicy(
   const isOpen = acceptsAnyScope(settings, apis)
   return {
     ...settings.redirects,
-    declaresScope: (token) =>
-      isOpen || isIdentityScope(token) || apis.some(({ scopes }) => scopes.some(({ name }) => name === token)),
+    declaresScope: (token) => isOpen || isIdentityScope(token) || apisWithScope(apis, token).length > 0,
     grantTypes: registrableGrantTypes(settings.grantTypes, isOperatorMade(client)),
     mayBeNotifiedAt: (url) => mayBeNotifiedAt(client, url),
     outbound: settings.outbound.isOn ? settings.outbound : undefined,

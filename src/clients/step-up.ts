@@ -4,6 +4,7 @@ import { meetsAcr, reachableLevel } from '../protocol/sign-in/acr.ts'
 import type { Authentication, AuthenticationLevel } from '../protocol/sign-in/authentication.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { narrow, NO_SCOPE, scopeTokens, type Scope } from '../protocol/token/scope.ts'
+import { apisWithScope, findScope } from './declared-scopes.ts'
 
 /** What the scopes of a request require, by scope. A scope without a requirement is absent. */
 export type StepUps = ReadonlyMap<string, ScopeStepUp>
@@ -17,12 +18,12 @@ type Asked = Pick<AuthorizationRecord, 'scope' | 'resources'>
 export function findStepUps(apis: readonly ApiRecord[], { scope, resources }: Asked): StepUps {
   const found = new Map<string, ScopeStepUp>()
   if (scope === NO_SCOPE) return found
-  const tokens = new Set(scopeTokens(scope))
-  for (const api of apis) {
-    if (resources.length > 0 && !resources.includes(api.resource)) continue
-    for (const { name, stepUp } of api.scopes)
-      if (stepUp !== undefined && tokens.has(name)) found.set(name, strictest(stepUp, found.get(name)))
-  }
+  for (const token of scopeTokens(scope))
+    for (const api of apisWithScope(apis, token)) {
+      if (resources.length > 0 && !resources.includes(api.resource)) continue
+      const stepUp = findScope(api, token)?.stepUp
+      if (stepUp !== undefined) found.set(token, strictest(stepUp, found.get(token)))
+    }
   return found
 }
 

@@ -1,10 +1,8 @@
+import { MAXIMA } from '../base/maxima.ts'
 import type { Context } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
 import { addressOf } from '../protocol/uri/server-address.ts'
 import { errorPage } from './error-page.ts'
-
-/** Characters of a URI. RFC 9110 §4.1 recommends that servers and proxies support 8,000, and many support no more. */
-const ADDRESS_LIMIT = 8000
 
 /**
  * Returns the endpoint that accepts by POST what another one with this path accepts by GET. RFC 6749 §3.1, OpenID Connect
@@ -18,7 +16,7 @@ export function postAsGet(path: string) {
   return async ({ issuer }: Pick<Context, 'issuer'>, { query, body }: Request): Promise<Reply> => {
     // Encoded again, because a body may contain characters that a header may not.
     const location = `${addressOf(issuer, path)}?${new URLSearchParams(body).toString()}`
-    if (query.names.length > 0 || location.length > ADDRESS_LIMIT) return errorPage('post_too_large')
+    if (query.names.length > 0 || location.length > MAXIMA.address.most) return errorPage('post_too_large')
     return { kind: 'redirect', location }
   }
 }

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { invalidRequest, OAuthError } from '../protocol/errors.ts'
 import { parseMediaType } from '../base/message.ts'
 import { problem, type Problem } from '../base/validation.ts'
+import { MAXIMA, type Maximum } from '../base/maxima.ts'
 
 /** Gets a body as it arrives. */
 export interface BodyReader {
@@ -17,9 +18,6 @@ export interface Handing {
   readonly handTo: (reader: BodyReader) => boolean
 }
 
-/** Bytes. The largest registration of any known client is a tenth of that. */
-const BODY_LIMIT = 16 * 1024
-
 /**
  * Reads the whole body of a request. A body over the limit is discarded, whether or not Content-Length announced its size,
  * and rejected with the error of `tooLarge`. A request of a host's server, and one whose body has begun to arrive, is read as a stream.
@@ -29,6 +27,7 @@ const BODY_LIMIT = 16 * 1024
 export function readBody(
   message: IncomingMessage & Partial<Handing>,
   tooLarge: (problems: readonly Problem[]) => OAuthError,
+  { most }: Pick<Maximum, 'most'> = MAXIMA.body,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // Without a body there is no end event (optimizeEmptyRequests).
@@ -40,11 +39,11 @@ export function readBody(
     let length = 0
     const refuse = (): void => {
       message.off('data', take).resume()
-      const ctx = { max_bytes: BODY_LIMIT }
+      const ctx = { max_bytes: most }
       reject(tooLarge([problem(['body'], 'too_large', 'The body is too large.', null, ctx)]))
     }
     const take = (piece: Buffer): boolean => {
-      if (length + piece.length > BODY_LIMIT) {
+      if (length + piece.length > most) {
         refuse()
         return false
       }
@@ -54,7 +53,7 @@ export function readBody(
     }
     // The caller closed the connection before the end of the body.
     message.on('error', () => reject(invalidRequest('parameter_malformed')))
-    if (Number(message.headers['content-length']) > BODY_LIMIT) return refuse()
+    if (Number(message.headers['content-length']) > most) return refuse()
     const end = (): void => resolve(length === body.length ? body : body.subarray(0, length))
     if (message.handTo?.({ take, end }) !== true) message.on('data', take).on('end', end)
   })

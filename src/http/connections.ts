@@ -9,6 +9,7 @@ import { PreparedResponse } from './prepared-response.ts'
 import type { Proxies, Sender } from './proxies.ts'
 import { openShares, openSiteShares } from './shares.ts'
 import { hasRoom, openUnanswered, type UnansweredRequest } from './unanswered.ts'
+import { MAXIMA } from '../base/maxima.ts'
 
 /** Limits connections and the requests on them, and finds the network of each request. */
 export interface Connections {
@@ -51,9 +52,9 @@ type MaybeCounted = Response & { readonly [REQUEST]?: UnansweredRequest }
  * Chunks of one body. Released clients send up to three. Each chunk costs Node.js a microsecond and hundreds of bytes,
  * however small it is. A body with a Content-Length arrives in one piece per packet, which is not counted.
  */
-const CHUNK_LIMIT = 512
+const CHUNK_LIMIT = MAXIMA.bodyChunks.most
 /** Bytes that are read of a body. A too large body is discarded up to here, so that the client reads the answer. */
-const READ_LIMIT = 512 * 1024
+const READ_LIMIT = MAXIMA.bodyRead.most
 /** Opens the limits on connections and unanswered requests of one listener (threats.md NET-14, NET-17, NET-18). */
 export function openConnections(proxies: Proxies, limits: ConnectionLimits): Connections {
   const open = openSiteShares()

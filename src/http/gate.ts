@@ -49,7 +49,7 @@ export interface GateOptions {
 const BUSY_LIMIT = limitFor(500)
 /** The same for endpoints of high priority. */
 const HIGH_PRIORITY_LIMIT = limitFor(2000)
-/** Requests whose bodies are still arriving, when only one network sends any. They take no time, but up to 16 KiB each. */
+/** Requests whose bodies are still arriving, when only one network sends any. They take no time, but up to 16 KiB each, or 256 KiB of an administrator. */
 const BODIES_LIMIT = limitFor(2000)
 const RETRY_SECONDS = 1
 /** Created once: recording the stack of an error takes an eighth of the time of a refusal. */

@@ -11,8 +11,9 @@ import { decodeBody } from './body.ts'
 import type { Answering } from './outcome-line.ts'
 import { isOtherSite, payingNetwork, UNREADABLE_NETWORK } from './network.ts'
 import type { CookieJar } from './session.ts'
+import { MAXIMA } from '../base/maxima.ts'
 
-const HEADER_LIMIT = 100
+const HEADER_LIMIT = MAXIMA.headerFields.most
 /** The values of `Sec-Fetch-Dest` of a frame. Fetch Metadata Request Headers §2.1: scripts cannot set the header. */
 const FRAMES: ReadonlySet<string> = new Set(['iframe', 'frame'])
 const NO_COOKIES: Cookies = { browser: undefined, session: undefined }

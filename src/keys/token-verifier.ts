@@ -5,9 +5,8 @@ import { parseAccessTokenClaims, type AccessTokenFacts } from '../protocol/token
 import { openRecentlyUsed, weightOf } from '../base/recently-used.ts'
 import { ALGORITHMS } from './algorithms.ts'
 import { tokenHeaders } from './token-header.ts'
+import { MAXIMA } from '../base/maxima.ts'
 
-/** No token that this server issues is longer. */
-const LENGTH_LIMIT = 16_384
 /**
  * The least size in bytes of the cache of verified tokens; at most it is twice that. APIs introspect each token many times.
  */
@@ -42,7 +41,7 @@ export function openTokenVerifier(keys: readonly KeyRecord[], issuer: string): T
 
   return {
     read(token) {
-      if (token.length > LENGTH_LIMIT) return undefined
+      if (token.length > MAXIMA.accessToken.most) return undefined
       const digest = hash('sha256', token, 'base64url')
       const seen = known.get(digest)
       if (seen !== undefined) return seen
@@ -57,7 +56,7 @@ export function openTokenVerifier(keys: readonly KeyRecord[], issuer: string): T
 /** Opens a verifier of the ID tokens that one of these keys signed. The same rule holds for their headers. */
 export function openIdTokenVerifier(keys: readonly KeyRecord[]): IdTokenVerifier {
   const publicKeys = byHeader(keys, ['JWT'])
-  return { read: (token) => (token.length > LENGTH_LIMIT ? undefined : readSigned(token, publicKeys)) }
+  return { read: (token) => (token.length > MAXIMA.idTokenHint.most ? undefined : readSigned(token, publicKeys)) }
 }
 
 function byHeader(keys: readonly KeyRecord[], types: readonly JwtType[]): ReadonlyMap<string, PublicKey> {

@@ -46,6 +46,7 @@ import type { InteractionRecord } from './records/interaction.ts'
 import type { FigurePage, FigureRecord } from './records/figures.ts'
 import type { AuditLinkRecord } from './records/audit.ts'
 import type { KeyRecord, SigningAlgorithm, StoredMasterKey } from './records/key.ts'
+import { MAXIMA } from '../base/maxima.ts'
 
 /** The result of one operation of a batch. One that failed does not affect the others. */
 export type OperationResult =
@@ -296,7 +297,7 @@ export interface DueNotices {
 export type DueMails = Pick<DueNotices, 'now' | 'limit'>
 
 /** The most organizations that a user can belong to. */
-export const MEMBERSHIP_LIMIT = 100
+export const MEMBERSHIP_LIMIT = MAXIMA.memberships.most
 
 export interface Page<Id> {
   readonly before: Id | undefined

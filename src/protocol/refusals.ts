@@ -60,7 +60,7 @@ export const REFUSALS = {
       grant_type_missing: '`grant_type` is missing. Send it',
       media_type_wrong:
         "the Content-Type is not a form's, or the body is compressed. Send `application/x-www-form-urlencoded`, without `Content-Encoding`",
-      body_too_large: 'more than 16 KiB. Send less',
+      body_too_large: 'more than 16 KiB, or 256 KiB of an administrator. Send less',
       method_wrong: 'the path does not have this method. See `Allow`',
       path_unknown: 'there is nothing at this path. Read the metadata',
       registration_closed: 'the operator closed registration (404). Ask the operator for a client',
@@ -265,6 +265,8 @@ export const REFUSALS = {
         'the client may have none of the scopes it requests, or none for one API ([apis.md](apis.md)); or a refresh requests more than was granted',
       audience_ambiguous:
         'the request names no `resource`, and its scopes belong to several APIs, or several declare one of them',
+      token_too_long:
+        'the scopes, with the resources, are more than a token has ([maxima.md](maxima.md)): request fewer, or one resource at a time',
     },
   },
   invalid_target: {

@@ -23,7 +23,7 @@ import { openDomainRules } from '../protocol/client/domain-rule.ts'
 import { openRecentlyUsed } from '../base/recently-used.ts'
 import { openSeenSessions, type SeenSessions } from './background/seen-sessions.ts'
 import { openSingleFlight } from '../base/single-flight.ts'
-import { openCachedValue } from '../store/cached-value.ts'
+import { openCachedList, openCachedValue } from '../store/cached-value.ts'
 import { openBatchingStore } from '../store/batching-store.ts'
 import { openTimelyWaits, timelyStore, UNLIMITED_WAITS } from '../store/timely-waits.ts'
 import { openAuditRecorder, type AuditRecorder } from '../audit/recorder.ts'
@@ -104,7 +104,7 @@ async function makeContext(
   // What runs beside the requests, and what they share, has the store without their limit.
   const waits = config.database.kind === 'postgres' ? openTimelyWaits() : UNLIMITED_WAITS
   const caching = { clock, within: waits.within }
-  const apis = openCachedValue(store.listApis, caching)
+  const apis = openCachedList(store.listApis, caching)
   const outbound = openOutbound(config, { network, budgets, clock, observe })
   const keys = await openKeys(store, secrets, config, {
     clock,

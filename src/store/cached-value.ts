@@ -70,3 +70,19 @@ export function openCachedValue<T>(
 
   return { read, describe }
 }
+
+/**
+ * The same for a list of records whose read returns the same object for a row that has not changed. While no record changes, the list is the
+ * same object too, so what is made of it is made once.
+ */
+export function openCachedList<T>(
+  readStore: () => Promise<readonly T[]>,
+  needs: Parameters<typeof openCachedValue>[1],
+): CachedValue<readonly T[]> {
+  let last: readonly T[] = []
+  return openCachedValue(async () => {
+    const list = await readStore()
+    if (list.length !== last.length || list.some((record, index) => record !== last[index])) last = list
+    return last
+  }, needs)
+}

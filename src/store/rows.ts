@@ -7,6 +7,7 @@ import type { AccessTokenFacts } from '../protocol/token/access-token.ts'
 import type { AuthorizationId, ClientId, OpaqueTokenId, OrganizationId, UserId } from '../protocol/ids.ts'
 import { readResourcesKey } from '../protocol/token/resource.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
+import { MAXIMA } from '../base/maxima.ts'
 
 /** What both stores share: the columns of the schema (migrations/), and the records that are made from them. */
 
@@ -39,10 +40,10 @@ const REQUEST_MEMBERS = [
 type StoredRequest = Pick<AuthorizationRecord, (typeof REQUEST_MEMBERS)[number]>
 
 /** The browsers that are remembered for each user. Beyond it the one seen longest ago is removed. */
-export const BROWSER_LIMIT = 20
+export const BROWSER_LIMIT = MAXIMA.browsers.most
 
 /** The sessions of a user. Beyond it the oldest is removed, as if it had expired. */
-export const SESSION_LIMIT = 200
+export const SESSION_LIMIT = MAXIMA.sessions.most
 
 /**
  * Returns the start of the fixed window. Fixed windows can be counted exactly, and their rows can be swept once the window

@@ -2,20 +2,21 @@ import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ApiRecord, ApiScope, ApiTokens, ExchangeRule } from '../../ports/records/api.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { mintApiCredentialId, type ApiCredentialId } from '../../protocol/ids.ts'
+import { apisWithScope } from '../../clients/declared-scopes.ts'
 import { chooseStartedKey } from '../../protocol/key-rotation.ts'
 import { chosenClientId, documentClientId } from '../../protocol/client/identifier.ts'
 import { namesIssuer, sameResource, slashVariant, type Resource } from '../../protocol/token/resource.ts'
-import { isIdentityScope, NO_SCOPE, scopeTokens } from '../../protocol/token/scope.ts'
+import { isIdentityScope, lengthOf, NO_SCOPE, scopeTokens } from '../../protocol/token/scope.ts'
 import { AdminError, conflict, conflictIn, unknown } from '../admin-error.ts'
 import { introduceAlgorithm } from '../key/key.ts'
 import { forShell } from '../../base/shell.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
-/** An API has at most as many scopes as a request may name. */
-export const SCOPE_LIMIT = 100
+export const SCOPE_LIMIT = MAXIMA.scopesOfApi.most
 /** The maximum number of APIs, because every token request searches all of them. */
-const API_LIMIT = 1000
+const API_LIMIT = MAXIMA.apis.most
 /** From how many APIs an API takes tokens in exchange. */
-export const EXCHANGE_LIMIT = 20
+export const EXCHANGE_LIMIT = MAXIMA.exchangeRules.most
 /** Seconds, as for GRANTOR_ACCESS_TOKEN_LIFETIME: keys stay published for that long after they signed. */
 export const LIFETIME_LIMIT = 86_400
 
@@ -57,7 +58,7 @@ export async function createApi(
 ): Promise<ApiRecord> {
   const { store, clock } = context
   refuseIssuer(declaration.resource, context)
-  checkScopes(declaration.scopes)
+  checkScopes(declaration)
   checkTokens(declaration.tokens)
   const exchange = changeExchange({ ...declaration, exchange: [] }, declaration.exchange)
   const made = { scopesSince: new Map(), credentials: undefined, createdAt: clock() }
@@ -101,7 +102,7 @@ export async function updateApi(
   before: ApiRecord,
   { name, scopes, tokens = before.tokens, exchange = [] }: ApiChange,
 ): Promise<ApiRecord> {
-  checkScopes(scopes)
+  checkScopes({ resource: before.resource, scopes })
   checkTokens(tokens)
   const changed: ApiRecord = {
     ...before,
@@ -184,9 +185,8 @@ export function sharedNotice(
   api: Pick<ApiRecord, 'resource' | 'scopes'>,
   declared: readonly ApiRecord[],
 ): string | undefined {
-  const others = declared.filter(({ resource }) => resource !== api.resource)
   const shared = api.scopes.flatMap(({ name }) => {
-    const other = others.find(({ scopes }) => scopes.some((scope) => scope.name === name))
+    const other = apisWithScope(declared, name).find(({ resource }) => resource !== api.resource)
     return other === undefined ? [] : [`${name} (${other.resource})`]
   })
   if (shared.length === 0) return undefined
@@ -253,8 +253,16 @@ export async function refuseIssuerOfApi({ store }: StoreNeeds<'listApis'>, issue
   )
 }
 
-/** @throws AdminError when a scope is one of the server, is named twice, or requires a user and is for clients without one */
-function checkScopes(scopes: readonly ApiScope[] = []): void {
+/** @throws AdminError when a scope is one of the server, is named twice, or requires a user and is for clients without one, or all are too long for a token */
+function checkScopes({
+  resource,
+  scopes = [],
+}: Pick<ApiDeclaration, 'resource'> & { readonly scopes: readonly ApiScope[] | undefined }): void {
+  const length = lengthOf([resource, ...scopes.map(({ name }) => name)])
+  if (scopes.length > 0 && length > MAXIMA.apiTexts.most)
+    throw conflict(
+      `The identifier of the API and the names of its scopes have ${length} characters together, with a space for each. A token has room for ${MAXIMA.apiTexts.most}: choose shorter names.`,
+    )
   const names = new Set<string>()
   for (const { name, grantedTo, stepUp } of scopes) {
     if (stepUp !== undefined && grantedTo === 'users-and-machines')

@@ -18,9 +18,10 @@ import {
 } from '../../protocol/key-rotation.ts'
 import { DEFAULT_ID_TOKEN_ALGORITHM } from '../../protocol/openid/id-token.ts'
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** The maximum number of published keys. Every verifier fetches and searches all of them. */
-const KEY_LIMIT = 20
+const KEY_LIMIT = MAXIMA.signingKeys.most
 
 type Needs = Pick<Context, 'clock' | 'keys' | 'settings'> &
   StoreNeeds<

@@ -16,12 +16,13 @@ import { AdminError, conflict, unknown } from '../admin-error.ts'
 import { COMMAND_LINE, roleOutlivesTrial } from '../administrators.ts'
 import type { Administrator } from '../task.ts'
 import { noticesWithoutBrowser } from '../../users/mails.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** 32 characters, 5 bits each, without those that are easily confused. */
 const PASSWORD_ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
 
 /** Of the text that is stored. */
-const PROFILE_BYTES = 8192
+const PROFILE_BYTES = MAXIMA.profile.most
 
 /** A user is found by id or by e-mail address. */
 type Finding = StoreNeeds<'findUser' | 'findUserByEmail'>

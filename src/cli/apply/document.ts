@@ -9,6 +9,7 @@ import { UsageError } from '../lib/failure.ts'
 import { requireTask, type Members } from '../lib/perform-task.ts'
 import type { Terminal } from '../lib/terminal.ts'
 import { KINDS, keyOf, keySchema, memberSchemas, SECRET, type Kind } from './kinds.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** A record of a file. */
 export interface FileRecord {
@@ -38,7 +39,7 @@ interface ReadFile {
   readonly lineOf: (place: readonly PropertyKey[]) => number
 }
 
-const BYTES_LIMIT = 1_048_576
+const BYTES_LIMIT = MAXIMA.appliedFile.most
 /** Levels of a file; `step_up` of a scope is on the sixth. */
 const DEPTH_LIMIT = 12
 

@@ -17,7 +17,7 @@ interface RunReport {
   readonly failure: unknown
 }
 
-/** Characters of the records of one request, whose body has at most 16 KiB. */
+/** Characters of the records of one request, which is far from the most that its body may have. */
 const REQUEST_LIMIT = 8000
 /** Those of a record besides its key. */
 const RECORD_ROOM = 85

@@ -7,6 +7,7 @@ import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { linkTo } from '../links.ts'
 import { chip, facts, formOf, hidden, id, name, scopes, time } from '../parts.ts'
 import { screen, type Frame, type Members, type Named, type ScreenForm, type View } from '../screen.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 const TITLE = 'What is this token?'
 
@@ -53,7 +54,13 @@ function question(frame: Frame): Markup {
     ${hidden('csrf', frame.csrf)} ${hidden('task', INSPECT.task)} ${hidden('confirmed', '1')}
     <label class="field"
       ><span>Access token or refresh token</span
-      ><input type="text" name="token" maxlength="8192" autocomplete="off" spellcheck="false" required
+      ><input
+        type="text"
+        name="token"
+        maxlength="${MAXIMA.accessToken.most}"
+        autocomplete="off"
+        spellcheck="false"
+        required
     /></label>
     <div class="actions"><button type="submit" class="button main">${INSPECT.label}</button></div>
   </form>`

@@ -4,6 +4,7 @@ import type { GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
 import { acrOf } from '../../protocol/sign-in/acr.ts'
 import { levelOf, type AuthenticationMethod } from '../../protocol/sign-in/authentication.ts'
 import { toSeconds, type EpochMs, type EpochSeconds } from '../../base/brand.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 import { identifierOf } from '../../protocol/client/identifier.ts'
 import { hasClaimsInIdToken } from '../../protocol/client/policy.ts'
 import {
@@ -16,6 +17,7 @@ import {
 } from '../../protocol/openid/id-token.ts'
 import type { ClientId, SessionId } from '../../protocol/ids.ts'
 import { scopeTokens } from '../../protocol/token/scope.ts'
+import { signableBytes } from '../../protocol/token/access-token.ts'
 import { claimsOfScope } from '../../protocol/openid/user-claims.ts'
 import { findUserClaims } from './user-claims.ts'
 
@@ -43,7 +45,7 @@ export async function issueIdToken(
   const { session } = grant.openid
   const algorithm = idTokenAlgorithmOf(client)
   const issuedAt = toSeconds(at)
-  const claims = idTokenClaims({
+  const facts = {
     issuer: context.issuer,
     audience: identifierOf(client),
     userId: grant.userId,
@@ -57,8 +59,11 @@ export async function issueIdToken(
     sessionId: sessionIdFor(context, session.rootId, client.id),
     organizationId: grant.organizationId,
     userClaims: await findClaims(context, client, grant),
-  })
-  return context.tokens.signIdToken(claims, algorithm)
+  }
+  const claims = idTokenClaims(facts)
+  // The client sends it again as `id_token_hint`. Claims in an ID token are voluntary (§5.5), and userinfo has them all.
+  const isTooLong = Buffer.byteLength(claims) > signableBytes(MAXIMA.idToken.most)
+  return context.tokens.signIdToken(isTooLong ? idTokenClaims({ ...facts, userClaims: {} }) : claims, algorithm)
 }
 
 /** Without a request for it, an ID token has `acr` from the second level on. */

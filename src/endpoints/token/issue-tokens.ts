@@ -3,12 +3,14 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import type { GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
 import {
   accessTokenClaims,
+  signableBytes,
   tokenIdOf,
   tokenResponse,
   type AccessTokenFacts,
   type IssuedToken,
 } from '../../protocol/token/access-token.ts'
 import { toSeconds, type EpochMs, type EpochSeconds } from '../../base/brand.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 import { identifierOf } from '../../protocol/client/identifier.ts'
 import {
   mintOrderedId,
@@ -25,6 +27,7 @@ import { issueIdToken } from '../openid/id-token.ts'
 import type { AuthenticatedApi } from './authenticate-caller.ts'
 import type { AuthenticatedClient } from './authenticate-client.ts'
 import { givesIdentity } from './scope-catalog.ts'
+import { tokenTooLong } from './scope-refusal.ts'
 import { callerOf, takeRowBudget } from './stored-tokens.ts'
 import type { TokenProfile } from './token-profile.ts'
 
@@ -258,7 +261,10 @@ async function sign(
   facts: AccessTokenFacts,
   { now, refreshToken }: ResponseFacts,
 ): Promise<IssuedToken> {
-  const accessToken = await tokens.sign(accessTokenClaims(facts, identifierOf(client)), algorithm, jwtType)
+  const claims = accessTokenClaims(facts, identifierOf(client))
+  // Only the APIs that exchanged a token, and what names the client and the user, can make it longer than `decideScope` allows.
+  if (Buffer.byteLength(claims) > signableBytes(MAXIMA.accessToken.most)) throw tokenTooLong(facts.scope)
+  const accessToken = await tokens.sign(claims, algorithm, jwtType)
   return { response: tokenResponse(accessToken, facts, toSeconds(now), refreshToken), facts }
 }
 

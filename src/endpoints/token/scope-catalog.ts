@@ -1,6 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { ApiRecord, ApiScope } from '../../ports/records/api.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
+import { apisWithScope, findScope } from '../../clients/declared-scopes.ts'
 import { acceptsAnyScope } from '../../clients/registration-policy.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { describeSentUri } from '../../protocol/uri/canonical-uri.ts'
@@ -69,7 +70,7 @@ export function scopeCatalogOf(
   return catalog
 }
 
-/** Catalogs by list of APIs. The list is the same object for a second, so most requests find a catalog here. */
+/** Catalogs by list of APIs, which is the same object until an operator changes it. */
 const catalogs = new WeakMap<readonly ApiRecord[], ScopeCatalog>()
 
 /**
@@ -165,15 +166,12 @@ export function audienceOf(catalog: ScopeCatalog, resources: readonly Resource[]
 /** Returns the declarations of a scope by these APIs. The issuer declares the identity scopes. */
 export function declarationsOf(apis: readonly ApiRecord[], token: string): readonly ApiScope[] {
   if (isIdentityScope(token)) return IDENTITY_DECLARATIONS.filter(({ name }) => name === token)
-  const declared: ApiScope[] = []
-  // Runs for each scope of each token. flatMap would allocate an array for each API.
-  for (const { scopes } of apis) for (const scope of scopes) if (scope.name === token) declared.push(scope)
-  return declared
+  return apisWithScope(apis, token).flatMap((api) => findScope(api, token) ?? [])
 }
 
 /** Returns the time at which the last of these APIs declared the scope; 0 if none declares it. */
 export function declaredSince(catalog: ScopeCatalog, token: string, resources: readonly Resource[]): EpochMs {
-  const declaring = apisAt(catalog, resources).filter(({ scopes }) => scopes.some(({ name }) => name === token))
+  const declaring = apisWithScope(apisAt(catalog, resources), token)
   const times = declaring.map(({ scopesSince, createdAt }) => scopesSince.get(token) ?? createdAt)
   return Math.max(0, ...times) as EpochMs
 }
@@ -183,8 +181,9 @@ export function declaredSince(catalog: ScopeCatalog, token: string, resources: r
  * consent does not say for which of the APIs the user allowed such a scope.
  */
 export function sharedScopesSince(catalog: ScopeCatalog, resources: readonly Resource[]): EpochMs {
+  const seen = new Set<string>()
   const names = apisAt(catalog, resources).flatMap(({ scopes }) => scopes.map(({ name }) => name))
-  const shared = names.filter((name, index) => names.indexOf(name) < index)
+  const shared = names.filter((name) => seen.size === seen.add(name).size)
   return Math.max(0, ...shared.map((name) => declaredSince(catalog, name, resources))) as EpochMs
 }
 

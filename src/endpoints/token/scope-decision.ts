@@ -1,7 +1,17 @@
+import { MAXIMA } from '../../base/maxima.ts'
 import type { ApiRecord, ApiScope } from '../../ports/records/api.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
+import { apisWithScope } from '../../clients/declared-scopes.ts'
 import type { Resource } from '../../protocol/token/resource.ts'
-import { isIdentityScope, narrow, NO_SCOPE, scopeOf, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
+import {
+  isIdentityScope,
+  lengthOf,
+  narrow,
+  NO_SCOPE,
+  scopeOf,
+  scopeTokens,
+  type Scope,
+} from '../../protocol/token/scope.ts'
 import {
   audienceOf,
   declarationsOf,
@@ -15,6 +25,7 @@ import {
   consentNeeded,
   apiOfIssuer,
   nothingRemains,
+  tooMuchForToken,
   type ScopeReason,
   type ScopeRefusal,
 } from './scope-refusal.ts'
@@ -51,6 +62,7 @@ export type ScopeDecision =
  *  2. The scope is the requested one. Without it, it is the registered one, and otherwise the default of the APIs.
  *  3. Scopes that the client, the kind of grant or the installation does not allow are dropped.
  *  4. At least one scope of each API of the audience must remain, if the API has scopes. Otherwise the request is refused.
+ *  5. What remains must fit into a token.
  */
 export function decideScope(catalog: ScopeCatalog, requester: Requester, request: ScopeRequest): ScopeDecision {
   const requested = request.scope === NO_SCOPE ? undefined : request.scope
@@ -83,8 +95,19 @@ export function decideScope(catalog: ScopeCatalog, requester: Requester, request
   if (bare.length > 0 || (requested !== undefined && scope === NO_SCOPE)) return refused(nothingRemains(withheld, bare))
   const unlimited = requester.kind === 'machine' ? audience.filter(({ scopes }) => scopes.length === 0) : []
   if (unlimited.length > 0) return refused(consentNeeded(unlimited.map(identifierOf)))
+  if (!fitsToken(scope, resources)) return refused(tooMuchForToken())
   const ungranted = requested === undefined || withheld.size === 0 ? NO_SCOPE : scopeOf(withheld.keys())
   return { kind: 'granted', scope, resources, ungranted }
+}
+
+/**
+ * Whether a token can have this scope and these resources, and a later request repeat them. Checked before a user is asked, and whatever the
+ * format is, which may change. Identity scopes are in no token for an API.
+ */
+function fitsToken(scope: Scope, resources: readonly Resource[]): boolean {
+  const tokens = scopeTokens(scope)
+  const ofApis = tokens.filter((token) => !isIdentityScope(token))
+  return tokens.length <= MAXIMA.scopesOfRequest.most && lengthOf([...ofApis, ...resources]) <= MAXIMA.tokenTexts.most
 }
 
 /**
@@ -115,8 +138,9 @@ export function declaringApis(
   { apis }: Pick<ScopeCatalog, 'apis'>,
   requested: Scope | undefined,
 ): readonly ApiRecord[] {
-  const tokens = new Set(scopeTokens(requested ?? NO_SCOPE).filter((token) => !isIdentityScope(token)))
-  return apis.filter(({ scopes }) => scopes.some(({ name }) => tokens.has(name)))
+  const tokens = scopeTokens(requested ?? NO_SCOPE).filter((token) => !isIdentityScope(token))
+  const declaring = new Set(tokens.flatMap((token) => apisWithScope(apis, token)))
+  return declaring.size < 2 ? [...declaring] : apis.filter((api) => declaring.has(api))
 }
 
 interface Limits extends Requester {

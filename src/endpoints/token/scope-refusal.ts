@@ -1,4 +1,5 @@
 import type { Context } from '../../ports/context.ts'
+import { AUTHORIZATION_FAULTS } from '../../protocol/authorization/request.ts'
 import { invalidScope, type OAuthError, type Reason } from '../../protocol/errors.ts'
 import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
 import { unacceptable } from '../../base/validation.ts'
@@ -74,6 +75,21 @@ export function apiOfIssuer(apis: readonly string[]): ScopeRefusal {
     description: `The scopes belong to an API that has the address of this server: ${named(apis, RESPONSE)}.`,
     details: { apis: named(apis, AUDIT_OF_APIS) },
   }
+}
+
+/** The scopes and the resources are more than a token has, which has to be short enough for headers and for the endpoints that read it. */
+export function tooMuchForToken(): ScopeRefusal {
+  return {
+    reason: 'token_too_long',
+    description: AUTHORIZATION_FAULTS.token_too_long,
+    details: {},
+  }
+}
+
+/** The error for a token that is too long by what else it states, as an exchanged one by the APIs that act. */
+export function tokenTooLong(scope: string): OAuthError {
+  const { reason, description } = tooMuchForToken()
+  return invalidScope(reason, [unacceptable('body', 'scope', 'The token would be too long.', scope)], description)
 }
 
 /** If an API has no scopes, only a user's consent limits which clients get a token for it. */

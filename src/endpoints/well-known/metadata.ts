@@ -1,11 +1,13 @@
 import type { Context, Settings } from '../../ports/context.ts'
 import type { Reply } from '../../ports/message.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
 import { ASSERTION_ALGORITHMS } from '../../protocol/client/keys.ts'
 import { CLIENT_AUTH_METHODS } from '../../protocol/client/metadata.ts'
 import { offersDocuments } from '../../protocol/client/policy.ts'
 import { offeredIdTokenAlgorithms } from '../../protocol/openid/id-token.ts'
 import { PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
+import { lengthOf } from '../../protocol/token/scope.ts'
 import { JWT_BEARER } from '../../protocol/token/grant-types.ts'
 import { IDENTITY_ASSERTION_PROFILE } from '../../protocol/token/identity-assertion.ts'
 import { ACR_VALUES, type Acr } from '../../protocol/sign-in/acr.ts'
@@ -41,7 +43,7 @@ export async function describeServer(
   return { kind: 'json', status: 200, body: description, maxAgeSeconds: MAX_AGE_SECONDS }
 }
 
-/** Documents by list of APIs. The list is the same object for a second, so most requests find a document here. */
+/** Documents by list of APIs, which is the same object until an operator changes it. */
 const described = new WeakMap<readonly ApiRecord[], Description>()
 
 type Description = { readonly issuer: string; readonly [member: string]: unknown }
@@ -58,7 +60,7 @@ function describe(
   }: Pick<Settings, 'clientDocuments' | 'delegate' | 'grantTypes' | 'outbound'>,
 ): Description {
   const offersUsers = grantTypes.includes('authorization_code')
-  const scopes = new Set([...(offersUsers ? ADVERTISED_IDENTITY_SCOPES : []), ...apis.flatMap(advertisedScopes)])
+  const scopes = new Set([...(offersUsers ? ADVERTISED_IDENTITY_SCOPES : []), ...scopesOf(apis)])
   return {
     issuer,
     ...Object.fromEntries(
@@ -95,6 +97,22 @@ function describe(
     ui_locales_supported: ['en', 'de'],
     authorization_response_iss_parameter_supported: true,
   }
+}
+
+/**
+ * The scopes of the APIs. RFC 8414 §2: a server need not list all. Clients that request all of the list would be refused with more than a
+ * request may name, and everyone may fetch the document, so it lists all or none; that of each API has its own (RFC 9728 §2).
+ */
+function scopesOf(apis: readonly ApiRecord[]): ReadonlySet<string> {
+  const scopes = new Set<string>()
+  let length = 0
+  for (const api of apis)
+    for (const scope of advertisedScopes(api)) {
+      if (scopes.size === scopes.add(scope).size) continue
+      length += lengthOf([scope])
+      if (scopes.size > MAXIMA.advertisedScopes.most || length > MAXIMA.advertisedTexts.most) return new Set()
+    }
+  return scopes
 }
 
 /** RFC 9470 §7. Your application can state two factors, and browsers make no passkeys for an IP address. */

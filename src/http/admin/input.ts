@@ -5,6 +5,7 @@ import { hasBody, placeOf } from '../../admin/task.ts'
 import { invalidRequest, type OAuthError } from '../../protocol/errors.ts'
 import { isObject, readJson } from '../../base/json.ts'
 import { parseForm } from '../../base/message.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 import { problem, type Problem } from '../../base/validation.ts'
 import { decodeBody, readBody } from '../body.ts'
 import { findEncoding, findMediaTypeProblem } from '../request.ts'
@@ -68,7 +69,9 @@ async function readJsonBody(message: IncomingMessage): Promise<Members> {
   if (wrong !== undefined) throw invalidRequest('media_type_wrong', { status: 415, problems: [wrong] })
   const encoding = findEncoding(headers)
   if (encoding !== undefined) throw invalidRequest('media_type_wrong', { ...encoding, status: 415 })
-  const body = await readBody(message, (problems) => invalidRequest('body_too_large', { status: 413, problems }))
+  const tooLarge = (problems: readonly Problem[]): OAuthError =>
+    invalidRequest('body_too_large', { status: 413, problems })
+  const body = await readBody(message, tooLarge, MAXIMA.adminBody)
   const text = decodeBody(body, headers)
   if (text === undefined) throw malformed(422, [problem(['body'], 'json_invalid', 'The body is not UTF-8.', null, {})])
   const read = readJson(text)

@@ -1,4 +1,5 @@
 import { parseForm, type Parameters } from '../../base/message.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** RFC 9126 §2.2: what a `request_uri` of a pushed request starts with. */
 const PREFIX = 'urn:ietf:params:oauth:request_uri:'
@@ -12,7 +13,7 @@ const NOT_KEPT: ReadonlySet<string> = new Set([
 ])
 
 /** Characters of the kept parameters. */
-export const PUSHED_LIMIT = 8192
+export const PUSHED_LIMIT = MAXIMA.pushedParameters.most
 
 /** The `request_uri` with this credential. */
 export function requestUriOf(token: string): string {

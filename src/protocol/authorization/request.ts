@@ -9,6 +9,7 @@ import { isPrivateUse } from '../uri/redirect-uri.ts'
 import { isThumbprint } from '../token/dpop-proof.ts'
 import { parseResources, type Resource } from '../token/resource.ts'
 import { isOpenid, NO_SCOPE, parseScope, type Scope } from '../token/scope.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** Which pages the client wants the user to see. OpenID Connect Core §3.1.2.1. */
 export type Prompt = 'none' | 'login' | 'consent'
@@ -36,7 +37,7 @@ export interface AuthorizationRequest {
  */
 export const AUTHORIZATION_FAULTS = {
   parameter_repeated: 'A parameter other than resource is repeated.',
-  state_too_long: 'The state has more than 4096 characters.',
+  state_too_long: `The state has more than ${MAXIMA.state.most} characters.`,
   request_object: 'Request objects are not supported: send the parameters themselves.',
   par_required: 'The client must push its authorization requests (RFC 9126).',
   response_type_missing: 'The response_type is missing: send response_type=code.',
@@ -53,11 +54,11 @@ export const AUTHORIZATION_FAULTS = {
     'transform algorithm not supported: send code_challenge_method=S256 (RFC 7636 section 4.4.1).',
   code_challenge_malformed: 'The code_challenge is not 43 base64url characters (RFC 7636 section 4.2).',
   dpop_jkt_malformed: 'The dpop_jkt is not a thumbprint of 43 base64url characters (RFC 9449 section 10).',
-  scope_malformed: 'The scope is malformed, or has more than 100 values.',
+  scope_malformed: `The scope is malformed, or has more than ${MAXIMA.scopesOfRequest.most} values.`,
   scope_not_allowed: 'The client gets no scope.',
   audience_ambiguous: 'The request names no resource, and its scopes belong to several APIs.',
-  resource_malformed:
-    'A resource is not an absolute URI without a fragment or user information, or there are more than 8.',
+  token_too_long: `A token has at most ${MAXIMA.scopesOfRequest.most} scopes, and ${MAXIMA.tokenTexts.most} characters of scopes and resources: request fewer scopes, or name one resource.`,
+  resource_malformed: `A resource is not an absolute URI without a fragment or user information, or there are more than ${MAXIMA.resourcesOfRequest.most}.`,
   resource_unknown: 'No API is declared for a resource of the request.',
   prompt_malformed: 'The prompt has none together with another value.',
   grant_type_not_registered: 'The client did not register the grant type authorization_code.',
@@ -66,12 +67,11 @@ export const AUTHORIZATION_FAULTS = {
   rejected_by_application: 'The application that signs users in rejected the request.',
   no_session: 'The request has prompt=none, and the user is not signed in.',
   no_consent: 'The request has prompt=none, and the user has not consented to it before.',
-  nonce_malformed: 'The nonce has more than 1024 characters, or other than printable ASCII characters.',
+  nonce_malformed: `The nonce has more than ${MAXIMA.nonce.most} characters, or other than printable ASCII characters.`,
   max_age_malformed: 'The max_age is not a whole number of seconds from 0 to 1000000000.',
-  hint_too_long: 'The id_token_hint has more than 8192 characters.',
+  hint_too_long: `The id_token_hint has more than ${MAXIMA.idTokenHint.most} characters.`,
   hint_wrong: 'The id_token_hint is not an ID token that this server issued to the client.',
-  claims_malformed:
-    'The claims parameter is not a JSON object with at most 40 claims in 4096 characters and one text as sub.',
+  claims_malformed: `The claims parameter is not a JSON object with at most ${MAXIMA.claims.most} claims in ${MAXIMA.claimsParameter.most} characters and one text as sub.`,
   acr_unavailable: 'The claims parameter requires an acr value that users cannot reach here.',
   authentication_unmet: 'The user cannot authenticate as the request, or all of its scopes, require.',
   authentication_too_weak: 'The request has prompt=none, and it or a scope requires more than the session has.',
@@ -85,8 +85,8 @@ export type ParsedAuthorizationRequest =
   | { readonly kind: 'refused'; readonly error: AuthorizationErrorCode; readonly reason: AuthorizationFault }
 
 /** Bytes of `state` in the store, escaped as JSON. Each pending request stores it (threats.md BND-01). */
-const STATE_LIMIT = 4096
-const HINT_LIMIT = 254
+const STATE_LIMIT = MAXIMA.state.most
+const HINT_LIMIT = MAXIMA.email.most
 /** The one parameter that may be repeated. RFC 8707 §2. */
 const REPEATABLE = 'resource'
 

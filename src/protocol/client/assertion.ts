@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { after, type EpochMs } from '../../base/brand.ts'
 import { fromNumericDate, readUnverifiedJwt } from '../token/unverified-jwt.ts'
 import { ASSERTION_ALGORITHMS, type AssertionAlgorithm } from './keys.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** RFC 7523 §2.2. */
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
@@ -22,7 +23,6 @@ export interface ClientAssertion {
   readonly issuedAt: EpochMs | undefined
 }
 
-const LENGTH_LIMIT = 8192
 /** How long an assertion can be used after it was issued. */
 const LIFETIME_MS = 10 * 60 * 1000
 /** How far the clock of a client may be ahead. */
@@ -42,7 +42,7 @@ const absent = z.never().optional()
 const header = z.object({
   alg: z.enum(ASSERTION_ALGORITHMS),
   typ: z.string().regex(TYPES).optional(),
-  kid: z.string().max(256).optional(),
+  kid: z.string().max(MAXIMA.jwtId.most).optional(),
   jku: absent,
   jwk: absent,
   x5u: absent,
@@ -55,7 +55,7 @@ const claims = z.object({
   exp: z.number(),
   nbf: z.number().optional(),
   iat: z.number().optional(),
-  jti: z.string().min(1).max(256),
+  jti: z.string().min(1).max(MAXIMA.jwtId.most),
 })
 
 /**
@@ -71,7 +71,7 @@ const claims = z.object({
  * @returns undefined if the text is not such an assertion
  */
 export function parseClientAssertion(type: string | undefined, jwt: string): ClientAssertion | undefined {
-  const parts = type === ASSERTION_TYPE ? readUnverifiedJwt(jwt, LENGTH_LIMIT) : undefined
+  const parts = type === ASSERTION_TYPE ? readUnverifiedJwt(jwt, MAXIMA.clientAssertion.most) : undefined
   const { data: headed } = header.safeParse(parts?.header)
   const { data: claimed } = claims.safeParse(parts?.claims)
   if (headed === undefined || claimed === undefined || claimed.iss !== claimed.sub) return undefined

@@ -1,5 +1,6 @@
 import { isLoopbackHost } from '../uri/loopback.ts'
 import { problem, type Problem } from '../../base/validation.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** Registered fields that describe the client and have no effect on the protocol. */
 export type DescriptiveMetadata = Readonly<Partial<Record<DescriptiveText, string>>> & {
@@ -21,13 +22,17 @@ export type DescriptiveFields = {
 } & { readonly contacts?: readonly string[] | null | undefined }
 
 /** The most entries of a list in a registration. */
-export const METADATA_LIST_LIMIT = 10
+export const METADATA_LIST_LIMIT = MAXIMA.metadataList.most
 const URI_FIELDS = ['client_uri', 'logo_uri', 'tos_uri', 'policy_uri'] as const
 /** Characters of the name of a client. */
-export const CLIENT_NAME_LIMIT = 128
-const LENGTH_LIMITS = { client_name: CLIENT_NAME_LIMIT, software_id: 256, software_version: 128 } as const
-const URI_LIMIT = 2048
-const EMAIL_LIMIT = 254
+export const CLIENT_NAME_LIMIT = MAXIMA.clientName.most
+const LENGTH_LIMITS = {
+  client_name: CLIENT_NAME_LIMIT,
+  software_id: MAXIMA.softwareId.most,
+  software_version: MAXIMA.softwareVersion.most,
+} as const
+const URI_LIMIT = MAXIMA.uri.most
+const EMAIL_LIMIT = MAXIMA.email.most
 
 /** Returns the valid fields, and reports a problem for each of the others. RFC 7591 §2. */
 export function readDescriptive(fields: DescriptiveFields, fault: (problem: Problem) => void): DescriptiveMetadata {

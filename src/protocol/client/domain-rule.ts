@@ -1,3 +1,5 @@
+import { MAXIMA } from '../../base/maxima.ts'
+
 /** `trusted`: clients of the domain are known to the operator. `blocked`: the server accepts no client of the domain. */
 export type DomainVerdict = 'trusted' | 'blocked'
 
@@ -22,9 +24,9 @@ export interface DomainRules {
 export const DOMAIN_PATTERN_FORM =
   /^(?:(?:\*\.)?(?:[A-Za-z0-9_-]+\.)+[A-Za-z0-9_-]+|\*\.[A-Za-z0-9_-]+|\[[0-9A-Fa-f:.]+\]|https:\/\/[\x21-\x7e]+)$/
 /** The most rules of a server, because each node has a copy of them. */
-export const DOMAIN_RULE_LIMIT = 1000
+export const DOMAIN_RULE_LIMIT = MAXIMA.domainRules.most
 /** Characters. A host name has at most 253, and the id of a client with a metadata document at most 512. */
-export const DOMAIN_PATTERN_LIMIT = 512
+export const DOMAIN_PATTERN_LIMIT = MAXIMA.domainPattern.most
 
 /** The hosts of widespread clients, for `grantor domain trust --known`. None of them is trusted by default. */
 export const KNOWN_DOMAINS = ['claude.ai', 'vscode.dev', 'insiders.vscode.dev', 'zed.dev', 'chatgpt.com'] as const

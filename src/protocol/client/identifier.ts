@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { chosenForm, CLIENT_ID_FORM, hashedId, parseClientId, type ClientId } from '../ids.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /**
  * The `client_id` of requests, tokens and responses. RFC 6749 §2.2. For a client with a metadata document it is the URL of the
@@ -12,7 +13,7 @@ export interface ClientIdentifier {
 }
 
 /** The most characters of a document's URL. It is part of every token. */
-const URL_LIMIT = 512
+const URL_LIMIT = MAXIMA.clientUrl.most
 /** Distinguishes the ids from those of registered clients. It sorts before theirs, so that the sweep finds unused ones first. */
 const DOCUMENT_PREFIX = 'gcd_'
 /** The ids of the records of clients whose `client_id` the operator chose. */

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { parseJson } from '../../base/json.ts'
 import { checkOutboundUrl, type OutboundPolicy } from '../uri/outbound-url.ts'
 import { problem, type Problem } from '../../base/validation.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** The algorithms with which a client may sign assertions. RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864 §2.2. */
 export const ASSERTION_ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256', 'ES384'] as const
@@ -30,13 +31,13 @@ export interface KeyFields {
 }
 
 /** The most keys of a client. RFC 7517 §5 sets no limit. */
-export const KEY_LIMIT = 20
+export const KEY_LIMIT = MAXIMA.clientKeys.most
 /** Longer moduli and exponents make a verification slow: a caller without the key causes it too. */
 const RSA_BITS = { least: 2048, most: 4096 } as const
 const EXPONENT_LIMIT = 0xffff_ffffn
 
 const number = z.string().regex(/^[A-Za-z0-9_-]+$/)
-const named = { kid: z.string().min(1).max(256).exactOptional() }
+const named = { kid: z.string().min(1).max(MAXIMA.jwtId.most).exactOptional() }
 /** Public keys of RFC 7518 §6 and RFC 8037 §2, each with the algorithms that it can verify. Other members are dropped. */
 const publicJwk = z.union([
   z.object({ kty: z.literal('EC'), crv: z.literal('P-256'), x: number, y: number, alg: one('ES256'), ...named }),

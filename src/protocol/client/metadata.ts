@@ -8,6 +8,7 @@ import { isObject, isSameJson } from '../../base/json.ts'
 import { checkRedirectUri, type RedirectUriPolicy } from '../uri/redirect-uri.ts'
 import { narrow, NO_SCOPE, parseScope, scopeTokens, type Scope } from '../token/scope.ts'
 import { problem, type Problem } from '../../base/validation.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** RFC 7591 §2: how a client authenticates at the token endpoint. */
 export const CLIENT_AUTH_METHODS = ['client_secret_post', 'client_secret_basic', 'none', 'private_key_jwt'] as const
@@ -91,9 +92,8 @@ const NULLABLE = [
   'software_id',
   'software_version',
 ] as const satisfies readonly Field[]
-const SCOPE_LIMIT = 2048
 /** Of the stored text. Released clients register less than 2 KiB. */
-const METADATA_BYTES = 8192
+const METADATA_BYTES = MAXIMA.registration.most
 /**
  * Characters of a registration whose stored text is surely shorter than that, so that its bytes are not counted: a character has at
  * most three bytes, and what the server adds (defaults, and names of members) fewer than 2 KiB.
@@ -325,7 +325,7 @@ function inOrder(sent: readonly string[] | undefined, kept: readonly GrantType[]
 
 function readScope(sent: string | null | undefined, policy: RegistrationPolicy, fault: Fault): Scope | undefined {
   if (sent === null || sent === undefined || sent === '') return undefined
-  const scope = sent.length > SCOPE_LIMIT ? undefined : parseScope(sent)
+  const scope = sent.length > MAXIMA.registeredScope.most ? undefined : parseScope(sent)
   if (scope !== undefined) return narrow(scope, policy.declaresScope)
   fault(problem(['body', 'scope'], 'value_error', 'The scope is malformed, or has too many values.', sent, {}))
   return NO_SCOPE

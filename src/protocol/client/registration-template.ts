@@ -4,6 +4,7 @@ import { openDomainRules, parseDomainPattern } from './domain-rule.ts'
 import { isLoopback } from '../uri/redirect-uri.ts'
 import { intersect, narrow, type Scope } from '../token/scope.ts'
 import { problem, type Problem } from '../../base/validation.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** What a client that registered with an initial access token may have in its metadata, now and after each update. */
 export interface RegistrationLimits {
@@ -36,7 +37,7 @@ export const TOKEN_DAYS = { most: 365, usual: 30 } as const
 export const VERIFIED_TOKEN_USES = 100
 export const VERIFIED_TOKEN_DAYS = 30
 /** The most hosts of a template. */
-export const REDIRECT_HOST_LIMIT = 20
+export const REDIRECT_HOST_LIMIT = MAXIMA.redirectHosts.most
 
 /**
  * Reads a host of a template: `app.example`, `*.app.example`, or a loopback host such as `localhost`. Returns it as URLs have it;

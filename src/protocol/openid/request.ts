@@ -4,6 +4,7 @@ import { MAX_AGE_LIMIT } from '../client/openid-metadata.ts'
 import { knownAcrValues, type AuthenticationRequest } from '../sign-in/acr.ts'
 import { scopeOf, type Scope } from '../token/scope.ts'
 import { scopeOfClaim, type UserClaim } from './user-claims.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** What OpenID Connect adds to an authorization request. Core 1.0 §3.1.2.1 and §5.5. */
 export interface OpenidRequest {
@@ -39,12 +40,9 @@ export type OpenidFault =
   | 'claims_malformed'
   | 'acr_unavailable'
 
-const NONCE = /^[\x20-\x7e]{1,1024}$/
+const NONCE = new RegExp(`^[\\x20-\\x7e]{1,${MAXIMA.nonce.most}}$`)
 /** Seconds. */
 const MAX_AGE = /^\d{1,10}$/
-const HINT_LIMIT = 8192
-const CLAIMS_LIMIT = 4096
-const CLAIM_LIMIT = 40
 /** Longer than the id of any user: a value that is cut names no user. Each pending request stores it (threats.md BND-01). */
 const SUBJECT_LIMIT = 64
 /** A request without the parameter. */
@@ -63,7 +61,7 @@ export function readOpenidRequest(parameters: Parameters): OpenidRequest | Openi
   const age = parameters.get('max_age')
   if (age !== undefined && (!MAX_AGE.test(age) || Number(age) > MAX_AGE_LIMIT)) return 'max_age_malformed'
   const idTokenHint = parameters.get('id_token_hint')
-  if (idTokenHint !== undefined && idTokenHint.length > HINT_LIMIT) return 'hint_too_long'
+  if (idTokenHint !== undefined && idTokenHint.length > MAXIMA.idTokenHint.most) return 'hint_too_long'
   const text = parameters.get('claims')
   const claims = text === undefined ? NO_CLAIMS : readClaims(text)
   if (typeof claims === 'string') return claims
@@ -87,12 +85,12 @@ function readAuthentication(
 }
 
 function readClaims(text: string): ClaimsRequest | OpenidFault {
-  const request = text.length > CLAIMS_LIMIT ? undefined : parseJson(text)
+  const request = text.length > MAXIMA.claimsParameter.most ? undefined : parseJson(text)
   if (!isObject(request)) return 'claims_malformed'
   const { userinfo = null, id_token: idToken = null } = request
   if (!isMember(userinfo) || !isMember(idToken)) return 'claims_malformed'
   const [forUserinfo, forIdToken] = [Object.keys(userinfo ?? {}), Object.keys(idToken ?? {})]
-  if (forUserinfo.length + forIdToken.length > CLAIM_LIMIT) return 'claims_malformed'
+  if (forUserinfo.length + forIdToken.length > MAXIMA.claims.most) return 'claims_malformed'
   const acr = idToken !== null && 'acr' in idToken ? readAcr(idToken['acr']) : undefined
   if (acr === 'acr_unavailable') return acr
   const known = (names: readonly string[]) => names.filter((name) => scopeOfClaim(name) !== undefined) as UserClaim[]

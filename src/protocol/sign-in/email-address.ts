@@ -1,11 +1,12 @@
 import { domainToUnicode } from 'node:url'
 import type { Brand } from '../../base/brand.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** An e-mail address in the one spelling in which addresses are stored and compared. Only `normalizeEmail` makes one. */
 export type EmailAddress = Brand<string, 'EmailAddress'>
 
 /** The longest address, in characters, that RFC 5321 §4.5.3.1.3 allows. */
-export const EMAIL_LIMIT = 254
+export const EMAIL_LIMIT = MAXIMA.email.most
 const LOCAL_LIMIT = 64
 const LABEL_LIMIT = 63
 

@@ -2,12 +2,13 @@ import { hash } from 'node:crypto'
 import type { Brand } from '../../base/brand.ts'
 import { isObject, parseJson } from '../../base/json.ts'
 import type { Parameters } from '../../base/message.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** Names a passkey of a user: 128 bits of the digest of the credential id, which may have 1,023 bytes. */
 export type PasskeyId = Brand<string, 'PasskeyId'>
 
 /** The most passkeys of a user. */
-export const PASSKEY_LIMIT = 20
+export const PASSKEY_LIMIT = MAXIMA.passkeys.most
 
 const ID_LENGTH = 22
 export const PASSKEY_ID_FORM = /^[A-Za-z0-9_-]{22}$/

@@ -1,5 +1,7 @@
+import { MAXIMA } from '../../base/maxima.ts'
+
 /** Bytes. Longer passwords cost hashing time and add no strength. */
-export const PASSWORD_BYTES = 1024
+export const PASSWORD_BYTES = MAXIMA.password.most
 /** Of other characters a password may repeat as many as it likes. */
 const DIFFERENT_CHARACTERS = 5
 

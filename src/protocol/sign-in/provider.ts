@@ -3,6 +3,7 @@ import type { ClientId, OrganizationId } from '../ids.ts'
 import { APPLICATION, type ProviderId } from './authentication.ts'
 import { isLoopbackHost } from '../uri/loopback.ts'
 import { addressOf } from '../uri/server-address.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** What a provider speaks: OpenID Connect, or the OAuth 2.0 and API of GitHub. */
 export const PROVIDER_KINDS = ['oidc', 'github'] as const
@@ -57,11 +58,11 @@ export interface ProviderSettings {
 }
 
 /** The most providers of a server. */
-export const PROVIDER_LIMIT = 1000
+export const PROVIDER_LIMIT = MAXIMA.providers.most
 /** The most domains, and the most private hosts, of a provider. */
-export const PROVIDER_LIST_LIMIT = 100
+export const PROVIDER_LIST_LIMIT = MAXIMA.providerList.most
 /** The most clients, and the most APIs, of the identity assertions of a provider. */
-export const ASSERTION_LIST_LIMIT = 20
+export const ASSERTION_LIST_LIMIT = MAXIMA.assertionList.most
 export const PROVIDER_ID_FORM = /^[a-z][a-z0-9-]{0,30}$/
 /** A DNS name in ASCII with at least one dot. An internationalized name is in its A-label form (RFC 5890 §2.3.2.1). */
 export const DOMAIN_FORM = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/

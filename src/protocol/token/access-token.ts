@@ -78,6 +78,14 @@ export function accessTokenClaims(facts: AccessTokenFacts, client: string): Acce
   }) as AccessTokenClaims
 }
 
+/** Characters of a JWT beside its claims: the header and the longest signature, of 256 bytes. */
+const AROUND_CLAIMS = 512
+
+/** The bytes of claims with which a JWT has at most this many characters. */
+export function signableBytes(characters: number): number {
+  return Math.floor(((characters - AROUND_CLAIMS) * 3) / 4)
+}
+
 /** A party that acts for the user, and the one that acted before it. RFC 8693 §4.1. */
 export interface Actor {
   /** The identifier of an API, or a `client_id`. */

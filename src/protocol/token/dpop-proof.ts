@@ -4,6 +4,7 @@ import type { Brand, EpochMs } from '../../base/brand.ts'
 import { algorithmsOf, readJwkMembers, type AssertionAlgorithm, type JwkSet, type PublicJwk } from '../client/keys.ts'
 import { sameText, type Secrets } from '../secrets.ts'
 import { readUnverifiedJwt } from './unverified-jwt.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /**
  * The algorithms of proofs: those of FAPI 2.0 §5.4. Each is cheap to verify, because the key of a proof comes from any caller
@@ -50,7 +51,6 @@ export interface DpopProof {
   readonly tokenHash: string | undefined
 }
 
-const LENGTH_LIMIT = 4096
 /** How far the clock of a client may differ. */
 const TOLERANCE_SECONDS = 60
 /** The longest RSA key of a proof. */
@@ -68,7 +68,7 @@ const header = z.object({
 const claims = z.object({
   htm: z.string(),
   htu: z.string(),
-  jti: z.string().min(1).max(256),
+  jti: z.string().min(1).max(MAXIMA.jwtId.most),
   iat: z.number(),
   nbf: z.number().optional(),
   exp: z.number().optional(),
@@ -83,7 +83,7 @@ const claims = z.object({
  * @returns undefined if the text is not a proof, or its key is not a public key for its algorithm
  */
 export function parseDpopProof(jwt: string): DpopProof | undefined {
-  const parts = readUnverifiedJwt(jwt, LENGTH_LIMIT)
+  const parts = readUnverifiedJwt(jwt, MAXIMA.proof.most)
   const { data: headed } = header.safeParse(parts?.header)
   const { data: claimed } = claims.safeParse(parts?.claims)
   if (headed === undefined || claimed === undefined) return undefined

@@ -7,6 +7,7 @@ import { sameResource, parseResources, type Resource } from './resource.ts'
 import { isThumbprint } from './dpop-proof.ts'
 import { parseScope, type Scope } from './scope.ts'
 import { fromNumericDate, readUnverifiedJwt } from './unverified-jwt.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** draft-ietf-oauth-identity-assertion-authz-grant §7.2: the metadata name the one profile of the grant that the server accepts. */
 export const IDENTITY_ASSERTION_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag'
@@ -41,7 +42,6 @@ export interface IdentityAssertion {
   readonly claims: ProviderClaims
 }
 
-const LENGTH_LIMIT = 8192
 /** How far ahead `exp` may be. */
 const LIFETIME_MS = 30 * 60 * 1000
 /** How far the clock of the provider may differ. */
@@ -57,7 +57,7 @@ const absent = z.never().optional()
 const header = z.object({
   typ: z.string().regex(TYPE),
   alg: z.enum(ASSERTION_ALGORITHMS),
-  kid: z.string().max(256).optional(),
+  kid: z.string().max(MAXIMA.jwtId.most).optional(),
   jku: absent,
   jwk: absent,
   x5u: absent,
@@ -65,7 +65,7 @@ const header = z.object({
 })
 const claims = z.looseObject({
   sub: z.string().min(1),
-  jti: z.string().min(1).max(256),
+  jti: z.string().min(1).max(MAXIMA.jwtId.most),
   iat: z.number(),
   exp: z.number(),
   nbf: z.number().optional(),
@@ -80,7 +80,7 @@ const claims = z.looseObject({
  * @returns undefined if the text is not an assertion of this kind
  */
 export function parseIdentityAssertion(jwt: string): IdentityAssertion | undefined {
-  const parts = readUnverifiedJwt(jwt, LENGTH_LIMIT)
+  const parts = readUnverifiedJwt(jwt, MAXIMA.identityAssertion.most)
   const { data: headed } = header.safeParse(parts?.header)
   const { data: claimed } = claims.safeParse(parts?.claims)
   if (headed === undefined || claimed === undefined) return undefined
@@ -109,8 +109,8 @@ export function parseIdentityAssertion(jwt: string): IdentityAssertion | undefin
 
 /** Names what makes a text no assertion of this kind, for the log: the first member that is missing or wrong. */
 export function findMalformedMember(jwt: string): string {
-  const parts = readUnverifiedJwt(jwt, LENGTH_LIMIT)
-  if (parts === undefined) return `no JWT of at most ${LENGTH_LIMIT} characters`
+  const parts = readUnverifiedJwt(jwt, MAXIMA.identityAssertion.most)
+  if (parts === undefined) return `no JWT of at most ${MAXIMA.identityAssertion.most} characters`
   for (const [part, schema] of [
     ['header', header],
     ['claims', claims],

@@ -1,12 +1,10 @@
 import { hash } from 'node:crypto'
 import type { Brand } from '../../base/brand.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** The identifier of an API, as sent by the client or declared by the operator. RFC 8707 §2. */
 export type Resource = Brand<string, 'Resource'>
 
-const LENGTH_LIMIT = 2048
-/** Resources of one request. */
-const COUNT_LIMIT = 8
 /** The key of a longer set is a hash, because databases limit the size of an index entry. */
 const KEY_LENGTH_LIMIT = 512
 const DIGEST = 'sha256:'
@@ -16,7 +14,7 @@ const DIGEST = 'sha256:'
  * every token. Returns undefined for any other text.
  */
 export function parseResource(text: string): Resource | undefined {
-  if (text.length > LENGTH_LIMIT || !/^[\x21-\x7e]+$/.test(text) || text.includes('#')) return undefined
+  if (text.length > MAXIMA.resource.most || !/^[\x21-\x7e]+$/.test(text) || text.includes('#')) return undefined
   if (text.includes('@') && hasUserInformation(text)) return undefined
   return /^[A-Za-z][A-Za-z0-9+.-]*:/.test(text) && URL.canParse(text) ? (text as Resource) : undefined
 }
@@ -29,7 +27,7 @@ function hasUserInformation(text: string): boolean {
 /** The values of `resource` in one request without duplicates. Returns undefined if one is malformed or there are too many. */
 export function parseResources(texts: readonly string[]): readonly Resource[] | undefined {
   if (texts.length === 0) return []
-  if (texts.length > COUNT_LIMIT) return undefined
+  if (texts.length > MAXIMA.resourcesOfRequest.most) return undefined
   const resources = texts.map(parseResource)
   return resources.includes(undefined) ? undefined : [...new Set(resources.filter((one) => one !== undefined))]
 }
@@ -39,7 +37,8 @@ export function parseResources(texts: readonly string[]): readonly Resource[] | 
  * and others do not (clients.md).
  */
 export function sameResource(left: string, right: string): boolean {
-  return left === right || slashVariant(left) === right
+  // The lengths are compared first, because a request is compared with all APIs.
+  return left === right || (Math.abs(left.length - right.length) === 1 && slashVariant(left) === right)
 }
 
 /**

@@ -1,4 +1,5 @@
 import { isLoopbackHost } from './loopback.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** A URI that every parser reads alike, as far as its text shows. */
 export type UriReading =
@@ -17,7 +18,7 @@ export interface ReadUri {
 }
 
 /** The most characters of a URI that a client sends. */
-const LENGTH_LIMIT = 2048
+const LENGTH_LIMIT = MAXIMA.uri.most
 /** Scheme, authority and path of a URI without a fragment. RFC 3986 appendix B. */
 const PARTS = /^([a-z][a-z0-9+.-]*):(?:\/\/([^/?]*))?([^?]*)/
 

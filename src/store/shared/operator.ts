@@ -1,3 +1,4 @@
+import { openUnchangedRows } from '../unchanged-rows.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
 import type { SigningAlgorithm } from '../../ports/records/key.ts'
 import type { AdminCredentialRecord } from '../../ports/records/admin.ts'
@@ -175,9 +176,11 @@ export const operatorHandlers = {
   },
 } satisfies SharedHandlers
 
+const readApis = openUnchangedRows('resource', APIS.read)
+
 export const operatorReads = {
   *listApis(): Steps<readonly ApiRecord[]> {
-    return (yield* rows(LIST_APIS)).map(APIS.read)
+    return readApis(yield* rows(LIST_APIS))
   },
   *findServerAlgorithm(): Steps<SigningAlgorithm | undefined> {
     return (yield* findSetting(ALGORITHM)) as SigningAlgorithm | undefined

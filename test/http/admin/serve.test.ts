@@ -3,6 +3,7 @@ import { request, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { MAXIMA } from '../../../src/base/maxima.ts'
 import { openTestServer } from '../../support/server.ts'
 import { dumpStore, selectAll } from '../../support/store/dump.ts'
 import { bearer, openAdminServer, adminServerOf } from '../../support/admin-server.ts'
@@ -177,7 +178,7 @@ test('a body that is not a JSON object is rejected, and no part of it is returne
     [json, 'null', 422, 'object_type'],
     [json, Buffer.from([0x7b, 0xff, 0x7d]), 422, 'json_invalid'],
     [json, '{"__proto__":{"access":"write"}}', 422, 'value_error'],
-    [json, `{"name":"${'x'.repeat(17_000)}"}`, 413, 'too_large'],
+    [json, `{"name":"${'x'.repeat(MAXIMA.adminBody.most)}"}`, 413, 'too_large'],
     [{ 'content-type': 'text/plain' }, '{"name":"correct horse"}', 415, 'media_type'],
     [{ 'content-type': 'application/x-www-form-urlencoded' }, 'name=correct+horse', 415, 'media_type'],
     [{ 'content-type': 'application/json; charset=utf-16' }, '{}', 415, 'media_type'],

@@ -28,10 +28,12 @@ test('RFC 6749 §3.3: a scope token has printable ASCII characters except quotes
     assert.equal(parseScope(bad), undefined, bad)
 })
 
-test('a scope with more than a hundred tokens is refused', () => {
+test('a scope with more than 250 tokens, or a name of more than a hundred characters, is refused', () => {
   const many = (count: number): string => Array.from({ length: count }, (_, index) => `s${index}`).join(' ')
-  assert.equal(parseScope(many(100)), many(100))
-  assert.equal(parseScope(many(101)), undefined)
+  assert.equal(parseScope(many(250)), many(250))
+  assert.equal(parseScope(many(251)), undefined)
+  assert.equal(parseScope('x'.repeat(100)), 'x'.repeat(100))
+  assert.equal(parseScope('x'.repeat(101)), undefined)
 })
 
 test('a scope is within another if the other contains all its tokens in any order', () => {

@@ -17,9 +17,6 @@ interface Answers {
 
 type Scope = ApiDocument['scopes'][number]
 
-/** A form of all scopes has more than a request may. */
-const SCOPES_OF_A_FORM = 40
-
 const apiIn = (answers: Members): ApiDocument => answers['api'] as ApiDocument
 
 const CREDENTIALS: ScreenForm = {
@@ -114,7 +111,6 @@ export const API_SCOPES = screen<Pick<Answers, 'api'>>({
       fields: ['scopes'],
       isRecent: true,
       filled: (answers) => ({ scopes: apiIn(answers).scopes }),
-      fits: ({ scopes }) => (scopes as readonly Scope[]).length <= SCOPES_OF_A_FORM,
       warning:
         'All scopes of the API are those of this form. Tokens that were issued keep theirs. A scope that is removed is in no further token.',
     },
@@ -129,11 +125,6 @@ export const API_SCOPES = screen<Pick<Answers, 'api'>>({
       <p class="sub">
         <span><a href="${linkTo('apis', api.resource)}">The API</a></span>
       </p>
-      ${
-        frame.mayWrite && api.scopes.length > SCOPES_OF_A_FORM
-          ? html`<p>A form has at most ${SCOPES_OF_A_FORM} scopes. Change these by the command: grantor api update</p>`
-          : undefined
-      }
       ${scopeTable(frame, api)}`,
   }),
 })

@@ -23,14 +23,12 @@ import { decideScope, declaringApis } from '../scope-decision.ts'
 import { ambiguousAudience, nothingRemains, scopeError, type ScopeReason } from '../scope-refusal.ts'
 import { chooseTokenProfile } from '../token-profile.ts'
 import { checkOwner, readResources, readScope } from './grant.ts'
+import { MAXIMA } from '../../../base/maxima.ts'
 
 /** RFC 8693 §3. */
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
 /** Spring Security says `jwt` of an access token that is one. */
 const SUBJECT_TYPES: readonly string[] = [ACCESS_TOKEN, 'urn:ietf:params:oauth:token-type:jwt']
-
-/** How many parties the `act` of a token names at most. */
-const ACTOR_LIMIT = 4
 
 /** The API that requests an exchange, and the key whose proof came with the request. */
 export interface ExchangeRequester {
@@ -134,7 +132,7 @@ async function findSubject(
   }
   if (userId === undefined) throw invalidRequest('subject_without_user')
   const actors = facts.actors.length + (grantId === undefined ? 1 : 0)
-  if (actors >= ACTOR_LIMIT) throw invalidRequest('actors_too_many', { user: userId })
+  if (actors >= MAXIMA.actors.most) throw invalidRequest('actors_too_many', { user: userId })
   const client = await context.store.findClient(clientId)
   // Deleted since.
   if (client === undefined) throw invalidRequest('subject_inactive', { user: userId })

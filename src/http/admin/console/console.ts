@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { MAXIMA, type Maximum } from '../../../base/maxima.ts'
 import { asAdministrator } from '../../../admin/administrators.ts'
 import { ensureConsoleClient } from '../../../admin/client/console.ts'
 import type { Administrator } from '../../../admin/task.ts'
@@ -67,6 +68,8 @@ export interface Console {
     error: OAuthError,
     request: { readonly requestId: string; readonly message: Pick<IncomingMessage, 'url'> },
   ) => ConsoleAnswer
+  /** How long a form may be: a browser without a session, which anyone can have, only signs in. */
+  readonly bodyLimit: (headers: IncomingHttpHeaders) => Maximum
   readonly findAsset: (path: string) => Asset | undefined
   /**
    * Checks that the request names the host of the console, and that no proxy passed it on to a loopback address: a page of another host
@@ -208,6 +211,7 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
   }
 
   return {
+    bodyLimit: (headers) => (cookies.readSession(headers).kind === 'session' ? MAXIMA.adminBody : MAXIMA.body),
     findAsset: (path) => files.get(path),
     checkHost({ headers }) {
       const isForwarded = isLoopbackHost(url.hostname) && FORWARDING.some((name) => headers[name] !== undefined)

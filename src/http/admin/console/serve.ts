@@ -11,10 +11,11 @@ import { wrongMethod } from '../../routes.ts'
 import type { Scheduler } from '../../scheduler.ts'
 import type { Console } from './console.ts'
 import type { ConsoleAnswer } from './visit.ts'
+import { MAXIMA, type Maximum } from '../../../base/maxima.ts'
 
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 /** A form has five for each scope of an API. */
-const PARAMETER_LIMIT = 400
+const PARAMETER_LIMIT = MAXIMA.consoleParameters.most
 /** A page waits for the store no longer. */
 const WAIT_MS = 3000
 
@@ -73,7 +74,7 @@ export async function answerConsole(
   if (asset !== undefined) return { status: 200, ...asset, headers: ASSET_HEADERS }
   const isForm = method === 'POST'
   if (isForm) checkHeaders(message, { accepts: FORM_TYPE })
-  const form = isForm ? await readForm(gate, message, network) : NO_PARAMETERS
+  const form = isForm ? await readForm(gate, message, network, console.bodyLimit(headers)) : NO_PARAMETERS
   const mark = url.indexOf('?')
   const query = parseForm(mark === -1 ? '' : url.slice(mark + 1))
   if (query === undefined) throw invalidRequest('form_malformed')
@@ -90,10 +91,10 @@ export async function answerConsole(
   return { ...answer, headers: { ...PAGE_HEADERS, ...answer.headers } }
 }
 
-async function readForm(gate: Gate, message: IncomingMessage, network: string): Promise<Parameters> {
+async function readForm(gate: Gate, message: IncomingMessage, network: string, most: Maximum): Promise<Parameters> {
   gate.beginBody(network)
   const tooLarge = (problems: readonly Problem[]) => invalidRequest('body_too_large', { status: 413, problems })
-  const body = await readBody(message, tooLarge).finally(() => gate.endBody(network))
+  const body = await readBody(message, tooLarge, most).finally(() => gate.endBody(network))
   const text = decodeBody(body, message.headers)
   const form = text === undefined ? undefined : parseForm(text, PARAMETER_LIMIT)
   if (form === undefined) throw invalidRequest('form_malformed')

@@ -5,14 +5,15 @@ import { mintOrderedId } from '../protocol/ids.ts'
 import { conflict, unknown } from './admin-error.ts'
 import { ISO_OR_NULL, iso } from './fields.ts'
 import { defineTask, type Task } from './task.ts'
+import { MAXIMA } from '../base/maxima.ts'
 
 /** Sets of a server, and records of a set. */
-const SET_LIMIT = 20
-export const APPLIED_RECORD_LIMIT = 1000
+const SET_LIMIT = MAXIMA.appliedSets.most
+export const APPLIED_RECORD_LIMIT = MAXIMA.appliedRecords.most
 /** Records that one request adds to a set, or removes from it. */
-export const CHANGE_LIMIT = 100
-/** Characters; what a resource has at most. */
-const KEY_LIMIT = 2048
+export const CHANGE_LIMIT = MAXIMA.appliedChanges.most
+/** Characters. */
+const KEY_LIMIT = MAXIMA.resource.most
 const CREATED_LIMIT = 30
 /** A run that has not continued for so long was stopped. A task of a command ends after a minute. */
 const RUN_LIMIT_MS = 120_000
@@ -132,7 +133,13 @@ export const APPLY_TASKS: readonly Task[] = [
         activeAt: step === 'finish' ? null : now,
         records,
       }
-      const change = { set, previous: before?.value, value: JSON.stringify(after), finished: counts }
+      const value = JSON.stringify(after)
+      // A line of a backup has the text as JSON again.
+      if (Buffer.byteLength(JSON.stringify(value)) > MAXIMA.appliedSet.most)
+        throw conflict(
+          `The records of a set have at most ${MAXIMA.appliedSet.most.toLocaleString('en')} bytes together. Divide the files into several sets.`,
+        )
+      const change = { set, previous: before?.value, value, finished: counts }
       if ((await context.store.recordApplied(change)) === 'conflict') throw overtaken(set)
       return describeSet({ set, ...after })
     },

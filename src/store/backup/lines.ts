@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { MAXIMA } from '../../base/maxima.ts'
 
 /** A backup has no longer header. */
-export const HEADER_LIMIT_BYTES = 64 * 1024
-/** A backup has no longer line. The longest rows are of clients, which a request of 16 KiB describes. */
-export const LINE_LIMIT_BYTES = 1024 * 1024
+export const HEADER_LIMIT_BYTES = MAXIMA.backupHeader.most
+/** A backup has no longer line, and the store no longer row. */
+export const LINE_LIMIT_BYTES = MAXIMA.backupLine.most
 const CHUNK_BYTES = 1024 * 1024
 
 /** Is called with each chunk of a file before the lines of the chunk are used, and with an empty chunk at the end. */

@@ -52,6 +52,7 @@ export interface Written {
 /** The end of the name of a file that is still being written. */
 const DRAFT = '.partial'
 const BUFFER_BYTES = 1024 * 1024
+const NAME_LENGTH = 100
 
 /**
  * Writes a backup, readable by its owner only. The file gets its name after its content is on disk, so under that name it is
@@ -102,11 +103,12 @@ async function writeLines(
     bytes += chunk.length
     waiting = ''
   }
-  waiting += lineOf(header, HEADER_LIMIT_BYTES)
+  waiting += lineOf(header, HEADER_LIMIT_BYTES, () => 'The header')
   for await (const { table, columns, rows } of slices) {
-    if (counts[table] === undefined) waiting += lineOf({ table, columns } satisfies TableHead)
+    if (counts[table] === undefined)
+      waiting += lineOf({ table, columns } satisfies TableHead, LINE_LIMIT_BYTES, () => `The head of ${table}`)
     counts[table] = (counts[table] ?? 0) + rows.length
-    for (const row of rows) waiting += lineOf(row)
+    for (const row of rows) waiting += lineOf(row, LINE_LIMIT_BYTES, () => `The row ${nameOf(row)} of ${table}`)
     if (waiting.length > BUFFER_BYTES) flush()
   }
   flush()
@@ -117,14 +119,19 @@ async function writeLines(
   return { rows: counts, bytes: bytes + last.length }
 }
 
-/** Refuses a line that a restore would refuse. */
-function lineOf(value: unknown, limit = LINE_LIMIT_BYTES): string {
+/** Refuses a line that a restore would refuse. `name`: the subject of the message. */
+function lineOf(value: unknown, limit: number, name: () => string): string {
   const line = `${JSON.stringify(value)}\n`
   // A character has at most three bytes for each of its code units.
   if (line.length * 3 > limit && Buffer.byteLength(line) > limit) {
-    throw new Error(`The store has a row of more than ${limit} bytes, which a backup cannot have.`)
+    throw new Error(`${name()} has more than ${limit} bytes, which a line of a backup cannot have.`)
   }
   return line
+}
+
+/** The first column of each table is the key, or the start of it, and none is a secret. */
+function nameOf([key]: readonly unknown[]): string {
+  return String(key).slice(0, NAME_LENGTH)
 }
 
 function writeAll(file: number, chunk: Buffer): void {

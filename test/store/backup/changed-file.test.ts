@@ -94,7 +94,7 @@ test('BAK-01: a table without a column by which its rows end is refused', () => 
 test('a backup refuses a row that a restore would refuse, and leaves no file', async (t) => {
   const path = join(temporaryFolder(t), 'one.backup')
   const row = ['one', 'é'.repeat(600 * 1024)]
-  await assert.rejects(write(t, path, [row]), /a row of more than 1048576 bytes/)
+  await assert.rejects(write(t, path, [row]), /The row one of settings has more than 1048576 bytes/)
   assert.equal(existsSync(path), false)
 })
 

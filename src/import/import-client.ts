@@ -11,11 +11,13 @@ import {
   matchesSecretHash,
   slowSecretHash,
 } from '../protocol/client/authentication.ts'
-import { describeMetadata } from '../protocol/client/metadata.ts'
+import { readDescriptive } from '../protocol/client/descriptive-metadata.ts'
+import { describeMetadata, type RegistrationPolicy } from '../protocol/client/metadata.ts'
 import { parseUserId } from '../protocol/ids.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import { needCode } from '../protocol/token/grant-types.ts'
 import { NO_SCOPE } from '../protocol/token/scope.ts'
+import { checkOutboundUrl } from '../protocol/uri/outbound-url.ts'
 import { checkRedirectUri } from '../protocol/uri/redirect-uri.ts'
 import type { ImportReason } from './reasons.ts'
 import type { ImportedClient } from './records.ts'
@@ -27,6 +29,8 @@ export interface ImportedClientResult {
   readonly outcome: ImportOutcome
   readonly reasons: readonly ImportReason[]
   readonly detail?: string | undefined
+  /** The names of members that were not taken. */
+  readonly dropped: readonly string[]
   /** The URIs that were not taken. */
   readonly refusedUris: readonly string[]
 }
@@ -53,9 +57,12 @@ export async function importClient(
   options: ClientOptions,
 ): Promise<ImportedClientResult> {
   const { type: _, client_id: chosenId, client_secret: secret, disabled, rules, ...given } = record
-  const uris = await takeUris(context, given)
-  const metadata = { ...given, ...uris.taken } as MetadataInput
-  const refusedUris = uris.refused
+  const policy = registrationPolicy(context, await context.store.listApis(), ORIGIN)
+  const usable = withoutCode(given)
+  const uris = takeUris(policy, usable.given)
+  const { taken, dropped } = takePossible(policy, usable)
+  const metadata = { ...taken, ...uris.taken } as MetadataInput
+  const left = { dropped, refusedUris: uris.refused }
   const method = metadata.token_endpoint_auth_method
   const needsSecret = method !== 'none' && method !== 'private_key_jwt'
   // A hash is no secret: a reader of the other system's database could authenticate with it.
@@ -66,30 +73,30 @@ export async function importClient(
   const slowSecret = needsSecret && givenSecret === undefined ? readSlowSecret(options.foreignHash) : undefined
   const isNew = needsSecret && givenSecret === undefined && slowSecret === undefined
   const reasons: readonly ImportReason[] = isNew ? [isSecret ? 'secret_guessable' : 'secret_absent'] : []
-  if (isNew && options.keepSecret === undefined) return { outcome: 'refused', reasons, refusedUris }
+  if (isNew && options.keepSecret === undefined) return { outcome: 'refused', reasons, ...left }
   const userId = parseUserId(chosenId)
   if (userId !== undefined && (await context.store.findUser(userId)) !== undefined)
-    return { outcome: 'refused', reasons: ['id_taken'], refusedUris }
+    return { outcome: 'refused', reasons: ['id_taken'], ...left }
   try {
     const input = { chosenId, givenSecret, slowSecret, metadata, rules, approvedScope: NO_SCOPE }
     const made = await prepareClient(context, input)
     const client = disabled ? { ...made.client, disabledAt: context.clock() } : made.client
     const stored = await context.store.findClient(client.id)
-    if (stored !== undefined) return { ...compare(context, stored, client, givenSecret), reasons: [], refusedUris }
-    if (options.isDryRun) return { outcome: 'created', reasons, refusedUris }
+    if (stored !== undefined) return { ...compare(context, stored, client, givenSecret), reasons: [], ...left }
+    if (options.isDryRun) return { outcome: 'created', reasons, ...left }
     if (made.secret !== undefined) options.keepSecret?.(chosenId, made.secret)
     const about = { details: { source: options.source } }
     if ((await context.store.createClient({ ...client, about })) === 'created')
-      return { outcome: 'created', reasons, refusedUris }
+      return { outcome: 'created', reasons, ...left }
     // Without an answer of the store it may have been created by this import.
     const found = await context.store.findClient(client.id)
-    if (found === undefined) return { outcome: 'differs', reasons: [], refusedUris }
+    if (found === undefined) return { outcome: 'differs', reasons: [], ...left }
     const compared = compare(context, found, client, givenSecret ?? made.secret)
-    return { ...compared, reasons: compared.outcome === 'same' ? reasons : [], refusedUris }
+    return { ...compared, reasons: compared.outcome === 'same' ? reasons : [], ...left }
   } catch (cause) {
     if (!(cause instanceof AdminError)) throw cause
     const detail = cause.message.replaceAll('\n', '; ')
-    return { outcome: 'refused', reasons: ['client_not_possible'], detail, refusedUris }
+    return { outcome: 'refused', reasons: ['client_not_possible'], detail, ...left }
   }
 }
 
@@ -99,9 +106,35 @@ function readSlowSecret(text: string | undefined): SecretHash | undefined {
   return typeof read === 'string' ? undefined : slowSecretHash(read.stored)
 }
 
+type Given = Omit<ImportedClient, 'type' | 'client_id' | 'client_secret' | 'disabled' | 'rules'>
+
+/** What describes the client, and where it is notified: a value that the server cannot have is left out, and the client is taken. */
+function takePossible(
+  policy: RegistrationPolicy,
+  { given, dropped: earlier }: { readonly given: Given; readonly dropped: readonly string[] },
+): { readonly taken: Given; readonly dropped: readonly string[] } {
+  const { outbound } = policy
+  const dropped = new Set<string>()
+  readDescriptive(given, ({ loc }) => dropped.add(String(loc[1])))
+  dropped.delete('client_name')
+  const { backchannel_logout_uri: uri = '' } = given
+  const isNotified = outbound !== undefined && checkOutboundUrl(uri, outbound).kind === 'usable'
+  if (uri !== '' && !isNotified) dropped.add('backchannel_logout_uri')
+  const kept = Object.entries(given).filter(([name]) => !dropped.has(name))
+  return { taken: Object.fromEntries(kept) as Given, dropped: [...earlier, ...dropped] }
+}
+
+/** A client without a redirect URI cannot use the authorization code anywhere. If it has another grant type, it is taken with that alone. */
+function withoutCode(given: Given): { readonly given: Given; readonly dropped: readonly string[] } {
+  const { grant_types: all = [], redirect_uris: uris = [] } = given
+  const others = all.filter((name) => !needCode([name]) && name !== 'refresh_token')
+  if (!needCode(all) || uris.length > 0 || others.length === 0) return { given, dropped: [] }
+  const dropped = all.filter((name) => !others.includes(name)).map((name) => `grant type ${name}`)
+  return { given: { ...given, grant_types: others }, dropped }
+}
+
 /** A URI that the server cannot have, or that no grant type of the client needs, is left out, and the others are kept (threats.md REG-05). */
-async function takeUris(context: TaskContext, given: Partial<ImportedClient>) {
-  const policy = registrationPolicy(context, await context.store.listApis(), ORIGIN)
+function takeUris(policy: RegistrationPolicy, given: Given) {
   const needsUris = given.grant_types === undefined || needCode(given.grant_types)
   const refused: string[] = []
   const take = (uris: readonly string[] | undefined): readonly string[] | undefined =>

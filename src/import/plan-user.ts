@@ -110,9 +110,17 @@ export function planUser(place: UserPlace, record: ImportedUser, now: EpochMs): 
 
 /** Whether a user, as `IMPORTED` describes it, has a second factor that cannot be moved. Of another value it does not matter. */
 export function losesFactor(record: unknown): boolean {
-  if (!isObject(record)) return false
+  return factorMembersOf(record).length > 0
+}
+
+/** The members of a user that tell of a second factor that cannot be moved. */
+export function factorMembersOf(record: unknown): readonly string[] {
+  if (!isObject(record)) return []
   const { has_second_factor: hasOther, totp } = record
-  return hasOther === true || (isObject(totp) && appSecretOf(totp) === undefined)
+  return [
+    ...(hasOther === true ? ['has_second_factor'] : []),
+    ...(isObject(totp) && appSecretOf(totp) === undefined ? ['totp'] : []),
+  ]
 }
 
 /** The id that the user had, or one that is always made of it. It has no key, so that each store of the operator has the same. */

@@ -4,6 +4,10 @@ export const IMPORT_REASONS = {
     'The line is no JSON object in UTF-8, has more than 1 MiB or 16 levels, or contains a NUL, half a surrogate pair or `__proto__`.',
   record_malformed:
     'A member is missing, unknown or malformed, or has a value that is not possible here; `detail` names it.',
+  id_absent:
+    'The file has no id of the user or organization, and applications know users by it. Let the other server write the file: `kc.sh export`.',
+  hash_line_malformed:
+    'A line of `--hashes` has no password of a user: it is no JSON object, or has no `_id` or no `passwordHash`. `line` is that of this file.',
   record_repeated: 'An earlier line of the file has the same id or address; `detail` names the line.',
   email_malformed: 'The text is no address with which a user can sign in here.',
   email_taken: 'Another user here has the address.',
@@ -12,18 +16,21 @@ export const IMPORT_REASONS = {
   id_reserved: 'The id is like those that this server makes, or has characters that ids cannot have.',
   organization_unknown: 'The user belongs to an organization that neither the file nor this server has.',
   second_factor_lost:
-    'The account had a second factor that is not moved: anything but one authenticator app of the usual kind. Only `--without-second-factor` imports such a file.',
+    'The account had a second factor that is not moved: anything but one authenticator app of the usual kind. `detail` names its kind as the file does. Only `--without-second-factor` imports such a file.',
   client_not_possible: 'The server cannot have such a client; `detail` says why.',
   secret_absent:
     'The file has no secret of the client, a placeholder, one that expires, or a hash that cannot be used. With `--secrets` the client gets a new one.',
   secret_guessable: 'The secret is short or has few different characters. With `--secrets` the client gets a new one.',
   redirect_uri_refused:
     'One URI of the client is not taken, because it has a wildcard, cannot be registered, or no grant type of the client needs it; `detail` is the URI, other characters as `\\u{…}`.',
+  member_dropped:
+    'Members of the client were not taken, because they have no meaning here or a value that is not possible here; `detail` names them. What they gave or restricted there is not so here.',
   id_replaced: 'The id cannot be one here, so the user got another. The report has both.',
   hash_unsupported: 'Imported without a password: its hash is of no known format.',
   hash_too_expensive: 'Imported without a password: its hash takes too long to verify.',
   password_not_used:
     'A password was not taken: the account cannot sign in with one here, had to be given a new one, or has it by a linked account.',
+  ban_unlimited: 'The account was disabled for a time, and stays disabled here until `grantor user enable`.',
   address_absent:
     'The user has no address, and so neither a password nor a link. Set one first: `grantor user set-email`, then `grantor user create-link`.',
   identity_dropped:

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { NEW_METADATA } from '../admin/client/metadata.ts'
-import { RULES_INPUT } from '../admin/client/document.ts'
+import { METADATA_TEXTS, RULES_INPUT } from '../admin/client/document.ts'
 import { CHOSEN_CLIENT_ID, CHOSEN_ORGANIZATION_ID, NAME } from '../admin/fields.ts'
 import { PROFILE_CHANGE } from '../admin/user/tasks.ts'
 import { MEMBERSHIP_LIMIT } from '../ports/store.ts'
@@ -67,8 +67,21 @@ const IMPORTED_USER = z.strictObject({
     .describe('Ids of organizations, which come before.'),
 })
 
+/** Longer than a link may be here, so that a logo in a `data:` URL is left out, and the client is taken. */
+const LINK = z.string().max(65_536).optional()
+
 const IMPORTED_CLIENT = z.strictObject({
   ...NEW_METADATA.shape,
+  client_uri: LINK.describe(
+    'A page about the client. Here and below, a link that uses no https is left out, and reported.',
+  ),
+  logo_uri: LINK,
+  tos_uri: LINK.describe('Its terms of service.'),
+  policy_uri: LINK.describe('Its privacy policy.'),
+  contacts: z.array(z.string().max(254)).max(100).optional().describe('Addresses of those who are responsible for it.'),
+  backchannel_logout_uri: LINK.describe(
+    `${METADATA_TEXTS.backchannel_logout_uri} One that cannot be requested is left out, and reported.`,
+  ),
   redirect_uris: URIS.optional().describe(
     'Exact redirect URIs. One that cannot be registered is left out, and reported.',
   ),
@@ -114,11 +127,20 @@ export interface SourceRecord {
   /** Why it is not taken on purpose. undefined: it is taken. */
   readonly skipped: ImportReason | undefined
   /** Why the server cannot have it. undefined: nothing is known that speaks against it. */
-  readonly impossible: string | undefined
+  readonly impossible: Impossible | undefined
   /** What of it is not taken. */
   readonly notes: readonly ImportReason[]
   /** The hash of the client's secret, which only systems that publish no secrets have. It is no part of the neutral format. */
   readonly secretHash: string | undefined
-  /** Names of attributes that are no standard claims. */
+  /** Names of what is not taken: attributes that are no standard claims, and members that have no meaning here. */
   readonly dropped: readonly string[]
+  /** The kinds of second factors that are not moved, by their names there. */
+  readonly lostFactors: readonly string[]
+}
+
+/** Why a record is refused before it is read. */
+export interface Impossible {
+  readonly reason: ImportReason
+  /** undefined: the reason says all. */
+  readonly detail: string | undefined
 }

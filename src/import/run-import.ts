@@ -9,7 +9,7 @@ import { APPLICATION } from '../protocol/sign-in/authentication.ts'
 import { importClient } from './import-client.ts'
 import { digestOf } from './input-file.ts'
 import { openPatience, patientStore, type Patience } from './patient-store.ts'
-import { losesFactor, planUser, type PlannedUser, type UserPlace } from './plan-user.ts'
+import { factorMembersOf, losesFactor, planUser, type PlannedUser, type UserPlace } from './plan-user.ts'
 import type { ImportReason } from './reasons.ts'
 import {
   IMPORTED,
@@ -150,7 +150,12 @@ function countLostFactors({ report, options }: Import, system: Source): number {
   for (const record of recordsOf(system, options)) {
     if (record.kind !== 'user' || !losesFactor(record.value)) continue
     lost += 1
-    if (!options.isDryRun) report.write(lineOf(record, { outcome: 'refused', reasons: ['second_factor_lost'] }))
+    const noted = {
+      outcome: 'refused',
+      reasons: ['second_factor_lost'],
+      detail: detailOf(factorsLostOf(record)),
+    } as const
+    if (!options.isDryRun) report.write(lineOf(record, noted))
   }
   return lost
 }
@@ -167,8 +172,8 @@ function lostFactorsError(lost: number): AdminError {
 async function take(running: Import, record: SourceRecord): Promise<void> {
   const { kind, value, skipped, impossible } = record
   if (skipped !== undefined) return wait(running, record, { outcome: 'skipped', reasons: [skipped], detail: undefined })
+  if (impossible !== undefined) return refuse(running, record, impossible.reason, impossible.detail)
   if (value === undefined) return refuse(running, record, 'line_malformed')
-  if (impossible !== undefined) return refuse(running, record, 'client_not_possible', impossible)
   const read = IMPORTED[kind].safeParse(value)
   if (!read.success && hasOnlyBadId(read.error.issues, record)) return refuse(running, record, 'id_reserved')
   if (!read.success) return refuse(running, record, 'record_malformed', membersOf(read.error.issues, record))
@@ -181,7 +186,13 @@ async function take(running: Import, record: SourceRecord): Promise<void> {
 async function takeUser(running: Import, record: SourceRecord, user: ImportedUser): Promise<void> {
   const { context, batch, seen } = running
   const plan = planUser(running, user, context.clock())
-  if (plan.kind === 'refused') return refuse(running, record, plan.reason)
+  if (plan.kind === 'refused')
+    return refuse(
+      running,
+      record,
+      plan.reason,
+      detailOf(plan.reason === 'second_factor_lost' ? factorsLostOf(record) : []),
+    )
   const { id, email } = plan.account.user
   const keys = email === undefined ? [id] : [id, email]
   const earlier = keys.map((key) => seen.get(key)).find((line) => line !== undefined)
@@ -239,7 +250,11 @@ function notedOf(
         outcome,
         reasons: [...new Set([...record.notes, ...plan.notes])],
         id: plan.account.user.id,
-        detail: detailOf([...differing, ...new Set(plan.dropped.map((name) => `identity of ${termOf(name) ?? '…'}`))]),
+        detail: detailOf([
+          ...differing,
+          ...new Set(plan.dropped.map((name) => `identity of ${termOf(name) ?? '…'}`)),
+          ...(plan.notes.includes('second_factor_lost') ? factorsLostOf(record) : []),
+        ]),
       }
   }
 }
@@ -280,14 +295,25 @@ async function takeOrganization(
 
 async function takeClient(running: Import, record: SourceRecord, client: ImportedClient): Promise<void> {
   const { context, options, keepSecret, system } = running
-  const { outcome, reasons, detail, refusedUris } = await importClient(context, client, {
+  const { outcome, reasons, detail, dropped, refusedUris } = await importClient(context, client, {
     source: system,
     isDryRun: options.isDryRun,
     foreignHash: record.secretHash,
     keepSecret,
   })
   const id = outcome === 'refused' ? undefined : client.client_id
-  note(running, record, { outcome, reasons: [...record.notes, ...reasons], detail, id })
+  const lost = [...new Set([...record.dropped, ...dropped])]
+  const isLess = outcome !== 'refused' && lost.length > 0
+  note(
+    running,
+    { ...record, dropped: lost },
+    {
+      outcome,
+      reasons: [...record.notes, ...reasons, ...(isLess ? ['member_dropped' as const] : [])],
+      detail: isLess ? [detail, `not taken: ${lost.join(', ')}`].filter((one) => one !== undefined).join('; ') : detail,
+      id,
+    },
+  )
   for (const uri of refusedUris) {
     const line = { outcome: 'refused', reasons: ['redirect_uri_refused'], detail: shown(uri), id } as const
     running.report.write(lineOf({ ...record, kind: 'redirect_uri' }, line))
@@ -316,6 +342,12 @@ function lineOf(
     reason: reasons.length === 0 ? null : reasons.join(' '),
     ...(detail === undefined ? {} : { detail }),
   }
+}
+
+/** The kinds of second factors that a user loses, by their names there. */
+function factorsLostOf({ lostFactors, value }: SourceRecord): readonly string[] {
+  const ofFile = lostFactors.length > 0 ? lostFactors : factorMembersOf(value)
+  return [...new Set(ofFile.map((one) => `factor ${one}`))]
 }
 
 function detailOf(names: readonly string[]): string | undefined {

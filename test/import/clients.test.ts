@@ -22,10 +22,17 @@ const JWKS = { keys: [{ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7h
 const URI = 'https://board.acme.test/cb'
 const unsupported = (name: string) => `refused record_malformed: token_endpoint_auth_method ${name}`
 const unknown = (name: string) => `refused record_malformed: ${name} (unknown)`
+const restricted = (names: string) =>
+  `refused client_not_possible: It is restricted by ${names} there, which is not possible here. Remove the restriction there, or create the client here.`
+const less = (names: string) => `created member_dropped: not taken: ${names}`
+const UNNAMED =
+  'refused client_not_possible: It has neither token_endpoint_auth_method nor an app_type of a server, so nothing tells how it authenticates. Choose an authentication method there.'
 const unauthenticated = (name: string) =>
   `refused client_not_possible: It authenticates with ${name}, which is not possible here. Let it use client-secret or client-jwt there.`
 const ungranted = (names: string) =>
   `refused client_not_possible: It uses only ${names} there, which is not possible here. Let it use authorization_code or client_credentials there.`
+const NO_GRANT =
+  'refused client_not_possible: It uses no grant type there, which is not possible here. Let it use authorization_code or client_credentials there.'
 const KEYLESS = 'refused client_not_possible: private_key_jwt needs jwks or jwks_uri.'
 const MALFORMED = 'refused record_malformed: token_endpoint_auth_method'
 /** Methods of RFC 8705 and OpenID Connect Core 1.0 §9, and one that has no specification. */
@@ -100,17 +107,17 @@ const CASES: readonly Case[] = [
       [
         'tokens bound to a certificate',
         attributes({ 'tls.client.certificate.bound.access.tokens': 'true' }),
-        unknown('tls_client_certificate_bound_access_tokens'),
+        restricted('attributes.tls.client.certificate.bound.access.tokens'),
       ],
       [
         'tokens bound to a certificate, as older versions name it',
         attributes({ 'tls-client-certificate-bound-access-tokens': 'True' }),
-        unknown('tls_client_certificate_bound_access_tokens'),
+        restricted('attributes.tls-client-certificate-bound-access-tokens'),
       ],
       [
         'request objects',
         attributes({ 'request.object.required': 'request only' }),
-        unknown('require_signed_request_object'),
+        restricted('attributes.request.object.required'),
       ],
       ['no request objects', attributes({ 'request.object.required': 'not required' }), 'created'],
       [
@@ -118,14 +125,35 @@ const CASES: readonly Case[] = [
         attributes({ 'tls.client.certificate.bound.access.tokens': 'False', 'request.object.required': '' }),
         'created',
       ],
-      ['a least level of authentication', attributes({ 'minimum.acr.value': '2' }), unknown('minimum_acr_value')],
+      [
+        'a least level of authentication',
+        attributes({ 'minimum.acr.value': '2' }),
+        restricted('attributes.minimum.acr.value'),
+      ],
       ['no least level', attributes({ 'minimum.acr.value': '' }), 'created'],
       [
         'a flow of its own',
         { authenticationFlowBindingOverrides: { browser: 'e2b1' } },
-        unknown('authentication_flow_binding_overrides'),
+        restricted('authenticationFlowBindingOverrides'),
       ],
       ['no flow of its own', { authenticationFlowBindingOverrides: {} }, 'created'],
+      [
+        'a time that tokens last',
+        attributes({ 'access.token.lifespan': '60' }),
+        less('attributes.access.token.lifespan'),
+      ],
+      ['roles', { fullScopeAllowed: false }, less('fullScopeAllowed')],
+      [
+        'no redirect URI for its code',
+        { standardFlowEnabled: true, ...attributes({ 'pkce.code.challenge.method': 'S256' }) },
+        less('grant type authorization_code, grant type refresh_token'),
+      ],
+      [
+        'links that cannot be here',
+        { baseUrl: '/', ...attributes({ logoUri: 'http://logo.acme.test/', 'backchannel.logout.url': '${board}/x' }) },
+        less('client_uri, logo_uri, backchannel_logout_uri'),
+      ],
+      ['no grant type', { serviceAccountsEnabled: false }, NO_GRANT],
       ['a secret that expires', attributes({ 'client.secret.expiration.time': '1799999999' }), 'refused secret_absent'],
       ['a secret that does not expire', attributes({ 'client.secret.expiration.time': '0' }), 'created'],
       ['a placeholder of a variable', { secret: '${BOARD_CLIENT_SECRET}' }, 'refused secret_absent'],
@@ -206,13 +234,13 @@ const CASES: readonly Case[] = [
       ...['spa', 'native', 'acme', undefined].map((app_type): Row => [
         `no method, of ${app_type}`,
         { token_endpoint_auth_method: undefined, app_type },
-        MALFORMED,
+        UNNAMED,
       ]),
       ['pushed requests', { require_pushed_authorization_requests: true }, 'created'],
       ['tokens bound to keys', { require_proof_of_possession: true }, 'created'],
-      ['request objects', { signed_request_object: { required: true } }, unknown('require_signed_request_object')],
-      ['FAPI 1', { compliance_level: 'fapi1_adv_mtls_par' }, unknown('compliance_level')],
-      ['members only', { organization_usage: 'require' }, unknown('organization_usage')],
+      ['request objects', { signed_request_object: { required: true } }, restricted('signed_request_object.required')],
+      ['FAPI 1', { compliance_level: 'fapi1_adv_mtls_par' }, restricted('compliance_level')],
+      ['members only', { organization_usage: 'require' }, restricted('organization_usage')],
       ...['allow', 'deny', undefined].map((organization_usage): Row => [
         `organization_usage ${organization_usage}`,
         { organization_usage },
@@ -221,6 +249,29 @@ const CASES: readonly Case[] = [
       ['no grant type that there is', { grant_types: ['implicit'] }, ungranted('implicit')],
       ['no secret', { client_secret: undefined }, 'refused secret_absent'],
       ['a placeholder', { client_secret: '##BOARD_CLIENT_SECRET##' }, 'refused secret_absent'],
+      [
+        'the "Default App" of each tenant',
+        {
+          app_type: undefined,
+          token_endpoint_auth_method: undefined,
+          grant_types: ['authorization_code', 'implicit', 'refresh_token', 'client_credentials'],
+          callbacks: [],
+        },
+        UNNAMED,
+      ],
+      [
+        'refresh tokens that stay',
+        {
+          grant_types: ['authorization_code', 'refresh_token'],
+          callbacks: [URI],
+          refresh_token: { rotation_type: 'non-rotating', expiration_type: 'non-expiring', token_lifetime: 31_557_600 },
+        },
+        less('refresh_token.rotation_type, refresh_token.expiration_type'),
+      ],
+      ['refresh tokens that it does not get', { refresh_token: { rotation_type: 'non-rotating' } }, 'created'],
+      ['a logo in a URL of data', { logo_uri: `data:image/png;base64,${'A'.repeat(9000)}` }, less('logo_uri')],
+      ['origins', { web_origins: ['https://a.acme.test'], allowed_origins: [] }, less('web_origins')],
+      ['ID tokens with a shared secret', { jwt_configuration: { alg: 'HS256' } }, less('jwt_configuration.alg')],
       ['one of each tenant', { global: true }, 'skipped part_of_system'],
       ['left-over redirect URIs', { callbacks: [URI] }, `created\nrefused redirect_uri_refused: ${URI}`],
     ],
@@ -252,10 +303,20 @@ const CASES: readonly Case[] = [
       [
         'tokens bound to a certificate',
         { tls_client_certificate_bound_access_tokens: true },
-        unknown('tls_client_certificate_bound_access_tokens'),
+        restricted('tls_client_certificate_bound_access_tokens'),
       ],
       ['a secret that expires', { client_secret_expires_at: 1_799_999_999 }, 'refused secret_absent'],
       ['no grant type that there is', { grant_types: ['implicit'] }, ungranted('implicit')],
+      [
+        'audiences and lifetimes',
+        { audience: ['https://api.acme.test'], client_credentials_grant_access_token_lifespan: '1h0m0s' },
+        less('audience, client_credentials_grant_access_token_lifespan'),
+      ],
+      [
+        'a code that it could not ask for',
+        { grant_types: ['client_credentials', 'authorization_code'], response_types: ['token'], redirect_uris: [] },
+        less('grant type authorization_code'),
+      ],
       ['a placeholder', { client_secret: '{{ .Values.boardSecret }}' }, 'refused secret_absent'],
       ['left-over redirect URIs', { redirect_uris: [URI] }, `created\nrefused redirect_uri_refused: ${URI}`],
     ],
@@ -305,87 +366,3 @@ for (const { source, read, usual, rows } of CASES)
     const first = { client_id: `${source.verb}-0`, client_secret: SECRET }
     assert.equal((await requestToken(server, first, { grant_type: 'client_credentials' })).statusCode, 200)
   })
-
-test('IMP-15: restrictions that this server has come with the client', async (t) => {
-  const code = {
-    protocol: 'openid-connect',
-    standardFlowEnabled: true,
-    secret: SECRET,
-    redirectUris: [URI],
-    enabled: true,
-    attributes: {
-      'require.pushed.authorization.requests': 'true',
-      'dpop.bound.access.tokens': 'true',
-      'pkce.code.challenge.method': 'S256',
-      'default.acr.values': 'urn:grantor:acr:2fa##phr',
-    },
-  }
-  const clients = [
-    { ...code, clientId: 'strict' },
-    { ...code, clientId: 'off', enabled: false },
-    { ...code, clientId: 'unsaid', enabled: undefined, attributes: { 'default.acr.values': '2' } },
-  ]
-  const { counts } = await importFile(t, server, writeInput(t, JSON.stringify({ clients })), { source: KEYCLOAK })
-  const [strict, off, unsaid] = await Promise.all(
-    clients.map(({ clientId }) => store.findClient(chosenClientId(clientId) as never)),
-  )
-  assert.partialDeepStrictEqual(strict, {
-    metadata: { parRequired: true, dpopBound: true, defaultAcrValues: ['urn:grantor:acr:2fa', 'phr'] },
-    rules: { pkce: 'required' },
-    disabledAt: undefined,
-  })
-  assert.deepEqual(counts.dropped, { 'default.acr.values': 1 })
-  assert.ok(off?.disabledAt !== undefined && unsaid?.disabledAt !== undefined)
-})
-
-test('what is not taken on purpose is skipped with its reason, and what is no list or no object is an error or refused', async (t) => {
-  const user = { enabled: true, email: 'skip@acme.test' }
-  const realm = {
-    organizations: [
-      { id: 'off', name: 'Off', enabled: false },
-      { id: 'on', name: 'On', enabled: true },
-      'no organization',
-    ],
-    users: [
-      { ...user, id: 'linked', email: 'linked@acme.test', federationLink: 'ldap' },
-      { ...user, id: 'machine', serviceAccountClientId: 'job' },
-      'no user',
-      { ...user, id: 'skip', federatedIdentities: {} },
-    ],
-    federatedUsers: [{ id: 'f:1:ada', credentials: [] }],
-    clients: ['no client'],
-  }
-  const { counts, report } = await importFile(t, server, writeInput(t, JSON.stringify(realm)), { source: KEYCLOAK })
-  assert.deepEqual(
-    report.map(({ source_id: id, outcome, reason }) => [id, outcome, reason]),
-    [
-      ['off', 'created', null],
-      ['on', 'created', null],
-      [null, 'refused', 'line_malformed'],
-      ['linked', 'skipped', 'user_elsewhere'],
-      ['machine', 'skipped', 'part_of_system'],
-      [null, 'refused', 'line_malformed'],
-      ['skip', 'refused', 'record_malformed'],
-      ['f:1:ada', 'skipped', 'user_elsewhere'],
-      [null, 'refused', 'line_malformed'],
-    ],
-  )
-  assert.deepEqual(counts.kinds, {
-    organization: { created: 2, refused: 1 },
-    user: { skipped: 3, refused: 2 },
-    client: { refused: 1 },
-  })
-  const [off, on] = await Promise.all(['off', 'on'].map((id) => store.findOrganization(id as never)))
-  assert.ok(off?.disabledAt !== undefined && on?.disabledAt === undefined)
-  const page = { start: 0, limit: 50, length: 1, total: 1, clients: [{ client_id: 'x' }] }
-  const others = { clients: writeInput(t, JSON.stringify(page), 'clients') }
-  await assert.rejects(
-    importFile(t, server, writeInput(t, ''), { source: AUTH0, others }),
-    /the clients must be a JSON array, and this is an object with the members start, limit, length, total, clients\./,
-  )
-  for (const name of ['users', 'clients', 'organizations', 'federatedUsers'])
-    await assert.rejects(
-      importFile(t, server, writeInput(t, JSON.stringify({ [name]: { a: 1 } })), { source: KEYCLOAK }),
-      new RegExp(`${name} must be a JSON array, and this is an object with the members a\\.`),
-    )
-})

@@ -199,7 +199,13 @@ test('Supabase: users keep id, password, app and identities, and metadata of use
   )
   const options = { source: SUPABASE, providers: new Map([['google', 'idp']]) }
   const imported = await importFile(t, server, file, options)
-  assert.deepEqual(outcomesOf(imported), ['created', 'created', 'created', 'created needs_link', 'created'])
+  assert.deepEqual(outcomesOf(imported), [
+    'created',
+    'created',
+    'created ban_unlimited',
+    'created needs_link',
+    'created',
+  ])
   assert.deepEqual(imported.counts.dropped, { plan: 1 })
   const [first, second, banned, released, forever] = await Promise.all(['s1', 's2', 's3', 's4', 's5'].map(find))
   assert.partialDeepStrictEqual(first, {

@@ -130,3 +130,22 @@ test('better-auth: SQLite has numbers: 1 is a verified address and a lost second
   assert.ok(user?.emailVerifiedAt !== undefined && user.disabledAt === undefined)
   assert.equal(other?.profile?.phone_number_verified, true)
 })
+
+test('IMP-16: a ban for a time stays, and the report says that it was one', async (t) => {
+  const files: readonly (readonly [MadeExport, object, boolean])[] = [
+    [MADE_BETTER_AUTH, { banned: true, banExpires: FUTURE }, true],
+    [MADE_BETTER_AUTH, { banned: true, banExpires: null }, false],
+    [MADE_BETTER_AUTH, { banned: false, banExpires: FUTURE }, false],
+    [MADE_BETTER_AUTH, { banned: true, banExpires: PAST }, false],
+    [MADE_SUPABASE, { banned_until: FUTURE }, true],
+    [MADE_SUPABASE, { banned_until: 'infinity' }, false],
+    [MADE_SUPABASE, { banned_until: FUTURE, deleted_at: PAST }, false],
+    [MADE_CLERK, { locked: 'true' }, true],
+    [MADE_CLERK, { locked: 'true', banned: 'true' }, false],
+  ]
+  for (const [index, [{ source, write }, members, isNoted]] of files.entries()) {
+    const { report } = await importFile(t, server, write(t, [{ id: `ban-${index}`, members }]), { source })
+    const reasons = report.map(({ reason }) => reason?.split(' ').includes('ban_unlimited') === true)
+    assert.deepEqual(reasons, [isNoted], `${source.verb} ${JSON.stringify(members)}`)
+  }
+})

@@ -242,3 +242,36 @@ async function appOf(id: string | null): Promise<string | undefined> {
     ? undefined
     : server.context.encryption.decrypt(secretName(id as UserId), app.secret)?.toString()
 }
+
+test('IMP-13: the report names the kind of each lost factor as the file does, and a value that is no name is not in it', async (t) => {
+  const credentialOf = (type: string) => ({ type, secretData: '{}', credentialData: '{}' })
+  const files: readonly (readonly [MadeExport, object, string])[] = [
+    [
+      MADE_KEYCLOAK,
+      { credentials: [credentialOf('webauthn'), credentialOf('mobile-number'), credentialOf('V8q2mZr7Lx0Tn4Wb9KcD')] },
+      'factor webauthn, factor mobile-number, factor …',
+    ],
+    [MADE_KEYCLOAK, { totp: true }, 'factor totp'],
+    [MADE_KEYCLOAK, { credentials: [keycloakApp({}, SHORT_APP)] }, 'factor otp'],
+    [MADE_AUTH0, { multifactor: ['guardian'] }, 'factor multifactor guardian'],
+    [
+      MADE_AUTH0,
+      { authentication_methods: [{ type: 'webauthn-roaming' }] },
+      'factor authentication_methods webauthn-roaming',
+    ],
+    [MADE_SUPABASE, { mfa_factors: [supabaseFactor('phone')] }, 'factor phone'],
+    [MADE_FIREBASE, { mfaInfo: [{ phoneInfo: '+15551234567' }] }, 'factor mfaInfo'],
+    [MADE_BETTER_AUTH, { twoFactorEnabled: 1, passkeys: [{ id: 'p' }] }, 'factor twoFactorEnabled, factor passkeys'],
+    [MADE_CLERK, { two_factor_enabled: 'true' }, 'factor two_factor_enabled'],
+    [MADE_NEUTRAL, { has_second_factor: true, totp: { secret: '' } }, 'factor has_second_factor, factor totp'],
+  ]
+  for (const [index, [{ source, write }, members, detail]] of files.entries()) {
+    const file = write(t, [{ id: `kind-${index}`, members }])
+    for (const options of [{ isDryRun: true }, { isDryRun: true, mayLoseFactors: true }])
+      assert.deepEqual(
+        (await importFile(t, server, file, { source, ...options })).report.map((one) => one.detail),
+        [detail],
+        source.verb,
+      )
+  }
+})

@@ -46,7 +46,7 @@ test('Keycloak: users keep id, password, app and identities, organizations their
     'refused redirect_uri_refused',
     'created',
   ])
-  assert.deepEqual(first.counts.dropped, { department: 4 })
+  assert.deepEqual(first.counts.dropped, { 'organizations.alias': 1, 'organizations.domains': 1, department: 4 })
   const [member, withApp] = await Promise.all(['ar0@acme.test', 'ar3@acme.test'].map(store.findUserByEmail))
   assert.ok(member && withApp)
   assert.partialDeepStrictEqual(member, {
@@ -249,7 +249,7 @@ test('IMP-08: of Auth0, hashes are joined by id, URIs that cannot be registered 
       ['samlp|acme|ada@acme.test', 'id_replaced needs_link', undefined],
       ['google-oauth2|1094', 'password_not_used', undefined],
       ['auth0|5f7c8ec7c33c6c004bbafe84', 'user_absent', undefined],
-      ['spa', null, undefined],
+      ['spa', 'member_dropped', 'not taken: grant type implicit'],
       ['spa', 'redirect_uri_refused', 'https://*.spa.example/cb'],
       ['spa', 'redirect_uri_refused', 'javascript:alert(1)'],
       ['spa', 'redirect_uri_refused', 'https://spa.example/#x'],
@@ -281,4 +281,35 @@ test('IMP-08: of Auth0, hashes are joined by id, URIs that cannot be registered 
   const fresh = JSON.parse(readFileSync(secrets, 'utf8')) as typeof BOARD
   assert.equal(fresh.client_id, 'weak')
   assert.equal((await requestToken(server, fresh, { grant_type: 'client_credentials' })).statusCode, 200)
+})
+
+test('Auth0: a line of --hashes that has no hash, or a second one, is refused by its number, without its text', async (t) => {
+  const hash = HASH_VECTORS[1]?.text
+  const hashes = writeInput(
+    t,
+    [
+      JSON.stringify({ _id: { $oid: '5f7c8ec7c33c6c004bbafe90' }, passwordHash: hash }),
+      'no JSON V8q2mZr7Lx0Tn4Wb9KcD',
+      '',
+      JSON.stringify({ passwordHash: hash }),
+      JSON.stringify({ _id: { $oid: '5f7c8ec7c33c6c004bbafe91' }, password_hash: hash }),
+      JSON.stringify({ _id: { $oid: '5f7c8ec7c33c6c004bbafe90' }, passwordHash: HASH_VECTORS[0]?.text }),
+    ].join('\n'),
+    'hashes',
+  )
+  const users = writeInput(t, JSON.stringify({ user_id: 'auth0|5f7c8ec7c33c6c004bbafe90', email: 'line@acme.test' }))
+  const imported = await importFile(t, server, users, { source: AUTH0, others: { hashes } })
+  assert.deepEqual(
+    imported.report.map(({ line, outcome, reason, detail }) => [line, outcome, reason, detail]),
+    [
+      [1, 'created', null, undefined],
+      [2, 'refused', 'hash_line_malformed', undefined],
+      [4, 'refused', 'hash_line_malformed', undefined],
+      [5, 'refused', 'hash_line_malformed', undefined],
+      [6, 'refused', 'record_repeated', 'line 1 of --hashes'],
+    ],
+  )
+  assert.deepEqual(imported.counts.reasons, { hash_line_malformed: 3, record_repeated: 1 })
+  for (const text of ['V8q2mZr7Lx0Tn4Wb9KcD', String(hash)]) assert.ok(!imported.text.includes(text))
+  assert.equal((await store.findUserByEmail('line@acme.test'))?.passwordHash, hash)
 })

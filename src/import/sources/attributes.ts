@@ -1,10 +1,10 @@
 import type * as z from 'zod'
 import { NAME } from '../../admin/fields.ts'
 import { PROFILE_CHANGE } from '../../admin/user/tasks.ts'
-import { isObject } from '../../base/json.ts'
-import type { RecordLine } from '../input-file.ts'
+import { isObject, parseJson } from '../../base/json.ts'
+import { isAcceptable, type RecordLine } from '../input-file.ts'
 import { termOf } from '../report.ts'
-import type { ImportedKind, SourceRecord } from '../records.ts'
+import type { ImportedKind, Impossible, SourceRecord } from '../records.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -59,6 +59,11 @@ export function isPast(value: unknown): boolean {
   return time !== undefined && time <= Date.now()
 }
 
+/** Whether a time is known to come, so that what ends then is temporary. */
+export function isFuture(value: unknown): boolean {
+  return timeOf(value) !== undefined && !isPast(value)
+}
+
 interface FactorReading {
   /** Whether a credential is not a second factor. */
   readonly isNoFactor: (credential: JsonObject) => boolean
@@ -66,13 +71,15 @@ interface FactorReading {
   readonly isReplacement: (credential: JsonObject) => boolean
   /** The secret of an authenticator app that can be moved. */
   readonly appOf: (credential: JsonObject) => string | undefined
+  /** The member with its kind. */
+  readonly kindIn: string
 }
 
 /**
  * The members of a user that tell of second factors: one app is moved, and every other credential is a lost factor, whatever it is called.
  * So is what cannot be read.
  */
-export function readFactors(list: unknown, { isNoFactor, isReplacement, appOf }: FactorReading) {
+export function readFactors(list: unknown, { isNoFactor, isReplacement, appOf, kindIn }: FactorReading) {
   const given: readonly unknown[] = Array.isArray(list) ? list : list === undefined || list === null ? [] : [list]
   const factors = given.filter((one) => !isObject(one) || !isNoFactor(one))
   const secrets = factors.map((one) => (isObject(one) ? appOf(one) : undefined))
@@ -80,7 +87,10 @@ export function readFactors(list: unknown, { isNoFactor, isReplacement, appOf }:
   const lost = factors.filter(
     (one, index) => index !== moved && (moved === -1 || !isObject(one) || !isReplacement(one)),
   )
-  return { totp: moved === -1 ? null : { secret: secrets[moved] }, has_second_factor: lost.length > 0 }
+  return {
+    factors: { totp: moved === -1 ? null : { secret: secrets[moved] }, has_second_factor: lost.length > 0 },
+    lostFactors: lost.map((one) => termOf(isObject(one) ? one[kindIn] : one) ?? '…'),
+  }
 }
 
 /** The grant types that clients of other systems keep. */
@@ -90,16 +100,33 @@ const KEPT_GRANT_TYPES: readonly string[] = ['authorization_code', 'refresh_toke
 export function takeGrantTypes(given: readonly string[]): {
   readonly grantTypes: readonly string[]
   readonly dropped: readonly string[]
-  readonly impossible: string | undefined
+  readonly impossible: Impossible | undefined
 } {
   const [kept, others] = [true, false].map((isKept) => given.filter((one) => KEPT_GRANT_TYPES.includes(one) === isKept))
-  const dropped = (others ?? []).map((one) => `grant type ${one}`)
+  const dropped = (others ?? []).map((one) => `grant type ${termOf(one) ?? '…'}`)
   const names = (others ?? []).map((one) => termOf(one) ?? '…').join(', ')
+  const uses = names === '' ? 'It uses no grant type' : `It uses only ${names}`
   const impossible =
-    kept?.length === 0 && names !== ''
-      ? `It uses only ${names} there, which is not possible here. Let it use authorization_code or client_credentials there.`
+    kept?.length === 0
+      ? impossibleClient(
+          `${uses} there, which is not possible here. Let it use authorization_code or client_credentials there.`,
+        )
       : undefined
   return { grantTypes: kept ?? [], dropped, impossible }
+}
+
+/** Why the server cannot have a client, in sentences. */
+export function impossibleClient(detail: string): Impossible {
+  return { reason: 'client_not_possible', detail }
+}
+
+/** Why a client with restrictions, by their names there, is refused: without them it could do more than before. undefined: it has none. */
+export function restrictedClient(names: readonly string[]): Impossible | undefined {
+  return names.length === 0
+    ? undefined
+    : impossibleClient(
+        `It is restricted by ${names.join(', ')} there, which is not possible here. Remove the restriction there, or create the client here.`,
+      )
 }
 
 /** A record of a source. */
@@ -107,7 +134,7 @@ export function sourceRecord(
   kind: ImportedKind,
   line: number,
   sourceId: unknown,
-  rest: Partial<Pick<SourceRecord, 'value' | 'skipped' | 'impossible' | 'notes' | 'dropped' | 'secretHash'>>,
+  rest: Partial<Omit<SourceRecord, 'kind' | 'line' | 'sourceId'>>,
 ): SourceRecord {
   return {
     kind,
@@ -119,6 +146,7 @@ export function sourceRecord(
     notes: [],
     secretHash: undefined,
     dropped: [],
+    lostFactors: [],
     ...rest,
   }
 }
@@ -140,6 +168,12 @@ export function* recordsIn(path: string, what: string, list: unknown): Generator
 export function mapObjects(list: unknown, map: (one: JsonObject) => unknown): unknown {
   if (!Array.isArray(list)) return list ?? []
   return list.map((one) => (isObject(one) ? map(one) : (one as unknown)))
+}
+
+/** An object that is JSON as text, or itself. What is no such object is an empty one. */
+export function parsedObject(text: unknown): JsonObject {
+  const value = typeof text === 'string' ? parseJson(text) : text
+  return isAcceptable(value) ? value : {}
 }
 
 /** The objects of a list. Whatever else it has is no record. */

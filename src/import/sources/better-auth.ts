@@ -2,6 +2,7 @@ import { readRecordLines, type RecordLine } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
 import {
+  isFuture,
   isGranted,
   isPast,
   mayApply,
@@ -65,7 +66,11 @@ function userOf({ line, value }: RecordLine): SourceRecord {
     phone_number_verified:
       textOf(user['phoneNumber']) === undefined ? undefined : isGranted(user['phoneNumberVerified']),
   })
+  const isBanned = mayApply(user['banned']) && !isPast(user['banExpires'])
+  const lostFactors = ['twoFactorEnabled', 'passkeys'].filter((name) => mayApply(user[name]))
   return sourceRecord('user', line, id, {
+    lostFactors,
+    notes: isBanned && isFuture(user['banExpires']) ? ['ban_unlimited'] : [],
     dropped: taken.dropped,
     value: {
       type: 'user',
@@ -75,9 +80,9 @@ function userOf({ line, value }: RecordLine): SourceRecord {
       name: taken.name,
       profile: taken.profile,
       password_hash: textOf(accounts.find(({ providerId }) => providerId === OWN)?.['password']),
-      disabled: mayApply(user['banned']) && !isPast(user['banExpires']),
+      disabled: isBanned,
       // The secrets of authenticator apps are encrypted.
-      has_second_factor: [user['twoFactorEnabled'], user['passkeys']].some(mayApply),
+      has_second_factor: lostFactors.length > 0,
       identities: accounts
         .filter(({ providerId }) => providerId !== OWN)
         .map(({ providerId: provider, accountId: subject }) => ({ provider, subject })),

@@ -71,7 +71,13 @@ function userOf({ line, value }: RecordLine): SourceRecord {
     phone_number: phone,
     ...(phone !== '' && { phone_number_verified: listOf(cell('verified_phone_numbers')).includes(phone) }),
   })
+  const lostFactors = (secret === '' ? [...APP_COLUMNS, ...FACTOR_COLUMNS] : FACTOR_COLUMNS).filter((name) =>
+    mayApply(value[name]),
+  )
   return sourceRecord('user', line, id, {
+    lostFactors,
+    // Its lock ends by itself.
+    notes: mayApply(value['locked']) && !mayApply(value['banned']) ? ['ban_unlimited'] : [],
     dropped: taken.dropped,
     value: {
       type: 'user',
@@ -83,9 +89,7 @@ function userOf({ line, value }: RecordLine): SourceRecord {
       password_hash: hashOf(cell('password_digest'), cell('password_hasher')),
       disabled: BAN_COLUMNS.some((name) => mayApply(value[name])),
       totp: secret === '' ? null : { secret },
-      has_second_factor: (secret === '' ? [...APP_COLUMNS, ...FACTOR_COLUMNS] : FACTOR_COLUMNS).some((name) =>
-        mayApply(value[name]),
-      ),
+      has_second_factor: lostFactors.length > 0,
     },
   })
 }

@@ -83,7 +83,12 @@ function userOf(line: number, user: JsonObject | undefined, hashing: string | un
     phone_number: user['phoneNumber'],
   })
   const hash = textOf(user['passwordHash']) ?? ''
+  const lostFactors = [
+    ...(mayApply(user['mfaInfo']) ? ['mfaInfo'] : []),
+    ...(mayApply(ofAdminSdk(user['multiFactor'])) ? ['multiFactor'] : []),
+  ]
   return sourceRecord('user', line, id, {
+    lostFactors,
     dropped: taken.dropped,
     value: {
       type: 'user',
@@ -94,7 +99,7 @@ function userOf(line: number, user: JsonObject | undefined, hashing: string | un
       profile: taken.profile,
       password_hash: hash === '' ? null : `${hashing}$${usual(textOf(user['salt']))}$${usual(hash)}`,
       disabled: mayApply(user['disabled']),
-      has_second_factor: [user['mfaInfo'], ofAdminSdk(user['multiFactor'])].some(mayApply),
+      has_second_factor: lostFactors.length > 0,
       identities: mapObjects(user['providerUserInfo'], (one) => ({
         provider: one['providerId'],
         subject: one['rawId'],

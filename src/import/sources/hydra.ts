@@ -1,20 +1,62 @@
 import { isAcceptable, readDocument, readLines, readRecordLines } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
-import { mayApply, objectsOf, recordsIn, sourceRecord, takeGrantTypes, textOf, textsOf } from './attributes.ts'
+import {
+  mayApply,
+  objectsOf,
+  recordsIn,
+  restrictedClient,
+  sourceRecord,
+  takeGrantTypes,
+  textOf,
+  textsOf,
+} from './attributes.ts'
+import { isSet, lostMembers, memberName, type MemberTable } from './members.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
 /** Scopes that every client may ask for here, or that ask for a refresh token. */
 const USUAL_SCOPES: ReadonlySet<string> = new Set(['', 'openid', 'profile', 'email', 'offline', 'offline_access'])
 
-/** Restrictions of clients (RFC 8705 §3.4, RFC 9126 §6, RFC 9101 §10.5, RFC 9449 §5.2). */
-const RESTRICTIONS = [
-  'dpop_bound_access_tokens',
-  'require_pushed_authorization_requests',
-  'require_signed_request_object',
-  'tls_client_certificate_bound_access_tokens',
-]
+/** Restrictions of clients that this server has too (RFC 9126 §6, RFC 9449 §5.2), and those that it has not (RFC 8705 §3.4, RFC 9101 §10.5). */
+const RESTRICTIONS = ['dpop_bound_access_tokens', 'require_pushed_authorization_requests']
+const OTHER_RESTRICTIONS = ['require_signed_request_object', 'tls_client_certificate_bound_access_tokens']
+/** Members that have the same name and meaning here (OpenID Connect Dynamic Client Registration 1.0 §2). */
+const LINKS = ['backchannel_logout_uri', 'client_uri', 'logo_uri', 'policy_uri', 'tos_uri']
+
+const CLIENT: MemberTable = {
+  ...Object.fromEntries([...LINKS, ...RESTRICTIONS, ...OTHER_RESTRICTIONS].map((name) => [name, 'read' as const])),
+  client_id: 'read',
+  client_name: 'read',
+  client_secret: 'read',
+  client_secret_expires_at: 'read',
+  contacts: 'read',
+  grant_types: 'read',
+  id: 'read',
+  jwks: 'read',
+  jwks_uri: 'read',
+  post_logout_redirect_uris: 'read',
+  redirect_uris: 'read',
+  response_types: 'read',
+  scope: 'read',
+  token_endpoint_auth_method: 'read',
+  // It is about assertions, and so read where there are any.
+  token_endpoint_auth_signing_alg: 'harmless',
+  // Every logout token has a `sid`, and the other has no effect without a URL, which is not taken.
+  backchannel_logout_session_required: 'harmless',
+  frontchannel_logout_session_required: 'harmless',
+  subject_type: ['public'],
+  userinfo_signed_response_alg: ['none'],
+  access_token_strategy: ['jwt'],
+  // Numbers and times of its own.
+  created_at: 'harmless',
+  nid: 'harmless',
+  pk: 'harmless',
+  pk_deprecated: 'harmless',
+  updated_at: 'harmless',
+  // A client does not change itself here.
+  'registration_*': 'harmless',
+}
 
 /** Clients of Ory Hydra: rows of its table `hydra_client`, or as its administration lists them, without secrets. It has no users. */
 export const HYDRA: Source = {
@@ -63,23 +105,25 @@ function clientOf(line: number, client: JsonObject | undefined, secretHash: stri
   const text = (name: string) => textOf(client[name]) || undefined
   const given = listOf(client['grant_types'])
   // RFC 7591 §2, and so Hydra reads it.
-  const { grantTypes, dropped, impossible } = takeGrantTypes(given.length === 0 ? ['authorization_code'] : given)
-  const scopes = (text('scope') ?? '').split(' ').filter((one) => !USUAL_SCOPES.has(one))
+  const scopes = (text('scope') ?? '').split(' ')
+  const usable = (given.length === 0 ? ['authorization_code'] : given).filter((one) => isUsable(one, client, scopes))
+  const { grantTypes, dropped, impossible } = takeGrantTypes(usable)
   const keys = client['jwks']
+  const contacts = listOf(client['contacts'])
   const method = text('token_endpoint_auth_method') ?? 'client_secret_basic'
   const hasKeys = method === 'private_key_jwt'
   const algorithm = text('token_endpoint_auth_signing_alg')
   const expires = mayApply(client['client_secret_expires_at'])
   return sourceRecord('client', line, id, {
     secretHash: expires ? undefined : secretHash,
-    impossible,
+    impossible: restrictedClient(OTHER_RESTRICTIONS.filter((name) => mayApply(client[name]))) ?? impossible,
     dropped: [
       ...dropped,
-      ...scopes.map((one) => `scope ${one}`),
-      ...(mayApply(client['skip_consent']) ? ['skip_consent'] : []),
-      ...(client['subject_type'] === 'pairwise' ? ['subject_type pairwise'] : []),
-      ...(mayApply(client['rotated_secrets']) ? ['rotated_secrets'] : []),
+      ...given.filter((one) => !usable.includes(one)).map((one) => `grant type ${memberName(one)}`),
+      ...scopes.filter((one) => !USUAL_SCOPES.has(one)).map((one) => `scope ${memberName(one)}`),
+      ...(hasKeys ? [] : ['jwks', 'jwks_uri'].filter((name) => isSet(client[name]))),
       ...(expires ? ['client_secret_expires_at'] : []),
+      ...lostMembers(client, CLIENT),
     ],
     value: {
       type: 'client',
@@ -91,13 +135,23 @@ function clientOf(line: number, client: JsonObject | undefined, secretHash: stri
       grant_types: grantTypes,
       redirect_uris: listOf(client['redirect_uris']),
       post_logout_redirect_uris: listOf(client['post_logout_redirect_uris']),
-      ...(text('backchannel_logout_uri') !== undefined && { backchannel_logout_uri: text('backchannel_logout_uri') }),
+      ...Object.fromEntries(LINKS.map((name) => [name, text(name)]).filter(([, link]) => link !== undefined)),
+      ...(contacts.length > 0 && { contacts }),
       client_secret: expires ? undefined : text('client_secret'),
       ...(hasKeys && algorithm !== undefined && { token_endpoint_auth_signing_alg: algorithm }),
-      // What was refused there without it, and by the names that this server has, if it has it.
+      // What was refused there without it.
       ...Object.fromEntries(RESTRICTIONS.filter((name) => mayApply(client[name])).map((name) => [name, client[name]])),
     },
   })
+}
+
+/** Whether the client could use a grant type there: a refresh token needs its scope, and a code its response type. */
+function isUsable(grantType: string, client: JsonObject, scopes: readonly string[]): boolean {
+  if (grantType === 'refresh_token') return scopes.some((one) => one === 'offline' || one === 'offline_access')
+  const types = listOf(client['response_types'])
+  return (
+    grantType !== 'authorization_code' || types.length === 0 || types.some((one) => one.split(' ').includes('code'))
+  )
 }
 
 /** A list; in the table of Hydra 1 a text with `|` between its parts. */

@@ -1,38 +1,28 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isObject, parseJson } from '../../base/json.ts'
-import { ACR_VALUES } from '../../protocol/sign-in/acr.ts'
+import { isObject } from '../../base/json.ts'
 import { base32, base32Bytes } from '../../protocol/sign-in/totp.ts'
 import { isAcceptable, readDocument } from '../input-file.ts'
-import type { ImportReason } from '../reasons.ts'
-import { termOf } from '../report.ts'
-import type { SourceRecord } from '../records.ts'
+import type { Impossible, SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
+import { clientOf } from './keycloak-client.ts'
+import { lostMembers, type MemberTable } from './members.ts'
 import {
   isGranted,
   mapObjects,
   mayApply,
   objectsOf,
+  parsedObject,
   readFactors,
   recordsIn,
   sourceRecord,
   takeAttributes,
-  takeGrantTypes,
   textOf,
   textsOf,
 } from './attributes.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** The clients that every realm has. */
-const BUILT_IN: ReadonlySet<unknown> = new Set([
-  'account',
-  'account-console',
-  'admin-cli',
-  'broker',
-  'realm-management',
-  'security-admin-console',
-])
 /** Its names of attributes that are standard claims. */
 const CLAIMS: Readonly<Record<string, string>> = {
   phoneNumber: 'phone_number',
@@ -41,21 +31,44 @@ const CLAIMS: Readonly<Record<string, string>> = {
 /** The credentials that are no second factors. */
 const PASSWORDS: ReadonlySet<unknown> = new Set(['password', 'password-history'])
 
-/** The attribute of a client whose secret expires. */
-const SECRET_END = 'client.secret.expiration.time'
-/** The attribute of a client with the levels of authentication that it asks for by default. */
-const LEVELS = 'default.acr.values'
+const ORGANIZATION: MemberTable = { id: 'read', name: 'read', enabled: 'read', members: 'read' }
+const USER: MemberTable = {
+  attributes: 'read',
+  credentials: 'read',
+  email: 'read',
+  emailVerified: 'read',
+  enabled: 'read',
+  federatedIdentities: 'read',
+  federationLink: 'read',
+  firstName: 'read',
+  id: 'read',
+  lastName: 'read',
+  realmRoles: 'read',
+  requiredActions: 'read',
+  serviceAccountClientId: 'read',
+  totp: 'read',
+  username: 'read',
+  // Tokens do not move.
+  notBefore: 'harmless',
+  // What its console may do with the account, and when it was created.
+  access: 'harmless',
+  createdTimestamp: 'harmless',
+  disableableCredentialTypes: 'harmless',
+  // Each user manages the own account.
+  clientRoles: { members: { account: 'harmless' } },
+}
+/** The roles that each user has. */
+const USUAL_ROLES = /^(?:default-roles-.*|offline_access|uma_authorization)$/
+
 /** What a user has to do who was given a password. */
 const REPLACE_PASSWORD = 'UPDATE_PASSWORD'
 const ARGON2_VERSIONS: ReadonlyMap<string | undefined, string> = new Map([
   ['1.0', '16'],
   ['1.3', '19'],
 ])
-/** How clients authenticate, by its names for it. */
-const AUTHENTICATORS: ReadonlyMap<unknown, string> = new Map([
-  ['client-secret', 'client_secret_basic'],
-  ['client-jwt', 'private_key_jwt'],
-])
+
+/** A file that a person wrote, for Keycloak to make the ids. */
+const ID_ABSENT: Impossible = { reason: 'id_absent', detail: undefined }
 
 /** A realm as `kc.sh export` writes it: a file, or a folder with files of users. */
 export const KEYCLOAK: Source = {
@@ -120,7 +133,9 @@ function membersOf(organizations: readonly JsonObject[]): ReadonlyMap<string, re
 function organizationOf(line: number, organization: JsonObject | undefined): SourceRecord {
   if (!isAcceptable(organization)) return sourceRecord('organization', line, organization?.['id'], {})
   const { id, name, enabled } = organization
+  if (typeof id !== 'string') return sourceRecord('organization', line, id, { impossible: ID_ABSENT })
   return sourceRecord('organization', line, id, {
+    dropped: lostMembers(organization, ORGANIZATION).map((one) => `organizations.${one}`),
     value: { type: 'organization', id, name, disabled: !isGranted(enabled ?? true) },
   })
 }
@@ -136,6 +151,7 @@ function userOf(
   if (mayApply(user['serviceAccountClientId'])) return sourceRecord('user', line, id, { skipped: 'part_of_system' })
   // Only the directory knows its state and its password.
   if (mayApply(user['federationLink'])) return sourceRecord('user', line, id, { skipped: 'user_elsewhere' })
+  if (typeof id !== 'string') return sourceRecord('user', line, id, { impossible: ID_ABSENT })
   const names = [firstName, lastName].map(textOf).filter((one) => one !== undefined && one !== '')
   const taken = takeAttributes(names.join(' '), {
     ...attributesOf(user['attributes']),
@@ -147,16 +163,22 @@ function userOf(
   // An administrator gave the password, and the user had to replace it at the next sign-in.
   const isTemporary = actions.includes(REPLACE_PASSWORD)
   const hash = passwordOf(objectsOf(user['credentials']))
-  const factors = readFactors(user['credentials'], {
+  const { factors, lostFactors } = readFactors(user['credentials'], {
+    kindIn: 'type',
     isNoFactor: ({ type }) => PASSWORDS.has(type),
     // Users make new ones here.
     isReplacement: ({ type }) => type === 'recovery-authn-codes',
     appOf,
   })
+  // The realm may say that there is an app, and leave its credential out.
+  const isUnnamed = factors.totp === null && !factors.has_second_factor && mayApply(user['totp'])
   return sourceRecord('user', line, id, {
+    lostFactors: isUnnamed ? ['totp'] : lostFactors,
     notes: hash !== undefined && isTemporary ? ['password_not_used'] : [],
     dropped: [
       ...taken.dropped,
+      ...(textsOf(user['realmRoles']).some((one) => !USUAL_ROLES.test(one)) ? ['realmRoles'] : []),
+      ...lostMembers(user, USER),
       ...actions.filter((one) => one !== REPLACE_PASSWORD).map((one) => `required action ${one}`),
     ],
     value: {
@@ -170,8 +192,7 @@ function userOf(
       // As Keycloak reads its own exports, also if the member is absent.
       disabled: !isGranted(user['enabled']),
       ...factors,
-      // The realm may say that there is an app, and leave its credential out.
-      has_second_factor: factors.has_second_factor || (factors.totp === null && mayApply(user['totp'])),
+      has_second_factor: factors.has_second_factor || isUnnamed,
       identities: mapObjects(user['federatedIdentities'], (one) => ({
         provider: one['identityProvider'],
         subject: one['userId'],
@@ -196,7 +217,7 @@ function partsOf(credential: JsonObject): { readonly secret: JsonObject; readonl
   const { type, hashedSaltedValue: value, salt, secretData, credentialData } = credential
   if (secretData === undefined && credentialData === undefined)
     return { secret: { value, salt }, data: { ...credential, subType: type } }
-  return { secret: parsed(secretData), data: parsed(credentialData) }
+  return { secret: parsedObject(secretData), data: parsedObject(credentialData) }
 }
 
 /** Parameters of argon2 are lists of one text. */
@@ -225,96 +246,4 @@ function appOf(credential: JsonObject): string | undefined {
   if (!isUsual || secret === undefined) return undefined
   const bytes = secretEncoding === 'BASE32' ? base32Bytes(secret) : Buffer.from(secret)
   return bytes === undefined || bytes.length < 16 ? undefined : base32(bytes)
-}
-
-function parsed(text: unknown): JsonObject {
-  const value = typeof text === 'string' ? parseJson(text) : text
-  return isAcceptable(value) ? value : {}
-}
-
-function clientOf(line: number, client: JsonObject | undefined): SourceRecord {
-  const id = client?.['clientId']
-  const skipped = client === undefined ? undefined : skippedBecause(client)
-  if (skipped !== undefined) return sourceRecord('client', line, id, { skipped })
-  if (!isAcceptable(client)) return sourceRecord('client', line, id, {})
-  const attributes = isObject(client['attributes']) ? client['attributes'] : {}
-  const has = (...names: readonly string[]) => names.some((name) => mayApply(attributes[name]))
-  const hasCode = client['standardFlowEnabled'] === true
-  const { grantTypes, dropped, impossible } = takeGrantTypes([
-    ...(hasCode ? ['authorization_code', 'refresh_token'] : []),
-    ...(client['serviceAccountsEnabled'] === true ? ['client_credentials'] : []),
-    ...(client['implicitFlowEnabled'] === true ? ['implicit'] : []),
-    ...(client['directAccessGrantsEnabled'] === true ? ['password'] : []),
-    ...(has('oauth2.device.authorization.grant.enabled') ? ['urn:ietf:params:oauth:grant-type:device_code'] : []),
-    ...(has('oidc.ciba.grant.enabled') ? ['urn:openid:params:grant-type:ciba'] : []),
-  ])
-  const uris = textsOf(client['redirectUris']).map((uri) => absolute(client, uri))
-  const signedOut = textOf(attributes['post.logout.redirect.uris'])?.split('##') ?? []
-  const levels = has(LEVELS) ? String(textOf(attributes[LEVELS])).split('##') : []
-  const areLevels = levels.every((one) => ACR_VALUES.some((level) => level === one))
-  const isPublic = client['publicClient'] === true
-  return sourceRecord('client', line, id, {
-    impossible: (isPublic ? undefined : unknownAuthenticator(client)) ?? impossible,
-    dropped: [...dropped, ...(has(SECRET_END) ? [SECRET_END] : []), ...(areLevels ? [] : [LEVELS])],
-    value: {
-      type: 'client',
-      client_id: id,
-      client_name: (textOf(client['name']) ?? '').trim() || id,
-      ...(isPublic ? { token_endpoint_auth_method: 'none' } : authenticationOf(client, attributes)),
-      grant_types: grantTypes,
-      redirect_uris: uris,
-      // `+` means the redirect URIs, and `-` none.
-      post_logout_redirect_uris: signedOut
-        .filter((uri) => uri !== '-')
-        .flatMap((uri) => (uri === '+' ? uris : [absolute(client, uri)])),
-      // What was refused there without it. What this server does not have is no member, so that the client is refused.
-      ...(has('require.pushed.authorization.requests') && { require_pushed_authorization_requests: true }),
-      ...(has('dpop.bound.access.tokens') && { dpop_bound_access_tokens: true }),
-      ...(has('tls.client.certificate.bound.access.tokens', 'tls-client-certificate-bound-access-tokens') && {
-        tls_client_certificate_bound_access_tokens: true,
-      }),
-      ...(has('request.object.required') &&
-        attributes['request.object.required'] !== 'not required' && { require_signed_request_object: true }),
-      ...(has('minimum.acr.value') && { minimum_acr_value: true }),
-      ...(mayApply(client['authenticationFlowBindingOverrides']) && { authentication_flow_binding_overrides: true }),
-      ...(areLevels && levels.length > 0 && { default_acr_values: levels }),
-      ...(hasCode && has('pkce.code.challenge.method') && { rules: { pkce: 'required' } }),
-      client_secret: has(SECRET_END) ? undefined : textOf(client['secret']),
-      disabled: !isGranted(client['enabled']),
-    },
-  })
-}
-
-/** Why a client is not taken. undefined: it is taken. */
-function skippedBecause(client: JsonObject): ImportReason | undefined {
-  const { clientId, protocol, bearerOnly } = client
-  if (BUILT_IN.has(clientId)) return 'part_of_system'
-  if ((protocol ?? 'openid-connect') !== 'openid-connect') return 'not_openid'
-  return bearerOnly === true ? 'bearer_only' : undefined
-}
-
-/** Why a client cannot authenticate here. */
-function unknownAuthenticator({ clientAuthenticatorType: type }: JsonObject): string | undefined {
-  return AUTHENTICATORS.has(type ?? 'client-secret')
-    ? undefined
-    : `It authenticates with ${termOf(type) ?? 'another method'}, which is not possible here. Let it use client-secret or client-jwt there.`
-}
-
-/** A way to authenticate that is unknown here is refused by its name, also if a way of this server has the name. */
-function authenticationOf({ clientAuthenticatorType: type }: JsonObject, attributes: JsonObject): JsonObject {
-  const method = AUTHENTICATORS.get(type ?? 'client-secret')
-  if (method === undefined) return { token_endpoint_auth_method: `authenticator:${textOf(type)}` }
-  if (method !== 'private_key_jwt') return { token_endpoint_auth_method: method }
-  const algorithm = textOf(attributes['token.endpoint.auth.signing.alg']) || undefined
-  return {
-    token_endpoint_auth_method: method,
-    ...(mayApply(attributes['use.jwks.url']) && { jwks_uri: textOf(attributes['jwks.url']) }),
-    ...(mayApply(attributes['use.jwks.string']) && { jwks: parsed(attributes['jwks.string']) }),
-    ...(algorithm !== undefined && { token_endpoint_auth_signing_alg: algorithm }),
-  }
-}
-
-/** A path is below the root of the client. */
-function absolute({ rootUrl }: JsonObject, uri: string): string {
-  return uri.startsWith('/') && typeof rootUrl === 'string' ? `${rootUrl.replace(/\/$/, '')}${uri}` : uri
 }

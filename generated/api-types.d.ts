@@ -45,6 +45,8 @@ export interface GrantorSettings {
   readonly pushedLifetime?: number
   /** Seconds after which a client that never got a token is removed. */
   readonly unusedClientLifetime?: number
+  /** Seconds after its last token after which a client that registered itself is removed, at least twice GRANTOR_REFRESH_IDLE_LIFETIME; 0: it is kept. */
+  readonly idleClientLifetime?: number
   /** Whether users can have passwords and sign in with them, on or off. Default: on, or off with GRANTOR_DELEGATE_URL. */
   readonly passwords?: 'on' | 'off'
   /** Whether each sign-in needs two factors: required, or optional, and users with an authenticator app are asked for its code. */
@@ -334,7 +336,7 @@ export interface GrantorTasks {
     readonly client_id: string
     readonly registration_access_token: string
   }>
-  /** Delete clients by filters, up to 1,000 at a time: by default those that never got a token. Clients that the operator manages only with `source`. */
+  /** Delete clients by filters, oldest first: by default those that never got a token. Clients that the operator manages only with `source`. A call examines up to 25,000 clients and deletes up to 1,000; `next` says where the next one goes on. */
   readonly 'client.purge': (input?: {
     /** At most this many clients, up to 1000. */
     readonly limit?: number
@@ -361,6 +363,8 @@ export interface GrantorTasks {
   }) => Promise<{
     readonly dry_run: boolean
     readonly clients: readonly Client[]
+    /** How many clients the call examined. */
+    readonly examined: number
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
   }>

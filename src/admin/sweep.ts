@@ -3,6 +3,7 @@ import type { Sweep, SweepPlace, Swept } from '../ports/operations/server.ts'
 import { FIGURE_SPAN_NAMES, FIGURE_SPANS, FIGURES_LEFT_MS, type FigureSpan } from '../ports/records/figures.ts'
 import { oldestCode } from '../tokens/revocation-cutoff.ts'
 import { chainStart } from '../protocol/audit/audit-link.ts'
+import type { ClientId } from '../protocol/ids.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { CLOCK_MARGIN_MS, REVOCATION_MARGIN_MS } from '../base/clock.ts'
 
@@ -84,6 +85,36 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
     ) as Sweep['figuresBefore'],
     figuresLeftBefore: after(now, -FIGURES_LEFT_MS),
   })
+}
+
+/** The clients that one slice examines. */
+const IDLE_SLICE = 500
+
+/**
+ * Deletes the idle clients of a slice, as an administrator deletes them: those that registered themselves and got no token for
+ * GRANTOR_IDLE_CLIENT_LIFETIME. `start`: where the previous slice ended. `next`: where the next one begins; undefined: at the oldest.
+ * A refresh token of such a client has expired, because the time is at least twice that of an unused one (RFC 6749 §1.5).
+ */
+export async function sweepIdleClients(
+  {
+    clockCheck,
+    settings,
+    store,
+  }: Pick<Needs, 'clockCheck' | 'settings'> & StoreNeeds<'listOldestClients' | 'purgeClient'>,
+  start: ClientId | undefined,
+): Promise<{ readonly deleted: number; readonly next: ClientId | undefined }> {
+  const now = clockCheck.deletionTime()
+  const { idleClient } = settings.lifetimes
+  if (idleClient === 0 || now === undefined) return { deleted: 0, next: undefined }
+  const filter = { isUsed: true, unusedSince: after(now, -idleClient * 1000), idleAt: now } as const
+  const slice = await store.listOldestClients({ ...filter, after: start, size: IDLE_SLICE })
+  const outcomes = await Promise.all(slice.clients.map(({ id }) => store.purgeClient({ id, filter })))
+  return { deleted: outcomes.filter((outcome) => outcome === 'deleted').length, next: slice.next }
+}
+
+/** Whether so many clients of a slice were idle that the next slice follows at once. */
+export function isIdleSlice(deleted: number): boolean {
+  return deleted >= IDLE_SLICE / 4
 }
 
 /** An authorization that started earlier has expired on every node, and its code too, unless it is that of a device. */

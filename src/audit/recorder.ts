@@ -2,6 +2,7 @@ import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { AuditEvent, AuditLinkRecord } from '../ports/records/audit.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import type { EventFields } from '../protocol/audit/event-names.ts'
+import { CLOCK_MARGIN_MS } from '../base/clock.ts'
 import { isForClients } from '../protocol/token/grant-types.ts'
 import type { ChainHead, Chains } from './chain.ts'
 import { openCommandLog } from './command-log.ts'
@@ -12,6 +13,8 @@ import { issuedEvents, minuteOf, openTokenCounter, type Count } from './token-co
 const SLICE = 256
 /** How many different events of one name are recorded in a minute. Further ones are counted by their name alone. */
 const REPORT_LIMIT = 25
+/** What is counted for a minute happened before its end, by a clock that may be ahead. */
+const COUNTED_MS = 60_000 + CLOCK_MARGIN_MS
 /** Chains older than this have ended: a chain lasts an hour, and clocks may differ by up to another hour. */
 const GROWING_MS = 2 * 60 * 60 * 1000
 /** How many heads are recorded: the first time, which for a command is the only time, and every minute after that. */
@@ -37,6 +40,8 @@ interface Dependencies
   extends Pick<Context, 'clock'>, StoreNeeds<'listAuditHeads' | 'listChainLinks' | 'noteUses' | 'recordEvent'> {
   readonly chains: Chains
   readonly logger: Readonly<Record<'info' | 'warn' | 'error', (fields: EventFields) => void>>
+  /** How long a refresh token may be unused. */
+  readonly refreshIdleMs: number
   /** Counts a failure. */
   readonly onFailure?: (() => void) | undefined
   /** The id of the request that is being served. */
@@ -48,6 +53,7 @@ export function openAuditRecorder({
   store,
   chains,
   logger,
+  refreshIdleMs,
   onFailure,
   currentRequest = () => undefined,
 }: Dependencies): AuditRecorder {
@@ -74,7 +80,9 @@ export function openAuditRecorder({
     const events = [...issuedEvents(count)]
     for (let start = 0; start < events.length; start += SLICE) {
       const slice = events.slice(start, start + SLICE)
-      const uses = slice.flatMap(({ clientId }) => (clientId === undefined ? [] : [{ id: clientId, at: count.minute }]))
+      const at = count.minute
+      const heldUntil = after(at, COUNTED_MS + refreshIdleMs)
+      const uses = slice.flatMap(({ clientId }) => (clientId === undefined ? [] : [{ id: clientId, at, heldUntil }]))
       await Promise.all([store.noteUses(uses), ...slice.map(store.recordEvent)])
     }
   }

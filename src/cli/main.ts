@@ -11,7 +11,8 @@ export async function runMain(): Promise<void> {
   const code = await runCommandLine(argv.slice(2), openTerminal(process, environment, command))
   // A command that failed must not keep the process alive, for example a server that could not listen.
   if (code === 0) process.exitCode = 0
-  else process.exit(code)
+  // A pipe may not have taken the whole output yet.
+  else process.stdout.write('', () => process.exit(code))
 }
 
 if (import.meta.main) await runMain()

@@ -85,7 +85,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   mistakes.push(...adminPortMistakes(settings), ...consoleMistakes(settings, issuer))
   mistakes.push(...listenMistakes(settings, issuer, host), ...schemeMistakes(settings.GRANTOR_REDIRECT_SCHEMES))
   mistakes.push(...outboundPortMistakes(settings.GRANTOR_OUTBOUND_PORTS), ...delegateMistakes(settings))
-  mistakes.push(...mailMistakes(settings))
+  mistakes.push(...mailMistakes(settings), ...idleClientMistakes(settings))
   const database = readDatabaseUrl(settings.DATABASE_URL)
   if (database.kind === 'mistaken') mistakes.push(...database.mistakes)
   const hasSecret = values['GRANTOR_SECRET'] !== undefined || values[fileSettingOf('GRANTOR_SECRET')] !== undefined
@@ -125,6 +125,15 @@ export function withoutEmpty(values: Readonly<Record<string, string | undefined>
 function withoutFaulty(values: Readonly<Record<string, string | undefined>>, { issues }: z.ZodError): object {
   const faulty = new Set(issues.map((issue) => issue.path[0]))
   return Object.fromEntries(Object.entries(values).filter(([name]) => !faulty.has(name)))
+}
+
+/** A client whose refresh tokens may be used is not idle, even if a node that was killed did not note the client's last use. */
+function idleClientMistakes(settings: SettingValues): readonly string[] {
+  const { GRANTOR_IDLE_CLIENT_LIFETIME: idle, GRANTOR_REFRESH_IDLE_LIFETIME: refresh } = settings
+  if (idle === 0 || idle >= 2 * refresh) return []
+  return [
+    `GRANTOR_IDLE_CLIENT_LIFETIME must be 0, or at least twice GRANTOR_REFRESH_IDLE_LIFETIME: ${2 * refresh}, so that no client with an active grant is removed`,
+  ]
 }
 
 const PORT_LIMIT = 65_535

@@ -164,6 +164,11 @@ const ROWS = {
     seconds(365 * DAY).default(DAY),
     'Seconds after which a client that never got a token is removed.',
   ),
+  GRANTOR_IDLE_CLIENT_LIFETIME: setting(
+    'settings.lifetimes.idleClient',
+    whole(0, 3650 * DAY).default(0),
+    'Seconds after its last token after which a client that registered itself is removed, at least twice GRANTOR_REFRESH_IDLE_LIFETIME; 0: it is kept.',
+  ),
   GRANTOR_PASSWORDS: computed(
     z.enum(['on', 'off']).optional(),
     'Whether users can have passwords and sign in with them, on or off. Default: on, or off with GRANTOR_DELEGATE_URL.',

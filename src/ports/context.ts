@@ -211,6 +211,8 @@ export interface Lifetimes {
   /** Within it a browser begins with a pushed request. */
   readonly pushed: number
   readonly unusedClient: number
+  /** For clients that registered themselves and got tokens; 0: without limit. */
+  readonly idleClient: number
 }
 
 /** Encrypts what the server must read again, under the master key. `name` says what it is and whose: under another name it cannot be read. */

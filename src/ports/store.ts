@@ -82,6 +82,8 @@ export interface Reads {
   readonly listClients: (
     page: Page<ClientId> & Partial<Reach<ClientId>> & ClientFilter,
   ) => Promise<readonly ClientRecord[]>
+  /** The clients of a slice that match the filter, oldest first. */
+  readonly listOldestClients: (slice: OldestClients) => Promise<OldestClientsFound>
   readonly findAuthorization: (id: AuthorizationId) => Promise<AuthorizationRecord | undefined>
   readonly findPushedRequest: (id: PushedRequestId) => Promise<PushedRequestRecord | undefined>
   readonly findDevice: (id: DeviceId) => Promise<DeviceRecord | undefined>
@@ -302,6 +304,20 @@ export const MEMBERSHIP_LIMIT = MAXIMA.memberships.most
 export interface Page<Id> {
   readonly before: Id | undefined
   readonly limit: number
+}
+
+/** The next `size` clients, `after` exclusive. */
+export interface OldestClients extends ClientFilter {
+  readonly after: ClientId | undefined
+  readonly size: number
+}
+
+export interface OldestClientsFound {
+  readonly clients: readonly ClientRecord[]
+  /** The clients of the slice. */
+  readonly examined: number
+  /** The last client of the slice; undefined: the slice reached the end. */
+  readonly next: ClientId | undefined
 }
 
 /** How far a page of a list may go: rows from this one on, inclusive. */

@@ -115,7 +115,15 @@ async function makeContext(
     within: waits.within,
   })
   const onFailure = telemetry?.metrics.countAuditFailure
-  const auditRecorder = openAuditRecorder({ clock, store, chains, logger, onFailure, currentRequest })
+  const auditRecorder = openAuditRecorder({
+    clock,
+    store,
+    chains,
+    logger,
+    refreshIdleMs: config.settings.lifetimes.refreshIdle * 1000,
+    onFailure,
+    currentRequest,
+  })
   const seenSessions = openSeenSessions({ store, logger })
   return {
     issuer: config.issuer,

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClientDocument } from '../../src/admin/client/document.ts'
 import { namedPage } from '../../src/admin/page.ts'
+import type { ClientRecord } from '../../src/ports/records/client.ts'
+import type { Store } from '../../src/ports/store.ts'
 import { registerClient, requestToken, type RegisteredClient } from '../../tools/flow.ts'
 import { evaluateDomain } from '../support/domains.ts'
 import { aClient, at } from '../support/records.ts'
@@ -16,6 +18,11 @@ interface Found {
 /** The ids of the clients that a search finds, newest first. */
 async function idsOf(perform: Perform, search: object, task = 'client.list'): Promise<readonly string[]> {
   return (await perform<Found>(task, { ...search })).clients.map(({ client_id }) => client_id)
+}
+
+async function registerAll(store: Pick<Store, 'registerClient'>, clients: readonly ClientRecord[]): Promise<void> {
+  for (let start = 0; start < clients.length; start += 500)
+    await Promise.all(clients.slice(start, start + 500).map((client) => store.registerClient(client)))
 }
 
 /** One client of each kind, by name. */
@@ -76,9 +83,7 @@ test('a search by host pages through all clients, and examines at most 5,000 of 
   const metadata = { ...aClient().metadata, redirectUris: ['https://rare.example/cb'] }
   const rare = new Set([0, 5, 6, 5_500])
   const clients = times(5_600, (index) => aClient(rare.has(index) ? { metadata } : {}, at(index)))
-  for (let start = 0; start < clients.length; start += 500) {
-    await Promise.all(clients.slice(start, start + 500).map((client) => store.registerClient(client)))
-  }
+  await registerAll(store, clients)
   const found: string[] = []
   let [pages, before]: [number, string | null | undefined] = [0, undefined]
   do {
@@ -98,6 +103,28 @@ test('a search by host pages through all clients, and examines at most 5,000 of 
   assert.ok(pages >= 3, `${pages} pages`)
 })
 
+test('a purge goes through all clients, the oldest first, and each call says how many it examined', async (t) => {
+  const { stage, perform } = await openOffice(t)
+  const { store } = stage.server.context
+  const metadata = { ...aClient().metadata, redirectUris: ['https://rare.example/cb'] }
+  const rare = new Set([0, 1, 2, 5_999])
+  const clients = times(6_000, (index) => aClient(rare.has(index) ? { metadata } : {}, at(index)))
+  await registerAll(store, clients)
+  const pages: unknown[] = []
+  let before: string | undefined
+  do {
+    const search = { host: 'rare.example', limit: 2, dry_run: true, before }
+    const page = await perform<Found & { readonly examined: number }>('client.purge', search)
+    pages.push([page.clients.map(({ client_id }) => clients.findIndex(({ id }) => id === client_id)), page.examined])
+    before = page.next ?? undefined
+  } while (before !== undefined)
+  assert.deepEqual(pages, [
+    [[0, 1], 2],
+    [[2], 5_000],
+    [[5_999], 998],
+  ])
+})
+
 test('FLOOD-05: a purge deletes what its dry run lists: never-used clients, and none of the operator', async (t) => {
   const office = await openOffice(t)
   const { perform } = office
@@ -105,12 +132,12 @@ test('FLOOD-05: a purge deletes what its dry run lists: never-used clients, and 
   const dry = await perform<Found>('client.purge', { dry_run: true })
   assert.deepEqual(
     dry.clients.map(({ client_id }) => client_id),
-    [blocked, known, plain],
+    [plain, known, blocked],
   )
   assert.equal((await idsOf(perform, {})).length, 5)
   assert.deepEqual(await idsOf(perform, { host: 'app.known.example' }, 'client.purge'), [known])
-  assert.deepEqual(await idsOf(perform, { limit: 1 }, 'client.purge'), [blocked])
-  assert.deepEqual(await idsOf(perform, {}, 'client.purge'), [plain])
+  assert.deepEqual(await idsOf(perform, { limit: 1 }, 'client.purge'), [plain])
+  assert.deepEqual(await idsOf(perform, {}, 'client.purge'), [blocked])
   assert.deepEqual(await idsOf(perform, {}, 'client.purge'), [])
   assert.deepEqual(await idsOf(perform, {}), [made, used])
 })

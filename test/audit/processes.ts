@@ -35,7 +35,7 @@ export function openProcesses(t: TestContext, { patienceMs = 1000 } = {}) {
     const write = (line: string): void => void lines.push(JSON.parse(line) as Record<string, unknown>)
     const logger = openLog('info', { write, flush: async () => undefined }, {})
     const close = (): void => void (drivers.delete(driver) && driver.close())
-    return { store, recorder: openAuditRecorder({ clock: now, store, chains, logger }), lines, close }
+    return { store, recorder: openAuditRecorder({ clock: now, store, chains, logger, refreshIdleMs: 0 }), lines, close }
   }
 
   const reader = open()

@@ -158,7 +158,7 @@ test('a search reads on until it is through, with a count, or by a link without 
   await plain.tab.getByText('1 found so far.').waitFor()
   await plain.tab.getByRole('link', { name: 'Continue' }).click()
   await plain.tab.getByRole('link', { name: 'Needle one' }).waitFor()
-  await plain.tab.goto(`${search}%20one&ask=client.purge`)
+  await plain.tab.goto(`${search}%20two&ask=client.purge`)
   await plain.tab.getByText('None so far.').getByRole('link', { name: 'Continue' }).click()
   await plain.tab.getByText('1 match.').waitFor()
   await press(plain.tab, 'Delete all that match')

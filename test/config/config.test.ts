@@ -81,6 +81,7 @@ const EFFECTS: Readonly<
   GRANTOR_AUTHORIZATION_LIFETIME: ['7', (config) => config.settings.lifetimes.authorization, 7, 600],
   GRANTOR_PUSHED_LIFETIME: ['7', (config) => config.settings.lifetimes.pushed, 7, 60],
   GRANTOR_UNUSED_CLIENT_LIFETIME: ['7', (config) => config.settings.lifetimes.unusedClient, 7, 86_400],
+  GRANTOR_IDLE_CLIENT_LIFETIME: ['5184000', (config) => config.settings.lifetimes.idleClient, 5_184_000, 0],
   GRANTOR_REDIRECT_SCHEMES: [
     'Acme other://cb/*',
     ({ settings }) => APP_ADDRESSES.map((uri) => settings.redirects.apps.allows(uri)),
@@ -198,6 +199,16 @@ for (const [name, values] of REFUSED) {
     }
   })
 }
+
+test('idle clients are removed only after their last refresh token has expired', () => {
+  const [mistake = ''] = mistakesOf({ GRANTOR_IDLE_CLIENT_LIFETIME: '5183999' })
+  assert.match(
+    mistake,
+    /^GRANTOR_IDLE_CLIENT_LIFETIME must be 0, or at least twice GRANTOR_REFRESH_IDLE_LIFETIME: 5184000,/,
+  )
+  assert.deepEqual(mistakesOf({ GRANTOR_IDLE_CLIENT_LIFETIME: '5184000' }), [])
+  assert.deepEqual(mistakesOf({ GRANTOR_IDLE_CLIENT_LIFETIME: '200', GRANTOR_REFRESH_IDLE_LIFETIME: '100' }), [])
+})
 
 test('all mistakes are reported together, including unknown settings', () => {
   const found = mistakesOf({

@@ -42,49 +42,9 @@ export async function findClients(
   page: PageRequest<ClientId>,
 ): Promise<FoundClients> {
   const policy = await context.clientPolicy()
-  const { host, name, trust_level: level } = search
-  const isCompared = host !== undefined || name !== undefined || level !== undefined
-  return collect(context, policy, search, page, isCompared ? (client) => isMeant(policy, search, client) : undefined)
-}
-
-/**
- * Deletes the clients of one page, or only finds them in a dry run. Without a filter that says otherwise it deletes no client that ever
- * got a token, and no client of the operator. A client that no longer matches when it is deleted is kept.
- */
-export async function purgeClients(
-  context: ListNeeds & StoreNeeds<'purgeClient'>,
-  search: ClientSearch,
-  page: PageRequest<ClientId> & { readonly isDryRun: boolean },
-): Promise<FoundClients> {
-  const isForUsed = search.used !== undefined || search.unused_since !== undefined
-  const meant = { ...search, used: isForUsed ? search.used : false }
-  const policy = await context.clientPolicy()
-  const isForOperators = search.source === 'operator'
-  const found = await collect(
-    context,
-    policy,
-    meant,
-    page,
-    (client) => isMeant(policy, search, client) && (isForOperators || !isOperatorMade(client)),
-  )
-  if (page.isDryRun) return found
-  const filter = filterOf(meant)
-  const outcomes = await Promise.all(
-    found.rows.map(({ id, source }) => context.store.purgeClient({ id, filter: { ...filter, source } })),
-  )
-  return { ...found, rows: found.rows.filter((_, index) => outcomes[index] === 'deleted') }
-}
-
-/** Without a filter the rows of a page follow each other. */
-async function collect(
-  context: Pick<ListNeeds, 'store'>,
-  policy: ClientPolicy,
-  search: ClientSearch,
-  page: PageRequest<ClientId>,
-  condition: ((client: ClientRecord) => boolean) | undefined,
-): Promise<FoundClients> {
   const { store } = context
   const filter = filterOf(search)
+  const condition = isCompared(search) ? (client: ClientRecord) => isMeant(policy, search, client) : undefined
   if (condition === undefined && Object.values(filter).every((value) => value === undefined))
     return { policy, ...(await listPage<ClientRecord, ClientId>(store.listClients, page)) }
   const reach = condition === undefined ? FILTERED : COMPARED
@@ -94,6 +54,54 @@ async function collect(
     page,
   )
   return { policy, ...found }
+}
+
+/** A page of a purge, oldest first. */
+export interface PurgedClients extends FoundClients {
+  /** The clients that this page looked at. */
+  readonly examined: number
+}
+
+/**
+ * Deletes the clients of one page, oldest first, or only finds them in a dry run: clients that are no longer used are among the oldest.
+ * Without a filter that says otherwise it deletes no client that ever got a token, and no client of the operator. A client that no longer
+ * matches when it is deleted is kept. A page may be empty, and another one follow.
+ */
+export async function purgeClients(
+  context: PolicyNeeds & StoreNeeds<'listOldestClients' | 'purgeClient'>,
+  search: ClientSearch,
+  { before, limit, isDryRun }: PageRequest<ClientId> & { readonly isDryRun: boolean },
+): Promise<PurgedClients> {
+  const policy = await context.clientPolicy()
+  const isForUsed = search.used !== undefined || search.unused_since !== undefined
+  const filter = filterOf({ ...search, used: isForUsed ? search.used : false })
+  const isForOperators = search.source === 'operator'
+  const reach = isCompared(search) ? COMPARED.examined : FILTERED.examined
+  const found: ClientRecord[] = []
+  let [examined, next] = [0, before]
+  do {
+    const slice = await context.store.listOldestClients({ ...filter, after: next, size: COMPARED.slice })
+    const meant = slice.clients.filter(
+      (client) => isMeant(policy, search, client) && (isForOperators || !isOperatorMade(client)),
+    )
+    const isTooMuch = found.length + meant.length > limit
+    // The next page begins with this slice.
+    if (isTooMuch && found.length > 0) break
+    found.push(...meant.slice(0, limit))
+    examined += isTooMuch ? limit : slice.examined
+    next = isTooMuch ? found.at(-1)?.id : slice.next
+  } while (next !== undefined && examined < reach && found.length < limit)
+  const page = { policy, examined, next: next ?? null }
+  if (isDryRun) return { ...page, rows: found }
+  const outcomes = await Promise.all(
+    found.map(({ id, source }) => context.store.purgeClient({ id, filter: { ...filter, source } })),
+  )
+  return { ...page, rows: found.filter((_, index) => outcomes[index] === 'deleted') }
+}
+
+/** Whether the search has a filter that no statement applies. */
+function isCompared({ host, name, trust_level: level }: ClientSearch): boolean {
+  return host !== undefined || name !== undefined || level !== undefined
 }
 
 /** Returns the filters that the store applies. */

@@ -290,7 +290,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     path: `${PATH}/purge`,
     access: 'write',
     summary:
-      'Delete clients by filters, up to 1,000 at a time: by default those that never got a token. Clients that the operator manages only with `source`.',
+      'Delete clients by filters, oldest first: by default those that never got a token. Clients that the operator manages only with `source`. A call examines up to 25,000 clients and deletes up to 1,000; `next` says where the next one goes on.',
     input: z.object({
       limit: z
         .int()
@@ -302,10 +302,16 @@ export const CLIENT_TASKS: readonly Task[] = [
       dry_run: z.boolean().default(false).describe('Only list the clients that would be deleted.'),
       ...SEARCH,
     }),
-    output: z.object({ dry_run: z.boolean(), clients: z.array(CLIENT_DOCUMENT), next: NEXT }),
+    output: z.object({
+      dry_run: z.boolean(),
+      clients: z.array(CLIENT_DOCUMENT),
+      examined: z.int().describe('How many clients the call examined.'),
+      next: NEXT,
+    }),
     async run(context, { limit, before, dry_run, ...search }) {
-      const { policy, rows, next } = await purgeClients(context, search, { limit, before, isDryRun: dry_run })
-      return { dry_run, clients: rows.map((client) => describeUnder(policy, client)), next }
+      const purged = await purgeClients(context, search, { limit, before, isDryRun: dry_run })
+      const clients = purged.rows.map((client) => describeUnder(purged.policy, client))
+      return { dry_run, clients, examined: purged.examined, next: purged.next }
     },
   }),
 ]

@@ -38,8 +38,15 @@ const CLIENT_HEADINGS: readonly string[] = [
 interface Purged {
   readonly dry_run: boolean
   readonly clients: readonly ClientDocument[]
+  readonly examined: number
   readonly next: string | null
+  /** Of several calls together: how many clients they found. */
+  readonly found?: number
+  readonly isStopped?: true
 }
+
+/** Clients that the command lists; of more it has the number. */
+const LISTED = 1000
 
 /** The filters of clients, each with the flag for its opposite. */
 const SEARCH: OptionRows = {
@@ -146,10 +153,34 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
       if (dryRun !== yes) return {}
       throw new UsageError('This deletes clients. To see which, add --dry-run. To confirm, add --yes.')
     },
-    say({ dry_run, clients, next }, { paint }) {
-      const count = clients.length === 1 ? '1 client' : `${clients.length} clients`
-      const list = clients.length === 0 ? [] : ['', ...columns(CLIENT_HEADINGS, clients.map(clientCells), paint)]
-      return [dry_run ? `${count} would be deleted.` : `Deleted ${count}.`, ...list, ...nextPage(next)]
+    parts: {
+      add: (sum, part) => ({
+        ...part,
+        clients: [...sum.clients, ...part.clients].slice(0, LISTED),
+        found: foundIn(sum) + foundIn(part),
+        examined: sum.examined + part.examined,
+      }),
+      next(sum, { limit }) {
+        if (sum.next === null || typeof limit !== 'number') return sum.next === null ? undefined : { before: sum.next }
+        const left = limit - foundIn(sum)
+        return left <= 0 ? undefined : { before: sum.next, limit: left }
+      },
+      progress: (sum) =>
+        `Examined ${sum.examined.toLocaleString('en')} clients, of which ${foundIn(sum).toLocaleString('en')} ${sum.dry_run ? 'match' : 'were deleted'}.`,
+      stopped: (sum) => ({ ...sum, isStopped: true }),
+    },
+    say(purged, { paint }) {
+      const { dry_run, clients, next, isStopped } = purged
+      const found = foundIn(purged)
+      const count = found === 1 ? '1 client' : `${found.toLocaleString('en')} clients`
+      const end = isStopped ? '. The command stopped before the end.' : '.'
+      const more = found - clients.length
+      return [
+        dry_run ? `${count} would be deleted${end}` : `Deleted ${count}${end}`,
+        ...(clients.length === 0 ? [] : ['', ...columns(CLIENT_HEADINGS, clients.map(clientCells), paint)]),
+        ...(more > 0 ? [`and ${more.toLocaleString('en')} more`] : []),
+        ...nextPage(next),
+      ]
     },
   }),
   listVerb<ClientDocument>({
@@ -254,4 +285,8 @@ function clientCells(client: ClientDocument): readonly string[] {
   const registered = new Date(client_id_issued_at * 1000).toISOString()
   const times = [registered, used_at, last_used_at].map(formatTime)
   return [client_id, client_name ?? '–', source, ...times, disabled_at === null ? trust_level : 'disabled']
+}
+
+function foundIn({ clients, found = clients.length }: Purged): number {
+  return found
 }

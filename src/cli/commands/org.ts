@@ -29,7 +29,7 @@ export const ORG_VERBS: readonly AddVerb[] = [
     cells: ({ organization_id, name, created_at, disabled_at }) => [
       [organization_id, name, formatTime(created_at), disabled_at === null ? 'active' : 'disabled'],
     ],
-    empty: 'There are no organizations. Create one: grantor org create <name>',
+    empty: 'There are no organizations, or none that match. Create one: grantor org create <name>',
   }),
   taskVerb({ task: 'organization.show' }),
   taskVerb<OrganizationDocument>({

@@ -100,7 +100,7 @@ export const USER_VERBS: readonly AddVerb[] = [
     cells: ({ email, name, created_at, disabled_at, user_id }) => [
       [email ?? '–', name ?? '–', formatTime(created_at), disabled_at === null ? 'active' : 'disabled', user_id],
     ],
-    empty: 'There are no users. Create one: grantor user create --email <address>',
+    empty: 'There are no users, or none that match. Create one: grantor user create --email <address>',
   }),
   taskVerb({ task: 'user.show' }),
   taskVerb<UserDocument, { readonly password?: string }>({

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { pathParameters, type Task } from '../../admin/task.ts'
 import type { Names } from '../../admin/names.ts'
+import { onStopSignal } from '../serve/close-on-signal.ts'
 import { columns, record, visible } from './columns.ts'
 import { definedMembers } from '../../base/json.ts'
 import { UsageError } from './failure.ts'
@@ -45,11 +46,28 @@ export interface TaskVerb<Answer, Options extends object = object> {
     /** The arguments, for verbs without subjects. */
     alone: readonly string[],
   ) => Members | Promise<Members>
+  /** For a task of which a call does only a part: without `--json` the calls follow each other, until the end or Ctrl-C. */
+  readonly parts?: Parts<Answer>
   /** The text that is printed without `--json`. By default every member of the answer on a line of its own. */
   readonly say?: (answer: Answer, terminal: Terminal) => string | readonly string[]
   /** The exit code, for answers that are not a success although the command did not fail. */
   readonly exitCode?: (answer: Answer) => number
 }
+
+/** How the calls of a task follow each other. */
+export interface Parts<Answer> {
+  /** Adds an answer to the sum of those before. */
+  readonly add: (sum: Answer, part: Answer) => Answer
+  /** The members of the next call that differ from the first one; undefined: it was the last one. `input`: of the first call. */
+  readonly next: (sum: Answer, input: Members) => Members | undefined
+  /** What is said on standard error before the next call. */
+  readonly progress: (sum: Answer) => string
+  /** What the sum is when Ctrl-C ended the calls. */
+  readonly stopped: (sum: Answer) => Answer
+}
+
+/** The exit code of a command that Ctrl-C ended, as shells have it. */
+const INTERRUPTED = 130
 
 /** A verb that performs one task, over the store or at a server. `--json` prints the task's output. */
 export function taskVerb<Answer extends object, Options extends object = object>(
@@ -108,12 +126,37 @@ async function performVerb<Answer extends object, Options extends object>(
     const perform = performAs(
       (member) => optionNames.get(member) ?? longNameOf(member) ?? optionNameOf(command, member),
     )
-    return perform<Answer>(task, members)
+    if (verb.parts === undefined || options.json) return perform<Answer>(task, members)
+    return performParts(verb.parts, members, terminal, (part) => perform<Answer>(task, part))
   })
   if (options.json) terminal.printJson(answer)
   else terminal.print([...withNames(linesOf(verb, answer, terminal), names), ...jwtNotice(answer, task)])
   const code = verb.exitCode?.(answer) ?? 0
   if (code !== 0) process.exitCode = code
+}
+
+async function performParts<Answer extends object>(
+  { add, next, progress, stopped }: Parts<Answer>,
+  input: Members,
+  terminal: Terminal,
+  perform: (input: Members) => Promise<Answer>,
+): Promise<Answer> {
+  let isStopped = false
+  const ignoreSignals = onStopSignal(process, () => (isStopped = true))
+  try {
+    let sum: Answer = await perform(input)
+    for (let more = next(sum, input); more !== undefined; more = next(sum, input)) {
+      if (isStopped) {
+        process.exitCode = INTERRUPTED
+        return stopped(sum)
+      }
+      terminal.complain(`${progress(sum)}\n`)
+      sum = add(sum, await perform({ ...input, ...more }))
+    }
+    return sum
+  } finally {
+    ignoreSignals()
+  }
 }
 
 function linesOf<Answer extends object>(
@@ -169,7 +212,10 @@ function readFilters(filters: readonly Subject[], command: Command): readonly Ty
 }
 
 /** A verb that prints one page of a list. */
-export interface ListVerb<Row, Options extends object> extends Omit<TaskVerb<never, Options>, 'say' | 'exitCode'> {
+export interface ListVerb<Row, Options extends object> extends Omit<
+  TaskVerb<never, Options>,
+  'parts' | 'say' | 'exitCode'
+> {
   /** The member of the answer that has the rows. */
   readonly rows: string
   /** The heading of a time names the zone: `CREATED (UTC)`. */
@@ -179,6 +225,9 @@ export interface ListVerb<Row, Options extends object> extends Omit<TaskVerb<nev
   /** The line for an empty list. */
   readonly empty: string
 }
+
+/** A search examines a bounded number of rows for a page. */
+const NONE_SO_FAR = 'None among the rows that were examined so far.'
 
 /** A verb that prints a table. */
 export function listVerb<Row, Options extends object = object>(list: ListVerb<Row, Options>): AddVerb {
@@ -190,8 +239,10 @@ export function listVerb<Row, Options extends object = object>(list: ListVerb<Ro
       const rows = answer[list.rows] as readonly Row[]
       const names = (answer['names'] ?? {}) as Names
       const cells = rows.flatMap((row) => list.cells(row, names))
-      const lines = rows.length === 0 ? [list.empty] : columns(list.headings, cells, paint)
-      return [...lines, ...nextPage(answer['next'] as string | null)]
+      const next = answer['next'] as string | null
+      const none = next === null ? list.empty : NONE_SO_FAR
+      const lines = rows.length === 0 ? [none] : columns(list.headings, cells, paint)
+      return [...lines, ...nextPage(next)]
     },
   })
 }

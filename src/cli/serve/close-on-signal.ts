@@ -9,7 +9,7 @@ const SHUTDOWN_LIMIT_MS = 9_500
 /** npm and wrappers forward a signal, so one key press arrives twice. A second signal within this time is ignored. */
 const ECHO_MS = 1_000
 
-export type ClosingProcess = Pick<EventEmitter, 'on'> & { readonly exit: (code: number) => void }
+export type ClosingProcess = Pick<EventEmitter, 'on' | 'off'> & { readonly exit: (code: number) => void }
 type Closing = Pick<Server, 'drain' | 'close'>
 
 /** Ends the server at the first SIGTERM or SIGINT; a later one ends the process at once. */
@@ -17,8 +17,8 @@ export function closeOnSignal(server: Closing, drainSeconds: number, ending: Clo
   onStopSignal(ending, () => drainAndClose(server, drainSeconds, ending))
 }
 
-/** Calls `stop` at the first SIGTERM or SIGINT; a later one ends the process at once. */
-export function onStopSignal(ending: ClosingProcess, stop: () => void): void {
+/** Calls `stop` at the first SIGTERM or SIGINT; a later one ends the process at once. Returns the function that ends this. */
+export function onStopSignal(ending: ClosingProcess, stop: () => void): () => void {
   let stoppingSince: number | undefined
   const onSignal = (): void => {
     if (stoppingSince === undefined) {
@@ -28,6 +28,10 @@ export function onStopSignal(ending: ClosingProcess, stop: () => void): void {
   }
   ending.on('SIGTERM', onSignal)
   ending.on('SIGINT', onSignal)
+  return () => {
+    ending.off('SIGTERM', onSignal)
+    ending.off('SIGINT', onSignal)
+  }
 }
 
 /** Reports not ready, continues to serve until load balancers have seen that, closes the server, and ends the process. */

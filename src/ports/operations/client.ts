@@ -70,7 +70,7 @@ export interface ClientOperations {
   /** Revokes all tokens that the client got before now, by setting its not-before time. */
   revokeClientTokens: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /** Records when clients last got a token. A later time replaces an earlier one; unknown clients are ignored. */
-  noteUses: [uses: readonly { readonly id: ClientId; readonly at: EpochMs }[], outcome: 'noted']
+  noteUses: [uses: readonly ClientUse[], outcome: 'noted']
   /**
    * Stores a client that an administrator creates, with all of its members. It is never swept. `id-taken`: another client has the id. Of
    * concurrent callers with one chosen id, one creates the client.
@@ -103,7 +103,7 @@ export interface ClientOperations {
     change: { readonly id: ClientId; readonly managementHash: SecretHash },
     outcome: 'changed' | 'unknown',
   ]
-  /** Deletes a client as `deleteClient` does, if it still matches the filter. */
+  /** Deletes a client as `deleteClient` does, if it still matches the filter; with `idleAt` only if it is installed nowhere. */
   purgeClient: [purge: { readonly id: ClientId; readonly filter: ClientFilter }, outcome: 'deleted' | 'kept']
   /** Stores a rule for a domain, or replaces the rule with its pattern. `conflict`: there is another rule than `previous`; null: a rule. */
   setDomainRule: [
@@ -174,6 +174,13 @@ export interface ClientUpdate {
   readonly identityFrom: EpochMs | undefined
 }
 
+export interface ClientUse {
+  readonly id: ClientId
+  readonly at: EpochMs
+  /** Until when a refresh token that the client got then may be used. Absent: the client is not held longer. */
+  readonly heldUntil?: EpochMs
+}
+
 /** A filter that is absent or undefined matches every client. */
 export interface ClientFilter {
   readonly source?: ClientSource | undefined
@@ -182,4 +189,6 @@ export interface ClientFilter {
   readonly isDisabled?: boolean | undefined
   /** The client was not used since this time, or never. */
   readonly unusedSince?: EpochMs | undefined
+  /** Nothing but its own registration speaks for the client at this time: no decision of an operator, no refresh token, no user on the way. */
+  readonly idleAt?: EpochMs | undefined
 }

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isWholeSlice, sweep, SWEEP_START } from '../../admin/sweep.ts'
+import { isIdleSlice, isWholeSlice, sweep, sweepIdleClients, SWEEP_START } from '../../admin/sweep.ts'
 import { respellAddresses } from '../../users/spelling.ts'
 import type { Log } from '../log.ts'
 import type { Context } from '../../ports/context.ts'
-import type { UserId } from '../../protocol/ids.ts'
+import type { ClientId, UserId } from '../../protocol/ids.ts'
 import type { SweepPlace } from '../../ports/operations/server.ts'
 
 const SWEEP_INTERVAL_MS = 10_000
@@ -13,6 +13,7 @@ const PAUSE_MS = 20
 /** Removes expired rows and rewrites addresses at intervals, on the node that holds the lease. Returns the function that stops this. */
 export function startSweeping(context: Context, logger: Log, isHolder: () => boolean): () => void {
   let place: SweepPlace = SWEEP_START
+  let clientsAfter: ClientId | undefined
   let addressesAfter: UserId | '' = ''
   let hasSeenAddresses = false
   let isSweeping = false
@@ -25,6 +26,16 @@ export function startSweeping(context: Context, logger: Log, isHolder: () => boo
       place = swept
       logger.debug({ event: 'store.swept', ...swept })
       isMore = isWholeSlice(swept)
+      if (isMore) await delay(PAUSE_MS)
+    }
+  }
+
+  async function removeIdleClients(): Promise<void> {
+    let isMore = true
+    while (isMore && !end.signal.aborted) {
+      const { deleted, next } = await sweepIdleClients(context, clientsAfter)
+      clientsAfter = next
+      isMore = next !== undefined && isIdleSlice(deleted)
       if (isMore) await delay(PAUSE_MS)
     }
   }
@@ -45,6 +56,7 @@ export function startSweeping(context: Context, logger: Log, isHolder: () => boo
     if (isSweeping || !isHolder()) return
     isSweeping = true
     sweepThrough()
+      .then(removeIdleClients)
       .then(respellThrough)
       .then(undefined, (cause: unknown) => logger.error({ event: 'store.sweep-failed', err: cause }))
       .finally(() => (isSweeping = false))

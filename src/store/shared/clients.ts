@@ -1,5 +1,5 @@
 import type { ClientRecord } from '../../ports/records/client.ts'
-import type { ClientFilter } from '../../ports/operations/client.ts'
+import type { ClientFilter, ClientUse } from '../../ports/operations/client.ts'
 import type { Page, Reach } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { SLOW } from '../../protocol/client/authentication.ts'
@@ -60,20 +60,25 @@ const ADOPT = shared(
 const RELEASE_SHARED_KEYS = shared(
   `delete from shared_clients where shared_key = any(string_to_array(:keys, ' ')) and client_id = any(string_to_array(:ids, ' '))`,
 )
-/** The members of a `ClientFilter`. */
-const MATCHES = `(cast(:source as text) is null or source = :source)
+/** The condition on the rows of a `ClientFilter`, with the parameters of `membersOf`. */
+export const MATCHES = `(cast(:source as text) is null or source = :source)
      and (cast(:isUsed as bigint) is null or case when used_at is null then 0 else 1 end = :isUsed)
      and (cast(:isVerified as bigint) is null or case when verified_at is null then 0 else 1 end = :isVerified)
      and (cast(:isDisabled as bigint) is null or case when disabled_at is null then 0 else 1 end = :isDisabled)
-     and (cast(:unusedSince as bigint) is null or coalesce(last_used_at, used_at, 0) < :unusedSince)`
+     and (cast(:unusedSince as bigint) is null or coalesce(last_used_at, used_at, 0) < :unusedSince)
+     and (cast(:idleAt as bigint) is null or (source <> 'operator' and verified_at is null
+       and coalesce(approved_scope, '') = '' and (disabled_at is null or document_url is null)
+       and held_until < :idleAt and coalesce(pending_until, 0) < :idleAt))`
 const LIST = shared(
   `select * from clients where client_id < :before and client_id >= :from and ${MATCHES} order by client_id desc limit :limit`,
 )
 const PURGE = shared(`delete from clients where client_id = :id and ${MATCHES} returning client_id, shared_key`)
 const DELETE = shared('delete from clients where client_id = :id returning client_id, shared_key')
 const REMOVE_INSTALLATIONS = shared(`delete from installations where client_id = any(string_to_array(:ids, ' '))`)
+const INSTALLED = shared('select client_id from installations where client_id = :id limit 1')
 const NOTE_USES = shared(
-  `update clients set last_used_at = :at where client_id = any(string_to_array(:ids, ' ')) and coalesce(last_used_at, 0) < :at`,
+  `update clients set last_used_at = :at, held_until = greatest(held_until, :heldUntil)
+   where client_id = any(string_to_array(:ids, ' ')) and coalesce(last_used_at, 0) < :at`,
 )
 
 const DISABLE = shared(
@@ -119,8 +124,10 @@ export const clientHandlers = {
     keys: (uses) => ['uses', ...uses.map(({ id }) => id)],
     isShared: true,
     *run(uses) {
-      for (const [at, used] of Map.groupBy(uses, (use) => use.at))
-        yield* rows(NOTE_USES, { at, ids: listOf(used.map(({ id }) => id)) })
+      for (const used of Map.groupBy(uses, ({ at, heldUntil }) => `${at} ${heldUntil}`).values()) {
+        const { at, heldUntil = 0 } = used[0] as ClientUse
+        yield* rows(NOTE_USES, { at, heldUntil, ids: listOf(used.map(({ id }) => id)) })
+      }
       return 'noted'
     },
   },
@@ -167,6 +174,7 @@ export const clientHandlers = {
   purgeClient: {
     keys: idKey,
     *run({ id, filter }) {
+      if (filter.idleAt !== undefined && (yield* rows(INSTALLED, { id })).length > 0) return 'kept'
       const deleted = yield* rows(PURGE, { id, ...membersOf(filter) })
       yield* endRemoved(deleted)
       return deleted.length === 1 ? 'deleted' : 'kept'
@@ -318,8 +326,8 @@ export const clientReads = {
   },
 }
 
-function membersOf({ source, isUsed, isVerified, isDisabled, unusedSince }: ClientFilter): object {
-  return { source, isUsed, isVerified, isDisabled, unusedSince }
+export function membersOf({ source, isUsed, isVerified, isDisabled, unusedSince, idleAt }: ClientFilter): object {
+  return { source, isUsed, isVerified, isDisabled, unusedSince, idleAt }
 }
 
 /** The parameters of `AS_READ`. */

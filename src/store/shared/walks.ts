@@ -1,6 +1,9 @@
-import type { ListSlice, SearchedList } from '../../ports/store.ts'
+import type { ListSlice, OldestClients, OldestClientsFound, SearchedList } from '../../ports/store.ts'
 import type { Walk, WalkedClients, WalkedGrants } from '../../ports/walks.ts'
+import type { ClientId } from '../../protocol/ids.ts'
 import type { Row } from '../rows.ts'
+import { CLIENTS as CLIENTS_TABLE } from '../tables/client.ts'
+import { MATCHES, membersOf } from './clients.ts'
 import { rows, shared, type SharedStatement, type Steps } from './statement.ts'
 
 const GRANTS = shared(
@@ -13,6 +16,14 @@ const CLIENTS = shared(
   `select count(*) as seen, max(client_id) as last, count(disabled_at) as disabled,
      count(case when disabled_at is null then used_at end) as used
    from (select client_id, used_at, disabled_at from clients where client_id > :after order by client_id limit :limit) as slice`,
+)
+
+const OLDEST_CLIENTS = shared(
+  `select count(*) as seen, max(client_id) as last
+   from (select client_id from clients where client_id > :after order by client_id limit :size) as slice`,
+)
+const MATCHING_CLIENTS = shared(
+  `select * from clients where client_id > :after and client_id <= :last and ${MATCHES} order by client_id`,
 )
 
 const ENDS: Readonly<Record<SearchedList, SharedStatement>> = {
@@ -33,6 +44,13 @@ export const walkReads = {
     const disabled = Number(row['disabled'])
     const used = Number(row['used'])
     return { next: nextOf(row, walk.limit), disabled, used, unused: Number(row['seen']) - disabled - used }
+  },
+  *listOldestClients({ after = '' as ClientId, size, ...filter }: OldestClients): Steps<OldestClientsFound> {
+    const [slice] = yield* rows(OLDEST_CLIENTS, { after, size })
+    const examined = Number(slice?.['seen'])
+    const last = (slice?.['last'] ?? undefined) as ClientId | undefined
+    const found = last === undefined ? [] : yield* rows(MATCHING_CLIENTS, { after, last, ...membersOf(filter) })
+    return { clients: found.map(CLIENTS_TABLE.read), examined, next: examined < size ? undefined : last }
   },
   /** An index has all ids, so no row is read. */
   *findListEnd({ list, before, size }: ListSlice): Steps<string | undefined> {

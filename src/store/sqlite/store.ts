@@ -142,6 +142,10 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
       await nextTurn()
       return reads.findListEnd(slice)
     },
+    async listOldestClients(slice) {
+      await nextTurn()
+      return reads.listOldestClients(slice)
+    },
     async listFigures(page) {
       // The figures of months are read slice after slice, too.
       await nextTurn()

@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { ClientDocument } from '../../../src/admin/client/document.ts'
+import type { EpochMs } from '../../../src/base/brand.ts'
+import type { ClientRecord } from '../../../src/ports/records/client.ts'
+import { times } from '../../store/contract/harness.ts'
 import { createAda } from '../../support/accounts.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { obtainTokens, registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
 import { makeClientKey } from '../../../tools/client-assertion.ts'
 import { command, commandJson, openServerForCommands } from '../../support/command.ts'
 import { authentication } from '../../support/key-clients.ts'
+import { MAIN } from '../../support/process.ts'
+import { aClient, HOUR } from '../../support/records.ts'
 import { temporaryFolder } from '../../support/server.ts'
 import { openWebHost } from '../../support/hosts/web-host.ts'
 
@@ -182,6 +189,42 @@ test('client list and purge: by source, host and trust level', async () => {
   assert.match(await words('purge', '--limit', '1', '--dry-run'), /More rows follow: --before gci_/)
 })
 
+test('client purge goes on to the end, and says meanwhile how far it is', async () => {
+  const metadata = { ...aClient().metadata, redirectUris: ['https://last.example/cb'] }
+  await registerAll(times(6_001, (index) => aClient(index === 6_000 ? { metadata } : {}, pastAt(index))))
+  assert.match(
+    await words('list', '--host', 'none.example'),
+    /^None among the rows that were examined so far\.\n\nMore rows follow: --before gci_/,
+  )
+  const purge = ['client', 'purge', '--host', 'last.example']
+  const dry = await command([...purge, '--dry-run'])
+  assert.match(dry.stdout, /^1 client would be deleted\.\n\nID /)
+  assert.match(dry.stderr, /^Examined 5,000 clients, of which 0 match\.\n$/)
+  assert.notEqual((await commandJson<{ next: string | null }>([...purge, '--dry-run'])).next, null)
+  assert.match((await command([...purge, '--yes'])).stdout, /^Deleted 1 client\.\n\nID /)
+})
+
+test('client purge ends at Ctrl-C with the number that it deleted, and where it goes on', async () => {
+  await registerAll(times(8_000, (index) => aClient({}, pastAt(index))))
+  const found = async (...options: readonly string[]) => {
+    const { stdout } = await command(['client', 'purge', '--host', 'app.example', '--dry-run', ...options])
+    return numberIn(/^([0-9,]+) clients would be deleted\./, stdout)
+  }
+  const all = await found()
+  const child = spawn(process.execPath, [MAIN, 'client', 'purge', '--host', 'app.example', '--yes'])
+  let [stdout, stderr] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => void (stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => {
+    if (stderr === '') child.kill('SIGINT')
+    stderr += chunk.toString()
+  })
+  const [code] = (await once(child, 'close')) as [number]
+  assert.equal(code, 130, stderr)
+  const deleted = numberIn(/^Deleted ([0-9,]+) clients\. The command stopped before the end\./, stdout)
+  const [, next = ''] = /More rows follow: --before (gci_\S+)/.exec(stdout) ?? assert.fail(stdout)
+  assert.equal(deleted + (await found('--before', next)), all)
+})
+
 for (const [typed, code, message] of [
   [['create'], 2, /required option '--name <name>' not specified/],
   [['create', '--name', 'A', '--auth-method', 'basic'], 2, /Allowed choices are/],
@@ -205,4 +248,19 @@ for (const [typed, code, message] of [
     assert.equal(result.code, code, result.stderr)
     assert.match(result.stderr, message)
   })
+}
+
+async function registerAll(clients: readonly ClientRecord[]): Promise<void> {
+  for (let start = 0; start < clients.length; start += 500)
+    await Promise.all(clients.slice(start, start + 500).map(server.context.store.registerClient))
+}
+
+/** The file has one clock, that of the machine. */
+function pastAt(milliseconds: number): EpochMs {
+  return (Date.now() - HOUR + milliseconds) as EpochMs
+}
+
+function numberIn(form: RegExp, text: string): number {
+  const [, number = ''] = form.exec(text) ?? assert.fail(text)
+  return Number(number.replaceAll(',', ''))
 }

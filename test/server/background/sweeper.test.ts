@@ -3,13 +3,15 @@ import { EventEmitter, once } from 'node:events'
 import { test, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { EmailAddress } from '../../../src/protocol/sign-in/email-address.ts'
+import type { ClientId } from '../../../src/protocol/ids.ts'
 import type { Log } from '../../../src/server/log.ts'
 import type { Swept } from '../../../src/ports/operations/server.ts'
 import { startSweeping } from '../../../src/server/background/sweeper.ts'
 import { declareApi, knowApis, OPAQUE_API } from '../../support/apis.ts'
-import { registerClient, requestToken } from '../../../tools/flow.ts'
+import { registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { aUser } from '../../support/records.ts'
+import { perform } from '../../support/tasks.ts'
 import { execute, selectAll } from '../../support/store/dump.ts'
 
 test('hundreds of expired opaque tokens are removed in one sweep, slice by slice', async (t) => {
@@ -63,6 +65,42 @@ test('UI-21: a sweep rewrites hundreds of addresses from before, and leaves thos
   assert.equal(left()[0]?.['email'], 'anna@bücher.example')
   assert.equal((await store.findUserByEmail('ü0@bücher.example'))?.email, 'ü0@xn--bcher-kva.example')
   assert.equal(await store.findUserByEmail(email), undefined)
+})
+
+test('idle clients that registered themselves are removed with an event each, if a lifetime is set', async (t) => {
+  const server = await openTestServer(t, {
+    env: { GRANTOR_IDLE_CLIENT_LIFETIME: '200', GRANTOR_REFRESH_IDLE_LIFETIME: '100' },
+  })
+  const { store, auditRecorder } = server.context
+  const token = (client: RegisteredClient) => requestToken(server, client, { grant_type: 'client_credentials' })
+  const [idle, active, unused] = [
+    await registerClient(server),
+    await registerClient(server),
+    await registerClient(server),
+  ]
+  const made = await perform<RegisteredClient>(server.context, 'client.create', { client_name: 'Nightly' })
+  for (const client of [idle, active, made]) await token(client)
+  await auditRecorder.flush()
+  server.clock.advance(150_000)
+  await token(active)
+  server.clock.advance(60_000)
+  await auditRecorder.flush()
+  server.clock.advance(90_000)
+  await sweepOnce(t, server, 1)
+  const find = (client: RegisteredClient) => store.findClient(client.client_id as ClientId)
+  while ((await find(idle)) !== undefined) await setImmediate()
+  const left = await store.listClients({ before: undefined, limit: 9, source: 'registration' })
+  assert.deepEqual(new Set(left.map(({ id }) => id)), new Set([active.client_id, unused.client_id]))
+  assert.notEqual(await find(made), undefined)
+  const { events } = await perform<{ readonly events: readonly { readonly client_id: string }[] }>(
+    server.context,
+    'audit.list',
+    { event: 'client.deleted' },
+  )
+  assert.deepEqual(
+    events.map(({ client_id }) => client_id),
+    [idle.client_id],
+  )
 })
 
 /** Advances the clock to the next sweep, and returns how many rows each of its `slices` slices removed. */

@@ -7,6 +7,7 @@ import { auditCases } from './server/audit.ts'
 import { authorizationCases } from './token/authorizations.ts'
 import { batchCases } from './server/batches.ts'
 import { clientCases } from './client/clients.ts'
+import { idleClientCases } from './client/idle-clients.ts'
 import { documentClientCases } from './client/document-clients.ts'
 import { deviceModelCases } from './token/device-model.ts'
 import { domainRuleCases } from './client/domain-rules.ts'
@@ -60,6 +61,7 @@ import { walkCases } from './server/walks.ts'
  */
 export const CONTRACT: readonly Suite[] = [
   clientCases,
+  idleClientCases,
   sharedClientCases,
   operatorClientCases,
   documentClientCases,

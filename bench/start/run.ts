@@ -1,63 +1,93 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePorts } from '../../tools/process/free-ports.ts'
-import { readOptions, whole } from '../../tools/options.ts'
+import { readOptions, STORE, whole } from '../../tools/options.ts'
+import { startDatabase } from '../../tools/postgres/database.ts'
 import { readTreeUsage } from '../../tools/process/usage.ts'
 import { openStoreOf } from '../../tools/runtime.ts'
 import { newSecret, openServerProcess } from '../../tools/process/server.ts'
 import { beginSession, openFolder } from '../../tools/process/session.ts'
 import { median } from '../../tools/statistics.ts'
 import { fixed, renderTable } from '../../tools/table.ts'
-import { fillSqlite } from '../growth/fill.ts'
+import { FILLED_SETTINGS, fillPostgres, fillSqlite } from '../growth/fill.ts'
 
 /**
- * The time from the start of a server until it is ready, and its memory when it is idle. It uses an empty SQLite
- * file, and one with a million clients, families and codes.
+ * The time from the start of a server until it is ready, and until its metrics have the number of grants, and its memory when it is idle.
+ * It uses an empty store, and one with a million clients, families and codes. The first start counts them, the later ones know the number.
  */
 
 const IDLE_MS = 5000
 const LIMIT_MS = 30_000
+const COUNT_LIMIT_MS = 10 * 60_000
+const POLL_MS = 100
 const FILL_LIMIT_MS = 15 * 60_000
 
 interface Starts {
   readonly size: number
   readonly readyMs: readonly number[]
+  /** From the start of the process, one value for each start. */
+  readonly countedMs: readonly number[]
   readonly idleMegabytes: readonly number[]
 }
 
-const { clients, rounds } = readOptions({
-  clients: whole('clients, families and codes in the second file', 1_000_000, [1, 1e8]),
-  rounds: whole('starts with each file', 7, [1, 100]),
+const { clients, rounds, store } = readOptions({
+  clients: whole('clients, families and codes in the second store', 1_000_000, [1, 1e8]),
+  rounds: whole('starts with each store', 7, [1, 100]),
+  store: STORE,
 })
-beginSession(FILL_LIMIT_MS + 2 * rounds * (IDLE_MS + LIMIT_MS))
+beginSession(FILL_LIMIT_MS + COUNT_LIMIT_MS + 2 * rounds * (IDLE_MS + LIMIT_MS))
 const folder = openFolder()
-
-const rows = [await measure(0), await measure(clients)]
+const database = store === 'postgres' ? await startDatabase(undefined) : undefined
+const rows: Starts[] = []
+try {
+  for (const size of [0, clients]) rows.push(await measure(size))
+} finally {
+  await database?.close()
+}
 console.log(
   renderTable(rows, [
     ['clients', ({ size }) => (size === 0 ? 'empty' : String(size))],
     ['ready ms, best', ({ readyMs }) => fixed(Math.min(...readyMs), 0)],
     ['median', ({ readyMs }) => fixed(median(readyMs), 0)],
     ['worst', ({ readyMs }) => fixed(Math.max(...readyMs), 0)],
+    ['grants counted s, first start', ({ countedMs }) => fixed((countedMs[0] ?? Number.NaN) / 1000, 1)],
+    ['later', ({ countedMs }) => fixed(median(countedMs.slice(1)) / 1000, 1)],
     ['idle RSS MB', ({ idleMegabytes }) => fixed(median(idleMegabytes), 0)],
   ]),
 )
 
 async function measure(size: number): Promise<Starts> {
   const path = join(folder, `${size}.db`)
-  const settings = { DATABASE_URL: `sqlite:${path}`, GRANTOR_SECRET: newSecret() }
+  const url = database === undefined ? `sqlite:${path}` : (await database.open()).url
+  const settings = { DATABASE_URL: url, GRANTOR_SECRET: newSecret(), ...FILLED_SETTINGS }
   await (await openStoreOf(settings)).close()
-  if (size > 0) fillSqlite(path, { rows: size, now: Date.now() })
-  const [readyMs, idleMegabytes]: [number[], number[]] = [[], []]
+  const fill = { rows: size, now: Date.now() }
+  if (size > 0) await (database === undefined ? fillSqlite(path, fill) : fillPostgres(url, fill))
+  await database?.settle()
+  const [readyMs, countedMs, idleMegabytes]: [number[], number[], number[]] = [[], [], []]
   for (let round = 0; round < rounds; round += 1) {
-    const [port = 0] = await freePorts(1)
-    const server = openServerProcess({ folder, port, settings, script: 'bin/grantor.js', pollMs: 2 })
+    const [port = 0, adminPort = 0] = await freePorts(2)
+    const ofRound = { ...settings, GRANTOR_ADMIN_PORT: String(adminPort) }
+    const server = openServerProcess({ folder, port, settings: ofRound, script: 'bin/grantor.js', pollMs: 2 })
     const startedAt = performance.now()
     await server.start()
     readyMs.push(performance.now() - startedAt)
+    await grantsCounted(adminPort)
+    countedMs.push(performance.now() - startedAt)
     await delay(IDLE_MS)
     idleMegabytes.push((readTreeUsage(server.pid)?.residentBytes ?? Number.NaN) / 1e6)
     await server.stop()
   }
-  return { size, readyMs, idleMegabytes }
+  return { size, readyMs, countedMs, idleMegabytes }
+}
+
+/** Waits until the metrics have a number of grants. */
+async function grantsCounted(adminPort: number): Promise<void> {
+  const until = performance.now() + COUNT_LIMIT_MS
+  while (performance.now() < until) {
+    const metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text()
+    if (/^grantor_grants\{/m.test(metrics)) return
+    await delay(POLL_MS)
+  }
+  throw new Error('The grants were not counted in ten minutes.')
 }

@@ -139,6 +139,14 @@ const STORED_OBJECTS = {
     labels: ['of'],
     isShared: true,
     help: 'Time since the start of the count that grantor_grants or grantor_clients is from.',
+    more: 'Before the first count has ended: since its start. One node counts for all, and the store keeps the numbers.',
+  },
+  grantor_row_count_duration_seconds: {
+    type: 'gauge',
+    labels: ['of'],
+    isShared: true,
+    help: 'How long the last count took. The next one begins after nine times as long, at least a minute.',
+    more: '0: the first count has not ended.',
   },
   grantor_signing_keys: {
     type: 'gauge',

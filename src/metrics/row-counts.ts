@@ -1,21 +1,16 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Context } from '../ports/context.ts'
 import type { Store } from '../ports/store.ts'
-import type { Walk } from '../ports/walks.ts'
+import { COUNTED_TABLES, NOTHING_COUNTED, type RowCountsRecord } from '../ports/records/row-counts.ts'
 import type { EpochMs } from '../base/brand.ts'
 import { chooseIdTokenKey, chooseStartedKey, linesOf } from '../protocol/key-rotation.ts'
 import type { Sample } from './families.ts'
 
-/** Counts of grants and clients, and the signing keys. */
+/** Counts of grants and clients, the signing keys, and what else the store knows. */
 export interface RowCounts {
-  /** Continues counting, and returns the known numbers. Waits only briefly for a store that is unavailable or slow. */
+  /** Reads what is known. Waits only briefly for a store that is unavailable or slow, and then returns what it read before. */
   readonly sample: () => Promise<readonly Sample[]>
 }
 
-/** Rows in a slice, which takes the store about a millisecond. */
-const SLICE = 500
-/** Slices of each table in one step. Counting a million rows takes fifty steps. */
-const SLICES = 40
 /** The newest credentials of administrators that are read. */
 const CREDENTIALS_LIMIT = 200
 /** The shortest time between two steps, however many scrapes there are. */
@@ -24,21 +19,15 @@ const PAUSE_MS = 5000
 const STEP_TIMEOUT_MS = 500
 
 type Needs = Pick<Context, 'clock'> & {
-  readonly store: Pick<Store, 'walkGrants' | 'walkClients' | 'listKeys' | 'listAdminCredentials' | 'findLastBackup'>
+  readonly store: Pick<Store, 'findRowCounts' | 'listKeys' | 'listAdminCredentials' | 'findLastBackup'>
 }
 
-/**
- * Counts rows in slices while /metrics is being scraped; never reads a whole table at once. The numbers are those of the last
- * count that reached the end of its table.
- */
+/** Reads what the store knows while /metrics is being scraped. The node that holds the lease counts (server/background/row-counter.ts). */
 export function openRowCounts({ clock, store }: Needs): RowCounts {
-  const counters = [
-    openRowCounter('grants', clock, store.walkGrants, ({ live, over }) => ({ live, over })),
-    openRowCounter('clients', clock, store.walkClients, ({ used, unused, disabled }) => ({ used, unused, disabled })),
-  ]
   let keys: readonly Sample[] = []
   let credentials: readonly Sample[] = []
   let backup: readonly Sample[] = []
+  let counted: RowCountsRecord = NOTHING_COUNTED
   let steppedAt: EpochMs | undefined
   let stepping: Promise<void> | undefined
 
@@ -52,7 +41,7 @@ export function openRowCounts({ clock, store }: Needs): RowCounts {
       const age = Math.max(0, clock() - backedUpAt) / 1000
       backup = [{ name: 'grantor_backup_age_seconds', labels: [], value: age }]
     }
-    for (const { countSlices } of counters) await countSlices()
+    counted = (await store.findRowCounts()) ?? NOTHING_COUNTED
   }
 
   return {
@@ -65,51 +54,24 @@ export function openRowCounts({ clock, store }: Needs): RowCounts {
           .finally(() => (stepping = undefined))
       }
       await atMost(STEP_TIMEOUT_MS, stepping)
-      return [...keys, ...credentials, ...backup, ...counters.flatMap(({ samples }) => samples())]
+      return [...keys, ...credentials, ...backup, ...describeCounts(counted, clock())]
     },
   }
 }
 
-type Counts = Readonly<Record<string, number>>
-
-function openRowCounter<Slice extends { readonly next: string }>(
-  of: 'grants' | 'clients',
-  clock: () => EpochMs,
-  read: (walk: Walk) => Promise<Slice>,
-  count: (slice: Slice) => Counts,
-) {
-  let known: { readonly counts: Counts; readonly begunAt: EpochMs } | undefined
-  let after = ''
-  let counts: Counts = {}
-  let begunAt = clock()
-
-  async function countSlices(): Promise<void> {
-    for (let slice = 0; slice < SLICES; slice += 1) {
-      if (after === '') [counts, begunAt] = [{}, clock()]
-      const seen = await read({ after, limit: SLICE, now: clock() })
-      counts = sum(counts, count(seen))
-      after = seen.next
-      if (after === '') return void (known = { counts, begunAt })
-      // Lets requests run in between: a store in this process returns without leaving the turn of the event loop.
-      await setImmediate()
-    }
-  }
-
-  function samples(): readonly Sample[] {
-    if (known === undefined) return []
+/** Before its first end a count has no numbers, but an age, so that one that never ends is noticed. */
+function describeCounts(record: RowCountsRecord, now: EpochMs): readonly Sample[] {
+  return COUNTED_TABLES.flatMap((of): readonly Sample[] => {
+    const { finished, running } = record[of]
+    const begunAt = (finished ?? running)?.begunAt
+    if (begunAt === undefined) return []
     const name = of === 'grants' ? 'grantor_grants' : 'grantor_clients'
-    const age = Math.max(0, clock() - known.begunAt) / 1000
     return [
-      ...Object.entries(known.counts).map(([state, value]) => ({ name, labels: [state], value }) as const),
-      { name: 'grantor_row_counts_age_seconds', labels: [of], value: age },
+      ...Object.entries(finished?.counts ?? {}).map(([state, value]) => ({ name, labels: [state], value }) as const),
+      { name: 'grantor_row_counts_age_seconds', labels: [of], value: Math.max(0, now - begunAt) / 1000 },
+      { name: 'grantor_row_count_duration_seconds', labels: [of], value: (finished?.countedMs ?? 0) / 1000 },
     ]
-  }
-
-  return { countSlices, samples }
-}
-
-function sum(some: Counts, more: Counts): Counts {
-  return Object.fromEntries(Object.entries(more).map(([state, value]) => [state, (some[state] ?? 0) + value]))
+  })
 }
 
 function describeKeys(keys: Awaited<ReturnType<Store['listKeys']>>, now: EpochMs): readonly Sample[] {

@@ -44,6 +44,7 @@ import type { AdminCredentialRecord } from './records/admin.ts'
 import type { InitialTokenRecord } from './records/initial-token.ts'
 import type { InteractionRecord } from './records/interaction.ts'
 import type { FigurePage, FigureRecord } from './records/figures.ts'
+import type { RowCountsRecord } from './records/row-counts.ts'
 import type { AuditLinkRecord } from './records/audit.ts'
 import type { KeyRecord, SigningAlgorithm, StoredMasterKey } from './records/key.ts'
 import { MAXIMA } from '../base/maxima.ts'
@@ -251,6 +252,8 @@ export interface Reads {
   readonly findClockNotes: () => Promise<ClockNotes>
   /** The time of the snapshot in the last backup; undefined if none was made. */
   readonly findLastBackup: () => Promise<EpochMs | undefined>
+  /** What is counted of large tables (`replaceSetting`); undefined: nothing yet. */
+  readonly findRowCounts: () => Promise<RowCountsRecord | undefined>
   /** Counts the grants of a slice by state, for metrics. */
   readonly walkGrants: (walk: Walk) => Promise<WalkedGrants>
   readonly walkClients: (walk: Walk) => Promise<WalkedClients>

@@ -18,6 +18,7 @@ import { openNodeLease, startHolding } from './background/node-lease.ts'
 import { startNotingSessions } from './background/seen-sessions.ts'
 import { startWatchingServerEnd, type ServerEndReason } from './store.ts'
 import { openFigureWriter } from './background/figures.ts'
+import { startCounting } from './background/row-counter.ts'
 import { startSweeping } from './background/sweeper.ts'
 import { openTelemetry, type Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
@@ -108,6 +109,7 @@ export async function openNode(
       context.clockCheck.start(),
       ...(isShared ? [startHolding(lease)] : []),
       startSweeping(context, logger, isHolder),
+      startCounting({ ...context, monotonic: platform.monotonic }, logger, isHolder),
       writeWatch.start(),
       figures.start(),
       ...keeping,

@@ -28,6 +28,9 @@ export const CLOCK_NOTE = 'clock'
 export const CLOCK_CONFIRMATION = 'clock-confirmed'
 export const LAST_BACKUP = 'last-backup' satisfies StoredSetting['name']
 
+/** Name of the row of `settings` with what is counted of large tables. A backup does not have it. */
+export const ROW_COUNTS = 'row-counts' satisfies StoredSetting['name']
+
 /** Name of the row of `settings` with the formats of password hashes that other systems have made (`ForeignFormats`). */
 export const PASSWORD_FORMATS = 'password-formats'
 

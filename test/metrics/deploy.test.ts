@@ -6,7 +6,7 @@ import { FAMILIES, type Family } from '../../src/metrics/families.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { registerClient } from '../../tools/flow.ts'
 import { openTestServer } from '../support/server.ts'
-import { scrape, type Scraped } from '../support/scraped.ts'
+import { countRows, scrape, type Scraped } from '../support/scraped.ts'
 
 interface Target {
   readonly expr: string
@@ -65,6 +65,7 @@ async function aScrape(t: TestContext): Promise<Scraped> {
   const input = { name: 'Prometheus', access: 'read', organizationId: undefined, days: 30 } as const
   await createAdminCredential(server.context, input)
   await server.context.store.replaceSetting({ name: 'last-backup', value: String(server.clock.now()) })
+  await countRows(server)
   return scrape(server)
 }
 

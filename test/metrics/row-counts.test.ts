@@ -2,27 +2,34 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openRowCounts } from '../../src/metrics/row-counts.ts'
 import type { Sample } from '../../src/metrics/families.ts'
+import type { RowCountsRecord } from '../../src/ports/records/row-counts.ts'
 import { StoreUnavailable } from '../../src/ports/store.ts'
-import type { Walk } from '../../src/ports/walks.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 
-/** A store of so many live grants, without clients and keys, that can be gone. */
-function openGrants(count: number) {
-  const state = { now: 1_800_000_000_000 as EpochMs, isAway: false, walked: 0, delay: Promise.resolve() }
+const START = 1_800_000_000_000 as EpochMs
+
+const COUNTED: RowCountsRecord = {
+  grants: {
+    finished: { counts: { live: 7, over: 2 }, begunAt: START, endedAt: (START + 30_000) as EpochMs, countedMs: 20_000 },
+    running: { counts: { live: 3 }, begunAt: (START + 60_000) as EpochMs, countedMs: 1, after: 'x' },
+  },
+  clients: { running: { counts: { used: 1 }, begunAt: START, countedMs: 1, after: 'x' } },
+}
+
+/** A store that remembers what is counted, and can be gone. */
+function openCounted(record: RowCountsRecord | undefined) {
+  const state = { now: START, isAway: false, read: 0, delay: Promise.resolve() }
   const rowCounts = openRowCounts({
     clock: () => state.now,
     store: {
       listKeys: async () => [],
       listAdminCredentials: async () => [],
       findLastBackup: async () => undefined,
-      walkClients: async () => ({ next: '', used: 0, unused: 0, disabled: 0 }),
-      async walkGrants({ after, limit }: Walk) {
+      async findRowCounts() {
         await state.delay
         if (state.isAway) throw new StoreUnavailable('planted')
-        state.walked += 1
-        const from = Number(after)
-        const live = Math.min(limit, count - from)
-        return { next: live < limit ? '' : String(from + live), live, over: 0 }
+        state.read += 1
+        return record
       },
     },
   })
@@ -39,48 +46,40 @@ function numbersOf(samples: readonly Sample[]): Readonly<Record<string, number>>
   )
 }
 
-test('a small store is counted completely in the first step', async () => {
-  const { look } = openGrants(1234)
-  assert.equal((await look())['grantor_grants live'], 1234)
-})
-
-test('a large store is counted in bounded steps, and its numbers appear at the end of the count', async () => {
-  const { state, look } = openGrants(50_000)
-  const first = await look()
-  assert.equal(state.walked, 40)
-  assert.equal(first['grantor_grants live'], undefined)
-  assert.equal((await look())['grantor_grants live'], undefined)
-  const third = await look()
-  assert.equal(third['grantor_grants live'], 50_000)
-  // The walk began two looks ago.
-  assert.equal(third['grantor_row_counts_age_seconds grants'], 30)
+test('the numbers are those of the last whole count; a first count that is under way has only an age', async () => {
+  assert.deepEqual(await openCounted(COUNTED).look(), {
+    'grantor_grants live': 7,
+    'grantor_grants over': 2,
+    'grantor_row_counts_age_seconds grants': 15,
+    'grantor_row_count_duration_seconds grants': 20,
+    'grantor_row_counts_age_seconds clients': 15,
+    'grantor_row_count_duration_seconds clients': 0,
+  })
+  assert.deepEqual(await openCounted(undefined).look(), {})
 })
 
 test('however many scrapes there are, the store is read at most every five seconds', async () => {
-  const { state, rowCounts, look } = openGrants(10)
+  const { state, rowCounts, look } = openCounted(COUNTED)
   await look()
   await Promise.all(Array.from({ length: 50 }, () => rowCounts.sample()))
-  assert.equal(state.walked, 1)
+  assert.equal(state.read, 1)
 })
 
 test('while the store is unavailable the last numbers remain, and their age increases', async () => {
-  const { state, look } = openGrants(10)
+  const { state, look } = openCounted(COUNTED)
   await look()
   state.isAway = true
   const away = await look()
-  assert.equal(away['grantor_grants live'], 10)
-  assert.equal(away['grantor_row_counts_age_seconds grants'], 15)
-  state.isAway = false
-  assert.equal((await look())['grantor_row_counts_age_seconds grants'], 0)
+  assert.deepEqual([away['grantor_grants live'], away['grantor_row_counts_age_seconds grants']], [7, 30])
 })
 
 test('a store that does not reply blocks no scrape, and is asked once', async (t) => {
-  const { state, look } = openGrants(10)
+  const { state, look } = openCounted(COUNTED)
   const answer = Promise.withResolvers<void>()
   state.delay = answer.promise
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const waiting = look()
-  // Counting asks for the keys, then for the first slice, then waits.
+  // Three other reads come first.
   await new Promise(setImmediate)
   t.mock.timers.tick(500)
   assert.deepEqual(await waiting, {})
@@ -90,7 +89,7 @@ test('a store that does not reply blocks no scrape, and is asked once', async (t
   await again
   answer.resolve()
   await new Promise(setImmediate)
-  assert.equal(state.walked, 1)
+  assert.equal(state.read, 1)
   t.mock.timers.reset()
-  assert.equal((await look())['grantor_grants live'], 10)
+  assert.equal((await look())['grantor_grants live'], 7)
 })

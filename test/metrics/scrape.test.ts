@@ -12,7 +12,7 @@ import { FAMILIES } from '../../src/metrics/families.ts'
 import { createAda } from '../support/accounts.ts'
 import { obtainTokens, postForm, postJson, refresh, registerClient, requestToken } from '../../tools/flow.ts'
 import { openTestServer, STRICT, type TestServer } from '../support/server.ts'
-import { scrape, seriesOf } from '../support/scraped.ts'
+import { countRows, scrape, seriesOf } from '../support/scraped.ts'
 
 /** Refuses, issues, refreshes and replays, so that every metric has a value. Returns all secrets. */
 async function runEverything(server: TestServer): Promise<readonly string[]> {
@@ -47,6 +47,7 @@ test('a scrape has requests and operations by outcome', async (t) => {
   const server = await openTestServer(t, { env: STRICT })
   await runEverything(server)
   await sweep(server.context, SWEEP_START)
+  await countRows(server)
   const { value } = await scrape(server)
   const refused = { endpoint: 'token', outcome: 'request.refused' }
   assert.equal(value('grantor_requests_total', { endpoint: 'register', status: '201' }), 1)
@@ -190,6 +191,7 @@ test('every metric of the table is in the first scrape and in docs/metrics.md', 
   const input = { name: 'Prometheus', access: 'read', organizationId: undefined, days: 30 } as const
   await createAdminCredential(server.context, input)
   await server.context.store.replaceSetting({ name: 'last-backup', value: String(server.clock.now()) })
+  await countRows(server)
   const { families } = await scrape(server)
   assert.deepEqual([...families.keys()], Object.keys(FAMILIES))
   const rows = [...readFileSync('docs/metrics.md', 'utf8').matchAll(/^\| `([a-z0-9_]+)` \| (\w+) \|([^|]*)\| /gm)]

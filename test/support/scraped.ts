@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { countDue } from '../../src/server/background/row-counter.ts'
 import type { TestServer } from './server.ts'
 
 /** A scrape as a reader of Prometheus' text format understands it. */
@@ -68,4 +69,9 @@ export async function scrape(server: Pick<TestServer, 'injectAdmin'>): Promise<S
 /** Names and labels, without the numbers. */
 export function seriesOf({ samples }: Scraped): readonly string[] {
   return samples.map(({ name, labels }) => `${name}${JSON.stringify(labels)}`).toSorted()
+}
+
+/** Counts the rows whose number a scrape has, as the node does that holds the lease. */
+export function countRows({ context }: Pick<TestServer, 'context'>): Promise<void> {
+  return countDue({ ...context, monotonic: () => 0, pause: async () => undefined }, () => true)
 }

@@ -185,8 +185,11 @@ export interface Swept extends SweepPlace {
   readonly figures: number
 }
 
-/** A setting of the store that is replaced. `last-backup`: milliseconds. `went-back`: the era whose store went back (`StorePlace`). */
+/**
+ * A setting of the store that is replaced. `last-backup`: milliseconds. `went-back`: the era whose store went back (`StorePlace`).
+ * `row-counts`: a `RowCountsRecord` as JSON.
+ */
 export interface StoredSetting {
-  readonly name: 'issuer' | 'last-backup' | 'went-back'
+  readonly name: 'issuer' | 'last-backup' | 'row-counts' | 'went-back'
   readonly value: string
 }

@@ -59,6 +59,7 @@ export type LogEventName =
   | 'store.memory-failed'
   | 'store.of-other-issuer'
   | 'store.refuses-writes'
+  | 'store.count-failed'
   | 'store.sweep-failed'
   | 'store.swept'
   | 'store.unavailable'

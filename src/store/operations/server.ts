@@ -24,6 +24,8 @@ export const SERVER_OPERATIONS: OperationRows<ServerOperations> = {
           return { event: 'server.backed-up' }
         case 'went-back':
           return { event: 'server.went-back' }
+        case 'row-counts':
+          return undefined
       }
     },
   },

@@ -1,4 +1,5 @@
 import { openUnchangedRows } from '../unchanged-rows.ts'
+import type { RowCountsRecord } from '../../ports/records/row-counts.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
 import type { SigningAlgorithm } from '../../ports/records/key.ts'
 import type { AdminCredentialRecord } from '../../ports/records/admin.ts'
@@ -18,6 +19,7 @@ import {
   clockNotesOf,
   clockNoteValue,
   LAST_BACKUP,
+  ROW_COUNTS,
   PASSWORD_FORMATS,
   timeOf,
   RESTORING,
@@ -193,6 +195,10 @@ export const operatorReads = {
   },
   *findLastBackup(): Steps<EpochMs | undefined> {
     return timeOf(yield* findSetting(LAST_BACKUP))
+  },
+  *findRowCounts(): Steps<RowCountsRecord | undefined> {
+    const value = yield* findSetting(ROW_COUNTS)
+    return value === undefined ? undefined : (JSON.parse(value) as RowCountsRecord)
   },
   *findPasswordFormats(): Steps<string | undefined> {
     return yield* findSetting(PASSWORD_FORMATS)

@@ -9,6 +9,7 @@ const OF_NODES = [
   'declaring-provider',
   'closed',
   'restoring',
+  'row-counts',
 ]
 const KEPT = ['issuer', 'signing-algorithm', 'declaring-providers']
 

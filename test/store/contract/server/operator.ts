@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import type { RowCountsRecord } from '../../../../src/ports/records/row-counts.ts'
 import type { ApiDefinition, ApiRecord, ApiScope } from '../../../../src/ports/records/api.ts'
 import type { Scope } from '../../../../src/protocol/token/scope.ts'
 import type { Resource } from '../../../../src/protocol/token/resource.ts'
 import { outcomesOf, perform, performAll, race, tally, times, type Suite } from '../harness.ts'
-import { aHash, anApi, at } from '../../../support/records.ts'
+import { aHash, anApi, at, NOW } from '../../../support/records.ts'
 
 export const operatorCases: Suite = (check) => {
   check('declareApi stores the API, listed in the order of identifiers', async ({ first, second }) => {
@@ -208,6 +209,14 @@ export const operatorCases: Suite = (check) => {
       assert.equal(await second.findLastBackup(), 2000)
     },
   )
+
+  check('replaceSetting: what is counted of large tables is read as it was stored', async ({ first, second }) => {
+    assert.equal(await second.findRowCounts(), undefined)
+    const finished = { counts: { live: 2, over: 1 }, begunAt: NOW, endedAt: NOW, countedMs: 3 }
+    const record: RowCountsRecord = { grants: { finished }, clients: {} }
+    await perform(first, 'replaceSetting', { name: 'row-counts', value: JSON.stringify(record) })
+    assert.deepEqual(await second.findRowCounts(), record)
+  })
 
   check('a store that was not restored has no pending restore', async ({ first }) => {
     assert.equal(await first.findPendingRestore(), undefined)

@@ -10,6 +10,7 @@ import type { Context } from '../ports/context.ts'
 import { isCompatibleIssuer } from '../protocol/uri/loopback.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import { openBackup, type CheckedBackup } from '../store/backup/read.ts'
+import { endedWith, fitOlder } from '../store/backup/older.ts'
 import { endEverything, keepEverything, STORED_TABLES, type Slice } from '../store/backup/tables.ts'
 import { digestOf, listMigrations, schemaDigest } from '../store/migrations.ts'
 import { listBackups, SECRET_SUFFIX } from './backup-folder.ts'
@@ -37,6 +38,8 @@ export interface Restored {
   readonly isUnderPreviousSecret: boolean
   /** The token of a new administrator. It is not stored and not shown again. undefined: the store moved, with its administrators. */
   readonly adminToken: string | undefined
+  /** What ended although the store moved with everything: an older version issued it in another form. */
+  readonly ended: readonly string[]
 }
 
 /** How long the credentials of the new administrator are valid. */
@@ -60,14 +63,16 @@ export async function restore(config: Config, { from, replace, isMove }: Restore
     )
   }
   const opened = openBackup(from)
-  const backup: Loading = { ...opened, isMove: isMove && opened.header.final === true }
+  const isOlder = opened.header.schema_digest !== digestOfSchema(opened.header.schema)
+  const backup: Loading = { ...opened, isMove: isMove && opened.header.final === true, isOlder }
   try {
     const { roots, secrets, under } = unlock(config, backup, from)
     refuseUnfit(config, backup, secrets, from)
     const { current: secret, previous: previousSecret } = roots
     // The machine remembers the store from before until the restore is complete.
     const place = { ...config, secret, previousSecret, logLevel: 'silent' as const, stateFile: undefined }
-    const described = { ...describe(config, backup), isUnderPreviousSecret: under === 'previous' }
+    const ended = isOlder ? endedWith(opened.columns) : []
+    const described = { ...describe(config, backup), ended, isUnderPreviousSecret: under === 'previous' }
     const { database } = config
     if (database.kind === 'postgres') {
       const end = await fillPostgres(database, backup)
@@ -95,7 +100,11 @@ export async function restore(config: Config, { from, replace, isMove }: Restore
 }
 
 /** A backup, and whether what it has stays valid. */
-type Loading = CheckedBackup & { readonly isMove: boolean }
+type Loading = CheckedBackup & {
+  readonly isMove: boolean
+  /** Whether a version with another 0001-start.sql made it: until the release 0.1.0 its tables are taken if they fit. */
+  readonly isOlder: boolean
+}
 
 /** The root secrets of the place, and what they open. */
 interface Unlocked {
@@ -133,23 +142,25 @@ function requireSameSecrets(config: Config, { current, previous }: RootSecrets):
   throw new Error('The root secret was changed during the restore. Nothing was replaced. Restore again.')
 }
 
-function refuseUnfit(config: Config, { header, sha256, mac }: CheckedBackup, secrets: Secrets, from: string): void {
+/** The digest that a backup of this version has with so many migrations. */
+function digestOfSchema(schema: number): string {
+  const texts = listMigrations().filter(({ version }) => version <= schema)
+  return schemaDigest(texts.map(digestOf))
+}
+
+/** The version is judged before damage: a file of another version may lack tables. */
+function refuseUnfit(config: Config, backup: Loading, secrets: Secrets, from: string): void {
+  const { header, lacking, sha256, mac, isOlder } = backup
   if (!secrets.digestMatches('backup', [sha256], mac)) {
     throw new Error(`${from} was changed after it was made: its authentication code is wrong.`)
   }
-  const known = listMigrations()
-  const newest = known.at(-1)?.version ?? 0
+  const newest = listMigrations().at(-1)?.version ?? 0
   if (header.schema > newest) {
     throw new Error(
       `${from} has version ${header.schema} of the schema, and this release knows ${newest}. Restore it with release ${header.release} or a newer one.`,
     )
   }
-  const texts = known.filter(({ version }) => version <= header.schema).map(digestOf)
-  if (header.schema_digest !== schemaDigest(texts)) {
-    throw new Error(
-      `${from} was made by release ${header.release}, whose 0001-start.sql differs: it changes until the release 0.1.0. Nothing was written. Restore it with the version that made it.`,
-    )
-  }
+  if (!isOlder && lacking.length > 0) throw new Error(`${from} is damaged: rows are missing in ${lacking.join(', ')}.`)
   if (!isCompatibleIssuer(header.issuer, config.issuer)) {
     throw new Error(
       `${from} belongs to the issuer ${header.issuer}, and GRANTOR_ISSUER is ${config.issuer}. Restore it with GRANTOR_ISSUER=${header.issuer}; afterwards "grantor issuer set" can change it.`,
@@ -183,7 +194,8 @@ async function fillPostgres(
 
 function* slicesOf(backup: Loading, now: number): Generator<Slice> {
   const times = { madeAt: Date.parse(backup.header.made_at), now }
-  for (const slice of backup.slices()) {
+  for (const read of backup.slices()) {
+    const slice = backup.isOlder ? fitOlder(read) : read
     if (backup.isMove) yield keepEverything(slice)
     else if (STORED_TABLES.includes(slice.table)) yield endEverything(slice, times)
   }

@@ -118,7 +118,7 @@ export const FIRST_TABLE = 'settings'
 
 /** Why a database with `changed` migrations is refused, and what to do. */
 const CHANGED_SCHEMA =
-  'The tables of the database were made by a version of Grantor with another 0001-start.sql, which changes until the release 0.1.0. Start the version that made them, or begin with a new database. To move the store, run "export" of the version that made them and "import grantor" of this one into a new database; if its tables have other columns, the import is refused, and nothing changes.'
+  'The tables of the database were made by a version of Grantor with another 0001-start.sql, which changes until the release 0.1.0. Start the version that made them, or begin with a new database. To move the store, run "export" of the version that made them and "import grantor" of this one into a new database: tables that fit are taken, and otherwise the import is refused, and nothing changes.'
 
 const UNRECORDED_SCHEMA =
   'The database has tables of Grantor, but its table "migrations" is empty, so it does not say which version made them. Nothing was changed. Restore a backup into a new database, or put back the rows of "migrations".'

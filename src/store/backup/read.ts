@@ -8,6 +8,10 @@ import type { BackupEnd, BackupHeader, TableHead } from './write.ts'
 export interface CheckedBackup {
   readonly header: BackupHeader
   readonly rows: Readonly<Record<string, number>>
+  /** The columns of each table of the file. */
+  readonly columns: Readonly<Record<string, readonly string[]>>
+  /** Tables of this version that the file does not have: it is damaged, or an older version made it. */
+  readonly lacking: readonly string[]
   readonly sha256: string
   readonly mac: string
   /** Reads the rows again. Throws before it returns a row of a part of the file that changed since the check. */
@@ -28,9 +32,19 @@ export function openBackup(path: string): CheckedBackup {
   const file = openFile(path)
   try {
     const digests: string[] = []
-    const { header, rows, end } = check(path, file, digests)
+    const { header, rows, columns, end } = check(path, file, digests)
     const { sha256, mac } = end
-    return { header, rows, sha256, mac, slices: () => slicesOf(path, file, digests), close: () => closeSync(file) }
+    const lacking = tablesOf(header).filter((name) => rows[name] === undefined)
+    return {
+      header,
+      rows,
+      columns,
+      lacking,
+      sha256,
+      mac,
+      slices: () => slicesOf(path, file, digests),
+      close: () => closeSync(file),
+    }
   } catch (cause) {
     closeSync(file)
     throw cause
@@ -55,12 +69,14 @@ export function readBackupHeader(path: string): BackupHeader | undefined {
 interface Checked {
   readonly header: BackupHeader
   readonly rows: Readonly<Record<string, number>>
+  readonly columns: CheckedBackup['columns']
   readonly end: BackupEnd['end']
 }
 
 function check(path: string, file: number, digests: string[]): Checked {
   const hash = createHash('sha256')
   const counts: Record<string, number> = {}
+  const columns: Record<string, readonly string[]> = {}
   let header: BackupHeader | undefined
   let table: string | undefined
   let end: BackupEnd['end'] | undefined
@@ -81,6 +97,7 @@ function check(path: string, file: number, digests: string[]): Checked {
           throw new Error(`${path} has a table that this release does not know. A newer release may know it.`)
         if (counts[table] !== undefined) throw new Error(`${path} is damaged: it has a table twice.`)
         counts[table] = 0
+        columns[table] = mark.columns
       } else if (table === undefined) throw new Error(`${path} is damaged: it has rows of no table.`)
       else counts[table] = (counts[table] ?? 0) + 1
     }
@@ -88,9 +105,10 @@ function check(path: string, file: number, digests: string[]): Checked {
   }
   if (header === undefined || end === undefined) throw new Error(`${path} is incomplete: its end is missing.`)
   if (hash.digest('hex') !== end.sha256) throw new Error(`${path} is damaged: its checksum is wrong.`)
-  const missing = tablesOf(header).filter((name) => counts[name] === undefined || counts[name] !== end.rows[name])
+  const tables = new Set([...Object.keys(counts), ...Object.keys(end.rows)])
+  const missing = [...tables].filter((name) => counts[name] !== end.rows[name])
   if (missing.length > 0) throw new Error(`${path} is damaged: rows are missing in ${missing.join(', ')}.`)
-  return { header, rows: counts, end }
+  return { header, rows: counts, columns, end }
 }
 
 const OPENING_BRACE = 0x7b

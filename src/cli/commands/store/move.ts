@@ -54,18 +54,22 @@ export const IMPORT_VERBS: readonly AddVerb[] = [
       .action(async (file: string, { json }: { readonly json?: true }) => {
         const { restore } = await import('../../../maintenance/restore.ts')
         const imported = await restore(readConfig(), { from: file, replace: false, isMove: true })
-        const { adminToken, location, madeAt, rows } = imported
+        const { adminToken, ended, location, madeAt, rows } = imported
         if (adminToken !== undefined) return printRestored(terminal, imported, json === true)
-        if (json) terminal.printJson({ database: location, made_at: madeAt, rows, tokens_kept: true })
+        if (json) terminal.printJson({ database: location, made_at: madeAt, rows, tokens_kept: true, ended })
         else terminal.print(importedLines(imported))
       })
   },
 ]
 
-function importedLines({ location, madeAt, rows, isUnderPreviousSecret }: Restored): readonly string[] {
+const KEPT = 'Everything that was issued before is valid, with the same keys and administrators'
+
+function importedLines({ location, madeAt, rows, ended, isUnderPreviousSecret }: Restored): readonly string[] {
   return [
     `The store moved to ${location}: ${countRows(rows)} rows, as they were at ${formatTime(madeAt)} UTC.`,
-    'Everything that was issued before is valid, with the same keys and administrators. Start the servers, and delete the file.',
+    ...(ended.length === 0
+      ? [`${KEPT}. Start the servers, and delete the file.`]
+      : [`${KEPT}, except:`, ...ended.map((one) => `  ${one}`), 'Start the servers, and delete the file.']),
     ...(isUnderPreviousSecret ? ['The store is under the previous root secret. Next, run: grantor secret rotate'] : []),
   ]
 }

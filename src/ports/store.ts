@@ -3,7 +3,7 @@ import type { ClientFilter } from './operations/client.ts'
 import type { Hit, HitCount } from './operations/server.ts'
 import type { InstallationKey, MembershipKey } from './operations/organization.ts'
 import type { RevocationCutoff } from './operations/token.ts'
-import type { Walk, WalkedClients, WalkedGrants } from './walks.ts'
+import type { OldestClients, OldestClientsFound, Walk, WalkedClients, WalkedGrants } from './walks.ts'
 import type { ProviderId } from '../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { ClockNotes } from '../base/clock.ts'
@@ -307,20 +307,6 @@ export const MEMBERSHIP_LIMIT = MAXIMA.memberships.most
 export interface Page<Id> {
   readonly before: Id | undefined
   readonly limit: number
-}
-
-/** The next `size` clients, `after` exclusive. */
-export interface OldestClients extends ClientFilter {
-  readonly after: ClientId | undefined
-  readonly size: number
-}
-
-export interface OldestClientsFound {
-  readonly clients: readonly ClientRecord[]
-  /** The clients of the slice. */
-  readonly examined: number
-  /** The last client of the slice; undefined: the slice reached the end. */
-  readonly next: ClientId | undefined
 }
 
 /** How far a page of a list may go: rows from this one on, inclusive. */

@@ -1,4 +1,7 @@
 import type { EpochMs } from '../base/brand.ts'
+import type { ClientId } from '../protocol/ids.ts'
+import type { ClientFilter } from './operations/client.ts'
+import type { ClientRecord } from './records/client.ts'
 
 /** A slice of a table in the order of its ids, whose rows are counted by state. Reading it blocks no writer. */
 export interface Walk {
@@ -23,4 +26,18 @@ export interface WalkedClients {
   /** Clients that are not disabled and got a token. */
   readonly used: number
   readonly unused: number
+}
+
+/** The next `size` clients, `after` exclusive. */
+export interface OldestClients extends ClientFilter {
+  readonly after: ClientId | undefined
+  readonly size: number
+}
+
+export interface OldestClientsFound {
+  readonly clients: readonly ClientRecord[]
+  /** The clients of the slice. */
+  readonly examined: number
+  /** The last client of the slice; undefined: the slice reached the end. */
+  readonly next: ClientId | undefined
 }

@@ -20,7 +20,7 @@ import { DEVICE_CODE } from '../../src/protocol/token/grant-types.ts'
 import { createAda } from '../support/accounts.ts'
 import { createOrganization, install } from '../support/organizations.ts'
 import { createDeviceClient, DEVICES_ON } from '../support/sign-in/devices.ts'
-import { openTestServer, type TestServer } from '../support/server.ts'
+import { openTestServer, STRICT, type TestServer } from '../support/server.ts'
 import { selectAll } from '../support/store/dump.ts'
 import { perform } from '../support/tasks.ts'
 
@@ -77,7 +77,7 @@ test('DEV-02: a device whose tokens have expired gets no others with its code, a
 })
 
 test('STO-04: a rotated refresh token is recognized as one for as long as its family is live', async (t) => {
-  const server = await openTestServer(t)
+  const server = await openTestServer(t, { env: STRICT })
   await createAda(server)
   const client = await registerClient(server)
   const first = await obtainTokens(server, client)

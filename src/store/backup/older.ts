@@ -8,7 +8,7 @@ import type { Cells, Slice } from './tables.ts'
 export interface OlderColumn {
   readonly table: string
   readonly column: string
-  /** The column that has its values now; undefined: they are not needed any more. */
+  /** The column that has its values now; undefined: they are no longer needed. */
   readonly becomes: string | undefined
   /** What the version that had the column issued in a form that this one does not accept. Absent: everything stays valid. */
   readonly ends?: string
@@ -32,7 +32,7 @@ export function endedWith(columns: Readonly<Record<string, readonly string[]>>):
 }
 
 /**
- * Columns with hashes of credentials. Until 2026-11-28 they had 256 bits of an HMAC-SHA-512, which no credential matches any more
+ * Columns with hashes of credentials. Until 2026-11-28 they had 256 bits of an HMAC-SHA-512, which no credential matches now
  * (docs/decisions/0003-credentials.md).
  */
 const HASHES: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,5 @@
-import type { ListSlice, OldestClients, OldestClientsFound, SearchedList } from '../../ports/store.ts'
+import type { ListSlice, SearchedList } from '../../ports/store.ts'
+import type { OldestClients, OldestClientsFound } from '../../ports/walks.ts'
 import type { Walk, WalkedClients, WalkedGrants } from '../../ports/walks.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import type { Row } from '../rows.ts'

@@ -110,7 +110,7 @@ function answerMembers(): string {
   const rows = Object.entries(ANSWER_MEMBERS).map(([member, { text, ofRefreshToken }]) => [
     `\`${member}\``,
     text,
-    ofRefreshToken ? 'yes' : 'no',
+    ofRefreshToken === 'only' ? 'only there' : ofRefreshToken ? 'yes' : 'no',
   ])
   return table(['Member', 'Value', 'Also of a refresh token'], rows)
 }

@@ -10,9 +10,10 @@ import {
 } from '../../protocol/token/access-token.ts'
 import { isConfidential } from '../../protocol/client/authentication.ts'
 import { OAuthError } from '../../protocol/errors.ts'
-import { toSeconds } from '../../base/brand.ts'
+import { toSeconds, type EpochMs } from '../../base/brand.ts'
 import { identifierOf, isClientIdentifier } from '../../protocol/client/identifier.ts'
 import type { ClientId } from '../../protocol/ids.ts'
+import { expiryOf, refreshExpiration } from '../../protocol/token/refresh-expiration.ts'
 import type { IntrospectionAnswer, RefreshTokenAnswer, TokenClaims } from '../../protocol/token/introspection-answer.ts'
 import { sameResource } from '../../protocol/token/resource.ts'
 import { findInactiveReason, type End } from '../../tokens/inactive-reason.ts'
@@ -39,8 +40,8 @@ export async function introspect(context: Context, request: Request): Promise<Re
   if (caller.kind === 'client' && !isConfidential(caller.client))
     throw new OAuthError('unauthorized_client', 'client_public', { status: 403 })
   const found = await findToken(context, token)
-  const reason =
-    found && mayKnow(caller, found) ? await findInactiveReason(context, found, context.clock()) : hidden(found)
+  const now = context.clock()
+  const reason = found && mayKnow(caller, found) ? await findInactiveReason(context, found, now) : hidden(found)
   const active = found !== undefined && reason === undefined
   if (found !== undefined && reason !== undefined)
     context.inRequest(request.id, () => reportUse(context, caller, found, reason))
@@ -53,7 +54,7 @@ export async function introspect(context: Context, request: Request): Promise<Re
     active,
   }
   if (!active) return { kind: 'json', status: 200, body: { active: false }, event }
-  return { kind: 'json', status: 200, body: await describe(context, found, caller.kind), event }
+  return { kind: 'json', status: 200, body: await describe(context, found, caller.kind, now), event }
 }
 
 type FoundAccessToken = Extract<FoundToken, { kind: 'access' }>
@@ -63,9 +64,10 @@ async function describe(
   context: Pick<Context, 'issuer' | 'store'>,
   found: FoundToken,
   caller: Caller['kind'],
+  now: EpochMs,
 ): Promise<IntrospectionAnswer> {
   if (found.kind === 'access') return describeAccessToken(context, found, caller)
-  return describeRefreshToken(found.grant, context.issuer, await findIdentifier(context, found.owner))
+  return describeRefreshToken(found.grant, context.issuer, await findIdentifier(context, found.owner), now)
 }
 
 /** Returns the response for an active access token. What only concerns the APIs of an opaque token is not for its client. */
@@ -100,8 +102,9 @@ export async function describeAccessToken(
 }
 
 /** `client` is the `client_id`. */
-function describeRefreshToken(grant: GrantRecord, issuer: string, client: string): RefreshTokenAnswer {
-  const { userId, organizationId, scope, createdAt, expiresAt, family } = grant
+function describeRefreshToken(grant: GrantRecord, issuer: string, client: string, now: EpochMs): RefreshTokenAnswer {
+  const expiry = expiryOf(grant)
+  const { userId, organizationId, scope, createdAt, family } = grant
   return {
     active: true,
     iss: issuer,
@@ -109,7 +112,8 @@ function describeRefreshToken(grant: GrantRecord, issuer: string, client: string
     client_id: client,
     ...(organizationId === undefined ? {} : { org_id: organizationId }),
     iat: toSeconds(family?.rotatedAt ?? createdAt),
-    exp: Math.min(toSeconds(expiresAt), toSeconds(family?.idleExpiresAt ?? expiresAt)),
+    exp: Math.min(toSeconds(expiry.expiresAt), toSeconds(expiry.idleExpiresAt)),
+    ...refreshExpiration(expiry, now),
     ...(scope === '' ? {} : { scope }),
   }
 }

@@ -7,6 +7,7 @@ import {
   tokenIdOf,
   tokenResponse,
   type AccessTokenFacts,
+  type AnsweredRefresh,
   type IssuedToken,
 } from '../../protocol/token/access-token.ts'
 import { toSeconds, type EpochMs, type EpochSeconds } from '../../base/brand.ts'
@@ -128,7 +129,7 @@ function issueOnce(
     issuedAt: toSeconds(now),
     issuedAfter: undefined,
   }
-  return sign(context, client, profile, facts, { now, refreshToken: undefined })
+  return sign(context, client, profile, facts, { now, refresh: undefined })
 }
 
 async function issueOpaque(
@@ -147,7 +148,7 @@ async function issueOpaque(
   const newest =
     grantId === undefined ? await findNewestNotBefore(context, { client, userId, organizationId }) : undefined
   const issuedAfter = newest && (Math.min(newest, content.issuedAfter ?? newest) as EpochMs)
-  return keep(context, minted, { ...facts, tokenId, issuedAfter }, { now, refreshToken: undefined })
+  return keep(context, minted, { ...facts, tokenId, issuedAfter }, { now, refresh: undefined })
 }
 
 /**
@@ -251,7 +252,8 @@ function authenticationOf({ stated }: IssuedGrant): AccessTokenFacts['authentica
 interface ResponseFacts {
   /** The time of the request. `expires_in` counts from it, so that waiting for a signature or a commit does not shorten it. */
   readonly now: EpochMs
-  readonly refreshToken: string | undefined
+  /** undefined: the answer has no refresh token, and the request had none. */
+  readonly refresh: AnsweredRefresh | undefined
 }
 
 async function sign(
@@ -259,13 +261,13 @@ async function sign(
   client: ClientRecord,
   { algorithm, jwtType }: TokenProfile,
   facts: AccessTokenFacts,
-  { now, refreshToken }: ResponseFacts,
+  { now, refresh }: ResponseFacts,
 ): Promise<IssuedToken> {
   const claims = accessTokenClaims(facts, identifierOf(client))
   // Only the APIs that exchanged a token, and what names the client and the user, can make it longer than `decideScope` allows.
   if (Buffer.byteLength(claims) > signableBytes(MAXIMA.accessToken.most)) throw tokenTooLong(facts.scope)
   const accessToken = await tokens.sign(claims, algorithm, jwtType)
-  return { response: tokenResponse(accessToken, facts, toSeconds(now), refreshToken), facts }
+  return { response: tokenResponse(accessToken, facts, now, refresh), facts }
 }
 
 /** Stores an opaque token. It is on disk before the client receives it. */
@@ -273,8 +275,8 @@ async function keep(
   { store }: Pick<Needs, 'store'>,
   { token, hash }: MintedCredential,
   facts: AccessTokenFacts & { readonly tokenId: OpaqueTokenId },
-  { now, refreshToken }: ResponseFacts,
+  { now, refresh }: ResponseFacts,
 ): Promise<IssuedToken> {
   await store.issueToken({ id: facts.tokenId, hash, facts })
-  return { response: tokenResponse(token, facts, toSeconds(now), refreshToken), facts }
+  return { response: tokenResponse(token, facts, now, refresh), facts }
 }

@@ -8,6 +8,7 @@ import { offersDocuments } from '../../protocol/client/policy.ts'
 import { offeredIdTokenAlgorithms } from '../../protocol/openid/id-token.ts'
 import { PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
 import { lengthOf } from '../../protocol/token/scope.ts'
+import { REFRESH_EXPIRATION_TYPES } from '../../protocol/token/refresh-expiration.ts'
 import { JWT_BEARER } from '../../protocol/token/grant-types.ts'
 import { IDENTITY_ASSERTION_PROFILE } from '../../protocol/token/identity-assertion.ts'
 import { ACR_VALUES, type Acr } from '../../protocol/sign-in/acr.ts'
@@ -89,7 +90,12 @@ function describe(
           id_token_signing_alg_values_supported: offeredIdTokenAlgorithms(grantTypes),
         }
       : {}),
-    ...(offersUsers ? { require_pushed_authorization_requests: false } : {}),
+    ...(offersUsers
+      ? {
+          require_pushed_authorization_requests: false,
+          refresh_token_expiration_types_supported: REFRESH_EXPIRATION_TYPES,
+        }
+      : {}),
     ...(offersUsers && outbound.isOn
       ? { backchannel_logout_supported: true, backchannel_logout_session_supported: true }
       : {}),

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
-import type { Brand, EpochMs, EpochSeconds } from '../../base/brand.ts'
+import { toSeconds, type Brand, type EpochMs, type EpochSeconds } from '../../base/brand.ts'
 import { parseClientIdentifier } from '../client/identifier.ts'
 import type { ClientId, GrantId, OrganizationId, UserId } from '../ids.ts'
 import type { JwkThumbprint } from './dpop-proof.ts'
+import { refreshExpiration, type RefreshExpiration, type RefreshExpiry } from './refresh-expiration.ts'
 import type { Resource } from './resource.ts'
 import type { Scope } from './scope.ts'
 
@@ -195,7 +196,7 @@ export function tokenTypeOf({ keyThumbprint }: Pick<AccessTokenFacts, 'keyThumbp
 }
 
 /** The body of a successful token response. RFC 6749 §5.1. JSON leaves out undefined members (clients.md). */
-export interface TokenResponse {
+export interface TokenResponse extends Partial<RefreshExpiration> {
   readonly access_token: string
   readonly token_type: TokenType
   /** Seconds. */
@@ -216,17 +217,32 @@ export interface IssuedToken {
   readonly earlier?: number
 }
 
+/** The refresh token of an answer. */
+export interface AnsweredRefresh extends RefreshExpiry {
+  /** undefined: the client keeps the token that it presented, which has no timeout of its own. */
+  readonly token: string | undefined
+}
+
+/** The draft demands both members of `RefreshExpiration` beside each refresh token. */
 export function tokenResponse(
   accessToken: string,
   facts: Pick<AccessTokenFacts, 'scope' | 'expiresAt' | 'keyThumbprint'>,
-  now: EpochSeconds,
-  refreshToken: string | undefined,
+  now: EpochMs,
+  refresh: AnsweredRefresh | undefined,
 ): TokenResponse {
   return {
     access_token: accessToken,
     token_type: tokenTypeOf(facts),
-    expires_in: Math.max(0, facts.expiresAt - now),
-    refresh_token: refreshToken,
+    expires_in: Math.max(0, facts.expiresAt - toSeconds(now)),
+    refresh_token: refresh?.token,
+    ...(refresh === undefined ? undefined : expirationOf(refresh, now)),
     scope: facts.scope === '' ? undefined : facts.scope,
   }
+}
+
+function expirationOf(refresh: AnsweredRefresh, now: EpochMs): Partial<RefreshExpiration> {
+  const { refresh_token_timeout, authorization_expires_in } = refreshExpiration(refresh, now)
+  return refresh.token === undefined
+    ? { authorization_expires_in }
+    : { refresh_token_timeout, authorization_expires_in }
 }

@@ -1,4 +1,5 @@
 import type { Actor, Confirmation, TokenType } from './access-token.ts'
+import type { RefreshExpiration } from './refresh-expiration.ts'
 
 /** The members of an active access token. RFC 7662 §2.2, RFC 9068 §2.2; times in seconds since the epoch. */
 export interface TokenClaims {
@@ -27,18 +28,22 @@ export interface TokenClaims {
 }
 
 /** The members of an active refresh token. Only the client that it was issued to may see them. */
-export type RefreshTokenAnswer = Pick<
-  TokenClaims,
-  'active' | 'iss' | 'sub' | 'client_id' | 'org_id' | 'iat' | 'exp' | 'scope'
->
+export interface RefreshTokenAnswer
+  extends
+    Pick<TokenClaims, 'active' | 'iss' | 'sub' | 'client_id' | 'org_id' | 'iat' | 'exp' | 'scope'>,
+    RefreshExpiration {}
 
 /** The answer about an active token. RFC 7662 §2.2. A member without a value is absent. */
 export type IntrospectionAnswer = TokenClaims | RefreshTokenAnswer
 
-/** What docs/introspection.md says about each member, and whether a refresh token has it, too. */
+/** What docs/introspection.md says about each member, and whether a refresh token has it, too, or only a refresh token. */
 export const ANSWER_MEMBERS: {
-  readonly [Member in keyof Required<TokenClaims>]: {
-    readonly ofRefreshToken: Member extends keyof RefreshTokenAnswer ? true : false
+  readonly [Member in keyof Required<TokenClaims & RefreshTokenAnswer>]: {
+    readonly ofRefreshToken: Member extends keyof RefreshExpiration
+      ? 'only'
+      : Member extends keyof RefreshTokenAnswer
+        ? true
+        : false
     readonly text: string
   }
 } = {
@@ -50,6 +55,14 @@ export const ANSWER_MEMBERS: {
   client_id: { ofRefreshToken: true, text: 'the client that the token was issued to' },
   iat: { ofRefreshToken: true, text: 'when the token was issued' },
   exp: { ofRefreshToken: true, text: 'when the token expires' },
+  refresh_token_timeout: {
+    ofRefreshToken: 'only',
+    text: 'the seconds after which the token expires unless it is used',
+  },
+  authorization_expires_in: {
+    ofRefreshToken: 'only',
+    text: 'the seconds after which the user must allow the client again',
+  },
   jti: { ofRefreshToken: false, text: 'the id of the token' },
   scope: { ofRefreshToken: true, text: 'the scopes, separated by spaces; absent: none' },
   org_id: {

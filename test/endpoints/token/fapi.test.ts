@@ -124,6 +124,8 @@ test('FP-03: a refresh keeps the token, writes nothing, and works often, late an
   const first = (await redeemed(await obtainCode())).json()
   const token: string = first.refresh_token
   assert.ok(token && decodeJwt(first.access_token)['cnf'])
+  const { refresh_token_timeout: timeout, authorization_expires_in: end } = first
+  assert.ok(timeout === end && end > 0, 'the token of the profile has no timeout of its own')
   const answers = await Promise.all(Array.from({ length: 100 }, () => refreshed(token)))
   server.clock.advance(31_000)
   answers.push(await refreshed(token))
@@ -134,6 +136,8 @@ test('FP-03: a refresh keeps the token, writes nothing, and works often, late an
     assert.equal(answer.statusCode, 200, answer.body)
     assert.deepEqual([answer.json().refresh_token, answer.json().token_type], [undefined, 'DPoP'])
     assert.ok(answer.json().id_token)
+    const { refresh_token_timeout: own, authorization_expires_in: left } = answer.json()
+    assert.ok(own === undefined && left > 0 && left <= end)
   }
   assert.equal(
     (await request({ grant_type: 'refresh_token', refresh_token: token }, {})).json().error,

@@ -58,8 +58,10 @@ test('decision 0018: the response has scope and refresh_token if there are any',
   const tokens = await obtainTokens(server, client, { scope: 'write' })
   assert.deepEqual(Object.keys(tokens).toSorted(), [
     'access_token',
+    'authorization_expires_in',
     'expires_in',
     'refresh_token',
+    'refresh_token_timeout',
     'scope',
     'token_type',
   ])

@@ -126,6 +126,7 @@ test('MET-03: the document lists exactly what is implemented', async (t) => {
     authorization_endpoint: 'http://localhost:3000/v2/oauth/authorize',
     pushed_authorization_request_endpoint: 'http://localhost:3000/v2/oauth/par',
     require_pushed_authorization_requests: false,
+    refresh_token_expiration_types_supported: ['authorization', 'token_timeout'],
     end_session_endpoint: 'http://localhost:3000/v2/oauth/end-session',
     jwks_uri: 'http://localhost:3000/v2/oauth/jwks',
     scopes_supported: ['email', 'openid', 'profile'],

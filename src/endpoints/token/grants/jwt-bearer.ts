@@ -116,7 +116,7 @@ export async function jwtBearer(context: Context, requester: TokenRequester, for
   }
   const applicationSubject = profile.applicationSubject ? await findApplicationSubject(context, userId) : undefined
   const target = { scope, resources: [resource], applicationSubject }
-  const at = { profile, generation: 0, at: openedAt, now: openedAt, refreshToken: undefined, nonce: undefined }
+  const at = { profile, generation: 0, at: openedAt, now: openedAt, refresh: undefined, nonce: undefined }
   const [issued, outcome] = await Promise.all([
     issueGrantToken(context, client, grant, target, at),
     context.store.openGrant({ grant, identity: key }),

@@ -10,6 +10,7 @@ import { followsFapi } from '../../../protocol/client/policy.ts'
 import { invalidGrant } from '../../../protocol/errors.ts'
 import { grantIdOf, type AuthorizationId, type GrantId } from '../../../protocol/ids.ts'
 import type { Parameters } from '../../../base/message.ts'
+import { expiryOf } from '../../../protocol/token/refresh-expiration.ts'
 import { webHost } from '../../../protocol/uri/redirect-uri.ts'
 import type { MintedCredential } from '../../../protocol/secrets.ts'
 import { findInvalidPrincipal } from '../../../tokens/invalid-principal.ts'
@@ -89,7 +90,7 @@ export async function redeemApproval(
       generation: 0,
       at: now,
       now,
-      refreshToken: refresh?.token,
+      refresh: refresh && { token: refresh.token, ...expiryOf(grant) },
       nonce: authorization.openid?.nonce,
     })
   // An opaque token is stored in the same turn, so that usually one batch commits both (threats.md CODE-12). If a crash separates

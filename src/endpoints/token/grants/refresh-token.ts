@@ -7,6 +7,7 @@ import { invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
 import { isConfidential } from '../../../protocol/client/authentication.ts'
 import { followsFapi, ownCopiesOf } from '../../../protocol/client/policy.ts'
 import type { GrantId } from '../../../protocol/ids.ts'
+import { expiryOf } from '../../../protocol/token/refresh-expiration.ts'
 import { sameText, type MintedCredential, type ParsedCredential } from '../../../protocol/secrets.ts'
 import type { Parameters } from '../../../base/message.ts'
 import { isIdentityScope, narrow, NO_SCOPE, scopeTokens, subtract, type Scope } from '../../../protocol/token/scope.ts'
@@ -68,7 +69,8 @@ export async function refreshToken(
   // that is held since before.
   const isFapi = followsFapi(client)
   if (isFapi && isCurrent(grant, opened) && !canIdle(grant) && grant.family?.heldFor === undefined) {
-    const issue = { profile, generation: opened.generation, at: now, now, refreshToken: undefined, nonce: undefined }
+    const refresh = { token: undefined, ...expiryOf(grant) }
+    const issue = { profile, generation: opened.generation, at: now, now, refresh, nonce: undefined }
     return await issueGrantToken(context, client, grant, target, issue)
   }
   const { settings } = context
@@ -76,6 +78,8 @@ export async function refreshToken(
   const at = (generation: number, issuedAt: EpochMs) =>
     context.secrets.atGeneration(presented, { generation, issuedAt })
   const successor = at(opened.generation + 1, now)
+  const idleExpiryAt = (issuedAt: EpochMs) => (isFapi ? grant.expiresAt : after(issuedAt, lifetimes.refreshIdle * 1000))
+  const idleExpiresAt = idleExpiryAt(now)
   const outcome = await context.store.rotateRefreshToken({
     grantId: grant.id,
     generation: opened.generation,
@@ -83,7 +87,7 @@ export async function refreshToken(
     presentedHash: opened.hash,
     successorHash: successor.hash,
     now,
-    idleExpiresAt: isFapi ? grant.expiresAt : after(now, lifetimes.refreshIdle * 1000),
+    idleExpiresAt,
     key: isConfidential(client) && grant.boundKey === undefined ? undefined : requester.key,
     retryMs: lifetimes.refreshRetry * 1000,
     network: context.secrets.networkTag(requester.callerNetwork),
@@ -91,26 +95,33 @@ export async function refreshToken(
     earlierMs: lifetimes.refreshEarlier * 1000,
     about: { clientId: client.id, userId: grant.userId, organizationId: grant.organizationId },
   })
-  const issue = (newest: MintedCredential, generation: number, issuedAt: EpochMs) =>
+  // The grant that was read is older than the outcome if another request of the turn rotated its token.
+  const idleExpiryOf = (generation: number, rotatedAt: EpochMs) =>
+    grant.family?.generation === generation ? grant.family.idleExpiresAt : idleExpiryAt(rotatedAt)
+  const issue = (newest: MintedCredential, generation: number, issuedAt: EpochMs, idleEnd: EpochMs) =>
     issueGrantToken(context, client, grant, target, {
       profile,
       generation,
       at: issuedAt,
       now,
-      refreshToken: newest.token,
+      refresh: { token: newest.token, expiresAt: grant.expiresAt, idleExpiresAt: idleEnd },
       nonce: undefined,
     })
   switch (outcome.kind) {
     case 'rotated':
-      return await issue(successor, opened.generation + 1, now)
-    case 'repeated':
-      return await issue(at(opened.generation + 1, outcome.rotatedAt), opened.generation + 1, outcome.rotatedAt)
+      return await issue(successor, opened.generation + 1, now, idleExpiresAt)
+    case 'repeated': {
+      const generation = opened.generation + 1
+      const { rotatedAt } = outcome
+      return await issue(at(generation, rotatedAt), generation, rotatedAt, idleExpiryOf(generation, rotatedAt))
+    }
     case 'earlier': {
       const { generation, rotatedAt, liveHash } = outcome
       const newest = at(generation, rotatedAt)
       // All tokens of a family have the random bits of the first one, so the newest of another family is never made here.
       if (!sameText(newest.hash, liveHash)) throw invalidGrant('refresh_revoked', grant.userId)
-      return { ...(await issue(newest, generation, now)), earlier: generation - opened.generation }
+      const issued = await issue(newest, generation, now, idleExpiryOf(generation, rotatedAt))
+      return { ...issued, earlier: generation - opened.generation }
     }
     case 'parted':
       context.record({ event: 'refresh-token.parted', client: client.id, user: grant.userId })

@@ -116,7 +116,8 @@ test('RFC 6749 §5.1: the response must not be cached and has no null', async ()
   assert.equal(response.headers['pragma'], 'no-cache')
   const { token_type: type, expires_in: seconds, ...rest } = response.json()
   assert.deepEqual([type, seconds], ['Bearer', 900])
-  assert.deepEqual(Object.keys(rest), ['access_token', 'refresh_token'])
+  const members = ['access_token', 'refresh_token', 'refresh_token_timeout', 'authorization_expires_in']
+  assert.deepEqual(Object.keys(rest), members)
 })
 
 test('RFC 9068 §2.2: the access token has its user, client, audience, scope, expiry and grant', async () => {

@@ -1,6 +1,7 @@
 import type { StoreNeeds } from '../ports/context.ts'
 import { isChosenId, parseGrantId, parseOrganizationId, parseUserId } from '../protocol/ids.ts'
 import { chosenClientId, parseClientReference } from '../protocol/client/identifier.ts'
+import { sameResource } from '../protocol/token/resource.ts'
 import { linkTo, listAddress } from './links.ts'
 import { organizationPath } from './sections.ts'
 
@@ -36,7 +37,9 @@ async function findDeclared(
   section: string | undefined,
 ): Promise<string | undefined> {
   const [apis, providers] = await Promise.all([store.listApis(), store.listProviders()])
-  const named = apis.filter(({ resource, scopes }) => resource === sought || scopes.some(({ name }) => name === sought))
+  const named = apis.filter(
+    ({ resource, scopes }) => sameResource(resource, sought) || scopes.some(({ name }) => name === sought),
+  )
   const [api, ...others] = named
   if (api !== undefined) return others.length === 0 ? linkTo('apis', api.resource) : listAddress('apis', 'name', sought)
   const owner = providers.find(({ settings }) => settings.domains.includes(sought.toLowerCase()))?.settings

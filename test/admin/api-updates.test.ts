@@ -29,18 +29,23 @@ test('of two concurrent updates of one API the second is rejected, and restores 
   assert.deepEqual([name, scopes.map((one) => one.name)], ['Old', ['read']])
 })
 
-test('of two concurrent declarations of one API, with and without the slash after its origin, the second is rejected', async (t) => {
-  const { context } = await openTestServer(t)
-  const declare = (resource: string) => createApi(context, anApiDeclaration(resource))
-  const [one, other] = await Promise.allSettled([declare('https://api.example'), declare('https://api.example/')])
-  assert.equal(one.status, 'fulfilled')
-  assert.ok(other.status === 'rejected' && other.reason instanceof AdminError)
-  assert.equal(other.reason.kind, 'conflict')
-  assert.deepEqual(
-    (await context.store.listApis()).map(({ resource }) => resource),
-    ['https://api.example'],
-  )
-})
+for (const [difference, second] of [
+  ['the slash after its origin', 'https://api.example/'],
+  ['the case of its host', 'https://API.example'],
+] as const) {
+  test(`of two concurrent declarations of one API that differ in ${difference}, the second is rejected`, async (t) => {
+    const { context } = await openTestServer(t)
+    const declare = (resource: string) => createApi(context, anApiDeclaration(resource))
+    const [one, other] = await Promise.allSettled([declare('https://api.example'), declare(second)])
+    assert.equal(one.status, 'fulfilled')
+    assert.ok(other.status === 'rejected' && other.reason instanceof AdminError)
+    assert.equal(other.reason.kind, 'conflict')
+    assert.deepEqual(
+      (await context.store.listApis()).map(({ resource }) => resource),
+      ['https://api.example'],
+    )
+  })
+}
 
 test('of two concurrent changes of the tokens of one API the second is rejected, however late the first came', async (t) => {
   const { context } = await openTestServer(t)

@@ -46,6 +46,8 @@ test('LIB-09: without the API of the token no token is accepted, and a value tha
   await serveHost(t, port, grantor.handler)
   const { accessToken } = await walkWithClient(issuer, { resource: `${RESOURCE}/v1` })
   await grantor.verify(accessToken, { resource: `${RESOURCE}/v1` })
+  const { protocol, host, pathname } = new URL(`${RESOURCE}/v1`)
+  await grantor.verify(accessToken, { resource: `${protocol.toUpperCase()}//${host.toUpperCase()}${pathname}` })
   for (const demand of [undefined, {}, { resource: undefined }, { resource: null }, { resource: [`${RESOURCE}/v1`] }]) {
     await assert.rejects(grantor.verify(accessToken, demand as unknown as TokenDemand), TypeError)
   }

@@ -5,7 +5,13 @@ import { mintApiCredentialId, type ApiCredentialId } from '../../protocol/ids.ts
 import { apisWithScope } from '../../clients/declared-scopes.ts'
 import { chooseStartedKey } from '../../protocol/key-rotation.ts'
 import { chosenClientId, documentClientId } from '../../protocol/client/identifier.ts'
-import { namesIssuer, sameResource, slashVariant, type Resource } from '../../protocol/token/resource.ts'
+import {
+  canonicalResource,
+  namesIssuer,
+  sameResource,
+  slashVariant,
+  type Resource,
+} from '../../protocol/token/resource.ts'
 import { isIdentityScope, lengthOf, NO_SCOPE, scopeTokens } from '../../protocol/token/scope.ts'
 import { AdminError, conflict, conflictIn, unknown } from '../admin-error.ts'
 import { introduceAlgorithm } from '../key/key.ts'
@@ -80,16 +86,19 @@ export async function createApi(
 
 /** The `client_id` of a client may be a URI, which an API would read as its own in the audience of a token. */
 async function refuseClientIdentifier(store: Pick<Context['store'], 'findClient'>, resource: Resource): Promise<void> {
-  for (const text of [resource, slashVariant(resource)]) {
+  const texts = [resource, canonicalResource(resource)].flatMap((text) => [text, slashVariant(text)])
+  for (const text of new Set(texts)) {
     const id = text === undefined ? undefined : chosenClientId(text)
     if (id !== undefined && (await store.findClient(id)) !== undefined)
       throw conflict(`There is a client ${text}. An API needs another identifier.`)
   }
-  const client = await store.findClient(documentClientId(resource))
-  if (client === undefined) return
-  throw conflict(
-    `The client ${client.id} has a metadata document at ${resource}. An API needs another identifier, or delete the client: grantor client delete ${forShell(client.id)}`,
-  )
+  for (const text of [resource, canonicalResource(resource)]) {
+    const client = await store.findClient(documentClientId(text))
+    if (client === undefined) continue
+    throw conflict(
+      `The client ${client.id} has a metadata document at ${text}. An API needs another identifier, or delete the client: grantor client delete ${forShell(client.id)}`,
+    )
+  }
 }
 
 /**

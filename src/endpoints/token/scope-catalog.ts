@@ -89,7 +89,11 @@ export function isByDefault({ grantedTo }: Pick<ApiScope, 'grantedTo'>, kind: Sc
 
 /** Returns the API of a resource; undefined if the server issues no token for it. */
 export function findApi({ apis }: Pick<ScopeCatalog, 'apis'>, requested: string): ApiRecord | undefined {
-  return apis.find(({ resource }) => sameResource(resource, requested))
+  // Almost always it is the declared text, which is compared faster.
+  return (
+    apis.find(({ resource }) => resource === requested) ??
+    apis.find(({ resource }) => sameResource(resource, requested))
+  )
 }
 
 /** Returns the resource as declared; undefined if the server issues no token for it. */
@@ -187,8 +191,9 @@ export function sharedScopesSince(catalog: ScopeCatalog, resources: readonly Res
   return Math.max(0, ...shared.map((name) => declaredSince(catalog, name, resources))) as EpochMs
 }
 
-function apisAt({ apis }: ScopeCatalog, resources: readonly Resource[]): readonly ApiRecord[] {
-  return apis.filter(({ resource }) => resources.some((one) => sameResource(one, resource)))
+function apisAt(catalog: ScopeCatalog, resources: readonly Resource[]): readonly ApiRecord[] {
+  const named = resources.map((one) => findApi(catalog, one))
+  return catalog.apis.filter((api) => named.includes(api))
 }
 
 function isApproved({ approvedScope }: ScopeRecipient['client'], name: string): boolean {

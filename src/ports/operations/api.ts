@@ -2,7 +2,7 @@ import type { ApiCredentials, ApiDefinition, ApiRecord } from '../records/api.ts
 
 /** The operations on APIs, each as `[input, outcome]`. The rules of index.ts apply. */
 export interface ApiOperations {
-  /** Declares an API, without credentials. `taken`: the resource is declared, or its `slashVariant` is. */
+  /** Declares an API, without credentials. `taken`: the resource is declared, or another text of it (`sameResource`). */
   declareApi: [api: Omit<ApiRecord, 'credentials' | 'scopesSince'>, outcome: 'declared' | 'taken']
   /** Replaces the operator's definition of an API if it still equals `previous`. */
   updateApi: [

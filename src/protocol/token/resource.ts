@@ -33,12 +33,26 @@ export function parseResources(texts: readonly string[]): readonly Resource[] | 
 }
 
 /**
- * Whether two identifiers name the same API. They must be equal, except for a slash after a bare origin: some clients send it
- * and others do not (clients.md).
+ * Whether two identifiers name the same API. They must be equal, except for the case of scheme and authority (MCP 2026-07-28, Canonical
+ * Server URI), and for a slash after a bare origin: some clients send it and others do not (clients.md).
  */
 export function sameResource(left: string, right: string): boolean {
-  // The lengths are compared first, because a request is compared with all APIs.
-  return left === right || (Math.abs(left.length - right.length) === 1 && slashVariant(left) === right)
+  if (left === right) return true
+  // Some callers compare with all APIs, and most pairs end here.
+  const [short, long] = left.length < right.length ? [left, right] : [right, left]
+  if (long.length - short.length > 1 || !long.toLowerCase().startsWith(short.toLowerCase())) return false
+  return canonicalResource(left) === canonicalResource(right)
+}
+
+/**
+ * The one text of all identifiers of an API. Stricter than RFC 3986 §6.2.2 and §6.2.3: a port is compared as it is written, and so is the
+ * path. Grantor compares with it, and neither shows nor stores it.
+ */
+export function canonicalResource(text: string): string {
+  const [, scheme, authority = '', rest = ''] = /^([A-Za-z][A-Za-z0-9+.-]*:)(\/\/[^/?\\]+)?(.*)$/s.exec(text) ?? []
+  if (scheme === undefined) return text
+  const isBareOrigin = authority !== '' && rest === '/'
+  return scheme.toLowerCase() + authority.toLowerCase() + (isBareOrigin ? '' : rest)
 }
 
 /**

@@ -6,7 +6,7 @@ import type { AdminCredentialRecord } from '../../ports/records/admin.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { ClockNotes } from '../../base/clock.ts'
 import type { AdminCredentialId } from '../../protocol/ids.ts'
-import { slashVariant } from '../../protocol/token/resource.ts'
+import { canonicalResource, sameResource } from '../../protocol/token/resource.ts'
 import { ADMIN_CREDENTIALS } from '../tables/server.ts'
 import { API_CHANGES, API_DEFINITIONS, APIS } from '../tables/api.ts'
 import {
@@ -27,7 +27,7 @@ import {
 import { assignments, isUnchanged, previousValues } from '../table.ts'
 import { change, idKey, listPage, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
-const FIND_API = shared('select resource from apis where resource = :variant')
+const LIST_RESOURCES = shared('select resource from apis')
 const DECLARE_API = shared(
   `insert into apis (${APIS.names}) values (${APIS.parameters}) on conflict (resource) do nothing returning resource`,
 )
@@ -69,23 +69,26 @@ const CREATE_CREDENTIAL = shared(
 )
 const FIND_CREDENTIAL = shared('select * from admin_credentials where credential_id = :id')
 
+/** One key for all identifiers of an API, so that they wait for each other. */
+function apiKey(resource: string): readonly string[] {
+  return [canonicalResource(resource)]
+}
+
 /** What the operator configures (APIs, administrators' credentials), and the settings that the server keeps for itself. */
 export const operatorHandlers = {
   declareApi: {
-    keys: ({ resource }) => [resource, slashVariant(resource) ?? []].flat(),
+    keys: ({ resource }) => apiKey(resource),
     *run(api) {
-      const variant = slashVariant(api.resource)
-      if (variant !== undefined) {
-        // Declarations wait for each other, so that the next statement sees a concurrent insert.
-        yield* setting(DECLARING, api.resource)
-        if ((yield* rows(FIND_API, { variant })).length === 1) return 'taken'
-      }
+      // Declarations wait for each other, so that the next statement sees a concurrent insert.
+      yield* setting(DECLARING, api.resource)
+      const declared = yield* rows(LIST_RESOURCES, {})
+      if (declared.some(({ resource }) => sameResource(String(resource), api.resource))) return 'taken'
       const values = APIS.values({ ...api, credentials: undefined, scopesSince: new Map() })
       return (yield* rows(DECLARE_API, values)).length === 1 ? 'declared' : 'taken'
     },
   },
   updateApi: {
-    keys: ({ api }) => [api.resource],
+    keys: ({ api }) => apiKey(api.resource),
     *run({ previous, api }) {
       const [changes, before] = [API_CHANGES.values(api), previousValues(API_DEFINITIONS, previous)]
       const changed = yield* rows(UPDATE_API, { resource: api.resource, ...changes, ...before })
@@ -93,13 +96,13 @@ export const operatorHandlers = {
     },
   },
   setApiCredentials: {
-    keys: ({ resource }) => [resource],
+    keys: ({ resource }) => apiKey(resource),
     *run({ resource, credentials }) {
       return (yield* rows(SET_CREDENTIALS, { resource, ...credentials })).length === 1 ? 'changed' : 'unknown'
     },
   },
   deleteApi: {
-    keys: idKey,
+    keys: apiKey,
     run: outcome('delete from apis where resource = :id returning resource', 'deleted', 'unknown'),
   },
   noteServerAlgorithm: {

@@ -114,6 +114,12 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
   ['a relative resource', 1, ['create', '--resource', '/api'], /absolute URI/],
   ['a resource with a fragment', 1, ['create', '--resource', 'https://a.test/#x'], /without a fragment/],
   ['a declared resource, but for the slash', 1, ['create', '--resource', 'https://taken.test/'], /already declared/],
+  [
+    'a declared resource, but for the case',
+    1,
+    ['create', '--resource', 'HTTPS://Taken.test'],
+    /https:\/\/taken\.test is already declared/,
+  ],
   ['a scope without a sentence', 2, [...API, '--scope', 'read'], /a name, "=", and the text/],
   ['a scope with a space', 1, [...API, '--scope', 'read all=Read'], /The name of a scope has no spaces/],
   ['a scope named twice', 1, [...API, '--scope', 'a=A', '--machine-scope', 'a=B'], /declared twice/],

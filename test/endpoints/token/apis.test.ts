@@ -273,3 +273,26 @@ test('RFC 9728 §3: an undeclared resource has no document, and the error names 
   const none = await server.inject({ method: 'GET', url: path })
   assert.deepEqual(problemsOf(assertError(none, 400, 'invalid_request')), ['query.resource:missing'])
 })
+
+test('MCP 2026-07-28, Canonical Server URI: a resource with its scheme and host in upper case names the declared API', async () => {
+  const resource = 'https://mcp.example.com/mcp'
+  const api = await declareApi(server, resource)
+  knowApis(server)
+  const client = await registerClient(server, { scope: 'read' })
+  for (const [requested, exchanged, renewed] of [
+    ['HTTPS://MCP.Example.com/mcp', 'HTTPS://MCP.Example.com/mcp', 'HTTPS://MCP.Example.com/mcp'],
+    ['https://MCP.EXAMPLE.COM/mcp', resource, 'HTTPS://mcp.example.com/mcp'],
+    [resource, 'https://Mcp.Example.Com/mcp', resource],
+  ] as const) {
+    const code = await obtainCode(server, client, { scope: 'read', resource: requested, prompt: 'consent' })
+    const tokens = tokensOf(await redeem(server, client, code, { resource: exchanged }))
+    const refreshed = tokensOf(await refresh(server, client, tokens.refresh_token ?? '', { resource: renewed }))
+    const machine = tokensOf(await requestToken(server, client, { ...MACHINE, resource: requested }))
+    for (const { access_token: token } of [tokens, refreshed, machine]) {
+      assert.equal(decodeJwt(token).aud, resource)
+      assert.equal(await isActive(server, api, token), true)
+    }
+  }
+  const other = await requestToken(server, client, { ...MACHINE, resource: 'https://mcp.example.com/MCP' })
+  assertError(other, 400, 'invalid_target')
+})

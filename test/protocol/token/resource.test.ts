@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  canonicalResource,
   namesIssuer,
   slashVariant,
   parseResource,
@@ -39,18 +40,33 @@ test('RFC 8707 §2: a resource is an absolute URI without a fragment and, strict
   }
 })
 
-test('two identifiers name the same API if they are equal or differ only in the slash after a bare origin', () => {
+test('two identifiers name the same API if they differ only in the slash after a bare origin, or the case before the path', () => {
   const cases: readonly (readonly [left: string, right: string, expected: boolean])[] = [
     ['https://api.test', 'https://api.test/', true],
     ['https://api.test/', 'https://api.test', true],
     ['https://api.test:8443/', 'https://api.test:8443', true],
     ['https://api.test/v1', 'https://api.test/v1/', false],
-    ['https://api.test', 'https://API.test', false],
+    ['https://api.test', 'https://API.test', true],
+    ['https://api.test/v1', 'HTTPS://Api.Test/v1', true],
+    ['https://api.test', 'HTTPS://API.TEST/', true],
+    ['https://api.test:8443/v1?x=Y', 'https://API.test:8443/v1?x=Y', true],
+    ['http://[2001:db8::a]/v1', 'http://[2001:DB8::A]/v1', true],
+    ['urn:example:api', 'URN:example:api', true],
+    ['urn:example:api', 'urn:EXAMPLE:api', false],
+    ['https://api.test/v1', 'https://api.test/V1', false],
+    ['https://api.test?x', 'https://api.test?X', false],
+    ['https://api.test', 'https://api.test:443', false],
+    ['https://api.test/%7e', 'https://api.test/%7E', false],
+    ['https:\\\\api.test\\a', 'https:\\\\api.test\\A', false],
+    ['https://api.test', 'https://api.tes', false],
     ['https://api.test', 'http://api.test', false],
     ['https://api.test?x', 'https://api.test/?x', false],
     ['https://api.test', 'https://api.test//', false],
   ]
-  for (const [left, right, expected] of cases) assert.equal(sameResource(left, right), expected, `${left} and ${right}`)
+  for (const [left, right, expected] of cases) {
+    assert.equal(sameResource(left, right), expected, `${left} and ${right}`)
+    assert.equal(sameResource(right, left), expected, `${right} and ${left}`)
+  }
 })
 
 test('OP-18: a resource names the issuer in every spelling of its URL, and so do all identifiers of one API', () => {
@@ -74,6 +90,7 @@ test('OP-18: a resource names the issuer in every spelling of its URL, and so do
   ]
   for (const [resource, issuer, expected] of cases) {
     assert.equal(namesIssuer(resource, issuer), expected, `${resource} and ${issuer}`)
+    assert.equal(namesIssuer(canonicalResource(resource), issuer), expected, `${resource}, canonical, and ${issuer}`)
     const variant = slashVariant(resource)
     if (variant !== undefined) assert.equal(namesIssuer(variant, issuer), expected, `${variant} and ${issuer}`)
   }

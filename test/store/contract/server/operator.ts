@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { RowCountsRecord } from '../../../../src/ports/records/row-counts.ts'
 import type { ApiDefinition, ApiRecord, ApiScope } from '../../../../src/ports/records/api.ts'
 import type { Scope } from '../../../../src/protocol/token/scope.ts'
-import type { Resource } from '../../../../src/protocol/token/resource.ts'
+import { sameResource, type Resource } from '../../../../src/protocol/token/resource.ts'
 import { outcomesOf, perform, performAll, race, tally, times, type Suite } from '../harness.ts'
 import { aHash, anApi, at, NOW } from '../../../support/records.ts'
 
@@ -22,29 +22,35 @@ export const operatorCases: Suite = (check) => {
   })
 
   check(
-    'of concurrent declarations of one API with and without a slash after the origin exactly one succeeds',
+    'of concurrent declarations of one API that differ in a slash after the origin or in case exactly one succeeds',
     async (stores) => {
       for (let round = 1; round <= 5; round += 1) {
         const { resource } = anApi()
-        const apis = times(12, (index) => anApi({ resource: [resource, `${resource}/`][(index >> 1) % 2] as Resource }))
+        const texts = [resource, `${resource}/`, resource.toUpperCase()]
+        const apis = times(12, (index) => anApi({ resource: texts[(index >> 1) % 3] as Resource }))
         const outcomes = await race(stores, 'declareApi', apis)
         assert.deepEqual(tally(outcomes), { declared: 1, taken: 11 })
-        const declared = (await stores.first.listApis()).filter((api) => api.resource.startsWith(resource))
+        const declared = (await stores.first.listApis()).filter((api) => sameResource(api.resource, resource))
         assert.deepEqual(declared, [apis[outcomes.indexOf('declared')]])
       }
     },
   )
 
   check(
-    'an API can be declared with or without the slash but not both, in one batch and one after the other',
+    'an API can be declared with or without the slash, in either case, but once, in one batch and one after the other',
     async (stores) => {
       const { first, second } = stores
-      for (const slashes of [
-        ['', '/'],
-        ['/', ''],
+      const plain = (text: string) => text
+      const slashed = (text: string) => `${text}/`
+      const upper = (text: string) => text.toUpperCase()
+      for (const spellings of [
+        [plain, slashed],
+        [slashed, plain],
+        [plain, upper],
+        [upper, slashed],
       ]) {
         const { resource } = anApi()
-        const [one, other] = slashes.map((slash) => anApi({ resource: `${resource}${slash}` as Resource }))
+        const [one, other] = spellings.map((spell) => anApi({ resource: spell(resource) as Resource }))
         assert.ok(one && other)
         assert.deepEqual(await performAll(first, 'declareApi', [one, other]), ['declared', 'taken'])
         assert.equal(await perform(second, 'declareApi', other), 'taken')

@@ -5,7 +5,7 @@ import { DEMO_EMAIL, welcomeLines } from '../../src/cli/serve/welcome.ts'
 
 const README = readFileSync('README.md', 'utf8')
 
-test('the README shows what the first start prints, and both before anything that needs scrolling', () => {
+test('the README shows what the first start prints before anything that needs scrolling', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
   const lines = welcomeLines(
     {
@@ -16,7 +16,7 @@ test('the README shows what the first start prints, and both before anything tha
       logsRefusals: false,
       consoleUrl: 'http://localhost:3001',
       command: 'npm run -s grantor --',
-      demo: { email: DEMO_EMAIL, password: '…', clientId: 'gci_…', clientSecret: 'gcs_…' },
+      demo: { email: DEMO_EMAIL, password: '…' },
     },
     (_style, text) => text,
   )
@@ -27,4 +27,16 @@ test('the README shows what the first start prints, and both before anything tha
   assert.deepEqual(blocks[0], { language: 'sh', text: 'npm install && npm start\n' })
   assert.deepEqual(blocks[1], { language: '', text: `${lines.join('\n').trim().replace(/^/, '  ')}\n` })
   assert.ok(README.slice(0, README.indexOf('npm install && npm start')).split('\n').length < 15)
+})
+
+test('each cell of the comparison that is about another server leads to its source', () => {
+  const rows =
+    (README.split('## How it compares')[1] ?? '')
+      .split('\n## ')[0]
+      ?.match(/^\|.*\|$/gm)
+      ?.slice(2) ?? []
+  assert.ok(rows.length >= 5)
+  for (const row of rows)
+    for (const cell of row.split('|').slice(3, -1))
+      assert.match(cell.trim(), /^(?:\[[^\]]+\]\(https:\/\/[^)]+\))?$/, row)
 })

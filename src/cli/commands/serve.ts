@@ -1,6 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { availableParallelism } from 'node:os'
-import type { CreatedClientDocument } from '../../admin/client/tasks.ts'
 import type { UserDocument } from '../../admin/user/tasks.ts'
 import { readConfig, type Config } from '../../config/config.ts'
 import type { Context } from '../../ports/context.ts'
@@ -158,8 +157,8 @@ async function sayReady(
 }
 
 /**
- * The password and the secret are printed on the terminal and not stored in clear text. undefined: another server that starts on the same
- * database creates the demo.
+ * The password is printed on the terminal and not stored in clear text. The address counts as verified, because many applications sign in no
+ * other user. undefined: another server that starts on the same database creates the demo.
  */
 async function createDemo(context: Context): Promise<Demo | undefined> {
   // Few starts need these tasks, and loading their schemas would make every start slower.
@@ -169,8 +168,7 @@ async function createDemo(context: Context): Promise<Demo | undefined> {
   ])
   const perform = performOn(context)
   const password = inventPassword(context.random)
-  const grant_types = ['client_credentials']
-  const user = { email: DEMO_EMAIL, password, name: 'Demo' }
+  const user = { email: DEMO_EMAIL, email_verified: true, password, name: 'Demo' }
   try {
     const { user_id } = await perform<UserDocument>('user.create', user)
     await perform('role.set', { user_id, access: 'write', loopback_only: true })
@@ -178,8 +176,7 @@ async function createDemo(context: Context): Promise<Demo | undefined> {
     if (await hasUsers(context)) return undefined
     throw cause
   }
-  const client = await perform<CreatedClientDocument>('client.create', { client_name: 'Demo', grant_types })
-  return { email: DEMO_EMAIL, password, clientId: client.client_id, clientSecret: client.client_secret ?? '' }
+  return { email: DEMO_EMAIL, password }
 }
 
 async function hasUsers({ store }: Context): Promise<boolean> {

@@ -13,16 +13,14 @@ export interface Welcome {
   readonly consoleUrl: string | undefined
   /** The command that starts this program; `grantor` may not be on the path. */
   readonly command: string
-  /** What this start created. The password and the secret are shown once and not stored in clear text. */
+  /** The user that this start created. The password is shown once and not stored in clear text. */
   readonly demo: Demo | undefined
 }
 
-/** A user who can sign in, and a client that can request a token. */
+/** A user who can sign in. */
 export interface Demo {
   readonly email: string
   readonly password: string
-  readonly clientId: string
-  readonly clientSecret: string
 }
 
 /** A request that registers a client, for a shell of any kind. */
@@ -30,19 +28,15 @@ export function registrationRequest(issuer: string): string {
   return `curl -s ${issuer}/v2/oauth/register -H 'Content-Type: application/json' -d '{"client_name":"First steps","grant_types":["client_credentials"]}'; echo`
 }
 
-/** A request for a token. The id and the secret of a client have no character that a shell or RFC 6749 §2.3.1 changes. */
-function tokenRequest(issuer: string, { clientId, clientSecret }: Demo): string {
-  return `curl -s ${issuer}/v2/oauth/token -u ${clientId}:${clientSecret} -d grant_type=client_credentials; echo`
-}
-
 /** The default of GRANTOR_ISSUER. */
 const DEFAULT_ISSUER = 'http://localhost:3000'
 
-/** A dozen lines for the first start of a loopback issuer, five for every other start. */
+/** Four lines for the first start of a loopback issuer, five for every other start. */
 export function welcomeLines(welcome: Welcome, paint: Paint): readonly string[] {
   const { issuer, version, command, demo } = welcome
   const title = `  ${paint('bold', 'Grantor')} ${version}`
-  const line = (name: string, value: string): string => `  ${paint('dim', name.padEnd(10))}${value}`
+  const line = (name: string, value: string): string =>
+    `  ${paint('dim', name.padEnd(demo === undefined ? 10 : 15))}${value}`
   const logLines = welcome.logsRefusals ? [] : [line('Log', 'LOG_LEVEL=info shows each refused request and its reason')]
   const consoleLines =
     welcome.consoleUrl === undefined ? [] : [line('Console', paint('cyan', `${welcome.consoleUrl}/console`))]
@@ -57,25 +51,13 @@ export function welcomeLines(welcome: Welcome, paint: Paint): readonly string[] 
   }
   return [
     '',
-    `${title} is ready.`,
-    '',
-    line('Issuer', paint('cyan', issuer)),
-    line('Mode', modeOf(welcome)),
+    `${title}  ${paint('cyan', issuer)}`,
     line(
       'Sign in',
       `${paint('bold', demo.email)} with the password ${paint('bold', demo.password)}  (shown this once)`,
     ),
     ...consoleLines,
     line('Try it', `${command} perform authorization-code${issuer === DEFAULT_ISSUER ? '' : ` --issuer ${issuer}`}`),
-    ...logLines,
-    '',
-    '  Get a token, as the client that this start has created:',
-    '',
-    tokenRequest(issuer, demo),
-    '',
-    '  Register another client:',
-    '',
-    registrationRequest(issuer),
     '',
   ]
 }
@@ -87,5 +69,8 @@ function modeOf({ isLoopbackIssuer, hasApis, command }: Welcome): string {
     : `no API is declared, so no scope can be requested (${command} api create)`
 }
 
-/** The address of the demo user, whose password is random. */
-export const DEMO_EMAIL = 'demo@localhost'
+/**
+ * The address of the demo user, whose password is random. Applications refuse an address without a period after the @, and no mail
+ * arrives at example.com (RFC 2606 §3).
+ */
+export const DEMO_EMAIL = 'demo@example.com'

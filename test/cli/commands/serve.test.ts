@@ -78,18 +78,21 @@ test('without a terminal serve prints only JSON lines, creates no demo, and logs
 const TERMINAL = `data:text/javascript,${encodeURIComponent("Object.defineProperty(process.stdout, 'isTTY', { value: true })")}`
 const ON_TERMINAL = [process.execPath, '--import', TERMINAL, MAIN] as const
 
-test('the first start on a terminal prints a request that gets a token, and one that registers a client', async (t) => {
+test('the first start on a terminal creates a user whose address is verified, prints the password, and creates nothing else', async (t) => {
   const place = await openPlace(t)
   const server = await serve(place, { command: ON_TERMINAL, environment: { LOG_LEVEL: 'info', NO_COLOR: '1' } })
-  const [token = '', registration = '', ...others] = server
-    .stdout()
-    .split('\n')
-    .filter((line) => line.startsWith('curl '))
-  assert.deepEqual(others, [])
-  assert.equal(runRequest(token)['token_type'], 'Bearer')
-  assert.equal(runRequest(registration)['client_name'], 'First steps')
+  const [, email = '', password = ''] = /Sign in +(\S+) with the password (\S+) /.exec(server.stdout()) ?? []
+  assert.doesNotMatch(server.stdout(), /^curl /m)
+  const { users } = await runJsonHere<{ users: readonly Readonly<Record<string, unknown>>[] }>(place, ['user', 'list'])
+  assert.deepEqual(
+    users.map((user) => [user['email'], typeof user['email_verified_at']]),
+    [['demo@example.com', 'string']],
+  )
   const { roles } = await runJsonHere<{ roles: readonly object[] }>(place, ['role', 'list'])
   assert.partialDeepStrictEqual(roles, [{ access: 'write', loopback_only: true }])
+  assert.partialDeepStrictEqual(await runJsonHere(place, ['client', 'list']), { clients: [] })
+  const flow = ['perform', 'authorization-code', '--email', email, '--password', password]
+  assert.partialDeepStrictEqual(await runJsonHere(place, flow), { claims: { iss: place.issuer } })
 })
 
 test('a start on a terminal creates no demo in a store that has a client', async (t) => {

@@ -13,7 +13,7 @@ const ADDRESSES: readonly (readonly [typed: string, stored: string, shown: strin
   ['a@例え.jp', 'a@xn--r8jz45g.jp', 'a@例え.jp'],
   ['a@عربي.com', 'a@xn--ngbrx4e.com', 'a@عربي.com'],
   ['a@пример.рф', 'a@xn--e1afmkfd.xn--p1ai', 'a@пример.рф'],
-  ['demo@localhost', 'demo@localhost', 'demo@localhost'],
+  ['anna@localhost', 'anna@localhost', 'anna@localhost'],
   // UTS #39 §5.2: letters that look like those of another script.
   ['a@аррӏе.com', 'a@xn--80ak6aa92e.com', 'a@xn--80ak6aa92e.com'],
   ['a@ɡoogle.com', 'a@xn--oogle-qmc.com', 'a@xn--oogle-qmc.com'],

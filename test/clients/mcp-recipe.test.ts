@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
+import { auth } from '@modelcontextprotocol/client'
 import { SERVER_TOKENS } from '../../src/admin/api/api.ts'
 import { createApi, createApiCredentials } from '../../src/admin/api/api.ts'
-import type { ApiTokens } from '../../src/ports/records/api.ts'
+import type { ApiScope, ApiTokens } from '../../src/ports/records/api.ts'
 import { makeClientKey } from '../../tools/client-assertion.ts'
 import { makeProof } from '../../tools/dpop-proof.ts'
 import { postForm, registerClient, type Tokens } from '../../tools/flow.ts'
@@ -14,7 +16,9 @@ import { credentialsOf } from '../support/hosts/http-agent.ts'
 import { freePort } from '../../tools/process/free-ports.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openMemoryProvider } from './memory-provider.ts'
+import { callNamedTool } from './mcp-client.ts'
 import { newestSdk } from './mcp-sdk.ts'
+import { codeOf, linkOf } from './mcp-walk.ts'
 import { openPerson } from '../../tools/person.ts'
 import { anApiDeclaration } from '../support/records.ts'
 
@@ -46,7 +50,10 @@ async function followRecipe(
   await createAda(server)
   const port = await freePort()
   const resource = `http://127.0.0.1:${port}/mcp`
-  const scopes = [{ name: 'notes:read', sentence: 'Read your notes', grantedTo: 'users-and-machines' } as const]
+  const scopes: readonly ApiScope[] = [
+    { name: 'notes:read', sentence: 'Read your notes', grantedTo: 'users-and-machines' },
+    { name: 'notes:write', sentence: 'Write notes', grantedTo: 'users' },
+  ]
   await createApi(
     server.context,
     anApiDeclaration(resource, { name: 'Notes', scopes, tokens: { ...SERVER_TOKENS, format } }),
@@ -109,6 +116,56 @@ for (const [way, verify, format] of [
   })
 }
 
+test('RFC 6750 §3.1: the MCP server in docs/mcp.md asks @modelcontextprotocol/client for read access, and for more by a tool', async (t) => {
+  const { server, resource } = await followRecipe(t, BY_INTROSPECTION, 'opaque')
+  const url = new URL(resource)
+  const provider = openMemoryProvider()
+  const person = openPerson(server.origin)
+  const redeem = async (callback: URL) =>
+    assert.equal(
+      await auth(provider, { serverUrl: url, authorizationCode: codeOf(callback), iss: server.origin }),
+      'AUTHORIZED',
+    )
+  await assert.rejects(callNamedTool(provider, url, 'count'))
+  assert.equal(linkOf(provider).searchParams.get('scope'), 'notes:read')
+  await redeem(await person.allow(linkOf(provider)))
+  assert.equal(await callNamedTool(provider, url, 'count'), '7')
+  const { access_token: token } = provider.savedTokens() ?? {}
+
+  await assert.rejects(callNamedTool(provider, url, 'add'))
+  assert.equal(linkOf(provider).searchParams.get('scope'), 'notes:read notes:write')
+  const consent = await person.visit(linkOf(provider))
+  assert.match(consent.body, /Write notes/)
+  await redeem((await person.submit(consent, { decision: 'allow' })).url)
+  for (const [tool, said] of [
+    ['add', 'added'],
+    ['count', '7'],
+  ] as const)
+    assert.equal(await callNamedTool(provider, url, tool), said)
+
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'add' } }
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  }
+  for (const [body, status] of [
+    [JSON.stringify(call), 403],
+    [JSON.stringify([{ ...call, params: { name: 'count' } }, call]), 403],
+    [JSON.stringify({ ...call, params: { name: 'constructor' } }), 200],
+    ['null', 400],
+    ['{', 400],
+  ] as const) {
+    const answer = await fetch(url, { method: 'POST', headers, body })
+    assert.equal(answer.status, status, body)
+    if (status !== 403) continue
+    const document = `${url.origin}/.well-known/oauth-protected-resource/mcp`
+    const said = answer.headers.get('www-authenticate') ?? ''
+    for (const member of ['error="insufficient_scope"', 'scope="notes:write"', `resource_metadata="${document}"`])
+      assert.ok(said.includes(member), said)
+  }
+})
+
 /** A text with the syntax of a JWT. Its key is looked up before the signature is checked. */
 const JWT = ['{"alg":"ES256","typ":"at+jwt","kid":"none"}', '{}', '']
   .map((part) => Buffer.from(part || 'signature').toString('base64url'))
@@ -131,3 +188,23 @@ for (const [fault, verify, format, mistake] of [
     assert.equal((await fetch(resource, { method: 'POST' })).status, 401)
   })
 }
+
+test('RFC 9068 §4: the code of the README accepts a token for its MCP server, and no token for another one', async (t) => {
+  const server = await openTestServer(t, { listen: true })
+  const [, code = ''] = /^```js\n([\s\S]*?)^```$/m.exec(readFileSync('README.md', 'utf8')) ?? []
+  assert.match(code, /'http:\/\/localhost:3000'/)
+  const client = await registerClient(server, { grant_types: ['client_credentials'], redirect_uris: [] })
+  const form = { ...credentialsOf(client), grant_type: 'client_credentials' }
+  const tokens = ['http://localhost:8787/mcp', 'http://localhost:8787/other'].map(
+    async (resource) => (await postForm(server, '/v2/oauth/token', { ...form, resource })).json<Tokens>().access_token,
+  )
+  const ask = `
+    for (const token of ${JSON.stringify(await Promise.all(tokens))})
+      console.log(await verify(token).then(({ sub }) => sub, ({ code }) => code))`
+  const program = `${code.replace('http://localhost:3000', server.origin)}${ask}`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const said = await text(child.stdout)
+  assert.equal(said, `${client.client_id}\nERR_JWT_CLAIM_VALIDATION_FAILED\n`)
+})

@@ -85,7 +85,9 @@ export function describeThefts(thefts: readonly Theft[]): string {
   const hoursAt = (share: number): string => ((spans[Math.floor(share * spans.length)] ?? 0) / HOUR).toFixed(1)
   const access =
     spans.length === 0 ? '' : `; access of ${spans.length} for ${hoursAt(0.5)} h (p50), ${hoursAt(0.95)} h (p95)`
-  return `${over.length} of ${thefts.length} cut off${access}`
+  const left = thefts.filter(({ isOver }) => !isOver).length
+  const unused = left === 0 ? '' : `, ${left} not yet at the end`
+  return `${over.length} of ${thefts.length} cut off${unused}${access}`
 }
 
 function seeds(count: number): readonly number[] {

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { InvalidTargetError, TemporarilyUnavailableError } from '@modelcontextprotocol/sdk/server/auth/errors.js'
 import type { ClientId } from '../../src/protocol/ids.ts'
-import { openTestServer } from '../support/server.ts'
+import { openTestServer, STRICT } from '../support/server.ts'
 import { createAda } from '../support/accounts.ts'
 import { openMemoryProvider, type MemoryProvider } from './memory-provider.ts'
 import { newestSdk } from './mcp-sdk.ts'
@@ -26,7 +26,7 @@ test('RFC 6749 §5.2: after an expired refresh token the SDK asks the user again
 })
 
 test('RFC 9700 §4.14.2: after the use of a stolen refresh token the SDK asks the user again', async (t) => {
-  const { server, refresh, provider } = await openSignedIn(t, {})
+  const { server, refresh, provider } = await openSignedIn(t, STRICT)
   const stolen = provider.savedTokens()
   assert.equal(await refresh(), 'AUTHORIZED')
   server.clock.advance(DAY_MS)
@@ -38,6 +38,20 @@ test('RFC 9700 §4.14.2: after the use of a stolen refresh token the SDK asks th
   provider.saveTokens(latest)
   assert.equal(await refresh(), 'REDIRECT', 'The family is revoked, and with it the newest token.')
   assert.deepEqual(provider.thrownAway, ['tokens', 'tokens'])
+})
+
+test('AG-02: the SDK with a copy of the tokens of two refreshes ago gets the newest ones, and asks no user', async (t) => {
+  const { server, refresh, provider } = await openSignedIn(t, {})
+  const copy = provider.savedTokens()
+  assert.equal(await refresh(), 'AUTHORIZED')
+  server.clock.advance(DAY_MS)
+  assert.equal(await refresh(), 'AUTHORIZED')
+  const latest = provider.savedTokens()
+  assert.ok(copy && latest)
+  provider.saveTokens(copy)
+  assert.equal(await refresh(), 'AUTHORIZED')
+  assert.equal(provider.savedTokens()?.refresh_token, latest.refresh_token)
+  assert.deepEqual(provider.thrownAway, [])
 })
 
 test('RFC 6749 §5.2: after its client was deleted the SDK registers a new one, and the user can sign in again', async (t) => {

@@ -21,6 +21,8 @@ export interface Families {
   readonly present: (token: string, network: string, at: number) => string | undefined
   /** When a token was issued. */
   readonly issuedAt: (token: string) => number
+  /** Names the family of a token. */
+  readonly familyOf: (token: string) => string
 }
 
 export interface FamilyRules {
@@ -86,6 +88,7 @@ export function openFamilies({ copies, retrySeconds, earlierSeconds }: FamilyRul
       const generation = outcome.kind === 'earlier' ? outcome.generation : opened.generation + 1
       return secrets.atGeneration(token, { generation, issuedAt: outcome.rotatedAt }).token
     },
+    familyOf: (token) => secrets.verify('refresh-token', token)?.id ?? '',
     issuedAt: (token) => ((secrets.verify('refresh-token', token)?.issuedAt ?? START) - START) / 1000,
   }
 }

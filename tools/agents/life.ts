@@ -38,8 +38,10 @@ export interface Theft {
   /** When first and last; undefined: never. */
   first: number | undefined
   last: number | undefined
-  /** The thief was refused, and has nothing left. */
+  /** The thief was refused, and has nothing left. Not so where no process of the person uses the family again: only its lifetime ends it. */
   isOver: boolean
+  /** How often the thief got tokens after a process of the person had presented a token of the family since the theft. */
+  winsAfterUse: number
 }
 
 /** Requests at almost the same time read the store before one of them has written it. */
@@ -72,6 +74,8 @@ interface Processes {
   /** The token in the file, and that of a process. */
   readonly file: () => string
   readonly memory: (process: number) => string
+  /** When a process last presented a token of the family of this one. */
+  readonly usedAt: (token: string) => number
 }
 
 interface ProcessNeeds {
@@ -93,9 +97,11 @@ function openProcesses(families: Families, { person, random, first, accessSecond
   const expiries = gaps.map(() => first.at + accessSeconds)
   const restarts = gaps.map(() => first.at + exponential(random, RESTARTS))
   const counts = { signIns: 0, refreshes: 0 }
+  const used = new Map<string, number>()
 
   function present(token: string, network: string, at: number): string | undefined {
     counts.refreshes += 1
+    used.set(families.familyOf(token), at)
     return families.present(token, network, at)
   }
 
@@ -128,6 +134,7 @@ function openProcesses(families: Families, { person, random, first, accessSecond
     counts,
     file: () => file,
     memory: (process) => tokens[process] ?? file,
+    usedAt: (token) => used.get(families.familyOf(token)) ?? Number.NEGATIVE_INFINITY,
     use(use, lost) {
       const { at, network, process } = use
       look(use)
@@ -159,7 +166,7 @@ function openTheft(
   families: Families,
   { thief, person, random, uses, processes }: TheftNeeds,
 ): { readonly result: Theft; readonly actUntil: (at: number) => boolean } {
-  const result: Theft = { wins: 0, first: undefined, last: undefined, isOver: false }
+  const result: Theft = { wins: 0, first: undefined, last: undefined, isOver: false, winsAfterUse: 0 }
   let stolen: string | undefined
   let network = ELSEWHERE
   let next = thief.at
@@ -180,6 +187,7 @@ function openTheft(
       return
     }
     result.wins += 1
+    if (result.first !== undefined && processes.usedAt(token) > result.first) result.winsAfterUse += 1
     result.first ??= next
     result.last = next
     next += thief.isLazy ? exponential(random, 8 * HOUR) : 10 * MINUTE + random() * 5 * MINUTE

@@ -18,7 +18,7 @@ import {
   type Tokens,
 } from '../../../tools/flow.ts'
 import { createAda } from '../accounts.ts'
-import { openTestServer, type TestServer } from '../server.ts'
+import { openTestServer, STRICT, type TestServer } from '../server.ts'
 import { withClient } from '../../../tools/postgres/postgres.ts'
 
 type Ask = 'register' | 'redeem' | 'refresh' | 'useClient' | 'authorize' | 'signIn' | 'consent'
@@ -43,7 +43,7 @@ export function openNode(
   url: string,
   onLog: (line: string) => void = () => undefined,
 ): Promise<TestServer> {
-  return openTestServer(test, { env: { DATABASE_URL: url, GRANTOR_SECRET: SECRET }, onLog })
+  return openTestServer(test, { env: { ...STRICT, DATABASE_URL: url, GRANTOR_SECRET: SECRET }, onLog })
 }
 
 export async function openAskedNode(test: Pick<TestContext, 'after'>, url: string): Promise<AskedNode> {

@@ -3,7 +3,8 @@ import type { Socket } from 'node:net'
 import { FORWARDED_ADDRESS_IGNORED } from '../ports/observers.ts'
 import type { BodyReader, Handing } from './body.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
-import { networkOf } from './network.ts'
+import { isEncrypted } from './gate.ts'
+import { LOOPBACK, networkOf } from './network.ts'
 import { IncomingMessage, type ServerResponse } from './node-http.ts'
 import { PreparedResponse } from './prepared-response.ts'
 import type { Proxies, Sender } from './proxies.ts'
@@ -31,8 +32,8 @@ export interface Connections {
   /** The network that a request counts against: that of the connection, or of the address that a trusted proxy gave. */
   readonly networkOf: (message: Message) => string
   /**
-   * Whether that network is the caller's own. It is not where a trusted proxy names no caller, or another peer names one: it may be a proxy, and
-   * all its callers would be in one network.
+   * Whether that network is the caller's own. It is not where a trusted proxy names no caller, or another peer names one, or is on this machine
+   * while the issuer is for others: it may be a proxy, and all its callers would be in one network.
    */
   readonly knowsCaller: (message: Message) => boolean
   /** Whether the connection was closed because it exceeded a limit. None of its requests is processed then. */
@@ -55,8 +56,11 @@ type MaybeCounted = Response & { readonly [REQUEST]?: UnansweredRequest }
 const CHUNK_LIMIT = MAXIMA.bodyChunks.most
 /** Bytes that are read of a body. A too large body is discarded up to here, so that the client reads the answer. */
 const READ_LIMIT = MAXIMA.bodyRead.most
-/** Opens the limits on connections and unanswered requests of one listener (threats.md NET-14, NET-17, NET-18). */
-export function openConnections(proxies: Proxies, limits: ConnectionLimits): Connections {
+/**
+ * Opens the limits on connections and unanswered requests of one listener (threats.md NET-14, NET-17, NET-18). `isForOthers`: its callers are
+ * on other machines, so that what calls from this one is a proxy.
+ */
+export function openConnections(proxies: Proxies, limits: ConnectionLimits, isForOthers = false): Connections {
   const open = openSiteShares()
   const foreign = openShares()
   let server: Server | undefined
@@ -154,8 +158,10 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
       }
       return connection === undefined || connection.isProxy ? networkOf(proxies.callerOf(message)) : connection.network
     },
-    knowsCaller({ socket, headers }) {
+    knowsCaller(message) {
+      const { socket, headers } = message
       const isProxy = requests.find(socket)?.isProxy ?? proxies.isTrusted(socket.remoteAddress ?? '')
+      if (!isProxy && isForOthers && !isEncrypted(message) && LOOPBACK.test(socket.remoteAddress ?? '')) return false
       return isProxy === (headers['x-forwarded-for'] !== undefined)
     },
     beginRequest: (response: MaybeCounted) => response[REQUEST]?.beginWork(),

@@ -50,7 +50,7 @@ export function openListener(options: ListenerOptions): Listener {
   const jar = cookieJar(context.issuer, context.settings.lifetimes.session)
   const proxies = openProxies(trustedProxies, () => context.record({ event: 'forwarded-address.unreadable' }))
   const serving: Serving = {
-    connections: openConnections(proxies, connectionLimits('public')),
+    connections: openConnections(proxies, connectionLimits('public'), !context.settings.isLoopbackIssuer),
     context,
     jar,
     log,

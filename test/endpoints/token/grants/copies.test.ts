@@ -143,6 +143,10 @@ test('AG-10: where the network of the caller is unknown, an earlier token ends t
   const trusting = await openTestServer(t, { env: { GRANTOR_TRUST_PROXY: '127.0.0.9' } })
   await createAda(trusting)
   const proxy = '127.0.0.9'
+  const forOthers = await openTestServer(t, {
+    env: { GRANTOR_ISSUER: 'https://as.example.com', GRANTOR_HOST: '127.0.0.1' },
+  })
+  await createAda(forOthers)
   const behind = (caller: string): TestServer => from(proxy, trusting, { 'x-forwarded-for': caller })
   const cases: readonly (readonly [name: string, target: TestServer, outcome: 200 | 400])[] = [
     ['a caller of its own address', from(HOME, trusting), 200],
@@ -151,6 +155,7 @@ test('AG-10: where the network of the caller is unknown, an earlier token ends t
     ['one who claims an address before it', behind('198.51.100.7, 203.0.113.9'), 200],
     ['an address that cannot be read', behind('unknown'), 400],
     ['a trusted proxy that names no caller', from(proxy, trusting), 400],
+    ['a proxy on this machine that is not named and names no caller', from('127.0.0.1', forOthers), 400],
   ]
   for (const [name, target, outcome] of cases) {
     const { client, token } = await aGrant(target, { prompt: 'consent' })

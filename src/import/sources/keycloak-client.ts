@@ -139,7 +139,8 @@ export function clientOf(line: number, client: JsonObject | undefined): SourceRe
   const attributes = isObject(client['attributes']) ? client['attributes'] : {}
   const has = (name: string) => mayApply(attributes[name])
   const hasCode = client['standardFlowEnabled'] === true
-  const hasRefresh = String(attributes['use.refresh.tokens'] ?? 'true').toLowerCase() === 'true'
+  const refreshes = attributes['use.refresh.tokens'] ?? true
+  const hasRefresh = refreshes === true || (typeof refreshes === 'string' && refreshes.toLowerCase() === 'true')
   const { grantTypes, dropped, impossible } = takeGrantTypes([
     ...(hasCode ? ['authorization_code'] : []),
     ...(hasCode && hasRefresh ? ['refresh_token'] : []),

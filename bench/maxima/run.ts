@@ -14,8 +14,8 @@ import { fixed, renderTable } from '../../tools/table.ts'
 import { startServer } from '../server.ts'
 
 /**
- * What requests cost with the most APIs and scopes: a token, and 100 scopes that no API declares. It ends with an error if the second costs more
- * than `--gate` times the first.
+ * What requests cost with the most APIs and scopes: a token, and 100 scopes that no API has. It ends with an error if the second costs more than
+ * `--gate` times the first.
  */
 
 const LIMIT_MS = 15 * 60_000

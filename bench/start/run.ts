@@ -12,8 +12,8 @@ import { fixed, renderTable } from '../../tools/table.ts'
 import { FILLED_SETTINGS, fillPostgres, fillSqlite } from '../growth/fill.ts'
 
 /**
- * The time from the start of a server until it is ready, and until its metrics have the number of grants, and its memory when it is idle.
- * It uses an empty store, and one with a million clients, families and codes. The first start counts them, the later ones know the number.
+ * The time from a start until the server is ready, and until it has counted its grants; its idle memory. It
+ * uses an empty store, and one with a million clients, families and codes. The first start counts them, the later ones know the number.
  */
 
 const IDLE_MS = 5000

@@ -7,17 +7,18 @@ export type Scope = Brand<string, 'Scope'>
 export const NO_SCOPE = '' as Scope
 
 /** Printable ASCII without spaces, quotes and backslashes. */
-const TOKEN = `[\\x21\\x23-\\x5b\\x5d-\\x7e]{1,${MAXIMA.scopeName.most}}`
+const CHARACTER = '[\\x21\\x23-\\x5b\\x5d-\\x7e]'
+const TOKEN = new RegExp(`^${CHARACTER}+$`)
 const TOKEN_LIMIT = MAXIMA.scopesOfRequest.most
-/** One scope token. RFC 6749 §3.3. OpenAPI documents both forms too. */
-export const SCOPE_TOKEN_FORM = new RegExp(`^${TOKEN}$`)
-/** What `parseScope` reads; the empty text is a scope too. RFC 6749 §3.3 has no limit. */
-export const SCOPE_FORM = new RegExp(`^ *(?:${TOKEN}(?: +|$)){0,${TOKEN_LIMIT}}$`)
+/** The name of a scope that may be declared. RFC 6749 §3.3. A longer one may be asked for, as any other that no API declares. */
+export const SCOPE_TOKEN_FORM = new RegExp(`^${CHARACTER}{1,${MAXIMA.scopeName.most}}$`)
+/** What `parseScope` reads; the empty text is a scope too. OpenAPI documents both forms. */
+export const SCOPE_FORM = new RegExp(`^ *(?:${CHARACTER}+(?: +|$)){0,${TOKEN_LIMIT}}$`)
 
 /** Returns undefined for a text that is not a scope of RFC 6749 §3.3 or has more tokens than the limit. */
 export function parseScope(text: string): Scope | undefined {
   const tokens = text.split(' ').filter((token) => token !== '')
-  if (tokens.length > TOKEN_LIMIT || tokens.some((token) => !SCOPE_TOKEN_FORM.test(token))) return undefined
+  if (tokens.length > TOKEN_LIMIT || tokens.some((token) => !TOKEN.test(token))) return undefined
   // Takes a third of the time of a Set, because most scopes have few tokens.
   if (tokens.length > FEW) return scopeOf(tokens)
   return tokens.filter((token, index) => tokens.indexOf(token) === index).join(' ') as Scope

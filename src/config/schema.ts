@@ -60,7 +60,7 @@ const ROWS = {
   GRANTOR_TRUST_PROXY: setting(
     'trustedProxies',
     list.default([]),
-    'Networks of the reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted, in CIDR notation, separated by commas.',
+    'Networks of the reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted, in CIDR notation, separated by commas. No caller is in them: it could claim any address.',
   ),
   LOG_LEVEL: computed(
     z.enum(['debug', 'info', 'warn', 'error', 'silent']).optional(),

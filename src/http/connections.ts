@@ -32,7 +32,7 @@ export interface Connections {
   /** The network that a request counts against: that of the connection, or of the address that a trusted proxy gave. */
   readonly networkOf: (message: Message) => string
   /**
-   * Whether that network is the caller's own. It is not where a trusted proxy names no caller, or another peer names one, or is on this machine
+   * Whether that network is the caller's own. It is not where a trusted proxy names none but trusted addresses, or another peer names one, or is on this machine
    * while the issuer is for others: it may be a proxy, and all its callers would be in one network.
    */
   readonly knowsCaller: (message: Message) => boolean
@@ -161,8 +161,9 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits, isFo
     knowsCaller(message) {
       const { socket, headers } = message
       const isProxy = requests.find(socket)?.isProxy ?? proxies.isTrusted(socket.remoteAddress ?? '')
-      if (!isProxy && isForOthers && !isEncrypted(message) && LOOPBACK.test(socket.remoteAddress ?? '')) return false
-      return isProxy === (headers['x-forwarded-for'] !== undefined)
+      if (isProxy) return proxies.namesCaller(message)
+      if (isForOthers && !isEncrypted(message) && LOOPBACK.test(socket.remoteAddress ?? '')) return false
+      return headers['x-forwarded-for'] === undefined
     },
     beginRequest: (response: MaybeCounted) => response[REQUEST]?.beginWork(),
     endRequest: (response: MaybeCounted) => response[REQUEST]?.endWork(),

@@ -14,6 +14,8 @@ export interface Proxies {
   readonly isTrusted: (address: string) => boolean
   /** The last address on the request's path that is not a proxy, without port; `unreadable` if it is not an address. */
   readonly callerOf: (message: Sender) => string
+  /** Whether a proxy names a caller: an address that is not one of the proxies themselves. */
+  readonly namesCaller: (message: Sender) => boolean
   /** An `X-Forwarded-*` header as the nearest proxy wrote it; undefined when it is missing or the peer is not a proxy. */
   readonly forwarded: (message: IncomingMessage, name: 'x-forwarded-proto' | 'x-forwarded-host') => string | undefined
 }
@@ -38,6 +40,7 @@ export function openProxies(networks: readonly string[], reportUnreadable: () =>
       }
       return caller
     },
+    namesCaller: ({ headers }) => readForwarded(headers['x-forwarded-for']).some((address) => !isTrusted(address)),
     forwarded({ socket, headers }, name) {
       const value = headers[name]
       if (value === undefined || !isTrusted(socket.remoteAddress ?? '')) return undefined
@@ -67,12 +70,16 @@ function isListed(list: BlockList, text: string): boolean {
  * Each proxy appends the address of its peer, so the list is read from its end, up to the first address that is not a proxy.
  */
 function lastUnknown(peer: string, header: string | string[] | undefined, isTrusted: Proxies['isTrusted']): string {
-  const forwarded = String(header ?? '')
+  const forwarded = readForwarded(header)
+  return [...forwarded, peer].findLast((address) => !isTrusted(address)) ?? forwarded[0] ?? peer
+}
+
+function readForwarded(header: string | string[] | undefined): readonly string[] {
+  return String(header ?? '')
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
     .map(readEntry)
-  return [...forwarded, peer].findLast((address) => !isTrusted(address)) ?? forwarded[0] ?? peer
 }
 
 /** `[2001:db8::1]`, `[2001:db8::1]:443` or `203.0.113.9:4711`. Azure Application Gateway, IIS and AWS add the port. */

@@ -116,6 +116,7 @@ export function readRequest(
     cookies: isPage ? jar.read(message) : NO_COOKIES,
     network: isPage && headers['sec-fetch-dest'] === 'document' ? network : payingNetwork(network, site),
     callerNetwork: isCallerKnown && network !== UNREADABLE_NETWORK ? network : undefined,
+    origin: headers.origin,
     agent: isPage ? parseAgent(headers['user-agent']) : undefined,
     fetchSite: isPage || endpoint.cors !== true ? site : undefined,
     isInFrame: isPage && FRAMES.has(headers['sec-fetch-dest'] ?? ''),

@@ -29,6 +29,8 @@ export interface Request {
   readonly network: string
   /** The caller's address (IPv6: its /64). undefined: it cannot be read, or a peer that is not a trusted proxy names another one. */
   readonly callerNetwork: string | undefined
+  /** The header `Origin` as it was sent: a page sent the request by its script or form. RFC 6454 §7. */
+  readonly origin: string | undefined
   /** The browser, as its `User-Agent` names it. undefined: an unknown one, or the endpoint is for programs. */
   readonly agent: Agent | undefined
   /** `Sec-Fetch-Site`, if the browser sent it; `cross-site` also for an `Origin` of another site. */

@@ -15,7 +15,7 @@ import { listed, REFUSALS } from '../../protocol/refusals.ts'
 import type { Parameters } from '../../base/message.ts'
 import { missing, problem } from '../../base/validation.ts'
 import { authenticateCaller } from './authenticate-caller.ts'
-import { authenticateClient } from './authenticate-client.ts'
+import { authenticateClient, type AuthenticatedClient } from './authenticate-client.ts'
 import { refuseQuery, refuseRepeated } from '../form.ts'
 import { PATHS } from '../paths.ts'
 import { GRANTS } from './grants/index.ts'
@@ -51,6 +51,13 @@ export async function token(context: Context, request: Request): Promise<Reply> 
   return { kind: 'json', status: 200, body: response, event: { ...issuedEvent(grantType, facts, resources), earlier } }
 }
 
+/** Whether a program sent the request, or a page of the client: one with the origin of a redirect URI. */
+function isOfClient({ metadata }: AuthenticatedClient, origin: string | undefined): boolean {
+  return (
+    origin === undefined || metadata.redirectUris.some((uri) => URL.canParse(uri) && new URL(uri).origin === origin)
+  )
+}
+
 async function issueToClient(
   context: Context,
   request: Request,
@@ -62,7 +69,9 @@ async function issueToClient(
     if (!client.metadata.grantTypes.includes(grantType)) throw unauthorizedClient('grant_type_not_registered')
     if (proof === undefined && requiresProof(client)) throw invalidRequest('proof_missing')
     const key = verifyProof(context, proof)
-    const { network, callerNetwork } = request
+    const { network } = request
+    // A page of anyone runs in the network of its visitor, who is not its client.
+    const callerNetwork = isOfClient(client, request.origin) ? request.callerNetwork : undefined
     return await GRANTS[grantType](context, { client, key, network, callerNetwork }, request.params)
   } catch (cause) {
     if (cause instanceof OAuthError) {

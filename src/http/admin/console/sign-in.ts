@@ -126,6 +126,7 @@ export async function finishSignIn(
     cookies: { browser: undefined, session: undefined },
     network: visit.network,
     callerNetwork: visit.network,
+    origin: undefined,
     agent: undefined,
     fetchSite: undefined,
     isInFrame: false,

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EMAIL, obtainTokens, redeem, refresh, registerClient, type RequestTarget } from '../../../../tools/flow.ts'
+import {
+  EMAIL,
+  obtainTokens,
+  redeem,
+  REDIRECT_URI,
+  refresh,
+  registerClient,
+  type RequestTarget,
+} from '../../../../tools/flow.ts'
 import { obtainCodeFor } from '../../../support/apis.ts'
 import { createAda } from '../../../support/accounts.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
@@ -155,10 +163,16 @@ test('AG-10: where the network of the caller is unknown, an earlier token ends t
     ['one who claims an address before it', behind('198.51.100.7, 203.0.113.9'), 200],
     ['an address that cannot be read', behind('unknown'), 400],
     ['a trusted proxy that names no caller', from(proxy, trusting), 400],
+    ['a trusted proxy that names nothing', behind(' , '), 400],
+    ['a trusted proxy that names itself alone', behind(proxy), 400],
+    ['a page of another site', from(HOME, trusting, { origin: 'https://elsewhere.example' }), 400],
+    ['a page without an origin', from(HOME, trusting, { origin: 'null' }), 400],
+    ['a page of the client', from(HOME, trusting, { origin: new URL(REDIRECT_URI).origin }), 200],
     ['a proxy on this machine that is not named and names no caller', from('127.0.0.1', forOthers), 400],
   ]
   for (const [name, target, outcome] of cases) {
-    const { client, token } = await aGrant(target, { prompt: 'consent' })
+    // Pages ask for tokens only.
+    const { client, token } = await aGrant(name.includes('page') ? from(HOME, trusting) : target, { prompt: 'consent' })
     const next = tokensOf(await refresh(target, client, token)).refresh_token ?? ''
     await refresh(target, client, next)
     assert.equal((await refresh(target, client, token)).statusCode, outcome, name)

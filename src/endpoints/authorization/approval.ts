@@ -213,7 +213,13 @@ export async function deny(
     return errorPage(outcome === 'decided' ? 'authorization_decided' : 'authorization_unknown', known)
   if (fault !== undefined && authorization.device !== undefined) return refuseDevice(known, fault, cookies)
   if (fault !== undefined)
-    return refuse(context, { ...authorization, client, rights, isInFrame: false }, userId, fault, cookies)
+    return refuse(
+      context,
+      { ...authorization, client, rights, isInFrame: false, isSilent: false },
+      userId,
+      fault,
+      cookies,
+    )
   const event: OutcomeEvent = { event: 'authorization.denied', ...known }
   if (authorization.device !== undefined) return { ...deviceEnd({ kind: 'denied' }, cookies), event }
   return { ...respond(context, authorization, DENIED, cookies), event }

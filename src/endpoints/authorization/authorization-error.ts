@@ -7,7 +7,7 @@ import type { AuthorizationAnswer, AuthorizationErrorCode } from '../../protocol
 import { OAuthError, type Reason } from '../../protocol/errors.ts'
 import type { ClientId, UserId } from '../../protocol/ids.ts'
 import { REFUSALS } from '../../protocol/refusals.ts'
-import type { RedirectUri } from '../../protocol/uri/redirect-uri.ts'
+import { isPrivateUse, type RedirectUri } from '../../protocol/uri/redirect-uri.ts'
 import { formTarget, viewClient } from './client-view.ts'
 import { hasAllowedHost } from './remembered-consent.ts'
 import { respond, returnPath, type ResponseTarget } from './response.ts'
@@ -17,6 +17,8 @@ import { reportScope, type ScopeRefusal } from '../token/scope-refusal.ts'
 export interface Trusted extends AllowedClient, ResponseTarget {
   readonly redirectUri: RedirectUri
   readonly isInFrame: boolean
+  /** `prompt=none`. Not known, and false, until the request has been read. */
+  readonly isSilent: boolean
 }
 
 /** Why a request is refused: `error` for the client, `reason` for the log. */
@@ -45,8 +47,7 @@ export const OTHER_USER: Fault = { error: 'login_required', reason: 'user_differ
  *
  * The browser is redirected at once if the policy allows it for the client, if this user has allowed the client with this host before
  * (`hasAllowedHost`), or if the setting says so. OpenID Connect Core 1.0 §3.1.2.6: an application that renews silently needs that. Otherwise the user sees a page with a link that names the host: anyone can register a client, and an automatic
- * redirect would make the server an open redirector. A frame cannot show that page, and its redirect moves no tab, so there the client gets
- * the error too, but nothing about a user who has not allowed it (threats.md AUTH-27).
+ * redirect would make the server an open redirector. A frame cannot show that page, and its redirect moves no tab, so `answerInFrame`.
  */
 export async function refuse(
   context: Context,
@@ -66,10 +67,8 @@ export async function refuse(
     context.settings.redirectErrors ||
     (userId !== undefined && (await hasAllowedHost(context, client, userId, redirectUri)))
   if (isAllowed) return { ...respond(context, trusted, answer, cookies), event }
-  if (trusted.isInFrame) {
-    const shown = ABOUT_USER.has(reason) ? describeError(NO_SESSION) : answer
-    return { ...respond(context, trusted, shown, cookies), event }
-  }
+  const shown = answerInFrame(trusted, fault)
+  if (shown !== undefined) return { ...respond(context, trusted, shown, cookies), event }
   const view = viewClient({ client, rights }, viewDestination(redirectUri), context.clock())
   const back = returnPath(context, trusted, answer)
   return {
@@ -82,16 +81,29 @@ export async function refuse(
   }
 }
 
-/** The faults that only a browser with a session has. */
+/**
+ * What a client gets in a frame, whose user has not allowed it: the same for every user (threats.md AUTH-27). Without `prompt=none`
+ * a browser without a session gets a page, so every other one does. undefined: the page; also where the redirect would open an app.
+ */
+function answerInFrame({ isInFrame, isSilent, redirectUri }: Trusted, fault: Fault): ErrorAnswer | undefined {
+  if (!isInFrame || isPrivateUse(redirectUri)) return undefined
+  if (!ABOUT_USER.has(fault.reason)) return describeError(fault)
+  return isSilent ? describeError(NO_SESSION) : undefined
+}
+
+/** The faults that depend on who is signed in. */
 const ABOUT_USER: ReadonlySet<AuthorizationFault> = new Set<AuthorizationFault>([
   'authentication_too_weak',
   'authentication_unmet',
   'no_consent',
+  'no_session',
   'organization_of_others',
   'user_differs',
 ])
 
-function describeError(fault: Fault): Extract<AuthorizationAnswer, { readonly kind: 'error' }> {
+type ErrorAnswer = Extract<AuthorizationAnswer, { readonly kind: 'error' }>
+
+function describeError(fault: Fault): ErrorAnswer {
   return { kind: 'error', error: fault.error, description: explain(fault) }
 }
 

@@ -15,7 +15,7 @@ import { findClient } from '../../clients/find-client.ts'
 import { browserOf } from './interaction.ts'
 import { evaluateClient } from '../../clients/evaluate-client.ts'
 import { checkRequest, chooseRedirectUri, type RequestedAccess } from './checked-request.ts'
-import { nextStep, takeStep } from './next-step.ts'
+import { nextStep, takeStep, type Step } from './next-step.ts'
 import { mustPush } from '../../protocol/client/policy.ts'
 import { openPushedRequest, type OpenedRequest } from './pushed-request.ts'
 import { NO_SESSION, NOT_PUSHED, refuse, type Fault, type Trusted } from './authorization-error.ts'
@@ -52,19 +52,34 @@ async function answer(context: Context, opened: OpenedRequest): Promise<Reply> {
   const { client, rights } = trusted
   const { access, parsed } = checked
   const { prompts } = parsed
+  const isSilent = prompts.has('none')
   const { authorization, cookies } = newAuthorization(context, opened, trusted, parsed, access)
   // No session is newer than the request, so prompt=login ignores the one that exists.
   const session = prompts.has('login') ? undefined : signedIn
   const step = await nextStep(context, { authorization, client, rights }, session, {
     kind: 'not-asked',
-    isSilent: prompts.has('none'),
+    isSilent,
   })
-  if (step.kind === 'deny' && step.fault !== undefined) return refuse(context, trusted, userId, step.fault)
-  if (prompts.has('none') && step.kind === 'sign-in') return refuse(context, trusted, userId, NO_SESSION)
-  if (prompts.has('none') && step.kind === 'step-up') return refuse(context, trusted, userId, TOO_WEAK)
-  if (prompts.has('none') && step.kind === 'consent') return refuse(context, trusted, userId, NO_CONSENT)
+  const fault = findFault(step, isSilent)
+  if (fault !== undefined) return refuse(context, { ...trusted, isSilent }, userId, fault)
   await store(context, authorization, client)
   return takeStep(context, { authorization, client, rights, uiLocales: request.uiLocales }, step, cookies)
+}
+
+/** Why the request ends here. A silent one ends where a page would follow. */
+function findFault(step: Step, isSilent: boolean): Fault | undefined {
+  switch (step.kind) {
+    case 'approve':
+      return undefined
+    case 'deny':
+      return step.fault
+    case 'sign-in':
+      return isSilent ? NO_SESSION : undefined
+    case 'step-up':
+      return isSilent ? TOO_WEAK : undefined
+    case 'consent':
+      return isSilent ? NO_CONSENT : undefined
+  }
 }
 
 const TOO_WEAK: Fault = { error: 'login_required', reason: 'authentication_too_weak' }
@@ -97,6 +112,7 @@ async function establishTrust(context: Context, { params, network, isInFrame }: 
     responseMode: readResponseMode(params, chosen.redirectUri),
     state: readState(params),
     isInFrame,
+    isSilent: false,
   }
 }
 

@@ -3,19 +3,25 @@ import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import {
   authorizeUrl,
+  EMAIL,
   hiddenFields,
+  obtainCode,
   PlainBrowser,
   pushedUrl,
+  redeem,
   REDIRECT_URI,
   registerClient,
   type RegisteredClient,
 } from '../../../tools/flow.ts'
+import { addApp } from '../../../tools/sign-in/app.ts'
 import { createAda } from '../../support/accounts.ts'
+import { declareApi, knowApis } from '../../support/apis.ts'
 import { consentedBrowser, isCodeAnswer, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { lastLogged } from '../../support/error-answer.ts'
 import { openDocumentHost } from '../../support/hosts/document-host.ts'
+import { addMember, createOrganization, createPerson, openConsent } from '../../support/organizations.ts'
 import { openTestServer, beginWindow } from '../../support/server.ts'
-import { perform } from '../../support/tasks.ts'
+import { perform, performOnUser } from '../../support/tasks.ts'
 
 /**
  * Which errors reach the client at once, and which end on a page: OpenID Connect Core 1.0 §3.1.2.6, AUTH-10 and AUTH-27. Each kind of client,
@@ -25,6 +31,7 @@ import { perform } from '../../support/tasks.ts'
 const server = await openTestServer(WHOLE_FILE, { env: { GRANTOR_AUTHORIZATION_RATE: '5000' } })
 await createAda(server)
 const host = await openDocumentHost(WHOLE_FILE)
+const LOOPBACK = 'http://127.0.0.1:7777/callback'
 const METADATA = { client_name: 'Notes', redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: 'none' }
 
 /** Each kind of client, and whether it gets errors without the consent of a user. */
@@ -143,6 +150,105 @@ test('AUTH-27: in a frame too, an error goes to registered redirect URIs only, a
   assert.ok(!isCodeAnswer(await browser.get(authorizeUrl(client, { prompt: 'none' }), inFrame)))
   const consented = await openBrowser(client, 'consented')
   assert.ok(isCodeAnswer(await consented.get(authorizeUrl(client, { prompt: 'none' }), inFrame)))
+})
+
+/** One of each list of parameters. */
+function* combine([first, ...rest]: readonly (readonly Readonly<Record<string, string>>[])[]): Generator<
+  Record<string, string>
+> {
+  if (first === undefined) return yield {}
+  for (const chosen of first) for (const others of combine(rest)) yield { ...chosen, ...others }
+}
+
+test('AUTH-27: in a frame a strange client gets the same answer for every user, and none without prompt=none', async () => {
+  beginWindow(server)
+  const resource = 'https://bank.example'
+  const scope = { name: 'pay', sentence: 'May pay', grantedTo: 'users', stepUp: { level: 2, maxAge: 300 } } as const
+  await declareApi(server, resource, {}, [scope])
+  knowApis(server)
+  const [own, foreign] = [await createOrganization(server, 'Acme'), await createOrganization(server, 'Other')]
+  const loopback = await registerClient(server, { redirect_uris: [LOOPBACK] })
+  const ada = await server.context.store.findUserByEmail(EMAIL)
+  assert.ok(ada !== undefined)
+  const hint = await idTokenOf(loopback)
+  await addMember(server, ada.id, own)
+  const bob = await createPerson(server, 'bob@acme.test')
+  await createPerson(server, 'eve@acme.test')
+  const browsers = {
+    'signed out': new PlainBrowser(server),
+    'a member': await signedIn(EMAIL),
+    'another, with an app': await signedIn('bob@acme.test'),
+    disabled: await signedIn('eve@acme.test'),
+  }
+  await addApp(server, 'bob@acme.test')
+  await performOnUser(server.context, 'user.disable', 'eve@acme.test')
+  const claims = (idToken: object) => ({ claims: JSON.stringify({ id_token: idToken }) })
+  const asked = [
+    [{}, { prompt: 'consent' }, { prompt: 'none' }],
+    [{}, ...[own, foreign, 'gor_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'].map((id) => ({ org_id: id }))],
+    [
+      {},
+      claims({ acr: { essential: true, value: 'urn:grantor:acr:2fa' } }),
+      claims({ sub: { value: ada.id } }),
+      claims({ sub: { value: bob } }),
+    ],
+    [{}, { max_age: '0' }],
+    [{}, { login_hint: EMAIL }],
+    [{ scope: 'openid' }, { scope: 'pay', resource }],
+  ]
+  const strange = await registerClient(server)
+  for (const [client, redirectUri, hints] of [
+    [strange, REDIRECT_URI, [{}]],
+    [loopback, LOOPBACK, [{}, { id_token_hint: hint }]],
+  ] as const) {
+    beginWindow(server)
+    for (const parameters of combine([...asked, hints])) {
+      const url = authorizeUrl(client, { ...parameters, redirect_uri: redirectUri })
+      const isOther = parameters['claims']?.includes(bob) === true && parameters['id_token_hint'] !== undefined
+      const error = isOther ? 'invalid_request' : parameters['prompt'] === 'none' ? 'login_required' : undefined
+      const answers = new Set<string | undefined>()
+      for (const [who, browser] of Object.entries(browsers)) {
+        const { headers } = await browser.get(url, { 'sec-fetch-dest': 'iframe', 'sec-fetch-site': 'same-site' })
+        const sent = headers.location?.startsWith(redirectUri) === true ? headers.location : undefined
+        const seen = JSON.stringify([who, parameters, headers.location])
+        assert.equal(sent === undefined ? undefined : new URL(sent).searchParams.get('error'), error, seen)
+        answers.add(sent)
+        assert.equal(answers.size, 1, seen)
+      }
+    }
+  }
+})
+
+/** An ID token of the user, who has still not allowed the client: what is allowed at loopback holds for one request. */
+async function idTokenOf(client: RegisteredClient): Promise<string> {
+  const redirect = { redirect_uri: LOOPBACK }
+  const code = await obtainCode(server, client, { ...redirect, scope: 'openid' })
+  return (await redeem(server, client, code, redirect)).json<{ id_token: string }>().id_token
+}
+
+async function signedIn(email: string): Promise<PlainBrowser> {
+  const browser = new PlainBrowser(server)
+  const page = await openConsent(browser, authorizeUrl(await registerClient(server)), email)
+  assert.match(page.body, /name="decision"/)
+  return browser
+}
+
+test('AUTH-27, RFC 8252 §8.6: in a frame too, no error opens an app', async () => {
+  beginWindow(server)
+  for (const [redirectUri, isReturned] of [
+    ['cursor://anysphere.cursor-mcp/oauth/callback', false],
+    ['com.example.app:/callback', false],
+    [LOOPBACK, true],
+    ['https://strange.example/callback', true],
+  ] as const) {
+    const client = await registerClient(server, { redirect_uris: [redirectUri] })
+    for (const change of [{ prompt: 'none' }, { response_type: 'token' }]) {
+      const url = authorizeUrl(client, { redirect_uri: redirectUri, ...change })
+      const answer = await new PlainBrowser(server).get(url, { 'sec-fetch-dest': 'iframe' })
+      if (isReturned) assert.ok(answer.headers.location?.startsWith(redirectUri), redirectUri)
+      else assertPage(answer, 'prompt' in change ? 'login_required' : 'unsupported_response_type', redirectUri)
+    }
+  }
 })
 
 async function openBrowser(client: RegisteredClient, state: (typeof STATES)[number]): Promise<PlainBrowser> {

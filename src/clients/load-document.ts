@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import type { ClientLookup } from '../ports/client-lookup.ts'
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context, DocumentFailure, StoreNeeds } from '../ports/context.ts'
 import type { DocumentClient } from '../ports/operations/client.ts'
-import type { OutboundOutcome } from '../ports/outbound.ts'
+import {
+  OUTAGE_PAUSE_MS,
+  servesWhileLimited,
+  wasSent,
+  type LimitedReason,
+  type OutboundOutcome,
+} from '../ports/outbound.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import { findPolicyRefusal, type PolicyNeeds } from './evaluate-client.ts'
 import { newClient } from './new-client.ts'
@@ -17,7 +23,7 @@ import type { ClientMetadata } from '../protocol/client/metadata.ts'
 import { sameResource } from '../protocol/token/resource.ts'
 
 export type DocumentNeeds = PolicyNeeds &
-  Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'outbound' | 'random' | 'record' | 'settings'> &
+  Pick<Context, 'apis' | 'clockCheck' | 'documentFailures' | 'issuer' | 'outbound' | 'random' | 'record' | 'settings'> &
   StoreNeeds<'addDocumentClient' | 'findClient' | 'renewDocument'>
 
 /** A client whose document was never fetched. */
@@ -31,8 +37,8 @@ const RETAIN_MS = 3_600_000
  *
  *  1. The URL is one from which a document may be fetched, is not that of an API, and the policy of the server allows it. Nothing
  *     is requested otherwise, not even an address from a name server.
- *  2. If the host cannot answer now, the stored document serves for a day after it ceased to be fresh. If a limit of this server keeps the
- *     host from being asked, it does not: a caller could reach the limit (threats.md OUT-15).
+ *  2. If the host cannot answer now, the stored document serves for a day after it ceased to be fresh, and the host is asked once in 30
+ *     seconds. If a limit of this server keeps the host from being asked, it serves for ten minutes (threats.md OUT-15).
  *  3. A document that is missing or not acceptable is never replaced by the stored one, and the answer is not remembered (§5.2):
  *     the next request fetches it again, as far as the rates of the network and of the host allow.
  *  4. A changed name or redirect host makes it another client to users, as with a registration (decision 0021). A client that stops
@@ -49,9 +55,10 @@ export async function loadDocument(
   if (findDocumentUrlFault(url, context.settings.outbound) !== undefined) return { kind: 'unknown' }
   const refusal = await findRefusal(context, url, stored)
   if (refusal !== undefined) return refusal
-  const hasCopy = stored !== undefined
+  if (stored !== undefined && isPaused(context, url, stored)) return { kind: 'found', client: stored }
+  const isRenewal = stored !== undefined && isOrdinary(context, url, stored)
   // Never conditional (RFC 9110 §13): what is stored is what an earlier release or other settings made of the document.
-  const answer = await context.outbound.get({ purpose: 'client-document', url, etag: undefined, hasCopy, network })
+  const answer = await context.outbound.get({ purpose: 'client-document', url, etag: undefined, isRenewal, network })
   assert(answer.kind !== 'not-modified', 'The request was not conditional.')
   if (answer.kind !== 'fetched') return answerWithout(context, url, stored, answer)
   const reading = readClientDocument(
@@ -59,7 +66,8 @@ export async function loadDocument(
     url,
     registrationPolicy(context, await context.apis(), stored ?? { ...UNKNOWN, document: { url } }),
   )
-  if (reading.kind === 'refused') return reportUnacceptable(context, url, reading.reason)
+  if (reading.kind === 'refused') return reportUnacceptable(context, url, reading.reason, stored)
+  context.documentFailures.delete(url)
   reportDormant(context, { id: documentClientId(url), metadata: reading.metadata })
   const now = context.clockCheck.now()
   const document = { url, fetchedAt: now, freshUntil: freshUntil(now, answer.freshSeconds) }
@@ -79,7 +87,7 @@ async function findRefusal(
 ): Promise<ClientLookup | undefined> {
   const apis = await context.apis()
   if (apis.some(({ resource }) => sameResource(resource, url))) {
-    return reportUnacceptable(context, url, 'The URL is the identifier of an API.')
+    return reportUnacceptable(context, url, 'The URL is the identifier of an API.', stored)
   }
   const metadata = { redirectUris: [], authMethod: 'none' } as const
   const candidate = stored ?? { ...UNKNOWN, document: { url }, metadata }
@@ -95,7 +103,7 @@ function answerWithout(
 ): ClientLookup {
   const { reason, detail } = answer
   if (answer.kind === 'unacceptable')
-    return reportUnacceptable(context, url, detail === undefined ? reason : `${reason} ${detail}`)
+    return reportUnacceptable(context, url, detail === undefined ? reason : `${reason} ${detail}`, stored)
   context.record({
     event: 'client.document-unavailable',
     client: documentClientId(url),
@@ -103,13 +111,58 @@ function answerWithout(
     reason,
     description: detail,
   })
-  if (answer.kind === 'limited') return { kind: 'limited', retryAfterSeconds: answer.retryAfterSeconds }
-  const isServing =
-    stored?.document !== undefined && servesWhileDown(stored.document.freshUntil, context.clockCheck.now())
-  return isServing ? { kind: 'found', client: stored } : { kind: 'unavailable' }
+  if (answer.kind === 'limited') {
+    const isEnough = stored !== undefined && servesLimited(context, url, stored, answer.reason)
+    return isEnough
+      ? { kind: 'found', client: stored }
+      : { kind: 'limited', retryAfterSeconds: answer.retryAfterSeconds }
+  }
+  if (stored !== undefined && wasSent(answer)) noteFailure(context, url, 'unreachable')
+  return stored !== undefined && isServing(context, stored)
+    ? { kind: 'found', client: stored }
+    : { kind: 'unavailable' }
 }
 
-function reportUnacceptable(context: DocumentNeeds, url: string, reason: string): ClientLookup {
+function noteFailure(
+  { clockCheck, documentFailures }: DocumentNeeds,
+  url: string,
+  kind: DocumentFailure['kind'],
+): void {
+  documentFailures.set(url, { kind, at: clockCheck.now() })
+}
+
+/** Whether the host is not asked, because it gave no answer a moment ago. */
+function isPaused(context: DocumentNeeds, url: string, stored: ClientRecord): boolean {
+  const failure = context.documentFailures.get(url)
+  const isRecent = failure?.kind === 'unreachable' && context.clockCheck.now() < after(failure.at, OUTAGE_PAUSE_MS)
+  return isRecent && isServing(context, stored)
+}
+
+/** Requests that have no pause are not paid from the rate of renewals, because a caller repeats them at will. */
+function isOrdinary(context: DocumentNeeds, url: string, stored: ClientRecord): boolean {
+  const failure = context.documentFailures.get(url)
+  return failure === undefined || (failure.kind === 'unreachable' && isServing(context, stored))
+}
+
+/** A document that was missing or not acceptable when the host was asked last does not serve. */
+function servesLimited(context: DocumentNeeds, url: string, stored: ClientRecord, reason: LimitedReason): boolean {
+  const failure = context.documentFailures.get(url)
+  const { document } = stored
+  if (document === undefined || failure?.kind === 'unacceptable' || !isServing(context, stored)) return false
+  return servesWhileLimited({ ...document, downSince: failure?.at }, reason, context.clockCheck.now())
+}
+
+function isServing({ clockCheck }: DocumentNeeds, { document }: ClientRecord): boolean {
+  return document !== undefined && servesWhileDown(document.freshUntil, clockCheck.now())
+}
+
+function reportUnacceptable(
+  context: DocumentNeeds,
+  url: string,
+  reason: string,
+  stored: ClientRecord | undefined,
+): ClientLookup {
+  if (stored !== undefined) noteFailure(context, url, 'unacceptable')
   const client = documentClientId(url)
   context.record({ event: 'client.document-unacceptable', client, document: describeUri(url), reason })
   return { kind: 'unacceptable' }
@@ -143,7 +196,10 @@ async function renew(
   assert(stored.document, 'A client that was found by the URL of its document has a document.')
   const renewed = { ...stored, metadata, document }
   const refusal = await findPolicyRefusal(context, renewed, 'use')
-  if (refusal !== undefined) return refusal
+  if (refusal !== undefined) {
+    noteFailure(context, document.url, 'unacceptable')
+    return refusal
+  }
   const now = document.fetchedAt
   const stopsAuthenticating = metadata.authMethod === 'none' && stored.metadata.authMethod !== 'none'
   await context.store.renewDocument({

@@ -25,6 +25,8 @@ import { userinfo } from './openid/userinfo.ts'
 import { DEVICE_CODE } from '../protocol/token/grant-types.ts'
 import { offersRegistration } from '../protocol/client/policy.ts'
 
+/** Of the server's requests for documents and keys of clients. */
+const OUTBOUND = ['outbound', 'outbound-host', 'outbound-renewal', 'outbound-host-renewal'] as const
 const FORM = 'application/x-www-form-urlencoded'
 
 const NEEDS_INTERACTION = 'It needs a pending authorization request, which the endpoint authorize limits.'
@@ -120,7 +122,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     audience: 'json',
     cors: true,
     metadata: 'token_endpoint',
-    budgets: ['client-authentication', 'client-assertion', 'outbound', 'outbound-host', 'stored-token', 'device-poll'],
+    budgets: ['client-authentication', 'client-assertion', ...OUTBOUND, 'stored-token', 'device-poll'],
     run: token,
   },
   {
@@ -132,14 +134,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     cors: true,
     priority: 'high',
     metadata: 'revocation_endpoint',
-    budgets: [
-      'client-authentication',
-      'client-assertion',
-      'outbound',
-      'outbound-host',
-      'revoked-token',
-      'recorded-revocation',
-    ],
+    budgets: ['client-authentication', 'client-assertion', ...OUTBOUND, 'revoked-token', 'recorded-revocation'],
     run: revoke,
   },
   {
@@ -150,7 +145,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     audience: 'json',
     priority: 'high',
     metadata: 'introspection_endpoint',
-    budgets: ['client-authentication', 'client-assertion', 'outbound', 'outbound-host'],
+    budgets: ['client-authentication', 'client-assertion', ...OUTBOUND],
     run: introspect,
   },
   { ...USERINFO, method: 'GET' },
@@ -164,7 +159,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     cors: true,
     grantType: 'authorization_code',
     metadata: 'pushed_authorization_request_endpoint',
-    budgets: ['pushed', 'client-authentication', 'client-assertion', 'outbound', 'outbound-host'],
+    budgets: ['pushed', 'client-authentication', 'client-assertion', ...OUTBOUND],
     run: push,
   },
   {
@@ -175,7 +170,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     audience: 'json',
     grantType: DEVICE_CODE,
     metadata: 'device_authorization_endpoint',
-    budgets: ['device', 'client-authentication', 'client-assertion', 'outbound', 'outbound-host'],
+    budgets: ['device', 'client-authentication', 'client-assertion', ...OUTBOUND],
     run: startDevice,
   },
   { ...DEVICE_PAGE, method: 'GET', unlimited: 'It writes nothing.', run: showDevicePage },
@@ -187,7 +182,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     audience: 'page',
     grantType: 'authorization_code',
     metadata: 'authorization_endpoint',
-    budgets: ['authorization', 'outbound', 'outbound-host'],
+    budgets: ['authorization', ...OUTBOUND],
     run: authorize,
   },
   {

@@ -49,8 +49,9 @@ const BUCKETS = 20_000
 /**
  * Rates that cannot be configured. For sign-ins only the rate of the whole server matters, because the store allows each
  * network 20 in 15 minutes. Revocations of single tokens beyond their rate are counted instead of being recorded one by one.
- * A request of this server that is beyond its rate is not sent, as if the host were down. To a host go those that come first, and as
- * many again that are divided fairly, so that no network keeps others from a host that has the documents of many clients.
+ * A request of this server that is beyond its rate is not sent. To a host go those that come first, and as many again that are divided
+ * fairly, so that no network keeps others from a host that has the documents of many clients. Renewals of copies have ten times these
+ * rates, because a caller cannot cause them at will: a platform has hundreds of clients at one host and behind one address.
  */
 const FIXED_RATES = {
   'sign-in': 600,
@@ -59,6 +60,8 @@ const FIXED_RATES = {
   'recorded-revocation': 20,
   outbound: 30,
   'outbound-host': 30,
+  'outbound-renewal': 300,
+  'outbound-host-renewal': 300,
   assertion: 6000,
 } as const
 /** The budget that nodes do not share: reporting it would write for each poll. */
@@ -73,7 +76,12 @@ const SERVER_RATES = 5
  */
 const HOST_RATES = 5
 const POOL_RATES = 50
-const POOLED = { 'registration-host': true, 'registration-server': true, 'outbound-host': true } as const
+const POOLED = {
+  'registration-host': true,
+  'registration-server': true,
+  'outbound-host': true,
+  'outbound-host-renewal': true,
+} as const
 /** Networks whose usage waits to be reported. Beyond the limit, a network's usage is reported after its next request. */
 const UNREPORTED_LIMIT = 10_000
 
@@ -81,7 +89,7 @@ const UNREPORTED_LIMIT = 10_000
  * Opens a token bucket for each budget and network (decision 0021). `perMinute` is both the rate and the burst. For budgets
  * that limit stored rows or requests to other servers, all networks together have five times that rate, divided fairly.
  *
- * The two budgets of new registrations are not of a network, but of a redirect host and of the server, and that of requests to a host is
+ * The two budgets of new registrations are not of a network, but of a redirect host and of the server, and those of requests to a host are
  * of the host. All nodes share them. When one is used up, requests are not refused for all: each node divides as many again fairly among
  * the networks that cause them.
  */
@@ -109,6 +117,8 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
     'recorded-revocation': openFairShares(SERVER_RATES * perMinute['recorded-revocation']),
     outbound: openFairShares(SERVER_RATES * perMinute.outbound),
     'outbound-host': openFairShares(2 * perMinute['outbound-host']),
+    'outbound-renewal': openFairShares(SERVER_RATES * perMinute['outbound-renewal']),
+    'outbound-host-renewal': openFairShares(2 * perMinute['outbound-host-renewal']),
     'registration-host': openFairShares(2 * perMinute['registration-host']),
     'registration-server': openFairShares(2 * perMinute['registration-server']),
   }

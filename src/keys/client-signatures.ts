@@ -47,6 +47,10 @@ export function openClientSignatures(fetched: FetchedKeys): ClientSignatures {
       // The client may have replaced its keys.
       const renewed = await fetched.renewed(keys.uri, current.set, network)
       if (renewed?.kind === 'limited') return renewed
+      // Not wrong, upon which clients throw their registration away: the key may be one that the client published a moment ago.
+      if (renewed?.kind === 'paused' && isUnknown(current.set, signed)) {
+        return { kind: 'limited', reason: 'key-unknown', retryAfterSeconds: renewed.retryAfterSeconds }
+      }
       return renewed?.kind === 'found' ? tryKeys(renewed.set, signed) : tried
     },
   }
@@ -63,6 +67,10 @@ function candidatesOf(jwks: readonly PublicJwk[], { algorithm, keyId }: Signed):
   if (keyId === undefined) return fitting
   const isKnown = jwks.some(({ kid }) => kid === keyId)
   return fitting.filter(({ kid }) => kid === (isKnown ? keyId : undefined))
+}
+
+function isUnknown({ jwks }: JwkSet, { keyId }: Signed): boolean {
+  return keyId !== undefined && !jwks.some(({ kid }) => kid === keyId)
 }
 
 /**

@@ -1,4 +1,11 @@
-import { wasSent, type OutboundClient, type OutboundOutcome } from '../ports/outbound.ts'
+import {
+  OUTAGE_PAUSE_MS,
+  servesWhileLimited,
+  wasSent,
+  type LimitedReason,
+  type OutboundClient,
+  type OutboundOutcome,
+} from '../ports/outbound.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { parseKeySet, type JwkSet } from '../protocol/client/keys.ts'
 import { openRecentlyUsed, weightOf } from '../base/recently-used.ts'
@@ -31,18 +38,21 @@ interface Asked {
 export type KeysFound =
   | { readonly kind: 'found'; readonly set: JwkSet }
   | { readonly kind: 'keys-unavailable'; readonly reason: string }
-  /** A limit of this server kept the host from being asked. No copy serves, because a caller could reach the limit (threats.md OUT-15). */
+  /** A limit of this server kept the host from being asked, and no copy serves, because a caller could reach it (threats.md OUT-15). */
   | { readonly kind: 'limited'; readonly reason: string; readonly retryAfterSeconds: number }
+
+/** The host was asked a moment ago because of such a signature, or did not answer. It may have a key that the copy lacks. */
+export interface KeysPaused {
+  readonly kind: 'paused'
+  readonly retryAfterSeconds: number
+}
 
 /** Keys of clients and providers, as they are at their URIs. */
 export interface FetchedKeys {
   /** The keys at a URI: a copy while it is fresh, or while the host cannot be asked. */
   readonly current: (uri: string, network: string) => Promise<KeysFound>
-  /**
-   * For a signature that the keys `failed` do not verify: the keys as they are now. undefined: the host was asked for such a signature a
-   * moment ago.
-   */
-  readonly renewed: (uri: string, failed: JwkSet, network: string) => Promise<KeysFound | undefined>
+  /** For a signature that the keys `failed` do not verify: the keys as they are now. undefined: there is no longer a copy. */
+  readonly renewed: (uri: string, failed: JwkSet, network: string) => Promise<KeysFound | KeysPaused | undefined>
 }
 
 /** For how many seconds a copy is fresh: at least, if the host does not say it, and at most. */
@@ -60,8 +70,8 @@ export const CLIENT_KEY_TIMES: KeyTimes = { outageMs: 24 * 60 * 60 * 1000, faile
 export const PROVIDER_KEY_TIMES: KeyTimes = { outageMs: 15 * 60 * 1000, failedMs: 15 * 1000 }
 
 /**
- * The least time between two requests for one URI while its host is down, and between two because of signatures that the copy does not
- * verify. The first of those is sent at once: the keys may have been replaced a moment after they were fetched.
+ * The least time between two requests for one URI because of signatures that the copy does not verify. The first of those is sent at once:
+ * the keys may have been replaced a moment after they were fetched.
  */
 const PAUSE_MS = 30 * 1000
 /** The least number of URIs without keys that are remembered; at most it is twice that. */
@@ -91,9 +101,12 @@ export function openFetchedKeys(
 
   async function request(uri: string, network: string, why?: 'renewed'): Promise<Asked> {
     const kept = copies.get(uri)
-    const question = { url: uri, etag: kept?.etag, hasCopy: kept !== undefined, network }
-    const outcome = await outbound.get({ purpose: 'client-keys', ...question })
-    if (outcome.kind === 'limited') return { found: outcome, isSent: false }
+    const isRenewal = kept !== undefined && why === undefined
+    const outcome = await outbound.get({ purpose: 'client-keys', url: uri, etag: kept?.etag, isRenewal, network })
+    if (outcome.kind === 'limited') {
+      const isEnough = isRenewal && servesLimited(kept, outcome.reason, clock(), outageMs)
+      return { found: isEnough ? { kind: 'found', set: kept.set } : outcome, isSent: false }
+    }
     const isSent = wasSent(outcome)
     const renewedAt = why === 'renewed' && isSent ? clock() : kept?.renewedAt
     const copy = copyOf(outcome, kept, clock(), outageMs)
@@ -113,16 +126,23 @@ export function openFetchedKeys(
       const failure = failures.get(uri)
       if (kept === undefined && failure !== undefined && now < after(failure.askedAt, failedMs)) return failure.found
       if (kept === undefined) return ask(uri, network)
-      const mayServe = now < kept.freshUntil || (now < after(kept.askedAt, PAUSE_MS) && isServing(kept, now, outageMs))
+      const mayServe =
+        now < kept.freshUntil || (now < after(kept.askedAt, OUTAGE_PAUSE_MS) && isServing(kept, now, outageMs))
       return mayServe ? { kind: 'found', set: kept.set } : ask(uri, network)
     },
     async renewed(uri, failed, network) {
-      if (underWay.has(uri)) return ask(uri, network)
+      if (underWay.has(uri)) return ask(uri, network, 'renewed')
       const kept = copies.get(uri)
       // Another request has fetched them while this one verified.
       if (kept !== undefined && kept.set !== failed) return { kind: 'found', set: kept.set }
-      const isPause = kept?.renewedAt !== undefined && clock() < after(kept.renewedAt, PAUSE_MS)
-      return kept === undefined || isPause ? undefined : ask(uri, network, 'renewed')
+      if (kept === undefined) return undefined
+      const now = clock()
+      const pausedUntil = kept.renewedAt === undefined ? now : after(kept.renewedAt, PAUSE_MS)
+      if (now < pausedUntil) return pausedFor(pausedUntil - now)
+      const found = await ask(uri, network, 'renewed')
+      const copy = copies.get(uri)
+      const isDown = found.kind === 'found' && copy !== undefined && downSinceOf(copy) !== undefined
+      return isDown ? pausedFor(PAUSE_MS) : found
     },
   }
 }
@@ -158,6 +178,20 @@ function confirmed(
 ): Omit<Copy, 'renewedAt' | 'set'> {
   const seconds = Math.min(Math.max(freshSeconds, FRESH.least), FRESH.most)
   return { etag, confirmedAt: now, freshUntil: after(now, seconds * 1000), askedAt: now }
+}
+
+function pausedFor(ms: number): KeysPaused {
+  return { kind: 'paused', retryAfterSeconds: Math.ceil(ms / 1000) }
+}
+
+/** When the host was asked last, if it did not answer. */
+function downSinceOf({ confirmedAt, askedAt }: Copy): EpochMs | undefined {
+  return confirmedAt < askedAt ? askedAt : undefined
+}
+
+function servesLimited(kept: Copy, reason: LimitedReason, now: EpochMs, outageMs: number): boolean {
+  const { freshUntil } = kept
+  return isServing(kept, now, outageMs) && servesWhileLimited({ freshUntil, downSince: downSinceOf(kept) }, reason, now)
 }
 
 function isServing({ confirmedAt }: Copy, now: EpochMs, outageMs: number): boolean {

@@ -81,7 +81,7 @@ export function openOutboundClient(options: OutboundOptions): OutboundClient {
   const slots = openSlots(CONCURRENT)
   const providerSlots = openSlots(CONCURRENT_TO_PROVIDERS)
   const noticeSlots = openSlots({ ...NOTICES_AT_ONCE, waiting: NOTICES_AT_ONCE.total })
-  const share = openSingleFlight<{ readonly outcome: OutboundOutcome; readonly network: string }>()
+  const share = openSingleFlight<{ readonly outcome: OutboundOutcome; readonly payer: string }>()
   const causes = new AsyncLocalStorage<string>()
 
   async function send(request: OutboundRequest): Promise<OutboundOutcome> {
@@ -125,12 +125,10 @@ export function openOutboundClient(options: OutboundOptions): OutboundClient {
   return {
     async get(request) {
       const key = JSON.stringify([request.purpose, request.url, request.etag])
-      const asked = await share(key, async () => ({
-        outcome: await sendAndCount(request),
-        network: request.network,
-      }))
-      // The limits of the network that began the request say nothing about another one (threats.md OUT-13).
-      const isOwn = wasSent(asked.outcome) || asked.network === request.network
+      const payer = JSON.stringify([request.isRenewal, request.network])
+      const asked = await share(key, async () => ({ outcome: await sendAndCount(request), payer }))
+      // The limits that kept the request from being sent say nothing about another network or kind of request (threats.md OUT-13).
+      const isOwn = wasSent(asked.outcome) || asked.payer === payer
       return isOwn ? asked.outcome : sendAndCount(request)
     },
     causedBy: (network, work) => causes.run(network, work),
@@ -164,10 +162,11 @@ async function inSlot<Outcome>(
 /** Returns the outcome if the network or the host has used up its rate. */
 function takeBudgets({ budgets, clock }: OutboundOptions, request: OutboundRequest, url: URL): Limited | undefined {
   const now = clock()
-  const { purpose, hasCopy, network } = request
-  const own = budgets.take('outbound', network, now)
+  const { purpose, isRenewal, network } = request
+  const own = budgets.take(isRenewal ? 'outbound-renewal' : 'outbound', network, now)
   if (!own.isWithin) return { kind: 'limited', reason: 'budget', retryAfterSeconds: own.resetSeconds }
-  const ofHost = budgets.take('outbound-host', JSON.stringify([purpose, hasCopy, url.host]), now, network)
+  const hostBudget = isRenewal ? 'outbound-host-renewal' : 'outbound-host'
+  const ofHost = budgets.take(hostBudget, JSON.stringify([purpose, url.host]), now, network)
   return ofHost.isWithin ? undefined : { kind: 'limited', reason: 'budget', retryAfterSeconds: ofHost.resetSeconds }
 }
 

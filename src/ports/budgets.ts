@@ -41,10 +41,14 @@ export type BudgetName =
   | 'revoked-token'
   /** Revocations of single tokens that the audit records one by one; further ones are counted. */
   | 'recorded-revocation'
-  /** Requests that the server sends because of a request of this network. */
+  /** Requests that the server sends because of a request of this network, other than renewals. */
   | 'outbound'
   /** The same to one host, for each purpose. Its name has the purpose and the host. */
   | 'outbound-host'
+  /** Requests because of this network that renew a copy which is no longer fresh. */
+  | 'outbound-renewal'
+  /** The same to one host, with the same names as `outbound-host`. */
+  | 'outbound-host-renewal'
 
 /** The name of the one budget of `registration-server`. */
 export const SERVER_POOL = 'server'

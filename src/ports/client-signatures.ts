@@ -22,7 +22,7 @@ export type SignatureOutcome =
   | { readonly kind: 'ambiguous' }
   /** The keys could not be fetched, and no earlier copy of them can serve. `reason`: one of the outbound client, or of this server. */
   | { readonly kind: 'keys-unavailable'; readonly reason: string }
-  /** A limit of this server kept the keys from being fetched. */
+  /** A limit of this server kept the keys from being fetched, or it did so a moment ago and the header names a key that was not there. */
   | { readonly kind: 'limited'; readonly reason: string; readonly retryAfterSeconds: number }
 
 /** Verifies DPoP proofs. RFC 9449 §4.3. */

@@ -68,6 +68,8 @@ export interface Context {
   readonly providers: () => Promise<readonly ProviderRecord[]>
   /** Client metadata documents that are being fetched, by URL, so that concurrent requests for a client cause one fetch. */
   readonly documentLoads: SingleFlight<ClientLookup>
+  /** How the last request for a stored document failed, by URL. Absent: it did not fail, or that is forgotten. */
+  readonly documentFailures: RecentlyUsed<DocumentFailure>
   readonly budgets: Budgets
   /**
    * Sign-in buckets whose limit is reached, and until when this node refuses attempts without asking the store, so that a
@@ -110,6 +112,12 @@ export interface Context {
    * connection after its response.
    */
   readonly isStopping: () => boolean
+}
+
+/** The host gave no answer, or one after which the stored document does not serve. */
+export interface DocumentFailure {
+  readonly kind: 'unreachable' | 'unacceptable'
+  readonly at: EpochMs
 }
 
 /** The part of a context that has these members of the store. */

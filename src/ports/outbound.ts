@@ -1,3 +1,5 @@
+import { after, type EpochMs } from '../base/brand.ts'
+
 /** What the server sends requests for. Each purpose has its own limits. */
 export const OUTBOUND_PURPOSES = ['client-document', 'client-keys', 'provider', 'logout-notice'] as const
 export type OutboundPurpose = (typeof OUTBOUND_PURPOSES)[number]
@@ -8,10 +10,10 @@ export interface OutboundRequest {
   /** The entity tag of the copy that the caller has; undefined: it has none, or the copy came without one. RFC 9110 §13.1.2. */
   readonly etag: string | undefined
   /**
-   * Whether the caller has a copy. Copies are renewed from a budget of their own, so that requests for other URLs of the same
-   * host do not use it up.
+   * Whether a copy is renewed because it is no longer fresh. Renewals have budgets of their own, so that requests which any caller can cause
+   * at any time do not use them up: those for other URLs, and those because of a signature that a copy does not verify.
    */
-  readonly hasCopy: boolean
+  readonly isRenewal: boolean
   /** The network of the client or browser that causes the request. Its budget pays for it. */
   readonly network: string
 }
@@ -52,8 +54,8 @@ export type ProviderAnswer =
 
 export type OutboundFailure =
   /**
-   * A limit of this server is reached. It says nothing about the host, so no copy serves: a caller could reach the limit so that what was
-   * withdrawn counts again (threats.md OUT-15).
+   * A limit of this server is reached. It says nothing about the host, so no copy serves but as `servesWhileLimited` says: a caller could
+   * reach the limit so that what was withdrawn counts again (threats.md OUT-15).
    */
   | {
       readonly kind: 'limited'
@@ -124,6 +126,26 @@ export interface OutboundClient {
 /** Whether the host was asked. If not, the request of another network may be sent (threats.md OUT-13). */
 export function wasSent(outcome: OutboundOutcome): boolean {
   return outcome.kind !== 'limited' && (outcome.kind !== 'unreachable' || outcome.reason !== 'off')
+}
+
+/** How long a copy serves without another request after one to which the host gave no answer. */
+export const OUTAGE_PAUSE_MS = 30_000
+/** How long a copy serves past its freshness, or past the last request without an answer, while a limit keeps it from being renewed. */
+export const LIMITED_COPY_MS = 600_000
+
+/**
+ * Whether a copy that may serve while its host is down serves though it could not be renewed. The rate of renewals lets it: others must not
+ * lock out a client whose host answers. Slots and files let it only in an outage that is known, because requests for anything use them up.
+ *
+ * `downSince`: the last request for the copy, if the host gave no answer to it.
+ */
+export function servesWhileLimited(
+  { freshUntil, downSince }: { readonly freshUntil: EpochMs; readonly downSince: EpochMs | undefined },
+  reason: LimitedReason,
+  now: EpochMs,
+): boolean {
+  const isKnownOutage = downSince !== undefined && now < after(downSince, LIMITED_COPY_MS)
+  return isKnownOutage || (reason === 'budget' && now < after(freshUntil, LIMITED_COPY_MS))
 }
 
 /** Notices that are under way at the same time, in this process. */

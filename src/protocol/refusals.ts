@@ -328,7 +328,7 @@ export const REFUSALS = {
       keys_unavailable:
         'the keys at the `jwks_uri` of the client cannot be fetched: the log has the reason in `client.keys-unavailable`',
       own_limit:
-        'a document or keys of the client must be fetched, and this network or the host has used up [its rate](limits.md#requests-of-the-server), or too many requests are under way. No older copy is used instead',
+        'a document or keys of the client must be fetched, and this network or the host has used up [its rate](limits.md#requests-of-the-server), or too many requests are under way; or the keys at the `jwks_uri` were fetched less than 30 seconds ago, without the one that the assertion names',
       provider_unavailable:
         'the keys of the provider of an identity assertion cannot be fetched: the log has the reason in `provider.failed`',
       shutting_down: 'the answer of `/health/ready` while a process stops; use another node',

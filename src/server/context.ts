@@ -45,6 +45,8 @@ export type NodeContext = Context & {
 
 /** The least number of dedupe keys that are kept. */
 const SHARED_KEYS = 20_000
+/** The least number of documents whose last failure is remembered; at most it is twice that. */
+const DOCUMENT_FAILURES = 1000
 /** Opens the context without a server: for a command, or for the supervisor of several workers. */
 export async function openRuntime(
   config: Config,
@@ -159,6 +161,7 @@ async function makeContext(
     ),
     providers: openCachedValue(store.listProviders, caching).read,
     documentLoads: openSingleFlight(),
+    documentFailures: openRecentlyUsed(DOCUMENT_FAILURES),
     spentBuckets: openSpentBuckets(),
     sharedKeys: openRecentlyUsed(SHARED_KEYS),
     settings: config.settings,

@@ -64,11 +64,15 @@ test('BND-04: an endpoint takes exactly the budgets that its row names', async (
     await postForm(asked, `/v2/oauth/${path}`, { ...grant, token, ...authentication(server, app) })
 
   const host = await openDocumentHost(t)
-  for (const path of ['token', 'introspect', 'revoke', 'par']) {
-    const documented = { client: host.client(`/${path}.json`), key: app.key }
-    await postForm(asked, `/v2/oauth/${path}`, { ...grant, token, ...authentication(server, documented) })
+  // The second time each document is renewed.
+  for (const laterMs of [0, 3_600_000]) {
+    server.clock.advance(laterMs)
+    for (const path of ['token', 'introspect', 'revoke', 'par', 'device_authorization']) {
+      const documented = { client: host.client(`/${path}.json`), key: app.key }
+      await postForm(asked, `/v2/oauth/${path}`, { ...grant, token, ...authentication(server, documented) })
+    }
+    await asked.inject({ method: 'GET', url: authorizeUrl(host.client()) })
   }
-  await asked.inject({ method: 'GET', url: authorizeUrl(host.client()) })
 
   const { pathname, search } = new URL(String(client['registration_client_uri']))
   for (const bearer of ['wrong', String(client['registration_access_token'])])
@@ -92,8 +96,6 @@ test('BND-04: an endpoint takes exactly the budgets that its row names', async (
   const device = await startDevice(asked, cli)
   await poll(asked, cli, device)
   for (const form of [{}, authentication(server, app)]) await postForm(asked, PATHS.deviceAuthorization, form)
-  const documented = { client: host.client('/device.json'), key: app.key }
-  await postForm(asked, PATHS.deviceAuthorization, authentication(server, documented))
   const browser = new PlainBrowser(asked)
   await typeCode(browser, device)
   const started = await registerClient(asked)

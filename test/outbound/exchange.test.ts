@@ -37,7 +37,7 @@ test('RFC 9110 §13.1.2: a copy with an entity tag is renewed without being sent
     response.end()
   })
   const url = `http://127.0.0.1:${host.port}/client.json`
-  const asked = { purpose: 'client-document', url, hasCopy: true, network: '192.0.2.1' } as const
+  const asked = { purpose: 'client-document', url, isRenewal: true, network: '192.0.2.1' } as const
   const outcome = await openClient().get({ ...asked, etag: '"1"' })
   assert.deepEqual(outcome, { kind: 'not-modified', etag: '"1"', freshSeconds: 7 })
 })

@@ -38,7 +38,7 @@ export function usualBudgets() {
 
 /** Requests a document for which the caller has no copy. */
 export function getDocument(client: OutboundClient, url: string, network = '192.0.2.1'): Promise<OutboundOutcome> {
-  return client.get({ purpose: 'client-document', url, etag: undefined, hasCopy: false, network })
+  return client.get({ purpose: 'client-document', url, etag: undefined, isRenewal: false, network })
 }
 
 /** The kind and the reason of an outcome, and the detail if there is one. */

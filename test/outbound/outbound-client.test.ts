@@ -71,9 +71,9 @@ test('OUT-13: requests of a network that used up its rate are not sent, and the 
   const host = await openWebHost(t, {}, sendJson({}))
   const now = Date.now()
   const client = openClient({ budgets: usualBudgets(), clock: () => now as never })
-  const count = async (network: string, hasCopy: boolean, requests: number): Promise<readonly OutboundOutcome[]> => {
+  const count = async (network: string, isRenewal: boolean, requests: number): Promise<readonly OutboundOutcome[]> => {
     const urls = Array.from({ length: requests }, (_, index) => `http://localhost:${host.port}/${network}/${index}`)
-    const asked = { purpose: 'client-document', etag: undefined, hasCopy, network } as const
+    const asked = { purpose: 'client-document', etag: undefined, isRenewal, network } as const
     return Promise.all(urls.map((url) => client.get({ ...asked, url })))
   }
   const tally = (outcomes: readonly OutboundOutcome[]) => outcomes.filter(({ kind }) => kind === 'fetched').length

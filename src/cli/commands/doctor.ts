@@ -126,7 +126,7 @@ async function examineClientKeys(
   const { checkClientKeys, keyHoldersOf } = await import('../../admin/doctor/client-keys.ts')
   const outbound = await openUnlimitedOutbound(config, platform)
   const fetching = keyHoldersOf(clients?.newest ?? []).map(async (holder) => {
-    const request = { purpose: 'client-keys', url: holder.uri, etag: undefined, hasCopy: false, network: '' } as const
+    const request = { purpose: 'client-keys', url: holder.uri, etag: undefined, isRenewal: false, network: '' } as const
     return checkClientKeys(holder, await outbound.get(request))
   })
   return Promise.all(fetching)
@@ -152,7 +152,7 @@ async function examineHashes(config: Config, store: StoreInspection, platform: P
 async function examineDocument(url: string, config: Config, platform: Platform): Promise<readonly Finding[]> {
   const { checkClientDocument } = await import('../../admin/doctor/client-document.ts')
   const outbound = await openUnlimitedOutbound(config, platform)
-  const request = { purpose: 'client-document', url, etag: undefined, hasCopy: false, network: '' } as const
+  const request = { purpose: 'client-document', url, etag: undefined, isRenewal: false, network: '' } as const
   return checkClientDocument(url, await outbound.get(request), config)
 }
 

@@ -40,6 +40,7 @@ type Needs = DocumentNeeds &
     | 'budgets'
     | 'clientSignatures'
     | 'clock'
+    | 'documentFailures'
     | 'documentLoads'
     | 'issuer'
     | 'notBefore'

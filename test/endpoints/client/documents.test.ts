@@ -264,10 +264,52 @@ test('CIMD-11: a network that used up its rate of fetches waits until the next o
   server.clock.advance(HOUR_MS)
   for (let index = 0; index < 40; index += 1) await authorize(server, host.client(`/again-${index}.json`))
   assert.equal(host.requests.length, 60)
-  const refused = await assertStoreUnchanged(server, () => authorize(server, client))
+  const other = host.client('/other.json')
+  const refused = await assertStoreUnchanged(server, () => authorize(server, other))
   assert.deepEqual([refused.statusCode, refused.headers['retry-after']], [503, '2'])
+  assert.equal((await authorize(server, client)).statusCode, 303, 'renewals have a rate of their own')
   server.clock.advance(2000)
-  assert.equal((await authorize(server, client)).statusCode, 303)
+  assert.equal((await authorize(server, other)).statusCode, 303)
+})
+
+test('CIMD-11: a host that is down is asked once in thirty seconds, and no limit keeps the stored document from being used', async (t) => {
+  const { server, host } = await open(t)
+  const client = host.client()
+  await load(server, client)
+  server.clock.advance(2 * HOUR_MS)
+  host.answer((_request, response) => void response.writeHead(503).end())
+  const statuses = new Set<number>()
+  for (let index = 0; index < 70; index += 1) statuses.add((await authorize(server, client)).statusCode)
+  assert.deepEqual([...statuses, host.requests.length], [303, 2])
+  server.clock.advance(31_000)
+  const { budgets } = server.context
+  const now = server.clock.now()
+  while (budgets.take('outbound-renewal', '127.0.0.1', now).isWithin);
+  assert.deepEqual([(await authorize(server, client)).statusCode, host.requests.length], [303, 2])
+  server.clock.advance(31_000)
+  assert.deepEqual([(await authorize(server, client)).statusCode, host.requests.length], [303, 3])
+  host.publish({ redirect_uris: ['https://app.example/other'] })
+  server.clock.advance(31_000)
+  assert.deepEqual([(await authorize(server, client)).statusCode, host.requests.length], [400, 4])
+})
+
+test('OUT-13: a document that is gone or not acceptable, or whose host was down for a day, is not requested at the rate of renewals', async (t) => {
+  const answers: readonly (readonly [string, RequestListener])[] = [
+    ['gone', (_request, response) => void response.writeHead(404).end()],
+    ['wrong', sendJson({})],
+    ['down', (_request, response) => void response.writeHead(503).end()],
+  ]
+  for (const [what, answer] of answers) {
+    const { server, host } = await open(t)
+    const client = host.client()
+    await load(server, client)
+    await obtainTokens(server, client)
+    host.answer(answer)
+    server.clock.advance(26 * HOUR_MS)
+    for (let index = 0; index < 60; index += 1) await authorize(server, client)
+    // The first one, at the rate of renewals, and those of a minute.
+    assert.equal(host.requests.length, 1 + 1 + 30, what)
+  }
 })
 
 test('CIMD-15: a client that was deleted and comes back has no tokens and no consents from before', async (t) => {

@@ -49,8 +49,8 @@ function registerAt(server: TestServer, uri: string) {
   return registerClient(server, { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: uri })
 }
 
-function askWith(server: TestServer, app: KeyClient) {
-  return postForm(server, TOKEN, { grant_type: 'client_credentials', ...authentication(server, app) })
+function askWith(server: TestServer, app: KeyClient, changes: Parameters<typeof authentication>[2] = {}) {
+  return postForm(server, TOKEN, { grant_type: 'client_credentials', ...authentication(server, app, changes) })
 }
 
 function keySet(keys: readonly ClientKey[], headers: Readonly<Record<string, string>> = {}): RequestListener {
@@ -103,6 +103,29 @@ test('CA-11: a key that replaced another is accepted at once, and again at the e
   const answers = await Promise.all([ask(three), ask(three), ask(three)])
   assert.deepEqual([...answers, host.requests.length], [200, 200, 200, 3])
   assert.equal(await ask(app.key), 401)
+})
+
+test('CA-11: an unknown key whose signature came a moment after another one gets 503, and a known one with a wrong signature 401', async (t) => {
+  const { server, app, host, serve, advance } = await openServerWithKeyHost(t)
+  const keyOf = (kid: string): ClientKey => makeClientKey('ES256', { kid })
+  const next = keyOf('two')
+  const askNamed = (key: ClientKey) => askWith(server, { ...app, key }, { header: { kid: key.jwk['kid'] } })
+  const statusOf = async (key: ClientKey) => (await askNamed(key)).statusCode
+  assert.deepEqual([await statusOf(app.key), await statusOf(keyOf('x')), host.requests.length], [200, 401, 2])
+  serve(keySet([next]))
+  advance(10 * SECOND)
+  const answer = await askNamed(next)
+  assertError(answer, 503, 'temporarily_unavailable')
+  assert.equal(answer.headers['retry-after'], '20')
+  const nameless = (await askWith(server, { ...app, key: makeClientKey('ES256') })).statusCode
+  assert.deepEqual([await statusOf(keyOf('one')), nameless, host.requests.length], [401, 401, 2])
+  advance(20 * SECOND)
+  assert.deepEqual([await statusOf(next), host.requests.length], [200, 3])
+  serve(status(503))
+  advance(31 * SECOND)
+  // The host could not say whether it has the key.
+  assert.deepEqual([await statusOf(app.key), host.requests.length], [503, 4])
+  assert.deepEqual([await statusOf(keyOf('two')), await statusOf(next)], [401, 200])
 })
 
 test('RFC 9111 §4.2: a copy of the keys is fresh for as long as the host says, from a minute to an hour', async (t) => {

@@ -131,7 +131,7 @@ export function wasSent(outcome: OutboundOutcome): boolean {
 /** How long a copy serves without another request after one to which the host gave no answer. */
 export const OUTAGE_PAUSE_MS = 30_000
 /** How long a copy serves past its freshness, or past the last request without an answer, while a limit keeps it from being renewed. */
-export const LIMITED_COPY_MS = 600_000
+const LIMITED_COPY_MS = 600_000
 
 /**
  * Whether a copy that may serve while its host is down serves though it could not be renewed. The rate of renewals lets it: others must not

@@ -27,7 +27,7 @@ export interface Request {
    * opened the address in a window. Such requests have rates of their own.
    */
   readonly network: string
-  /** The caller's address (IPv6: its /64). undefined: it cannot be read, or a peer that is not a trusted proxy names another one. */
+  /** The caller's address (IPv6: its /64). undefined: it is unknown (`knowsCaller` of the connections). */
   readonly callerNetwork: string | undefined
   /** The header `Origin` as it was sent: a page sent the request by its script or form. RFC 6454 §7. */
   readonly origin: string | undefined

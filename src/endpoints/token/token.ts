@@ -51,11 +51,13 @@ export async function token(context: Context, request: Request): Promise<Reply> 
   return { kind: 'json', status: 200, body: response, event: { ...issuedEvent(grantType, facts, resources), earlier } }
 }
 
-/** Whether a program sent the request, or a page of the client: one with the origin of a redirect URI. */
+/**
+ * Whether a program sent the request, or a page of the client: one with the origin of a redirect URI. An opaque origin is `null`, that of a
+ * sandboxed page as well as that of a private-use scheme (RFC 6454 §4 and §6.1), so it is no client's.
+ */
 function isOfClient({ metadata }: AuthenticatedClient, origin: string | undefined): boolean {
-  return (
-    origin === undefined || metadata.redirectUris.some((uri) => URL.canParse(uri) && new URL(uri).origin === origin)
-  )
+  if (origin === undefined) return true
+  return origin !== 'null' && metadata.redirectUris.some((uri) => URL.canParse(uri) && new URL(uri).origin === origin)
 }
 
 async function issueToClient(
@@ -70,7 +72,7 @@ async function issueToClient(
     if (proof === undefined && requiresProof(client)) throw invalidRequest('proof_missing')
     const key = verifyProof(context, proof)
     const { network } = request
-    // A page of anyone runs in the network of its visitor, who is not its client.
+    // A page of any site runs in the network of its visitor.
     const callerNetwork = isOfClient(client, request.origin) ? request.callerNetwork : undefined
     return await GRANTS[grantType](context, { client, key, network, callerNetwork }, request.params)
   } catch (cause) {

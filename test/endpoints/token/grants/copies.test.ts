@@ -172,7 +172,10 @@ test('AG-10: where the network of the caller is unknown, an earlier token ends t
   ]
   for (const [name, target, outcome] of cases) {
     // Pages ask for tokens only.
-    const { client, token } = await aGrant(name.includes('page') ? from(HOME, trusting) : target, { prompt: 'consent' })
+    const grantee = name.includes('page') ? from(HOME, trusting) : target
+    // The origin of an app's own scheme is `null`, too (URL Standard, origin of a URL).
+    const redirects = { redirect_uris: [REDIRECT_URI, 'cursor://anysphere.cursor-mcp/oauth/callback'] }
+    const { client, token } = await aGrant(grantee, { prompt: 'consent' }, redirects)
     const next = tokensOf(await refresh(target, client, token)).refresh_token ?? ''
     await refresh(target, client, next)
     assert.equal((await refresh(target, client, token)).statusCode, outcome, name)

@@ -9,7 +9,7 @@ import type { WriteFault } from '../../src/base/write-fault.ts'
 import { execute } from '../../tools/postgres/postgres.ts'
 import { runHere, runJsonHere } from '../support/command.ts'
 import { openPlace, openPostgresPlace, withDatabase, type Place } from '../support/process.ts'
-import { assertNotReady, assertReady } from '../support/readiness.ts'
+import { assertNotReady, assertReady, untilReadiness } from '../support/readiness.ts'
 import { openTestServer } from '../support/server.ts'
 
 /** What commands and a start do while the store cannot be written, or not be reached: each kind of fault with each kind of command. */
@@ -162,7 +162,7 @@ for (const [what, fault] of Object.entries(FAULTS)) {
         assert.equal((await server.inject({ url })).statusCode, 200)
       await (fault.readiness === 'ready' ? assertReady(server) : assertNotReady(server, fault.readiness))
       await end()
-      await assertReady(server)
+      await untilReadiness(server, undefined)
       await server.close()
     } else {
       // Without PostgreSQL a start waits for a minute.

@@ -13,7 +13,8 @@ export function roleCounts(
 
 /**
  * Whether who made a link has the role still with which it was made, and an account that went on, or its credentials were not revoked. A
- * person who left may have kept the link, which would open the account of another administrator (threats.md LNK-08, LNK-09).
+ * person who left may have kept the link, or sent it to a mailbox of their own, and it would open the account of another administrator
+ * (threats.md LNK-08, LNK-09).
  */
 export async function isMakerThere(
   { settings, store }: Pick<Context, 'settings'> & StoreNeeds<'findAdminCredential' | 'findRole' | 'findUser'>,

@@ -75,16 +75,10 @@ type Needs = Pick<Context, 'clock' | 'random' | 'secrets'> &
  * @throws AdminError when there is no such user, the user is disabled or has no address, or its page could offer nothing, or the user has
  * another role than that of `roleSince`, or one that counts longer than that of the administrator
  */
-export async function createLink(
-  context: Needs,
-  who: string,
-  { actor, holder: madeBy, isLoopbackOnly: isTrial, roleSince }: LinkOrder = COMMAND_LINE,
-): Promise<CreatedLink> {
+export async function createLink(context: Needs, who: string, order: LinkOrder = COMMAND_LINE): Promise<CreatedLink> {
   const link = await prepareLink(context, who, { isMailed: false })
   const { token, hash } = mintLink(context.secrets, link.user.id, context.random)
-  const madeWith = madeBy === undefined ? parseAdminCredentialId(actor) : undefined
-  const record = { ...recordOf(context, link), hash, isMailed: false, madeBy, madeWith, mails: [], isTrial, roleSince }
-  await storeLink(context, link, record)
+  await storeLink(context, order, link, { ...recordOf(context, order, link), hash, isMailed: false, mails: [] })
   return { ...link, address: linkAddress(context.issuer, token) }
 }
 
@@ -97,7 +91,7 @@ export async function createLink(
 export async function sendLink(
   context: Needs & Pick<Context, 'mail'>,
   who: string,
-  { isLoopbackOnly: isTrial, roleSince }: Pick<LinkOrder, 'isLoopbackOnly' | 'roleSince'> = COMMAND_LINE,
+  order: LinkOrder = COMMAND_LINE,
 ): Promise<NewLink> {
   if (context.mail === undefined) {
     throw conflict('The server sends no mail. Set GRANTOR_SMTP_URL and GRANTOR_MAIL_FROM, or leave out --send.')
@@ -106,8 +100,7 @@ export async function sendLink(
   const { email: address } = link.user
   if (!isMailAddress(address)) throw conflict(`No mail can be sent to ${address}. Leave out --send.`)
   const to = { address, agent: undefined, language: languageOf(link.user) }
-  const mailed = mailLink(context, { ...recordOf(context, link), madeBy: undefined, madeWith: undefined }, to)
-  await storeLink(context, link, { ...mailed, isTrial, roleSince })
+  await storeLink(context, order, link, mailLink(context, recordOf(context, order, link), to))
   return link
 }
 
@@ -149,12 +142,22 @@ async function refuseUseless(
   throw withoutPasswords(context.settings)
 }
 
-function recordOf({ clock }: Pick<Context, 'clock'>, { user, purpose, expiresAt }: NewLink) {
-  return { userId: user.id, origin: 'operator', purpose, createdAt: clock(), expiresAt } as const
+function recordOf(
+  { clock }: Pick<Context, 'clock'>,
+  { actor, holder: madeBy }: LinkOrder,
+  { user, purpose, expiresAt }: NewLink,
+) {
+  const madeWith = madeBy === undefined ? parseAdminCredentialId(actor) : undefined
+  return { userId: user.id, origin: 'operator', purpose, madeBy, madeWith, createdAt: clock(), expiresAt } as const
 }
 
-async function storeLink({ store }: Needs, { user }: NewLink, link: Input<'createLink'>): Promise<void> {
-  const outcome = await store.createLink(link)
+async function storeLink(
+  { store }: Needs,
+  { isLoopbackOnly: isTrial, roleSince }: LinkOrder,
+  { user }: NewLink,
+  link: Input<'createLink'>,
+): Promise<void> {
+  const outcome = await store.createLink({ ...link, isTrial, roleSince })
   if (outcome === 'created') return
   if (outcome === 'role-lasts') throw roleOutlivesTrial()
   throw conflict(

@@ -64,11 +64,11 @@ export interface LinkRecord {
   /** Only the mailbox of the user's e-mail address has it: using it verifies the address. */
   readonly isMailed: boolean
   /**
-   * The user with a role who made the link and could keep it. It works while that role goes on, the one that was set at `roleSince`,
-   * and the account: what ends the sessions of its user moves `notBefore`. undefined: another actor, or only the mailbox has it.
+   * The user with a role who made the link. It works while that role goes on, the one that was set at `roleSince`, and the account: what
+   * ends the sessions of its user moves `notBefore`. Also if it was mailed: the maker may have chosen the mailbox. undefined: another actor.
    */
   readonly madeBy: { readonly userId: UserId; readonly roleSince: EpochMs; readonly notBefore: EpochMs } | undefined
-  /** The credentials of the administrator who made the link and could keep it. It ends when they are revoked, and not when they expire. */
+  /** The credentials of the administrator who made the link. It ends when they are revoked, and not when they expire. */
   readonly madeWith: AdminCredentialId | undefined
   readonly createdAt: EpochMs
   readonly expiresAt: EpochMs

@@ -8,6 +8,7 @@ import { deriveLink, linkAddress } from '../../protocol/sign-in/link.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
 import { sameText } from '../../protocol/secrets.ts'
 import { mailedCode } from '../../users/mails.ts'
+import { isMakerThere } from '../../users/role.ts'
 import type { Log } from '../log.ts'
 import { openSender, startSending, type Sender } from './sender.ts'
 
@@ -20,8 +21,9 @@ const HOLD_MS = 10_000
 /** Seconds after each failed attempt. After the last one the mail is given up. */
 const PAUSES_S = [30, 120, 600, 1800, 7200] as const
 
-type Needs = Pick<Context, 'clock' | 'clockCheck' | 'issuer' | 'record' | 'secrets'> &
-  StoreNeeds<'findEmailCode' | 'listLinks' | 'listDueMails' | 'rescheduleMail' | 'settleMail'> & {
+type Needs = Pick<Context, 'clock' | 'clockCheck' | 'issuer' | 'record' | 'secrets' | 'settings'> &
+  StoreNeeds<'findAdminCredential' | 'findEmailCode' | 'findRole' | 'findUser' | 'listLinks'> &
+  StoreNeeds<'listDueMails' | 'rescheduleMail' | 'settleMail'> & {
     readonly mail: Mailing
   }
 
@@ -106,8 +108,8 @@ function describe({ purpose }: MailRecord, code: number | undefined): string {
 }
 
 /**
- * What a mail says now. undefined: its link or code was used or replaced, has expired, or is void because the master key was replaced after
- * a leak.
+ * What a mail says now. undefined: its link or code was used or replaced, has expired, ended with what its maker could do, or is void because
+ * the master key was replaced after a leak.
  */
 async function contentOf(context: Needs, mail: MailRecord): Promise<MailContent | undefined> {
   const { issuer, secrets, store } = context
@@ -118,7 +120,8 @@ async function contentOf(context: Needs, mail: MailRecord): Promise<MailContent 
     case 'reset': {
       const { token, hash } = deriveLink(secrets, mail)
       const links = await store.listLinks(mail.userId)
-      if (!links.some((link) => sameText(link.hash, hash))) return undefined
+      const link = links.find((one) => sameText(one.hash, hash))
+      if (link === undefined || !(await isMakerThere(context, link))) return undefined
       return { kind: purpose, link: linkAddress(issuer, token), validSeconds }
     }
     case 'code': {

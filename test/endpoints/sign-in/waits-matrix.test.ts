@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { createLink } from '../../../src/admin/user/link.ts'
+import { createLink, sendLink } from '../../../src/admin/user/link.ts'
 import { updateProvider } from '../../../src/admin/provider/provider.ts'
 import type { UserRecord } from '../../../src/ports/records/user.ts'
 import type { ProviderId } from '../../../src/protocol/sign-in/authentication.ts'
+import { deriveLink, linkAddress } from '../../../src/protocol/sign-in/link.ts'
 import { normalizeEmail } from '../../../src/protocol/sign-in/email-address.ts'
 import { identityKey } from '../../../src/protocol/sign-in/provider-identity.ts'
 import { authorizeUrl, locationOf, PASSWORD, PlainBrowser, registerClient } from '../../../tools/flow.ts'
@@ -52,6 +53,8 @@ interface Person {
   /** Where the person has an account, and the id of another one. */
   readonly provider: ProviderId
   readonly rival: ProviderId
+  /** Has a role, and makes the links. */
+  readonly maker: UserRecord
   readonly browser: PlainBrowser
 }
 
@@ -63,8 +66,11 @@ async function aPerson(server: TestServer): Promise<Person> {
   await addProvider(server, host, {}, { id: provider })
   const email = normalizeEmail(`ada@${domainOf(provider)}`)
   const user = await createAccount(server, { email, isVerified: true, password: PASSWORD, name: undefined })
+  const maker = await createAccount(server, { email: `maker.${email}`, password: undefined, name: undefined })
+  const role = { access: 'write', organizationId: undefined, isLoopbackOnly: false, setAt: maker.createdAt } as const
+  assert.equal(await server.context.store.setRole({ ...role, userId: maker.id }), 'changed')
   server.clock.advance(1001)
-  return { server, user: { ...user, email }, provider, rival, browser: new PlainBrowser(server) }
+  return { server, user: { ...user, email }, provider, rival, maker, browser: new PlainBrowser(server) }
 }
 
 function domainOf(provider: ProviderId): string {
@@ -112,6 +118,12 @@ const FACTS = {
       now: server.clock.now(),
       codesSince: server.clock.now(),
     }),
+  'the maker of the link has no role': ({ server, maker: { id: userId } }) =>
+    server.context.store.removeRole({ userId }),
+  'the maker of the link is disabled': ({ server, maker: { id } }) =>
+    server.context.store.disableUser({ id, now: server.clock.now() }),
+  'the tokens of the maker are revoked': ({ server, maker: { id } }) =>
+    server.context.store.revokeUserTokens({ id, now: server.clock.now() }),
   'there is another link': ({ server, user }) => createLink(server.context, user.email),
   'the client is disabled': async ({ server: { clock, context } }) => {
     for (const { id } of await context.store.listClients({ before: undefined, limit: 1 }))
@@ -244,6 +256,7 @@ const PAGES: Readonly<Record<string, Waiting>> = {
       'the tokens are revoked',
       ...PROVIDER,
       'there is another link',
+      'the maker of the link has no role',
     ],
     async open(person) {
       const { browser, provider } = person
@@ -255,11 +268,15 @@ const PAGES: Readonly<Record<string, Waiting>> = {
   },
   'the password of a link': {
     rests: ['the user is disabled', 'the user is deleted', 'the tokens are revoked', ROUTING, 'there is another link'],
-    async open(person) {
-      const page = await person.browser.get(await linkOf(person))
-      const password = 'another long horse'
-      return () => person.browser.submit(page, { password, repeated: password })
-    },
+    open: async (person) => passwordOf(person, await linkOf(person)),
+  },
+  'the password of a link that was mailed': {
+    rests: [
+      'the maker of the link has no role',
+      'the maker of the link is disabled',
+      'the tokens of the maker are revoked',
+    ],
+    open: async (person) => passwordOf(person, await mailedLinkOf(person)),
   },
   'the passkey of a link': {
     rests: [
@@ -268,6 +285,7 @@ const PAGES: Readonly<Record<string, Waiting>> = {
       'the tokens are revoked',
       ROUTING,
       'there is another link',
+      'the maker of the link has no role',
       'there is a second factor',
     ],
     async open(person) {
@@ -299,8 +317,29 @@ async function firstAtProvider(person: Person): Promise<Page> {
   return page
 }
 
-async function linkOf({ server, user }: Person): Promise<string> {
-  return (await createLink(server.context, user.email)).address
+async function linkOf(person: Person): Promise<string> {
+  return (await createLink(person.server.context, person.user.email, orderOf(person))).address
+}
+
+async function mailedLinkOf(person: Person): Promise<string> {
+  const { context } = person.server
+  await sendLink({ ...context, mail: {} as never }, person.user.email, orderOf(person))
+  const mails = await context.store.listDueMails({ now: context.clock(), limit: 100 })
+  const mail = mails.find(({ userId }) => userId === person.user.id)
+  assert.ok(mail !== undefined)
+  return linkAddress(context.issuer, deriveLink(context.secrets, mail).token)
+}
+
+/** Who makes a link: a person with a role. */
+function orderOf({ maker: { id, createdAt, notBefore } }: Person) {
+  const holder = { userId: id, roleSince: createdAt, notBefore }
+  return { actor: id, holder, isLoopbackOnly: false }
+}
+
+async function passwordOf({ browser }: Person, link: string): Promise<() => Promise<Page>> {
+  const page = await browser.get(link)
+  const password = 'another long horse'
+  return () => browser.submit(page, { password, repeated: password })
 }
 
 /** The tables that differ, without those that a refused answer may change: see COUNTERS, and when a method was used last. */
@@ -336,7 +375,7 @@ for (const [kind, server, read] of STORES) {
       const stored = changed(before, await read())
       const { store } = server.context
       for (const id of [person.provider, person.rival]) await store.deleteProvider({ id, now: server.clock.now() })
-      await store.deleteUser(person.user.id)
+      for (const { id } of [person.user, person.maker]) await store.deleteUser(id)
       const isSignedIn = cookies.some((cookie) => cookie.name.includes('session'))
       return [...stored, isSignedIn ? 'a cookie' : [], statusCode >= 500 ? 'a fault' : []].flat()
     }

@@ -63,6 +63,9 @@ const FACTS = {
   'the proof is another': ({ store, proof }) => perform(store, 'createIdentityProof', { ...proof, hash: aHash() }),
   'the link is another': ({ store, link }) => perform(store, 'createLink', { ...link, hash: aHash() }),
   'the maker of the link has no role': ({ store, maker: { id: userId } }) => perform(store, 'removeRole', { userId }),
+  'the maker of the link is disabled': ({ store, maker: { id } }) => perform(store, 'disableUser', { id, now: at(5) }),
+  'the tokens of the maker are revoked': ({ store, maker: { id } }) =>
+    perform(store, 'revokeUserTokens', { id, now: at(5) }),
   'the answer of the application was used': byApplication,
   'the request was denied': ({ store, request: { id } }) => perform(store, 'denyAuthorization', { id, now: at(5) }),
 } as const satisfies Readonly<Record<string, (world: World) => Promise<unknown>>>
@@ -73,7 +76,12 @@ const ROUTING = ['the address requires another provider', 'the address is anothe
 const PROVIDER = ['the provider is disabled', 'the provider is deleted'] as const
 const FIRST_STEP = [...USER, 'the password is another', ...ROUTING] as const
 const AT_PROVIDER = [...FIRST_STEP, ...PROVIDER, 'the identity was removed'] as const
-const LINK = [...USER, 'the link is another', 'the maker of the link has no role', ...ROUTING] as const
+const MAKER = [
+  'the maker of the link has no role',
+  'the maker of the link is disabled',
+  'the tokens of the maker are revoked',
+] as const
+const LINK = [...USER, 'the link is another', ...MAKER, ...ROUTING] as const
 
 interface Waiting {
   /** The outcome, or its kind, where nothing has changed. */

@@ -27,6 +27,8 @@ export interface Config extends Omit<PlacedSettings, 'settings' | 'branding'> {
    */
   readonly admin: { readonly host: string; readonly port: number; readonly isChosen: boolean } | undefined
   readonly issuer: string
+  /** Whether GRANTOR_ISSUER is set. Otherwise a command uses the issuer of the store (`withIssuer`). */
+  readonly isIssuerChosen: boolean
   readonly database: DatabaseChoice
   /** Where the machine remembers how far the store has got; undefined: nowhere. */
   readonly stateFile: string | undefined
@@ -80,7 +82,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const settings = parsed.success ? parsed.data : SETTINGS.parse(withoutFaulty(values, parsed.error))
   const issuer = settings.GRANTOR_ISSUER ?? `http://localhost:${settings.PORT}`
   mistakes.push(...issuerMistakes(issuer))
-  const isLoopbackIssuer = URL.canParse(issuer) && isLoopbackHost(new URL(issuer).hostname)
+  const isLoopbackIssuer = isLoopbackAddress(issuer)
   const host = settings.GRANTOR_HOST ?? (isLoopbackIssuer ? 'localhost' : '::')
   mistakes.push(...adminPortMistakes(settings), ...consoleMistakes(settings, issuer))
   mistakes.push(...listenMistakes(settings, issuer, host), ...schemeMistakes(settings.GRANTOR_REDIRECT_SCHEMES))
@@ -101,9 +103,15 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const warnings = [...file.warnings, ...secrets.warnings]
   const readFromFiles = Object.keys(secrets.values)
   const stateFile = settings.GRANTOR_STATE_FILE ?? usualStateFile(database, environment['STATE_DIRECTORY'])
+  const isIssuerChosen = settings.GRANTOR_ISSUER !== undefined
   return Object.freeze(
-    configOf(settings, { issuer, isLoopbackIssuer, host, database, stateFile, readFromFiles, warnings, logo }),
+    configOf(settings, { issuer, isIssuerChosen, host, database, stateFile, readFromFiles, warnings, logo }),
   )
+}
+
+/** The same configuration with another issuer. The place to listen on stays: only a server needs it, and it has its own issuer. */
+export function withIssuer(config: Config, issuer: string): Config {
+  return { ...config, issuer, settings: { ...config.settings, ...issuerSettings(config, issuer) } }
 }
 
 /** Returns the setting that the operator wrote: the name itself, or that of the setting that names its file. */
@@ -228,29 +236,32 @@ function isNetwork(text: string): boolean {
 
 function configOf(
   values: SettingValues,
-  derived: Pick<Config, 'issuer' | 'host' | 'database' | 'stateFile' | 'readFromFiles' | 'warnings'> &
-    Pick<Settings, 'isLoopbackIssuer'> &
+  derived: Pick<
+    Config,
+    'issuer' | 'isIssuerChosen' | 'host' | 'database' | 'stateFile' | 'readFromFiles' | 'warnings'
+  > &
     Pick<Branding, 'logo'>,
 ): Config {
-  const { isLoopbackIssuer, logo, ...computed } = derived
+  const { logo, ...computed } = derived
   const placed = placeSettings(values)
+  const admin = adminOf(values)
+  const outbound = { isOn: values.GRANTOR_OUTBOUND === 'on', ports: values.GRANTOR_OUTBOUND_PORTS.map(Number) }
+  const redirects = { apps: openAppRedirects(values.GRANTOR_REDIRECT_SCHEMES) }
   return {
     ...placed,
     ...computed,
     branding: { ...placed.branding, logo },
-    admin: adminOf(values),
+    admin,
     logLevel: values.LOG_LEVEL ?? (process.stdout.isTTY ? 'warn' : 'info'),
     drainSeconds: values.GRANTOR_DRAIN_SECONDS ?? (process.stdout.isTTY ? 0 : 2),
     settings: {
       ...placed.settings,
-      isLoopbackIssuer,
       consoleUrl: consoleUrlOf(values),
       passwords: values.GRANTOR_PASSWORDS ?? (values.GRANTOR_DELEGATE_URL === undefined ? 'on' : 'off'),
       serverName: values.GRANTOR_NAME,
       delegate: delegateOf(values),
-      outbound: outboundOf(values, derived),
+      ...issuerSettings({ port: values.PORT, admin, settings: { outbound, redirects } }, derived.issuer),
       grantTypes: OFFERED_GRANT_TYPES.filter((name) => name !== DEVICE_CODE || values.GRANTOR_DEVICE_GRANT === 'on'),
-      redirects: { apps: openAppRedirects(values.GRANTOR_REDIRECT_SCHEMES), own: new URL(derived.issuer) },
     },
     mail: mailOf(values),
     traces: tracesOf(values),
@@ -270,19 +281,31 @@ function consoleUrlOf(values: SettingValues): string | undefined {
   return chosen ?? (isLoopbackHost(admin.host) ? `http://${host}:${admin.port}` : undefined)
 }
 
-/** No request may come back to this server: not on the ports on which it listens, nor on that of its proxy. */
-function outboundOf(
-  values: SettingValues,
-  { issuer, isLoopbackIssuer }: Pick<Config, 'issuer'> & Pick<Settings, 'isLoopbackIssuer'>,
-): Settings['outbound'] {
-  const { port, protocol } = new URL(issuer)
-  const issuerPort = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
-  const listening = [values.PORT, adminOf(values)?.port ?? values.PORT, issuerPort]
+function isLoopbackAddress(issuer: string): boolean {
+  return URL.canParse(issuer) && isLoopbackHost(new URL(issuer).hostname)
+}
+
+/** What follows from the issuer, besides the rest of the same settings. */
+interface IssuerNeeds extends Pick<Config, 'port' | 'admin'> {
+  readonly settings: {
+    readonly outbound: Pick<Settings['outbound'], 'isOn' | 'ports'>
+    readonly redirects: Pick<Settings['redirects'], 'apps'>
+  }
+}
+
+function issuerSettings(
+  { port, admin, settings: { outbound, redirects } }: IssuerNeeds,
+  issuer: string,
+): Pick<Settings, 'isLoopbackIssuer' | 'outbound' | 'redirects'> {
+  const own = new URL(issuer)
+  const isLoopbackIssuer = isLoopbackAddress(issuer)
+  const issuerPort = own.port === '' ? (own.protocol === 'https:' ? 443 : 80) : Number(own.port)
+  // No request may come back to this server: not on the ports on which it listens, nor on that of its proxy.
+  const listening = [port, admin?.port ?? port, issuerPort]
   return {
-    issuer,
-    isOn: values.GRANTOR_OUTBOUND === 'on',
-    ports: values.GRANTOR_OUTBOUND_PORTS.map(Number),
-    loopbackExcept: isLoopbackIssuer ? [...new Set(listening)] : undefined,
+    isLoopbackIssuer,
+    outbound: { ...outbound, issuer, loopbackExcept: isLoopbackIssuer ? [...new Set(listening)] : undefined },
+    redirects: { ...redirects, own },
   }
 }
 

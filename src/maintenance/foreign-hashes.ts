@@ -34,18 +34,20 @@ export async function noteForeignHashes(
 
 /**
  * Counts the password hashes that other systems have made, for `grantor doctor`. If none is left, failed sign-ins are no longer delayed.
- * Returns undefined if no import has stored any, or the store cannot be changed.
+ * Returns undefined if no import has stored any, or the store cannot be changed. Counting reads all users.
  */
 export async function settleForeignHashes(
   config: Config,
   { clients, database, secret }: StoreInspection,
   platform: Platform,
-): Promise<ForeignHashes | undefined> {
+  isCounted: boolean,
+): Promise<ForeignHashes | 'not-counted' | undefined> {
   const previous = clients?.passwordFormats
   const { costs, notedAt } = readForeignFormats(previous)
   const isChangeable =
     database.kind === 'opened' && database.closedAt === undefined && secret.kind.startsWith('matches')
   if (costs.length === 0 || !isChangeable) return undefined
+  if (!isCounted) return 'not-counted'
   const { context, close } = await openRuntime(config, platform)
   try {
     const counts = await countForeignHashes(context.store)

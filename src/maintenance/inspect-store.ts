@@ -29,6 +29,23 @@ export async function inspectStore(config: Config): Promise<StoreInspection> {
   }
 }
 
+/** The issuer of the servers of a store; undefined: none is known, or the store cannot be read. */
+export async function readStoredIssuer({ database: choice }: Pick<Config, 'database'>): Promise<string | undefined> {
+  return issuerIn(await inspectStored(choice, undefined))
+}
+
+export function issuerIn({ database }: Pick<StoreInspection, 'database'>): string | undefined {
+  return database.kind === 'opened' ? database.issuer : undefined
+}
+
+/** Adds what is damaged in a file, all of which is read. */
+export async function inspectWhole(store: StoreInspection, config: Config): Promise<StoreInspection> {
+  const { database } = store
+  if (database.kind !== 'opened' || database.home.kind !== 'file' || config.database.kind !== 'sqlite') return store
+  const { findDamage } = await import('../store/sqlite/inspect.ts')
+  return { ...store, database: { ...database, home: { ...database.home, damage: findDamage(config.database.path) } } }
+}
+
 async function inspectStored(choice: Config['database'], linkId: string | undefined) {
   if (choice.kind === 'postgres')
     return (await import('../store/postgres/inspect.ts')).inspectPostgres(choice.url, linkId)

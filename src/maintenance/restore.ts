@@ -161,9 +161,9 @@ function refuseUnfit(config: Config, backup: Loading, secrets: Secrets, from: st
     )
   }
   if (!isOlder && lacking.length > 0) throw new Error(`${from} is damaged: rows are missing in ${lacking.join(', ')}.`)
-  if (!isCompatibleIssuer(header.issuer, config.issuer)) {
+  if (config.isIssuerChosen && !isCompatibleIssuer(header.issuer, config.issuer)) {
     throw new Error(
-      `${from} belongs to the issuer ${header.issuer}, and GRANTOR_ISSUER is ${config.issuer}. Restore it with GRANTOR_ISSUER=${header.issuer}; afterwards "grantor issuer set" can change it.`,
+      `${from} belongs to the issuer ${header.issuer}, and GRANTOR_ISSUER is ${config.issuer}. Restore it with GRANTOR_ISSUER=${header.issuer}, or without the setting; afterwards "grantor issuer set" can change it.`,
     )
   }
 }

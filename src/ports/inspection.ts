@@ -18,8 +18,6 @@ export type DatabaseInspection =
   | ({ readonly kind: 'opened' } & DatabaseFacts)
 
 export interface DatabaseFacts {
-  /** Problems that the database's own integrity check reports; empty if it found none. */
-  readonly damage: readonly string[]
   readonly appliedMigrations: readonly number[]
   /** As `0002-name`. This release would apply them. */
   readonly missingMigrations: readonly string[]
@@ -30,7 +28,7 @@ export interface DatabaseFacts {
   readonly time: KnownTime | undefined
   /** The identifiers of the declared APIs. */
   readonly apis: readonly string[]
-  /** The issuer whose first server made the store; undefined: none has started yet. */
+  /** The issuer as which the server that started last uses the store; undefined: none has started yet. */
   readonly issuer: string | undefined
   readonly masterKey: StoredMasterKey
   /** The time of the last backup; undefined if there was none. */
@@ -44,6 +42,8 @@ export interface DatabaseFacts {
 export interface FileFacts {
   readonly kind: 'file'
   readonly freeBytes: number
+  /** Problems that SQLite finds in the whole file; empty if there is none, undefined if it was not read (`grantor doctor --deep`). */
+  readonly damage?: readonly string[]
 }
 
 /** Facts that only a database on a server has. */

@@ -244,6 +244,8 @@ export interface Reads {
   /** The eras of the store, and what it has of a link of the audit that a node remembers. */
   readonly findStorePlace: (linkId: string | undefined) => Promise<StorePlace>
   readonly listKeys: () => Promise<readonly KeyRecord[]>
+  /** The issuer as which the server that started last uses the store; undefined: none has started yet. */
+  readonly findIssuer: () => Promise<string | undefined>
   /** The mark of the backup whose restore is not complete; undefined: there is none. */
   readonly findPendingRestore: () => Promise<string | undefined>
   /** The algorithm that `noteServerAlgorithm` recorded last. */

@@ -9,7 +9,14 @@ import { openNodeClock, type NodeClock } from './background/node-clock.ts'
 import { openMailing } from './mailing.ts'
 import { openOutbound, openProviderSignIn } from './outbound.ts'
 import { openStoreWatch, type StoreWatch } from './store-memory.ts'
-import { openStoredSecrets, refuseOtherIssuer, refusePendingRestore, warnOfOwnApis, type StoreUser } from './store.ts'
+import {
+  configOfCommand,
+  openStoredSecrets,
+  recordIssuer,
+  refusePendingRestore,
+  warnOfOwnApis,
+  type StoreUser,
+} from './store.ts'
 import type { Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
 import { openPlatform, type Platform } from './platform.ts'
@@ -75,17 +82,18 @@ export async function openContext(
 }
 
 async function makeContext(
-  config: Config,
+  given: Config,
   platform: Platform,
   { driver, chains, keyChains, user }: OpenedStore,
   isStopping: () => boolean,
   telemetry: Telemetry | undefined,
 ): Promise<NodeContext> {
   const { random, logger, network } = platform
-  const budgets = openBudgets(config.rates)
+  const budgets = openBudgets(given.rates)
   const requests = new AsyncLocalStorage<string>()
   const currentRequest = () => requests.getStore()
   const store = openBatchingStore(driver, telemetry?.store, currentRequest)
+  const config = user === 'command' ? await configOfCommand(given, store) : given
   if (user === 'server') {
     await refuseClosedStore(store)
     await refusePendingRestore(store, config)
@@ -95,7 +103,7 @@ async function makeContext(
   keyChains(secrets)
   const storeWatch = openStoreWatch({ store, chains, secrets, logger, issuer: config.issuer, path: config.stateFile })
   if (user === 'server') {
-    await refuseOtherIssuer(store, config, logger)
+    await recordIssuer(store, config, logger)
     await warnOfOwnApis(store, config, logger)
     await storeWatch.open(isNew)
   }

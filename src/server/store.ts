@@ -1,4 +1,4 @@
-import { writtenSetting, type Config } from '../config/config.ts'
+import { withIssuer, writtenSetting, type Config } from '../config/config.ts'
 import { locationOf } from '../config/database-url.ts'
 import {
   createMasterKey,
@@ -19,7 +19,7 @@ import type { Chains } from '../audit/chain.ts'
 import { namesIssuer } from '../protocol/token/resource.ts'
 import { isCompatibleIssuer } from '../protocol/uri/loopback.ts'
 import type { SchemaState } from '../store/migrations.ts'
-import { MASTER_KEY, MASTER_KEY_CHECK } from '../store/settings.ts'
+import { ISSUER, MASTER_KEY, MASTER_KEY_CHECK } from '../store/settings.ts'
 import { forShell } from '../base/shell.ts'
 
 /** The process that opens the store: a server with many concurrent requests, or a command that runs and ends. */
@@ -137,20 +137,30 @@ export function startWatchingServerEnd(
   return () => clearInterval(timer)
 }
 
+/** The configuration of a command: with the issuer of the servers of the store, unless GRANTOR_ISSUER names another. */
+export async function configOfCommand(config: Config, store: Pick<Store, 'findIssuer'>): Promise<Config> {
+  if (config.isIssuerChosen) return config
+  return withIssuer(config, (await store.findIssuer()) ?? config.issuer)
+}
+
 /**
- * Rejects another issuer than that of the store, which tokens and clients name, unless both are loopback addresses: then a trial may have
- * another port, and the log says so. The first server of a store records its issuer.
+ * Records the issuer of a server, from which commands learn it. Rejects another one than that of the store, which tokens and clients name,
+ * unless both are loopback addresses: then a trial may have another port, and the log says so.
  *
  * @throws Error that says what to do
  */
-export async function refuseOtherIssuer(
-  store: Pick<Store, 'insertSettingOnce'>,
+export async function recordIssuer(
+  store: Pick<Store, 'insertSettingOnce' | 'replaceSetting'>,
   { issuer }: Pick<Config, 'issuer'>,
   logger: Pick<Log, 'warn'>,
 ): Promise<void> {
-  const known = await store.insertSettingOnce({ name: 'issuer', value: issuer })
+  const known = await store.insertSettingOnce({ name: ISSUER, value: issuer })
   if (known === issuer) return
-  if (isCompatibleIssuer(known, issuer)) return logger.warn({ event: 'store.of-other-issuer', known, issuer })
+  if (isCompatibleIssuer(known, issuer)) {
+    logger.warn({ event: 'store.of-other-issuer', known, issuer })
+    await store.replaceSetting({ name: ISSUER, value: issuer })
+    return
+  }
   throw new Error(
     `This database belongs to the issuer ${known}, and GRANTOR_ISSUER is ${issuer}. If GRANTOR_ISSUER is wrong, correct it. If the address has changed, run: grantor issuer set ${forShell(issuer)}`,
   )

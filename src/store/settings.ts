@@ -10,6 +10,9 @@ export const MASTER_KEY_CHECK = 'secret-check'
 /** The master key of a database without tables. */
 export const NO_MASTER_KEY: StoredMasterKey = { wrapped: undefined, check: undefined }
 
+/** Name of the row of `settings` with the issuer as which servers use the store. */
+export const ISSUER = 'issuer' satisfies StoredSetting['name']
+
 /** Name of the row of `settings` with the mark of the backup that is being restored: its checksum, and whether the store moves. */
 export const RESTORING = 'restoring'
 

@@ -134,6 +134,27 @@ for (const [kind, settings] of [
     assert.match(stdout, /JWTs name the previous issuer[^]*No user depends on one/)
     await (await open(other)).close()
     await assert.rejects(open(one), /belongs to the issuer https:\/\/other/)
+    // A command in another shell has the issuer of the store, unless it has its own.
+    const create = ['user', 'create', '--email', 'ada@acme.test', '--no-password']
+    assert.equal((await runHere(place, create, { environment: own })).code, 0)
+    const link = ['user', 'create-link', 'ada@acme.test']
+    const learned = await runHere(place, link, { environment: own })
+    assert.match(learned.stdout, /^https:\/\/other\.acme\.test\/account\/link/)
+    assert.equal(learned.stderr, '')
+    const chosen = await runHere(place, link, { environment: one })
+    assert.match(chosen.stdout, /^https:\/\/one\.acme\.test\/account\/link/)
+    assert.equal(
+      chosen.stderr,
+      'grantor: GRANTOR_ISSUER is https://one.acme.test, and the servers of this database have the issuer https://other.acme.test. This command uses GRANTOR_ISSUER.\n',
+    )
+    const same = await runHere(place, ['api', 'create', '--resource', 'https://other.acme.test'], { environment: own })
+    assert.match(same.stderr, /is this server/)
+    const examined = await runHere(place, ['doctor'], { environment: own })
+    assert.match(
+      examined.stdout,
+      /GRANTOR_ISSUER is not set here, .*is examined: https:\/\/other\.acme\.test\.\n.*https:\/\/other/,
+    )
+    assert.match(examined.stdout, /https:\/\/other\.acme\.test\/\.well-known\/.* cannot be reached/)
   })
 }
 
@@ -171,7 +192,11 @@ test('a store of a loopback issuer serves another loopback issuer, and the log a
   assert.ok((await open(other)).log().includes(`"event":"store.of-other-issuer","known":"${one}","issuer":"${other}"`))
   const doctor = async (environment: Readonly<Record<string, string>>) =>
     (await runHere(place, ['doctor'], { environment })).stdout
-  assert.match(await doctor({ GRANTOR_ISSUER: other }), /made for the issuer http:\/\/localhost:7743, and .*:7799\./)
-  assert.doesNotMatch(await doctor({ GRANTOR_ISSUER: one }), /made for the issuer/)
+  // The server that started last has the issuer that commands use.
+  assert.match(await doctor({ GRANTOR_ISSUER: one }), /have the issuer http:\/\/localhost:7799, and .*:7743\./)
+  assert.doesNotMatch(await doctor({ GRANTOR_ISSUER: other }), /have the issuer/)
+  await runHere(place, ['user', 'create', '--email', 'ada@acme.test', '--no-password'])
+  const link = await runHere(place, ['user', 'create-link', 'ada@acme.test'])
+  assert.match(link.stdout, /^http:\/\/localhost:7799\/account\/link/)
   assert.doesNotMatch(await doctor({ GRANTOR_TYPO: '1' }), /\.\./)
 })

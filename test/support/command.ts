@@ -40,8 +40,11 @@ export async function commandJson<T>(words: readonly string[], options: CommandO
 }
 
 /** What `doctor` says about a subject, over the store of `openServerForCommands`. It may fail. */
-export async function findingsAbout(subject: string): Promise<readonly (readonly [Finding['verdict'], string])[]> {
-  const { stdout } = await command(['doctor', '--json'])
+export async function findingsAbout(
+  subject: string,
+  ...options: readonly string[]
+): Promise<readonly (readonly [Finding['verdict'], string])[]> {
+  const { stdout } = await command(['doctor', '--json', ...options])
   const report = JSON.parse(stdout) as { readonly findings: readonly Finding[] }
   return report.findings.filter(({ check }) => check === subject).map(({ verdict, message }) => [verdict, message])
 }

@@ -6,6 +6,8 @@ import type { EpochMs } from '../../base/brand.ts'
 /** The settings that the doctor checks. */
 export interface NetworkChoices {
   readonly issuer: string
+  /** Whether GRANTOR_ISSUER is set. */
+  readonly isIssuerChosen: boolean
   readonly isLoopbackIssuer: boolean
   readonly host: string
   readonly port: number

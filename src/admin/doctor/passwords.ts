@@ -10,7 +10,13 @@ export interface ForeignHashes {
 }
 
 /** Reports the hashes that another system has made. A sign-in replaces one. */
-export function checkForeignHashes({ counts, isEnded }: ForeignHashes): Finding {
+export function checkForeignHashes(hashes: ForeignHashes | 'not-counted'): Finding {
+  if (hashes === 'not-counted')
+    return ok(
+      CHECK,
+      'Failed sign-ins are delayed, because an import stored password hashes of other systems. "grantor doctor --deep" counts them, and ends the delay when none is left.',
+    )
+  const { counts, isEnded } = hashes
   const found = [...counts].map(([format, count]) => `${count} of ${format}`)
   if (found.length > 0)
     return ok(
@@ -21,6 +27,6 @@ export function checkForeignHashes({ counts, isEnded }: ForeignHashes): Finding 
     CHECK,
     isEnded
       ? 'No user has a password hash of another system. Failed sign-ins are no longer delayed.'
-      : 'No user has a password hash of another system. Failed sign-ins are delayed until this command runs an hour after the import.',
+      : 'No user has a password hash of another system. Failed sign-ins are delayed until "grantor doctor --deep" runs an hour after the import.',
   )
 }

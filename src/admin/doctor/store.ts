@@ -34,9 +34,7 @@ export function checkStore(examination: Examination): readonly Finding[] {
       return [failed('database', database.reason, 'Until this is fixed, a server does not start, or is not ready.')]
     case 'opened':
       return [
-        ...(database.home.kind === 'file'
-          ? checkFile(location, database, database.home)
-          : checkServer(location, database.home)),
+        ...(database.home.kind === 'file' ? checkFile(location, database.home) : checkServer(location, database.home)),
         ...checkClosing(database),
         ...checkOwner(examination, database),
         checkSchema(database),
@@ -51,20 +49,34 @@ export function checkStore(examination: Examination): readonly Finding[] {
 
 /** Between loopback addresses a store may be used by both (isCompatibleIssuer). Between others a server does not start. */
 function checkOwner({ choices }: Examination, { issuer }: DatabaseFacts): readonly Finding[] {
-  if (issuer === undefined || issuer === choices.issuer) return []
+  if (issuer === undefined) return []
+  if (!choices.isIssuerChosen && !choices.isLoopbackIssuer) {
+    return [
+      warning(
+        'database',
+        `GRANTOR_ISSUER is not set here, so the issuer of the servers of the database is examined: ${issuer}.`,
+        `A server needs the setting: GRANTOR_ISSUER=${issuer}`,
+      ),
+    ]
+  }
+  if (issuer === choices.issuer) return []
   return [
     warning(
       'database',
-      `The database was made for the issuer ${issuer}, and the issuer configured here is ${choices.issuer}.`,
+      `The servers of the database have the issuer ${issuer}, and the issuer configured here is ${choices.issuer}.`,
       `If this is another server, set DATABASE_URL to a database of its own. If the address has changed, run: grantor issuer set ${forShell(choices.issuer)}`,
     ),
   ]
 }
 
-function checkFile(location: string, { damage }: DatabaseFacts, { freeBytes }: FileFacts): readonly Finding[] {
+function checkFile(location: string, { damage, freeBytes }: FileFacts): readonly Finding[] {
+  const unread = ' "grantor doctor --deep" also reads the whole file.'
   return [
-    damage.length === 0
-      ? ok('database', `${location} is undamaged, private, and synced at every commit.`)
+    damage === undefined || damage.length === 0
+      ? ok(
+          'database',
+          `${location} is ${damage === undefined ? '' : 'undamaged, '}private, and synced at every commit.${damage === undefined ? unread : ''}`,
+        )
       : failed('database', `${location} is damaged: ${damage.join('; ')}.`, 'Stop the server and restore a backup.'),
     checkSpace(freeBytes),
   ]

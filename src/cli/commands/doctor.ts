@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { failed, type Finding, ok } from '../../admin/doctor/finding.ts'
-import { ConfigError, readConfig, type Config } from '../../config/config.ts'
-import { after, type EpochMs } from '../../base/brand.ts'
+import { ConfigError, readConfig, withIssuer, type Config } from '../../config/config.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { IssuerProbe, StoreInspection } from '../../ports/inspection.ts'
 import type { OutboundClient } from '../../ports/outbound.ts'
 import type { Platform } from '../../server/platform.ts'
@@ -27,8 +27,12 @@ export function addDoctor(parent: Command, terminal: Terminal): void {
       'fetch this client metadata document as the server does, and say whether it is acceptable',
       parseAddress,
     )
-    .action(async ({ json, ...addresses }: { readonly json?: true } & Addresses) => {
-      const findings = await examine(addresses)
+    .option(
+      '--deep',
+      'read everything: a SQLite file for damage, 20 s for each GB, and all users for password hashes of other systems',
+    )
+    .action(async ({ json, ...choices }: { readonly json?: true } & Choices) => {
+      const findings = await examine(choices)
       const isHealthy = findings.every(({ verdict }) => verdict !== 'failed')
       if (json) terminal.printJson({ healthy: isHealthy, findings })
       else terminal.print(findings.flatMap((finding) => linesOf(finding, terminal.paint)))
@@ -36,20 +40,22 @@ export function addDoctor(parent: Command, terminal: Terminal): void {
     })
 }
 
-/** What is requested besides the issuer. */
-interface Addresses {
+/** What is examined besides the rest. */
+interface Choices {
+  readonly deep?: true
+  /** What is requested besides the issuer. */
   readonly resource?: string
   readonly clientDocument?: string
 }
 
-async function examine({ resource, clientDocument }: Addresses): Promise<readonly Finding[]> {
+async function examine({ deep, resource, clientDocument }: Choices): Promise<readonly Finding[]> {
   try {
-    const config = readConfig()
+    const given = readConfig()
     const [
       { diagnose },
       { probeIssuer, readIgnoredForwards },
       { ownOrigin, probeReadiness },
-      { inspectStore },
+      { inspectStore, inspectWhole, issuerIn },
       { openPlatform },
     ] = await Promise.all([
       import('../../admin/doctor/doctor.ts'),
@@ -58,22 +64,22 @@ async function examine({ resource, clientDocument }: Addresses): Promise<readonl
       import('../../maintenance/inspect-store.ts'),
       import('../../server/platform.ts'),
     ])
-    const platform = openPlatform({ ...config, logLevel: 'silent' })
-    // Before the store: while a large file is read this process sees no answer, and the time for it passes.
-    const [answer, readiness] = await Promise.all([probeIssuer(config.issuer), probeReadiness(ownOrigin(config))])
-    const answeredAt = platform.clock()
+    const platform = openPlatform({ ...given, logLevel: 'silent' })
+    const inspected = await inspectStore(given)
+    const config = given.isIssuerChosen ? given : withIssuer(given, issuerIn(inspected) ?? given.issuer)
+    const [probe, readiness] = await Promise.all([probeIssuer(config.issuer), probeReadiness(ownOrigin(config))])
+    const now = platform.clock()
     // The probe came through the proxy, so that the node counted it.
     const ignoredForwards = await readIgnoredForwards(config.admin)
-    const store = await inspectStore(config)
-    const now = platform.clock()
-    const probe = later(answer, now - answeredAt)
+    // After the server: while a large file is read this process sees no answer.
+    const store = deep === true ? await inspectWhole(inspected, config) : inspected
     return [
       ok('configuration', 'Every setting is acceptable.'),
       ...diagnose({ choices: { ...config, ...config.settings }, store, probe, readiness, ignoredForwards, now }),
       ...(await examineProviders(config, platform, store)),
       ...(await examineClientKeys(config, platform, store)),
       ...(await examineMail(config, store, now)),
-      ...(await examineHashes(config, store, platform)),
+      ...(await examineHashes(config, store, platform, deep === true)),
       ...(resource === undefined ? [] : await examineResource(resource, config.issuer, probe)),
       ...(clientDocument === undefined ? [] : await examineDocument(clientDocument, config, platform)),
     ]
@@ -87,12 +93,6 @@ async function examine({ resource, clientDocument }: Addresses): Promise<readonl
       ),
     )
   }
-}
-
-/** The answer, with the time that the clock of the server shows now. */
-function later(probe: IssuerProbe, passedMs: number): IssuerProbe {
-  if (probe.kind !== 'answered' || probe.time === undefined) return probe
-  return { ...probe, time: after(probe.time, passedMs) }
 }
 
 async function examineResource(resource: string, issuer: string, probe: IssuerProbe): Promise<readonly Finding[]> {
@@ -140,12 +140,17 @@ async function examineMail(config: Config, store: StoreInspection, now: EpochMs)
   return checkMail(await probeMail(config), store.clients?.mailDueAt, now)
 }
 
-async function examineHashes(config: Config, store: StoreInspection, platform: Platform): Promise<readonly Finding[]> {
+async function examineHashes(
+  config: Config,
+  store: StoreInspection,
+  platform: Platform,
+  isCounted: boolean,
+): Promise<readonly Finding[]> {
   const [{ checkForeignHashes }, { settleForeignHashes }] = await Promise.all([
     import('../../admin/doctor/passwords.ts'),
     import('../../maintenance/foreign-hashes.ts'),
   ])
-  const hashes = await settleForeignHashes(config, store, platform)
+  const hashes = await settleForeignHashes(config, store, platform, isCounted)
   return hashes === undefined ? [] : [checkForeignHashes(hashes)]
 }
 

@@ -30,7 +30,7 @@ export const PERFORM_VERBS: readonly AddVerb[] = [addAuthorizationCode]
 function addAuthorizationCode(noun: Command, terminal: Terminal): void {
   withJson(noun.command('authorization-code'))
     .description('Register a client, ask a user for consent, get tokens, verify and refresh them, and print them.')
-    .option('--issuer <url>', 'the issuer to use; by default the configured issuer', parseIssuer)
+    .option('--issuer <url>', 'the issuer to use; by default that of GRANTOR_ISSUER, or of the database', parseIssuer)
     .option(
       '--client <id>',
       'a public client with the redirect URI http://127.0.0.1/callback; by default a new client is registered',
@@ -51,7 +51,7 @@ function addAuthorizationCode(noun: Command, terminal: Terminal): void {
       // With --json standard output is one document, so the progress goes to standard error.
       const say = (line: string): void => void (json ? terminal.stderr : terminal.stdout).write(`${line}\n`)
       const result = await playCodeFlow({
-        issuer: options.issuer ?? readConfig().issuer,
+        issuer: options.issuer ?? (await configuredIssuer()),
         clientId: options.client,
         scope,
         resources,
@@ -65,6 +65,14 @@ function addAuthorizationCode(noun: Command, terminal: Terminal): void {
       if (json) terminal.printJson(documentOf(result))
       else terminal.print([...linesOf(result, terminal.paint), ...farewell(result, options)])
     })
+}
+
+/** The issuer of the settings, or that of the servers of the store. */
+async function configuredIssuer(): Promise<string> {
+  const config = readConfig()
+  if (config.isIssuerChosen) return config.issuer
+  const { readStoredIssuer } = await import('../../maintenance/inspect-store.ts')
+  return (await readStoredIssuer(config)) ?? config.issuer
 }
 
 function documentOf({ clientId, tokens, claims, refreshed, refreshedClaims }: CodeFlowResult): unknown {

@@ -15,7 +15,7 @@ import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, noteOfNewestRow, timeOf } from '../
 import { masterKeyReads } from '../shared/master-key.ts'
 import { inspectClients } from '../shared/clients.ts'
 import { eraReads } from '../shared/eras.ts'
-import { findSetting } from '../shared/operator.ts'
+import { findSetting, operatorReads } from '../shared/operator.ts'
 import { signingKeyReads } from '../shared/signing-keys.ts'
 import { connectionOptions, sessionSettings } from './connection/database.ts'
 import { isDistributed, placementOf, readCluster, type Cluster } from './distribution.ts'
@@ -122,7 +122,6 @@ async function look(
   }
   const hasTables = applied.length > 0
   const facts: DatabaseFacts = {
-    damage: [],
     appliedMigrations: applied.map(({ version }) => version),
     missingMigrations: missing.map(({ version, name }) => `${String(version).padStart(4, '0')}-${name}`),
     unknownMigrations: unknown.map(({ version }) => version),
@@ -260,7 +259,7 @@ async function readContent(
   return {
     time: noteOfNewestRow((row['newest_row_at'] ?? undefined) as EpochMs | undefined),
     apis: apis.rows.map(({ resource }) => String(resource)),
-    issuer: await runSteps(queryOf(client), findSetting('issuer')),
+    issuer: await runSteps(queryOf(client), operatorReads.findIssuer()),
     masterKey: await runSteps(queryOf(client), masterKeyReads.findMasterKey()),
     backedUpAt: timeOf((row['backed_up_at'] ?? undefined) as string | undefined),
     closedAt: timeOf(await runSteps(queryOf(client), findSetting(CLOSED))),

@@ -16,6 +16,7 @@ import {
   CLOCK_NOTE,
   CREDENTIAL_OF_ORGANIZATION,
   DECLARING,
+  ISSUER,
   clockNotesOf,
   clockNoteValue,
   LAST_BACKUP,
@@ -192,6 +193,9 @@ export const operatorReads = {
   },
   *findClockNotes(): Steps<ClockNotes> {
     return clockNotesOf(yield* findSetting(CLOCK_NOTE), yield* findSetting(CLOCK_CONFIRMATION))
+  },
+  *findIssuer(): Steps<string | undefined> {
+    return yield* findSetting(ISSUER)
   },
   *findPendingRestore(): Steps<string | undefined> {
     return yield* findSetting(RESTORING)

@@ -10,7 +10,7 @@ import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, timeOf } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'
 import { inspectClients } from '../shared/clients.ts'
 import { eraReads } from '../shared/eras.ts'
-import { findSetting } from '../shared/operator.ts'
+import { findSetting, operatorReads } from '../shared/operator.ts'
 import { signingKeyReads } from '../shared/signing-keys.ts'
 import { openDatabase } from './database.ts'
 import { freeBytes } from './file/disk.ts'
@@ -68,12 +68,20 @@ export function readSqliteFacts(path: string): {
   }
 }
 
+/** Reads the whole file, and returns what SQLite finds damaged in it; it takes 20 s for each GB. */
+export function findDamage(path: string): readonly string[] {
+  const database = openDatabase(path)
+  try {
+    const complaints = database.prepare(`pragma quick_check(${DAMAGE_LIMIT})`).all()
+    return complaints.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok')
+  } finally {
+    database.close()
+  }
+}
+
 function readFacts(database: DatabaseSync, path: string, linkId: string | undefined): DatabaseFacts {
-  const complaints = database.prepare(`pragma quick_check(${DAMAGE_LIMIT})`).all()
-  const damage = complaints.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok')
   const { applied, missing, unknown } = schemaState(database)
   return {
-    damage,
     appliedMigrations: applied.map(({ version }) => version),
     missingMigrations: missing.map(({ version, name }) => `${String(version).padStart(4, '0')}-${name}`),
     unknownMigrations: unknown.map(({ version }) => version),
@@ -101,7 +109,7 @@ function readTables(
   return {
     time: knownTime(run(findClockNotes())),
     apis: apis.map(({ resource }) => String(resource)),
-    issuer: run(findSetting('issuer')),
+    issuer: run(operatorReads.findIssuer()),
     masterKey: run(masterKeyReads.findMasterKey()),
     backedUpAt: timeOf(run(findSetting(LAST_BACKUP))),
     closedAt: timeOf(run(findSetting(CLOSED))),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { join } from 'node:path'
@@ -153,28 +153,24 @@ test('doctor does not take another program at the address of the issuer for Gran
   assert.match(report.findings.find(({ check }) => check === 'issuer')?.message ?? '', /not as Grantor does/)
 })
 
-test('the doctor asks the server before it reads the store, which takes a while if it is large', async (t) => {
+test('a damaged page of a SQLite file is found by --deep, which reads all of it', async (t) => {
   const place = await openPlace(t)
   await runHere(place, ['migrate'])
-  const [file, away] = [join(place.folder, 'grantor.db'), join(place.folder, 'away.db')]
-  renameSync(file, away)
-  const other = createServer((_request, response) => {
-    if (existsSync(away)) renameSync(away, file)
-    response.end('hello')
-  })
-  other.listen(place.port, '127.0.0.1')
-  t.after(() => other.close())
-  const report = await examine(place, { GRANTOR_ISSUER: `http://127.0.0.1:${place.port}` })
-  assert.deepEqual(
-    report.findings.filter(({ check }) => check === 'database').map(({ verdict }) => verdict),
-    ['ok'],
-  )
+  const path = join(place.folder, 'grantor.db')
+  const file = openSync(path, 'r+')
+  writeSync(file, Buffer.alloc(64, 'x'), 0, 64, 4096 * 20)
+  closeSync(file)
+  const databaseIn = (report: Report) => report.findings.find(({ check }) => check === 'database')
+  assert.match(databaseIn(await examine(place))?.message ?? '', /private, and synced .* "grantor doctor --deep" also/)
+  const { stdout } = await runHere(place, ['doctor', '--json', '--deep'])
+  assert.match(databaseIn(JSON.parse(stdout) as Report)?.message ?? '', /grantor\.db is damaged: /)
 })
 
 const KEY = { purpose: 'access', algorithm: 'ES256', state: 'valid' } as const
 const SOUND: Examination = {
   choices: {
     issuer: 'https://auth.acme.test',
+    isIssuerChosen: true,
     isLoopbackIssuer: false,
     host: '::',
     port: 3000,
@@ -195,11 +191,10 @@ const SOUND: Examination = {
     previousSecretLocation: 'GRANTOR_SECRET_PREVIOUS',
     database: {
       kind: 'opened',
-      damage: [],
       appliedMigrations: [1],
       missingMigrations: [],
       unknownMigrations: [],
-      home: { kind: 'file', freeBytes: 1e12 },
+      home: { kind: 'file', freeBytes: 1e12, damage: [] },
       time: undefined,
       apis: ['https://api.acme.test'],
       issuer: undefined,
@@ -371,8 +366,7 @@ test('doctor finds a differing clock of the server, a damaged file and a full di
   assert.match(findingsOf({ probe })[0] ?? '', /^clock: .*60 s ahead/)
   const database = {
     ...SOUND.store.database,
-    damage: ['row 1 missing'],
-    home: { kind: 'file', freeBytes: 5 },
+    home: { kind: 'file', freeBytes: 5, damage: ['row 1 missing'] },
   } as Examination['store']['database']
   assert.deepEqual(
     findingsOf({ store: { ...SOUND.store, database } }).map((line) => line.split(':', 1)[0]),

@@ -4,7 +4,7 @@ import type { EventText } from './event-text.ts'
 export const SERVER_EVENTS = {
   'server.tokens-revoked': {},
   'server.issuer-changed': {
-    when: 'The operator changed the issuer that belongs to the database.',
+    when: 'The operator changed the issuer that belongs to the database, or a server for this machine alone started with another one.',
     details: '`issuer`: the new one',
   },
   'server.backed-up': {},

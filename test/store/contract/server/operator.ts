@@ -207,12 +207,15 @@ export const operatorCases: Suite = (check) => {
   })
 
   check(
-    'replaceSetting: the last value is kept, and the time of the last backup is read',
+    'replaceSetting: the last value is kept, and the time of the last backup and the issuer are read',
     async ({ first, second }) => {
       for (const value of ['1000', '2000']) {
         assert.equal(await perform(first, 'replaceSetting', { name: 'last-backup', value }), 'replaced')
       }
       assert.equal(await second.findLastBackup(), 2000)
+      assert.equal(await second.findIssuer(), undefined)
+      await perform(first, 'replaceSetting', { name: 'issuer', value: 'https://one.test' })
+      assert.equal(await second.findIssuer(), 'https://one.test')
     },
   )
 

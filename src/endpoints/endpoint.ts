@@ -24,6 +24,12 @@ interface EndpointRow {
   readonly isBodyOptional?: true
   /** The form of its errors: `json` for programs, `page` for users. */
   readonly audience: 'json' | 'page'
+  /**
+   * HTML §7.1.3: another site that opens its pages in a window cannot see or move that window, and so does not learn whether its reader is
+   * signed in. `cut-for-account`: those for the account pages alone. The other pages keep their opener, because apps open an authorization
+   * and a sign-out in a window that reports back.
+   */
+  readonly opener?: 'cut' | 'cut-for-account'
   /** Scripts of any origin may call it, without credentials (clients.md). */
   readonly cors?: boolean
   /** It reads the query. Other JSON endpoints do not. */

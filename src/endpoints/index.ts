@@ -42,7 +42,13 @@ const PICTURE = {
 const NEEDS_SESSION = 'It writes only for a browser that is signed in, and ends its session.'
 
 /** RFC 8628 §3.3. */
-const DEVICE_PAGE = { name: 'device', path: PATHS.device, audience: 'page', grantType: DEVICE_CODE } as const
+const DEVICE_PAGE = {
+  name: 'device',
+  path: PATHS.device,
+  audience: 'page',
+  opener: 'cut',
+  grantType: DEVICE_CODE,
+} as const
 
 /** What programs read often, and what load balancers depend on. */
 const DOCUMENT = {

@@ -75,7 +75,7 @@ export function openListener(options: ListenerOptions): Listener {
     show(message, response, page) {
       const requestId = serving.nextRequestId()
       const language = chooseLanguage(undefined, message.headers['accept-language'])
-      serving.replies.send({ response, requestId }, page, language, false)
+      serving.replies.send({ response, requestId, isOpenerCut: false }, page, language, false)
       return requestId
     },
     answer:

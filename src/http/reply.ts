@@ -12,6 +12,8 @@ import type { CookieJar } from './session.ts'
 export interface Target {
   readonly response: ServerResponse
   readonly requestId: string
+  /** No page of another site keeps the window in which it opened this page (`opener` of an endpoint). */
+  readonly isOpenerCut: boolean
 }
 
 /** Writes answers and refusals as HTTP responses. `cors`: whether scripts of any origin may read them. */
@@ -78,7 +80,7 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
     write(target, status, renderer.render(page, language, target.requestId), pageHeaders, [
       'Content-Security-Policy',
       policy,
-      ...openerPolicy(page),
+      ...openerPolicy(target),
       ...more,
       ...retryAfter(retryAfterSeconds),
       ...cookieHeaders(cookies),
@@ -133,6 +135,7 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
           return write(target, 303, '', redirectHeaders, [
             'Location',
             answer.location,
+            ...openerPolicy(target),
             ...cookieHeaders(answer.cookies),
           ])
         case 'page':
@@ -270,12 +273,9 @@ function pageProblem({ code, status }: OAuthError): ErrorProblem {
   return code === 'server_error' ? 'server-error' : 'request-malformed'
 }
 
-/**
- * HTML §7.1.3: another site that opens an account page in a window cannot see or move that window. Pages of an authorization have no
- * such policy, because apps open them in a window that reports back to the app.
- */
-function openerPolicy({ kind }: Page): readonly string[] {
-  return kind.startsWith('account-') ? ['Cross-Origin-Opener-Policy', 'same-origin'] : []
+/** Also of a redirect: where it leads may have no policy. */
+function openerPolicy({ isOpenerCut }: Target): readonly string[] {
+  return isOpenerCut ? ['Cross-Origin-Opener-Policy', 'same-origin'] : []
 }
 
 /** threats.md AUTH-18, UI-17. Browsers also check the redirect after a form, so it must be allowed (decision 0022). */

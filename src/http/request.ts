@@ -146,6 +146,11 @@ export function scriptSiteOf({ origin, 'sec-fetch-site': site }: IncomingHttpHea
   return origin === undefined ? site : 'cross-site'
 }
 
+/** Whether a page has no opener (`opener` of the endpoint). It must not depend on who is signed in, so only the address says it. */
+export function cutsOpener({ opener }: Endpoint, { url = '' }: IncomingMessage): boolean {
+  return opener === 'cut' || (opener === 'cut-for-account' && new URLSearchParams(url.split('?')[1]).has('page'))
+}
+
 /** What loads a page: a window, or a frame, such as a hidden one for `prompt=none`. Fetch Metadata §2.1. */
 const LOADS_PAGES: ReadonlySet<string | undefined> = new Set([undefined, 'document', ...FRAMES])
 

@@ -13,7 +13,7 @@ import type { Gate } from './gate.ts'
 import type { Proxies } from './proxies.ts'
 import { logReply, observe, type Answering, type Reporting } from './outcome-line.ts'
 import { toOAuthError, type Replies, type Target } from './reply.ts'
-import { checkHeaders, prefersPage, readRequest, requireNavigation, tooLargeFor } from './request.ts'
+import { checkHeaders, cutsOpener, prefersPage, readRequest, requireNavigation, tooLargeFor } from './request.ts'
 import { homeAddress, isHome, wrongMethod, type Route } from './routes.ts'
 import type { CookieJar } from './session.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -34,6 +34,7 @@ export interface Serving extends Reporting {
 interface Exchange extends Target, Answering {
   route: Route | undefined
   endpoint: Endpoint | undefined
+  isOpenerCut: boolean
 }
 
 const PATH_PROBLEM = problem(
@@ -51,7 +52,8 @@ export async function serve(serving: Serving, message: IncomingMessage, response
   const network = connections.networkOf(message)
   const startedAt = performance.now()
   const requestId = serving.nextRequestId()
-  const exchange: Exchange = { message, response, requestId, network, startedAt, route: undefined, endpoint: undefined }
+  const found = { route: undefined, endpoint: undefined, isOpenerCut: false }
+  const exchange: Exchange = { message, response, requestId, network, startedAt, ...found }
   closeIfStopping(serving, response)
   connections.beginRequest(response)
   try {
@@ -123,6 +125,7 @@ function admit(serving: Serving, exchange: Exchange): Endpoint | (() => void) {
   const endpoint = route.endpoints.get(message.method ?? '')
   if (endpoint === undefined) return answerOtherMethod(serving, exchange, route)
   exchange.endpoint = endpoint
+  exchange.isOpenerCut = cutsOpener(endpoint, message)
   serving.gate.check(message, network, endpoint)
   checkHeaders(message, endpoint)
   const home = homeAddress(serving, endpoint, message)

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { PASSWORD } from '../../tools/flow.ts'
+import { EMAIL, PASSWORD } from '../../tools/flow.ts'
+import { addApp } from '../../tools/sign-in/app.ts'
 import { createAccount } from '../support/accounts.ts'
 import { sharedBrowser } from '../support/browser.ts'
 import { openIssuer, openTab, press, signIn, startClient } from './tab.ts'
@@ -104,6 +105,38 @@ const SILENT = `
   if (location.pathname === '/callback') manager.signinSilentCallback()
   else manager.signinSilent().then((user) => { document.title = user === null ? 'nobody' : user.profile.sub },
     (error) => { document.title = String(error.error ?? error.message) })`
+
+/** Signs in in a window that the page opens, and that reports to it. */
+const POPUP = `
+  const manager = new oidc.UserManager({
+    authority: ISSUER, client_id: CLIENT, redirect_uri: location.origin + '/callback', scope: 'openid' })
+  if (location.pathname === '/callback') manager.signinPopupCallback()
+  else Object.assign(window, { signIn: () => manager.signinPopup().then((user) => { document.title = user.profile.sub },
+    (error) => { document.title = String(error) }) })`
+
+test('UI-22: oidc-client-ts signs in in a window, with a second step, which keeps its opener', async (t) => {
+  const server = await openIssuer(t, {})
+  const app = await addApp(server, EMAIL)
+  let program = ''
+  const party = await openParty(t, ({ url }) =>
+    url === '/library.js'
+      ? LIBRARY
+      : `<!doctype html><title>Notes</title><script src="/library.js"></script><script type="module">${program}</script>`,
+  )
+  const { client } = await startClient(server, `${party.origin}/callback`, {}, { scope: 'openid' })
+  program = POPUP.replace('ISSUER', `'${server.origin}'`).replace('CLIENT', `'${client.client_id}'`)
+  const { tab } = await openTab(t, browser, [], {})
+  await tab.goto(`${party.origin}/`)
+  const opening = tab.context().waitForEvent('page')
+  await tab.evaluate('void window.signIn()')
+  const opened = await opening
+  await signIn(opened)
+  await opened.locator('#code').fill(app.code())
+  await press(opened, 'Continue')
+  await press(opened, 'Allow')
+  await tab.waitForFunction(`document.title !== 'Notes'`)
+  assert.match(await tab.title(), /^gus_/)
+})
 
 test('AUTH-27: oidc-client-ts gets login_required in a hidden frame, for a client that the user has not allowed', async (t) => {
   const server = await openIssuer(t, {})

@@ -182,6 +182,31 @@ test('BND-07: what a page of another site loads and posts uses up nothing of the
   await tab.getByLabel('Email', { exact: true }).waitFor()
 })
 
+test('UI-22: a site that opens pages of the account in a window does not see whether its reader is signed in', async (t) => {
+  const server = await openIssuer(t, { GRANTOR_DEVICE_GRANT: 'on' })
+  const site = await openSite(t, '')
+  const { tab } = await openTab(t, browser, [], {})
+  const seen = async (path: string): Promise<unknown> => {
+    await tab.goto(site)
+    const opening = tab.context().waitForEvent('page')
+    await tab.evaluate(`void (window.opened = window.open('${server.origin}${path}'))`)
+    const opened = await opening
+    await opened.getByRole('heading', { level: 1 }).waitFor()
+    const state = await tab.evaluate('[window.opened.closed, window.opened.length]')
+    await opened.close()
+    return state
+  }
+  const paths = ['/account', '/account/security/password', '/v2/oauth/sign-in?page=overview', '/device']
+  for (const isSignedIn of [false, true]) {
+    if (isSignedIn) {
+      await tab.goto(`${server.origin}/account`)
+      await signIn(tab)
+      await tab.getByRole('heading', { name: 'Your account' }).waitFor()
+    }
+    for (const path of paths) assert.deepEqual(await seen(path), [true, 0], `${path} ${isSignedIn}`)
+  }
+})
+
 /** A form that posts the query parameters of a link. */
 function postForm(link: string): string {
   const { origin, pathname, searchParams } = new URL(link)

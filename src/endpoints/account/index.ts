@@ -99,6 +99,7 @@ const LINK = {
   name: 'account-link',
   path: PATHS.accountLink,
   audience: 'page',
+  opener: 'cut',
   unlimited: 'It does something only for a link of an operator, which works once.',
 } as const
 
@@ -110,6 +111,7 @@ export const ACCOUNT_ENDPOINTS: readonly Endpoint[] = [
       name,
       path: accountPath(page),
       audience: 'page',
+      opener: 'cut',
       unlimited: 'It does something only for a browser that is signed in.',
     } as const
     const shown: Endpoint = {

@@ -95,6 +95,7 @@ export async function serveAdmin(
     message,
     response,
     requestId: serving.nextRequestId(),
+    isOpenerCut: false,
     network,
     startedAt: performance.now(),
     task: 'none',

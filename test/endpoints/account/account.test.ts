@@ -4,7 +4,15 @@ import { coversAll } from '../../../src/endpoints/sign-in/changing-session.ts'
 import { ACCOUNT_ROWS } from '../../../src/endpoints/account/index.ts'
 import { accountPath } from '../../../src/endpoints/paths.ts'
 import type { UserId } from '../../../src/protocol/ids.ts'
-import { EMAIL, hiddenFields, locationOf, PASSWORD, PlainBrowser } from '../../../tools/flow.ts'
+import {
+  authorizeUrl,
+  EMAIL,
+  hiddenFields,
+  locationOf,
+  PASSWORD,
+  PlainBrowser,
+  registerClient,
+} from '../../../tools/flow.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
@@ -46,6 +54,9 @@ for (const { name, page: row, submit } of ACCOUNT_ROWS) {
     const stranger = openOwner(server, EVE)
     const start = await stranger.browser.get(path)
     assert.match(locationOf(start), /^http:\/\/localhost:3000\/v2\/oauth\/sign-in\?page=[a-z-]+$/)
+    const asked = await stranger.browser.get(locationOf(start))
+    // What opened the window sees the same of it as if the browser were signed in.
+    for (const { headers } of [start, asked]) assert.equal(headers['cross-origin-opener-policy'], 'same-origin')
     const page = await stranger.open(path)
     assert.equal(page.statusCode, 200)
     assert.match(page.body, /<nav [^]*aria-current="(?:page|true)"/)
@@ -84,9 +95,10 @@ for (const { name, page: row, submit } of ACCOUNT_ROWS) {
 }
 
 test('an app may open the pages of an authorization in a window, and keeps access to the window', async () => {
-  const page = await new PlainBrowser(server).get('/v2/oauth/authorize')
-  assert.equal(page.statusCode, 400)
-  assert.equal(page.headers['cross-origin-opener-policy'], undefined)
+  const browser = new PlainBrowser(server)
+  const begun = await browser.get(authorizeUrl(await registerClient(server)))
+  for (const answer of [begun, await browser.get(locationOf(begun)), await browser.get('/v2/oauth/authorize?page=x')])
+    assert.equal(answer.headers['cross-origin-opener-policy'], undefined)
 })
 
 test('a link on another site cannot make a page report a success', async () => {

@@ -16,7 +16,7 @@ import { MAXIMA } from '../base/maxima.ts'
 const HEADER_LIMIT = MAXIMA.headerFields.most
 /** The values of `Sec-Fetch-Dest` of a frame. Fetch Metadata Request Headers §2.1: scripts cannot set the header. */
 const FRAMES: ReadonlySet<string> = new Set(['iframe', 'frame'])
-const NO_COOKIES: Cookies = { browser: undefined, session: undefined }
+const NO_COOKIES: Cookies = { browser: [], session: [] }
 /** The media ranges that a JSON answer satisfies. */
 const JSON_RANGES: ReadonlySet<string> = new Set(['application/json', 'application/*', '*/*'])
 

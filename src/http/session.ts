@@ -29,8 +29,8 @@ export function cookieJar(issuer: string, sessionLifetimeSeconds: number): Cooki
   return {
     read({ headers: { cookie = '' } }) {
       const pairs = cookie.split(';').map((pair) => pair.trim())
-      const find = (name: string): string | undefined =>
-        pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1)
+      const find = (name: string): readonly string[] =>
+        pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1))
       return { browser: find(names.browser), session: find(names.session) }
     },
     write({ browser, session }) {

@@ -42,10 +42,13 @@ export interface Request {
   readonly language: Language
 }
 
-/** The values of this server's cookies. `browser` only recognises a browser; `session` identifies the signed-in user. */
+/**
+ * The values of this server's cookies, in the order of the browser. `browser` only recognises a browser; `session` identifies the signed-in
+ * user. Several have one name if another program of a loopback host set one for a longer path.
+ */
 export interface Cookies {
-  readonly browser: string | undefined
-  readonly session: string | undefined
+  readonly browser: readonly string[]
+  readonly session: readonly string[]
 }
 
 /** Changes to the cookies. `session: 'end'` removes it. */

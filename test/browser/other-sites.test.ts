@@ -3,7 +3,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { sharedBrowser } from '../support/browser.ts'
-import { EMAIL, redeem, registerClient } from '../../tools/flow.ts'
+import { EMAIL, PASSWORD, redeem, registerClient } from '../../tools/flow.ts'
+import { openOwner } from '../endpoints/account/owner.ts'
+import { createAccount } from '../support/accounts.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 import { selectAll } from '../support/store/dump.ts'
 import { perform } from '../support/tasks.ts'
@@ -205,6 +207,31 @@ test('UI-22: a site that opens pages of the account in a window does not see whe
     }
     for (const path of paths) assert.deepEqual(await seen(path), [true, 0], `${path} ${isSignedIn}`)
   }
+})
+
+test('AUTH-28: a cookie that another port of the computer sets for a longer path signs the person neither out nor in as another', async (t) => {
+  const server = await openIssuer(t, {})
+  const { tab } = await openTab(t, browser, [], {})
+  const signedIn = async () => (await tab.locator('main').innerText()).includes(EMAIL)
+  await tab.goto(`${server.origin}/account`)
+  await signIn(tab)
+  await tab.getByRole('heading', { name: 'Your account' }).waitFor()
+  const [own] = (await tab.context().cookies()).filter(({ name }) => name.startsWith('grantor-session'))
+  const eve = openOwner(server, 'eve@acme.test')
+  await createAccount(server, { email: 'eve@acme.test', password: PASSWORD, name: undefined })
+  await eve.open('/account')
+  const [stolen = ''] = [...eve.browser.cookies]
+    .filter(([name]) => name.startsWith('grantor-session'))
+    .map(([, value]) => value)
+  const site = (await openSite(t, '')).replace('127.0.0.1', 'localhost')
+  for (const planted of ['x', stolen]) {
+    await tab.goto(site)
+    await tab.evaluate(`document.cookie = '${own?.name}=${planted}; path=/account'`)
+    await tab.goto(`${server.origin}/account`)
+    assert.ok(await signedIn(), planted)
+  }
+  const sent = await tab.context().cookies(`${server.origin}/account`)
+  assert.equal(sent.filter(({ name }) => name === own?.name).length, 2)
 })
 
 /** A form that posts the query parameters of a link. */

@@ -5,6 +5,7 @@ import { evaluateAuthorized, type AllowedClient, type PolicyNeeds } from '../../
 import { mintOrderedId, parseAuthorizationId } from '../../protocol/ids.ts'
 import { redirectUriMatches } from '../../protocol/uri/redirect-uri.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
+import { openCookie } from './cookie.ts'
 import { requestableFrom } from './remembered-consent.ts'
 import { errorPage } from '../error-page.ts'
 
@@ -69,8 +70,7 @@ export function openBrowser(
   context: Pick<Context, 'secrets'>,
   request: Pick<Request, 'cookies'>,
 ): SecretHash | undefined {
-  const cookie = request.cookies.browser
-  return cookie === undefined ? undefined : context.secrets.verify('browser', cookie)?.hash
+  return openCookie(context, request.cookies, 'browser')?.hash
 }
 
 /** The browser of a request: the hash of its cookie, and the cookie to set if it has none that this server issued. */

@@ -11,6 +11,7 @@ import { interactionOfSession, parseAuthorizationId, type SessionId } from '../.
 import { sameText } from '../../protocol/secrets.ts'
 import { isLiveSession } from '../../tokens/invalid-principal.ts'
 import { revocationCutoff } from '../../tokens/revocation-cutoff.ts'
+import { openCookie } from './cookie.ts'
 
 /** A session's `seenAt` is not newer than this when it is recorded again. */
 const SEEN_MS = 5 * 60 * 1000
@@ -66,7 +67,7 @@ async function findHeld(
   { secrets, store }: Pick<Needs, 'secrets' | 'store'>,
   cookies: Cookies,
 ): Promise<SessionRecord | undefined> {
-  const opened = cookies.session === undefined ? undefined : secrets.verify('session', cookies.session)
+  const opened = openCookie({ secrets }, cookies, 'session')
   if (opened === undefined) return undefined
   const session = await store.findSession(opened.id as SessionId)
   return session !== undefined && sameText(session.hash, opened.hash) ? session : undefined

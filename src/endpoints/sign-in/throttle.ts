@@ -15,6 +15,7 @@ import {
   CODE_LIMIT,
   codeBucket,
 } from '../../users/attempt-bucket.ts'
+import { openCookie } from '../authorization/cookie.ts'
 
 const NETWORK_LIMIT = 20
 /** Attempts with what cannot be guessed that failed, of one browser. */
@@ -115,7 +116,7 @@ export async function countUnguessable(
   { cookies, network }: Pick<Request, 'cookies' | 'network'>,
 ): Promise<Attempt> {
   const now = context.clock()
-  const browser = cookies.browser === undefined ? undefined : context.secrets.verify('browser', cookies.browser)
+  const browser = openCookie(context, cookies, 'browser')
   assert(browser !== undefined, 'The state of the callback, or the form, is bound to the browser.')
   const own = bucketOf(context, PROVIDER_LIMIT, ['provider', 'browser', browser.hash])
   const isFamiliar = now >= after(timeOfOrderedId(browser.id), FAMILIAR_MS)

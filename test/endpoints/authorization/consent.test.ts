@@ -367,7 +367,10 @@ for (const [way, end] of Object.entries(ENDS)) {
       const allowed = await evaluateClient(context, found, { phase: 'use', redirectUri: authorization.redirectUri })
       assert.ok('client' in allowed)
       const subject = { ...allowed, authorization, uiLocales: undefined }
-      const signedIn = await findSignedIn(context, { browser: undefined, session: browser.cookies.get(SESSION_COOKIE) })
+      const signedIn = await findSignedIn(context, {
+        browser: [],
+        session: [browser.cookies.get(SESSION_COOKIE) ?? ''],
+      })
       assert.ok(signedIn)
       const choice = { organization: undefined, isAllowed: () => true, isOwnDevice: false }
       const answer = { kind: 'allow', isRemembered: true, ...choice } as const

@@ -123,7 +123,7 @@ export async function finishSignIn(
     name: undefined,
     authorization: undefined,
     dpop: undefined,
-    cookies: { browser: undefined, session: undefined },
+    cookies: { browser: [], session: [] },
     network: visit.network,
     callerNetwork: visit.network,
     origin: undefined,

@@ -15,7 +15,7 @@ const EVIDENCE_MS = 24 * 60 * 60 * 1000
 /** Expired initial access tokens are listed this much longer. */
 const INITIAL_TOKEN_MS = 30 * 24 * 60 * 60 * 1000
 
-/** A notice is sent for 21 hours at most (server/logout-notifier.ts). */
+/** A notice is sent for 21 hours at most (server/background/logout-notifier.ts). */
 const LOGOUT_NOTICE_MS = 2 * 24 * 60 * 60 * 1000
 
 /** A client is not evicted while its user may still be on the way to the first token. */

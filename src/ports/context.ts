@@ -149,7 +149,7 @@ export interface ClockCheck {
 /** Settings of the operator that change how the protocol behaves. */
 export interface Settings {
   readonly lifetimes: Lifetimes
-  /** The grant types that clients can register and use. Others are known, but not offered (protocol/grant-types.ts). */
+  /** The grant types that clients can register and use. Others are known, but not offered (protocol/token/grant-types.ts). */
   readonly grantTypes: readonly GrantType[]
   /** Who may register a client. Clients that are registered stay usable, and manage themselves, in any mode. */
   readonly registration: RegistrationMode

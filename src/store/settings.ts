@@ -19,7 +19,7 @@ export const RESTORING = 'restoring'
 /** Name of the row of `settings` with the time at which the store was closed, in milliseconds. */
 export const CLOSED = 'closed'
 
-/** Name of the row of `settings` with the eras of the store, a JSON array (protocol/store-place.ts). */
+/** Name of the row of `settings` with the eras of the store, a JSON array (base/store-place.ts). */
 export const STORE_ERAS = 'store-eras'
 
 /** Name of the row of `settings` with the era in which a node noticed that the store went back. */

@@ -7,7 +7,7 @@ interface Named {
   readonly file: string
 }
 
-/** "`one`, `two` and `three` in `src/file.ts`", also across lines. Folders are named without symbols. */
+/** "`one`, `two` and `three` in `src/server/server.ts`", also across lines. Folders are named without symbols. */
 const NAMED = /((?:`\w+`(?:,\s+|\s+and\s+|\s+or\s+)?)+)\s+in\s+`((?:src|test)\/[\w./-]+\.ts)`/g
 
 /** Returns each symbol that a page names, with its file. */

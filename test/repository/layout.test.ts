@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { findLostPaths } from './comments.ts'
 import { findBannedPhrases, findLongTitles } from './language.ts'
 import { countImports, findConflicts, findDisorder, packagesOfLayers, type SourceFile } from './layout.ts'
 import { listClaims } from './titles.ts'
@@ -8,6 +9,7 @@ import { listClaims } from './titles.ts'
 const files: readonly SourceFile[] = globSync('{src,test,tools,bench,prove}/**/*.{ts,js}', {
   exclude: ['bench/peers/**'],
 }).map(readSource)
+const others = globSync(['{release,bin}/**/*.{ts,js}', 'src/**/*.sql']).map(readSource)
 /** Generated pages repeat what is checked where it comes from. */
 const pages = globSync('{README,CHANGELOG,CONTRIBUTING,SECURITY,docs/**/*}.md').map(readSource)
 
@@ -174,3 +176,15 @@ for (const [rule, file] of PLANTED) {
     )
   })
 }
+
+test('a file that a comment names exists, and a planted path is found', () => {
+  const paths = globSync(['*.md', '{src,test,tools,bench,prove,release,bin,docs}/**/*.{ts,md,sql}'])
+  assert.ok(others.length > 10, 'too few files were found to have been read')
+  const planted = {
+    path: 'src/store/bad.ts',
+    text: '// See store/gone.ts, ./table.ts, store/table.ts and https://host/gone.ts.',
+  }
+  assert.deepEqual(findLostPaths([...files, ...others, planted], paths), [
+    'src/store/bad.ts: a comment names store/gone.ts, which does not exist.',
+  ])
+})

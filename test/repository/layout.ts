@@ -219,7 +219,7 @@ export function countImports(files: readonly SourceFile[]): number {
   return files.flatMap(importsOf).length
 }
 
-/** Static, type-only, re-exporting and dynamic imports, and files named by `new URL('./x.ts', import.meta.url)`. */
+/** Static, type-only, re-exporting and dynamic imports, and files named by `new URL('./language.ts', import.meta.url)`. */
 function importsOf(file: SourceFile): readonly string[] {
   const found = withoutComments(file).matchAll(/(?:\bfrom|(?<!')\bimport|\bimport\(|\bnew URL\()\s*['"]([^'"]+)['"]/g)
   return [...found]

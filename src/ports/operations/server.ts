@@ -84,7 +84,7 @@ export interface AppliedCounts {
   readonly complete: boolean
 }
 
-/** A new era of the store (protocol/store-place.ts). */
+/** A new era of the store (base/store-place.ts). */
 export interface EraBeginning {
   /** Its id, which no other era has. */
   readonly era: string

@@ -122,7 +122,7 @@ const handlers = {
       if (yield* mustSpare(input, input.id)) return 'role-lasts'
       if ((yield* rows(FIND_OTHER_OWNER, input)).length > 0) return 'email-taken'
       // If another node gives the email to a user at the same time, the unique index rejects this statement, and PostgreSQL's
-      // transaction is repeated (postgres/faults.ts).
+      // transaction is repeated (postgres/connection/faults.ts).
       return yield* replaceEmail(input)
     },
   },

@@ -26,7 +26,7 @@ const FORGET = [
 /** Beyond it the oldest but one is forgotten. */
 const ERA_LIMIT = 100
 
-/** The eras of a store (protocol/store-place.ts). */
+/** The eras of a store (base/store-place.ts). */
 export const eraHandlers = {
   beginEra: {
     keys: () => ['setting:not-before', 'signing-keys', `setting:${STORE_ERAS}`],

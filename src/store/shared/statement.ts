@@ -15,7 +15,7 @@ export interface SharedStatement {
   readonly division?: Division
 }
 
-/** A statement around the condition on its rows. It is divided where Citus distributes the tables (postgres/divided.ts). */
+/** A statement around the condition on its rows. It is divided where Citus distributes the tables (postgres/user-rows.ts). */
 export interface Division {
   /** `each`: the rows are of the user `:userId`, and are found by their keys. `look`: nothing is changed before there is such a row. */
   readonly kind: 'each' | 'look'

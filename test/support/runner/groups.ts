@@ -37,7 +37,7 @@ export function groupsOf(files: readonly string[]): readonly Group[] {
   })
 }
 
-/** `test/keys` for `test/keys/lib/name.test.ts`. */
+/** `test/endpoints` for `test/endpoints/account/data.test.ts`. */
 function folderOf(file: string): string {
   return dirname(file).split('/').slice(0, 2).join('/')
 }

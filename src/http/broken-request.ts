@@ -6,12 +6,16 @@ const STATUS_LINES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 }
 
+/** A connection that is closed while its caller still sends is reset, and the answer may be lost (RFC 9112 §9.6): what comes is read for so long. */
+const LINGER_MS = 500
+
 /**
  * Rejects what Node.js could not parse as a request: bytes that are not HTTP, headers that are too long, a request that does
  * not end. The answer is written to the socket, which is then closed, because it is unknown where the next request begins.
  */
 export function refuseBytes(cause: Error & { readonly code?: string }, socket: Socket): void {
-  if (cause.code === 'ECONNRESET' || socket.destroyed) return
+  // The parser reports each later piece as well.
+  if (cause.code === 'ECONNRESET' || socket.destroyed || socket.writableEnded) return
   const { code, description } = invalidRequest('parameter_malformed')
   const body = JSON.stringify({ error: code, error_description: description })
   const lines = [
@@ -22,6 +26,6 @@ export function refuseBytes(cause: Error & { readonly code?: string }, socket: S
     'Access-Control-Allow-Origin: *',
     'Connection: close',
   ]
-  if (socket.writable) socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`)
-  socket.destroy(cause)
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }

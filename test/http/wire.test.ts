@@ -97,6 +97,21 @@ test('NET-04: too many headers, and headers that are too long, answer 431 as an 
   assert.equal((await ask(server, { target: REGISTER, headers: [JSON_TYPE, ...fit], body: '{}' })).status, 201)
 })
 
+test('RFC 9112 §9.6: a caller that is still sending headers gets the answer, not a reset connection', async (t) => {
+  const server = await openTestServer(t, { listen: true })
+  const socket = openSocket(t, server).pause()
+  const closed = once(socket, 'close')
+  for (const part of [`GET ${TOKEN} HTTP/1.1\r\nX: ${'x'.repeat(17_000)}`, 'x'.repeat(20_000), 'x'.repeat(20_000)]) {
+    socket.write(part)
+    // An answer on another connection shows that the server has read what was sent.
+    assert.equal((await ask(server, { target: REGISTER, headers: [JSON_TYPE], body: '{}' })).status, 201)
+  }
+  const received: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => received.push(chunk)).resume()
+  await closed
+  assert.equal(parseAnswers(Buffer.concat(received).toString())[0]?.status, 431)
+})
+
 test('NET-04: an address that is too long is refused', async (t) => {
   const server = await openTestServer(t, { listen: true })
   const { status } = await ask(server, { target: `${TOKEN}?${'x'.repeat(20_000)}` })

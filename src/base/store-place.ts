@@ -52,3 +52,51 @@ export function compareWithMemory({ eras, link }: StoreMemory, place: StorePlace
   if (link === undefined || place.hash === link.hash) return 'known'
   return place.hash !== undefined || place.hasOlder ? 'back' : 'unknown'
 }
+
+/** What a node remembers, and whether the store lacks some of it. */
+export interface StoreKnowledge {
+  readonly memory: StoreMemory
+  readonly isBack: boolean
+}
+
+/** A store as a node sees it. */
+export interface StoreSeen {
+  readonly place: StorePlace
+  /** The newest link that this process committed, read before the place. */
+  readonly head: SeenLink | undefined
+  /** The newest link of the store; needed only where `needsNewest`. */
+  readonly newest: SeenLink | undefined
+}
+
+/**
+ * What a node does after a comparison, in this order. `went-back`, `answered`: the store went back, or its operator has answered. `mark`: every
+ * other process serves nothing either. `save`: the memory is written now; `save-later`: it is written at the usual interval.
+ */
+export type StoreStep = 'went-back' | 'answered' | 'save' | 'mark' | 'save-later'
+
+/** Whether what is remembered next includes the newest link of the store. */
+export function needsNewest({ memory }: StoreKnowledge, { place, head }: Omit<StoreSeen, 'newest'>): boolean {
+  const comparison = compareWithMemory(memory, place)
+  return comparison === 'unknown' || (comparison === 'known' && head === undefined && memory.link === undefined)
+}
+
+/**
+ * What a node knows after it has compared, and what it does. The memory is never ahead of what the store has on disk: a link is remembered
+ * after its commit, and replaces the one before only when the store still had that one.
+ */
+export function compareStore(
+  { memory, isBack }: StoreKnowledge,
+  { place, head, newest }: StoreSeen,
+): { readonly known: StoreKnowledge; readonly steps: readonly StoreStep[] } {
+  const comparison = compareWithMemory(memory, place)
+  // Saved at once, because until the operator has answered it holds after a restart too.
+  if (comparison === 'back')
+    return { known: { memory, isBack: true }, steps: isBack ? ['mark'] : ['went-back', 'save', 'mark'] }
+  const { eras } = place
+  const isAnswered = isBack || (eras[0] === memory.eras[0] && eras.at(-1) !== memory.eras.at(-1))
+  const next: StoreMemory =
+    comparison === 'unknown'
+      ? { eras, link: newest, isUnconfirmed: !isAnswered, begunAs: undefined }
+      : { ...memory, eras, link: head ?? memory.link ?? newest }
+  return { known: { memory: next, isBack: false }, steps: isBack ? ['answered', 'save-later'] : ['save-later'] }
+}

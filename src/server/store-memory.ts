@@ -7,7 +7,15 @@ import { auditLinkId } from '../protocol/audit/audit-link.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { Random } from '../protocol/ids.ts'
 import type { Secrets } from '../protocol/secrets.ts'
-import { compareWithMemory, type StoreMemory, type StorePlace } from '../base/store-place.ts'
+import {
+  compareStore,
+  needsNewest,
+  type SeenLink,
+  type StoreKnowledge,
+  type StoreMemory,
+  type StorePlace,
+  type StoreStep,
+} from '../base/store-place.ts'
 import { STORE_ERAS, WENT_BACK } from '../store/settings.ts'
 import type { Log } from './log.ts'
 
@@ -49,38 +57,22 @@ const ANSWERS = {
   nothingLost: 'grantor restore --nothing-lost',
 } as const
 
-/**
- * The memory is never ahead of what the store has on disk: a link is remembered after its commit, and replaces the one before only
- * when the store still had that one.
- */
 export function openStoreWatch({ store, chains, secrets, logger, issuer, path }: Dependencies): StoreWatch {
-  let memory: StoreMemory | undefined
-  let isBack = false
-  let writtenAt = Number.NEGATIVE_INFINITY
-  let written = ''
+  let known: StoreKnowledge | undefined
   let checking = Promise.resolve()
+  const file = openMemoryFile(path, logger)
+  const isBack = (): boolean => known?.isBack === true
 
-  async function newestLink(): Promise<StoreMemory['link']> {
-    const [link] = await store.listAuditLinks({ before: undefined, limit: 1, since: 0 as EpochMs })
-    return link === undefined ? undefined : { id: link.id, hash: link.hash }
-  }
-
-  /** Compares, and remembers what this process has committed since. Returns the place of a store that went back. */
-  async function compare(known: StoreMemory): Promise<StorePlace | undefined> {
+  /** Compares, and remembers what this process has committed since. */
+  async function compare(before: StoreKnowledge): Promise<{ steps: readonly StoreStep[]; place: StorePlace }> {
     // Read first: what is committed later is compared next time.
-    const head = chains.lastHead()
-    const place = await store.findStorePlace(known.link?.id)
-    const comparison = compareWithMemory(known, place)
-    if (comparison === 'back') return place
-    if (comparison === 'unknown') {
-      const isAnswered = isBack || (place.eras[0] === known.eras[0] && place.eras.at(-1) !== known.eras.at(-1))
-      memory = { eras: place.eras, link: await newestLink(), isUnconfirmed: !isAnswered, begunAs: undefined }
-    } else {
-      const link =
-        head === undefined ? (known.link ?? (await newestLink())) : { id: auditLinkId(head), hash: head.hash }
-      memory = { ...known, eras: place.eras, link }
-    }
-    return undefined
+    const last = chains.lastHead()
+    const head = last === undefined ? undefined : { id: auditLinkId(last), hash: last.hash }
+    const place = await store.findStorePlace(before.memory.link?.id)
+    const newest = needsNewest(before, { place, head }) ? await newestLink(store) : undefined
+    const compared = compareStore(before, { place, head, newest })
+    known = compared.known
+    return { steps: compared.steps, place }
   }
 
   /** Marks the store, so that every other process serves nothing either, also one that remembers less than the store has. */
@@ -93,50 +85,40 @@ export function openStoreWatch({ store, chains, secrets, logger, issuer, path }:
 
   async function remember(): Promise<StoreMemory> {
     const { eras } = await store.findStorePlace(undefined)
-    if (eras.length > 0) return { eras, link: await newestLink(), isUnconfirmed: true, begunAs: undefined }
+    if (eras.length > 0) return { eras, link: await newestLink(store), isUnconfirmed: true, begunAs: undefined }
     return {
       eras: await beginFirstEra(store, secrets),
-      link: await newestLink(),
+      link: await newestLink(store),
       isUnconfirmed: false,
       begunAs: issuer,
     }
   }
 
-  /**
-   * Remembers for the process after this one, if there is something newer. The ids of links do not say which is newer, because a clock may
-   * go back, and another process of this machine, a worker or a command, may have written since.
-   */
-  function save(): void {
-    writtenAt = performance.now()
-    const text = JSON.stringify(memory)
-    if (path === undefined || memory === undefined || text === written) return
-    try {
-      writeDurably(path, text)
-      written = text
-    } catch (cause) {
-      logger.warn({ event: 'store.memory-failed', path, err: cause })
+  async function take(step: StoreStep, place: StorePlace): Promise<void> {
+    switch (step) {
+      case 'went-back':
+        // Links that follow lost ones would look like links that were removed.
+        chains.abandon()
+        return logger.error({
+          event: 'store.went-back',
+          if_restored: ANSWERS.wentBack,
+          if_nothing_was_lost: ANSWERS.nothingLost,
+        })
+      case 'answered':
+        return logger.info({ event: 'store.answered' })
+      case 'mark':
+        return mark(place)
+      case 'save':
+        return file.save(known?.memory)
+      case 'save-later':
+        return file.isDue() ? file.save(known?.memory) : undefined
     }
-  }
-
-  function report(hasGoneBack: boolean): void {
-    isBack = hasGoneBack
-    if (!hasGoneBack) return logger.info({ event: 'store.answered' })
-    // Links that follow lost ones would look like links that were removed.
-    chains.abandon()
-    logger.error({ event: 'store.went-back', if_restored: ANSWERS.wentBack, if_nothing_was_lost: ANSWERS.nothingLost })
   }
 
   async function compareOnce(): Promise<void> {
-    if (memory === undefined) return
-    const back = await compare(memory)
-    const hasGoneBack = back !== undefined
-    if (hasGoneBack !== isBack) {
-      report(hasGoneBack)
-      // Until the operator has answered, also after a restart.
-      if (hasGoneBack) save()
-    }
-    if (hasGoneBack) await mark(back)
-    else if (performance.now() - writtenAt >= WRITE_INTERVAL_MS) save()
+    if (known === undefined) return
+    const { steps, place } = await compare(known)
+    for (const step of steps) await take(step, place)
   }
 
   /** A comparison that began earlier does not replace the result of one that began later. */
@@ -146,43 +128,85 @@ export function openStoreWatch({ store, chains, secrets, logger, issuer, path }:
   }
 
   return {
-    hasGoneBack: () => isBack,
-    isOriginal: () => memory?.begunAs === issuer,
+    hasGoneBack: isBack,
+    isOriginal: () => known?.memory.begunAs === issuer,
     async open(isNew) {
-      memory = path === undefined || isNew ? undefined : readMemory(path)
-      memory ??= await remember()
+      const memory = (path === undefined || isNew ? undefined : readMemory(path)) ?? (await remember())
+      known = { memory, isBack: false }
       await check()
     },
     check,
     async confirm() {
-      memory = { ...(await remember()), isUnconfirmed: false, begunAs: undefined }
-      save()
+      const memory = { ...(await remember()), isUnconfirmed: false, begunAs: undefined }
+      known = { memory, isBack: isBack() }
+      file.save(memory)
     },
-    start(onChange) {
-      let isChecking = false
-      const timer = setInterval(() => {
-        if (isChecking) return
-        isChecking = true
-        const before = isBack
-        // While the store is unavailable, nothing can be compared. The next attempt follows in a second.
-        void check()
-          .then(undefined, () => undefined)
-          .finally(() => {
-            isChecking = false
-            if (isBack !== before) onChange(isBack)
-          })
-      }, COMPARE_INTERVAL_MS).unref()
-      return () => clearInterval(timer)
-    },
+    start: (onChange) => checkAtIntervals(check, isBack, onChange),
     async close() {
       // A command compares nothing before it ends.
-      const known = memory ?? (path === undefined || chains.lastHead() === undefined ? undefined : readMemory(path))
-      if (known === undefined || isBack) return
-      const isCompared = await compare(known).then(
-        (back) => back === undefined,
-        () => false,
+      const memory = path === undefined || chains.lastHead() === undefined ? undefined : readMemory(path)
+      const last = known ?? (memory === undefined ? undefined : { memory, isBack: false })
+      if (last === undefined || last.isBack) return
+      await compare(last).then(
+        () => (isBack() ? undefined : file.save(known?.memory)),
+        () => undefined,
       )
-      if (isCompared) save()
+    },
+  }
+}
+
+async function newestLink(store: Pick<Store, 'listAuditLinks'>): Promise<SeenLink | undefined> {
+  const [link] = await store.listAuditLinks({ before: undefined, limit: 1, since: 0 as EpochMs })
+  return link === undefined ? undefined : { id: link.id, hash: link.hash }
+}
+
+/** Calls `onChange` when the store went back, and when its operator has answered. Returns the stop. */
+function checkAtIntervals(
+  check: () => Promise<void>,
+  isBack: () => boolean,
+  onChange: (hasGoneBack: boolean) => void,
+): () => void {
+  let isChecking = false
+  const timer = setInterval(() => {
+    if (isChecking) return
+    isChecking = true
+    const before = isBack()
+    // While the store is unavailable, nothing can be compared. The next attempt follows in a second.
+    void check()
+      .then(undefined, () => undefined)
+      .finally(() => {
+        isChecking = false
+        if (isBack() !== before) onChange(isBack())
+      })
+  }, COMPARE_INTERVAL_MS).unref()
+  return () => clearInterval(timer)
+}
+
+/** What is remembered for the process after this one. */
+interface MemoryFile {
+  readonly isDue: () => boolean
+  /**
+   * Writes what differs from what was written last. The ids of links do not say which is newer, because a clock may go back, and another
+   * process of this machine, a worker or a command, may have written since.
+   */
+  readonly save: (memory: StoreMemory | undefined) => void
+}
+
+function openMemoryFile(path: string | undefined, logger: Log): MemoryFile {
+  let writtenAt = Number.NEGATIVE_INFINITY
+  let written = ''
+  return {
+    isDue: () => performance.now() - writtenAt >= WRITE_INTERVAL_MS,
+    save(memory) {
+      writtenAt = performance.now()
+      const text = JSON.stringify(memory)
+      if (path === undefined || memory === undefined || text === written) return
+      try {
+        writeDurably(path, text)
+        written = text
+      } catch (cause) {
+        logger.warn({ event: 'store.memory-failed', path, err: cause })
+      }
     },
   }
 }

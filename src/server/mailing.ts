@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import { MAIL_LIMITS, openMailClient } from '../mail/sender.ts'
-import type { ProbedServer } from '../admin/doctor/mail.ts'
+import type { ProbedServer } from '../checks/mail.ts'
 import type { Mailing } from '../ports/mail.ts'
 import type { Random } from '../protocol/ids.ts'
 import { mintMailId } from '../protocol/ids.ts'

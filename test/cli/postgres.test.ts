@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Finding } from '../../src/admin/doctor/finding.ts'
+import type { Finding } from '../../src/checks/finding.ts'
 import { runHere, runJsonHere } from '../support/command.ts'
 import { openPlace, openPostgresPlace, serve, withDatabase, type Place } from '../support/process.ts'
 

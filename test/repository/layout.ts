@@ -36,7 +36,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   users: { layers: INNER, packages: [], node: [], pure: true },
   tokens: { layers: INNER, packages: [], node: [], pure: true },
   endpoints: { layers: [...INNER, ...NOUNS], packages: [], node: ['node:assert/strict'], pure: true },
-  admin: { layers: [...INNER, ...NOUNS], packages: ['zod'], node: ['node:assert/strict'], pure: true },
+  checks: { layers: [...INNER, ...NOUNS], packages: [], node: ['node:assert/strict'], pure: true },
+  admin: { layers: [...INNER, ...NOUNS, 'checks'], packages: ['zod'], node: ['node:assert/strict'], pure: true },
   web: { layers: INNER, packages: ['hono', 'uqr'], node: ['node:crypto'], pure: true },
   files: { layers: INNER, packages: [], node: 'any', pure: false },
   audit: { layers: INNER, packages: [], node: 'any', pure: false },
@@ -57,6 +58,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       ...INNER,
       ...NOUNS,
       'endpoints',
+      'checks',
       'admin',
       'web',
       'files',
@@ -96,8 +98,27 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     node: 'any',
     pure: false,
   },
+  doctor: {
+    layers: [
+      ...INNER,
+      ...NOUNS,
+      'checks',
+      'admin',
+      'store',
+      'keys',
+      'passwords',
+      'outbound',
+      'upstream',
+      'config',
+      'server',
+      'maintenance',
+    ],
+    packages: ['zod'],
+    node: 'any',
+    pure: false,
+  },
   import: {
-    layers: [...INNER, 'clients', 'users', 'admin', 'passwords', 'maintenance'],
+    layers: [...INNER, 'clients', 'users', 'admin', 'passwords', 'maintenance', 'doctor'],
     packages: ['zod'],
     node: 'any',
     pure: false,
@@ -109,7 +130,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     pure: false,
   },
   cli: {
-    layers: [...INNER, 'files', 'admin', 'metrics', 'config', 'server', 'maintenance', 'import'],
+    layers: [...INNER, 'files', 'checks', 'admin', 'metrics', 'config', 'server', 'maintenance', 'doctor', 'import'],
     packages: ['commander', '@clack/prompts', 'jose', 'yaml', 'zod'],
     node: 'any',
     pure: false,
@@ -162,7 +183,7 @@ const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 }
 /** Where `catch` is allowed: the one place that makes replies, adapters, commands, rules that turn a throw into a fact, and a script of pages. */
 const CATCHERS = [
-  /^src\/(store|keys|files|passwords|passkeys|upstream|mail|http|cli|config|library|server|maintenance|import)\//,
+  /^src\/(store|keys|files|passwords|passkeys|upstream|mail|http|cli|config|library|server|maintenance|doctor|import)\//,
   /^src\/(protocol\/client\/keys|base\/(json|message))\.ts$/,
   /^src\/web\/browser\/passkey\.js$/,
   /^src\/endpoints\/(token\/authenticate-client|token\/token|sign-in\/password)\.ts$/,
@@ -172,10 +193,10 @@ const IMPURE =
 /** The configuration, and the command line's entry, which hands the terminal's part of it on. */
 const ENVIRONMENT_READERS: ReadonlySet<string> = new Set(['src/config/config.ts', 'src/cli/main.ts'])
 /**
- * The folders that may open connections (threats.md OUT-14). `cli`: a command asks the servers that the operator names. The
+ * The folders that may open connections (threats.md OUT-14). `cli` and `doctor` ask the servers that the operator names. The
  * packages for the database and for traces connect too; LAYERS says which layers may import them.
  */
-const MAY_CONNECT = ['outbound', 'cli']
+const MAY_CONNECT = ['outbound', 'cli', 'doctor']
 const CONNECTS =
   /\bfetch\(|\bnew (WebSocket|EventSource)\b|\b(from|import|import\(|getBuiltinModule\()\s*['"]node:(https|http2|dns|dns\/promises|tls|dgram)['"]|import \* as \w+ from ['"]node:(http|net)['"]/
 /** What other folders may take of the modules that listen and connect. */

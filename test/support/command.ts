@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import type { TestContext } from 'node:test'
-import type { Finding } from '../../src/admin/doctor/finding.ts'
+import type { Finding } from '../../src/checks/finding.ts'
 import { runCommandLine } from '../../src/cli/program.ts'
 import { openTerminal } from '../../src/cli/lib/terminal.ts'
 import { openTestServer, type TestServer } from './server.ts'

@@ -11,7 +11,6 @@ import {
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
 import { requireOrganization } from '../organization/organization.ts'
 import { isSameJson } from '../../base/json.ts'
-import { forShell } from '../../base/shell.ts'
 
 type Checking = StoreNeeds<'findOrganization'> & Pick<Context, 'settings'>
 
@@ -115,12 +114,4 @@ function domainTaken(): AdminError {
 
 export function noSuchProvider(id: string): AdminError {
   return unknown(`There is no provider ${id}. See "grantor provider list".`)
-}
-
-/** What lets persons sign in while a provider is disabled. The accounts of its domains have no other way if it is required. */
-export function remedyOfDisabled(id: string, routing: ProviderSettings['routing']): string {
-  const enable = `Enable it: grantor provider enable ${forShell(id)}`
-  return routing === 'required'
-    ? `${enable}. Or let such accounts sign in without it: grantor provider update ${forShell(id)} --routing offered`
-    : enable
 }

@@ -19,7 +19,7 @@ import { changeTasks } from '../change-tasks.ts'
 import { LIMIT, NAME, NEXT, ORGANIZATION_ID, pageStart } from '../fields.ts'
 import { hasText, pageOf } from '../page.ts'
 import { defineTask, type Task, type TaskContext } from '../task.ts'
-import { checkAssertions } from './assertions.ts'
+import { checkAssertions } from '../../checks/assertions.ts'
 import { createProvider, noSuchProvider, requireProvider, updateProvider } from './provider.ts'
 import {
   describeProvider,

@@ -1,7 +1,7 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { remedyOfDisabled } from '../provider/provider.ts'
+import { remedyOfDisabled } from '../../checks/providers.ts'
 import { isAddressDoubtful } from '../../users/doubtful-address.ts'
 import { newUser } from '../../users/new-user.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { failed, type Finding, ok } from '../../admin/doctor/finding.ts'
+import { failed, type Finding, ok } from '../../checks/finding.ts'
 import { ConfigError, readConfig, withIssuer, type Config } from '../../config/config.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { IssuerProbe, StoreInspection } from '../../ports/inspection.ts'
@@ -58,10 +58,10 @@ async function examine({ deep, resource, clientDocument }: Choices): Promise<rea
       { inspectStore, inspectWhole, issuerIn },
       { openPlatform },
     ] = await Promise.all([
-      import('../../admin/doctor/doctor.ts'),
-      import('../lib/discovery.ts'),
+      import('../../doctor/doctor.ts'),
+      import('../../doctor/discovery.ts'),
       import('../lib/readiness.ts'),
-      import('../../maintenance/inspect-store.ts'),
+      import('../../doctor/inspect-store.ts'),
       import('../../server/platform.ts'),
     ])
     const platform = openPlatform({ ...given, logLevel: 'silent' })
@@ -97,8 +97,8 @@ async function examine({ deep, resource, clientDocument }: Choices): Promise<rea
 
 async function examineResource(resource: string, issuer: string, probe: IssuerProbe): Promise<readonly Finding[]> {
   const [{ checkResource }, { probeResource }] = await Promise.all([
-    import('../../admin/doctor/resource.ts'),
-    import('../lib/probe-resource.ts'),
+    import('../../checks/resource.ts'),
+    import('../../doctor/probe-resource.ts'),
   ])
   const answers = probe.kind === 'answered' && probe.issuer === issuer
   return checkResource(await probeResource(resource, answers ? issuer : undefined), issuer)
@@ -110,8 +110,8 @@ async function examineProviders(
   store: StoreInspection,
 ): Promise<readonly Finding[]> {
   const [{ checkProviders }, { probeProviders }] = await Promise.all([
-    import('../../admin/doctor/providers.ts'),
-    import('../../maintenance/probe-providers.ts'),
+    import('../../checks/providers.ts'),
+    import('../../doctor/probe-providers.ts'),
   ])
   const { clock, random } = platform
   const outbound = await openUnlimitedOutbound(config, platform)
@@ -123,7 +123,7 @@ async function examineClientKeys(
   platform: Platform,
   { clients }: StoreInspection,
 ): Promise<readonly Finding[]> {
-  const { checkClientKeys, keyHoldersOf } = await import('../../admin/doctor/client-keys.ts')
+  const { checkClientKeys, keyHoldersOf } = await import('../../checks/client-keys.ts')
   const outbound = await openUnlimitedOutbound(config, platform)
   const fetching = keyHoldersOf(clients?.newest ?? []).map(async (holder) => {
     const request = { purpose: 'client-keys', url: holder.uri, etag: undefined, isRenewal: false, network: '' } as const
@@ -134,7 +134,7 @@ async function examineClientKeys(
 
 async function examineMail(config: Config, store: StoreInspection, now: EpochMs): Promise<readonly Finding[]> {
   const [{ checkMail }, { probeMail }] = await Promise.all([
-    import('../../admin/doctor/mail.ts'),
+    import('../../checks/mail.ts'),
     import('../../server/mailing.ts'),
   ])
   return checkMail(await probeMail(config), store.clients?.mailDueAt, now)
@@ -147,15 +147,15 @@ async function examineHashes(
   isCounted: boolean,
 ): Promise<readonly Finding[]> {
   const [{ checkForeignHashes }, { settleForeignHashes }] = await Promise.all([
-    import('../../admin/doctor/passwords.ts'),
-    import('../../maintenance/foreign-hashes.ts'),
+    import('../../checks/passwords.ts'),
+    import('../../doctor/foreign-hashes.ts'),
   ])
   const hashes = await settleForeignHashes(config, store, platform, isCounted)
   return hashes === undefined ? [] : [checkForeignHashes(hashes)]
 }
 
 async function examineDocument(url: string, config: Config, platform: Platform): Promise<readonly Finding[]> {
-  const { checkClientDocument } = await import('../../admin/doctor/client-document.ts')
+  const { checkClientDocument } = await import('../../checks/client-document.ts')
   const outbound = await openUnlimitedOutbound(config, platform)
   const request = { purpose: 'client-document', url, etag: undefined, isRenewal: false, network: '' } as const
   return checkClientDocument(url, await outbound.get(request), config)

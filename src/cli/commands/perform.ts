@@ -71,7 +71,7 @@ function addAuthorizationCode(noun: Command, terminal: Terminal): void {
 async function configuredIssuer(): Promise<string> {
   const config = readConfig()
   if (config.isIssuerChosen) return config.issuer
-  const { readStoredIssuer } = await import('../../maintenance/inspect-store.ts')
+  const { readStoredIssuer } = await import('../../doctor/inspect-store.ts')
   return (await readStoredIssuer(config)) ?? config.issuer
 }
 

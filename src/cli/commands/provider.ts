@@ -1,5 +1,5 @@
 import { describeListing, type ProviderDocument, type ProviderTestDocument } from '../../admin/provider/settings.ts'
-import { remedyOfDisabled } from '../../admin/provider/provider.ts'
+import { remedyOfDisabled } from '../../checks/providers.ts'
 import { requiredSecretOf, secretOf, withSecret, type SecretOptions } from '../lib/ask-password.ts'
 import type { OptionRows } from '../lib/member-options.ts'
 import { argumentOf, ORGANIZATION, type Subject } from '../lib/subjects.ts'

@@ -4,7 +4,7 @@ import { hasBody, pathParameters, placeOf, type Task } from '../../admin/task.ts
 import { parseJson } from '../../base/json.ts'
 import { isLoopbackHost } from '../../protocol/uri/loopback.ts'
 import { visible } from './columns.ts'
-import { reasonOf } from './discovery.ts'
+import { reasonOf } from '../../doctor/discovery.ts'
 import { UsageError } from './failure.ts'
 
 /** The administration of a running server, and the token for it. */

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net'
 import type { Config } from '../../config/config.ts'
 import type { ReadinessProbe } from '../../ports/inspection.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
-import { readText, reasonOf } from './discovery.ts'
+import { readText, reasonOf } from '../../doctor/discovery.ts'
 
 const READY_PATH = '/health/ready'
 const ANSWER_LIMIT_MS = 5000

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createRemoteJWKSet, jwtVerify, type JWTPayload } from 'jose'
 import { AdminError } from '../../admin/admin-error.ts'
 import { openCallbackListener } from './callback-listener.ts'
-import { ANSWER_LIMIT_MS, metadataAddress, reasonOf } from '../lib/discovery.ts'
+import { ANSWER_LIMIT_MS, metadataAddress, reasonOf } from '../../doctor/discovery.ts'
 import { signInAndAllow, type Credentials } from './page-walker.ts'
 
 export interface CodeFlowOptions {

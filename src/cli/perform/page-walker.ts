@@ -1,5 +1,5 @@
 import { AdminError } from '../../admin/admin-error.ts'
-import { ANSWER_LIMIT_MS } from '../lib/discovery.ts'
+import { ANSWER_LIMIT_MS } from '../../doctor/discovery.ts'
 
 /** The maximum number of responses between the authorization request and its response. */
 const STEP_LIMIT = 10

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkServer } from '../../../src/admin/doctor/server.ts'
+import { checkServer } from '../../../src/checks/server.ts'
 import type { ServerFacts } from '../../../src/ports/inspection.ts'
 
 /** What the doctor says of a server that nothing is wrong with, but for the difference. */

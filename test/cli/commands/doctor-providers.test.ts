@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { updateProvider } from '../../../src/admin/provider/provider.ts'
-import type { Finding } from '../../../src/admin/doctor/finding.ts'
+import type { Finding } from '../../../src/checks/finding.ts'
 import type { ProviderId } from '../../../src/protocol/sign-in/authentication.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, findingsAbout, openServerForCommands } from '../../support/command.ts'

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { createApi, SERVER_TOKENS } from '../../../src/admin/api/api.ts'
-import type { Finding } from '../../../src/admin/doctor/finding.ts'
+import type { Finding } from '../../../src/checks/finding.ts'
 import type { ApiTokens } from '../../../src/ports/records/api.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { knowApis } from '../../support/apis.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { checkReadiness } from '../../../src/admin/doctor/readiness.ts'
+import { checkReadiness } from '../../../src/checks/readiness.ts'
 import { WRITE_FAULT_TEXTS } from '../../../src/base/write-fault.ts'
 import { openServerForCommands, command, findingsAbout } from '../../support/command.ts'
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { checkIssuer } from '../../../src/admin/doctor/issuer.ts'
-import type { Examination } from '../../../src/admin/doctor/finding.ts'
-import { probeIssuer } from '../../../src/cli/lib/discovery.ts'
+import { checkIssuer } from '../../../src/checks/issuer.ts'
+import type { Examination } from '../../../src/checks/finding.ts'
+import { probeIssuer } from '../../../src/doctor/discovery.ts'
 
 const CHOICES = {
   issuer: 'https://auth.acme.test',

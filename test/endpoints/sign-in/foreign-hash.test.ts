@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { noteForeignHashes } from '../../../src/maintenance/foreign-hashes.ts'
+import { noteForeignHashes } from '../../../src/doctor/foreign-hashes.ts'
 import { readForeignHash } from '../../../src/passwords/foreign-hash.ts'
 import { StoreUnavailable } from '../../../src/ports/store.ts'
 import { authorizeUrl, locationOf, PlainBrowser, registerClient } from '../../../tools/flow.ts'

@@ -1,5 +1,5 @@
-import type { ServerFacts } from '../../ports/inspection.ts'
-import { CLOCK_TOLERANCE_MS } from '../../base/clock.ts'
+import type { ServerFacts } from '../ports/inspection.ts'
+import { CLOCK_TOLERANCE_MS } from '../base/clock.ts'
 import { failed, ok, warning, type Finding } from './finding.ts'
 
 /** The connections that a node, a command beside it, and a rolling restart need. */

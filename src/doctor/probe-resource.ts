@@ -1,5 +1,5 @@
-import type { ProbedAnswer, ProbedDocument, ResourceProbe } from '../../ports/inspection.ts'
-import { slashVariant } from '../../protocol/token/resource.ts'
+import type { ProbedAnswer, ProbedDocument, ResourceProbe } from '../ports/inspection.ts'
+import { slashVariant } from '../protocol/token/resource.ts'
 import { ANSWER_LIMIT_MS, readObject, reasonOf } from './discovery.ts'
 
 /** The first request of MCP clients. APIs that are not MCP servers also respond with 401. */

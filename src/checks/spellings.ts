@@ -1,4 +1,4 @@
-import type { ClientInspection, SpellingInspection } from '../../ports/inspection.ts'
+import type { ClientInspection, SpellingInspection } from '../ports/inspection.ts'
 import { warning, type Finding } from './finding.ts'
 
 /** The accounts that a finding names. */

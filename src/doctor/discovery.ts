@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
-import type { IssuerProbe } from '../../ports/inspection.ts'
-import type { EpochMs } from '../../base/brand.ts'
-import { isLoopbackHost } from '../../protocol/uri/loopback.ts'
+import type { IssuerProbe } from '../ports/inspection.ts'
+import type { EpochMs } from '../base/brand.ts'
+import { isLoopbackHost } from '../protocol/uri/loopback.ts'
 
 /** The timeout of a request. */
 export const ANSWER_LIMIT_MS = 10_000

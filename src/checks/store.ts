@@ -1,11 +1,11 @@
-import type { DatabaseFacts, FileFacts } from '../../ports/inspection.ts'
-import type { EpochMs } from '../../base/brand.ts'
-import { isPlausible } from '../../base/clock.ts'
-import { chooseSigningKey, linesOf } from '../../protocol/key-rotation.ts'
-import { WRITE_FAULT_REMEDIES, WRITE_FAULT_TEXTS } from '../../base/write-fault.ts'
+import type { DatabaseFacts, FileFacts } from '../ports/inspection.ts'
+import type { EpochMs } from '../base/brand.ts'
+import { isPlausible } from '../base/clock.ts'
+import { chooseSigningKey, linesOf } from '../protocol/key-rotation.ts'
+import { WRITE_FAULT_REMEDIES, WRITE_FAULT_TEXTS } from '../base/write-fault.ts'
 import { checkServer } from './server.ts'
 import { failed, ok, warning, type Examination, type Finding, type NetworkChoices } from './finding.ts'
-import { forShell } from '../../base/shell.ts'
+import { forShell } from '../base/shell.ts'
 
 const MEBIBYTE = 1024 * 1024
 /** With less, the write-ahead log of a busy minute may not fit. */

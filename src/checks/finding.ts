@@ -1,7 +1,7 @@
-import type { IssuerProbe, ReadinessProbe, StoreInspection } from '../../ports/inspection.ts'
-import type { Settings } from '../../ports/context.ts'
-import type { PolicySettings } from '../../clients/evaluate-client.ts'
-import type { EpochMs } from '../../base/brand.ts'
+import type { IssuerProbe, ReadinessProbe, StoreInspection } from '../ports/inspection.ts'
+import type { Settings } from '../ports/context.ts'
+import type { PolicySettings } from '../clients/evaluate-client.ts'
+import type { EpochMs } from '../base/brand.ts'
 
 /** The settings that the doctor checks. */
 export interface NetworkChoices {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import type { Context } from '../../ports/context.ts'
-import type { LimitedReason, OutboundOutcome, UnacceptableReason, UnreachableReason } from '../../ports/outbound.ts'
-import { registrationPolicy } from '../../clients/registration-policy.ts'
-import { findDocumentUrlFault, readClientDocument } from '../../protocol/client/document.ts'
-import { offersDocuments } from '../../protocol/client/policy.ts'
+import type { Context } from '../ports/context.ts'
+import type { LimitedReason, OutboundOutcome, UnacceptableReason, UnreachableReason } from '../ports/outbound.ts'
+import { registrationPolicy } from '../clients/registration-policy.ts'
+import { findDocumentUrlFault, readClientDocument } from '../protocol/client/document.ts'
+import { offersDocuments } from '../protocol/client/policy.ts'
 import { failed, ok, warning, type Finding } from './finding.ts'
 
 /** The public address and the settings of the server. */

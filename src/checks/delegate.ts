@@ -1,6 +1,6 @@
-import type { DelegateSettings } from '../../ports/context.ts'
-import type { ClientInspection } from '../../ports/inspection.ts'
-import type { ProviderRecord } from '../../ports/records/provider.ts'
+import type { DelegateSettings } from '../ports/context.ts'
+import type { ClientInspection } from '../ports/inspection.ts'
+import type { ProviderRecord } from '../ports/records/provider.ts'
 import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -1,4 +1,4 @@
-import { isWriteFault, WRITE_FAULT_REMEDIES } from '../../base/write-fault.ts'
+import { isWriteFault, WRITE_FAULT_REMEDIES } from '../base/write-fault.ts'
 import { failed, ok, type Examination, type Finding } from './finding.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { ProbedProvider } from '../admin/doctor/providers.ts'
+import type { ProbedProvider } from '../checks/providers.ts'
 import type { Config } from '../config/config.ts'
 import type { StoreInspection } from '../ports/inspection.ts'
 import type { OutboundClient } from '../ports/outbound.ts'

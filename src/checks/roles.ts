@@ -1,6 +1,6 @@
-import type { ClientInspection } from '../../ports/inspection.ts'
-import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
-import { roleCounts } from '../../users/role.ts'
+import type { ClientInspection } from '../ports/inspection.ts'
+import { CONSOLE_CLIENT_ID } from '../protocol/client/console.ts'
+import { roleCounts } from '../users/role.ts'
 import { ok, warning, type Examination, type Finding } from './finding.ts'
 
 /** Checks who may use the console: it refuses a role whose account has one factor, except while the issuer is a loopback address. */

@@ -1,4 +1,4 @@
-import type { ForeignHashes } from '../admin/doctor/passwords.ts'
+import type { ForeignHashes } from '../checks/passwords.ts'
 import type { Config } from '../config/config.ts'
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { StoreInspection } from '../ports/inspection.ts'

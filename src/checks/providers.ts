@@ -1,13 +1,12 @@
-import type { ProviderRecord } from '../../ports/records/provider.ts'
-import type { Context } from '../../ports/context.ts'
-import type { ProviderFinding } from '../../ports/upstream.ts'
-import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
-import { providerRedirectUri } from '../../protocol/sign-in/provider.ts'
-import type { ClientInspection } from '../../ports/inspection.ts'
-import { findAssertionFaults } from '../provider/assertions.ts'
-import { remedyOfDisabled } from '../provider/provider.ts'
+import type { ProviderRecord } from '../ports/records/provider.ts'
+import type { Context } from '../ports/context.ts'
+import type { ProviderFinding } from '../ports/upstream.ts'
+import type { ProviderId } from '../protocol/sign-in/authentication.ts'
+import { providerRedirectUri, type ProviderSettings } from '../protocol/sign-in/provider.ts'
+import type { ClientInspection } from '../ports/inspection.ts'
+import { findAssertionFaults } from './assertions.ts'
 import { failed, ok, warning, type Finding } from './finding.ts'
-import { forShell } from '../../base/shell.ts'
+import { forShell } from '../base/shell.ts'
 
 /** What the probe of a provider found. */
 export interface ProbedProvider extends Pick<ProviderRecord, 'id' | 'settings'> {
@@ -128,4 +127,12 @@ function remedyOf(check: ProviderFinding['check'], id: ProviderId, issuer: strin
     case 'request':
       return `Register this redirect URI at the provider: ${providerRedirectUri(issuer, id)}`
   }
+}
+
+/** What lets persons sign in while a provider is disabled. The accounts of its domains have no other way if it is required. */
+export function remedyOfDisabled(id: string, routing: ProviderSettings['routing']): string {
+  const enable = `Enable it: grantor provider enable ${forShell(id)}`
+  return routing === 'required'
+    ? `${enable}. Or let such accounts sign in without it: grantor provider update ${forShell(id)} --routing offered`
+    : enable
 }

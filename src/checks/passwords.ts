@@ -1,4 +1,4 @@
-import type { HashFormat } from '../../protocol/sign-in/password-formats.ts'
+import type { HashFormat } from '../protocol/sign-in/password-formats.ts'
 import { ok, type Finding } from './finding.ts'
 
 const CHECK = 'passwords'

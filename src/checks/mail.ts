@@ -1,6 +1,6 @@
-import type { SendOutcome } from '../../ports/mail.ts'
-import type { EpochMs } from '../../base/brand.ts'
-import type { ClientInspection } from '../../ports/inspection.ts'
+import type { SendOutcome } from '../ports/mail.ts'
+import type { EpochMs } from '../base/brand.ts'
+import type { ClientInspection } from '../ports/inspection.ts'
 import { failed, ok, warning, type Finding } from './finding.ts'
 
 /** What the mail server answered. */

@@ -1,5 +1,5 @@
-import { forShell } from '../../base/shell.ts'
-import type { DeclaredResource, ProbedAnswer, ProbedDocument, ResourceProbe } from '../../ports/inspection.ts'
+import { forShell } from '../base/shell.ts'
+import type { DeclaredResource, ProbedAnswer, ProbedDocument, ResourceProbe } from '../ports/inspection.ts'
 import { failed, ok, warning, type Finding } from './finding.ts'
 
 const CHECK = 'resource'

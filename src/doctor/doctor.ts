@@ -1,12 +1,12 @@
-import { checkAdmin } from './admin.ts'
-import { checkClients } from './clients.ts'
-import { checkDelegate } from './delegate.ts'
-import { checkIssuer } from './issuer.ts'
-import { checkReadiness } from './readiness.ts'
-import { checkRoles } from './roles.ts'
-import { checkSpellings } from './spellings.ts'
-import { checkStore } from './store.ts'
-import type { Examination, Finding } from './finding.ts'
+import { checkAdmin } from '../checks/admin.ts'
+import { checkClients } from '../checks/clients.ts'
+import { checkDelegate } from '../checks/delegate.ts'
+import { checkIssuer } from '../checks/issuer.ts'
+import { checkReadiness } from '../checks/readiness.ts'
+import { checkRoles } from '../checks/roles.ts'
+import { checkSpellings } from '../checks/spellings.ts'
+import { checkStore } from '../checks/store.ts'
+import type { Examination, Finding } from '../checks/finding.ts'
 
 /** The findings about an installation, with remedies. */
 export function diagnose(examination: Examination): readonly Finding[] {

@@ -1,13 +1,13 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
-import type { ApiRecord } from '../../ports/records/api.ts'
-import type { ClientRecord } from '../../ports/records/client.ts'
-import type { ProviderRecord } from '../../ports/records/provider.ts'
-import type { ProviderFinding } from '../../ports/upstream.ts'
-import { listedClients } from '../../protocol/sign-in/provider.ts'
-import { isConfidential } from '../../protocol/client/authentication.ts'
-import { isDocumentUrl, parseClientReference } from '../../protocol/client/identifier.ts'
-import { JWT_BEARER } from '../../protocol/token/grant-types.ts'
-import { sameResource } from '../../protocol/token/resource.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { ApiRecord } from '../ports/records/api.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
+import type { ProviderRecord } from '../ports/records/provider.ts'
+import type { ProviderFinding } from '../ports/upstream.ts'
+import { listedClients } from '../protocol/sign-in/provider.ts'
+import { isConfidential } from '../protocol/client/authentication.ts'
+import { isDocumentUrl, parseClientReference } from '../protocol/client/identifier.ts'
+import { JWT_BEARER } from '../protocol/token/grant-types.ts'
+import { sameResource } from '../protocol/token/resource.ts'
 
 /** What there is beside the provider. */
 interface Known {

@@ -1,6 +1,6 @@
-import { forShell } from '../../base/shell.ts'
-import { namesIssuer } from '../../protocol/token/resource.ts'
-import { isLoopbackHost } from '../../protocol/uri/loopback.ts'
+import { forShell } from '../base/shell.ts'
+import { namesIssuer } from '../protocol/token/resource.ts'
+import { isLoopbackHost } from '../protocol/uri/loopback.ts'
 import { failed, ok, warning, type Examination, type Finding, type NetworkChoices } from './finding.ts'
 
 /** Clocks that differ by more make tokens look expired or not valid yet. */

@@ -1,10 +1,10 @@
-import type { OutboundOutcome } from '../../ports/outbound.ts'
-import type { ClientRecord } from '../../ports/records/client.ts'
-import { parseKeySet } from '../../protocol/client/keys.ts'
-import { hasFapiKey, PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
-import { followsFapi } from '../../protocol/client/policy.ts'
+import type { OutboundOutcome } from '../ports/outbound.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
+import { parseKeySet } from '../protocol/client/keys.ts'
+import { hasFapiKey, PROOF_ALGORITHMS } from '../protocol/token/dpop-proof.ts'
+import { followsFapi } from '../protocol/client/policy.ts'
 import { failed, ok, type Finding } from './finding.ts'
-import { forShell } from '../../base/shell.ts'
+import { forShell } from '../base/shell.ts'
 
 const CHECK = 'client-keys'
 /** The most requests of one run. */

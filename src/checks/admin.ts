@@ -1,5 +1,5 @@
-import { consoleAddress } from '../../protocol/client/console.ts'
-import { isLoopbackHost } from '../../protocol/uri/loopback.ts'
+import { consoleAddress } from '../protocol/client/console.ts'
+import { isLoopbackHost } from '../protocol/uri/loopback.ts'
 import { ok, warning, type Examination, type Finding } from './finding.ts'
 
 /** Checks how the administration can be reached. */

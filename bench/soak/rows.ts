@@ -1,4 +1,4 @@
-import { figuresBefore } from '../../src/admin/sweep.ts'
+import { figuresBefore } from '../../src/server/background/sweep.ts'
 import { chainStart } from '../../src/protocol/audit/audit-link.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 import { idBefore } from '../../src/store/rows.ts'

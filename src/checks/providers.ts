@@ -1,6 +1,6 @@
 import type { ProviderRecord } from '../ports/records/provider.ts'
 import type { Context } from '../ports/context.ts'
-import type { ProviderFinding } from '../ports/upstream.ts'
+import type { ProviderFinding } from '../ports/provider-sign-in.ts'
 import type { ProviderId } from '../protocol/sign-in/authentication.ts'
 import { providerRedirectUri, type ProviderSettings } from '../protocol/sign-in/provider.ts'
 import type { ClientInspection } from '../ports/inspection.ts'

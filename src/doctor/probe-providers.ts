@@ -20,12 +20,12 @@ export async function probeProviders(
   const usable = usableProviders(config.settings, clients?.providers ?? [])
   const { secrets } = inspectSecret(config, database.kind === 'opened' ? database.masterKey : undefined)
   if (secrets === undefined) return []
-  const upstream = openProviderSignIn(secrets, context, () => undefined)
+  const providerSignIn = openProviderSignIn(secrets, context, () => undefined)
   const probed: ProbedProvider[] = []
   const waiting = usable.entries()
   async function probeNext(): Promise<void> {
     for (const [index, { id, settings, ...provider }] of waiting) {
-      const findings = await upstream.probe({ id, settings, ...provider }, providerRedirectUri(config.issuer, id))
+      const findings = await providerSignIn.probe({ id, settings, ...provider }, providerRedirectUri(config.issuer, id))
       probed[index] = { id, settings, findings }
     }
   }

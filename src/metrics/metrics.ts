@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { Answered, StoreObserver } from '../ports/observers.ts'
 import type { RowCounts } from './row-counts.ts'
 import type { Sample } from './families.ts'
-import type { UpstreamObserver } from '../ports/upstream.ts'
+import type { ProviderSignInObserver } from '../ports/provider-sign-in.ts'
 import { OUTBOUND_PURPOSES, type OutboundObserver, type OutboundPurpose } from '../ports/outbound.ts'
 import { counterSamples, openSeries, type Counter } from './counters.ts'
 import { openProcessSampler } from './process-samples.ts'
@@ -15,7 +15,7 @@ export interface Metrics {
   readonly storeObserver: Omit<StoreObserver, 'mark'>
   readonly countAuditFailure: () => void
   readonly countOutbound: OutboundObserver
-  readonly countUpstream: UpstreamObserver
+  readonly countUpstream: ProviderSignInObserver
   /** Counts the connections of a server. */
   readonly countConnections: (server: Server) => void
   /** Returns what was counted of requests and of the store: cheap, and without an effect on a scrape. */

@@ -21,7 +21,7 @@ import type { ClientLookup } from './client-lookup.ts'
 import type { PasskeyVerifier } from './passkeys.ts'
 import type { Mailing } from './mail.ts'
 import type { OutboundClient } from './outbound.ts'
-import type { Upstream } from './upstream.ts'
+import type { ProviderSignIn } from './provider-sign-in.ts'
 import type { Store } from './store.ts'
 import type { SigningKeys, TokenReader, TokenSigner } from './tokens.ts'
 
@@ -63,7 +63,7 @@ export interface Context {
   readonly outbound: OutboundClient
   /** undefined: no mail server is configured, and nothing is said of mail. */
   readonly mail: Mailing | undefined
-  readonly upstream: Upstream
+  readonly providerSignIn: ProviderSignIn
   /** The providers at which users sign in, also disabled ones; at most one second old. */
   readonly providers: () => Promise<readonly ProviderRecord[]>
   /** Client metadata documents that are being fetched, by URL, so that concurrent requests for a client cause one fetch. */

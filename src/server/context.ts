@@ -162,7 +162,7 @@ async function makeContext(
     budgets,
     outbound,
     mail: openMailing(config, random, logger),
-    upstream: openProviderSignIn(
+    providerSignIn: openProviderSignIn(
       secrets,
       { clock, outbound, random },
       telemetry?.metrics.countUpstream ?? (() => undefined),

@@ -5,18 +5,18 @@ import { decrypt, encrypt } from '../keys/encryption.ts'
 import { openFetchedKeys, PROVIDER_KEY_TIMES } from '../keys/fetched-keys.ts'
 import type { Context } from '../ports/context.ts'
 import type { OutboundClient } from '../ports/outbound.ts'
-import type { Upstream, UpstreamObserver } from '../ports/upstream.ts'
+import type { ProviderSignIn, ProviderSignInObserver } from '../ports/provider-sign-in.ts'
 import type { Secrets } from '../protocol/secrets.ts'
-import { openUpstream } from '../upstream/upstream.ts'
+import { openProviderRequests } from '../providers/provider-sign-in.ts'
 import { VERSION } from './version.ts'
 
 /** Opens the sign-in at providers. */
 export function openProviderSignIn(
   { encryptionKey }: Pick<Secrets, 'encryptionKey'>,
   context: Pick<Context, 'clock' | 'outbound' | 'random'>,
-  observe: UpstreamObserver,
-): Upstream {
-  return openUpstream({
+  observe: ProviderSignInObserver,
+): ProviderSignIn {
+  return openProviderRequests({
     ...context,
     encrypt: (name, secret) => encrypt(Buffer.from(secret), name, context.random, encryptionKey),
     decrypt: (name, text) => decrypt(text, name, encryptionKey).toString(),

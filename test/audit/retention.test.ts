@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
+import { sweep, SWEEP_START } from '../../src/server/background/sweep.ts'
 import { verifyAudit } from '../../src/admin/audit/verify.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 import { eventsOf, listLinks } from '../store/contract/chains.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
+import { sweep, SWEEP_START } from '../../src/server/background/sweep.ts'
 import { isActive, revoke } from '../support/token-questions.ts'
 import {
   authorizeUrl,

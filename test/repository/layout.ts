@@ -24,7 +24,7 @@ const TELEMETRY_PACKAGES = [
   '@opentelemetry/sdk-trace',
 ]
 /** What endpoints and tasks of operators both need, by noun. */
-const NOUNS = ['clients', 'users', 'tokens']
+const NOUNS = ['clients', 'users', 'tokens', 'requests']
 const INNER = ['base', 'protocol', 'ports']
 
 /** Which folder of src/ may import from which. `npm run docs` writes the table of docs/architecture.md from it. */
@@ -35,6 +35,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   clients: { layers: INNER, packages: [], node: ['node:assert/strict'], pure: true },
   users: { layers: INNER, packages: [], node: [], pure: true },
   tokens: { layers: INNER, packages: [], node: [], pure: true },
+  requests: { layers: [...INNER, 'clients'], packages: [], node: [], pure: true },
   endpoints: { layers: [...INNER, ...NOUNS], packages: [], node: ['node:assert/strict'], pure: true },
   checks: { layers: [...INNER, ...NOUNS], packages: [], node: ['node:assert/strict'], pure: true },
   admin: { layers: [...INNER, ...NOUNS, 'checks'], packages: ['zod'], node: ['node:assert/strict'], pure: true },
@@ -47,7 +48,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   passwords: { layers: [...INNER, 'threads'], packages: ['bcryptjs'], node: 'any', pure: false },
   passkeys: { layers: [...INNER, 'threads'], packages: ['@simplewebauthn/server'], node: 'any', pure: false },
   outbound: { layers: INNER, packages: [], node: 'any', pure: false },
-  upstream: { layers: INNER, packages: ['openid-client'], node: [], pure: false },
+  providers: { layers: INNER, packages: ['openid-client'], node: [], pure: false },
   mail: { layers: INNER, packages: ['nodemailer'], node: [], pure: false },
   metrics: { layers: INNER, packages: TELEMETRY_PACKAGES, node: 'any', pure: false },
   console: { layers: [...INNER, 'clients', 'admin', 'web'], packages: [], node: ['node:crypto'], pure: true },
@@ -68,7 +69,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'passwords',
       'passkeys',
       'outbound',
-      'upstream',
+      'providers',
       'mail',
       'metrics',
       'console',
@@ -90,7 +91,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'keys',
       'passwords',
       'outbound',
-      'upstream',
+      'providers',
       'config',
       'server',
     ],
@@ -108,7 +109,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'keys',
       'passwords',
       'outbound',
-      'upstream',
+      'providers',
       'config',
       'server',
       'maintenance',
@@ -183,7 +184,7 @@ const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 }
 /** Where `catch` is allowed: the one place that makes replies, adapters, commands, rules that turn a throw into a fact, and a script of pages. */
 const CATCHERS = [
-  /^src\/(store|keys|files|passwords|passkeys|upstream|mail|http|cli|config|library|server|maintenance|doctor|import)\//,
+  /^src\/(store|keys|files|passwords|passkeys|providers|mail|http|cli|config|library|server|maintenance|doctor|import)\//,
   /^src\/(protocol\/client\/keys|base\/(json|message))\.ts$/,
   /^src\/web\/browser\/passkey\.js$/,
   /^src\/endpoints\/(token\/authenticate-client|token\/token|sign-in\/password)\.ts$/,

@@ -1,9 +1,9 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { InteractionRecord } from '../../ports/records/interaction.ts'
-import { findWaitingDevice, type WaitingDevice } from '../../clients/device.ts'
+import { findWaitingDevice, type WaitingDevice } from '../../requests/device.ts'
 import { evaluateAuthorized, type AllowedClient, type PolicyNeeds } from '../../clients/evaluate-client.ts'
-import { findInteractionOf } from '../../tokens/find-interaction.ts'
+import { findInteractionOf } from '../../requests/find-interaction.ts'
 import { after } from '../../base/brand.ts'
 import { parseAuthorizationId } from '../../protocol/ids.ts'
 import {

@@ -32,7 +32,7 @@ interface ProviderChange {
 
 /** Creates a provider. @throws AdminError when the settings contradict each other, the id or a domain is taken, or there are too many */
 export async function createProvider(
-  context: Checking & StoreNeeds<'createProvider'> & Pick<Context, 'clock' | 'upstream'>,
+  context: Checking & StoreNeeds<'createProvider'> & Pick<Context, 'clock' | 'providerSignIn'>,
   { id, template, name, clientId, clientSecret, settings }: ProviderInput,
 ): Promise<ProviderRecord> {
   const { issuer, ...usual } = PROVIDER_TEMPLATES[template]
@@ -41,7 +41,7 @@ export async function createProvider(
   const provider: ProviderRecord = {
     id,
     settings: { ...usual, ...settings, issuer: chosen, name, clientId },
-    encryptedSecret: context.upstream.encryptSecret(id, clientSecret),
+    encryptedSecret: context.providerSignIn.encryptSecret(id, clientSecret),
     createdAt: context.clock(),
     disabledAt: undefined,
   }
@@ -71,7 +71,7 @@ interface UpdatedProvider {
  * @throws AdminError as `createProvider` does, or when there is no such provider
  */
 export async function updateProvider(
-  context: Checking & StoreNeeds<'findProvider' | 'updateProvider'> & Pick<Context, 'upstream'>,
+  context: Checking & StoreNeeds<'findProvider' | 'updateProvider'> & Pick<Context, 'providerSignIn'>,
   id: ProviderId,
   { settings: changes, clientSecret }: ProviderChange,
 ): Promise<UpdatedProvider> {
@@ -81,9 +81,9 @@ export async function updateProvider(
   const declared = organizationId === previous.organizationId ? previous.membership : PROVIDER_TEMPLATES.oidc.membership
   const settings = { ...previous, membership: declared, ...changes }
   await check(context, settings)
-  const isSameSecret = clientSecret === undefined || context.upstream.hasSecret(before, clientSecret)
+  const isSameSecret = clientSecret === undefined || context.providerSignIn.hasSecret(before, clientSecret)
   if (isSameSecret && areSame(previous, settings)) return { provider: before, outcome: 'unchanged' }
-  const encryptedSecret = isSameSecret ? undefined : context.upstream.encryptSecret(id, clientSecret)
+  const encryptedSecret = isSameSecret ? undefined : context.providerSignIn.encryptSecret(id, clientSecret)
   const outcome = await context.store.updateProvider({ id, previous, settings, encryptedSecret })
   if (outcome === 'domain-taken') throw domainTaken()
   if (outcome === 'conflict') throw conflict(`The provider ${id} was changed at the same time. Try again.`)

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { definedMembers } from '../../base/json.ts'
 import type { Settings } from '../../ports/context.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
-import type { ProviderFinding } from '../../ports/upstream.ts'
+import type { ProviderFinding } from '../../ports/provider-sign-in.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import {
   parseProviderId,
@@ -210,7 +210,7 @@ const testing = new WeakMap<TaskContext['secrets'], Set<string>>()
  * @throws AdminError when the administrator runs another one
  */
 async function probeAlone(
-  { administrator: { actor }, secrets, upstream }: TaskContext,
+  { administrator: { actor }, secrets, providerSignIn }: TaskContext,
   provider: ProviderRecord,
   redirectUri: string,
 ): Promise<readonly ProviderFinding[]> {
@@ -219,7 +219,7 @@ async function probeAlone(
   if (actors.has(actor)) throw conflict('You are testing a provider already. Try again when that has ended.')
   actors.add(actor)
   try {
-    return await upstream.probe(provider, redirectUri)
+    return await providerSignIn.probe(provider, redirectUri)
   } finally {
     actors.delete(actor)
   }

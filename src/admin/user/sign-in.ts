@@ -6,7 +6,13 @@ import type { UserRecord } from '../../ports/records/user.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import { GUESS_LIMIT } from '../../protocol/sign-in/totp.ts'
-import { ACCOUNT_LIMIT, accountBucket, ATTEMPT_WINDOW_MS, CODE_LIMIT, codeBucket } from '../../users/attempt-bucket.ts'
+import {
+  ACCOUNT_LIMIT,
+  accountBucket,
+  ATTEMPT_WINDOW_MS,
+  CODE_LIMIT,
+  codeBucket,
+} from '../../requests/attempt-bucket.ts'
 import { factorsOf, findFactorNeed, hasFactor, type FactorHolder, type FactorNeeds } from '../../users/factors.ts'
 import { findLinkMethods, hasLinkMethod } from '../../users/link-methods.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import { findLevelNeed, findStepUps, needsNewSignIn, withheldScope } from '../../clients/step-up.ts'
+import { findLevelNeed, findStepUps, needsNewSignIn, withheldScope } from '../../requests/step-up.ts'
 import { acrOf, meetsAcr, type StatedAuthentication } from '../../protocol/sign-in/acr.ts'
 import { levelOf, type Authentication, type AuthenticationLevel } from '../../protocol/sign-in/authentication.ts'
 import { interactionOfSession } from '../../protocol/ids.ts'

@@ -4,7 +4,7 @@ import type { InteractionRecord } from '../../ports/records/interaction.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { after } from '../../base/brand.ts'
 import { sessionOfInteraction, type UserId } from '../../protocol/ids.ts'
-import { findInteractionOf } from '../../tokens/find-interaction.ts'
+import { findInteractionOf } from '../../requests/find-interaction.ts'
 import {
   APPLICATION,
   evaluateTime,

@@ -127,7 +127,7 @@ export function withButtons(
 
 /** The button of a provider. */
 export function offerProvider(
-  { issuer, secrets, upstream }: Pick<Context, 'issuer' | 'secrets' | 'upstream'>,
+  { issuer, secrets, providerSignIn }: Pick<Context, 'issuer' | 'secrets' | 'providerSignIn'>,
   target: SignInTarget,
   provider: ProviderRecord,
 ): ProviderOffer {
@@ -138,7 +138,7 @@ export function offerProvider(
     name: provider.settings.name,
     mark: markOf(provider),
     offered: secrets.digest('csrf', buttonParts(target, provider.id)),
-    isDown: upstream.isDown(provider),
+    isDown: providerSignIn.isDown(provider),
   }
 }
 

@@ -14,7 +14,7 @@ import {
   attemptBucket,
   CODE_LIMIT,
   codeBucket,
-} from '../../users/attempt-bucket.ts'
+} from '../../requests/attempt-bucket.ts'
 import { openCookie } from '../authorization/cookie.ts'
 
 const NETWORK_LIMIT = 20

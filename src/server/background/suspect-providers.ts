@@ -1,7 +1,7 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import { providerRedirectUri } from '../../protocol/sign-in/provider.ts'
 
-type Needs = Pick<Context, 'issuer' | 'upstream'> & StoreNeeds<'findProvider'>
+type Needs = Pick<Context, 'issuer' | 'providerSignIn'> & StoreNeeds<'findProvider'>
 
 const INTERVAL_MS = 5000
 
@@ -22,12 +22,12 @@ export function startTryingProviders(context: Needs): () => Promise<void> {
  * only one that is sent to the provider, and would keep it down for all others (threats.md UP-28), and one whose values make the provider
  * fail would switch it off (UP-30).
  */
-export async function trySuspects({ issuer, store, upstream }: Needs): Promise<void> {
-  const providers = await Promise.all(upstream.suspects().map((id) => store.findProvider(id)))
+export async function trySuspects({ issuer, store, providerSignIn }: Needs): Promise<void> {
+  const providers = await Promise.all(providerSignIn.suspects().map((id) => store.findProvider(id)))
   await Promise.all(
     providers.map(async (provider) => {
       if (provider === undefined || provider.disabledAt !== undefined) return
-      await upstream.tryAgain(provider, providerRedirectUri(issuer, provider.id))
+      await providerSignIn.tryAgain(provider, providerRedirectUri(issuer, provider.id))
     }),
   )
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isIdleSlice, isWholeSlice, sweep, sweepIdleClients, SWEEP_START } from '../../admin/sweep.ts'
+import { isIdleSlice, isWholeSlice, sweep, sweepIdleClients, SWEEP_START } from './sweep.ts'
 import { respellAddresses } from '../../users/spelling.ts'
 import type { Log } from '../log.ts'
 import type { Context } from '../../ports/context.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sweep, SWEEP_START } from '../../../src/admin/sweep.ts'
+import { sweep, SWEEP_START } from '../../../src/server/background/sweep.ts'
 import {
   authorizeUrl,
   obtainCode,

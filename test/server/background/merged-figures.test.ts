@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FIGURE_SPAN_NAMES, type FigureRecord } from '../../../src/ports/records/figures.ts'
-import { sweep, SWEEP_START } from '../../../src/admin/sweep.ts'
+import { sweep, SWEEP_START } from '../../../src/server/background/sweep.ts'
 import { StoreUnavailable } from '../../../src/ports/store.ts'
 import type { FigureWriter } from '../../../src/server/background/figures.ts'
 import { NOW } from '../../support/records.ts'

@@ -3,7 +3,7 @@ import type { Reply, Request } from '../../../ports/message.ts'
 import type { SignInProblem } from '../../../ports/pages.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
-import type { UpstreamAnswer, UpstreamFailure, UpstreamReason } from '../../../ports/upstream.ts'
+import type { UpstreamAnswer, UpstreamFailure, UpstreamReason } from '../../../ports/provider-sign-in.ts'
 import { joinOrganization } from '../../../users/provider-membership.ts'
 import { findRequiredProvider, isOfAnotherProvider, isUsable } from '../../../users/provider-routing.ts'
 import { evaluateTime, methodsElsewhere, type Authentication } from '../../../protocol/sign-in/authentication.ts'
@@ -68,7 +68,7 @@ export async function finishAtProvider(context: Context, request: Request): Prom
     return errorPage('provider_state_used', { client: clientOf(target)?.id })
   }
   const binding = { ...state.binding, network: request.network }
-  const finished = await context.upstream.finish(provider, binding, queryOf(request))
+  const finished = await context.providerSignIn.finish(provider, binding, queryOf(request))
   if (finished.kind === 'failed') {
     if (NO_ATTEMPT.includes(finished.reason)) await attempt.forgive()
     return failedPage(context, returned, finished)

@@ -57,7 +57,7 @@ export async function findAddress(
     signedIn,
     signInAfter: demand?.after,
   })
-  const begun = await context.upstream.begin(provider, {
+  const begun = await context.providerSignIn.begin(provider, {
     ...binding,
     network,
     demand,

@@ -1,7 +1,7 @@
 import type { Context, StoreNeeds } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
-import type { UpstreamBinding } from '../../../ports/upstream.ts'
+import type { UpstreamBinding } from '../../../ports/provider-sign-in.ts'
 import { after, type EpochMs } from '../../../base/brand.ts'
 import { isFromFuture } from '../../../base/clock.ts'
 import { parseUserId, type UserId } from '../../../protocol/ids.ts'

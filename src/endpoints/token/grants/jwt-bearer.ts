@@ -142,7 +142,7 @@ async function requireSigned(context: Context, requester: TokenRequester, assert
   const { network } = requester
   const payer = assertionPayer(provider.id, requester.client.id)
   const verified = await countUnverified(context, JSON.stringify([network, payer]), network, () =>
-    context.upstream.verify(provider, { ...assertion, network }),
+    context.providerSignIn.verify(provider, { ...assertion, network }),
   )
   if (verified.kind === 'wrong') throw refusal(context, requester, 'assertion_wrong', provider)
   if (verified.kind === 'failed') {

@@ -1,7 +1,7 @@
 import type { Context } from '../../../ports/context.ts'
 import type { ApiRecord, ExchangeRule } from '../../../ports/records/api.ts'
 import type { ClientRecord } from '../../../ports/records/client.ts'
-import { findStepUps, withheldScope } from '../../../clients/step-up.ts'
+import { findStepUps, withheldScope } from '../../../requests/step-up.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { Parameters } from '../../../base/message.ts'
 import { missing, unacceptable } from '../../../base/validation.ts'

@@ -25,7 +25,7 @@ type Name = keyof typeof CLAIMS
 async function isDown(name: Name): Promise<boolean> {
   const provider = await server.context.store.findProvider(name as ProviderId)
   assert.ok(provider !== undefined)
-  return server.context.upstream.isDown(provider)
+  return server.context.providerSignIn.isDown(provider)
 }
 
 /** The addresses of callbacks of a new browser, and the browser. */

@@ -76,7 +76,7 @@ for (const networks of [1, 8]) {
     assert.deepEqual(new Set(await Promise.all(others)), new Set([true]))
     assert.ok(answers <= 3, String(answers))
     const [provider] = await setup.server.context.store.listProviders()
-    assert.ok(provider !== undefined && !setup.server.context.upstream.isDown(provider))
+    assert.ok(provider !== undefined && !setup.server.context.providerSignIn.isDown(provider))
     setup.host.holdBack('/token', async () => undefined)
     for (const answer of open.splice(0)) answer()
     await Promise.all(hostile)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { sweep, SWEEP_START } from '../../../../src/admin/sweep.ts'
+import { sweep, SWEEP_START } from '../../../../src/server/background/sweep.ts'
 import { makeClientKey } from '../../../../tools/client-assertion.ts'
 import { connectDevice, from, openDeviceConsent, poll, startDevice } from '../../../../tools/device-flow.ts'
 import { makeProof } from '../../../../tools/dpop-proof.ts'

@@ -1,5 +1,5 @@
 import type { OutboundFailure } from '../ports/outbound.ts'
-import type { UpstreamFailure, UpstreamReason } from '../ports/upstream.ts'
+import type { UpstreamFailure, UpstreamReason } from '../ports/provider-sign-in.ts'
 
 /** A request to a provider that got no usable answer. openid-client passes it on as the cause of its own error. */
 export class ProviderUnavailable extends Error {

@@ -4,7 +4,7 @@ import { meetsAcr, reachableLevel } from '../protocol/sign-in/acr.ts'
 import type { Authentication, AuthenticationLevel } from '../protocol/sign-in/authentication.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { narrow, NO_SCOPE, scopeTokens, type Scope } from '../protocol/token/scope.ts'
-import { apisWithScope, findScope } from './declared-scopes.ts'
+import { apisWithScope, findScope } from '../clients/declared-scopes.ts'
 
 /** What the scopes of a request require, by scope. A scope without a requirement is absent. */
 export type StepUps = ReadonlyMap<string, ScopeStepUp>

@@ -1,6 +1,6 @@
 import type { Configuration } from 'openid-client'
 import type { ProviderRecord } from '../ports/records/provider.ts'
-import type { ProviderFinding, UpstreamFailure } from '../ports/upstream.ts'
+import type { ProviderFinding, UpstreamFailure } from '../ports/provider-sign-in.ts'
 import type { ProviderSettings } from '../protocol/sign-in/provider.ts'
 import { authorizationParameters } from './authorization-request.ts'
 import { failureOf, isServerError } from './failure.ts'

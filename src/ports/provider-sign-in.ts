@@ -63,7 +63,7 @@ export interface ProviderFinding {
 }
 
 /** Signs users in at providers. No token of a provider is kept. Its methods never reject. */
-export interface Upstream {
+export interface ProviderSignIn {
   /** The address at the provider to which the browser goes. RFC 6749 §4.1.1. */
   readonly begin: (
     provider: ProviderRecord,
@@ -98,4 +98,7 @@ export interface Upstream {
 }
 
 /** Called after each sign-in that reached or failed to reach a provider. `outcome`: `authenticated`, or an UpstreamReason. */
-export type UpstreamObserver = (providerId: ProviderRecord['id'], outcome: 'authenticated' | UpstreamReason) => void
+export type ProviderSignInObserver = (
+  providerId: ProviderRecord['id'],
+  outcome: 'authenticated' | UpstreamReason,
+) => void

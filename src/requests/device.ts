@@ -3,7 +3,7 @@ import type { Destination } from '../ports/page-parts.ts'
 import type { AuthorizationRecord, DeviceRecord } from '../ports/records/authorization.ts'
 import { formatUserCode, type UserCode } from '../protocol/authorization/user-code.ts'
 import type { AuthorizationId } from '../protocol/ids.ts'
-import { viewDestination } from './destination.ts'
+import { viewDestination } from '../clients/destination.ts'
 
 /** Returns who gets the tokens of an authorization: what its redirect URI leads to, or a device. */
 export function destinationOf({

@@ -1,11 +1,11 @@
-import type { Context, Settings, StoreNeeds } from '../ports/context.ts'
-import type { Sweep, SweepPlace, Swept } from '../ports/operations/server.ts'
-import { FIGURE_SPAN_NAMES, FIGURE_SPANS, FIGURES_LEFT_MS, type FigureSpan } from '../ports/records/figures.ts'
-import { oldestCode } from '../tokens/revocation-cutoff.ts'
-import { chainStart } from '../protocol/audit/audit-link.ts'
-import type { ClientId } from '../protocol/ids.ts'
-import { after, type EpochMs } from '../base/brand.ts'
-import { CLOCK_MARGIN_MS, REVOCATION_MARGIN_MS } from '../base/clock.ts'
+import type { Context, Settings, StoreNeeds } from '../../ports/context.ts'
+import type { Sweep, SweepPlace, Swept } from '../../ports/operations/server.ts'
+import { FIGURE_SPAN_NAMES, FIGURE_SPANS, FIGURES_LEFT_MS, type FigureSpan } from '../../ports/records/figures.ts'
+import { oldestCode } from '../../tokens/revocation-cutoff.ts'
+import { chainStart } from '../../protocol/audit/audit-link.ts'
+import type { ClientId } from '../../protocol/ids.ts'
+import { after, type EpochMs } from '../../base/brand.ts'
+import { CLOCK_MARGIN_MS, REVOCATION_MARGIN_MS } from '../../base/clock.ts'
 
 /** The maximum number of rows of each kind in one slice, which takes the store a few milliseconds. */
 const SLICE = 200

@@ -47,7 +47,7 @@ for (const [url, privateHosts, expected] of REQUESTS) {
 test('UP-14: hosts that the metadata of a provider name are checked, and redirects are not followed', async (t) => {
   const setup = await openServerWithProvider(t, { signUp: 'anybody' })
   const { host, server } = setup
-  const { upstream, store } = server.context
+  const { providerSignIn, store } = server.context
   const provider = await store.findProvider('idp' as never)
   assert.ok(provider)
   const trap = await openWebHost(t, {}, sendJson({}))
@@ -64,7 +64,7 @@ test('UP-14: hosts that the metadata of a provider name are checked, and redirec
   host.answer('/.well-known/openid-configuration', (_request, response) => {
     response.writeHead(302, { location: `http://127.0.0.1:${trap.port}/` }).end()
   })
-  const [finding] = await upstream.probe(provider, 'http://localhost:3000/v2/oauth/callback/idp')
+  const [finding] = await providerSignIn.probe(provider, 'http://localhost:3000/v2/oauth/callback/idp')
   assert.deepEqual([finding?.isOk, finding?.detail], [false, 'redirect'])
   assert.deepEqual(trap.requests, [])
   assert.deepEqual(setup.rows('users'), [])

@@ -1,5 +1,5 @@
 import type { ProviderSettings } from '../protocol/sign-in/provider.ts'
-import type { UpstreamBinding } from '../ports/upstream.ts'
+import type { UpstreamBinding } from '../ports/provider-sign-in.ts'
 import type { Library } from './provider-fetch.ts'
 
 /** The parameters that each authorization request to a provider has. RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1. */

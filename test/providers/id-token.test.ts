@@ -149,7 +149,7 @@ test('metadata of another issuer are not used', async (t) => {
   host.answer('/.well-known/openid-configuration', sendJson({ issuer: 'https://evil.test' }))
   const provider = await server.context.store.findProvider('idp' as ProviderId)
   assert.ok(provider)
-  const [finding] = await server.context.upstream.probe(provider, 'http://localhost:3000/v2/oauth/callback/idp')
+  const [finding] = await server.context.providerSignIn.probe(provider, 'http://localhost:3000/v2/oauth/callback/idp')
   assert.equal(finding?.isOk, false)
 })
 

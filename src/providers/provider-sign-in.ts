@@ -1,14 +1,14 @@
 import type { Configuration } from 'openid-client'
 import type { ProviderRecord } from '../ports/records/provider.ts'
 import type {
-  Upstream,
+  ProviderSignIn,
   UpstreamAnswer,
   UpstreamBinding,
   UpstreamFailure,
-  UpstreamObserver,
+  ProviderSignInObserver,
   UpstreamReason,
   UpstreamRequest,
-} from '../ports/upstream.ts'
+} from '../ports/provider-sign-in.ts'
 import type { SignInDemand, StatedTime } from '../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../base/brand.ts'
 import { sameText } from '../protocol/secrets.ts'
@@ -22,11 +22,11 @@ import { probeProvider, tryProvider, type Probing } from './probe.ts'
 import { openProviderFetch, type Library } from './provider-fetch.ts'
 import { openProviderKeys, type ProviderKeyOptions } from './provider-keys.ts'
 
-export interface UpstreamOptions extends Omit<Options, 'readSecret'>, Pick<ProviderKeyOptions, 'openSignatures'> {
+export interface ProviderSignInOptions extends Omit<Options, 'readSecret'>, Pick<ProviderKeyOptions, 'openSignatures'> {
   readonly encrypt: (id: string, secret: string) => string
   /** @throws Error if the text was encrypted under another key */
   readonly decrypt: (id: string, encrypted: string) => string
-  readonly observe: UpstreamObserver
+  readonly observe: ProviderSignInObserver
 }
 
 /** How far the clock of a provider may be ahead. */
@@ -48,7 +48,13 @@ function nameOf(id: string): string {
 }
 
 /** Opens the sign-in at providers. openid-client is loaded at the first sign-in: most servers never need it. */
-export function openUpstream({ encrypt, decrypt, observe, openSignatures, ...options }: UpstreamOptions): Upstream {
+export function openProviderRequests({
+  encrypt,
+  decrypt,
+  observe,
+  openSignatures,
+  ...options
+}: ProviderSignInOptions): ProviderSignIn {
   const availability = openAvailability(options.clock)
   const keys = openProviderKeys({ ...options, openSignatures })
   const readSecret = (provider: ProviderRecord): string => decrypt(nameOf(provider.id), provider.encryptedSecret ?? '')

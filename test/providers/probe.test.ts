@@ -21,7 +21,7 @@ const USUAL = ['ok discovery', 'ok keys', 'ok secret']
 async function probe(id: string, redirectUri = REDIRECT_URI): Promise<readonly string[]> {
   const provider = await server.context.store.findProvider(id as ProviderId)
   assert.ok(provider)
-  const findings = await server.context.upstream.probe(provider, redirectUri)
+  const findings = await server.context.providerSignIn.probe(provider, redirectUri)
   return findings.map(({ check, isOk, detail }) => (isOk ? `ok ${check}` : `failed ${check}: ${detail}`))
 }
 

@@ -48,15 +48,10 @@ function nameOf(id: string): string {
 }
 
 /** Opens the sign-in at providers. openid-client is loaded at the first sign-in: most servers never need it. */
-export function openProviderRequests({
-  encrypt,
-  decrypt,
-  observe,
-  openSignatures,
-  ...options
-}: ProviderSignInOptions): ProviderSignIn {
+export function openProviderRequests(options: ProviderSignInOptions): ProviderSignIn {
+  const { encrypt, decrypt, observe } = options
   const availability = openAvailability(options.clock)
-  const keys = openProviderKeys({ ...options, openSignatures })
+  const keys = openProviderKeys(options)
   const readSecret = (provider: ProviderRecord): string => decrypt(nameOf(provider.id), provider.encryptedSecret ?? '')
   let loading: Promise<{ readonly library: Library; readonly configurations: Configurations }> | undefined
   const load = () =>

@@ -216,7 +216,7 @@ test('AUTH-28: a cookie that another port of the computer sets for a longer path
   await tab.goto(`${server.origin}/account`)
   await signIn(tab)
   await tab.getByRole('heading', { name: 'Your account' }).waitFor()
-  const [own] = (await tab.context().cookies()).filter(({ name }) => name.startsWith('grantor-session'))
+  const own = (await tab.context().cookies()).find(({ name }) => name.startsWith('grantor-session'))
   const eve = openOwner(server, 'eve@acme.test')
   await createAccount(server, { email: 'eve@acme.test', password: PASSWORD, name: undefined })
   await eve.open('/account')

@@ -135,9 +135,7 @@ export function openProviderRequests(options: ProviderSignInOptions): ProviderSi
       if (tried.kind === 'failed' && NOT_TRIED.includes(tried.reason)) return
       availability.noteTry(provider.id, tried.kind === 'answered' || tried.reason !== 'unreachable')
     },
-    async probe(provider, redirectUri) {
-      return probeProvider(provider, await probingOf(provider, redirectUri))
-    },
+    probe: async (provider, redirectUri) => probeProvider(provider, await probingOf(provider, redirectUri)),
     encryptSecret: (id, secret) => encrypt(nameOf(id), secret),
     hasSecret(provider, secret) {
       try {

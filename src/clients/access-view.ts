@@ -1,4 +1,4 @@
-import type { ResourceView, ScopeView } from '../ports/pages.ts'
+import type { ResourceView, ScopeView } from '../ports/pages/pages.ts'
 import type { ApiRecord, ApiScope } from '../ports/records/api.ts'
 import type { AuthorizationRecord } from '../ports/records/authorization.ts'
 import { NO_SCOPE, scopeTokens } from '../protocol/token/scope.ts'

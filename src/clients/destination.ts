@@ -1,4 +1,4 @@
-import type { RedirectDestination } from '../ports/page-parts.ts'
+import type { RedirectDestination } from '../ports/pages/parts.ts'
 import { isLoopback, isPrivateUse } from '../protocol/uri/redirect-uri.ts'
 
 /** Returns where a redirect URI leads, in terms that a user understands. */

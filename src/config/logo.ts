@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import type { Picture } from '../ports/pages.ts'
+import type { Picture } from '../ports/pages/pages.ts'
 
 export const LOGO_BYTES = 64 * 1024
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Branding } from '../ports/pages.ts'
+import type { Branding } from '../ports/pages/pages.ts'
 import { consoleScript } from './browser/console.js'
 import type { Assets } from './document.ts'
 import { consoleStyle } from './style.ts'

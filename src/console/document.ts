@@ -1,4 +1,4 @@
-import type { Branding } from '../ports/pages.ts'
+import type { Branding } from '../ports/pages/pages.ts'
 import { initial } from '../web/initial.ts'
 import { href, html, isolate, type Fragment, type Markup } from '../web/markup.ts'
 import { downIcon, menuIcon, searchIcon } from './icons.ts'

@@ -1,5 +1,5 @@
 import type { EpochMs } from '../base/brand.ts'
-import type { Page } from '../ports/pages.ts'
+import type { Page } from '../ports/pages/pages.ts'
 import type { Markup } from '../web/markup.ts'
 
 export type Members = Readonly<Record<string, unknown>>

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { OutcomeEvent } from '../ports/context.ts'
 import type { Reply } from '../ports/message.ts'
-import type { DeveloperNotes } from '../ports/page-parts.ts'
-import type { ErrorPage, ErrorProblem } from '../ports/pages.ts'
+import type { DeveloperNotes } from '../ports/pages/parts.ts'
+import type { ErrorPage, ErrorProblem } from '../ports/pages/pages.ts'
 import { PATHS, pageAddress } from './paths.ts'
 import { PAGE_REFUSALS, type FormReason, type PageReason } from '../protocol/authorization/page-refusals.ts'
 

@@ -1,4 +1,4 @@
-import type { AccountPageName } from '../ports/account-pages.ts'
+import type { AccountPageName } from '../ports/pages/account.ts'
 import { CONTINUE_PATH } from '../protocol/sign-in/interaction.ts'
 import { LINK_PATH } from '../protocol/sign-in/link.ts'
 import { PROVIDER_CALLBACK_PATH } from '../protocol/sign-in/provider.ts'

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { CookieChanges, Reply } from '../ports/message.ts'
 import type { Language } from '../base/language.ts'
-import type { ErrorPage, ErrorProblem, Page } from '../ports/pages.ts'
+import type { ErrorPage, ErrorProblem, Page } from '../ports/pages/pages.ts'
 import { StoreUnavailable } from '../ports/store.ts'
 import { OAuthError, unavailable } from '../protocol/errors.ts'
 import type { Renderer } from '../web/render.ts'

@@ -3,7 +3,7 @@ import type { Language } from '../base/language.ts'
 import type { Parameters } from '../base/message.ts'
 import type { MintedCredential } from '../protocol/secrets.ts'
 import type { OutcomeEvent } from './context.ts'
-import type { Page } from './pages.ts'
+import type { Page } from './pages/pages.ts'
 
 /** A request as the endpoints see it, independent of the HTTP server. */
 export interface Request {

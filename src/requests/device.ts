@@ -1,5 +1,5 @@
 import type { Context, StoreNeeds } from '../ports/context.ts'
-import type { Destination } from '../ports/page-parts.ts'
+import type { Destination } from '../ports/pages/parts.ts'
 import type { AuthorizationRecord, DeviceRecord } from '../ports/records/authorization.ts'
 import { formatUserCode, type UserCode } from '../protocol/authorization/user-code.ts'
 import type { AuthorizationId } from '../protocol/ids.ts'

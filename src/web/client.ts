@@ -1,5 +1,5 @@
-import type { RedirectDestination } from '../ports/page-parts.ts'
-import type { ClientView } from '../ports/pages.ts'
+import type { RedirectDestination } from '../ports/pages/parts.ts'
+import type { ClientView } from '../ports/pages/pages.ts'
 import { tick, warning } from './icons.ts'
 import type { View } from './layout.ts'
 import { code, html, isolate } from './markup.ts'

@@ -1,4 +1,4 @@
-import type { ClientView, ConsentPage, ConsentProblem, ScopeView } from '../ports/pages.ts'
+import type { ClientView, ConsentPage, ConsentProblem, ScopeView } from '../ports/pages/pages.ts'
 import { isIdentityScope } from '../protocol/token/scope.ts'
 import { accountDetail } from './account/frame.ts'
 import { clientName, describedBy, destination, trustLine } from './client.ts'

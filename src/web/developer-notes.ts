@@ -1,4 +1,4 @@
-import type { DeveloperNotes } from '../ports/page-parts.ts'
+import type { DeveloperNotes } from '../ports/pages/parts.ts'
 import type { View } from './layout.ts'
 import { code, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'

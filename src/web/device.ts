@@ -1,5 +1,5 @@
-import type { DeviceCodePage, DeviceCodeProblem, DeviceEndPage, DeviceView } from '../ports/device-pages.ts'
-import type { ConsentPage } from '../ports/pages.ts'
+import type { DeviceCodePage, DeviceCodeProblem, DeviceEndPage, DeviceView } from '../ports/pages/device.ts'
+import type { ConsentPage } from '../ports/pages/pages.ts'
 import { clientName, trustLine } from './client.ts'
 import { developerNotes } from './developer-notes.ts'
 import { fieldProblem, submitButton } from './form-parts.ts'

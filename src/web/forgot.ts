@@ -1,4 +1,4 @@
-import type { ForgotDonePage, ForgotPage } from '../ports/pages.ts'
+import type { ForgotDonePage, ForgotPage } from '../ports/pages/pages.ts'
 import { emailField, linkButton, submitButton } from './form-parts.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'

@@ -1,4 +1,4 @@
-import type { FormPostPage } from '../ports/pages.ts'
+import type { FormPostPage } from '../ports/pages/pages.ts'
 import { submitButton } from './form-parts.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'

@@ -1,4 +1,4 @@
-import type { ProviderMark } from '../ports/page-parts.ts'
+import type { ProviderMark } from '../ports/pages/parts.ts'
 import { initial } from './initial.ts'
 import { html } from './markup.ts'
 import type { Markup } from './markup.ts'

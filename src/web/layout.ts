@@ -1,5 +1,5 @@
 import type { Language } from '../base/language.ts'
-import type { Branding } from '../ports/pages.ts'
+import type { Branding } from '../ports/pages/pages.ts'
 import { initial } from './initial.ts'
 import { href, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'

@@ -1,5 +1,5 @@
 import { html as escape, raw } from 'hono/html'
-import type { HiddenFields } from '../ports/page-parts.ts'
+import type { HiddenFields } from '../ports/pages/parts.ts'
 import { visible } from './visible.ts'
 
 const unlinkable = /^(?:javascript|data|vbscript|blob|file|filesystem|about|view-source):$/

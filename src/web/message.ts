@@ -1,4 +1,4 @@
-import type { ErrorPage, ErrorProblem, SignedOutPage, SignOutPage } from '../ports/pages.ts'
+import type { ErrorPage, ErrorProblem, SignedOutPage, SignOutPage } from '../ports/pages/pages.ts'
 import { accountName } from './account/frame.ts'
 import { developerNotes } from './developer-notes.ts'
 import { linkButton, submitButton } from './form-parts.ts'

@@ -1,4 +1,4 @@
-import type { ConsentPage, ConsentProblem, OrganizationView } from '../ports/pages.ts'
+import type { ConsentPage, ConsentProblem, OrganizationView } from '../ports/pages/pages.ts'
 import { fieldProblem, pageProblem } from './form-parts.ts'
 import type { View } from './layout.ts'
 import { html, isolate } from './markup.ts'

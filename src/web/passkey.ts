@@ -1,4 +1,4 @@
-import type { ForgottenPasskey, HiddenFields, PasskeyCeremony } from '../ports/page-parts.ts'
+import type { ForgottenPasskey, HiddenFields, PasskeyCeremony } from '../ports/pages/parts.ts'
 import { fieldProblem, submitButton } from './form-parts.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, html } from './markup.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Branding, Picture } from '../ports/pages.ts'
+import type { Branding, Picture } from '../ports/pages/pages.ts'
 import { accentColours } from './accent.ts'
 import { initial } from './initial.ts'
 import { html } from './markup.ts'

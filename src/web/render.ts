@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Language } from '../base/language.ts'
-import type { Branding, ErrorPage, Page, Picture } from '../ports/pages.ts'
+import type { Branding, ErrorPage, Page, Picture } from '../ports/pages/pages.ts'
 import { dataPage, overviewPage } from './account/account.ts'
 import { appsPage, removeAppPage } from './account/apps.ts'
 import { changeEmailPage, confirmEmailPage } from './account/email.ts'
@@ -79,77 +79,44 @@ export function createRenderer(branding: Branding, picturePath: string): Rendere
   }
 }
 
+const TEMPLATES: { readonly [Kind in Page['kind']]: (view: View, page: Extract<Page, { kind: Kind }>) => Markup } = {
+  'sign-in': signInPage,
+  forgot: forgotPage,
+  'forgot-done': forgotDonePage,
+  'second-step': secondStepPage,
+  'recovery-codes': recoveryCodesPage,
+  leave: leavePage,
+  consent: consentPage,
+  'device-code': deviceCodePage,
+  'device-end': deviceEndPage,
+  return: returnPage,
+  'form-post': formPostPage,
+  error: errorPage,
+  'sign-out': signOutPage,
+  'signed-out': signedOutPage,
+  'account-confirm': confirmPage,
+  'account-overview': overviewPage,
+  'account-change-email': changeEmailPage,
+  'account-confirm-email': confirmEmailPage,
+  'account-apps': appsPage,
+  'account-remove-app': removeAppPage,
+  'account-sessions': sessionsPage,
+  'account-security': securityPage,
+  'account-password': passwordPage,
+  'account-add-passkey': addPasskeyPage,
+  'account-remove-passkey': removePasskeyPage,
+  'account-remove-password': removePasswordPage,
+  'account-add-provider': addProviderPage,
+  'account-remove-provider': removeProviderPage,
+  'account-set-up-app': setUpAppPage,
+  'account-recovery-codes': ownRecoveryCodesPage,
+  'account-remove-two-step': removeTwoStepPage,
+  'account-data': dataPage,
+  'account-link-methods': linkMethodsPage,
+  'account-link': linkPage,
+  'account-link-used': linkUsedPage,
+}
+
 function template(view: View, page: Page): Markup {
-  switch (page.kind) {
-    case 'sign-in':
-      return signInPage(view, page)
-    case 'forgot':
-      return forgotPage(view, page)
-    case 'forgot-done':
-      return forgotDonePage(view, page)
-    case 'second-step':
-      return secondStepPage(view, page)
-    case 'recovery-codes':
-      return recoveryCodesPage(view, page)
-    case 'leave':
-      return leavePage(view, page)
-    case 'consent':
-      return consentPage(view, page)
-    case 'device-code':
-      return deviceCodePage(view, page)
-    case 'device-end':
-      return deviceEndPage(view, page)
-    case 'return':
-      return returnPage(view, page)
-    case 'form-post':
-      return formPostPage(view, page)
-    case 'error':
-      return errorPage(view, page)
-    case 'sign-out':
-      return signOutPage(view, page)
-    case 'signed-out':
-      return signedOutPage(view, page)
-    case 'account-confirm':
-      return confirmPage(view, page)
-    case 'account-overview':
-      return overviewPage(view, page)
-    case 'account-change-email':
-      return changeEmailPage(view, page)
-    case 'account-confirm-email':
-      return confirmEmailPage(view, page)
-    case 'account-apps':
-      return appsPage(view, page)
-    case 'account-remove-app':
-      return removeAppPage(view, page)
-    case 'account-sessions':
-      return sessionsPage(view, page)
-    case 'account-security':
-      return securityPage(view, page)
-    case 'account-password':
-      return passwordPage(view, page)
-    case 'account-add-passkey':
-      return addPasskeyPage(view, page)
-    case 'account-remove-passkey':
-      return removePasskeyPage(view, page)
-    case 'account-remove-password':
-      return removePasswordPage(view, page)
-    case 'account-add-provider':
-      return addProviderPage(view, page)
-    case 'account-remove-provider':
-      return removeProviderPage(view, page)
-    case 'account-set-up-app':
-      return setUpAppPage(view, page)
-    case 'account-recovery-codes':
-      return ownRecoveryCodesPage(view, page)
-    case 'account-remove-two-step':
-      return removeTwoStepPage(view, page)
-    case 'account-data':
-      return dataPage(view, page)
-    case 'account-link-methods':
-      return linkMethodsPage(view, page)
-    case 'account-link':
-      return linkPage(view, page)
-    case 'account-link-used':
-      return linkUsedPage(view, page)
-  }
+  return (TEMPLATES[page.kind] as (view: View, page: Page) => Markup)(view, page)
 }

@@ -1,5 +1,5 @@
-import type { RedirectDestination } from '../ports/page-parts.ts'
-import type { ReturnPage, ReturnPath } from '../ports/pages.ts'
+import type { RedirectDestination } from '../ports/pages/parts.ts'
+import type { ReturnPage, ReturnPath } from '../ports/pages/pages.ts'
 import { clientName, destination, trustLine } from './client.ts'
 import { developerNotes } from './developer-notes.ts'
 import { layout } from './layout.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Page } from '../ports/pages.ts'
+import type { Page } from '../ports/pages/pages.ts'
 import { passkeyScript } from './browser/passkey.js'
 import { showPasswordScript } from './browser/show-password.js'
 import { scriptElement } from './markup.ts'

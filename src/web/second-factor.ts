@@ -1,6 +1,6 @@
 import { encode } from 'uqr'
-import type { RecoveryCodesPage } from '../ports/pages.ts'
-import type { EnrolmentView } from '../ports/page-parts.ts'
+import type { RecoveryCodesPage } from '../ports/pages/pages.ts'
+import type { EnrolmentView } from '../ports/pages/parts.ts'
 import { fieldProblem, submitButton } from './form-parts.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'

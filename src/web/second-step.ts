@@ -1,4 +1,4 @@
-import type { SecondStepOffer, SecondStepPage, SecondStepProblem, StepUpView } from '../ports/pages.ts'
+import type { SecondStepOffer, SecondStepPage, SecondStepProblem, StepUpView } from '../ports/pages/pages.ts'
 import { clientName } from './client.ts'
 import { scopeText } from './consent.ts'
 import { fieldProblem, pageProblem, submitButton } from './form-parts.ts'

@@ -1,5 +1,5 @@
-import type { LeavePage, ProviderOffer, SignInOffer, SignInPage, SignInProblem } from '../ports/pages.ts'
-import { ASK_FIELD } from '../ports/pages.ts'
+import type { LeavePage, ProviderOffer, SignInOffer, SignInPage, SignInProblem } from '../ports/pages/pages.ts'
+import { ASK_FIELD } from '../ports/pages/pages.ts'
 import { FORM_REFUSALS } from '../protocol/authorization/page-refusals.ts'
 import { clientName } from './client.ts'
 import { developerNotes } from './developer-notes.ts'

@@ -87,6 +87,10 @@ const PLANTED: readonly (readonly [rule: string, file: SourceFile])[] = [
     { path: 'src/protocol/bad.ts', text: `import type { Store } from '../ports/store.ts'` },
   ],
   [
+    'endpoints/token may not import from endpoints/authorization',
+    { path: 'src/endpoints/token/bad.ts', text: `import { a } from '../authorization/session.ts'` },
+  ],
+  [
     'endpoints may not import from store',
     { path: 'src/endpoints/bad.ts', text: `import { openBatchingStore } from '../store/turns.ts'` },
   ],

@@ -26,6 +26,8 @@ const TELEMETRY_PACKAGES = [
 /** What endpoints and tasks of operators both need, by noun. */
 const NOUNS = ['clients', 'users', 'tokens', 'requests']
 const INNER = ['base', 'protocol', 'ports']
+/** What commands need that open the store themselves. */
+const STORED = [...INNER, ...NOUNS, 'admin', 'store', 'keys', 'passwords', 'outbound', 'providers', 'config', 'server']
 
 /** Which folder of src/ may import from which. `npm run docs` writes the table of docs/architecture.md from it. */
 const LAYERS: Readonly<Record<string, Layer>> = {
@@ -80,44 +82,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     node: 'any',
     pure: false,
   },
-  maintenance: {
-    layers: [
-      ...INNER,
-      ...NOUNS,
-      'admin',
-      'files',
-      'audit',
-      'store',
-      'keys',
-      'passwords',
-      'outbound',
-      'providers',
-      'config',
-      'server',
-    ],
-    packages: [],
-    node: 'any',
-    pure: false,
-  },
-  doctor: {
-    layers: [
-      ...INNER,
-      ...NOUNS,
-      'checks',
-      'admin',
-      'store',
-      'keys',
-      'passwords',
-      'outbound',
-      'providers',
-      'config',
-      'server',
-      'maintenance',
-    ],
-    packages: ['zod'],
-    node: 'any',
-    pure: false,
-  },
+  maintenance: { layers: [...STORED, 'audit', 'files'], packages: [], node: 'any', pure: false },
+  doctor: { layers: [...STORED, 'checks', 'maintenance'], packages: ['zod'], node: 'any', pure: false },
   import: {
     layers: [...INNER, 'clients', 'users', 'admin', 'passwords', 'maintenance', 'doctor'],
     packages: ['zod'],
@@ -182,6 +148,15 @@ const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   prove: ['src', 'tools', 'prove', 'release'],
   release: ['src', 'release'],
 }
+/** The folders of `src/endpoints/` that each builds on: a token request knows nothing of pages, nor the authorization of how a user signs in. */
+const ENDPOINT_ORDER: Readonly<Record<string, readonly string[]>> = {
+  token: ['openid'],
+  openid: ['token'],
+  authorization: ['token', 'openid'],
+  'sign-in': ['token', 'openid', 'authorization'],
+}
+/** The subject of an identity assertion is found as a sign-in at the provider finds it. */
+const OUT_OF_ORDER = 'src/endpoints/token/grants/asserted-subject.ts'
 /** Where `catch` is allowed: the one place that makes replies, adapters, commands, rules that turn a throw into a fact, and a script of pages. */
 const CATCHERS = [
   /^src\/(store|keys|files|passwords|passkeys|providers|mail|http|cli|config|library|server|maintenance|doctor|import)\//,
@@ -271,6 +246,10 @@ function checkImport(from: string, target: string): readonly string[] {
   // `new URL` may name a file outside src, such as a page of docs/.
   if (!path.startsWith('src/')) return []
   const other = layerOf(path)
+  const [folder = '', before = ''] = [from, path].map((file) => file.split('/')[2])
+  const order = layerName === 'endpoints' && other === 'endpoints' ? ENDPOINT_ORDER[folder] : undefined
+  if (order !== undefined && before in ENDPOINT_ORDER && ![folder, ...order].includes(before) && from !== OUT_OF_ORDER)
+    return [`${from}: endpoints/${folder} may not import from endpoints/${before}.`]
   return other === layerName || layer.layers.includes(other)
     ? []
     : [`${from}: ${layerName} may not import from ${other}.`]

@@ -5,8 +5,8 @@ import {
   type ConnectedApp,
   type PasswordProblem,
   type SessionView,
-} from '../../src/ports/account-pages.ts'
-import type { LinkAccountPage } from '../../src/ports/link-pages.ts'
+} from '../../src/ports/pages/account.ts'
+import type { LinkAccountPage } from '../../src/ports/pages/link.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 
 /** A sample of every account page, and of every case that looks different. */

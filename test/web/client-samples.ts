@@ -1,5 +1,5 @@
-import type { RedirectDestination } from '../../src/ports/page-parts.ts'
-import type { ClientView } from '../../src/ports/pages.ts'
+import type { RedirectDestination } from '../../src/ports/pages/parts.ts'
+import type { ClientView } from '../../src/ports/pages/pages.ts'
 
 /** The clients of the samples. */
 

@@ -1,5 +1,5 @@
-import type { DeviceCodePage, DeviceCodeProblem } from '../../src/ports/device-pages.ts'
-import type { ClientView, ConsentPage, Page } from '../../src/ports/pages.ts'
+import type { DeviceCodePage, DeviceCodeProblem } from '../../src/ports/pages/device.ts'
+import type { ClientView, ConsentPage, Page } from '../../src/ports/pages/pages.ts'
 
 /** A sample of each page of a device, and of every case that looks different. */
 

@@ -5,7 +5,7 @@ import { accountSamples } from './account-samples.ts'
 import { app, cursor, described, endless, hidden, known, verified } from './client-samples.ts'
 import { deviceSamples } from './device-samples.ts'
 import { signInSamples } from './sign-in-samples.ts'
-import type { Branding, ErrorProblem, Page, ReturnProblem } from '../../src/ports/pages.ts'
+import type { Branding, ErrorProblem, Page, ReturnProblem } from '../../src/ports/pages/pages.ts'
 
 export const branding: Branding = {
   name: 'Acme Cloud',

@@ -1,4 +1,4 @@
-import type { Page, SignInPage, SignInProblem } from '../../src/ports/pages.ts'
+import type { Page, SignInPage, SignInProblem } from '../../src/ports/pages/pages.ts'
 import { app, cursor, endless, hidden } from './client-samples.ts'
 
 /** A sample of the pages of a sign-in, and of every case that looks different. */

@@ -2,7 +2,7 @@ import type { ApiDocument } from '../../admin/api/tasks.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import { viewDestination } from '../../clients/destination.ts'
 import type { ClientTrust } from '../../protocol/client/policy.ts'
-import type { ConsentPage } from '../../ports/pages.ts'
+import type { ConsentPage } from '../../ports/pages/pages.ts'
 import { html } from '../../web/markup.ts'
 import { screen } from '../screen.ts'
 

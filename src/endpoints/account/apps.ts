@@ -1,4 +1,4 @@
-import type { AppAccess, ConnectedApp } from '../../ports/account-pages.ts'
+import type { AppAccess, ConnectedApp } from '../../ports/pages/account.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'

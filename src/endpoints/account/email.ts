@@ -1,5 +1,5 @@
 import { after } from '../../base/brand.ts'
-import type { ChangeEmailPage, ConfirmEmailPage } from '../../ports/account-pages.ts'
+import type { ChangeEmailPage, ConfirmEmailPage } from '../../ports/pages/account.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'

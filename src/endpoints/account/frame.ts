@@ -3,7 +3,7 @@ import {
   type AccountFrame,
   type AccountNotice,
   type AccountPageName,
-} from '../../ports/account-pages.ts'
+} from '../../ports/pages/account.ts'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { consoleAddress } from '../../protocol/client/console.ts'

@@ -1,4 +1,4 @@
-import type { PasskeyProblem, PasswordProblem } from '../../ports/account-pages.ts'
+import type { PasskeyProblem, PasswordProblem } from '../../ports/pages/account.ts'
 import type { Context } from '../../ports/context.ts'
 import { shortestPassword } from '../../protocol/sign-in/password-rules.ts'
 import type { Reply, Request } from '../../ports/message.ts'

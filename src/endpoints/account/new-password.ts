@@ -1,4 +1,4 @@
-import type { PasswordProblem } from '../../ports/account-pages.ts'
+import type { PasswordProblem } from '../../ports/pages/account.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { findNewPasswordFault, type PasswordNeeds } from '../../users/new-password.ts'
 import type { Parameters } from '../../base/message.ts'

@@ -1,4 +1,4 @@
-import type { OverviewPage } from '../../ports/account-pages.ts'
+import type { OverviewPage } from '../../ports/pages/account.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { DISPLAY_TEXT_LIMIT, parseDisplayText } from '../../base/display-text.ts'

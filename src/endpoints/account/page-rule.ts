@@ -1,4 +1,4 @@
-import type { AccountPageName } from '../../ports/account-pages.ts'
+import type { AccountPageName } from '../../ports/pages/account.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { findFactorNeed } from '../../users/factors.ts'

@@ -1,4 +1,4 @@
-import type { PasskeyProblem } from '../../ports/account-pages.ts'
+import type { PasskeyProblem } from '../../ports/pages/account.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { PasskeyRecord } from '../../ports/records/passkey.ts'

@@ -1,4 +1,4 @@
-import type { PasswordProblem } from '../../ports/account-pages.ts'
+import type { PasswordProblem } from '../../ports/pages/account.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { shortestPassword } from '../../protocol/sign-in/password-rules.ts'

@@ -1,4 +1,4 @@
-import type { AccountFrame, SecurityPage } from '../../ports/account-pages.ts'
+import type { AccountFrame, SecurityPage } from '../../ports/pages/account.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { factorsOf } from '../../users/factors.ts'

@@ -1,4 +1,4 @@
-import type { SessionNetwork, SessionView } from '../../ports/account-pages.ts'
+import type { SessionNetwork, SessionView } from '../../ports/pages/account.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'

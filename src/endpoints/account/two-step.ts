@@ -1,4 +1,4 @@
-import type { TwoStepView } from '../../ports/account-pages.ts'
+import type { TwoStepView } from '../../ports/pages/account.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { secondsSince } from '../../base/brand.ts'

@@ -1,6 +1,6 @@
 import type { Context, OutcomeEvent, StoreNeeds } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
-import type { DeviceEndPage } from '../../ports/device-pages.ts'
+import type { DeviceEndPage } from '../../ports/pages/device.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { NotifiedClient } from '../../ports/records/logout-notice.ts'

@@ -1,5 +1,5 @@
-import type { Destination } from '../../ports/page-parts.ts'
-import type { ClientView } from '../../ports/pages.ts'
+import type { Destination } from '../../ports/pages/parts.ts'
+import type { ClientView } from '../../ports/pages/pages.ts'
 import type { AllowedClient } from '../../clients/evaluate-client.ts'
 import { toSeconds, type EpochMs } from '../../base/brand.ts'
 import { documentHostOf } from '../../protocol/client/identifier.ts'

@@ -6,7 +6,7 @@ import { mintOrderedId, parseAuthorizationId } from '../../protocol/ids.ts'
 import { redirectUriMatches } from '../../protocol/uri/redirect-uri.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { openCookie } from './cookie.ts'
-import { requestableFrom } from './remembered-consent.ts'
+import { requestableFrom } from '../../clients/identity-change.ts'
 import { errorPage } from '../error-page.ts'
 
 /** An authorization, with its client and what that may do with it. */

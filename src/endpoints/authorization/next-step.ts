@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
-import type { ConsentProblem } from '../../ports/pages.ts'
+import type { ConsentProblem } from '../../ports/pages/pages.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { AuthenticationLevel } from '../../protocol/sign-in/authentication.ts'

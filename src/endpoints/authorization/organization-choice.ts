@@ -1,5 +1,5 @@
 import type { StoreNeeds } from '../../ports/context.ts'
-import type { ConsentProblem } from '../../ports/pages.ts'
+import type { ConsentProblem } from '../../ports/pages/pages.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { MembershipRecord, OrganizationRecord } from '../../ports/records/organization.ts'
 import type { EpochMs } from '../../base/brand.ts'

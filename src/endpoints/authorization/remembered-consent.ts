@@ -1,4 +1,5 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
+import { consentableFrom } from '../../clients/identity-change.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ConsentKey } from '../../ports/records/grant.ts'
@@ -54,22 +55,6 @@ export async function consentStart(
 ): Promise<EpochMs> {
   const [user, serverNotBefore] = await Promise.all([store.findUser(userId), notBefore()])
   return Math.max(consentableFrom(client), user?.notBefore ?? Number.MAX_SAFE_INTEGER, serverNotBefore) as EpochMs
-}
-
-/**
- * What a user allowed before this time was for another client name or redirect host. In the millisecond of the change too: the page on
- * which the user pressed the button is older.
- */
-export function consentableFrom({ identityFrom }: ClientRecord): EpochMs {
-  return (identityFrom === undefined ? 0 : identityFrom + 1) as EpochMs
-}
-
-/**
- * Authorization requests from before this time were for another client name or redirect host. One of the same millisecond may be the
- * request that loaded the client's metadata document; its page is shown later, and names the client as it is then.
- */
-export function requestableFrom({ identityFrom }: ClientRecord): EpochMs {
-  return identityFrom ?? (0 as EpochMs)
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
-import type { ReturnPath } from '../../ports/pages.ts'
+import type { ReturnPath } from '../../ports/pages/pages.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import { answerParameters, answerUri, type AuthorizationAnswer } from '../../protocol/authorization/response.ts'
 import { formTarget } from './client-view.ts'

@@ -1,7 +1,7 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Cookies } from '../../ports/message.ts'
 import type { Input } from '../../ports/operations/index.ts'
-import type { AccountView } from '../../ports/page-parts.ts'
+import type { AccountView } from '../../ports/pages/parts.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { SessionRecord, UserRecord } from '../../ports/records/user.ts'
 import { APPLICATION, levelOf } from '../../protocol/sign-in/authentication.ts'

@@ -1,5 +1,5 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
-import type { EnrolmentView } from '../../ports/page-parts.ts'
+import type { EnrolmentView } from '../../ports/pages/parts.ts'
 import type { Outcome } from '../../ports/operations/index.ts'
 import type { CausesMail } from '../../ports/operations/mail.ts'
 import type { EnrolmentReason } from '../../ports/operations/second-factor.ts'

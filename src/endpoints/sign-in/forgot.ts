@@ -1,7 +1,7 @@
 import { after } from '../../base/brand.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import { ASK_FIELD } from '../../ports/pages.ts'
+import { ASK_FIELD } from '../../ports/pages/pages.ts'
 import { normalizeEmail } from '../../protocol/sign-in/email-address.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
 import { findLinkMethods, hasLinkMethod } from '../../users/link-methods.ts'

@@ -1,6 +1,6 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import type { SignInOffer, SignInProblem } from '../../ports/pages.ts'
+import type { SignInOffer, SignInProblem } from '../../ports/pages/pages.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'

@@ -1,6 +1,6 @@
 import type { Context, VerifiedPassword } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import type { SignInProblem } from '../../ports/pages.ts'
+import type { SignInProblem } from '../../ports/pages/pages.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { StoreUnavailable } from '../../ports/store.ts'

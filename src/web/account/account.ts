@@ -1,4 +1,4 @@
-import type { DataPage, OverviewPage } from '../../ports/account-pages.ts'
+import type { DataPage, OverviewPage } from '../../ports/pages/account.ts'
 import { fieldProblem, submitButton } from '../form-parts.ts'
 import { tick } from '../icons.ts'
 import type { View } from '../layout.ts'

@@ -1,4 +1,4 @@
-import type { ConnectedApp, ConnectedAppsPage, RemoveAppPage } from '../../ports/account-pages.ts'
+import type { ConnectedApp, ConnectedAppsPage, RemoveAppPage } from '../../ports/pages/account.ts'
 import { clientName, destination } from '../client.ts'
 import { tick, warning } from '../icons.ts'
 import type { View } from '../layout.ts'

@@ -1,4 +1,4 @@
-import type { ChangeEmailPage, ConfirmEmailPage, OverviewPage } from '../../ports/account-pages.ts'
+import type { ChangeEmailPage, ConfirmEmailPage, OverviewPage } from '../../ports/pages/account.ts'
 import { emailField, fieldProblem, pageProblem } from '../form-parts.ts'
 import type { View } from '../layout.ts'
 import { html, isolate } from '../markup.ts'

@@ -6,8 +6,8 @@ import {
   type AccountPageName,
   type AccountStep,
   type ConfirmPage,
-} from '../../ports/account-pages.ts'
-import type { AccountView, HiddenFields } from '../../ports/page-parts.ts'
+} from '../../ports/pages/account.ts'
+import type { AccountView, HiddenFields } from '../../ports/pages/parts.ts'
 import { linkButton } from '../form-parts.ts'
 import { tick } from '../icons.ts'
 import { layout } from '../layout.ts'

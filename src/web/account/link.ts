@@ -1,4 +1,4 @@
-import type { LinkMethodsPage, LinkPage, LinkUsedPage } from '../../ports/link-pages.ts'
+import type { LinkMethodsPage, LinkPage, LinkUsedPage } from '../../ports/pages/link.ts'
 import { linkButton, pageProblem, submitButton } from '../form-parts.ts'
 import { layout } from '../layout.ts'
 import type { View } from '../layout.ts'

@@ -5,7 +5,7 @@ import type {
   PasskeyView,
   RemovePasskeyPage,
   SecurityPage,
-} from '../../ports/account-pages.ts'
+} from '../../ports/pages/account.ts'
 import { pageProblem } from '../form-parts.ts'
 import type { View } from '../layout.ts'
 import { html } from '../markup.ts'

@@ -1,4 +1,4 @@
-import type { OwnMethod, PasswordPage, RemovePasswordPage, SecurityPage } from '../../ports/account-pages.ts'
+import type { OwnMethod, PasswordPage, RemovePasswordPage, SecurityPage } from '../../ports/pages/account.ts'
 import { fieldProblem, revealButton } from '../form-parts.ts'
 import type { View } from '../layout.ts'
 import { html } from '../markup.ts'

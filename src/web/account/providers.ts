@@ -4,7 +4,7 @@ import type {
   OwnMethod,
   RemoveProviderPage,
   SecurityPage,
-} from '../../ports/account-pages.ts'
+} from '../../ports/pages/account.ts'
 import { submitButton } from '../form-parts.ts'
 import { providerIcon } from '../icons.ts'
 import type { View } from '../layout.ts'

@@ -1,4 +1,4 @@
-import type { SecurityPage } from '../../ports/account-pages.ts'
+import type { SecurityPage } from '../../ports/pages/account.ts'
 import type { View } from '../layout.ts'
 import { html } from '../markup.ts'
 import type { Markup } from '../markup.ts'

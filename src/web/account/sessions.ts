@@ -1,4 +1,4 @@
-import type { SessionsPage, SessionView } from '../../ports/account-pages.ts'
+import type { SessionsPage, SessionView } from '../../ports/pages/account.ts'
 import { submitButton } from '../form-parts.ts'
 import { tick } from '../icons.ts'
 import type { View } from '../layout.ts'

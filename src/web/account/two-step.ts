@@ -4,7 +4,7 @@ import type {
   SecurityPage,
   SetUpAppPage,
   TwoStepView,
-} from '../../ports/account-pages.ts'
+} from '../../ports/pages/account.ts'
 import type { View } from '../layout.ts'
 import { html } from '../markup.ts'
 import type { Fragment, Markup } from '../markup.ts'

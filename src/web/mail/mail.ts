@@ -1,6 +1,6 @@
 import type { Language } from '../../base/language.ts'
 import type { MailContent, MailModel, OutgoingMail } from '../../ports/mail.ts'
-import type { Branding } from '../../ports/pages.ts'
+import type { Branding } from '../../ports/pages/pages.ts'
 import { accentColours } from '../accent.ts'
 import { href, html, type Markup } from '../markup.ts'
 import { atTime, lasting } from '../spans.ts'

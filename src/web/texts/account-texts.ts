@@ -6,7 +6,7 @@ import type {
   PasswordProblem,
   PasskeyProblem,
   StayReason,
-} from '../../ports/account-pages.ts'
+} from '../../ports/pages/account.ts'
 import type { AuthenticationMethod } from '../../protocol/sign-in/authentication.ts'
 import type { Markup } from '../markup.ts'
 

@@ -1,5 +1,5 @@
-import type { PasskeyCeremony } from '../../ports/page-parts.ts'
-import type { ErrorProblem, ReturnProblem } from '../../ports/pages.ts'
+import type { PasskeyCeremony } from '../../ports/pages/parts.ts'
+import type { ErrorProblem, ReturnProblem } from '../../ports/pages/pages.ts'
 import type { IdentityScope } from '../../protocol/token/scope.ts'
 import type { MailTexts } from './mail-texts.ts'
 import type { AccountTexts } from './account-texts.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Context } from '../../../ports/context.ts'
 import type { Request } from '../../../ports/message.ts'
-import type { ForgottenPasskey, PasskeyCeremony } from '../../../ports/page-parts.ts'
+import type { ForgottenPasskey, PasskeyCeremony } from '../../../ports/pages/parts.ts'
 import type { PasskeyRefusal, RegisteredPasskey } from '../../../ports/passkeys.ts'
 import type { PasskeyRecord } from '../../../ports/records/passkey.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'

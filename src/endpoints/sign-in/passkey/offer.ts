@@ -1,5 +1,5 @@
 import type { Context } from '../../../ports/context.ts'
-import type { SignInOffer } from '../../../ports/pages.ts'
+import type { SignInOffer } from '../../../ports/pages/pages.ts'
 import { PATHS, pageAddress } from '../../paths.ts'
 import { keyOf, type SignInTarget } from '../target.ts'
 import { offersPasskeys } from '../../../users/provider-routing.ts'

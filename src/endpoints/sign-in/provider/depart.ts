@@ -1,6 +1,6 @@
 import type { Context } from '../../../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../../../ports/message.ts'
-import type { SignInProblem } from '../../../ports/pages.ts'
+import type { SignInProblem } from '../../../ports/pages/pages.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { SignedIn } from '../../authorization/session.ts'
 import { demandOf, keyOf, type SignInTarget } from '../target.ts'

@@ -1,6 +1,6 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
-import type { SecondStepProblem } from '../../../ports/pages.ts'
+import type { SecondStepProblem } from '../../../ports/pages/pages.ts'
 import type { AuthenticationMethod } from '../../../protocol/sign-in/authentication.ts'
 import { finishSignIn, type AuthenticatedUser } from '../finish-sign-in.ts'
 import { refusedSignIn, signInProblem } from '../page.ts'

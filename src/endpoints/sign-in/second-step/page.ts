@@ -1,6 +1,6 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Reply } from '../../../ports/message.ts'
-import type { SecondStepProblem, StepUpView } from '../../../ports/pages.ts'
+import type { SecondStepProblem, StepUpView } from '../../../ports/pages/pages.ts'
 import { describeAccess } from '../../../clients/access-view.ts'
 import { destinationOf } from '../../../requests/device.ts'
 import { findStepUps, withheldScope } from '../../../requests/step-up.ts'

@@ -1,5 +1,5 @@
 import type { Context, StoreNeeds } from '../../../ports/context.ts'
-import type { SecondStepOffer } from '../../../ports/pages.ts'
+import type { SecondStepOffer } from '../../../ports/pages/pages.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import { levelOf, type Authentication, type AuthenticationLevel } from '../../../protocol/sign-in/authentication.ts'
 import { PATHS, pageAddress } from '../../paths.ts'

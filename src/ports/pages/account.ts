@@ -1,9 +1,9 @@
-import type { IdentityScope } from '../protocol/token/scope.ts'
-import type { Agent } from '../base/agent.ts'
-import type { AuthenticationMethod } from '../protocol/sign-in/authentication.ts'
-import type { PasswordFault } from '../protocol/sign-in/password-rules.ts'
-import type { EpochMs } from '../base/brand.ts'
-import type { ClientTrust } from '../protocol/client/policy.ts'
+import type { IdentityScope } from '../../protocol/token/scope.ts'
+import type { Agent } from '../../base/agent.ts'
+import type { AuthenticationMethod } from '../../protocol/sign-in/authentication.ts'
+import type { PasswordFault } from '../../protocol/sign-in/password-rules.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import type { ClientTrust } from '../../protocol/client/policy.ts'
 import type {
   AccountView,
   EnrolmentView,
@@ -12,7 +12,7 @@ import type {
   PasskeyCeremony,
   RedirectDestination,
   ProviderMark,
-} from './page-parts.ts'
+} from './parts.ts'
 
 /** The pages on which users manage their account, without HTML, as those of pages.ts. Every form is posted to its own page. */
 

@@ -1,5 +1,5 @@
-import type { AuthorizationErrorCode } from '../protocol/authorization/response.ts'
-import type { DeveloperNotes, HiddenFields } from './page-parts.ts'
+import type { AuthorizationErrorCode } from '../../protocol/authorization/response.ts'
+import type { DeveloperNotes, HiddenFields } from './parts.ts'
 
 /** A device that waits for the user, as the consent page shows it (decision 0039). */
 export interface DeviceView {

@@ -1,7 +1,7 @@
-import type { AccountPage } from './account-pages.ts'
-import type { LinkAccountPage } from './link-pages.ts'
-import type { DeviceCodePage, DeviceEndPage, DeviceView } from './device-pages.ts'
-import type { AuthorizationErrorCode } from '../protocol/authorization/response.ts'
+import type { AccountPage } from './account.ts'
+import type { LinkAccountPage } from './link.ts'
+import type { DeviceCodePage, DeviceEndPage, DeviceView } from './device.ts'
+import type { AuthorizationErrorCode } from '../../protocol/authorization/response.ts'
 import type {
   AccountView,
   Destination,
@@ -11,8 +11,8 @@ import type {
   PasskeyCeremony,
   RedirectDestination,
   ProviderMark,
-} from './page-parts.ts'
-import type { ClientTrust } from '../protocol/client/policy.ts'
+} from './parts.ts'
+import type { ClientTrust } from '../../protocol/client/policy.ts'
 
 /** The content of each page, without HTML: the use cases make these, and the web layer renders them. */
 

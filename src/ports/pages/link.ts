@@ -1,5 +1,5 @@
-import type { AddPasskeyPage, IdentityView, PasskeyView, PasswordProblem } from './account-pages.ts'
-import type { AccountView, HiddenFields, ProviderMark } from './page-parts.ts'
+import type { AddPasskeyPage, IdentityView, PasskeyView, PasswordProblem } from './account.ts'
+import type { AccountView, HiddenFields, ProviderMark } from './parts.ts'
 
 /** The pages of links to accounts, without HTML, as those of pages.ts. */
 

@@ -6,23 +6,46 @@ export const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/
 /** The one network of all addresses that cannot be parsed, so that different spellings share their limits. */
 export const UNREADABLE_NETWORK = 'unreadable'
 
-/** RFC 4291 §2.5.5.2: an IPv4-mapped address in hexadecimal. RFC 6052 §2.1: the address of an IPv4 caller behind NAT64. */
-const EMBEDDING: ReadonlySet<string> = new Set(['0,0,0,0,0,65535', '100,65435,0,0,0,0'])
+/**
+ * What an IPv6 address begins with whose last 32 bits are an IPv4 address: mapped (RFC 4291 §2.5.5.2), translated (RFC 2765 §2.1, NAT64 of
+ * RFC 6052 §2.1, and of RFC 8215 with a /96).
+ */
+const EMBEDDING: ReadonlySet<string> = new Set([
+  '0,0,0,0,0,65535',
+  '0,0,0,0,65535,0',
+  '100,65435,0,0,0,0',
+  '100,65435,1,0,0,0',
+])
+/** RFC 8215. A network chooses its prefix below this one, and where the IPv4 address is: each address is one caller. */
+const LOCAL_TRANSLATION = '100,65435,1'
+/** RFC 3056 and RFC 4380. The first has the IPv4 address of a site after its prefix, the second that of a NAT at its end, inverted. */
+const [SIX_TO_FOUR, TEREDO] = ['8194', '8193,0']
 
 /**
  * The network whose limits an address counts against: an IPv4 address, or the /64 of an IPv6 address, because one subscriber
- * has a whole /64. All spellings of an address give the same network (threats.md REG-19).
+ * has a whole /64. All spellings of an address give the same network (threats.md REG-19). An IPv6 address that is made of the IPv4 address of
+ * its caller counts as that one: behind a translator all callers would be one /64, and a 6to4 site would be 65,536.
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return isIPv4(address) ? address : UNREADABLE_NETWORK
   const mapped = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? UNREADABLE_NETWORK
   const groups = groupsOf(address)
-  const [high = 0, low = 0] = groups.slice(6)
-  // The last 32 bits are those of an IPv4 address.
-  if (EMBEDDING.has(groups.slice(0, 6).join())) return [high >> 8, high & 255, low >> 8, low & 255].join('.')
-  const network = groups.slice(0, 4).map((group) => group.toString(16))
-  return `${network.join(':')}::/64`
+  const embedded = findEmbedded(groups)
+  if (embedded !== undefined) return embedded.flatMap((group) => [group >> 8, group & 255]).join('.')
+  const named = groups.map((group) => group.toString(16))
+  return beginsWith(groups, LOCAL_TRANSLATION) ? named.join(':') : `${named.slice(0, 4).join(':')}::/64`
+}
+
+/** The two halves of the IPv4 address that the groups of an IPv6 address have. */
+function findEmbedded(groups: readonly number[]): readonly number[] | undefined {
+  if (EMBEDDING.has(groups.slice(0, 6).join())) return groups.slice(6)
+  if (beginsWith(groups, SIX_TO_FOUR)) return groups.slice(1, 3)
+  return beginsWith(groups, TEREDO) ? groups.slice(6).map((group) => group ^ 0xffff) : undefined
+}
+
+function beginsWith(groups: readonly number[], prefix: string): boolean {
+  return `${groups.join()},`.startsWith(`${prefix},`)
 }
 
 /**

@@ -76,7 +76,18 @@ test('REG-19: all spellings of an address count as one network', () => {
       '::ffff:c000:207',
       '0:0:0:0:0:ffff:192.0.2.7',
       '::ffff:c000:0207',
+      '64:ff9b::192.0.2.7',
+      '64:ff9b:1::c000:207',
+      '::ffff:0:192.0.2.7',
+      '2002:c000:207::1',
+      '2002:c000:207:ffff:1:2:3:4',
+      '2001:0:cb00:7109:8000:63bf:3fff:fdf8',
+      '2001::1:3fff:fdf8',
     ],
+    ['64:ff9b:1:2::c000:207', '64:FF9B:1:2:0:0:192.0.2.7'],
+    ['64:ff9b:1:2::c000:208'],
+    ['64:ff9b:1:c000:2:700::'],
+    ['64:ff9b:2::c000:207', '64:ff9b:2::c000:208'],
     [
       '2001:db8::1',
       '2001:DB8::1',
@@ -94,7 +105,10 @@ test('REG-19: all spellings of an address count as one network', () => {
 
 test('REG-19: two IPv4 addresses are never one network, in any spelling', () => {
   const property = fc.property(fc.ipV4(), fc.ipV4(), (left, right) => {
-    assert.equal(networkOf(left) === networkOf(`::ffff:${right}`), left === right)
+    for (const prefix of ['::ffff:', '64:ff9b::', '64:ff9b:1::'])
+      assert.equal(networkOf(left) === networkOf(prefix + right), left === right)
+    for (const prefix of ['64:ff9b:1:2:3:4:', '64:ff9b:1:ffff::'])
+      assert.equal(networkOf(prefix + left) === networkOf(prefix + right), left === right)
   })
   fc.assert(property)
 })

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net'
 import { FORWARDED_ADDRESS_IGNORED } from '../ports/observers.ts'
 import type { BodyReader, Handing } from './body.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
-import { isEncrypted } from './gate.ts'
 import { LOOPBACK, networkOf } from './network.ts'
 import { IncomingMessage, type ServerResponse } from './node-http.ts'
 import { PreparedResponse } from './prepared-response.ts'
@@ -162,7 +161,7 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits, isFo
       const { socket, headers } = message
       const isProxy = requests.find(socket)?.isProxy ?? proxies.isTrusted(socket.remoteAddress ?? '')
       if (isProxy) return proxies.namesCaller(message)
-      if (isForOthers && !isEncrypted(message) && LOOPBACK.test(socket.remoteAddress ?? '')) return false
+      if (isForOthers && LOOPBACK.test(socket.remoteAddress ?? '')) return false
       return headers['x-forwarded-for'] === undefined
     },
     beginRequest: (response: MaybeCounted) => response[REQUEST]?.beginWork(),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type Server as HttpServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { openConnections } from '../../src/http/connections.ts'
@@ -222,6 +222,34 @@ test('NET-18: after its refusal an endless body is read only up to a limit', asy
   socket.write('POST /v2/oauth/register HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n')
   socket.write(Buffer.alloc(4 * 1024 * 1024))
   await closed(socket)
+})
+
+test('AG-10: a caller is known by the address of its connection, unless that may be of what forwards TCP or HTTP', () => {
+  const proxies = openProxies(['127.0.0.9'], () => undefined)
+  const [forOthers, forThisMachine] = [true, false].map((isForOthers) => openConnections(proxies, WIDE, isForOthers))
+  type Case = readonly [
+    address: string,
+    encrypted: boolean,
+    forwarded: string | undefined,
+    known: boolean,
+    here: boolean,
+  ]
+  const cases: readonly Case[] = [
+    ['203.0.113.7', true, undefined, true, true],
+    ['203.0.113.7', true, '198.51.100.1', false, false],
+    ['::1', false, undefined, false, true],
+    // What passes TLS through to a host that ends it.
+    ['127.0.0.1', true, undefined, false, true],
+    ['::ffff:127.0.0.1', true, undefined, false, true],
+    ['127.0.0.9', false, '198.51.100.1', true, true],
+    ['127.0.0.9', false, undefined, false, false],
+  ]
+  for (const [remoteAddress, encrypted, forwarded, known, here] of cases) {
+    const socket = { remoteAddress, encrypted } as unknown as Socket
+    const message = { socket, headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded } }
+    assert.equal(forOthers?.knowsCaller(message as IncomingMessage), known, remoteAddress)
+    assert.equal(forThisMachine?.knowsCaller(message as IncomingMessage), here, remoteAddress)
+  }
 })
 
 test('NET-17: where the process may open few files, both listeners together leave some for the database', () => {

@@ -346,6 +346,15 @@ export interface WriteState {
   readonly checkWrites: () => Promise<void>
   /** Whether a commit failed since the last write that is known to have succeeded. */
   readonly doubtsWrites: () => boolean
+  /** The last time in which commits failed, as far as this node knows. What was committed then may have had no answer. */
+  readonly lastOutage: () => Outage | undefined
+}
+
+/** A time in which commits failed, possibly with pauses. */
+export interface Outage {
+  readonly beganMsAgo: number
+  /** 0: commits still fail. */
+  readonly endedMsAgo: number
 }
 
 /** A server ends when the store gets another master key, and when it is closed. */

@@ -88,11 +88,11 @@ async function makeContext(
   isStopping: () => boolean,
   telemetry: Telemetry | undefined,
 ): Promise<NodeContext> {
-  const { random, logger, network } = platform
+  const { random, logger, monotonic, network } = platform
   const budgets = openBudgets(given.rates)
   const requests = new AsyncLocalStorage<string>()
   const currentRequest = () => requests.getStore()
-  const store = openBatchingStore(driver, telemetry?.store, currentRequest)
+  const store = openBatchingStore(driver, telemetry?.store, currentRequest, monotonic)
   const config = user === 'command' ? await configOfCommand(given, store) : given
   if (user === 'server') {
     await refuseClosedStore(store)

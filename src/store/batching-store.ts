@@ -22,8 +22,9 @@ export function openBatchingStore(
   driver: StoreDriver,
   observer?: StoreObserver,
   currentRequest: () => string | undefined = () => undefined,
+  monotonic?: () => number,
 ): BatchingStore {
-  const writes = openWriteCheck(driver)
+  const writes = openWriteCheck(driver, monotonic)
   const checked = checkedCommit(driver, writes)
   const commit = observer === undefined ? checked : observedCommit(checked, observer)
   const perform = openQueue<Operation, never>({
@@ -49,7 +50,8 @@ export function openBatchingStore(
         (input: unknown) => perform({ name, input, by, requestId: currentRequest() } as Operation),
       ]),
     )
-    return { ...driver, ...operations, checkWrites: writes.require, doubtsWrites: writes.isDoubted } as unknown as Store
+    const { require: checkWrites, isDoubted: doubtsWrites, lastOutage } = writes
+    return { ...driver, ...operations, checkWrites, doubtsWrites, lastOutage } as unknown as Store
   }
   return { ...storeOf(undefined), actingAs: storeOf }
 }

@@ -82,7 +82,7 @@ export function openTimelyWaits(): TimelyWaits {
 export function timelyStore(store: Store, { within }: Pick<TimelyWaits, 'within'>): Store {
   return Object.fromEntries(
     Object.entries(store).map(([name, member]) => {
-      if (typeof member !== 'function' || name === 'doubtsWrites') return [name, member]
+      if (typeof member !== 'function' || name === 'doubtsWrites' || name === 'lastOutage') return [name, member]
       const ask = member as (...asked: readonly unknown[]) => Promise<unknown>
       return [name, (...asked: readonly unknown[]) => within(() => ask(...asked))]
     }),

@@ -1,4 +1,4 @@
-import { StoreClosed, StoreRefusesWrites, StoreUnavailable, type StoreDriver } from '../ports/store.ts'
+import { StoreClosed, StoreRefusesWrites, StoreUnavailable, type Outage, type StoreDriver } from '../ports/store.ts'
 import { atMost } from './at-most.ts'
 
 /** Whether commits succeed, as the commits themselves show it (threats.md STO-07). */
@@ -7,6 +7,8 @@ export interface WriteCheck {
   readonly failed: (cause: unknown) => void
   /** Whether a commit failed, and no write has succeeded since that shows more than a commit which may have changed nothing. */
   readonly isDoubted: () => boolean
+  /** The last time in which commits failed. */
+  readonly lastOutage: () => Outage | undefined
   /**
    * Looks whether the next commit can succeed. After a commit that failed this needs a write.
    *
@@ -26,17 +28,36 @@ const WAIT_MS = 1000
 /** A write that hangs, and is repeated after this many times as long as it took, because each may use up a connection. */
 const HANG_MS = 1000
 const REST_FACTOR = 2
+/** A node without traffic notices an outage so late (`background/write-watch.ts`). */
+const NOTICED_MS = 10_000
+/** Commits of some rows can fail while the writes of the check succeed. Failures within this time are of one outage. */
+const PAUSE_MS = 10_000
 
 /**
  * Opens the check of a store. A commit that fails is only a doubt: a fault of one row or one caller must not take a node out of the
- * balancer. The write that follows decides, and it is repeated until it succeeds, without a request of any user.
+ * balancer. The write that follows decides, and it is repeated until it succeeds, without a request of any user. `monotonic`: the clock by
+ * which outages are reported.
  */
-export function openWriteCheck(driver: Pick<StoreDriver, 'writeProbes'>): WriteCheck {
+export function openWriteCheck(
+  driver: Pick<StoreDriver, 'writeProbes'>,
+  monotonic: () => number = () => performance.now(),
+): WriteCheck {
   let doubt: StoreUnavailable | undefined
   let verdict: StoreUnavailable | undefined
   let checking: Promise<void> | undefined
   let checkedAt = Number.NEGATIVE_INFINITY
   let writesFrom = Number.NEGATIVE_INFINITY
+  let outage: { readonly from: number; until: number | undefined } | undefined
+
+  function beginOutage(): void {
+    const now = monotonic()
+    if (outage !== undefined && now - (outage.until ?? now) <= PAUSE_MS) outage.until = undefined
+    else outage = { from: now - NOTICED_MS, until: undefined }
+  }
+
+  function endOutage(): void {
+    if (outage !== undefined && doubt === undefined) outage.until ??= monotonic()
+  }
 
   async function writeOnce(known: StoreUnavailable): Promise<void> {
     const startedAt = performance.now()
@@ -63,8 +84,12 @@ export function openWriteCheck(driver: Pick<StoreDriver, 'writeProbes'>): WriteC
       await driver.writeProbes.look()
       if (doubt !== undefined) await writeOnce(doubt)
       verdict = undefined
+      endOutage()
     } catch (cause) {
-      if (cause instanceof StoreUnavailable) verdict = cause
+      if (cause instanceof StoreUnavailable) {
+        verdict = cause
+        beginOutage()
+      }
       throw cause
     } finally {
       checkedAt = performance.now()
@@ -83,9 +108,17 @@ export function openWriteCheck(driver: Pick<StoreDriver, 'writeProbes'>): WriteC
 
   return {
     failed(cause) {
-      if (cause instanceof StoreUnavailable && !(cause instanceof StoreClosed)) doubt = cause
+      if (!(cause instanceof StoreUnavailable) || cause instanceof StoreClosed) return
+      doubt = cause
+      beginOutage()
     },
     isDoubted: () => doubt !== undefined,
+    lastOutage() {
+      if (outage === undefined) return undefined
+      const { from, until } = outage
+      const now = monotonic()
+      return { beganMsAgo: now - from, endedMsAgo: until === undefined ? 0 : now - until }
+    },
     require,
     refuse() {
       if (!(verdict instanceof StoreRefusesWrites) || verdict.fault !== 'commits_wait') return

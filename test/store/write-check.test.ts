@@ -4,7 +4,7 @@ import { StoreClosed, StoreRefusesWrites, StoreUnavailable } from '../../src/por
 import { openWriteCheck } from '../../src/store/write-check.ts'
 
 /** A store whose probes end as the script says, and how often each was called. */
-function openScript(pauseMs = 0) {
+function openScript(pauseMs = 0, monotonic?: () => number) {
   const script: { look: Error | undefined; write: Error | undefined; looks: number; writes: number } = {
     look: undefined,
     write: undefined,
@@ -19,7 +19,7 @@ function openScript(pauseMs = 0) {
     script.writes += 1
     if (script.write !== undefined) throw script.write
   }
-  return { script, check: openWriteCheck({ writeProbes: { look, write, pauseMs } }) }
+  return { script, check: openWriteCheck({ writeProbes: { look, write, pauseMs } }, monotonic) }
 }
 
 const BROKEN = new StoreUnavailable('planted')
@@ -112,6 +112,31 @@ test('STO-07: commits that would wait for a standby are refused at once, and a r
   script.look = undefined
   await until(async () => check.refuse())
   await check.require()
+})
+
+test('STO-07: an outage lasts from the first failure that was noticed to the write that succeeds, also with short pauses', async () => {
+  let now = 1_000_000
+  const { script, check } = openScript(0, () => now)
+  assert.equal(check.lastOutage(), undefined)
+  check.failed(BROKEN)
+  now += 5000
+  assert.deepEqual(check.lastOutage(), { beganMsAgo: 15_000, endedMsAgo: 0 })
+  await check.require()
+  now += 10_000
+  assert.deepEqual(check.lastOutage(), { beganMsAgo: 25_000, endedMsAgo: 10_000 })
+  check.failed(BROKEN)
+  assert.deepEqual(check.lastOutage(), { beganMsAgo: 25_000, endedMsAgo: 0 })
+  await check.require()
+  now += 10_001
+  script.look = new StoreRefusesWrites('commits_wait')
+  await assert.rejects(check.require(), script.look)
+  now += 60_000
+  await assert.rejects(check.require(), script.look)
+  assert.deepEqual(check.lastOutage(), { beganMsAgo: 70_000, endedMsAgo: 0 })
+  script.look = undefined
+  await check.require()
+  now += 1
+  assert.deepEqual(check.lastOutage(), { beganMsAgo: 70_001, endedMsAgo: 1 })
 })
 
 /** Repeats what fails until it succeeds. */

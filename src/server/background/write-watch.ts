@@ -14,7 +14,10 @@ const CHECK_INTERVAL_MS = 1000
 /** A store whose commits succeed is checked once in this many intervals. */
 const CALM_INTERVALS = 10
 
-export function openWriteWatch({ checkWrites, doubtsWrites }: WriteState, logger: Log): WriteWatch {
+export function openWriteWatch(
+  { checkWrites, doubtsWrites }: Pick<WriteState, 'checkWrites' | 'doubtsWrites'>,
+  logger: Log,
+): WriteWatch {
   let isAccepting = true
   let intervals = 0
   let checking: Promise<void> | undefined

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { postJson, refresh, registerClient, requestToken } from '../../../tools/flow.ts'
+import { postJson, refresh, registerClient, requestToken, type Tokens } from '../../../tools/flow.ts'
 import { execute, startPostgres, type Postgres } from '../../../tools/postgres/postgres.ts'
 import { untilReadiness } from '../../support/readiness.ts'
-import { openTestServer, type TestServer } from '../../support/server.ts'
+import { createAda } from '../../support/accounts.ts'
+import { openTestServer, STRICT, type TestServer } from '../../support/server.ts'
+import { aGrant } from '../../support/token-answers.ts'
 import {
   assertAllRecover,
   assertAllUnavailable,
@@ -18,6 +20,7 @@ import {
 
 /** Few enough connections to use them all. */
 const CONNECTIONS = 20
+const RETRY_MS = 30_000
 const CANCEL_WAITS = `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`
 
 let cluster: Promise<Postgres> | undefined
@@ -149,12 +152,14 @@ test('a commit that waits for a missing synchronous standby, also canceled, is a
   await untilAvailable('register', register)
 })
 
-test('STO-07: a missing synchronous standby: readiness and the metric follow, later writes use up no connection, all returns by itself', async (t) => {
+test('STO-07, RT-04: a missing synchronous standby: readiness follows, writes use up no connection, and no lost answer ends a grant', async (t) => {
   const postgres = await openCluster()
   const { url } = await postgres.createDatabase()
-  const env = { DATABASE_URL: url, GRANTOR_SECRET: 'a root secret that is long enough for it' }
-  const [server, idle] = [await openTestServer(t, { env, listen: true }), await openNode(t, url)]
-  const client = await registerClient(server)
+  const env = { ...STRICT, DATABASE_URL: url, GRANTOR_SECRET: 'a root secret that is long enough for it' }
+  const server = await openTestServer(t, { env, listen: true })
+  const idle = await openTestServer(t, { env, clock: server.clock })
+  await createAda(server)
+  const { client, token } = await aGrant(server)
   const reload = 'select pg_reload_conf()'
   const sessions = () =>
     selectValue(url, `select count(*)::int from pg_stat_activity where datname = current_database()`)
@@ -162,9 +167,15 @@ test('STO-07: a missing synchronous standby: readiness and the metric follow, la
   const isAccepting = async () => Object.assign({ value: undefined }, await accepts()).value
   assert.equal(await isAccepting(), 1)
   await execute(postgres.adminUrl(), `alter system set synchronous_standby_names = 'nobody'`, reload)
-  // No client writes: the node notices it by its own commits, and the other node by those.
+  // The node notices it by its own commits, and the other node by those. PostgreSQL may need a moment, and answer before.
+  let lost = token
+  let answer = await refresh(server, client, lost)
+  for (; answer.statusCode === 200; answer = await refresh(server, client, lost))
+    lost = answer.json<Tokens>().refresh_token ?? ''
+  assert.equal(answer.statusCode, 503)
   for (const node of [server, idle]) await untilReadiness(node, 'commits_wait')
   while ((await isAccepting()) !== 0) await delay(100)
+  server.clock.advance(10 * RETRY_MS)
   const before = await sessions()
   for (let count = 0; count < CONNECTIONS; count += 1)
     assert.equal((await postJson(server, '/v2/oauth/register', {})).statusCode, 503)
@@ -175,6 +186,13 @@ test('STO-07: a missing synchronous standby: readiness and the metric follow, la
   await execute(postgres.adminUrl(), 'alter system reset synchronous_standby_names', reload)
   while ((await isAccepting()) !== 1) await delay(100)
   for (const node of [server, idle]) await untilReadiness(node, undefined)
+  // RT-04: the window of a lost answer begins when the store answers again, on each node.
+  server.clock.advance(RETRY_MS - 1000)
+  const successors = await Promise.all([server, idle].map((node) => refresh(node, client, lost)))
+  assert.deepEqual(new Set(successors.map(({ statusCode }) => statusCode)), new Set([200]))
+  assert.equal(new Set(successors.map((one) => one.json<Tokens>().refresh_token)).size, 1)
+  server.clock.advance(RETRY_MS)
+  assert.equal((await refresh(idle, client, lost)).json().error, 'invalid_grant')
   assert.equal((await requestToken(server, client, { grant_type: 'client_credentials' })).statusCode, 200)
 })
 

@@ -1,5 +1,6 @@
 import type { Context } from '../../../ports/context.ts'
 import type { GrantRecord } from '../../../ports/records/grant.ts'
+import type { Outage } from '../../../ports/store.ts'
 import type { IssuedToken } from '../../../protocol/token/access-token.ts'
 import { after, type EpochMs } from '../../../base/brand.ts'
 import { isFromFuture } from '../../../base/clock.ts'
@@ -89,7 +90,7 @@ export async function refreshToken(
     now,
     idleExpiresAt,
     key: isConfidential(client) && grant.boundKey === undefined ? undefined : requester.key,
-    retryMs: lifetimes.refreshRetry * 1000,
+    retryMs: retryWindow(lifetimes.refreshRetry * 1000, context.store.lastOutage()),
     network: context.secrets.networkTag(requester.callerNetwork),
     copies: ownCopiesOf(client) ?? settings.refreshCopies,
     earlierMs: lifetimes.refreshEarlier * 1000,
@@ -143,6 +144,14 @@ async function notifyOfCopies(context: Context, { userId }: GrantRecord): Promis
   const mails = user === undefined ? [] : noticesWithoutBrowser(context, user, 'app-ended')
   if (mails.length > 0) await context.store.noticeReuse({ userId, mails })
 }
+/**
+ * How long the previous token is repeated. The answer to what was committed while commits failed was lost, and its client can repeat the
+ * request only when they succeed again: the window begins then (decision 0053).
+ */
+function retryWindow(retryMs: number, outage: Outage | undefined): number {
+  return outage === undefined || outage.endedMsAgo >= retryMs ? retryMs : outage.beganMsAgo + retryMs
+}
+
 
 /**
  * The key that the presented token is bound to. One of a generation before the binding is not: it is the unbound token that a rotation

@@ -1,7 +1,7 @@
 import type { EmailAddress } from '../protocol/sign-in/email-address.ts'
 import { chooseLanguage } from '../base/language.ts'
 import { after, type EpochMs } from '../base/brand.ts'
-import type { Context } from '../ports/context.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { Request } from '../ports/message.ts'
 import type { CausesMail } from '../ports/operations/mail.ts'
 import type { MailRecord, NoticeKind } from '../ports/records/mail.ts'
@@ -13,6 +13,9 @@ import { mintMailId } from '../protocol/ids.ts'
 
 /** A notice that cannot be sent for so long is given up. */
 const NOTICE_MS = 7 * 24 * 60 * 60 * 1000
+const RARE_NOTICE_MS = 60 * 60 * 1000
+
+type RareNotice = Extract<NoticeKind, 'app-ended' | 'counter-back'>
 
 type Needs = Pick<Context, 'clock' | 'mail' | 'random'>
 type Recipient = Pick<UserRecord, 'id' | 'email' | 'emailVerifiedAt' | 'profile'>
@@ -82,6 +85,23 @@ export function noticesOf(
 /** The notice of a change that no browser made, but the operator or a provider. */
 export function noticesWithoutBrowser(context: Needs, user: Recipient, notice: NoticeKind): readonly MailRecord[] {
   return noticesOf(context, user, notice, { agent: undefined, language: languageOf(user) })
+}
+
+/**
+ * The notice of what another party can cause again and again without a change of the account: one of a kind in an hour for a user. The audit
+ * has each event.
+ */
+export async function rareNoticesOf(
+  context: Needs & Pick<Context, 'secrets'> & StoreNeeds<'countHit'>,
+  user: Recipient & Pick<UserRecord, 'profile'>,
+  notice: RareNotice,
+  source: Pick<Request, 'agent' | 'language'> = { agent: undefined, language: languageOf(user) },
+): Promise<readonly MailRecord[]> {
+  const mails = noticesOf(context, user, notice, source)
+  if (mails.length === 0) return mails
+  const bucket = context.secrets.digest('bucket', ['notice', notice, user.id])
+  const { count } = await context.store.countHit({ bucket, now: context.clock(), windowMs: RARE_NOTICE_MS, by: 1 })
+  return count === 1 ? mails : []
 }
 
 /** The language of a mail that no browser causes: that of the claim `locale`, else English. */

@@ -50,9 +50,9 @@ export const mailEnglish: MailTexts = {
     'two-step-reset':
       'Sign in and set it up again. If you did not ask for it: tell the operator at once. Another person may have asked in your name.',
     'counter-back':
-      'A sign-in used a passkey whose counter was too low. That happens if a passkey was copied or restored. If you do not know why: remove the passkey and add a new one.',
+      'A sign-in used a passkey whose counter was too low. That happens if a passkey was copied or restored. If you do not know why: remove the passkey and add a new one. For an hour you get no second mail about it.',
     'app-ended':
-      'If not: another person may have copied a file of the app, and could use your account until now. Look at your apps, and remove those that you do not know.',
+      'If not: another person may have copied a file of the app, and could use your account until now. Look at your apps, and remove those that you do not know. For an hour you get no second mail about it, also if more apps end.',
     'codes-wrong':
       'The first step of the sign-in was right. If it was not you, another person may know your password: set a new one.',
   },

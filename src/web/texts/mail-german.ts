@@ -54,9 +54,9 @@ export const mailGerman: MailTexts = {
     'two-step-reset':
       'Melden Sie sich an und richten Sie sie neu ein. Wenn Sie nicht darum gebeten haben: Sagen Sie es sofort dem Betreiber. Vielleicht hat eine andere Person in Ihrem Namen gefragt.',
     'counter-back':
-      'Bei einer Anmeldung hatte ein Passkey einen zu niedrigen Zähler. Das kommt vor, wenn ein Passkey kopiert oder wiederhergestellt wurde. Wenn Sie den Grund nicht kennen: Entfernen Sie den Passkey und fügen Sie einen neuen hinzu.',
+      'Bei einer Anmeldung hatte ein Passkey einen zu niedrigen Zähler. Das kommt vor, wenn ein Passkey kopiert oder wiederhergestellt wurde. Wenn Sie den Grund nicht kennen: Entfernen Sie den Passkey und fügen Sie einen neuen hinzu. Eine Stunde lang bekommen Sie dazu keine zweite E-Mail.',
     'app-ended':
-      'Wenn nicht: Vielleicht hat eine andere Person eine Datei der App kopiert und konnte bis jetzt Ihr Konto benutzen. Sehen Sie Ihre Apps an und entfernen Sie die, die Sie nicht kennen.',
+      'Wenn nicht: Vielleicht hat eine andere Person eine Datei der App kopiert und konnte bis jetzt Ihr Konto benutzen. Sehen Sie Ihre Apps an und entfernen Sie die, die Sie nicht kennen. Eine Stunde lang bekommen Sie dazu keine zweite E-Mail, auch wenn weitere Apps enden.',
     'codes-wrong':
       'Der erste Schritt der Anmeldung war richtig. Wenn Sie das nicht waren, kennt vielleicht eine andere Person Ihr Passwort: Setzen Sie ein neues.',
   },

@@ -19,7 +19,7 @@ import {
 } from '../../../protocol/sign-in/passkey.ts'
 import { isLiveSince } from '../../../tokens/invalid-principal.ts'
 import { openSealed, seal, type Opened, type Seal } from '../../sealed.ts'
-import { noticesOf } from '../../../users/mails.ts'
+import { noticesOf, rareNoticesOf } from '../../../users/mails.ts'
 
 /** What a challenge is for, and where. `bound`: such as the target of the sign-in, or the user and the session that add a passkey. */
 export interface Ceremony {
@@ -133,7 +133,11 @@ export async function verifySignature(
   if (user === undefined || isEnded) return invalid('user')
   const { counter, isBackupEligible, isBackedUp } = verified
   const said = { counter, isBackupEligible, wasBackupEligible: passkey.isBackupEligible, isBackedUp }
-  const mails = noticesOf(context, user, 'counter-back', request)
+  // Only a sign-in with the same passkey at the same time can have written a counter since.
+  const isBack = passkey.counter !== 0 && counter <= passkey.counter
+  const mails = isBack
+    ? await rareNoticesOf(context, user, 'counter-back', request)
+    : noticesOf(context, user, 'counter-back', request)
   const use = { userId: user.id, id: passkey.id, ...said, now: context.clockCheck.now(), mails }
   if ((await context.store.usePasskey(use)) === 'unknown') {
     return { kind: 'refused', reason: 'passkey-unknown' }

@@ -13,7 +13,7 @@ import { sameText, type MintedCredential, type ParsedCredential } from '../../..
 import type { Parameters } from '../../../base/message.ts'
 import { isIdentityScope, narrow, NO_SCOPE, scopeTokens, subtract, type Scope } from '../../../protocol/token/scope.ts'
 import { findInvalidPrincipal } from '../../../tokens/invalid-principal.ts'
-import { noticesWithoutBrowser } from '../../../users/mails.ts'
+import { rareNoticesOf } from '../../../users/mails.ts'
 import { findApplicationSubject } from '../../../users/application-subject.ts'
 import { missing } from '../../../base/validation.ts'
 import { idTokenAlgorithmOf } from '../../openid/id-token.ts'
@@ -152,6 +152,12 @@ function retryWindow(retryMs: number, outage: Outage | undefined): number {
   return outage === undefined || outage.endedMsAgo >= retryMs ? retryMs : outage.beganMsAgo + retryMs
 }
 
+/** Two copies were in use in different places. The family ended before, and so a crash loses the mail and not the event. */
+async function notifyOfCopies(context: Context, { userId }: GrantRecord): Promise<void> {
+  const user = await context.store.findUser(userId)
+  const mails = user === undefined ? [] : await rareNoticesOf(context, user, 'app-ended')
+  if (mails.length > 0) await context.store.noticeReuse({ userId, mails })
+}
 
 /**
  * The key that the presented token is bound to. One of a generation before the binding is not: it is the unbound token that a rotation

@@ -84,6 +84,7 @@ export function growthOperations(
         network: NETWORK_TAG,
         copies: 'network',
         earlierMs: 7 * DAY_MS,
+        recordsParting: true,
       })
       if (outcome.kind !== 'rotated') throw new Error(`A refresh token was ${outcome.kind}.`)
       generations.set(index, generation + 1)

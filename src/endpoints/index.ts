@@ -128,7 +128,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
     audience: 'json',
     cors: true,
     metadata: 'token_endpoint',
-    budgets: ['client-authentication', 'client-assertion', ...OUTBOUND, 'stored-token', 'device-poll'],
+    budgets: [
+      'client-authentication',
+      'client-assertion',
+      ...OUTBOUND,
+      'stored-token',
+      'device-poll',
+      'recorded-parting',
+    ],
     run: token,
   },
   {

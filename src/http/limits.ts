@@ -48,7 +48,7 @@ const COST = MINUTE_MS
 const BUCKETS = 20_000
 /**
  * Rates that cannot be configured. For sign-ins only the rate of the whole server matters, because the store allows each
- * network 20 in 15 minutes. Revocations of single tokens beyond their rate are counted instead of being recorded one by one.
+ * network 20 in 15 minutes. Revocations of single tokens, and partings, beyond their rate are counted instead of being recorded one by one.
  * A request of this server that is beyond its rate is not sent. To a host go those that come first, and as many again that are divided
  * fairly, so that no network keeps others from a host that has the documents of many clients. Renewals of copies have ten times these
  * rates, because a caller cannot cause them at will: a platform has hundreds of clients at one host and behind one address.
@@ -58,6 +58,7 @@ const FIXED_RATES = {
   device: 60,
   'device-poll': 15,
   'recorded-revocation': 20,
+  'recorded-parting': 20,
   outbound: 30,
   'outbound-host': 30,
   'outbound-renewal': 300,
@@ -115,6 +116,7 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
     device: openFairShares(SERVER_RATES * perMinute.device),
     'revoked-token': openFairShares(SERVER_RATES * perMinute['revoked-token']),
     'recorded-revocation': openFairShares(SERVER_RATES * perMinute['recorded-revocation']),
+    'recorded-parting': openFairShares(SERVER_RATES * perMinute['recorded-parting']),
     outbound: openFairShares(SERVER_RATES * perMinute.outbound),
     'outbound-host': openFairShares(2 * perMinute['outbound-host']),
     'outbound-renewal': openFairShares(SERVER_RATES * perMinute['outbound-renewal']),

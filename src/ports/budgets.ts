@@ -41,6 +41,8 @@ export type BudgetName =
   | 'revoked-token'
   /** Revocations of single tokens that the audit records one by one; further ones are counted. */
   | 'recorded-revocation'
+  /** The same for families of refresh tokens that are parted. */
+  | 'recorded-parting'
   /** Requests that the server sends because of a request of this network, other than renewals. */
   | 'outbound'
   /** The same to one host, for each purpose. Its name has the purpose and the host. */

@@ -18,6 +18,7 @@ import {
   requestToken,
   signInAndAllow,
   type RegisteredClient,
+  type RequestTarget,
   type Tokens,
 } from '../../tools/flow.ts'
 import { createAccount, createAda } from '../support/accounts.ts'
@@ -58,6 +59,31 @@ test('BND-04: the audit records twenty token revocations of a client per minute,
   assert.deepEqual(events.slice(20), [
     { event: 'token.revoked', clientId: client.client_id },
     { event: 'token.revoked', clientId: client.client_id, details: { again: 29 } },
+  ])
+})
+
+test('BND-04: the audit records twenty partings of a client per minute, and counts the others', async (t) => {
+  const server = await openTestServer(t, { clock: openStillClock() })
+  await createAda(server)
+  const client = await registerClient(server)
+  const from = (place: number): RequestTarget => ({
+    inject: (one) => server.inject({ ...one, remoteAddress: `127.0.0.${2 + (place % 2)}` }),
+  })
+  const { refresh_token: first = '' } = await obtainTokens(from(1), client)
+  let newest = first
+  for (let place = 0; place < 2; place += 1)
+    newest = (await refresh(from(1), client, newest)).json<Tokens>().refresh_token ?? ''
+  for (let place = 0; place < 30; place += 1) {
+    assert.equal((await refresh(from(place), client, first)).statusCode, 400)
+    newest = (await refresh(from(place), client, newest)).json<Tokens>().refresh_token ?? ''
+  }
+  server.clock.advance(60_000)
+  await server.close()
+  const events = eventsIn(server).filter(({ event }) => event === 'refresh-token.parted')
+  assert.equal(events.filter(({ grantId }) => grantId !== undefined).length, 20)
+  assert.deepEqual(events.slice(20), [
+    { event: 'refresh-token.parted', clientId: client.client_id },
+    { event: 'refresh-token.parted', clientId: client.client_id, details: { again: 9 } },
   ])
 })
 

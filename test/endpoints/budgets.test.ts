@@ -6,10 +6,13 @@ import {
   authorizeUrl,
   hiddenFields,
   locationOf,
+  obtainTokens,
   PlainBrowser,
   postForm,
+  refresh,
   registerClient,
   requestToken,
+  type Tokens,
 } from '../../tools/flow.ts'
 import { poll, startDevice, typeCode } from '../../tools/device-flow.ts'
 import { createDeviceClient, DEVICES_ON } from '../support/sign-in/devices.ts'
@@ -91,6 +94,12 @@ test('BND-04: an endpoint takes exactly the budgets that its row names', async (
           ? {}
           : { payload: JSON.stringify({ client_id: client.client_id }) }),
       })
+
+  const copied = await registerClient(asked)
+  const { refresh_token: first = '' } = await obtainTokens(asked, copied)
+  for (let newest = first, count = 0; count < 2; count += 1)
+    newest = (await refresh(asked, copied, newest)).json<Tokens>().refresh_token ?? ''
+  await refresh({ inject: (one) => asked.inject({ ...one, remoteAddress: '127.0.0.2' }) }, copied, first)
 
   const cli = await createDeviceClient(server)
   const device = await startDevice(asked, cli)

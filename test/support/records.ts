@@ -225,6 +225,7 @@ export function aRotation(grant: GrantRecord, differing: Partial<Rotation> = {})
     network: HERE,
     copies: 'strict',
     earlierMs: 168 * HOUR,
+    recordsParting: true,
     ...differing,
   }
 }

@@ -84,6 +84,7 @@ export function openFamilies({ copies, retrySeconds, earlierSeconds }: FamilyRul
         about: { ...about, organizationId: undefined },
       })
       if (outcome.kind === 'rotated') return successor.token
+        recordsParting: true,
       if (outcome.kind !== 'repeated' && outcome.kind !== 'earlier') return undefined
       const generation = outcome.kind === 'earlier' ? outcome.generation : opened.generation + 1
       return secrets.atGeneration(token, { generation, issuedAt: outcome.rotatedAt }).token

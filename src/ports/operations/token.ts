@@ -72,6 +72,8 @@ export interface Rotation extends About {
   readonly copies: CopiesRule
   /** How long after its issue an earlier token gets the newest one. */
   readonly earlierMs: number
+  /** Whether the audit has the event of a parting. Otherwise the endpoint reports it, and it is counted (docs/limits.md). */
+  readonly recordsParting: boolean
 }
 
 /** The result of presenting a refresh token that this server issued. */

@@ -5,13 +5,14 @@ import type { TokenOperations } from '../../ports/operations/token.ts'
 export const TOKEN_OPERATIONS: OperationRows<TokenOperations> = {
   rotateRefreshToken: {
     cache: 'kept',
-    event: ({ grantId, generation, about }, outcome) => {
+    event: ({ grantId, generation, about, recordsParting }, outcome) => {
       switch (outcome.kind) {
         case 'reused': {
           const details = outcome.wasHeld ? { generation, parted: true } : { generation }
           return { event: 'refresh-token.reused', ...about, grantId, details }
         }
         case 'parted': {
+          if (!recordsParting) return undefined
           const { newest } = outcome
           return { event: 'refresh-token.parted', ...about, grantId, details: { generation, newest } }
         }

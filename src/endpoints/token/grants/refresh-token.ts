@@ -6,7 +6,7 @@ import { after, type EpochMs } from '../../../base/brand.ts'
 import { isFromFuture } from '../../../base/clock.ts'
 import { invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
 import { isConfidential } from '../../../protocol/client/authentication.ts'
-import { followsFapi, ownCopiesOf } from '../../../protocol/client/policy.ts'
+import { followsFapi, isVerified, ownCopiesOf } from '../../../protocol/client/policy.ts'
 import type { GrantId } from '../../../protocol/ids.ts'
 import { expiryOf } from '../../../protocol/token/refresh-expiration.ts'
 import { sameText, type MintedCredential, type ParsedCredential } from '../../../protocol/secrets.ts'
@@ -21,6 +21,7 @@ import { issueGrantToken, type TokenTarget } from '../issue-tokens.ts'
 import { scopeCatalogOf, findResource, type ScopeCatalog } from '../scope-catalog.ts'
 import { withoutShare } from '../scope-decision.ts'
 import { moreThanGranted, nothingRemains, scopeError } from '../scope-refusal.ts'
+import { callerOf } from '../stored-tokens.ts'
 import { chooseTokenProfile, requireGrantKey, type TokenRequester } from '../token-profile.ts'
 import { checkKey, checkOwner, narrowResources, principalsOf, readScope, requireLive, scopeFor } from './grant.ts'
 
@@ -81,6 +82,9 @@ export async function refreshToken(
   const successor = at(opened.generation + 1, now)
   const idleExpiryAt = (issuedAt: EpochMs) => (isFapi ? grant.expiresAt : after(issuedAt, lifetimes.refreshIdle * 1000))
   const idleExpiresAt = idleExpiryAt(now)
+  const networkTag = context.secrets.networkTag(requester.callerNetwork)
+  const earlierMs = lifetimes.refreshEarlier * 1000
+  const recordsParting = mayPart(grant, opened, networkTag, now - earlierMs) && isPartingRecorded(context, requester)
   const outcome = await context.store.rotateRefreshToken({
     grantId: grant.id,
     generation: opened.generation,
@@ -91,9 +95,10 @@ export async function refreshToken(
     idleExpiresAt,
     key: isConfidential(client) && grant.boundKey === undefined ? undefined : requester.key,
     retryMs: retryWindow(lifetimes.refreshRetry * 1000, context.store.lastOutage()),
-    network: context.secrets.networkTag(requester.callerNetwork),
+    network: networkTag,
     copies: ownCopiesOf(client) ?? settings.refreshCopies,
-    earlierMs: lifetimes.refreshEarlier * 1000,
+    earlierMs,
+    recordsParting,
     about: { clientId: client.id, userId: grant.userId, organizationId: grant.organizationId },
   })
   // The grant that was read is older than the outcome if another request of the turn rotated its token.
@@ -125,7 +130,8 @@ export async function refreshToken(
       return { ...issued, earlier: generation - opened.generation }
     }
     case 'parted':
-      context.record({ event: 'refresh-token.parted', client: client.id, user: grant.userId })
+      if (recordsParting) context.record({ event: 'refresh-token.parted', client: client.id, user: grant.userId })
+      else context.report({ event: 'refresh-token.parted', clientId: client.id })
       throw invalidGrant('refresh_parted', grant.userId)
     case 'held':
       throw invalidGrant('refresh_parted', grant.userId)
@@ -138,12 +144,6 @@ export async function refreshToken(
   }
 }
 
-/** Two copies were in use in different places. The family ended before, and so a crash loses the mail and not the event. */
-async function notifyOfCopies(context: Context, { userId }: GrantRecord): Promise<void> {
-  const user = await context.store.findUser(userId)
-  const mails = user === undefined ? [] : noticesWithoutBrowser(context, user, 'app-ended')
-  if (mails.length > 0) await context.store.noticeReuse({ userId, mails })
-}
 /**
  * How long the previous token is repeated. The answer to what was committed while commits failed was lost, and its client can repeat the
  * request only when they succeed again: the window begins then (decision 0053).
@@ -169,6 +169,20 @@ function boundKeyOf({ boundKey }: GrantRecord, { generation }: ParsedCredential)
 
 function isCurrent({ family }: GrantRecord, { generation, hash }: ParsedCredential): boolean {
   return family !== undefined && family.generation === generation && sameText(family.liveHash, hash)
+}
+
+/** Whether the token parts the family, as far as the grant that was read tells. `since`: what was issued before is too old. */
+function mayPart({ family }: GrantRecord, presented: ParsedCredential, network: string, since: number): boolean {
+  if (family === undefined || family.heldFor !== undefined || presented.generation >= family.generation) return false
+  return network !== family.network || presented.issuedAt <= since
+}
+
+/**
+ * A client can part a family and end the hold again and again. Above a rate the audit counts its partings instead of recording each
+ * (threats.md BND-04). The audit records every one of a verified client.
+ */
+function isPartingRecorded({ budgets, clock }: Context, { client, network }: TokenRequester): boolean {
+  return isVerified(client) || budgets.take('recorded-parting', callerOf(client, network), clock(), network).isWithin
 }
 
 function canIdle({ family, expiresAt }: GrantRecord): boolean {

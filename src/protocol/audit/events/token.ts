@@ -29,8 +29,8 @@ export const TOKEN_EVENTS = {
     details: '`generation`; `parted`, if it was the newest token of a family that was held for another network',
   },
   'refresh-token.parted': {
-    when: 'An earlier refresh token came from another network than the newest, or was too old. Its family is held for that network.',
-    details: '`generation`, `newest`: those of the two tokens',
+    when: 'An earlier refresh token came from another network than the newest, or was too old. Its family is held for that network. More than 20 a minute of one unverified client are counted.',
+    details: '`generation`, `newest`: those of the two tokens; absent where it is counted',
   },
   'assertion.refused': {
     when: 'An identity assertion was refused. Counted.',

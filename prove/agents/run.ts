@@ -21,15 +21,16 @@ const lines = [
   }),
   ...([false, true] as const).map((isNear) => {
     const thefts = stealAll(isNear, { ...options, thefts: isNear ? Math.ceil(options.thefts / 10) : options.thefts })
-    if (!isNear && thefts.some(({ isOver, winsAfterUse }) => !isOver && winsAfterUse > 0))
-      findings.report('a thief elsewhere was not cut off, although the person used the family')
+    if (!isNear && thefts.some(({ winsAfterUse }) => winsAfterUse > 0))
+      findings.report('a thief elsewhere got tokens after the person had used the family')
     const line = `thefts ${isNear ? 'behind the same address' : 'elsewhere'}: ${describeThefts(thefts)}`
     findings.progress(line)
     return line
   }),
-  ...(['shared', 'memory'] as const).map((store) => {
+  ...(['shared', 'memory', 'private'] as const).map((store) => {
     const { whole: withoutLoss, lossy } = liveFleets(store, options.lost)
-    if (withoutLoss > 0) findings.report(`a fleet with ${store} tokens signed in again without a lost answer`)
+    if (withoutLoss > 0 && store !== 'private')
+      findings.report(`a fleet with ${store} tokens signed in again without a lost answer`)
     return `16 processes, two egress addresses, 100 days, ${store} tokens: ${withoutLoss} sign-ins without lost answers, ${lossy} with them`
   }),
 ]

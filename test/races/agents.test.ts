@@ -51,6 +51,7 @@ test('AG-06: every thief elsewhere is cut off', () => {
   const all = thefts(96, false)
   assert.deepEqual([all.length, all.filter(({ isOver }) => isOver).length], [96, 96])
   assert.ok(all.some(({ wins }) => wins > 0))
+  assert.ok(all.every(({ winsAfterUse }) => winsAfterUse === 0))
 })
 
 test('AG-02: sixteen processes with one store and two egress addresses never sign in again, if no answer is lost', () => {

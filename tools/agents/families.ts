@@ -23,6 +23,8 @@ export interface Families {
   readonly issuedAt: (token: string) => number
   /** Names the family of a token. */
   readonly familyOf: (token: string) => string
+  /** How long after a rotation the previous token gets the same answer, from anywhere. */
+  readonly retrySeconds: number
 }
 
 export interface FamilyRules {
@@ -54,6 +56,7 @@ export function openFamilies({ copies, retrySeconds, earlierSeconds }: FamilyRul
   }
 
   return {
+    retrySeconds,
     begin(network, at) {
       const now = timeOf(at)
       const id = grantIdOf(mintAuthorizationId(now, counted))
@@ -81,10 +84,10 @@ export function openFamilies({ copies, retrySeconds, earlierSeconds }: FamilyRul
         network: secrets.networkTag(network),
         copies,
         earlierMs: earlierSeconds * 1000,
+        recordsParting: true,
         about: { ...about, organizationId: undefined },
       })
       if (outcome.kind === 'rotated') return successor.token
-        recordsParting: true,
       if (outcome.kind !== 'repeated' && outcome.kind !== 'earlier') return undefined
       const generation = outcome.kind === 'earlier' ? outcome.generation : opened.generation + 1
       return secrets.atGeneration(token, { generation, issuedAt: outcome.rotatedAt }).token

@@ -40,7 +40,10 @@ export interface Theft {
   last: number | undefined
   /** The thief was refused, and has nothing left. Not so where no process of the person uses the family again: only its lifetime ends it. */
   isOver: boolean
-  /** How often the thief got tokens after a process of the person had presented a token of the family since the theft. */
+  /**
+   * How often the thief got tokens although a process of the person had presented a token of the family since the thief had rotated it, and
+   * not so soon that it was answered as a repetition.
+   */
   winsAfterUse: number
 }
 
@@ -170,6 +173,7 @@ function openTheft(
   let stolen: string | undefined
   let network = ELSEWHERE
   let next = thief.at
+  let rotatedAt = Number.POSITIVE_INFINITY
 
   function steal(): void {
     const process = Math.floor(random() * person.gaps.length)
@@ -187,7 +191,8 @@ function openTheft(
       return
     }
     result.wins += 1
-    if (result.first !== undefined && processes.usedAt(token) > result.first) result.winsAfterUse += 1
+    if (processes.usedAt(token) >= rotatedAt + families.retrySeconds) result.winsAfterUse += 1
+    if (next - families.issuedAt(stolen) < 0.001) rotatedAt = next
     result.first ??= next
     result.last = next
     next += thief.isLazy ? exponential(random, 8 * HOUR) : 10 * MINUTE + random() * 5 * MINUTE

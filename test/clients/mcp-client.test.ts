@@ -7,7 +7,15 @@ import { registerKeyClient } from '../support/key-clients.ts'
 import { perform } from '../support/tasks.ts'
 import { openMemoryProvider } from './memory-provider.ts'
 import { callTool } from './mcp-client.ts'
-import { codeOf, linkOf, openOneOfThree, walkMcpLibrary, type McpLibrary, type McpMachine } from './mcp-walk.ts'
+import {
+  codeOf,
+  linkOf,
+  openOneOfThree,
+  refreshForAnHour,
+  walkMcpLibrary,
+  type McpLibrary,
+  type McpMachine,
+} from './mcp-walk.ts'
 
 const library: McpLibrary = {
   name: '@modelcontextprotocol/client 2.4',
@@ -28,6 +36,9 @@ const machine: McpMachine = {
 }
 
 walkMcpLibrary(library, machine)
+
+test(`AG-19: two processes of ${library.name}, on one store and on two copies, need no authorization for an hour`, (t) =>
+  refreshForAnHour(t, library))
 
 test(`RFC 6750 §3.1: ${library.name} registers the scope of the first challenge, and gets more after a 403`, async (t) => {
   const { person, resourceServer } = await openOneOfThree(t, undefined)

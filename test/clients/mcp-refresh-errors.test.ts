@@ -40,20 +40,6 @@ test('RFC 9700 §4.14.2: after the use of a stolen refresh token the SDK asks th
   assert.deepEqual(provider.thrownAway, ['tokens', 'tokens'])
 })
 
-test('AG-02: the SDK with a copy of the tokens of two refreshes ago gets the newest ones, and asks no user', async (t) => {
-  const { server, refresh, provider } = await openSignedIn(t, {})
-  const copy = provider.savedTokens()
-  assert.equal(await refresh(), 'AUTHORIZED')
-  server.clock.advance(DAY_MS)
-  assert.equal(await refresh(), 'AUTHORIZED')
-  const latest = provider.savedTokens()
-  assert.ok(copy && latest)
-  provider.saveTokens(copy)
-  assert.equal(await refresh(), 'AUTHORIZED')
-  assert.equal(provider.savedTokens()?.refresh_token, latest.refresh_token)
-  assert.deepEqual(provider.thrownAway, [])
-})
-
 test('RFC 6749 §5.2: after its client was deleted the SDK registers a new one, and the user can sign in again', async (t) => {
   const { server, refresh, provider, surroundings } = await openSignedIn(t, {})
   const before = provider.savedClient()?.client_id

@@ -1,8 +1,9 @@
+import { test } from 'node:test'
 import { auth } from 'mcp-sdk-old/client/auth.js'
 import { Client } from 'mcp-sdk-old/client/index.js'
 import { StreamableHTTPClientTransport } from 'mcp-sdk-old/client/streamableHttp.js'
 import type { Transport } from 'mcp-sdk-old/shared/transport.js'
-import { codeOf, textOf, walkMcpLibrary, type McpLibrary } from './mcp-walk.ts'
+import { codeOf, refreshForAnHour, textOf, walkMcpLibrary, type McpLibrary } from './mcp-walk.ts'
 
 const library: McpLibrary = {
   name: '@modelcontextprotocol/sdk 1.17',
@@ -26,3 +27,6 @@ const library: McpLibrary = {
 
 // This version has no provider for clients without a user.
 walkMcpLibrary(library, undefined)
+
+test(`AG-19: two processes of ${library.name}, on one store and on two copies, need no authorization for an hour`, (t) =>
+  refreshForAnHour(t, library))

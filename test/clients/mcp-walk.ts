@@ -180,6 +180,40 @@ export function walkMcpLibrary(library: McpLibrary, machine: McpMachine | undefi
   })
 }
 
+/** Two processes refresh for an hour, on one store of tokens and on two copies of it. Neither asks the user again. */
+export async function refreshForAnHour(t: TestContext, library: McpLibrary): Promise<void> {
+  const surroundings = await openSurroundings(t, '/mcp', {}, ['notes:read'])
+  const { server, resourceServer } = surroundings
+  const first = openMemoryProvider()
+  await walkIn(library, surroundings, first)
+  const link = first.link()
+  const copy = copyOf(first)
+  for (const other of [first, copy]) {
+    for (let minutes = 0; minutes < 60; minutes += 15) {
+      const refreshOne = (one: MemoryProvider) => library.auth(one, resourceServer.url, undefined)
+      // At once, and then one after the other: then the other copy has an earlier token.
+      const refreshed = await Promise.all([first, other].map(refreshOne))
+      for (const one of [first, other]) {
+        server.clock.advance(7.5 * 60_000)
+        refreshed.push(await refreshOne(one))
+      }
+      assert.deepEqual(refreshed, Array(4).fill('AUTHORIZED'))
+    }
+  }
+  for (const one of [first, copy]) assert.deepEqual(one.thrownAway, [])
+  assert.deepEqual([first.link(), copy.link()], [link, undefined])
+}
+
+/** What another process read from the store of the first one, and keeps. */
+function copyOf(provider: MemoryProvider): MemoryProvider {
+  const copy = openMemoryProvider()
+  const [client, tokens] = [provider.savedClient(), provider.savedTokens()]
+  assert.ok(client && tokens)
+  void copy.saveClientInformation?.(client)
+  copy.saveTokens(tokens)
+  return copy
+}
+
 export function linkOf(provider: MemoryProvider): URL {
   const link = provider.link()
   assert.ok(link, 'The library did not send the user to the authorization endpoint.')

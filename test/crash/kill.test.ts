@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import type { Agent } from 'node:http'
+import { Agent } from 'node:http'
 import { test, type TestContext } from 'node:test'
+import type { InjectOptions } from 'light-my-request'
 import {
   authorizeUrl,
   EMAIL,
@@ -12,6 +13,7 @@ import {
   REDIRECT_URI,
   registerClient,
   requestToken,
+  silentCodes,
   VERIFIER,
   type RegisteredClient,
   type Tokens,
@@ -20,6 +22,7 @@ import { createAda } from '../support/accounts.ts'
 import { credentialsOf, openAgent, post, postForm, type WireAnswer } from '../support/hosts/http-agent.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
 import { selectAll } from '../support/store/dump.ts'
+import { isActive } from '../support/token-questions.ts'
 import { startChildServer } from './child-server.ts'
 
 const ROUNDS = 3
@@ -71,6 +74,45 @@ test('RT-19, CODE-12: whatever a server acknowledged before kill -9 is still tru
   await checkClients(server, registered)
   await checkFamilies(server, client, families)
   await checkCodes(server, client, codes)
+})
+
+test('AG-15: a hold that was answered before kill -9 is there afterwards, and where there was no answer the family is whole', async (t) => {
+  const folder = temporaryFolder(t)
+  const server = await openTestServer(t, { folder })
+  await createAda(server)
+  const client = await registerClient(server)
+  const codes = await silentCodes(server, client, FAMILIES)
+  const families = await Promise.all(
+    codes.map(async (code) => {
+      const { refresh_token: first = '' } = (await redeem(server, client, code)).json<Tokens>()
+      const { refresh_token: second = '' } = (await refresh(server, client, first)).json<Tokens>()
+      const { refresh_token: newest = '' } = (await refresh(server, client, second)).json<Tokens>()
+      return { first, newest }
+    }),
+  )
+  await server.close()
+  const child = await startChildServer(t, folder)
+  // Elsewhere: every address of this machine is a network of its own.
+  const agent = new Agent({ localAddress: '127.0.0.3' })
+  const url = `${child.origin.replace('localhost', '127.0.0.1')}/v2/oauth/token`
+  let killing: Promise<void> | undefined
+  const answers = await Promise.all(
+    families.map(async ({ first }) => {
+      const form = { grant_type: 'refresh_token', refresh_token: first, ...credentialsOf(client) }
+      const answer = await orUndefined(postForm(url, form, agent))
+      if (answer !== undefined) killing ??= child.kill()
+      return answer
+    }),
+  )
+  await killing
+  agent.destroy()
+  const after = await openTestServer(t, { folder })
+  assert.ok(answers.some((answer) => answer?.status === 400))
+  const elsewhere = { inject: (one: InjectOptions) => after.inject({ ...one, remoteAddress: '127.0.0.3' }) }
+  for (const [index, { newest }] of families.entries()) {
+    if (answers[index] !== undefined) assert.equal(await isActive(after, client, newest), false)
+    assert.equal((await refresh(elsewhere, client, newest)).statusCode, 200)
+  }
 })
 
 /** A user’s consent, families to refresh and codes to redeem, created before the first kill. */

@@ -114,6 +114,15 @@ test('decision 0004: each token of a family gives those of other generations in 
   assert.equal(new Set([...tokens, ...others].map(({ token }) => token.slice(-22))).size, tokens.length + others.length)
 })
 
+test('AG-13: a token of another generation costs the same, whatever the distance', () => {
+  const first = seal('refresh-token')
+  const before = process.cpuUsage()
+  // One step for each generation would be 30 million of them.
+  for (let count = 0; count < 30; count += 1) secrets.atGeneration(first, { generation: 1_000_000, issuedAt: NOW })
+  const { user, system } = process.cpuUsage(before)
+  assert.ok(user + system < 1_000_000, `${user + system} µs`)
+})
+
 test('decision 0003: every release makes the same credentials of the same root secret, because releases run side by side', () => {
   const fixed = openSecrets('a root secret that does not change, 32+ characters')
   const id = '0199aabbccddAAAAAAAAAAAAAAAAAAAAAA'

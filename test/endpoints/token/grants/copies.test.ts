@@ -83,6 +83,14 @@ const TRACES: Readonly<Record<string, readonly Step[]>> = {
     [MINUTE, HOME, 1, 'refresh_parted'],
     [0, THIEF, 2, 'refresh_reused'],
   ],
+  'a thief behind the same address gets the newest, and is found when the victim moves': [
+    [0, HOME, 0, 1],
+    [0, HOME, 1, 2],
+    [MINUTE, HOME, 0, 2],
+    [DAY, OFFICE, 2, 3],
+    [MINUTE, HOME, 2, 'refresh_parted'],
+    [0, OFFICE, 3, 'refresh_reused'],
+  ],
   'a token of eight days ago gets nothing in the network of the newest, which ends the hold there': [
     [0, HOME, 0, 1],
     [8 * DAY, HOME, 0, 'refresh_parted'],
@@ -97,7 +105,7 @@ const TRACES: Readonly<Record<string, readonly Step[]>> = {
 }
 
 for (const [name, steps] of Object.entries(TRACES))
-  test(`AG-02, AG-05, AG-06, AG-08: ${name}`, async () => {
+  test(`AG-02, AG-05, AG-06, AG-07, AG-08: ${name}`, async () => {
     const client = await registerClient(server, { token_endpoint_auth_method: 'none' })
     const { refresh_token: first = '' } = await obtainTokens(from(steps[0]?.[1] ?? HOME), client, { prompt: 'consent' })
     const tokens = [first]
@@ -166,6 +174,12 @@ test('AG-10: where the network of the caller is unknown, an earlier token ends t
     ['a trusted proxy that names nothing', behind(' , '), 400],
     ['a trusted proxy that names itself alone', behind(proxy), 400],
     ['a page of another site', from(HOME, trusting, { origin: 'https://elsewhere.example' }), 400],
+    [
+      'a page of an extension',
+      from(HOME, trusting, { origin: 'chrome-extension://aapbdbdomjkkjkaonfhkkikfgjllcleb' }),
+      400,
+    ],
+    ['a page of an app in a WebView', from(HOME, trusting, { origin: 'capacitor://localhost' }), 400],
     ['a page without an origin', from(HOME, trusting, { origin: 'null' }), 400],
     ['a page of the client', from(HOME, trusting, { origin: new URL(REDIRECT_URI).origin }), 200],
     ['a proxy on this machine that is not named and names no caller', from('127.0.0.1', forOthers), 400],
@@ -207,18 +221,6 @@ test('AG-12: an earlier token of another client, for a wrong resource or of a di
   assert.equal(lastLogged(server)['reason'], 'user_not_live')
   await performOnUser(server.context, 'user.enable', EMAIL)
   assert.deepEqual(selectAll(server, 'select held_for, revoked_at from grants'), before)
-})
-
-test('AG-15: a hold is on disk: it is there after a restart', async (t) => {
-  const first = await openTestServer(t)
-  await createAda(first)
-  const { client, token } = await aGrant(from(HOME, first))
-  const newest = tokensOf(await refresh(from(HOME, first), client, token)).refresh_token ?? ''
-  first.clock.advance(MINUTE * 1000)
-  assertInvalidGrant(await refresh(from(OFFICE, first), client, token))
-  const second = await first.reopen()
-  assert.equal(await isActive(second, client, newest), false)
-  tokensOf(await refresh(from(OFFICE, second), client, newest))
 })
 
 test('AG-17: the rule of a client comes before the setting, and a client of the operator that authenticates is strict', async (t) => {

@@ -99,7 +99,7 @@ export const copyCases: Suite = (check) => {
     },
   )
 
-  check('AG-14: of concurrent earlier tokens of two other networks one holds the family', async (stores) => {
+  check('AG-04, AG-14: of concurrent earlier tokens of two other networks one holds the family', async (stores) => {
     const family = await aFamilyOf(stores.first)
     const networks = [ELSEWHERE, THIRD]
     const rotations = times(20, (index) => earlier(family, { network: networks[Math.floor(index / 2) % 2] ?? '' }))

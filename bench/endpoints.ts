@@ -27,11 +27,15 @@ export const ENDPOINT_NAMES = [
   'code',
   'login',
   'refresh',
+  'refresh-earlier',
   'introspect',
   'metadata',
   'jwks',
 ] as const
 export type EndpointName = (typeof ENDPOINT_NAMES)[number]
+
+/** How many generations a copy is behind. */
+const GENERATIONS_BEHIND = 16
 
 const REGISTER_PATH = '/v2/oauth/register'
 const JSON_TYPE = 'application/json'
@@ -58,7 +62,10 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
   const codeBody = (code: string): string => form({ ...codeForm, code })
   const machineBody = form({ grant_type: 'client_credentials', ...client })
   let registered = 0
+  const refreshBody = `${form({ grant_type: 'refresh_token', ...client })}&refresh_token=`
   let tokens: readonly string[] = []
+  /** The bodies of requests with earlier tokens, one for each connection. */
+  let copies: readonly string[] = []
 
   return [
     {
@@ -149,10 +156,25 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
           const codes = await mint.make(client.client_id, connections)
           tokens = await Promise.all(codes.map((code) => requestToken(port, codeBody(code), 'refresh_token')))
         }
-        const before = `${form({ grant_type: 'refresh_token', ...client })}&refresh_token=`
-        return { kind: 'chain', before, member: 'refresh_token', tokens }
+        return { kind: 'chain', before: refreshBody, member: 'refresh_token', tokens }
       },
       carryOn: (left) => void (tokens = left.tokens),
+    },
+    {
+      // A copy that another process has left behind gets the newest token. It reads a row and writes none.
+      ...TOKEN,
+      name: 'refresh-earlier',
+      contains: '"access_token":"',
+      // Two requests of a millisecond get the same access token.
+      repeats: true,
+      gate: undefined,
+      async prepare(count, connections) {
+        if (copies.length !== connections) {
+          const codes = await mint.make(client.client_id, connections)
+          copies = await Promise.all(codes.map((code) => leaveBehind(port, codeBody(code), refreshBody)))
+        }
+        return { kind: 'once', bodies: Array.from({ length: count }, (_, index) => copies[index % connections] ?? '') }
+      },
     },
     {
       ...FORM,
@@ -228,6 +250,15 @@ async function requestToken(port: number, sent: string, member: 'access_token' |
   const token = (JSON.parse(body) as Readonly<Record<string, string | undefined>>)[member]
   if (token === undefined) throw new Error(`There is no ${member}: ${status} ${body}`)
   return token
+}
+
+/** Refreshes a new family so often, and returns the body of a request with its first token. */
+async function leaveBehind(port: number, codeBody: string, refreshBody: string): Promise<string> {
+  const first = await requestToken(port, codeBody, 'refresh_token')
+  let newest = first
+  for (let generation = 0; generation < GENERATIONS_BEHIND; generation += 1)
+    newest = await requestToken(port, refreshBody + newest, 'refresh_token')
+  return refreshBody + first
 }
 
 export function form(fields: Readonly<Record<string, string>>): string {

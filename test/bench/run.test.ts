@@ -23,6 +23,7 @@ test('the bench measures every endpoint of the real server and of the bare serve
       'code',
       'login',
       'refresh',
+      'refresh-earlier',
       'introspect',
       'metadata',
       'jwks',

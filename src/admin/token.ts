@@ -143,7 +143,7 @@ function describeInspection(inspected: InspectedToken | undefined): TokenInspect
   if (inspected === undefined) return { ...NOTHING, kind: 'unknown', active: false, ended_by: null }
   const { token, end } = inspected
   const state = { kind: token.kind, active: end === undefined, ended_by: end ?? null }
-  return { ...state, ...(token.kind === 'access' ? describeFacts(token.facts) : describeGrant(token.grant)) }
+  return { ...state, ...(token.kind === 'access' ? describeFacts(token.facts) : describeGrantState(token.grant)) }
 }
 
 type Description = Omit<TokenInspection, 'kind' | 'active' | 'ended_by'>
@@ -177,7 +177,7 @@ function describeFacts(facts: AccessTokenFacts): Description {
 }
 
 /** A refresh token expires with its grant, or earlier when it is not used. */
-function describeGrant({
+function describeGrantState({
   id,
   clientId,
   userId,

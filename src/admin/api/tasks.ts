@@ -351,7 +351,7 @@ function describeTokens(tokens: ApiTokens): ApiDocument['tokens'] {
 }
 
 /** The settings of the tokens of an API without any of its own. */
-export const USUAL_API_TOKENS = describeTokens(SERVER_TOKENS)
+export const DEFAULT_API_TOKENS = describeTokens(SERVER_TOKENS)
 
 /** An API as the operator sees it. */
 function describeApi({ resource, name, scopes, tokens, exchange, credentials, createdAt }: ApiRecord): ApiDocument {

@@ -308,13 +308,13 @@ function changedMeanwhile(client: Pick<ClientRecord, 'chosenId' | 'id'>) {
   )
 }
 
-type UsualInput = Pick<
+type ImpliedInput = Pick<
   MetadataInput,
   'redirect_uris' | 'grant_types' | 'jwks' | 'jwks_uri' | 'token_endpoint_auth_method'
 >
 
 /** The grant types and the authentication of a client, given or those that its other metadata imply. */
-export function usualMetadata({ redirect_uris: redirectUris = [], ...input }: UsualInput) {
+export function impliedMetadata({ redirect_uris: redirectUris = [], ...input }: ImpliedInput) {
   const hasKeys = input.jwks !== undefined || input.jwks_uri !== undefined
   return {
     grant_types:
@@ -337,15 +337,15 @@ async function requireMetadata(
   previous?: ClientMetadata,
 ): Promise<ClientMetadata> {
   const policy = registrationPolicy(context, await context.store.listApis(), ORIGIN)
-  const usual = usualMetadata(input)
-  const grantTypes = usual.grant_types as readonly GrantType[]
+  const implied = impliedMetadata(input)
+  const grantTypes = implied.grant_types as readonly GrantType[]
   const isSame = previous !== undefined && isSameJson(grantTypes, previous.grantTypes)
   const isNew = (name: GrantType): boolean => previous?.grantTypes.includes(name) !== true
   const missing = grantTypes.filter((name) => isNew(name) && !context.settings.grantTypes.includes(name))
   if (missing.length > 0) {
     throw conflict(`This server does not offer ${missing.join(', ')}. See GRANTOR_DEVICE_GRANT.`)
   }
-  const { token_endpoint_auth_method: method } = usual
+  const { token_endpoint_auth_method: method } = implied
   const hasKeys = input.jwks !== undefined || input.jwks_uri !== undefined
   if (hasKeys && method !== 'private_key_jwt')
     throw conflict(`With keys, token_endpoint_auth_method is private_key_jwt, not ${method}.`)

@@ -1,8 +1,8 @@
 import type * as z from 'zod'
-import { USUAL_API_TOKENS } from '../../admin/api/tasks.ts'
+import { DEFAULT_API_TOKENS } from '../../admin/api/tasks.ts'
 import type { APPLIED_KINDS } from '../../admin/apply.ts'
 import { rulesOf, type RulesInput } from '../../admin/client/document.ts'
-import { usualMetadata } from '../../admin/client/metadata.ts'
+import { impliedMetadata } from '../../admin/client/metadata.ts'
 import { templateMembers } from '../../admin/provider/settings.ts'
 import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import { parseDomainPattern, type DomainVerdict } from '../../protocol/client/domain-rule.ts'
@@ -95,7 +95,7 @@ export const KINDS: readonly Kind[] = [
       exchange: [],
       ...members,
       scopes: (scopes as readonly Members[]).map((scope) => ({ step_up: null, ...scope })),
-      tokens: { ...USUAL_API_TOKENS, ...(tokens as Members) },
+      tokens: { ...DEFAULT_API_TOKENS, ...(tokens as Members) },
     }),
     consequences(before, after) {
       const names = (api: Members) => ((api['scopes'] ?? []) as readonly Members[]).map(({ name }) => String(name))
@@ -174,9 +174,9 @@ export const KINDS: readonly Kind[] = [
     complete({ jwks, ...others }) {
       // The server keeps only what it needs of a key.
       const members = jwks === undefined ? others : { ...others, jwks: readKeySet(jwks).jwks }
-      const usual = usualMetadata(members)
-      const authMethod = usual.token_endpoint_auth_method
-      return { ...members, ...usual, rules: rulesOf(members['rules'] as RulesInput, { authMethod }) }
+      const implied = impliedMetadata(members)
+      const authMethod = implied.token_endpoint_auth_method
+      return { ...members, ...implied, rules: rulesOf(members['rules'] as RulesInput, { authMethod }) }
     },
     refusal: refusalOfClient,
     consequences: consequencesForClient,

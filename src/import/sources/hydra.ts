@@ -16,7 +16,7 @@ import { isSet, lostMembers, memberName, type MemberTable } from './members.ts'
 type JsonObject = Readonly<Record<string, unknown>>
 
 /** Scopes that every client may ask for here, or that ask for a refresh token. */
-const USUAL_SCOPES: ReadonlySet<string> = new Set(['', 'openid', 'profile', 'email', 'offline', 'offline_access'])
+const DEFAULT_SCOPES: ReadonlySet<string> = new Set(['', 'openid', 'profile', 'email', 'offline', 'offline_access'])
 
 /** Restrictions of clients that this server has too (RFC 9126 §6, RFC 9449 §5.2), and those that it has not (RFC 8705 §3.4, RFC 9101 §10.5). */
 const RESTRICTIONS = ['dpop_bound_access_tokens', 'require_pushed_authorization_requests']
@@ -120,7 +120,7 @@ function clientOf(line: number, client: JsonObject | undefined, secretHash: stri
     dropped: [
       ...dropped,
       ...given.filter((one) => !usable.includes(one)).map((one) => `grant type ${memberName(one)}`),
-      ...scopes.filter((one) => !USUAL_SCOPES.has(one)).map((one) => `scope ${memberName(one)}`),
+      ...scopes.filter((one) => !DEFAULT_SCOPES.has(one)).map((one) => `scope ${memberName(one)}`),
       ...(hasKeys ? [] : ['jwks', 'jwks_uri'].filter((name) => isSet(client[name]))),
       ...(expires ? ['client_secret_expires_at'] : []),
       ...lostMembers(client, CLIENT),

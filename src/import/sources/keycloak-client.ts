@@ -40,7 +40,7 @@ const AUTHENTICATORS: ReadonlyMap<unknown, string> = new Map([
   ['client-jwt', 'private_key_jwt'],
 ])
 /** The scopes of each realm, which have no scope here, or one that every client may ask for. */
-const USUAL_SCOPES: ReadonlySet<string> = new Set(
+const DEFAULT_SCOPES: ReadonlySet<string> = new Set(
   'openid profile email address phone offline_access roles web-origins acr basic microprofile-jwt organization service_account role_list saml_organization'.split(
     ' ',
   ),
@@ -176,7 +176,7 @@ export function clientOf(line: number, client: JsonObject | undefined): SourceRe
       ...(has(SECRET_END) ? [`attributes.${SECRET_END}`] : []),
       ...(areLevels ? [] : [`attributes.${LEVELS}`]),
       ...(isSigned ? [] : [`attributes.${ID_TOKEN_ALGORITHM}`]),
-      ...scopes.filter((one) => !USUAL_SCOPES.has(one)).map((one) => `scope ${memberName(one)}`),
+      ...scopes.filter((one) => !DEFAULT_SCOPES.has(one)).map((one) => `scope ${memberName(one)}`),
       ...lostMembers(client, CLIENT),
     ],
     value: {

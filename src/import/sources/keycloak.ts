@@ -58,7 +58,7 @@ const USER: MemberTable = {
   clientRoles: { members: { account: 'harmless' } },
 }
 /** The roles that each user has. */
-const USUAL_ROLES = /^(?:default-roles-.*|offline_access|uma_authorization)$/
+const DEFAULT_ROLES = /^(?:default-roles-.*|offline_access|uma_authorization)$/
 
 /** What a user has to do who was given a password. */
 const REPLACE_PASSWORD = 'UPDATE_PASSWORD'
@@ -177,7 +177,7 @@ function userOf(
     notes: hash !== undefined && isTemporary ? ['password_not_used'] : [],
     dropped: [
       ...taken.dropped,
-      ...(textsOf(user['realmRoles']).some((one) => !USUAL_ROLES.test(one)) ? ['realmRoles'] : []),
+      ...(textsOf(user['realmRoles']).some((one) => !DEFAULT_ROLES.test(one)) ? ['realmRoles'] : []),
       ...lostMembers(user, USER),
       ...actions.filter((one) => one !== REPLACE_PASSWORD).map((one) => `required action ${one}`),
     ],

@@ -1,4 +1,4 @@
-import { USUAL_API_TOKENS, type ApiDocument } from '../../../admin/api/tasks.ts'
+import { DEFAULT_API_TOKENS, type ApiDocument } from '../../../admin/api/tasks.ts'
 import { code, html, type Markup } from '../../../web/markup.ts'
 import { membersOf } from '../../fields.ts'
 import { linkTo } from '../../links.ts'
@@ -18,7 +18,7 @@ const CREATE: ScreenForm = {
   // Each scope has its requirement.
   fields: membersOf('api.create', FIRST, ['step_up']),
   atFirst: FIRST,
-  preset: () => ({ tokens: USUAL_API_TOKENS }),
+  preset: () => ({ tokens: DEFAULT_API_TOKENS }),
   leadsTo: ({ resource }) => linkTo('apis', String(resource)),
 }
 

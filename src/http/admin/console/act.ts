@@ -41,7 +41,7 @@ import {
 import { sealOutcome } from './outcome.ts'
 import { resolveFields } from './resolve.ts'
 import { RETURN_LIMIT } from './sign-in.ts'
-import { steadyContext } from './steady.ts'
+import { frozenContext } from './frozen-context.ts'
 import {
   isFromOwnPage,
   page,
@@ -88,7 +88,7 @@ export async function act(
     throw invalidRequest('console_form_wrong', { status: 403 })
   const form = formFor(found, sent.get('task'))
   line.task = `console ${form.task}`
-  const context = form.filled === undefined ? given.context : steadyContext(given.context)
+  const context = form.filled === undefined ? given.context : frozenContext(given.context)
   const desk: Desk = { ...given, context }
   authorizeTask(context, visitor.holder.administrator, taskOf(form.task), found.parameters)
   const fields = formFields(form)

@@ -11,9 +11,9 @@ const [READS, CHANGES] = [
  * The context for one form: its task reads the records that were compared with what the person saw. The operation of the store compares
  * them once more, so a change between the two is refused, and is not undone unseen (threats.md CON-35).
  */
-export function steadyContext(context: Context): Context {
+export function frozenContext(context: Context): Context {
   const found = new Map<string, unknown>()
-  const steady = (store: Store): Store => {
+  const frozen = (store: Store): Store => {
     const read = READS.map((name) => [
       name,
       (input: unknown) => {
@@ -32,5 +32,5 @@ export function steadyContext(context: Context): Context {
     ])
     return { ...store, ...Object.fromEntries([...read, ...changed]) } as Store
   }
-  return { ...context, actingAs: (actor) => steady(context.actingAs(actor)) }
+  return { ...context, actingAs: (actor) => frozen(context.actingAs(actor)) }
 }

@@ -3,11 +3,10 @@ import type { ProofVerifier } from '../ports/client-signatures.ts'
 import { importPublicJwk } from '../protocol/client/keys.ts'
 import { PROOF_RSA_BITS, thumbprintOf, type JwkThumbprint, type ProofAlgorithm } from '../protocol/token/dpop-proof.ts'
 import { openRecentlyUsed } from '../base/recently-used.ts'
+import { openUsedProofs } from './used-proofs.ts'
 
 /** Keys that are kept after their import, at least, and at most twice that: 2 KB each. A client sends the same one with each request. */
 const KNOWN_KEYS = 1000
-/** Ids that are kept, at least, and at most twice that: 150 B each. */
-const KNOWN_IDS = 20_000
 
 const EDDSA = { digest: null, options: {} } as const
 
@@ -22,7 +21,6 @@ const VERIFYING: Readonly<Record<ProofAlgorithm, { readonly digest: 'sha256' | n
 /** Opens the verifier of DPoP proofs. It is synchronous: one verification costs less than to hand it to another thread. */
 export function openProofVerifier(): ProofVerifier {
   const keys = openRecentlyUsed<KeyObject>(KNOWN_KEYS)
-  const ids = openRecentlyUsed<true>(KNOWN_IDS)
 
   return {
     verify({ jwt, jwk, algorithm }) {
@@ -38,11 +36,6 @@ export function openProofVerifier(): ProofVerifier {
       if (known === undefined) keys.set(thumbprint, key)
       return thumbprint as JwkThumbprint
     },
-    isFirstUse({ id }, key) {
-      const name = `${key} ${id}`
-      if (ids.get(name) !== undefined) return false
-      ids.set(name, true)
-      return true
-    },
+    use: openUsedProofs(),
   }
 }

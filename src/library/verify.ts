@@ -85,7 +85,7 @@ function findProofReason(
   if (key === undefined) return undefined
   if (typeof proof?.dpop !== 'string') return 'proof-missing'
   const { dpop, method, url: address } = proof
-  return findTokenProofFault(context, { dpop, method, address }, { accessToken, key })?.replaceAll('_', '-')
+  return findTokenProofFault(context, { dpop, method, address }, { accessToken, key, network: undefined })?.replaceAll('_', '-')
 }
 
 function isFor({ facts }: FoundAccessToken, resource: string): boolean {

@@ -1,3 +1,4 @@
+import type { EpochMs } from '../base/brand.ts'
 import type { ClientAssertion } from '../protocol/client/assertion.ts'
 import type { ClientKeys } from '../protocol/client/keys.ts'
 import type { DpopProof, JwkThumbprint } from '../protocol/token/dpop-proof.ts'
@@ -29,9 +30,16 @@ export type SignatureOutcome =
 export interface ProofVerifier {
   /** The thumbprint of the key in the proof, if that key signed it. Step 7. */
   readonly verify: (proof: Pick<DpopProof, 'jwt' | 'jwk' | 'algorithm'>) => JwkThumbprint | undefined
-  /**
-   * Whether this node sees the proof for the first time, where a repeated one would have a value (RFC 9449 §11.1). It remembers some ten
-   * thousand of them.
-   */
-  readonly isFirstUse: (proof: Pick<DpopProof, 'id'>, key: JwkThumbprint) => boolean
+  /** Notes the use of a proof on this node, where a repeated one would have a value. */
+  readonly use: ProofUse
 }
+
+/**
+ * Notes the use of a proof until `endsAt`. RFC 9449 §11.1. `network`: that of the caller; undefined: it is unknown. `full`: so many proofs of
+ * the key or the network, or of all, have not ended that this one is not noted, and must not be accepted.
+ */
+export type ProofUse = (
+  proof: Pick<DpopProof, 'id'> & { readonly endsAt: EpochMs },
+  by: { readonly key: JwkThumbprint; readonly network: string | undefined },
+  now: EpochMs,
+) => 'first' | 'repeated' | 'full'

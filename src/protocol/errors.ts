@@ -217,6 +217,11 @@ export function tooManyRequests(budget: string, { limit, remaining, resetSeconds
   return new OAuthError('temporarily_unavailable', 'too_many_requests', options)
 }
 
+/** 429: the proofs of the caller that have not ended are as many as this server keeps. The oldest ends within a minute. */
+export function tooManyProofs(): OAuthError {
+  return new OAuthError('temporarily_unavailable', 'too_many_proofs', { status: 429, retryAfterSeconds: 60 })
+}
+
 /** 503. */
 export function unavailable(reason: Reason<'temporarily_unavailable'>, retryAfterSeconds: number): OAuthError {
   return new OAuthError('temporarily_unavailable', reason, { retryAfterSeconds })

@@ -57,7 +57,7 @@ interface PresentedToken {
  */
 function checkProof(
   context: Context,
-  { dpop, method }: Request,
+  { dpop, method, network }: Request,
   { accessToken, scheme }: PresentedToken,
   { keyThumbprint: key }: AccessTokenFacts,
 ): void {
@@ -65,7 +65,7 @@ function checkProof(
   if (key === undefined) return
   if (dpop === undefined || scheme !== 'DPoP') throw invalidDpopToken('access_token_bound')
   const address = addressOf(context.issuer, PATHS.userinfo)
-  const fault = findTokenProofFault(context, { dpop, method, address }, { accessToken, key })
+  const fault = findTokenProofFault(context, { dpop, method, address }, { accessToken, key, network })
   if (fault !== undefined) throw proofRefusal(context, fault, 'access-token')
 }
 

@@ -1,8 +1,15 @@
 import type { Context } from '../../ports/context.ts'
 import type { Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { invalidDpopProof, useDpopNonce, type OAuthError, type ProofPlace } from '../../protocol/errors.ts'
 import {
+  invalidDpopProof,
+  tooManyProofs,
+  useDpopNonce,
+  type OAuthError,
+  type ProofPlace,
+} from '../../protocol/errors.ts'
+import {
+  endOfProof,
   findProofFault,
   isRecentNonce,
   nonceOf,
@@ -60,6 +67,7 @@ export function proofRefusal(
   fault: TokenProofFault,
   place: ProofPlace,
 ): OAuthError {
+  if (fault === 'too_many_proofs') return tooManyProofs()
   if (fault === 'proof_not_fresh' || fault === 'nonce_stale')
     return useDpopNonce(fault, place, nonceOf(secrets, clock()))
   return invalidDpopProof(fault, place)
@@ -90,16 +98,26 @@ function readFreshProof(
 }
 
 /** Why the proof does not permit to use an access token. */
-type TokenProofFault = ProofFault | 'proof_of_another_token' | 'proof_wrong' | 'proof_of_another_key' | 'proof_replayed'
+type TokenProofFault =
+  | ProofFault
+  | 'proof_of_another_token'
+  | 'proof_wrong'
+  | 'proof_of_another_key'
+  | 'proof_replayed'
+  | 'too_many_proofs'
 
 /**
  * Returns why a request may not use an access token that is bound to `key`. RFC 9449 §7.1. Each proof is accepted once on this node, because
- * the answer to a repeated request has a value (§11.1).
+ * the answer to a repeated request has a value (§11.1). `network`: that of the caller, if it is known.
  */
 export function findTokenProofFault(
   context: Pick<Context, 'clock' | 'proofs' | 'secrets'>,
   request: ProvenRequest,
-  { accessToken, key }: { readonly accessToken: string; readonly key: JwkThumbprint },
+  {
+    accessToken,
+    key,
+    network,
+  }: { readonly accessToken: string; readonly key: JwkThumbprint; readonly network: string | undefined },
 ): TokenProofFault | undefined {
   const proof = readFreshProof(context, request)
   if (typeof proof === 'string') return proof
@@ -107,5 +125,7 @@ export function findTokenProofFault(
   const proven = context.proofs.verify(proof)
   if (proven === undefined) return 'proof_wrong'
   if (proven !== key) return 'proof_of_another_key'
-  return context.proofs.isFirstUse(proof, key) ? undefined : 'proof_replayed'
+  const now = context.clock()
+  const use = context.proofs.use({ id: proof.id, endsAt: endOfProof(proof, now) }, { key, network }, now)
+  return use === 'first' ? undefined : use === 'full' ? 'too_many_proofs' : 'proof_replayed'
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import * as z from 'zod'
-import type { Brand, EpochMs } from '../../base/brand.ts'
+import { after, type Brand, type EpochMs } from '../../base/brand.ts'
 import { algorithmsOf, readJwkMembers, type AssertionAlgorithm, type JwkSet, type PublicJwk } from '../client/keys.ts'
 import { sameText, type Secrets } from '../secrets.ts'
 import { readUnverifiedJwt } from './unverified-jwt.ts'
@@ -159,6 +159,11 @@ export function findProofFault(
   if (isOff) return 'proof_not_fresh'
   if (!isEarly && !isOver) return undefined
   return nonce === undefined ? 'proof_not_fresh' : 'proof_malformed'
+}
+
+/** When a proof that is accepted now is accepted no longer. With a nonce: not before the end of any nonce that is recent now. */
+export function endOfProof({ issuedAt, nonce }: DpopProof, now: EpochMs): EpochMs {
+  return nonce === undefined ? (((issuedAt + TOLERANCE_SECONDS) * 1000) as EpochMs) : after(now, 3 * NONCE_WINDOW_MS)
 }
 
 /**

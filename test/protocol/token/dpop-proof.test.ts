@@ -10,8 +10,10 @@ import {
   provesToken,
   thumbprintOf,
   type DpopProof,
+  type JwkThumbprint,
 } from '../../../src/protocol/token/dpop-proof.ts'
 import { openProofVerifier } from '../../../src/keys/proof-verifier.ts'
+import { openUsedProofs } from '../../../src/keys/used-proofs.ts'
 import { after, type EpochMs } from '../../../src/base/brand.ts'
 import type { PublicJwk } from '../../../src/protocol/client/keys.ts'
 import { openSecrets } from '../../../src/protocol/secrets.ts'
@@ -226,11 +228,37 @@ test('DP-06: without a nonce iat is at most a minute off; with a nonce of the la
   assert.match(nonceOf(secrets, NOW), /^[A-Za-z0-9_-]{22}$/)
 })
 
-test('RFC 9449 §11.1: an id of a proof is new once for each key', () => {
-  const verifier = openProofVerifier()
-  const key = verifier.verify(parsed(proofOf()))
-  const other = verifier.verify(parsed(proofOf({}, makeClientKey('ES256'))))
-  assert.ok(key && other)
-  const uses = [key, key, other, key].map((holder) => verifier.isFirstUse({ id: 'one' }, holder))
-  assert.deepEqual([...uses, verifier.isFirstUse({ id: 'two' }, key)], [true, false, true, false, true])
+test('DP-11: an id of a proof is new once for each key, until the proof ends, however many others come', () => {
+  const use = openUsedProofs()
+  const [key, other] = ['a' as JwkThumbprint, 'b' as JwkThumbprint]
+  const [endsAt, network] = [after(NOW, 60_000), '192.0.2.1']
+  const uses = [key, key, other, key].map((holder) => use({ id: 'one', endsAt }, { key: holder, network }, NOW))
+  assert.deepEqual(uses, ['first', 'repeated', 'first', 'repeated'])
+  // More than what any cache by number would keep, of other keys and networks.
+  for (let index = 0; index < 50_000; index += 1)
+    use({ id: `${index}`, endsAt }, { key: `${index % 100}` as JwkThumbprint, network: `${index % 50}` }, NOW)
+  assert.equal(use({ id: 'one', endsAt }, { key, network: '192.0.2.2' }, endsAt), 'repeated')
+  assert.equal(use({ id: 'one', endsAt: after(NOW, 200_000) }, { key, network }, after(NOW, 120_001)), 'first')
+})
+
+test('DP-11: a key or a network whose proofs are as many as are kept waits until they end, and others do not', () => {
+  const use = openUsedProofs({ key: 2, network: 3, all: 5 })
+  let count = 0
+  const ask = (key: string, network: string | undefined, now = NOW) =>
+    use({ id: `${(count += 1)}`, endsAt: after(now, 60_000) }, { key: key as JwkThumbprint, network }, now)
+  const calls = [
+    ['a', '1'],
+    ['a', '2'],
+    ['a', '3'],
+    ['b', '1'],
+    ['c', '1'],
+    ['d', '1'],
+    ['e', '2'],
+    ['f', '4'],
+  ] as const
+  assert.deepEqual(
+    calls.map(([key, network]) => ask(key, network)),
+    ['first', 'first', 'full', 'first', 'first', 'full', 'first', 'full'],
+  )
+  assert.equal(ask('a', '1', after(NOW, 90_001)), 'first')
 })

@@ -90,6 +90,11 @@ export function openMailClient(
       const { createTransport } = await import('nodemailer')
       const whole = AbortSignal.any([signal, AbortSignal.timeout(wholeMs)])
       try {
+        if (needsUtf8(mail.to) || needsUtf8(from.address)) {
+          // nodemailer would send the address to any server.
+          const answer = await greet(whole, { logsIn: false })
+          if (!/[ -]SMTPUTF8\b/i.test(answer)) return failed('smtputf8-missing', needsUtf8(mail.to))
+        }
         const message = { ...messageOf(mail, from, issuerHost), signal: whole }
         const { response } = await createTransport(options).sendMail(message)
         return { kind: 'accepted', answer: response }
@@ -98,30 +103,41 @@ export function openMailClient(
       }
     },
     async probe() {
-      const { default: SMTPConnection } = await import('nodemailer/lib/smtp-connection')
-      const connection = new SMTPConnection(options)
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const timer = setTimeout(
-        () => reject(Object.assign(new Error('It takes too long.'), { code: 'ETIMEDOUT' })),
-        wholeMs,
-      )
-      connection.on('error', reject)
-      const answered = (cause?: Error | null): void => (cause == null ? resolve() : reject(cause))
-      connection.connect((cause) => {
-        if (cause || login === undefined) answered(cause)
-        else connection.login({ credentials: { user: login.user, pass: login.password } }, answered)
-      })
       try {
-        await promise
+        await greet(AbortSignal.timeout(wholeMs), { logsIn: true })
         return { kind: 'accepted', answer: '' }
       } catch (cause) {
         return explain(cause as MailError)
-      } finally {
-        clearTimeout(timer)
-        connection.close()
       }
     },
   }
+
+  /** Connects, logs in if the server wants that, and sends nothing. Returns what the server answered to EHLO: the extensions that it has. */
+  async function greet(whole: AbortSignal, { logsIn }: { readonly logsIn: boolean }): Promise<string> {
+    const { default: SMTPConnection } = await import('nodemailer/lib/smtp-connection')
+    const connection = new SMTPConnection(options)
+    const { promise, resolve, reject } = Promise.withResolvers<string>()
+    const abort = (): void => reject(Object.assign(new Error('It takes too long.'), { code: 'EABORT' }))
+    whole.addEventListener('abort', abort)
+    connection.on('error', reject)
+    connection.connect((cause) => {
+      const extensions = String(connection.lastServerResponse)
+      const answered = (failure?: Error | null): void => (failure == null ? resolve(extensions) : reject(failure))
+      if (cause || login === undefined || !logsIn) answered(cause)
+      else connection.login({ credentials: { user: login.user, pass: login.password } }, answered)
+    })
+    try {
+      return await promise
+    } finally {
+      whole.removeEventListener('abort', abort)
+      connection.close()
+    }
+  }
+}
+
+/** RFC 6531 §3.2: whether an address may be sent only to a server that announces SMTPUTF8. A domain has a form in ASCII. */
+function needsUtf8(address: string): boolean {
+  return /[^\0-\x7f].*@/.test(address)
 }
 
 function messageOf({ id, to, subject, text, html, language }: OutgoingMail, from: MailSender, issuerHost: string) {

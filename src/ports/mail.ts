@@ -39,6 +39,7 @@ export interface OutgoingMail {
  * Why a mail was not accepted.
  *
  * - `address-invalid`: it is no address that mail can be sent to; nothing was sent.
+ * - `smtputf8-missing`: the local part of the address, or of the sender, is not ASCII, and the server takes none such; nothing was sent.
  * - `unreachable`: no connection, or it ended.
  * - `timeout`: the server did not answer in time, or not to the end.
  * - `tls-failed`: the server has no TLS, or its certificate is not valid for its name.
@@ -48,6 +49,7 @@ export interface OutgoingMail {
  */
 export type SendFailure =
   | 'address-invalid'
+  | 'smtputf8-missing'
   | 'unreachable'
   | 'timeout'
   | 'tls-failed'

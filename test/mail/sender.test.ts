@@ -143,6 +143,30 @@ test('ACC-11: a mail goes to one address, of which nothing is read twice; odd on
   assert.equal(host.commands.length, before, 'nothing was sent')
 })
 
+test('RFC 6531 §3.2: an address that is not ASCII goes to a server that announces SMTPUTF8, and otherwise nothing is sent', async () => {
+  const [to, domain] = ['jürgen@xn--bcher-kva.example', 'ada@bücher.example']
+  const sent = async (address: string, answer: string | undefined, limits = LONG) => {
+    host.behave(answer === undefined ? undefined : at('EHLO', answer))
+    const before = host.commands.length
+    const outcome = await clientOf({}, limits).send(mailTo(address), NEVER)
+    host.behave(undefined)
+    return [sayOf(outcome), host.commands.slice(before).find((command) => command.startsWith('MAIL'))]
+  }
+  const from = 'MAIL FROM:<no-reply@acme.test>'
+  assert.deepEqual(await sent(to, undefined), ['accepted', `${from} SMTPUTF8`])
+  assert.deepEqual(host.mails.at(-1)?.to, ['jürgen@bücher.example'])
+  const without = '250-mail.test\r\n250-X-SMTPUTF8X\r\n250 8BITMIME'
+  assert.deepEqual(await sent(to, without), ['smtputf8-missing final', undefined])
+  assert.deepEqual(await sent(domain, without), ['accepted', from])
+  assert.deepEqual(await sent(to, '', SHORT), ['timeout', undefined])
+  const sender = { name: undefined, address: 'jürgen@acme.test' }
+  host.behave(at('EHLO', without))
+  const outcome = await openMailClient(HERE, sender, 'id.acme.test', LONG).send(mailTo('ada@acme.test'), NEVER)
+  host.behave(undefined)
+  // The operator can choose another sender while the mail waits.
+  assert.equal(sayOf(outcome), 'smtputf8-missing')
+})
+
 test('a mail has one sender, says that no person wrote it, and has the id of its row', async () => {
   await clientOf({}).send(mailTo('ada@acme.test'), NEVER)
   const names = host.mails.at(-1)?.headers.map((line) => line.replace(/:.*/, '')) ?? []

@@ -112,6 +112,8 @@ export interface Context {
    * connection after its response.
    */
   readonly isStopping: () => boolean
+  /** Whether another program has the port of the administration. Its address is then not that of the console. */
+  readonly isAdminTaken: () => boolean
 }
 
 /** The host gave no answer, or one after which the stored document does not serve. */

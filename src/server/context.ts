@@ -61,20 +61,23 @@ export async function openRuntime(
   user: StoreUser = 'command',
 ): Promise<Runtime> {
   const opened = await openStore(config, platform, user)
-  const context = await openContext(config, platform, opened, () => false)
+  const context = await openContext(config, platform, opened, { isStopping: () => false, isAdminTaken: () => false })
   return { context, close: () => closeDriver(opened, context) }
 }
+
+/** What a node knows of its process. */
+type NodeState = Pick<Context, 'isStopping' | 'isAdminTaken'>
 
 /** Creates the context; closes the store and the telemetry if that fails. */
 export async function openContext(
   config: Config,
   platform: Platform,
   opened: OpenedStore,
-  isStopping: () => boolean,
+  state: NodeState,
   telemetry?: Telemetry,
 ): Promise<NodeContext> {
   try {
-    return await makeContext(config, platform, opened, isStopping, telemetry)
+    return await makeContext(config, platform, opened, state, telemetry)
   } catch (cause) {
     await Promise.all([opened.driver.close(), telemetry?.close()])
     throw cause
@@ -85,7 +88,7 @@ async function makeContext(
   given: Config,
   platform: Platform,
   { driver, chains, keyChains, user }: OpenedStore,
-  isStopping: () => boolean,
+  state: NodeState,
   telemetry: Telemetry | undefined,
 ): Promise<NodeContext> {
   const { random, logger, monotonic, network } = platform
@@ -184,7 +187,7 @@ async function makeContext(
     storeWatch,
     hasStoreGoneBack: storeWatch.hasGoneBack,
     isOriginalStore: storeWatch.isOriginal,
-    isStopping,
+    ...state,
   }
 }
 

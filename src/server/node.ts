@@ -66,12 +66,14 @@ export async function openNode(
   const { logger } = platform
   for (const warning of config.warnings) logger.warn({ event: 'configuration.warning', warning })
   let isStopping = false
+  let isAdminTaken = false
+  const state = { isStopping: () => isStopping, isAdminTaken: () => isAdminTaken }
   const telemetry = await openTelemetry(config, VERSION, logger)
   const opened = await openStore(config, platform, 'server').catch(async (cause: unknown) => {
     await telemetry.close()
     throw cause
   })
-  const context = await openContext(config, platform, opened, () => isStopping, telemetry)
+  const context = await openContext(config, platform, opened, state, telemetry)
   const rowCounts = openRowCounts(context)
   const writeWatch = openWriteWatch(context.store, logger)
   const figures = openFigureWriter({ ...context, count: telemetry.metrics.count, logger })
@@ -141,7 +143,10 @@ export async function openNode(
       flushing = setInterval(() => void logger.flush(), LOG_FLUSH_MS).unref()
     },
     async listenForAdmin() {
-      if (admin !== undefined) ownListening.push(...(await listenForAdmin(admin, config, logger)))
+      if (admin === undefined) return
+      const listening = await listenForAdmin(admin, config, logger)
+      ownListening.push(...listening)
+      isAdminTaken = listening.length === 0
     },
     drain: () => void (isStopping = true),
     async close(listening = []) {

@@ -1,6 +1,7 @@
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { RoleRecord } from '../ports/records/role.ts'
 import type { LinkRecord } from '../ports/records/user.ts'
+import { consoleAddress } from '../protocol/client/console.ts'
 import type { UserId } from '../protocol/ids.ts'
 
 /** Whether a role counts: that of the demo user does only while the issuer is a loopback address. */
@@ -29,6 +30,14 @@ export async function isMakerThere(
   const [role, user] = await Promise.all([store.findRole(userId), store.findUser(userId)])
   if (role?.setAt !== roleSince || !roleCounts(role, settings)) return false
   return user?.notBefore === notBefore && user.disabledAt === undefined
+}
+
+/** Where browsers reach the console; undefined: there is none, or another program has its port. */
+export function consoleOf({
+  isAdminTaken,
+  settings: { consoleUrl },
+}: Pick<Context, 'isAdminTaken' | 'settings'>): string | undefined {
+  return consoleUrl === undefined || isAdminTaken() ? undefined : consoleAddress(consoleUrl)
 }
 
 /** Whether a user has a role for the console that counts: not one for an organization that ended. */

@@ -3,7 +3,12 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { freePort } from '../../tools/process/free-ports.ts'
+import { EMAIL } from '../../tools/flow.ts'
+import { createAda } from '../support/accounts.ts'
+import { openPostgresPlace, serve } from '../support/process.ts'
 import { openTestServer } from '../support/server.ts'
+import { perform } from '../support/tasks.ts'
+import { openOwner } from '../endpoints/account/owner.ts'
 
 test('if the next port is taken, the server starts and reports that the administration is not available', async (t) => {
   const { port, adminPort } = await openPortBesideATakenOne(t)
@@ -16,6 +21,25 @@ test('if the next port is taken, the server starts and reports that the administ
     .split('\n')
     .find((text) => text.includes('"admin.not-listening"'))
   assert.match(line ?? '', new RegExp(`"port":${adminPort},.*"setting":"GRANTOR_ADMIN_PORT"`))
+  await createAda(server)
+  const user_id = (await server.context.store.findUserByEmail(EMAIL))?.id
+  const { console_url } = await perform(server.context, 'role.set', { user_id, access: 'write' })
+  assert.equal(console_url, null)
+  const page = await openOwner(server).open('/account')
+  assert.equal(page.statusCode, 200)
+  assert.ok(!page.body.includes(`:${adminPort}`), 'the page of a person with a role')
+})
+
+test('if the next port is taken, server.ready does not name it, nor do workers', async (t) => {
+  const place = await openPostgresPlace(t)
+  const { port, adminPort } = await openPortBesideATakenOne(t)
+  const environment = { PORT: String(port), GRANTOR_ADMIN_PORT: '' }
+  const { child, exited } = await serve(place, { environment, flags: ['--workers', '2'] })
+  child.kill('SIGTERM')
+  const { stdout } = await exited
+  const ready = stdout.split('\n').find((line) => line.includes('"server.ready"')) ?? ''
+  assert.match(ready, new RegExp(`"port":${port}[,}]`))
+  assert.doesNotMatch(ready, new RegExp(`:${adminPort}|admin_port|"console"`))
 })
 
 test('if the configured port of the administration is taken, the server does not start', async (t) => {

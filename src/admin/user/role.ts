@@ -2,9 +2,10 @@ import * as z from 'zod'
 import type { RoleRecord } from '../../ports/records/role.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import type { StoreNeeds } from '../../ports/context.ts'
-import { CONSOLE_CLIENT_ID, consoleAddress } from '../../protocol/client/console.ts'
+import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import { consoleOf } from '../../users/role.ts'
 import { conflict } from '../admin-error.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID, pageStart, USER_ID } from '../fields.ts'
 import { findNames, NAMES } from '../names.ts'
@@ -128,8 +129,7 @@ export const ROLE_TASKS: readonly Task[] = [
       const outcome = await context.store.setRole({ ...role, isTrial })
       if (outcome === 'unknown') throw noSuchUser(userId)
       if (outcome === 'role-lasts') throw roleOutlivesTrial()
-      const { consoleUrl } = context.settings
-      return { ...describeRole(role), console_url: consoleUrl === undefined ? null : consoleAddress(consoleUrl) }
+      return { ...describeRole(role), console_url: consoleOf(context) ?? null }
     },
   }),
   defineTask({

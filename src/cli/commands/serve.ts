@@ -94,10 +94,12 @@ async function serveInSeveral(config: Config, count: number, greet: Greet): Prom
     platform.logger.warn(event)
     void platform.logger.flush()
   }
-  const { allServe, ended, stop } = supervise({ count, fork: forkWorker, record, patience: PATIENCE })
+  let isAdminTaken = false
+  const fork: Supervision['fork'] = (events) => forkWorker(events, () => (isAdminTaken = true))
+  const { allServe, ended, stop } = supervise({ count, fork, record, patience: PATIENCE })
   onStopSignal(process, stop)
   try {
-    if (await allServe) await greet(platform, runtime.context)
+    if (await allServe) await greet(platform, { ...runtime.context, isAdminTaken: () => isAdminTaken })
   } finally {
     await runtime.close()
   }
@@ -119,6 +121,8 @@ async function sayReady(
   // The last line of the log is then `store.went-back`, which says what to do.
   if (context.hasStoreGoneBack()) return platform.logger.flush()
   const { isLoopbackIssuer } = config.settings
+  // The warning `admin.not-listening` names the port of another program.
+  const [admin, consoleUrl] = context.isAdminTaken() ? [] : [config.admin, config.settings.consoleUrl]
   // Only a trial is helped on. An installation starts even if a machine with users and clients is down.
   const isUntouched =
     isLoopbackIssuer &&
@@ -136,7 +140,7 @@ async function sayReady(
       isLoopbackIssuer,
       hasApis,
       logsRefusals,
-      consoleUrl: config.settings.consoleUrl,
+      consoleUrl,
       command,
       demo,
     }
@@ -148,9 +152,9 @@ async function sayReady(
     version,
     host: config.host,
     port: config.port,
-    admin_host: config.admin?.host,
-    admin_port: config.admin?.port,
-    console: config.settings.consoleUrl && consoleAddress(config.settings.consoleUrl),
+    admin_host: admin?.host,
+    admin_port: admin?.port,
+    console: consoleUrl && consoleAddress(consoleUrl),
     ...(isUntouched ? { try: registrationRequest(issuer) } : {}),
   })
   await platform.logger.flush()

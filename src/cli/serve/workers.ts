@@ -7,6 +7,7 @@ import type { WorkerEvents, WorkerProcess } from './supervisor.ts'
 
 /** The messages between a worker and its supervisor. */
 const SERVING = 'serving'
+const ADMIN_TAKEN = 'admin-taken'
 const STOP = 'stop'
 const PING = 'ping'
 const PONG = 'pong'
@@ -20,8 +21,8 @@ export function isWorker(): boolean {
 /** Collects the metrics of all workers that serve. */
 const workerMetrics = openWorkerMetrics()
 
-/** Starts a worker process that shares the port. The worker ends when this process ends. */
-export function forkWorker({ onServing, onPong, onEnd }: WorkerEvents): WorkerProcess {
+/** Starts a worker process that shares the port. The worker ends when this process ends. `onAdminTaken`: another program has that port. */
+export function forkWorker({ onServing, onPong, onEnd }: WorkerEvents, onAdminTaken: () => void): WorkerProcess {
   cluster.schedulingPolicy = cluster.SCHED_RR
   const worker = cluster.fork()
   let membership: WorkerMetrics | undefined
@@ -31,7 +32,8 @@ export function forkWorker({ onServing, onPong, onEnd }: WorkerEvents): WorkerPr
         if (worker.isConnected()) worker.send(said)
       })
       onServing()
-    } else if (message === PONG || message === DEBUGGED_PONG) onPong(message === DEBUGGED_PONG)
+    } else if (message === ADMIN_TAKEN) onAdminTaken()
+    else if (message === PONG || message === DEBUGGED_PONG) onPong(message === DEBUGGED_PONG)
     else membership?.receive(message)
   })
   worker.once('exit', (code: number | null, signal: string | null) => {
@@ -84,6 +86,7 @@ export async function serveInWorker(config: Config): Promise<void> {
   await server.start()
   allocateYoung()
   close = () => drainAndClose(server, config.drainSeconds, process)
+  if (server.context.isAdminTaken()) process.send?.(ADMIN_TAKEN)
   process.send?.(SERVING)
 }
 

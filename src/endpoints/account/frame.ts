@@ -6,10 +6,9 @@ import {
 } from '../../ports/pages/account.ts'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import { consoleAddress } from '../../protocol/client/console.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
-import { hasRole } from '../../users/role.ts'
+import { consoleOf, hasRole } from '../../users/role.ts'
 import { isCrossSite } from '../authorization/interaction.ts'
 import { viewAccount, type SignedIn } from '../authorization/session.ts'
 import { accountAddresses, accountPath, PATHS, pageAddress } from '../paths.ts'
@@ -56,11 +55,11 @@ export async function frameOf(context: Context, request: Request, signedIn: Sign
 
 /** Where the console is, for a user with a role. Other people do not learn that there is one (threats.md CON-01). */
 export async function findConsole(
-  context: Pick<Context, 'settings'> & StoreNeeds<'findOrganization' | 'findRole'>,
+  context: Pick<Context, 'isAdminTaken' | 'settings'> & StoreNeeds<'findOrganization' | 'findRole'>,
   id: UserId,
 ): Promise<string | undefined> {
-  const { consoleUrl } = context.settings
-  return consoleUrl !== undefined && (await hasRole(context, id)) ? consoleAddress(consoleUrl) : undefined
+  const uri = consoleOf(context)
+  return uri !== undefined && (await hasRole(context, id)) ? uri : undefined
 }
 
 /** Shows the page again after its form was carried out, so that reloading the page does not repeat the form. */

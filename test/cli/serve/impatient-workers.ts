@@ -8,7 +8,12 @@ if (isWorker()) await serveInWorker(readConfig())
 else {
   const record = (event: object): void => console.log(JSON.stringify(event))
   const patience = { pingMs: 100, intervals: 60 }
-  const { allServe, ended, stop } = supervise({ count: 2, fork: forkWorker, record, patience })
+  const { allServe, ended, stop } = supervise({
+    count: 2,
+    fork: (events) => forkWorker(events, () => undefined),
+    record,
+    patience,
+  })
   process.once('SIGTERM', stop)
   if (await allServe) record({ event: 'server.ready' })
   await ended

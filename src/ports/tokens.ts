@@ -37,7 +37,7 @@ export interface PublishedKeys {
 export interface SigningKeys {
   /**
    * All keys that verifiers need: those that sign now or later, and those whose tokens are still valid. RFC 7517 §5. The first call
-   * creates a key for ID tokens of each algorithm that the metadata offers, so that a verifier never has a key set without them.
+   * creates a key for ID tokens of each of `earlyIdTokenAlgorithms`, so that a verifier never has a key set without them.
    */
   readonly published: () => Promise<PublishedKeys>
   /** Creates a key without storing it. */

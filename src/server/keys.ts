@@ -12,7 +12,7 @@ import type { KeyRecord, SigningAlgorithm } from '../ports/records/key.ts'
 import type { Store } from '../ports/store.ts'
 import type { SigningKeys } from '../ports/tokens.ts'
 import type { EpochMs } from '../base/brand.ts'
-import { offeredIdTokenAlgorithms } from '../protocol/openid/id-token.ts'
+import { earlyIdTokenAlgorithms } from '../protocol/openid/id-token.ts'
 import { linesOf } from '../protocol/key-rotation.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import { atMost } from '../store/at-most.ts'
@@ -66,8 +66,8 @@ export async function openKeys(
     await store.addFirstKey(await create({ purpose: 'id', algorithm, createdAt, activeFrom: createdAt }))
     await ring.read()
   }
-  const offered = offeredIdTokenAlgorithms(grantTypes)
-  const missing = ({ idTokens }: KeySet) => offered.filter((algorithm) => !idTokens.has(algorithm))
+  const early = earlyIdTokenAlgorithms(grantTypes)
+  const missing = ({ idTokens }: KeySet) => early.filter((algorithm) => !idTokens.has(algorithm))
   let failedAt: number | undefined
   /** After a failure the keys are not created again for each request, because an RSA key costs 50 ms. */
   async function complete(lacking: KeySet): Promise<KeySet> {

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
+import { publishIdTokenKey } from '../../clients/id-token-key.ts'
 import { newClient } from '../../clients/new-client.ts'
 import { registrationPolicy } from '../../clients/registration-policy.ts'
 import { hashGivenSecret, isConfidential } from '../../protocol/client/authentication.ts'
@@ -34,7 +35,7 @@ import { requirePossible, type RuleNeeds } from './possible-client.ts'
 
 type ChangeNeeds = RuleNeeds &
   StoreNeeds<'changeClient' | 'findClient' | 'listApis'> &
-  Pick<Context, 'clock' | 'issuer' | 'settings'>
+  Pick<Context, 'clock' | 'issuer' | 'keys' | 'settings'>
 
 /** An administrator creates the client, or adopted it. */
 const ORIGIN = { source: 'operator', verifiedAt: undefined, document: undefined } as const
@@ -181,10 +182,11 @@ type CreationNeeds = RuleNeeds &
  * @throws AdminError when the metadata or the rules are not possible, or a domain is blocked
  */
 export async function createClient(
-  context: CreationNeeds & StoreNeeds<'createClient'>,
+  context: CreationNeeds & Pick<Context, 'keys'> & StoreNeeds<'createClient'>,
   input: ClientInput,
 ): Promise<CreatedClient> {
   const made = await prepareClient(context, input)
+  await publishIdTokenKey(context, made.client.metadata)
   if ((await context.store.createClient(made.client)) === 'id-taken')
     throw conflictIn('client_id', `There is already a client ${input.chosenId}.`, made.client.id)
   return made
@@ -245,6 +247,7 @@ async function change(context: ChangeNeeds, client: ClientRecord, input: Metadat
   const metadata = await requireMetadata(context, input, previous)
   await requirePossible(context, { ...client, metadata }, client)
   const identityFrom = isSameIdentity(previous, metadata) ? undefined : context.clock()
+  await publishIdTokenKey(context, metadata)
   const outcome = await context.store.changeClient({ id: client.id, previous, rules, metadata, identityFrom })
   if (outcome === 'conflict') throw changedMeanwhile(client)
   return requireClient(context, client.id)

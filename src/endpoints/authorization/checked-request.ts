@@ -2,6 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { AllowedClient } from '../../clients/evaluate-client.ts'
+import { publishIdTokenKey } from '../../clients/id-token-key.ts'
 import type { Parameters } from '../../base/message.ts'
 import type { ReasonOf } from '../../protocol/authorization/page-refusals.ts'
 import {
@@ -41,7 +42,7 @@ export type RequestedAccess = Pick<
  * §2. The authorization endpoint and the one for pushed requests (RFC 9126 §2.1) accept the same.
  */
 export async function checkRequest(
-  context: Pick<Context, 'apis' | 'issuer' | 'settings' | 'tokenReader'>,
+  context: Pick<Context, 'apis' | 'issuer' | 'keys' | 'settings' | 'tokenReader'>,
   { client, rights: { pkce }, redirectUri }: AllowedClient & { readonly redirectUri: RedirectUri },
   params: Parameters,
 ): Promise<CheckedRequest | Fault> {
@@ -55,6 +56,8 @@ export async function checkRequest(
   if ('error' in requested) return requested
   if (request.codeChallenge === undefined && !replacesPkce(request, pkce, requested.openid))
     return { error: 'invalid_request', reason: challengeFault(pkce) }
+  // The client may be of an import or a document, which no request stored.
+  if (requested.openid !== undefined) await publishIdTokenKey(context, client.metadata)
   return { parsed: request, access: { ...requested, onlyUserId } }
 }
 

@@ -1,6 +1,7 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
+import { publishIdTokenKey } from '../../clients/id-token-key.ts'
 import { reportDormant } from '../../clients/registration-policy.ts'
 import { isSameIdentity } from '../../protocol/client/identity.ts'
 import { matchesClientSecret } from '../../protocol/client/authentication.ts'
@@ -52,7 +53,7 @@ export async function readClient(context: Needs<never>, request: Request): Promi
  * @throws OAuthError invalid_token, invalid_client_metadata, invalid_redirect_uri, temporarily_unavailable
  */
 export async function updateClient(
-  context: Needs<'updateClient'> & Pick<Context, 'clockCheck'>,
+  context: Needs<'updateClient'> & Pick<Context, 'clockCheck' | 'keys'>,
   request: Request,
 ): Promise<Reply> {
   const { client, token } = await authenticateRegistrationOwner(context, request)
@@ -65,6 +66,7 @@ export async function updateClient(
     client,
   )
   await requireAllowed(context, { ...client, metadata }, 'use')
+  await publishIdTokenKey(context, metadata)
   const outcome = await context.store.updateClient({
     id: client.id,
     previous: client.metadata,

@@ -2,6 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { InitialTokenRecord } from '../../ports/records/initial-token.ts'
+import { publishIdTokenKey } from '../../clients/id-token-key.ts'
 import { newClient, registrationOrigin, withTemplate } from '../../clients/new-client.ts'
 import { reportDormant } from '../../clients/registration-policy.ts'
 import { after } from '../../base/brand.ts'
@@ -17,7 +18,7 @@ import { describeRegistration, type ShownCredentials } from './response.ts'
 import { readRegistrationRequest, requireAllowed, takeRegistrationBudget, type RegistrationNeeds } from './request.ts'
 
 type Needs = RegistrationNeeds &
-  Pick<Context, 'budgets' | 'clock' | 'clockCheck' | 'random' | 'secrets' | 'sharedKeys'> & {
+  Pick<Context, 'budgets' | 'clock' | 'clockCheck' | 'keys' | 'random' | 'secrets' | 'sharedKeys'> & {
     readonly store: Pick<
       Context['store'],
       'findInitialToken' | 'registerClient' | 'registerPublicClient' | 'registerWithToken'
@@ -44,6 +45,7 @@ export async function register(context: Needs, request: Request): Promise<Reply>
   const limits = token?.template
   const origin = registrationOrigin(token, context.clock())
   const { metadata, echo } = await readRegistrationRequest(context, request.body, () => [], limits, origin)
+  await publishIdTokenKey(context, metadata)
   const registered = await registerAs(context, metadata, token, request.network)
   const { id, issuedAt } = registered.client
   reportDormant(context, { id, metadata })

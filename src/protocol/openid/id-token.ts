@@ -12,6 +12,14 @@ export function offeredIdTokenAlgorithms(grantTypes: readonly GrantType[]): read
   return grantTypes.includes('authorization_code') ? ID_TOKEN_ALGORITHMS : []
 }
 
+/**
+ * The algorithms whose keys are published from the start. The others follow with the first client that registers one: some libraries reject a
+ * set of keys with a type that they do not know (OKP: Rust's `openid`).
+ */
+export function earlyIdTokenAlgorithms(grantTypes: readonly GrantType[]): readonly IdTokenAlgorithm[] {
+  return offeredIdTokenAlgorithms(grantTypes).filter((algorithm) => algorithm !== 'EdDSA')
+}
+
 /** For a client that registered none. */
 export const DEFAULT_ID_TOKEN_ALGORITHM = 'RS256' satisfies IdTokenAlgorithm
 

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { authorizeUrl, registerClient } from '../../../tools/flow.ts'
+import { aClient } from '../../support/records.ts'
+import { perform } from '../../support/tasks.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { define } from '../../support/store/dump.ts'
 import { jwks } from '../../../src/endpoints/well-known/jwks.ts'
@@ -22,9 +25,44 @@ test('the document of the same keys is the same object, so that it is serialized
   assert.deepEqual(await bodyOf(), { keys: published })
 })
 
-test('OP-14: the first key set of a server has a key for ID tokens of each algorithm', async (t) => {
-  const { algorithms } = await keySetOf(await openTestServer(t))
-  assert.deepEqual(algorithms.toSorted(), ['ES256', 'ES256', 'EdDSA', 'RS256'])
+const EDDSA = { id_token_signed_response_alg: 'EdDSA' }
+const REDIRECT = { redirect_uris: ['https://app.example/callback'] }
+/** What the first client that chose EdDSA does. */
+const FIRST_USES: Readonly<Record<string, (server: TestServer) => Promise<unknown>>> = {
+  'it registers': (server) => registerClient(server, EDDSA),
+  async 'it registered, and changes its registration'(server) {
+    const { registration_client_uri, registration_access_token } = await registerClient(server)
+    const { pathname, search } = new URL(String(registration_client_uri))
+    const authorization = `Bearer ${String(registration_access_token)}`
+    const query = Object.fromEntries(new URLSearchParams(search))
+    const payload = { client_id: query['client_id'], ...REDIRECT, ...EDDSA }
+    const options = { method: 'PUT', url: pathname, query, headers: { authorization }, payload } as const
+    assert.equal((await server.inject(options)).statusCode, 200)
+  },
+  'an administrator creates it': ({ context }) =>
+    perform(context, 'client.create', { client_name: 'App', ...REDIRECT, ...EDDSA }),
+  async 'an administrator changes it'({ context }) {
+    const { client_id } = await perform(context, 'client.create', { client_name: 'App', ...REDIRECT })
+    await perform(context, 'client.update', { client_id, ...EDDSA })
+  },
+  async 'it was imported, and signs a user in'(server) {
+    const client = aClient({ metadata: { ...aClient().metadata, idTokenAlgorithm: 'EdDSA' } })
+    assert.equal(await server.context.store.createClient(client), 'created')
+    const [redirect_uri = ''] = client.metadata.redirectUris
+    const url = authorizeUrl({ client_id: client.id }, { redirect_uri, scope: 'openid' })
+    assert.equal((await server.inject({ url })).statusCode, 303)
+  },
+}
+
+test('OP-14: the first key set has keys for ID tokens that any library reads, and EdDSA once a client chose it', async (t) => {
+  const early = ['ES256', 'ES256', 'RS256']
+  for (const [what, use] of Object.entries(FIRST_USES)) {
+    const server = await openTestServer(t)
+    await registerClient(server)
+    assert.deepEqual((await keySetOf(server)).algorithms.toSorted(), early)
+    await use(server)
+    assert.deepEqual((await keySetOf(server)).algorithms.toSorted(), ['ES256', 'ES256', 'EdDSA', 'RS256'], what)
+  }
 })
 
 test('a server without the authorization code grant offers no algorithm for ID tokens, and creates no key for them', async (t) => {
@@ -45,7 +83,7 @@ test('a key set that lacks keys because the store cannot be written is served, a
   define(server, 'drop trigger full')
   server.clock.advance(5000)
   const { algorithms, caching } = await keySetOf(server)
-  assert.deepEqual([algorithms.length, caching], [4, 'public, max-age=300'])
+  assert.deepEqual([algorithms.length, caching], [3, 'public, max-age=300'])
 })
 
 async function keySetOf(server: TestServer) {

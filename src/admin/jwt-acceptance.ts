@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { EpochMs } from '../base/brand.ts'
 import { after } from '../base/brand.ts'
-import { sameResource } from '../protocol/token/resource.ts'
+import { findNamed } from '../protocol/token/resource.ts'
 import { iso, ISO_OR_NULL } from './fields.ts'
 
 /**
@@ -34,7 +34,7 @@ export async function findJwtAcceptance(context: Needs, { endedAt, resources }: 
   const lifetimeOf = ({ tokens: { format, lifetime } }: (typeof apis)[number]): number =>
     format === 'jwt' ? (lifetime ?? usual) : 0
   const lifetimes = resources?.map((asked) => {
-    const api = apis.find(({ resource }) => sameResource(resource, asked))
+    const api = findNamed(apis, asked)
     return api === undefined ? usual : lifetimeOf(api)
   }) ?? [usual, ...apis.map(lifetimeOf)]
   const longest = lifetimes.length === 0 ? usual : Math.max(...lifetimes)

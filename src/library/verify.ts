@@ -1,10 +1,11 @@
 import { describeAccessToken } from '../endpoints/introspection/introspect.ts'
 import { findTokenProofFault } from '../endpoints/token/proof.ts'
 import type { Context } from '../ports/context.ts'
+import type { ApiRecord } from '../ports/records/api.ts'
 import { findInactiveReason } from '../tokens/inactive-reason.ts'
 import { findToken, type FoundToken } from '../tokens/find-token.ts'
 import type { TokenClaims } from '../protocol/token/introspection-answer.ts'
-import { sameResource } from '../protocol/token/resource.ts'
+import { isOfApi } from '../protocol/token/resource.ts'
 import { scopeTokens } from '../protocol/token/scope.ts'
 
 /** What a token must be good for. */
@@ -62,7 +63,7 @@ export async function verifyToken(
   // A header of the host may be missing, too.
   const found = typeof token === 'string' ? await findToken(context, token) : undefined
   if (found?.kind !== 'access') throw new TokenRefused('invalid_token', 'unknown')
-  if (!isFor(found, resource)) throw new TokenRefused('invalid_token', 'for-another')
+  if (!isFor(found, resource, await context.apis())) throw new TokenRefused('invalid_token', 'for-another')
   const reason = await findInactiveReason(context, found, context.clock())
   if (reason !== undefined) throw new TokenRefused('invalid_token', reason)
   const fault = findProofReason(context, token, found, proof)
@@ -85,9 +86,12 @@ function findProofReason(
   if (key === undefined) return undefined
   if (typeof proof?.dpop !== 'string') return 'proof-missing'
   const { dpop, method, url: address } = proof
-  return findTokenProofFault(context, { dpop, method, address }, { accessToken, key, network: undefined })?.replaceAll('_', '-')
+  return findTokenProofFault(context, { dpop, method, address }, { accessToken, key, network: undefined })?.replaceAll(
+    '_',
+    '-',
+  )
 }
 
-function isFor({ facts }: FoundAccessToken, resource: string): boolean {
-  return facts.resources.some((one) => sameResource(one, resource))
+function isFor({ facts }: FoundAccessToken, resource: string, declared: readonly ApiRecord[]): boolean {
+  return facts.resources.some((one) => isOfApi(one, resource, declared))
 }

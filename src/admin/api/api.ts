@@ -7,6 +7,7 @@ import { chooseStartedKey } from '../../protocol/key-rotation.ts'
 import { chosenClientId, documentClientId } from '../../protocol/client/identifier.ts'
 import {
   canonicalResource,
+  findNamed,
   namesIssuer,
   sameResource,
   slashVariant,
@@ -71,7 +72,7 @@ export async function createApi(
   const api: ApiRecord = { ...declaration, exchange, ...made }
   const declared = await store.listApis()
   if (declared.length >= API_LIMIT) throw conflict(`There are ${API_LIMIT} APIs, which is the maximum.`)
-  const same = declared.find(({ resource }) => sameResource(resource, api.resource))
+  const same = findNamed(declared, api.resource)
   await refuseClientIdentifier(store, api.resource)
   if (same !== undefined || (await store.declareApi(api)) === 'taken') {
     throw conflictIn(
@@ -169,7 +170,7 @@ export function exchangeNotice(
   declared: readonly ApiRecord[],
 ): string | undefined {
   const bare = exchange.flatMap(({ resource }) => {
-    const caller = declared.find((api) => sameResource(api.resource, resource))
+    const caller = findNamed(declared, resource)
     if (caller === undefined) return [`${resource} (not declared)`]
     return caller.credentials === undefined
       ? [`${resource} (grantor api create-credentials ${forShell(resource)})`]
@@ -234,7 +235,7 @@ export async function createApiCredentials(
 
 /** Finds the API of a resource. @throws AdminError when there is no such API */
 export async function requireApi({ store }: StoreNeeds<'listApis'>, text: string): Promise<ApiRecord> {
-  const api = (await store.listApis()).find(({ resource }) => sameResource(resource, text))
+  const api = findNamed(await store.listApis(), text)
   if (api === undefined) throw unknownApi(text)
   return api
 }

@@ -15,7 +15,7 @@ import { identifierOf, isClientIdentifier } from '../../protocol/client/identifi
 import type { ClientId } from '../../protocol/ids.ts'
 import { expiryOf, refreshExpiration } from '../../protocol/token/refresh-expiration.ts'
 import type { IntrospectionAnswer, RefreshTokenAnswer, TokenClaims } from '../../protocol/token/introspection-answer.ts'
-import { sameResource } from '../../protocol/token/resource.ts'
+import { isOfApi } from '../../protocol/token/resource.ts'
 import { findInactiveReason, type End } from '../../tokens/inactive-reason.ts'
 import { findToken, type FoundToken } from '../../tokens/find-token.ts'
 import { authenticateCaller, type Caller } from '../token/authenticate-caller.ts'
@@ -41,7 +41,8 @@ export async function introspect(context: Context, request: Request): Promise<Re
     throw new OAuthError('unauthorized_client', 'client_public', { status: 403 })
   const found = await findToken(context, token)
   const now = context.clock()
-  const reason = found && mayKnow(caller, found) ? await findInactiveReason(context, found, now) : hidden(found)
+  const reason =
+    found && (await mayKnow(context, caller, found)) ? await findInactiveReason(context, found, now) : hidden(found)
   const active = found !== undefined && reason === undefined
   if (found !== undefined && reason !== undefined)
     context.inRequest(request.id, () => reportUse(context, caller, found, reason))
@@ -145,7 +146,9 @@ function principalsOf(found: FoundToken): Pick<AccessTokenFacts, 'clientId' | 'u
   return found.kind === 'access' ? found.facts : found.grant
 }
 
-function mayKnow(caller: Caller, found: FoundToken): boolean {
+async function mayKnow({ apis }: Pick<Context, 'apis'>, caller: Caller, found: FoundToken): Promise<boolean> {
   if (caller.kind === 'client') return caller.client.id === found.owner
-  return found.kind === 'access' && found.facts.resources.some((one) => sameResource(one, caller.api.resource))
+  if (found.kind !== 'access') return false
+  const declared = await apis()
+  return found.facts.resources.some((one) => isOfApi(one, caller.api.resource, declared))
 }

@@ -5,7 +5,7 @@ import { apisWithScope, findScope } from '../../clients/declared-scopes.ts'
 import { acceptsAnyScope } from '../../clients/registration-policy.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { describeSentUri } from '../../protocol/uri/canonical-uri.ts'
-import { namesIssuer, sameResource, type Resource } from '../../protocol/token/resource.ts'
+import { findNamed, namesIssuer, type Resource } from '../../protocol/token/resource.ts'
 import {
   IDENTITY_SCOPES,
   isIdentityScope,
@@ -89,11 +89,7 @@ export function isByDefault({ grantedTo }: Pick<ApiScope, 'grantedTo'>, kind: Sc
 
 /** Returns the API of a resource; undefined if the server issues no token for it. */
 export function findApi({ apis }: Pick<ScopeCatalog, 'apis'>, requested: string): ApiRecord | undefined {
-  // Almost always it is the declared text, which is compared faster.
-  return (
-    apis.find(({ resource }) => resource === requested) ??
-    apis.find(({ resource }) => sameResource(resource, requested))
-  )
+  return findNamed(apis, requested)
 }
 
 /** Returns the resource as declared; undefined if the server issues no token for it. */

@@ -4,7 +4,7 @@ import type { SigningAlgorithm } from '../../ports/records/key.ts'
 import { isConfidential } from '../../protocol/client/authentication.ts'
 import { invalidGrant, invalidRequest, invalidTarget } from '../../protocol/errors.ts'
 import type { JwkThumbprint } from '../../protocol/token/dpop-proof.ts'
-import { sameResource, type Resource } from '../../protocol/token/resource.ts'
+import { findNamed, type Resource } from '../../protocol/token/resource.ts'
 import { unacceptable } from '../../base/validation.ts'
 import type { AuthenticatedClient } from './authenticate-client.ts'
 import { requiresProof } from './proof.ts'
@@ -103,9 +103,7 @@ export function requireGrantKey(
   { client, key }: TokenRequester,
 ): void {
   if (key !== undefined || isConfidential(client) || !client.metadata.grantTypes.includes('refresh_token')) return
-  const isBound = apis.some(
-    ({ resource, tokens }) => tokens.binding === 'dpop' && granted.some((one) => sameResource(one, resource)),
-  )
+  const isBound = granted.some((one) => findNamed(apis, one)?.tokens.binding === 'dpop')
   if (isBound) throw invalidRequest('proof_missing')
 }
 

@@ -3,7 +3,7 @@ import { after, type EpochMs } from '../../base/brand.ts'
 import { ASSERTION_ALGORITHMS, type AssertionAlgorithm } from '../client/keys.ts'
 import type { ProviderClaims } from '../sign-in/provider-identity.ts'
 import { compared } from '../compared.ts'
-import { sameResource, parseResources, type Resource } from './resource.ts'
+import { findNamed, isOfApi, parseResources, type Resource } from './resource.ts'
 import { isThumbprint } from './dpop-proof.ts'
 import { parseScope, type Scope } from './scope.ts'
 import { fromNumericDate, readUnverifiedJwt } from './unverified-jwt.ts'
@@ -201,13 +201,10 @@ export function chooseAssertedResource(
   offered: readonly string[],
 ): string | undefined {
   if (asserted === 'malformed') return undefined
+  const declared = offered.map((resource) => ({ resource }))
   const [only, ...others] = offered
   const chosen =
-    asserted === undefined
-      ? others.length === 0
-        ? only
-        : undefined
-      : offered.find((one) => sameResource(one, asserted))
+    asserted === undefined ? (others.length === 0 ? only : undefined) : findNamed(declared, asserted)?.resource
   if (chosen === undefined) return undefined
-  return requested.every((one) => sameResource(one, chosen)) ? chosen : undefined
+  return requested.every((one) => isOfApi(chosen, one, declared)) ? chosen : undefined
 }

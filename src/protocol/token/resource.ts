@@ -44,6 +44,27 @@ export function sameResource(left: string, right: string): boolean {
   return canonicalResource(left) === canonicalResource(right)
 }
 
+interface Declared {
+  readonly resource: string
+}
+
+/**
+ * What a text names among declared ones: the one with exactly this identifier, else another one of the same API. Stores from before 0.1.0 may
+ * have two APIs whose identifiers differ only in what `sameResource` ignores.
+ */
+export function findNamed<One extends Declared>(declared: readonly One[], text: string): One | undefined {
+  // Almost always it is the declared text, which is compared faster.
+  return (
+    declared.find(({ resource }) => resource === text) ?? declared.find(({ resource }) => sameResource(resource, text))
+  )
+}
+
+/** Whether a resource of a token is the API that a text names, and not another one that is declared with the text of the token. */
+export function isOfApi(resource: string, text: string, declared: readonly Declared[]): boolean {
+  const named = findNamed(declared, text)?.resource ?? text
+  return resource === named || (sameResource(resource, named) && !declared.some((one) => one.resource === resource))
+}
+
 /**
  * The one text of all identifiers of an API. Stricter than RFC 3986 §6.2.2 and §6.2.3: a port is compared as it is written, and so is the
  * path. Grantor compares with it, and neither shows nor stores it.

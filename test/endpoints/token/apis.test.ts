@@ -18,7 +18,7 @@ import {
 import { createAda } from '../../support/accounts.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/store/dump.ts'
+import { assertStoreUnchanged, execute } from '../../support/store/dump.ts'
 import { declareApi, knowApis, obtainCodeFor, openWithOpaqueApis, JWT_API, OPAQUE_API } from '../../support/apis.ts'
 import { tokensOf } from '../../support/token-answers.ts'
 import { assertReturnPage, consentedBrowser, isCodeAnswer, WHOLE_FILE } from '../../support/authorize-answers.ts'
@@ -158,6 +158,39 @@ test('after an API changes to opaque tokens, the next token of a grant is opaque
   assert.match(next.access_token, /^gat_/)
   assert.equal(next.expires_in, 60)
   assert.equal(await isActive(own, client, tokens.access_token), true)
+})
+
+test('MCP 2026-07-28: APIs of an earlier store that differ only in case are each found by their own identifier', async (t) => {
+  const { server: own } = await openWithOpaqueApis(t)
+  const [upper, lower] = ['https://API.old.example/x', 'https://api.old.example/x']
+  await declareApi(own, lower, { format: 'opaque' })
+  execute(own, 'update apis set resource = ? where resource = ?', upper, lower)
+  await declareApi(own, `${lower}y`, { format: 'opaque' })
+  execute(own, 'update apis set resource = ? where resource = ?', lower, `${lower}y`)
+  knowApis(own)
+  const client = await registerClient(own, { grant_types: ['client_credentials'] })
+  const both = [upper, lower]
+  const credentials = await Promise.all(
+    both.map((resource) => perform(own.context, 'api.create-credentials', { resource })),
+  )
+  assert.deepEqual(
+    credentials.map(({ resource }) => resource),
+    both,
+  )
+  knowApis(own)
+  for (const [index, resource] of both.entries()) {
+    const { access_token: token } = tokensOf(await requestToken(own, client, { ...MACHINE, resource }))
+    const states = credentials.map(({ id, secret }) =>
+      isActive(own, { client_id: String(id), client_secret: String(secret) }, token),
+    )
+    assert.deepEqual(await Promise.all(states), [index === 0, index === 1], resource)
+  }
+  await perform(own.context, 'api.delete', { resource: lower })
+  assert.deepEqual(
+    (await own.context.store.listApis()).map(({ resource }) => resource).filter((one) => /old/.test(one)),
+    [upper],
+  )
+  assert.equal((await perform(own.context, 'api.show', { resource: lower }))['resource'], upper)
 })
 
 test('AUTH-13: an undeclared resource is rejected, and a declared one is stored with the code', async () => {

@@ -12,7 +12,7 @@ import {
   type Reason,
 } from '../../../protocol/errors.ts'
 import type { Parameters } from '../../../base/message.ts'
-import { parseResources, sameResource, type Resource } from '../../../protocol/token/resource.ts'
+import { isOfApi, parseResources, type Resource } from '../../../protocol/token/resource.ts'
 import { isIdentityScope, narrow, NO_SCOPE, parseScope, type Scope } from '../../../protocol/token/scope.ts'
 import { unacceptable } from '../../../base/validation.ts'
 import type { InvalidPrincipal, Principals } from '../../../tokens/invalid-principal.ts'
@@ -83,8 +83,9 @@ export function narrowResources(
   const named = readResources(form)
   if (named.length === 0) return granted
   const requested = withoutIssuer(catalog, scope, named)
-  const foreign = requested.find((one) => !granted.some((resource) => sameResource(resource, one)))
-  if (foreign === undefined) return granted.filter((resource) => requested.some((one) => sameResource(resource, one)))
+  const isGiven = (resource: Resource, one: Resource) => isOfApi(resource, one, catalog.apis)
+  const foreign = requested.find((one) => !granted.some((resource) => isGiven(resource, one)))
+  if (foreign === undefined) return granted.filter((resource) => requested.some((one) => isGiven(resource, one)))
   throw invalidTarget('resource_not_granted', [
     unacceptable('body', 'resource', 'This resource was not granted.', foreign),
   ])

@@ -11,7 +11,7 @@ import type { UserId } from '../../../protocol/ids.ts'
 import { knownAcrValues, levelOfAcr } from '../../../protocol/sign-in/acr.ts'
 import type { AccessTokenFacts, IssuedToken } from '../../../protocol/token/access-token.ts'
 import type { JwkThumbprint } from '../../../protocol/token/dpop-proof.ts'
-import { sameResource } from '../../../protocol/token/resource.ts'
+import { findNamed, isOfApi } from '../../../protocol/token/resource.ts'
 import { narrow, NO_SCOPE, scopeTokens, type Scope } from '../../../protocol/token/scope.ts'
 import { findInactiveReason, type End } from '../../../tokens/inactive-reason.ts'
 import { findToken } from '../../../tokens/find-token.ts'
@@ -59,12 +59,12 @@ export async function exchangeToken(
 ): Promise<IssuedToken> {
   // Taken before the first read, so that a revocation during this request also covers this token (threats.md INT-06).
   const now = context.clockCheck.now()
-  const { subject, client } = await findSubject(context, api, readSubjectToken(form), now)
-  checkOwner(form, subject)
   const catalog = await loadScopeCatalog(context)
+  const { subject, client } = await findSubject(context, catalog, api, readSubjectToken(form), now)
+  checkOwner(form, subject)
   const requested = readScope(form)
   const target = findTarget(context, catalog, subject, requested, form)
-  const rule = target?.exchange.find(({ resource }) => sameResource(resource, api.resource))
+  const rule = target && findNamed(target.exchange, api.resource)
   if (target === undefined || rule === undefined) throw notAllowed(form, api, target)
   const scope = await chooseScope(context, catalog, { client, subject, target, rule, requested, now }, form)
   const resources = [target.resource]
@@ -103,6 +103,7 @@ type Subject = AccessTokenFacts & { readonly userId: UserId }
 /** Finds an active token of a user for this API alone, and its client. @throws OAuthError invalid_request */
 async function findSubject(
   context: Context,
+  { apis }: ScopeCatalog,
   api: AuthenticatedApi,
   token: string,
   now: EpochMs,
@@ -121,7 +122,7 @@ async function findSubject(
     })
   // Before the state of the token is read: an API learns nothing of tokens for others.
   const [audience, ...others] = facts.resources
-  if (audience === undefined || others.length > 0 || !sameResource(audience, api.resource)) {
+  if (audience === undefined || others.length > 0 || !isOfApi(audience, api.resource, apis)) {
     report('for-another')
     throw invalidRequest('subject_for_another')
   }
@@ -149,7 +150,10 @@ function findTarget(
 ): ApiRecord | undefined {
   const audience = form.get('audience')
   const named: readonly string[] = [...readResources(form), ...(audience === undefined ? [] : [audience])]
-  if (named.length > 0) return catalog.apis.find(({ resource }) => named.every((one) => sameResource(resource, one)))
+  if (named.length > 0) {
+    const [api, ...others] = new Set(named.map((one) => findNamed(catalog.apis, one)))
+    return others.length === 0 ? api : undefined
+  }
   if (requested === undefined) throw invalidRequest('parameter_missing', { problems: [missing('body', 'resource')] })
   const [declaring, ...others] = declaringApis(catalog, requested)
   if (others.length === 0) return declaring

@@ -85,10 +85,16 @@ export function leavePage(view: View, { provider, uri }: LeavePage): Markup {
 }
 
 /** Why the user has to sign in to an account first. */
-function connection({ texts }: View, { connecting }: SignInPage): Fragment {
+function connection({ texts }: View, { connecting, offers }: SignInPage): Fragment {
   if (connecting === undefined) return undefined
   const { name, isRequired } = connecting
-  return html`<p class="notice" role="status"><span>${texts.signInToConnect(isolate(name), isRequired)}</span></p>`
+  // Said whether the account has one or not, which the page does not reveal.
+  const isPasskeyUsable = !isRequired && offers.some(({ kind }) => kind === 'passkey')
+  return html`<p class="notice" role="status">
+    <span
+      >${texts.signInToConnect(isolate(name), isRequired)} ${isPasskeyUsable ? texts.connectByPasskey : undefined}</span
+    >
+  </p>`
 }
 
 /** The button of a provider. */

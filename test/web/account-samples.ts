@@ -47,6 +47,7 @@ const app: ConnectedApp = {
   destination: { kind: 'this-computer', host: '127.0.0.1:43110' },
   organization: 'Acme',
   assertedBy: undefined,
+  isConsentImplied: false,
   identity: ['openid', 'profile', 'email'],
   permissions: ['Read your projects', 'builds:start'],
   resources: ['Projects', 'https://builds.acme.test/mcp'],

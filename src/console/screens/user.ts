@@ -113,7 +113,7 @@ const FORMS: readonly ScreenForm[] = [
     done: 'All tokens revoked',
     isRecent: true,
     isDanger: true,
-    warning: 'All sessions end, and every app has to ask the user again.',
+    warning: 'All sessions end, and each app that the user allowed has to ask again.',
   },
   DELETE_USER,
 ]

@@ -15,7 +15,7 @@ import { describeAccess } from '../../clients/access-view.ts'
 import { secondsSince, type EpochMs } from '../../base/brand.ts'
 import { documentHostOf } from '../../protocol/client/identifier.ts'
 import type { ShownMetadata } from '../../protocol/client/identity.ts'
-import type { ClientTrust } from '../../protocol/client/policy.ts'
+import { isOperatorMade, type ClientTrust } from '../../protocol/client/policy.ts'
 import { parseClientId, parseOrganizationId, type OrganizationId, type UserId } from '../../protocol/ids.ts'
 import { DEVICE_CODE } from '../../protocol/token/grant-types.ts'
 import { IDENTITY_SCOPES, isIdentityScope, scopeTokens } from '../../protocol/token/scope.ts'
@@ -53,7 +53,7 @@ export async function askToRemoveApp(context: Context, request: Request, owner: 
 }
 
 /**
- * Takes back what the user allowed an app. The grants with all tokens end, and the app has to ask again. An app of another user,
+ * Takes back what the user allowed an app. The grants with all tokens end, and the app has to ask again, unless its consent is implied. An app of another user,
  * and one that does not exist, get the same answer (threats.md ACC-06).
  */
 export async function removeApp(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
@@ -201,6 +201,7 @@ async function viewApp(
     destination: redirectUri === undefined ? undefined : viewDestination(redirectUri),
     organization: organization?.name,
     assertedBy: await findAsserting(context, grants),
+    isConsentImplied: isOperatorMade(client) && client.rules.consent === 'implied',
     identity: IDENTITY_SCOPES.filter((token) => allowed.some(({ scope }) => scopeTokens(scope).includes(token))),
     permissions: [...new Set(allowed.flatMap((one) => sentencesOf(one, apis)))],
     resources: [...new Set(allowed.flatMap(({ resources }) => resources))].map(

@@ -139,6 +139,8 @@ export interface ConnectedApp {
   readonly organization: string | undefined
   /** The name of the provider that gave it access by an assertion, without a question. undefined: the user allowed all of it. */
   readonly assertedBy: string | undefined
+  /** The operator lets it have access without a question (`consent` of its rules). */
+  readonly isConsentImplied: boolean
   /** What the app may know about the user. */
   readonly identity: readonly IdentityScope[]
   /** A sentence for each other scope, or the scope's name. */

@@ -40,16 +40,16 @@ export function removeAppPage(view: View, { frame, app }: RemoveAppPage): Markup
   const buttons = stepButtons(view, frame.pages.apps, texts.remove, 'danger')
   return accountLayout(view, frame, 'remove-app', {
     heading: texts.removeHeading(clientName(app, view.texts.namelessAppInside)),
-    main: html`<p class="lead">
-        ${
-          app.assertedBy === undefined
-            ? texts.removeAppConsequence
-            : texts.removeAssertedConsequence(isolate(app.assertedBy))
-        }
-      </p>
+    main: html`<p class="lead">${removeConsequence(view, app)}</p>
       <div class="part">${appFacts(view, app)}</div>
       ${accountForm(frame.pages['remove-app'], frame.csrf, app.hidden, buttons)}`,
   })
+}
+
+/** Whether the app has to ask before it gets access again. */
+function removeConsequence({ texts: { account: texts } }: View, { assertedBy, isConsentImplied }: ConnectedApp) {
+  if (assertedBy !== undefined) return texts.removeAssertedConsequence(isolate(assertedBy))
+  return isConsentImplied ? texts.removeImpliedConsequence : texts.removeAppConsequence
 }
 
 /** What the user allowed the app, and when. */

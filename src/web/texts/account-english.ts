@@ -72,6 +72,8 @@ export const accountEnglish: AccountTexts = {
   noApps: 'You have not allowed any app to use your account.',
   appsHint: 'These apps can use your account. Remove those that you no longer use.',
   removeAppConsequence: 'It loses its access at once. If you use it again, it has to ask you first.',
+  removeImpliedConsequence:
+    'It loses its access at once. If you use it again, it gets access without asking you: the operator of this site decided that.',
   removeAssertedConsequence: (provider) =>
     html`It loses its access at once. ${provider} can give it access again without asking you.`,
   assertedBy: (provider) => html`Access by your organization, through ${provider}`,
@@ -117,7 +119,7 @@ export const accountEnglish: AccountTexts = {
     'passkeys-full': 'You have 20 passkeys. Remove one before you add another.',
   },
   removePasskeyConsequence:
-    'You can then no longer sign in with this passkey. You are signed out in all other browsers. Your apps stay connected, and ask you again when you next sign in there.',
+    'You can then no longer sign in with this passkey. You are signed out in all other browsers. Your apps stay connected, and those that you allowed ask you again when you next sign in there.',
   providers: 'Accounts at other providers',
   noIdentity: 'You can also sign in with an account that you have elsewhere.',
   addProvider: 'Add an account',
@@ -127,7 +129,7 @@ export const accountEnglish: AccountTexts = {
   identityUnusable: 'You cannot sign in with it here now.',
   identityUsed: (linked, used) => `Added ${linked} · used ${used}`,
   removeProviderConsequence:
-    'You can then no longer sign in with this account. Other browsers in which you signed in with it are signed out, and apps that got access through it lose the access. Your other apps ask you again when you next sign in there.',
+    'You can then no longer sign in with this account. Other browsers in which you signed in with it are signed out, and apps that got access through it lose the access. The other apps that you allowed ask you again when you next sign in there.',
   stays: {
     last: 'It stays, because you could not sign in without it.',
     required: 'It stays, because the operator requires it for your email address.',
@@ -142,9 +144,9 @@ export const accountEnglish: AccountTexts = {
   changePassword: 'Change password',
   removePassword: 'Remove password',
   removePasswordConsequence:
-    'You can then no longer sign in with a password. You are signed out in all other browsers. Your apps stay connected, and ask you again when you next sign in there.',
+    'You can then no longer sign in with a password. You are signed out in all other browsers. Your apps stay connected, and those that you allowed ask you again when you next sign in there.',
   otherSessionsEnd:
-    'This signs you out in all other browsers. Your apps stay connected, and ask you again when you next sign in there.',
+    'This signs you out in all other browsers. Your apps stay connected, and those that you allowed ask you again when you next sign in there.',
   twoStep: 'Two-step sign-in',
   twoStepOff: 'It is off. With it, you also type a code of an authenticator app when you sign in.',
   twoStepVoid: 'Your app no longer works here. Set up another one, and remove the entry in your app.',
@@ -153,7 +155,7 @@ export const accountEnglish: AccountTexts = {
   setUpTwoStep: 'Set up',
   replaceApp: 'Set up another app',
   appReplaced:
-    'The app that you have now, and its recovery codes, stop working. You are signed out in all other browsers. Your apps stay connected, and ask you again when you next sign in there.',
+    'The app that you have now, and its recovery codes, stop working. You are signed out in all other browsers. Your apps stay connected, and those that you allowed ask you again when you next sign in there.',
   newRecoveryCodes: 'New recovery codes',
   newCodesConsequence: 'You get ten new codes. Those that you have now stop working.',
   codesSaved: 'I have saved them',
@@ -204,7 +206,7 @@ export const accountEnglish: AccountTexts = {
   linkAtProvider: (account, provider) => html`${account} signs in with ${provider}.`,
   linkFor: (account) => html`Choose a password for ${account}.`,
   resetConsequence:
-    'This signs you out everywhere, and every app has to ask you again. A password from before stops working.',
+    'This signs you out everywhere, and each app that you allowed has to ask you again. A password from before stops working.',
   setPassword: 'Set password',
   linkUsedByPasskey: 'Your passkey is added',
   linkUsedHeading: 'Your password is set',

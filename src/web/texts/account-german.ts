@@ -73,6 +73,8 @@ export const accountGerman: AccountTexts = {
   noApps: 'Sie haben keiner App erlaubt, Ihr Konto zu verwenden.',
   appsHint: 'Diese Apps können Ihr Konto verwenden. Entfernen Sie die Apps, die Sie nicht mehr benutzen.',
   removeAppConsequence: 'Sie verliert sofort den Zugriff. Wenn Sie sie wieder benutzen, muss sie Sie vorher fragen.',
+  removeImpliedConsequence:
+    'Sie verliert sofort den Zugriff. Wenn Sie sie wieder benutzen, bekommt sie ihn, ohne Sie zu fragen: Das hat der Betreiber dieser Seite so entschieden.',
   removeAssertedConsequence: (provider) =>
     html`Sie verliert sofort den Zugriff. ${provider} kann ihn ihr wieder geben, ohne Sie zu fragen.`,
   assertedBy: (provider) => html`Zugriff durch Ihre Organisation, über ${provider}`,
@@ -121,7 +123,7 @@ export const accountGerman: AccountTexts = {
     'passkeys-full': 'Sie haben 20 Passkeys. Entfernen Sie einen, bevor Sie einen weiteren hinzufügen.',
   },
   removePasskeyConsequence:
-    'Sie können sich mit diesem Passkey dann nicht mehr anmelden. In allen anderen Browsern werden Sie abgemeldet. Ihre Apps bleiben verbunden und fragen Sie bei der nächsten Anmeldung dort neu.',
+    'Sie können sich mit diesem Passkey dann nicht mehr anmelden. In allen anderen Browsern werden Sie abgemeldet. Ihre Apps bleiben verbunden, und die, denen Sie Zugriff erlaubt haben, fragen Sie bei der nächsten Anmeldung dort neu.',
   providers: 'Konten bei anderen Anbietern',
   noIdentity: 'Sie können sich auch mit einem Konto anmelden, das Sie woanders haben.',
   addProvider: 'Ein Konto hinzufügen',
@@ -131,7 +133,7 @@ export const accountGerman: AccountTexts = {
   identityUnusable: 'Damit können Sie sich hier gerade nicht anmelden.',
   identityUsed: (linked, used) => `Hinzugefügt ${linked} · benutzt ${used}`,
   removeProviderConsequence:
-    'Danach können Sie sich mit diesem Konto nicht mehr anmelden. Andere Browser, in denen Sie sich damit angemeldet haben, werden abgemeldet, und Apps, die darüber Zugriff haben, verlieren ihn. Ihre anderen Apps fragen Sie bei der nächsten Anmeldung dort neu.',
+    'Danach können Sie sich mit diesem Konto nicht mehr anmelden. Andere Browser, in denen Sie sich damit angemeldet haben, werden abgemeldet, und Apps, die darüber Zugriff haben, verlieren ihn. Andere Apps, denen Sie Zugriff erlaubt haben, fragen Sie bei der nächsten Anmeldung dort neu.',
   stays: {
     last: 'Bleibt, weil Sie sich sonst nicht anmelden könnten.',
     required: 'Bleibt, weil der Betreiber es für Ihre E-Mail-Adresse verlangt.',
@@ -146,9 +148,9 @@ export const accountGerman: AccountTexts = {
   changePassword: 'Passwort ändern',
   removePassword: 'Passwort entfernen',
   removePasswordConsequence:
-    'Sie können sich dann nicht mehr mit einem Passwort anmelden. In allen anderen Browsern werden Sie abgemeldet. Ihre Apps bleiben verbunden und fragen Sie bei der nächsten Anmeldung dort neu.',
+    'Sie können sich dann nicht mehr mit einem Passwort anmelden. In allen anderen Browsern werden Sie abgemeldet. Ihre Apps bleiben verbunden, und die, denen Sie Zugriff erlaubt haben, fragen Sie bei der nächsten Anmeldung dort neu.',
   otherSessionsEnd:
-    'Damit werden Sie in allen anderen Browsern abgemeldet. Ihre Apps bleiben verbunden und fragen Sie bei der nächsten Anmeldung dort neu.',
+    'Damit werden Sie in allen anderen Browsern abgemeldet. Ihre Apps bleiben verbunden, und die, denen Sie Zugriff erlaubt haben, fragen Sie bei der nächsten Anmeldung dort neu.',
   twoStep: 'Anmeldung in zwei Schritten',
   twoStepOff: 'Sie ist aus. Mit ihr geben Sie beim Anmelden auch einen Code aus einer Authenticator-App ein.',
   twoStepVoid:
@@ -159,7 +161,7 @@ export const accountGerman: AccountTexts = {
   setUpTwoStep: 'Einrichten',
   replaceApp: 'Eine andere App einrichten',
   appReplaced:
-    'Die App, die Sie jetzt haben, und ihre Wiederherstellungscodes gelten dann nicht mehr. In allen anderen Browsern werden Sie abgemeldet. Ihre Apps bleiben verbunden und fragen Sie bei der nächsten Anmeldung dort neu.',
+    'Die App, die Sie jetzt haben, und ihre Wiederherstellungscodes gelten dann nicht mehr. In allen anderen Browsern werden Sie abgemeldet. Ihre Apps bleiben verbunden, und die, denen Sie Zugriff erlaubt haben, fragen Sie bei der nächsten Anmeldung dort neu.',
   newRecoveryCodes: 'Neue Wiederherstellungscodes',
   newCodesConsequence: 'Sie bekommen zehn neue Codes. Die, die Sie jetzt haben, gelten dann nicht mehr.',
   codesSaved: 'Ich habe sie gespeichert',
@@ -212,7 +214,7 @@ export const accountGerman: AccountTexts = {
   linkAtProvider: (account, provider) => html`${account} meldet sich mit ${provider} an.`,
   linkFor: (account) => html`Wählen Sie ein Passwort für ${account}.`,
   resetConsequence:
-    'Damit werden Sie überall abgemeldet, und jede App muss Sie neu fragen. Ein bisheriges Passwort gilt nicht mehr.',
+    'Damit werden Sie überall abgemeldet, und jede App, der Sie Zugriff erlaubt haben, muss Sie neu fragen. Ein bisheriges Passwort gilt nicht mehr.',
   setPassword: 'Passwort setzen',
   linkUsedByPasskey: 'Ihr Passkey ist hinzugefügt',
   linkUsedHeading: 'Ihr Passwort ist gesetzt',

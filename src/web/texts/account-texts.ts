@@ -47,6 +47,7 @@ export interface AccountTexts {
   readonly noApps: string
   readonly appsHint: string
   readonly removeAppConsequence: string
+  readonly removeImpliedConsequence: string
   readonly removeAssertedConsequence: (provider: Markup) => Markup
   readonly assertedBy: (provider: Markup) => Markup
   readonly on: (apis: Markup) => Markup

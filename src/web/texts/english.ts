@@ -120,6 +120,7 @@ export const english: Texts = {
   signInToConnect: (provider, isRequired) =>
     html`You already have an account here. Sign in to it once to connect ${provider}. From then on you
     ${isRequired ? html`sign in with ${provider} only` : 'can sign in with either'}.`,
+  connectByPasskey: 'If the account has a passkey, sign in with the passkey: a password does not connect it then.',
   leaveTitle: 'Continue to sign in',
   leaveHeading: (provider) => html`Continue to ${provider}`,
   leaveHint: (provider) => html`You sign in at ${provider}, and then come back here.`,

@@ -129,6 +129,8 @@ export const german: Texts = {
   signInToConnect: (provider, isRequired) =>
     html`Sie haben hier schon ein Konto. Melden Sie sich einmal damit an, um ${provider} zu verbinden. Danach
     ${isRequired ? html`melden Sie sich nur noch mit ${provider} an` : 'können Sie sich mit beidem anmelden'}.`,
+  connectByPasskey:
+    'Wenn das Konto einen Passkey hat, melden Sie sich mit dem Passkey an: Ein Passwort verbindet es dann nicht.',
   leaveTitle: 'Weiter zur Anmeldung',
   leaveHeading: (provider) => html`Weiter zu ${provider}`,
   leaveHint: (provider) => html`Sie melden sich bei ${provider} an und kommen dann hierher zurück.`,

@@ -8,7 +8,7 @@ export const mailEnglish: MailTexts = {
   resetSubject: (brand) => `Sign in to ${brand} again`,
   reset: (brand, address) =>
     `With this link you choose how you sign in to your account ${address} at ${brand} from now on.`,
-  resetConsequence: 'All browsers are then signed out, and connected apps have to ask you again.',
+  resetConsequence: 'All browsers are then signed out, and apps that you allowed have to ask you again.',
   resetButton: 'Restore your access',
   codeSubject: (brand) => `Your code for ${brand}`,
   code: (brand, address) => `To confirm the address ${address} for your account at ${brand}, enter this code:`,

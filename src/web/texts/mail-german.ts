@@ -8,7 +8,8 @@ export const mailGerman: MailTexts = {
   resetSubject: (brand) => `Wieder bei ${brand} anmelden`,
   reset: (brand, address) =>
     `Mit diesem Link wählen Sie, wie Sie sich künftig bei Ihrem Konto ${address} bei ${brand} anmelden.`,
-  resetConsequence: 'Danach sind alle Browser abgemeldet, und verbundene Apps müssen Sie neu fragen.',
+  resetConsequence:
+    'Danach sind alle Browser abgemeldet, und Apps, denen Sie Zugriff erlaubt haben, müssen Sie neu fragen.',
   resetButton: 'Zugang wiederherstellen',
   codeSubject: (brand) => `Ihr Code für ${brand}`,
   code: (brand, address) =>

@@ -117,6 +117,8 @@ export interface Texts {
   readonly noAccountOf: (email: Markup, provider: Markup) => Markup
   readonly identityTaken: (provider: Markup) => Markup
   readonly signInToConnect: (provider: Markup, isRequired: boolean) => Markup
+  /** The session of a password alone connects nothing to an account that has a passkey. */
+  readonly connectByPasskey: string
   readonly leaveTitle: string
   readonly leaveHeading: (provider: Markup) => Markup
   readonly leaveHint: (provider: Markup) => Markup

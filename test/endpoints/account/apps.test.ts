@@ -110,6 +110,22 @@ test('ACC-07: removing an app ends its tokens at once, and the user is asked aga
   assert.match(silent.body, /error=consent_required/)
 })
 
+test('an app that the operator lets in without a question is not said to ask, and gets in again after its removal', async (t) => {
+  const { server, owner } = await openServerWithApps(t)
+  const redirect_uri = 'https://app.example/callback'
+  const metadata = { client_name: 'Mail', redirect_uris: [redirect_uri], scope: 'read', rules: { consent: 'implied' } }
+  const client = await perform<RegisteredClient>(server.context, 'client.create', metadata)
+  const url = authorizeUrl(client, { redirect_uri, resource: API, scope: 'read' })
+  const enter = async () => new URL(locationOf(await owner.browser.get(url))).searchParams.get('code') ?? ''
+  await redeem(server, client, await enter(), { redirect_uri, resource: API })
+  const [removal] = removalsOf(await owner.open('/account/apps'))
+  const asked = await owner.browser.get(`${removal?.pathname}${removal?.search}`)
+  assert.match(asked.body, /it gets access without asking you/)
+  assert.doesNotMatch(asked.body, /has to ask you/)
+  await owner.browser.submit(asked, {})
+  assert.match(await enter(), /^gac_/)
+})
+
 test('ACC-06: the app of another user, and one that does not exist, get the same answer, and nothing changes', async (t) => {
   const { server, owner } = await openServerWithApps(t)
   await createAccount(server, { email: EVE, password: PASSWORD, name: undefined })

@@ -227,6 +227,10 @@ test('L7, ACR-06: an account with a passkey is connected after a sign-in with it
     server.clock.advance(1)
     const thief = await setup.arrive()
     const asked = await signInAt({ ...thief, host })
+    assert.match(
+      asked.body,
+      /Sign in to it once to connect[^]*sign in with the passkey: a password does not connect it/,
+    )
     assert.ok(isSignedIn(await thief.browser.submit(asked, { email: EMAIL, password: PASSWORD })))
     assert.deepEqual(setup.rows('identities'), [])
     const owner = await setup.arrive()

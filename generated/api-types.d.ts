@@ -1266,6 +1266,8 @@ export interface GrantorTasks {
     readonly organization_id?: string
     /** true: the role counts only while the issuer is a loopback address, for a trial. */
     readonly loopback_only?: boolean
+    /** Set a role that lasts although an administrator for a trial prepared the account, and may be able to sign in to it. */
+    readonly confirmed?: boolean
   }) => Promise<SetRole>
   /** End the role of a user: the console refuses the next request. */
   readonly 'role.remove': (input: {

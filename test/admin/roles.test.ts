@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
+import { runTask } from '../../src/admin/run-task.ts'
 import { ensureConsoleClient } from '../../src/admin/client/console.ts'
 import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
 import type { UserId } from '../../src/protocol/ids.ts'
@@ -10,6 +12,7 @@ import { storeApp } from '../support/sign-in/stored-app.ts'
 import { execute } from '../support/store/dump.ts'
 import { givePasskey } from '../../tools/sign-in/passkeys.ts'
 import { PASSWORD } from '../../tools/flow.ts'
+import { taskOf, type Members } from '../support/tasks.ts'
 import { assertRefused, openOffice } from './office.ts'
 
 interface SignIn {
@@ -57,6 +60,43 @@ test('a role for an organization or the server is set, replaced, listed with nam
     about.filter((event) => event.startsWith('role.')),
     ['role.set', 'role.removed', 'role.set', 'role.set'],
   )
+})
+
+test('CON-37: an account that an administrator for a trial prepared gets a role that lasts only with a confirmation', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const { context } = stage.server
+  const { id: trial, email } = await stage.makeUser()
+  await perform('role.set', { user_id: trial, access: 'write', loopback_only: true })
+  const administrator = { ...COMMAND_LINE, actor: trial, isLoopbackOnly: true }
+  const byTrial = (name: string, input: Members) =>
+    runTask(asAdministrator(context, administrator), taskOf(name), input, () => undefined)
+  const prepared = async (name: string, input: Members) => {
+    const { id: user_id } = await stage.makeUser()
+    await byTrial(name, { user_id, ...input })
+    return user_id
+  }
+  const known = { email: 'prepared@acme.test', email_verified: true, password: PASSWORD }
+  const traces = [
+    [((await byTrial('user.create', known)) as Members)['user_id'], 'created it'],
+    [await prepared('user.set-password', { password: PASSWORD }), 'set its password'],
+    [await prepared('user.set-email', { email: 'other@acme.test', verified: true }), 'set its address'],
+    [await prepared('user.create-link', {}), 'made a link for it'],
+  ] as const
+  for (const isThere of [true, false]) {
+    if (!isThere) await perform('role.remove', { user_id: trial })
+    for (const [user_id, what] of traces) {
+      const said = new RegExp(`^${email}, whose role was for a trial, ${what}, and may be able to sign in to it`)
+      await assertRefused(perform('role.set', { user_id, access: 'read' }), 'conflict', said)
+      await perform('role.set', { user_id, access: 'read', loopback_only: true })
+      await perform('role.set', { user_id, access: 'read', confirmed: true })
+      await perform('role.set', { user_id, access: 'write' })
+      await perform('role.remove', { user_id })
+    }
+  }
+  const { id: own } = await stage.makeUser()
+  await perform('user.create-link', { user_id: own })
+  await perform('role.set', { user_id: own, access: 'write' })
+  await perform('role.set', { user_id: trial, access: 'write' })
 })
 
 test('user.show says how an account can sign in by now, and what prevents it', async (t) => {

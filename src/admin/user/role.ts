@@ -6,7 +6,7 @@ import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { consoleOf } from '../../users/role.ts'
-import { conflict } from '../admin-error.ts'
+import { conflict, conflictIn } from '../admin-error.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID, pageStart, USER_ID } from '../fields.ts'
 import { findNames, NAMES } from '../names.ts'
 import { requireOrganization } from '../organization/organization.ts'
@@ -14,6 +14,7 @@ import { listPage } from '../page.ts'
 import { requireLasting, roleOutlivesTrial } from '../administrators.ts'
 import { defineTask, type Task } from '../task.ts'
 import { hasSecondFactor } from './role-holder.ts'
+import { findTrialTraces } from './trial-traces.ts'
 import { noSuchUser, requireUser } from './user.ts'
 
 const PATH = '/admin/v1/users/{user_id}/role'
@@ -72,6 +73,17 @@ const SET_ROLE = ROLE_DOCUMENT.extend({
 export type SetRoleDocument = z.output<typeof SET_ROLE>
 
 /** The tasks on what users may do by the console. */
+/** @throws AdminError that names who prepared the account of a role that lasts */
+async function refusePrepared(context: Parameters<typeof findTrialTraces>[0], userId: UserId): Promise<void> {
+  const traces = await findTrialTraces(context, userId)
+  if (traces === undefined) return
+  throw conflictIn(
+    'confirmed',
+    `${traces}, and may be able to sign in to it. Create another account, or be sure of this one and confirm (--yes).`,
+    'false',
+  )
+}
+
 export const ROLE_TASKS: readonly Task[] = [
   defineTask({
     name: 'role.list',
@@ -119,12 +131,22 @@ export const ROLE_TASKS: readonly Task[] = [
         .boolean()
         .default(false)
         .describe('true: the role counts only while the issuer is a loopback address, for a trial.'),
+      confirmed: z
+        .boolean()
+        .default(false)
+        .describe(
+          'Set a role that lasts although an administrator for a trial prepared the account, and may be able to sign in to it.',
+        ),
     }),
     output: SET_ROLE,
-    async run(context, { user_id: userId, access, organization_id: organizationId, loopback_only: isLoopbackOnly }) {
+    async run(context, input) {
+      const { user_id: userId, access, organization_id: organizationId, loopback_only: isLoopbackOnly } = input
       const { isLoopbackOnly: isTrial } = context.administrator
       if (!isLoopbackOnly) requireLasting(context.administrator, 'set a role that counts elsewhere too')
       if (organizationId !== undefined) await requireOrganization(context, organizationId)
+      // An administrator for a trial changes no account whose role lasts.
+      const lastsAlready = (await context.store.findRole(userId))?.isLoopbackOnly === false
+      if (!isLoopbackOnly && !lastsAlready && !input.confirmed) await refusePrepared(context, userId)
       const role = { userId, access, organizationId, isLoopbackOnly, setAt: context.clock() }
       const outcome = await context.store.setRole({ ...role, isTrial })
       if (outcome === 'unknown') throw noSuchUser(userId)

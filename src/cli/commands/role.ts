@@ -59,7 +59,10 @@ function addSet(noun: Command, terminal: Terminal): void {
       '--link',
       'create the user if there is none with this address, and print a link with which the user signs in',
     )
-  const members = addMemberOptions(command, task, { rows: {}, others: new Set(['user_id', 'organization_id']) })
+  const members = addMemberOptions(command, task, {
+    rows: { confirmed: 'yes' },
+    others: new Set(['user_id', 'organization_id']),
+  })
   command.action(async () => {
     const options = command.opts<SetOptions>()
     const text = subjectOf(name, command.args[0], options.email)

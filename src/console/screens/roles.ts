@@ -17,7 +17,7 @@ export const SET_ROLE: ScreenForm = {
   task: 'role.set',
   label: 'Set the role',
   done: 'Role set',
-  fields: ['access', 'organization_id', 'loopback_only'],
+  fields: ['access', 'organization_id', 'loopback_only', 'confirmed'],
   isRecent: true,
   warning:
     'With write access a person may do whatever you may, and end your role. Without an organization the role is for the whole server. The person signs in to the console again. A link from before ends.',

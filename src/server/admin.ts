@@ -37,14 +37,14 @@ export function openAdmin(
 
 /**
  * Listens for the administration. If the default port is taken, the server starts without the administration, because any
- * program may be using that port. A configured port that is taken is an error.
+ * program may be using that port. A configured port that is taken is an error. undefined: there is no administration.
  */
 export async function listenForAdmin(
-  server: HttpServer,
+  server: HttpServer | undefined,
   { admin }: Config,
   logger: Log,
-): Promise<readonly Listening[]> {
-  if (admin === undefined) return []
+): Promise<readonly Listening[] | undefined> {
+  if (server === undefined || admin === undefined) return undefined
   try {
     return [await listen(server, admin)]
   } catch (cause) {

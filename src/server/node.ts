@@ -66,8 +66,8 @@ export async function openNode(
   const { logger } = platform
   for (const warning of config.warnings) logger.warn({ event: 'configuration.warning', warning })
   let isStopping = false
-  let isAdminTaken = false
-  const state = { isStopping: () => isStopping, isAdminTaken: () => isAdminTaken }
+  let ownListening: readonly Listening[] | undefined
+  const state = { isStopping: () => isStopping, isAdminTaken: () => ownListening?.length === 0 }
   const telemetry = await openTelemetry(config, VERSION, logger)
   const opened = await openStore(config, platform, 'server').catch(async (cause: unknown) => {
     await telemetry.close()
@@ -92,7 +92,6 @@ export async function openNode(
     isMounted,
   })
   const admin = openAdmin(config, context, logger, telemetry, scrapeAll ?? scrape)
-  const ownListening: Listening[] = []
   const { isOn } = config.settings.outbound
   const { mail } = context
   // Nodes that do different work for the others have leases of different names.
@@ -142,16 +141,11 @@ export async function openNode(
       stopComparing = context.storeWatch.start((hasGoneBack) => (hasGoneBack ? void end() : begin()))
       flushing = setInterval(() => void logger.flush(), LOG_FLUSH_MS).unref()
     },
-    async listenForAdmin() {
-      if (admin === undefined) return
-      const listening = await listenForAdmin(admin, config, logger)
-      ownListening.push(...listening)
-      isAdminTaken = listening.length === 0
-    },
+    listenForAdmin: async () => void (ownListening = await listenForAdmin(admin, config, logger)),
     drain: () => void (isStopping = true),
     async close(listening = []) {
       isStopping = true
-      const ends = [...listening, ...ownListening].map(({ close }) => close())
+      const ends = [...listening, ...(ownListening ?? [])].map(({ close }) => close())
       stopComparing?.()
       await Promise.all([end(), ...ends])
       clearInterval(flushing)

@@ -2,7 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { AllowedClient } from '../../clients/evaluate-client.ts'
-import { publishIdTokenKey } from '../../clients/id-token-key.ts'
+import { publishIdTokenKey } from '../../clients/new-client.ts'
 import type { Parameters } from '../../base/message.ts'
 import type { ReasonOf } from '../../protocol/authorization/page-refusals.ts'
 import {

@@ -1,7 +1,7 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { publishIdTokenKey } from '../../clients/id-token-key.ts'
+import { publishIdTokenKey } from '../../clients/new-client.ts'
 import { reportDormant } from '../../clients/registration-policy.ts'
 import { isSameIdentity } from '../../protocol/client/identity.ts'
 import { matchesClientSecret } from '../../protocol/client/authentication.ts'

@@ -47,6 +47,12 @@ test('CON-35: of two changes of one object at once only one succeeds, also betwe
   const resource = await stage.makeApi()
   await perform(context, 'provider.create', { ...PROVIDER, provider_id: 'acme', client_secret: 's3cr3t' })
   const one = { client_id: client }
+  const { user_id: user } = await perform(context, 'user.create', { email: 'first@acme.test' })
+  const { organization_id: organization } = await perform(context, 'organization.create', { name: 'Acme' })
+  const [person, company] = [{ user_id: user }, { organization_id: organization }]
+  await perform(context, 'role.set', { ...person, access: 'read', loopback_only: true })
+  const approved = [{ name: 'approved', sentence: 'Approved', granted_to: 'approved-clients' }]
+  await perform(context, 'api.create', { resource: 'https://approved.example', scopes: approved })
   const scopes = [{ name: 'theirs', sentence: 'Theirs', granted_to: 'users' }]
   const scope = { 'scopes.0.name': 'mine', 'scopes.0.sentence': 'Mine', 'scopes.0.granted_to': 'users' }
   const renamed = { client_name: 'Mine', grant_types: 'authorization_code refresh_token' }
@@ -62,9 +68,13 @@ test('CON-35: of two changes of one object at once only one succeeds, also betwe
     ['client.update', one, renamed, { client_name: 'Theirs' }, `clients/${String(client)}`],
     ['api.update', { resource }, scope, { scopes }, `apis/${encodeURIComponent(resource)}/scopes`],
     ['provider.update', { provider_id: 'acme' }, { name: 'Mine' }, { name: 'Theirs' }, 'providers/acme'],
+    ['client.approve-scopes', one, { scope: 'approved' }, { scope: 'theirs' }, `clients/${String(client)}`],
+    ['organization.rename', company, { name: 'Mine' }, { name: 'Theirs' }, `organizations/${String(organization)}`],
+    ['user.set-email', person, { email: 'mine@acme.test' }, { email: 'theirs@acme.test' }, `users/${String(user)}`],
+    ['role.set', person, { loopback_only: '' }, { access: 'write', loopback_only: true }, `users/${String(user)}`],
   ]
   for (const [task, id, mine, theirs, path] of cases) {
-    const show = () => perform(context, task.replace(/\..*/, '.show'), id)
+    const show = () => perform(context, task === 'role.set' ? 'user.show' : task.replace(/\..*/, '.show'), id)
     const asked = await browser.open(`/console/${path}?ask=${task}`)
     let between: Members | undefined
     atNextChange(async () => {

@@ -155,7 +155,9 @@ export const CLIENT_TASKS: readonly Task[] = [
       notice: z.string().nullable().describe('What the approval may be mistaken about; null: nothing.'),
     }).meta({ id: 'ApprovedClient' }),
     async run(context, { client_id: id, scope }) {
-      await context.store.approveClientScope({ id, scope })
+      const previous = await requireClient(context, id)
+      if ((await context.store.approveClientScope({ id, scope, previous })) === 'conflict')
+        throw conflict(`The client ${id} was changed or deleted at the same time. Try again.`)
       const declared = new Set((await context.store.listApis()).flatMap(({ scopes }) => scopes.map(({ name }) => name)))
       const unknown = scopeTokens(scope).filter((name) => !declared.has(name))
       const notice =

@@ -121,7 +121,9 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     input: ONE.extend({ name: ORGANIZATION_NAME }),
     output: ORGANIZATION_DOCUMENT,
     async run(context, { organization_id: id, name }) {
-      await context.store.renameOrganization({ id, name })
+      const { name: previous } = await requireOrganization(context, id)
+      if ((await context.store.renameOrganization({ id, name, previous })) === 'conflict')
+        throw conflict(`The organization ${id} was changed or deleted at the same time. Try again.`)
       return describeOrganization(await requireOrganization(context, id))
     },
   }),

@@ -15,7 +15,7 @@ import { requireLasting, roleOutlivesTrial } from '../administrators.ts'
 import { defineTask, type Task } from '../task.ts'
 import { hasSecondFactor } from './role-holder.ts'
 import { findTrialTraces } from './trial-traces.ts'
-import { noSuchUser, requireUser } from './user.ts'
+import { changedMeanwhile, noSuchUser, requireUser } from './user.ts'
 
 const PATH = '/admin/v1/users/{user_id}/role'
 const ONE = z.object({ user_id: USER_ID })
@@ -145,10 +145,12 @@ export const ROLE_TASKS: readonly Task[] = [
       if (!isLoopbackOnly) requireLasting(context.administrator, 'set a role that counts elsewhere too')
       if (organizationId !== undefined) await requireOrganization(context, organizationId)
       // An administrator for a trial changes no account whose role lasts.
-      const lastsAlready = (await context.store.findRole(userId))?.isLoopbackOnly === false
+      const previous = (await context.store.findRole(userId)) ?? null
+      const lastsAlready = previous?.isLoopbackOnly === false
       if (!isLoopbackOnly && !lastsAlready && !input.confirmed) await refusePrepared(context, userId)
       const role = { userId, access, organizationId, isLoopbackOnly, setAt: context.clock() }
-      const outcome = await context.store.setRole({ ...role, isTrial })
+      const outcome = await context.store.setRole({ ...role, isTrial, previous })
+      if (outcome === 'conflict') throw changedMeanwhile(userId)
       if (outcome === 'unknown') throw noSuchUser(userId)
       if (outcome === 'role-lasts') throw roleOutlivesTrial()
       return { ...describeRole(role), console_url: consoleOf(context) ?? null }

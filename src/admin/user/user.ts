@@ -9,7 +9,7 @@ import { normalizeEmail } from '../../protocol/sign-in/email-address.ts'
 import { PASSWORD_BYTES, shortestPassword, type PasswordFault } from '../../protocol/sign-in/password-rules.ts'
 import { findNewPasswordFault, type PasswordNeeds } from '../../users/new-password.ts'
 import { problem, type Problem, type ProblemType } from '../../base/validation.ts'
-import { parseUserId, type Random } from '../../protocol/ids.ts'
+import { parseUserId, type Random, type UserId } from '../../protocol/ids.ts'
 import { definedMembers } from '../../base/json.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 import { AdminError, conflict, unknown } from '../admin-error.ts'
@@ -132,8 +132,8 @@ export function withoutPasswords({ delegate }: Pick<Context['settings'], 'delega
 /**
  * Replaces the e-mail address. It counts as verified only if the operator says so.
  *
- * @throws AdminError when there is no such user, another user has the address, or the role of the user counts longer than that of the
- * administrator
+ * @throws AdminError when there is no such user, another user has the address, the role of the user counts longer than that of the
+ * administrator, or the user was changed at the same time
  */
 export async function setEmail(
   context: Changing<'setEmail'> & Pick<Context, 'mail' | 'random'>,
@@ -149,7 +149,8 @@ export async function setEmail(
   const emailVerifiedAt = isVerified ? now : undefined
   const addressees = email === user.email ? [] : [user, { ...user, email, emailVerifiedAt }]
   const mails = addressees.flatMap((one) => noticesWithoutBrowser(context, one, 'email-changed'))
-  const outcome = await context.store.setEmail({ id, email, emailVerifiedAt, now, mails, isTrial })
+  const outcome = await context.store.setEmail({ id, email, emailVerifiedAt, now, mails, isTrial, previous: user })
+  if (outcome === 'conflict') throw changedMeanwhile(id)
   if (outcome === 'email-taken') throw emailTaken(email)
   if (outcome === 'role-lasts') throw roleOutlivesTrial()
   return requireUser(context, id)
@@ -174,8 +175,12 @@ export async function updateUser(
   const profile = changeProfile(previous, change.profile)
   const next = change.name === undefined ? name : (change.name ?? undefined)
   const outcome = await context.store.updateUser({ id, previous, name: next, profile, now: context.clock() })
-  if (outcome === 'conflict') throw conflict(`The user ${id} was changed or deleted at the same time. Try again.`)
+  if (outcome === 'conflict') throw changedMeanwhile(id)
   return requireUser(context, id)
+}
+
+export function changedMeanwhile(id: UserId): AdminError {
+  return conflict(`The user ${id} was changed or deleted at the same time. Try again.`)
 }
 
 /** Returns a profile with changes. @throws AdminError when it is too large, or has members that need another one */

@@ -65,8 +65,18 @@ export interface ClientOperations {
     },
     outcome: 'changed' | 'unknown',
   ]
-  /** Replaces the scopes that the operator approved the client for. */
-  approveClientScope: [change: { readonly id: ClientId; readonly scope: Scope }, outcome: 'changed' | 'unknown']
+  /**
+   * Replaces the scopes that the operator approved the client for. `conflict`: it is approved for others than `previous`, or its name or a
+   * redirect host was changed since; undefined: for whichever it is.
+   */
+  approveClientScope: [
+    change: {
+      readonly id: ClientId
+      readonly scope: Scope
+      readonly previous?: Pick<ClientRecord, 'approvedScope' | 'identityFrom'> | undefined
+    },
+    outcome: 'changed' | 'unknown' | 'conflict',
+  ]
   /** Revokes all tokens that the client got before now, by setting its not-before time. */
   revokeClientTokens: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /** Records when clients last got a token. A later time replaces an earlier one; unknown clients are ignored. */

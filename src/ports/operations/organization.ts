@@ -9,7 +9,11 @@ export interface OrganizationOperations {
    * an earlier organization with the id, after its deletion, ends.
    */
   createOrganization: [organization: OrganizationRecord, outcome: 'created' | 'id-taken']
-  renameOrganization: [change: { readonly id: OrganizationId; readonly name: string }, outcome: 'changed' | 'unknown']
+  /** `conflict`: it has another name than `previous`; undefined: whichever it has. */
+  renameOrganization: [
+    change: { readonly id: OrganizationId; readonly name: string; readonly previous?: string | undefined },
+    outcome: 'changed' | 'unknown' | 'conflict',
+  ]
   /** Disables the organization: its tokens are revoked, and none are issued for it. */
   disableOrganization: [change: { readonly id: OrganizationId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /** Enables the organization and, as `enableUser` does, sets its not-before time to now. */

@@ -61,7 +61,7 @@ export interface UserOperations {
   revokeUserTokens: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /**
    * Replaces the e-mail address, and when it was verified; `updatedAt` becomes now. Ends the link that an operator handed over: it may
-   * have been sent to the previous address. `email-taken`: another user has it.
+   * have been sent to the previous address. `email-taken`: another user has it. `conflict`: the user has not this `previous` address.
    */
   setEmail: [
     change: {
@@ -69,9 +69,11 @@ export interface UserOperations {
       readonly email: EmailAddress
       readonly emailVerifiedAt: EpochMs | undefined
       readonly now: EpochMs
+      /** undefined: whichever the user has. */
+      readonly previous?: Pick<UserRecord, 'email' | 'emailVerifiedAt'> | undefined
     } & MayBeTrial &
       CausesMail,
-    outcome: 'changed' | 'email-taken' | 'role-lasts' | 'unknown',
+    outcome: 'changed' | 'email-taken' | 'role-lasts' | 'unknown' | 'conflict',
   ]
   /** Replaces the spelling of an address, if it is still the previous one. The address stays the same. `email-taken`: another user has it. */
   respellEmail: [
@@ -129,9 +131,13 @@ export interface UserOperations {
   useLink: [use: PasswordLinkUse, outcome: 'used' | 'unknown']
   /**
    * Gives the user this role in the place of an earlier one, and ends the link that an operator handed over: its reader would have the role.
-   * A role for an organization that is deleted at the same time counts for nothing.
+   * A role for an organization that is deleted at the same time counts for nothing. `conflict`: the user has another role than `previous`;
+   * null: a role. undefined: whichever there is.
    */
-  setRole: [role: RoleRecord & MayBeTrial, outcome: 'changed' | 'role-lasts' | 'unknown']
+  setRole: [
+    role: RoleRecord & MayBeTrial & { readonly previous?: RoleRecord | null | undefined },
+    outcome: 'changed' | 'role-lasts' | 'unknown' | 'conflict',
+  ]
   removeRole: [removal: { readonly userId: UserId } & MayBeTrial, outcome: 'removed' | 'role-lasts' | 'unknown']
   /** Stores a code for the user in the place of an earlier one. `unknown`: also if the session has ended, or does not cover the factors. */
   createEmailCode: [

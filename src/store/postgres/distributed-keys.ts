@@ -61,6 +61,9 @@ export const distributedHandlers = {
     if (user === undefined) return 'unknown'
     if (yield* mustSpare(change, id)) return 'role-lasts'
     const previous = user['email'] as string | null
+    const { previous: read } = change
+    const isStill = (read?.email ?? null) === previous && (read?.emailVerifiedAt ?? null) === user['email_verified_at']
+    if (read !== undefined && !isStill) return 'conflict'
     if (previous !== email) {
       if (!(yield* claimEmail(email, id))) return 'email-taken'
       yield* releaseEmail(previous, id)

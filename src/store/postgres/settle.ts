@@ -49,7 +49,9 @@ const AWAITED = {
 
 type AwaitedTable = keyof typeof AWAITED
 
-const HOLD_USER = shared('update users set password_hash = password_hash where user_id = :userId returning email')
+const HOLD_USER = shared(
+  'update users set password_hash = password_hash where user_id = :userId returning email, email_verified_at',
+)
 
 /**
  * Locks the row of a user until the transaction ends, and returns it. The following statements see the keys of all rows that an earlier

@@ -61,6 +61,11 @@ const SET_EMAIL = shared(
   `update users set email = :email, email_verified_at = :emailVerifiedAt, updated_at = :now
    where user_id = :id returning user_id`,
 )
+const SET_EMAIL_UNCHANGED = shared(
+  `update users set email = :email, email_verified_at = :emailVerifiedAt, updated_at = :now
+   where user_id = :id and email is not distinct from cast(:previousEmail as text)
+     and email_verified_at is not distinct from cast(:previousVerifiedAt as bigint) returning user_id`,
+)
 /** Changes nothing if the password was changed since the check. */
 const SET_OWN_PASSWORD = shared(
   `update users set password_hash = :passwordHash
@@ -227,8 +232,15 @@ export const accountReads = {
 }
 
 /** Replaces the email of a user, which no other user has, and removes the link and the proof that were made for the previous one. */
-export function* replaceEmail(input: Omit<Input<'setEmail'>, 'isTrial' | 'mails'>): Steps<'changed' | 'unknown'> {
-  if ((yield* rows(SET_EMAIL, input)).length === 0) return 'unknown'
+export function* replaceEmail({
+  previous,
+  ...input
+}: Omit<Input<'setEmail'>, 'isTrial' | 'mails'>): Steps<'changed' | 'unknown' | 'conflict'> {
+  const before = previous && { previousEmail: previous.email, previousVerifiedAt: previous.emailVerifiedAt }
+  const changed = yield* before === undefined
+    ? rows(SET_EMAIL, input)
+    : rows(SET_EMAIL_UNCHANGED, { ...input, ...before })
+  if (changed.length === 0) return before === undefined ? 'unknown' : 'conflict'
   yield* endProofAndLinks(input.id)
   return 'changed'
 }

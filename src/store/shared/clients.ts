@@ -90,6 +90,13 @@ const REVOKE_TOKENS = shared(
 )
 
 /** What is rare. Registration without a token, and the first use of a client, are in the batches of each store. */
+const APPROVE = shared('update clients set approved_scope = :scope where client_id = :id returning client_id')
+const APPROVE_UNCHANGED = shared(
+  `update clients set approved_scope = :scope
+   where client_id = :id and coalesce(approved_scope, '') = :previous
+     and identity_from is not distinct from cast(:identityFrom as bigint) returning client_id`,
+)
+
 export const clientHandlers = {
   createClient: {
     keys: idKey,
@@ -230,7 +237,14 @@ export const clientHandlers = {
   },
   approveClientScope: {
     keys: idKey,
-    run: change('update clients set approved_scope = :scope where client_id = :id returning client_id'),
+    *run({ id, scope, previous }) {
+      const before = previous && { previous: previous.approvedScope, identityFrom: previous.identityFrom }
+      const changed = yield* before === undefined
+        ? rows(APPROVE, { id, scope })
+        : rows(APPROVE_UNCHANGED, { id, scope, ...before })
+      if (changed.length === 1) return 'changed'
+      return previous === undefined ? 'unknown' : 'conflict'
+    },
   },
   revokeClientTokens: {
     keys: idKey,

@@ -28,6 +28,10 @@ const INSERT = shared(
   `insert into organizations (${ORGANIZATIONS.names}) values (${ORGANIZATIONS.parameters})
    on conflict (organization_id) do nothing returning organization_id`,
 )
+const RENAME = shared(
+  `update organizations set name = :name
+   where organization_id = :id and name = coalesce(cast(:previous as text), name) returning organization_id`,
+)
 const EXISTS = shared('select organization_id from organizations where organization_id = :id')
 const DELETE = shared('delete from organizations where organization_id = :id returning organization_id')
 const DELETE_BELONGINGS = ['memberships', 'installations', 'roles'].map((table) =>
@@ -92,7 +96,10 @@ export const organizationHandlers = {
   },
   renameOrganization: {
     keys: idKey,
-    run: change('update organizations set name = :name where organization_id = :id returning organization_id'),
+    *run({ id, name, previous }) {
+      if ((yield* rows(RENAME, { id, name, previous })).length === 1) return 'changed'
+      return previous === undefined ? 'unknown' : 'conflict'
+    },
   },
   disableOrganization: {
     keys: idKey,

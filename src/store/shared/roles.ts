@@ -4,19 +4,21 @@ import type { RoleRecord } from '../../ports/records/role.ts'
 import type { Page } from '../../ports/store.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { ROLES } from '../tables/user.ts'
-import { assignments, without } from '../table.ts'
+import { assignments, isUnchanged, previousValues, without } from '../table.ts'
 import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 /** The roles that the doctor looks at. */
 const INSPECTED = 100
+const ROLE = without(ROLES, 'user_id')
 /** Changes nothing, and locks the row: a user who is deleted at the same time keeps no role. */
 const HOLD = shared('update users set password_hash = password_hash where user_id = :userId returning user_id')
 const SET = shared(
   `insert into roles (${ROLES.names}) values (${ROLES.parameters})
-   on conflict (user_id) do update set ${assignments(without(ROLES, 'user_id'))}`,
+   on conflict (user_id) do update set ${assignments(ROLE)}`,
 )
 /** An operator may have handed it over, or kept it, when it opened no account with a role (threats.md LNK-07). */
 const END_LINK = shared(`delete from links where user_id = :userId and origin = 'operator'`)
+const IS_UNCHANGED = shared(`select user_id from roles where user_id = :userId and ${isUnchanged(ROLE)}`)
 const REMOVE = shared('delete from roles where user_id = :userId returning user_id')
 const FIND = shared('select * from roles where user_id = :userId')
 /** For the doctor: the newest users with a role, and what second factor the accounts have. */
@@ -37,6 +39,7 @@ export const roleHandlers = {
     *run(role) {
       if ((yield* rows(HOLD, role)).length === 0) return 'unknown'
       if (yield* mustSpare(role, role.userId)) return 'role-lasts'
+      if (!(yield* isStill(role.userId, role.previous))) return 'conflict'
       yield* rows(SET, ROLES.values(role))
       yield* rows(END_LINK, role)
       return 'changed'
@@ -50,6 +53,13 @@ export const roleHandlers = {
     },
   },
 } satisfies SharedHandlers
+
+/** Whether the user, whose row is locked, has this role; null: none. */
+function* isStill(userId: UserId, previous: RoleRecord | null | undefined): Steps<boolean> {
+  if (previous === undefined) return true
+  if (previous === null) return (yield* rows(FIND, { userId })).length === 0
+  return (yield* rows(IS_UNCHANGED, { userId, ...previousValues(ROLE, previous) })).length === 1
+}
 
 /** Whether the user has a role that an administrator for a trial leaves alone. The user gets none meanwhile, because the row of the user is locked. */
 export function* mustSpare({ isTrial }: MayBeTrial, userId: UserId): Steps<boolean> {

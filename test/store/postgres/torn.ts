@@ -34,7 +34,7 @@ const HANDLERS = {
 
 /** The statements that wait for other parts (src/store/postgres/settle.ts). */
 const SETTLING = /^insert into (sessions|identities|emails|grants) .* values \(\$1, ''|set status = status/s
-const HOLDING = 'update users set password_hash = password_hash where user_id = $1 returning email'
+const HOLDING = 'update users set password_hash = password_hash where user_id = $1 returning email, email_verified_at'
 const NOT_HOLDING = { name: 'not-holding', text: 'select email from users where user_id = $1' }
 
 export interface Tearing {

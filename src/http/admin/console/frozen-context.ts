@@ -1,10 +1,20 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Store } from '../../../ports/store.ts'
 
-/** The records that a form shows filled in, and the operations that change them, most only if they are still what the caller read. */
+/** The records that a form shows filled in, and the operations that change them, only if they are still what the caller read. */
 const [READS, CHANGES] = [
-  ['findClient', 'findProvider', 'listApis'],
-  ['approveClientScope', 'changeClient', 'setClientRules', 'updateApi', 'updateProvider'],
+  ['findClient', 'findOrganization', 'findProvider', 'findRole', 'findUser', 'listApis'],
+  [
+    'approveClientScope',
+    'changeClient',
+    'renameOrganization',
+    'setClientRules',
+    'setEmail',
+    'setRole',
+    'updateApi',
+    'updateProvider',
+    'updateUser',
+  ],
 ] as const satisfies readonly (readonly (keyof Store)[])[]
 
 /**
@@ -30,7 +40,13 @@ export function frozenContext(context: Context): Context {
         return (store[name] as (asked: unknown) => unknown)(input)
       },
     ])
-    return { ...store, ...Object.fromEntries([...read, ...changed]) } as Store
+    // A role is shown in a list, too.
+    const listRoles: Store['listRoles'] = async (page) => {
+      const roles = await store.listRoles(page)
+      for (const role of roles) found.set(JSON.stringify(['findRole', role.userId]), Promise.resolve(role))
+      return roles
+    }
+    return { ...store, ...Object.fromEntries([...read, ...changed]), listRoles } as Store
   }
   return { ...context, actingAs: (actor) => frozen(context.actingAs(actor)) }
 }

@@ -12,6 +12,19 @@ import { aSweep } from '../server/sweep.ts'
 import { aClient, aHash, anInstallation, aSharedClient, at, HOUR, NOW } from '../../../support/records.ts'
 
 export const operatorClientCases: Suite = (check) => {
+  check('CON-35: of concurrent approvals of what was read one counts, and none of another identity', async (stores) => {
+    const client = aClient()
+    await perform(stores.first, 'registerClient', client)
+    const { id } = client
+    const approvals = ['a', 'b', 'c'].map((scope) => ({ id, scope: scope as Scope, previous: client }))
+    assert.deepEqual(tally(await race(stores, 'approveClientScope', approvals)), { changed: 1, conflict: 2 })
+    const { metadata, approvedScope } = (await stores.second.findClient(id)) ?? assert.fail()
+    const renamed = { id, previous: metadata, metadata: { ...metadata, clientName: 'Other' }, identityFrom: at(1) }
+    await perform(stores.first, 'updateClient', renamed)
+    const late = { id, scope: approvedScope, previous: { ...client, approvedScope: '' as Scope } }
+    assert.equal(await perform(stores.first, 'approveClientScope', late), 'conflict')
+  })
+
   check('createClient stores all members of the client, visible through both handles', async ({ first, second }) => {
     const plain = aClient({ source: 'operator', managementHash: undefined, verifiedAt: at(1) })
     const firstParty = aClient({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
-import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
+import { perform, performAll, race, type Suite, tally, times } from '../harness.ts'
 import type { OrganizationId, UserId } from '../../../../src/protocol/ids.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
 import type { OrganizationRecord } from '../../../../src/ports/records/organization.ts'
@@ -185,6 +185,8 @@ export const organizationCases: Suite = (check) => {
     assert.equal(await perform(first, 'renameOrganization', { id: organization.id, name: 'New' }), 'changed')
     assert.deepEqual(await first.findOrganization(organization.id), { ...organization, name: 'New' })
     assert.deepEqual(await first.findOrganization(other.id), other)
+    const names = ['A', 'B', 'C'].map((name) => ({ id: organization.id, name, previous: 'New' }))
+    assert.deepEqual(tally(await race(stores, 'renameOrganization', names)), { changed: 1, conflict: 2 })
   })
 
   check('a second disableOrganization keeps the first time and moves the not-before time', async ({ first }) => {

@@ -3,7 +3,7 @@ import { normalizeEmail, type EmailAddress } from '../../../../src/protocol/sign
 import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { SessionRecord, UserRecord } from '../../../../src/ports/records/user.ts'
 import type { Hit } from '../../../../src/ports/operations/server.ts'
-import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
+import { perform, performAll, race, startSessions, type Suite, tally, times } from '../harness.ts'
 import { aHash, aLink, aSession, aSessionStart, aUser, aUserOfProvider, at, NOW } from '../../../support/records.ts'
 
 export const accountCases: Suite = (check) => {

@@ -5,7 +5,7 @@ import type { RoleRecord } from '../../../../src/ports/records/role.ts'
 import type { PasswordLinkUse } from '../../../../src/ports/operations/user.ts'
 import type { LinkRecord, UserRecord } from '../../../../src/ports/records/user.ts'
 import { mintUserId } from '../../../../src/protocol/ids.ts'
-import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
+import { perform, performAll, race, type Suite, tally, times } from '../harness.ts'
 import { anAdminCredential } from '../server/administrators.ts'
 import { anIdentity, aProvider } from '../../../support/provider/provider-records.ts'
 import { aPasskey } from '../../../support/sign-in/factor-records.ts'
@@ -26,6 +26,32 @@ export const roleCases: Suite = (check) => {
     assert.deepEqual(await second.findRole(one.id), role)
     assert.deepEqual(await first.findRole(other.id), aRole(other))
     assert.equal(await second.findRole(aUser().id), undefined)
+  })
+
+  check('CON-35: of concurrent changes of the address that was read one counts', async (stores) => {
+    const user = aUser()
+    await perform(stores.first, 'createUser', user)
+    const changes = times(3, () => {
+      const { email } = aUser()
+      return { id: user.id, email, emailVerifiedAt: undefined, now: at(2), previous: user }
+    })
+    assert.deepEqual(tally(await race(stores, 'setEmail', changes)), { changed: 1, conflict: 2 })
+    const { email = assert.fail() } = (await stores.second.findUser(user.id)) ?? assert.fail()
+    // The same address, which was verified meanwhile.
+    const late = { id: user.id, email, emailVerifiedAt: at(4), now: at(4), previous: { email, emailVerifiedAt: at(3) } }
+    assert.equal(await perform(stores.first, 'setEmail', late), 'conflict')
+  })
+
+  check('CON-35: of concurrent roles in the place of one that was read, or of none, one counts', async (stores) => {
+    const user = aUser()
+    await perform(stores.first, 'createUser', user)
+    const { id: organizationId } = anOrganization()
+    const roles = [aRole(user, { access: 'read' }), aRole(user, { organizationId }), aRole(user)]
+    for (const begins of [1, 5]) {
+      const previous = (await stores.second.findRole(user.id)) ?? null
+      const given = roles.map((role, index) => ({ ...role, setAt: at(begins + index), previous }))
+      assert.deepEqual(tally(await race(stores, 'setRole', given)), { changed: 1, conflict: 2 })
+    }
   })
 
   check(

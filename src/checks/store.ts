@@ -10,6 +10,8 @@ import { forShell } from '../base/shell.ts'
 const MEBIBYTE = 1024 * 1024
 /** With less, the write-ahead log of a busy minute may not fit. */
 const FREE_BYTES_MIN = 200 * MEBIBYTE
+/** A server truncates a log at half of this, unless snapshots keep it. */
+const LOG_BYTES_MOST = 512 * MEBIBYTE
 /** How far the clock may be behind the newest row. */
 const CLOCK_TOLERANCE_MS = 60_000
 const HOUR_MS = 60 * 60 * 1000
@@ -69,7 +71,7 @@ function checkOwner({ choices }: Examination, { issuer }: DatabaseFacts): readon
   ]
 }
 
-function checkFile(location: string, { damage, freeBytes }: FileFacts): readonly Finding[] {
+function checkFile(location: string, { damage, freeBytes, logBytes }: FileFacts): readonly Finding[] {
   const unread = ' "grantor doctor --deep" also reads the whole file.'
   return [
     damage === undefined || damage.length === 0
@@ -79,6 +81,15 @@ function checkFile(location: string, { damage, freeBytes }: FileFacts): readonly
         )
       : failed('database', `${location} is damaged: ${damage.join('; ')}.`, 'Stop the server and restore a backup.'),
     checkSpace(freeBytes),
+    ...(logBytes <= LOG_BYTES_MOST
+      ? []
+      : [
+          warning(
+            'database',
+            `The write-ahead log ${location}-wal has ${Math.floor(logBytes / MEBIBYTE)} MiB.`,
+            `A process keeps an old snapshot, such as a backup that is running, or programs that read the file without a pause. Find it: fuser ${forShell(location)}. The server truncates the log within half a minute of its end.`,
+          ),
+        ]),
   ]
 }
 

@@ -93,6 +93,12 @@ const STORE = {
     more: 'At most 1 on SQLite, 2 on PostgreSQL.',
   },
   grantor_store_accepts_writes: { type: 'gauge', labels: [], help: 'Whether commits succeed.' },
+  grantor_store_log_bytes: {
+    type: 'gauge',
+    labels: [],
+    help: 'The length of the write-ahead log of a SQLite file.',
+    more: 'Above 64 MiB it is truncated when no snapshot of another process keeps it.',
+  },
   grantor_store_refused_total: {
     type: 'counter',
     labels: ['reason'],

@@ -42,6 +42,8 @@ export interface DatabaseFacts {
 export interface FileFacts {
   readonly kind: 'file'
   readonly freeBytes: number
+  /** The length of the write-ahead log. */
+  readonly logBytes: number
   /** Problems that SQLite finds in the whole file; empty if there is none, undefined if it was not read (`grantor doctor --deep`). */
   readonly damage?: readonly string[]
 }

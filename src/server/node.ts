@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
 import type { Config } from '../config/config.ts'
 import { openListener, type Listener } from '../http/listener.ts'
@@ -79,7 +80,7 @@ export async function openNode(
   const figures = openFigureWriter({ ...context, count: telemetry.metrics.count, logger })
   const sample: Node['sample'] = async (withRowCounts) => [
     ...(await telemetry.metrics.sample(withRowCounts ? rowCounts : undefined)),
-    ...sampleState(context),
+    ...sampleState(context, config),
     ...writeWatch.sample(),
   ]
   const scrape = async (): Promise<string> => renderMetrics([{ worker: undefined, samples: await sample(true) }])
@@ -158,14 +159,17 @@ export async function openNode(
   }
 }
 
-function sampleState({
-  clockCheck,
-  hasStoreGoneBack,
-}: Pick<NodeContext, 'clockCheck' | 'hasStoreGoneBack'>): readonly Sample[] {
+function sampleState(
+  { clockCheck, hasStoreGoneBack }: Pick<NodeContext, 'clockCheck' | 'hasStoreGoneBack'>,
+  { database }: Pick<Config, 'database'>,
+): readonly Sample[] {
   const aheadMs = clockCheck.differenceMs()
+  const path = database.kind === 'postgres' ? undefined : `${database.path}-wal`
+  const logBytes = path === undefined ? undefined : (statSync(path, { throwIfNoEntry: false })?.size ?? 0)
   return [
     { name: 'grantor_clock_agrees', labels: [], value: aheadMs === 0 ? 1 : 0 },
     { name: 'grantor_clock_ahead_seconds', labels: [], value: aheadMs / 1000 },
     { name: 'grantor_store_went_back', labels: [], value: hasStoreGoneBack() ? 1 : 0 },
+    ...(logBytes === undefined ? [] : [{ name: 'grantor_store_log_bytes', labels: [], value: logBytes } as const]),
   ]
 }

@@ -13,7 +13,7 @@ import { eraReads } from '../shared/eras.ts'
 import { findSetting, operatorReads } from '../shared/operator.ts'
 import { signingKeyReads } from '../shared/signing-keys.ts'
 import { openDatabase } from './database.ts'
-import { freeBytes } from './file/disk.ts'
+import { freeBytes, logBytes } from './file/disk.ts'
 import { schemaState } from './migrate.ts'
 import { findClockNotes } from './clock-notes.ts'
 import { openSteps } from './steps.ts'
@@ -85,7 +85,7 @@ function readFacts(database: DatabaseSync, path: string, linkId: string | undefi
     appliedMigrations: applied.map(({ version }) => version),
     missingMigrations: missing.map(({ version, name }) => `${String(version).padStart(4, '0')}-${name}`),
     unknownMigrations: unknown.map(({ version }) => version),
-    home: { kind: 'file', freeBytes: freeBytes(path) },
+    home: { kind: 'file', freeBytes: freeBytes(path), logBytes: logBytes(path) },
     ...(hasTables(database)
       ? readTables(database, linkId)
       : {

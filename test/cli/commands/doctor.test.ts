@@ -194,7 +194,7 @@ const SOUND: Examination = {
       appliedMigrations: [1],
       missingMigrations: [],
       unknownMigrations: [],
-      home: { kind: 'file', freeBytes: 1e12, damage: [] },
+      home: { kind: 'file', freeBytes: 1e12, logBytes: 1e8, damage: [] },
       time: undefined,
       apis: ['https://api.acme.test'],
       issuer: undefined,
@@ -361,15 +361,15 @@ test('RFC 8414 §3.3: the issuer of the responding server must equal the configu
   assert.match(findingsOf({ probe })[0] ?? '', /has the issuer https:\/\/AUTH\.acme\.test/)
 })
 
-test('doctor finds a differing clock of the server, a damaged file and a full disk', () => {
+test('doctor finds a differing clock of the server, a damaged file, a full disk and a log that stays', () => {
   const probe = { ...SOUND.probe, time: SOUND.now + 60_000 } as Examination['probe']
   assert.match(findingsOf({ probe })[0] ?? '', /^clock: .*60 s ahead/)
   const database = {
     ...SOUND.store.database,
-    home: { kind: 'file', freeBytes: 5, damage: ['row 1 missing'] },
+    home: { kind: 'file', freeBytes: 5, logBytes: 1e9, damage: ['row 1 missing'] },
   } as Examination['store']['database']
   assert.deepEqual(
     findingsOf({ store: { ...SOUND.store, database } }).map((line) => line.split(':', 1)[0]),
-    ['database', 'disk'],
+    ['database', 'disk', 'database'],
   )
 })

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
-import { checkpoint, LOG_LIMITS } from './checkpoint.js'
+import { BRIEF_MS, checkpoint, LOG_LIMITS } from './checkpoint.js'
 
 /** @import { CheckpointOrder } from './checkpoints.ts' */
 
@@ -20,7 +20,12 @@ const { path, cutting } = workerData
  */
 const INTERVAL_MS = 1000
 
-const database = new DatabaseSync(path, { timeout: 20 })
+/** After a log could not be truncated, for how many intervals it is only moved: writers may have waited for seconds. */
+const REST_INTERVALS = 30
+const ONLY_MOVED = { ...LOG_LIMITS, cutBytes: Infinity }
+let rest = 0
+
+const database = new DatabaseSync(path, { timeout: BRIEF_MS })
 database.exec('pragma synchronous = full')
 const timer = setInterval(tick, INTERVAL_MS)
 
@@ -28,7 +33,9 @@ function tick() {
   const logBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   if (logBytes === 0) return
   try {
-    checkpoint(database, logBytes, LOG_LIMITS, () => Atomics.store(cutting, 0, 1))
+    rest = Math.max(0, rest - 1)
+    const limits = rest > 0 ? ONLY_MOVED : LOG_LIMITS
+    if (checkpoint(database, logBytes, limits, () => Atomics.store(cutting, 0, 1)) === 'held') rest = REST_INTERVALS
   } catch {
     // A checkpoint that fails loses nothing: the log keeps everything, and the next tick tries again.
   } finally {

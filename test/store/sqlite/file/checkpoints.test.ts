@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -65,11 +66,11 @@ test('a log that is too long is truncated, and a shorter one is only moved', (t)
   write(0.5)
   const cuts: number[] = []
   const onCutting = (): void => void cuts.push(logBytes(path))
-  assert.equal(checkpoint(mover, logBytes(path), LIMITS, onCutting), false)
+  assert.equal(checkpoint(mover, logBytes(path), LIMITS, onCutting), 'moved')
   assert.deepEqual(cuts, [])
   write(1)
   const before = logBytes(path)
-  assert.equal(checkpoint(mover, before, LIMITS, onCutting), true)
+  assert.equal(checkpoint(mover, before, LIMITS, onCutting), 'cut')
   assert.deepEqual([...cuts, logBytes(path)], [before, 0])
 })
 
@@ -78,7 +79,7 @@ test('while much of the log cannot be moved no writer has to wait for truncation
   const reader = new DatabaseSync(path)
   reader.exec('begin; select count(*) from pieces')
   write(2)
-  assert.equal(checkpoint(mover, logBytes(path), LIMITS, assert.fail), false)
+  assert.equal(checkpoint(mover, logBytes(path), LIMITS, assert.fail), 'moved')
   reader.exec('rollback')
   reader.close()
   write(3)
@@ -86,7 +87,49 @@ test('while much of the log cannot be moved no writer has to wait for truncation
   const tooLong = { ...LIMITS, restPages: -1 }
   assert.equal(
     checkpoint(mover, logBytes(path), tooLong, () => undefined),
-    true,
+    'cut',
+  )
+})
+
+/** A process whose snapshots of so many milliseconds overlap, so that there is always one. */
+const READERS = `
+  const { DatabaseSync } = require('node:sqlite')
+  const [, path, ms] = process.argv
+  const begin = (reader) => reader.exec('begin; select count(*) from pieces where rowid = 1')
+  let [now, next] = [new DatabaseSync(path), new DatabaseSync(path)]
+  begin(now)
+  console.log('reading')
+  setInterval(() => {
+    begin(next)
+    now.exec('commit')
+    ;[now, next] = [next, now]
+  }, Number(ms))`
+
+test('a log that is far too long is truncated while snapshots of another process overlap, but not during a long one', async (t) => {
+  const { path, write, mover } = openLogged(t)
+  const read = async (ms: number) => {
+    const child = spawn(process.execPath, ['-e', READERS, path, String(ms)], { stdio: ['ignore', 'pipe', 'inherit'] })
+    t.after(() => child.kill())
+    await once(child.stdout, 'data')
+    return child
+  }
+  write(0.1)
+  const overlapping = await read(100)
+  write(5)
+  let isCut = false
+  // A machine that is busy makes a snapshot long.
+  while (checkpoint(mover, logBytes(path), LIMITS, () => (isCut = true)) !== 'cut');
+  assert.deepEqual([isCut, logBytes(path)], [true, 0])
+  overlapping.kill()
+  await once(overlapping, 'exit')
+  const long = await read(60_000)
+  write(5)
+  assert.equal(checkpoint(mover, logBytes(path), LIMITS, assert.fail), 'held')
+  long.kill()
+  await once(long, 'exit')
+  assert.equal(
+    checkpoint(mover, logBytes(path), LIMITS, () => undefined),
+    'cut',
   )
 })
 

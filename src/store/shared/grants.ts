@@ -8,7 +8,7 @@ import { NO_SCOPE, scopeTokens, unite, type Scope } from '../../protocol/token/s
 import { consentTarget, idBefore } from '../rows.ts'
 import { CONSENTS, GRANTS, NEW_GRANT } from '../tables/token.ts'
 import { holdIdentity } from './sign-in/held-sign-in.ts'
-import { eachOf, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
+import { eachOf, newestOf, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
 
 const LIST = shared('select * from grants where grant_id < :before order by grant_id desc limit :limit')
 const LIST_OF_CLIENT = shared(
@@ -22,11 +22,11 @@ const LIST_OF_USER = shared(
   `select * from grants where ${eachOf('grants', OF_USER)} order by grant_id desc limit :limit`,
 )
 const LIST_OF_ORGANIZATION = shared(
-  'select * from grants where organization_id = :organizationId and grant_id < :before order by grant_id desc limit :limit',
+  `select * from grants where ${newestOf('organization_id', ':organizationId', 'grant_id')} limit :limit`,
 )
 const LIST_OF_BOTH = shared(
-  `select * from grants where organization_id = :organizationId and client_id = :clientId and grant_id < :before
-   order by grant_id desc limit :limit`,
+  `select * from grants where client_id = :clientId and ${newestOf('organization_id', ':organizationId', 'grant_id')}
+   limit :limit`,
 )
 const FIND_CONSENT = shared(
   `select scope from consents

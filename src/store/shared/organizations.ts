@@ -17,6 +17,7 @@ import {
   idKey,
   listPage,
   lookFor,
+  newestOf,
   outcome,
   rows,
   shared,
@@ -237,17 +238,14 @@ export const organizationReads = {
   },
   listMembers: listPage(
     MEMBERSHIPS,
-    `select * from memberships where organization_id = :organizationId and user_id < :before
-     order by user_id desc limit :limit`,
+    `select * from memberships where ${newestOf('organization_id', ':organizationId', 'user_id')} limit :limit`,
   ),
   listInstallations: listPage(
     INSTALLATIONS,
-    `select * from installations where organization_id = :organizationId and client_id < :before
-     order by client_id desc limit :limit`,
+    `select * from installations where ${newestOf('organization_id', ':organizationId', 'client_id')} limit :limit`,
   ),
   listInstallationsOfClient: listPage(
     INSTALLATIONS,
-    `select * from installations where client_id = :clientId and organization_id < :before
-     order by organization_id desc limit :limit`,
+    `select * from installations where ${newestOf('client_id', ':clientId', 'organization_id')} limit :limit`,
   ),
 }

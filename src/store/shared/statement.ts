@@ -81,6 +81,14 @@ export function lookFor(table: string, condition: string): string {
   return `/*look ${table}*/${condition}/*end*/`
 }
 
+/**
+ * The condition on the rows of an owner before `:before`, newest first. It is that of one range of the index of both columns: where nearly
+ * all rows have one owner, PostgreSQL would expect the newest rows to be of any owner, and read the whole table for another one.
+ */
+export function newestOf(owner: string, value: string, key: string): string {
+  return `(${owner}, ${key}) < (${value}, :before) and ${owner} >= ${value} order by ${owner} desc, ${key} desc`
+}
+
 /** Numbers the parameters of a statement for each database. */
 export function shared(marked: string): SharedStatement {
   count += 1

@@ -176,6 +176,7 @@ const NOTHING: Input<'sweepExpired'> = {
   authorizationsAfter: '',
   grantsAfter: '',
   consentsAfter: '',
+  removedTo: {},
 }
 
 /** A row of one token in a span of long ago, which no other race has. */

@@ -56,14 +56,12 @@ export async function sweepAll({ context }: TestServer): Promise<number> {
   let count = 0
   let [place, isMore] = [SWEEP_START, true]
   while (isMore) {
-    const { authorizationsAfter, authorizationsExamined, grantsAfter, consentsAfter, ...counts } = await sweep(
-      context,
-      place,
-    )
+    const swept = await sweep(context, place)
+    const { authorizationsAfter, authorizationsExamined, grantsAfter, consentsAfter, removedTo, ...counts } = swept
     const removed = Object.values(counts).reduce((sum, one) => sum + one, 0)
     count += removed
     isMore = removed + authorizationsExamined > 0
-    place = { authorizationsAfter, grantsAfter, consentsAfter }
+    place = { authorizationsAfter, grantsAfter, consentsAfter, removedTo }
   }
   return count
 }

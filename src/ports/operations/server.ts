@@ -122,6 +122,11 @@ export interface SweepPlace {
   readonly grantsAfter: GrantId | ''
   /** The ids of a user and a client, with a space between them. */
   readonly consentsAfter: string
+  /**
+   * How far each kind of rows was removed that an index finds, by kind; absent: from the oldest on. Rows that come later with an earlier time
+   * are removed after the next beginning.
+   */
+  readonly removedTo: Readonly<Record<string, string | number>>
 }
 
 export interface Sweep extends SweepPlace {

@@ -53,14 +53,14 @@ const NOTHING = {
 type Needs = Pick<Context, 'clockCheck' | 'settings'> & StoreNeeds<'sweepExpired'>
 
 /** The start of a round of slices. */
-export const SWEEP_START: SweepPlace = { authorizationsAfter: '', grantsAfter: '', consentsAfter: '' }
+export const SWEEP_START: SweepPlace = { authorizationsAfter: '', grantsAfter: '', consentsAfter: '', removedTo: {} }
 
 /**
  * Removes a slice of expired rows. It is called repeatedly; `place` is the result of the previous call. Nothing is removed
  * while the clock of this node differs (threats.md STO-13).
  */
 export async function sweep({ clockCheck, settings, store }: Needs, place: SweepPlace): Promise<Swept> {
-  const { authorizationsAfter, grantsAfter, consentsAfter } = place
+  const { authorizationsAfter, grantsAfter, consentsAfter, removedTo } = place
   const { unusedClient } = settings.lifetimes
   const now = clockCheck.deletionTime()
   if (now === undefined) return { ...NOTHING, ...place }
@@ -70,6 +70,7 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
     authorizationsAfter,
     grantsAfter,
     consentsAfter,
+    removedTo,
     revocationsBefore: after(now, -REVOCATION_MARGIN_MS),
     unusedSince: after(now, -unusedClient * 1000),
     unusedClients: settings.unusedClients,

@@ -10,9 +10,13 @@ const SWEEP_INTERVAL_MS = 10_000
 /** The pause between two slices. It leaves most of the store's time to requests, and still removes 10,000 rows a second. */
 const PAUSE_MS = 20
 
+/** After so many intervals, ten minutes, the search for rows to remove begins at the oldest again: some came later, with an earlier time. */
+const INTERVALS_TO_START = 60
+
 /** Removes expired rows and rewrites addresses at intervals, on the node that holds the lease. Returns the function that stops this. */
 export function startSweeping(context: Context, logger: Log, isHolder: () => boolean): () => void {
   let place: SweepPlace = SWEEP_START
+  let intervals = 0
   let clientsAfter: ClientId | undefined
   let addressesAfter: UserId | '' = ''
   let hasSeenAddresses = false
@@ -55,6 +59,8 @@ export function startSweeping(context: Context, logger: Log, isHolder: () => boo
   const timer = setInterval(() => {
     if (isSweeping || !isHolder()) return
     isSweeping = true
+    intervals += 1
+    if (intervals % INTERVALS_TO_START === 0) place = { ...place, removedTo: {} }
     sweepThrough()
       .then(removeIdleClients)
       .then(respellThrough)

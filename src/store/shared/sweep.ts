@@ -32,108 +32,63 @@ const IS_UNREDEEMED = `${IS_EXPIRED} and status <> 'approved' and ${NOT_REDEEMED
 const UNREDEEMED = shared(
   `delete from authorizations where ${lookFor('authorizations', IS_UNREDEEMED)} returning authorization_id, user_id`,
 )
-const EVIDENCE = shared(
-  `delete from authorizations where authorization_id in (
-     select authorization_id from authorizations where ${lookFor('authorizations', 'authorization_id < :before')}
-     order by authorization_id limit :limit)
-   returning authorization_id`,
-)
-const SESSIONS = shared(
-  `delete from sessions where session_id in (
-     select session_id from sessions where ${lookFor('sessions', 'expires_at < :before')} limit :limit)
-   returning session_id, user_id`,
-)
-const LINKS = shared(
-  `delete from links where (user_id, origin) in (
-     select user_id, origin from links where ${lookFor('links', 'expires_at < :before')} limit :limit)
-   returning user_id`,
-)
-const EMAIL_CODES = shared(
-  `delete from email_codes where user_id in (
-     select user_id from email_codes where ${lookFor('email_codes', 'expires_at < :before')} limit :limit)
-   returning user_id`,
-)
-const INTERACTIONS = shared(
-  `delete from interactions where interaction_id in (
-     select interaction_id from interactions where ${lookFor('interactions', 'expires_at < :before')} limit :limit)
-   returning interaction_id`,
-)
-const PUSHED_REQUESTS = shared(
-  `delete from pushed_requests where request_id in (
-     select request_id from pushed_requests where ${lookFor('pushed_requests', 'kept_until < :before')} limit :limit)
-   returning request_id`,
-)
-const DEVICES = shared(
-  `delete from devices where device_id in (
-     select device_id from devices where ${lookFor('devices', 'expires_at < :before')} limit :limit)
-   returning device_id`,
-)
-const IDENTITY_PROOFS = shared(
-  `delete from identity_proofs where user_id in (
-     select user_id from identity_proofs where ${lookFor('identity_proofs', 'expires_at < :before')} limit :limit)
-   returning user_id`,
-)
-const HITS = shared(
-  `delete from hits where (bucket, window_start) in (
-     select bucket, window_start from hits where ${lookFor('hits', 'window_end < :before')} limit :limit)
-   returning bucket`,
-)
-const REVOKED_TOKENS = shared(
-  `delete from revoked_tokens where token_id in (
-     select token_id from revoked_tokens where ${lookFor('revoked_tokens', 'expires_at < :before')}
-     order by expires_at limit :limit)
-   returning token_id`,
-)
-const OPAQUE_TOKENS = shared(
-  `delete from opaque_tokens where token_id = any(array(
-     select token_id from opaque_tokens where ${lookFor('opaque_tokens', 'token_id < :before')} order by token_id limit :limit))
-   returning token_id`,
-)
-const CONSUMED = shared(
-  `delete from consumed where digest in (
-     select digest from consumed where ${lookFor('consumed', 'expires_at < :before')} order by expires_at limit :limit)
-   returning digest`,
-)
-const INITIAL_TOKENS = shared(
-  `delete from initial_tokens where token_id in (
-     select token_id from initial_tokens where ${lookFor('initial_tokens', 'expires_at < :before')}
-     order by expires_at limit :limit)
-   returning token_id`,
-)
-const REGISTRATION_COUNTS = shared(
-  `delete from registration_counts where window_start in (
-     select window_start from registration_counts where ${lookFor('registration_counts', 'window_start < :before')}
-     order by window_start limit :limit)
-   returning window_start`,
-)
-const LOGOUT_NOTICES = shared(
-  `delete from logout_notices where (user_id, root_id, client_id) in (
-     select user_id, root_id, client_id from logout_notices where ${lookFor('logout_notices', 'expires_at < :before')}
-     limit :limit)
-   returning user_id`,
-)
-const MAILS = shared(
-  `delete from mails where (user_id, mail_id) in (
-     select user_id, mail_id from mails where ${lookFor('mails', 'expires_at < :before')} limit :limit)
-   returning user_id`,
-)
+/**
+ * The rows of a kind that are removed in the order of a column with an index. PostgreSQL keeps removed rows in the index while an older
+ * snapshot could read them, so a slice begins where the one before ended: otherwise it would step over all of them.
+ */
+interface Removal {
+  readonly statement: SharedStatement
+  /** The column of the order. */
+  readonly by: string
+}
+
+function removal(table: string, key: string, by: string, { where = '', more = '' } = {}): Removal {
+  const range = lookFor(table, `${by} >= :after and ${by} < :before${where}`)
+  const statement = key.includes(',')
+    ? shared(
+        `delete from ${table} where (${key}) in (
+           select ${key} from ${table} where ${range} order by ${by} limit :limit) returning ${by}${more}`,
+      )
+    : // An array instead of a join: a join would be planned while there are few rows and then read the whole table for each row.
+      shared(
+        `delete from ${table} where ${key} = any(array(
+           select ${key} from ${table} where ${range} order by ${by} limit :limit)) returning ${by}${more}`,
+      )
+  return { statement, by }
+}
+
+const REMOVALS = {
+  evidence: removal('authorizations', 'authorization_id', 'authorization_id'),
+  sessions: removal('sessions', 'session_id', 'expires_at', { more: ', session_id, user_id' }),
+  links: removal('links', 'user_id, origin', 'expires_at'),
+  emailCodes: removal('email_codes', 'user_id', 'expires_at'),
+  interactions: removal('interactions', 'interaction_id', 'expires_at'),
+  pushedRequests: removal('pushed_requests', 'request_id', 'kept_until'),
+  devices: removal('devices', 'device_id', 'expires_at'),
+  identityProofs: removal('identity_proofs', 'user_id', 'expires_at'),
+  hits: removal('hits', 'bucket, window_start', 'window_end'),
+  revokedTokens: removal('revoked_tokens', 'token_id', 'expires_at'),
+  opaqueTokens: removal('opaque_tokens', 'token_id', 'token_id'),
+  consumed: removal('consumed', 'digest', 'expires_at'),
+  initialTokens: removal('initial_tokens', 'token_id', 'expires_at'),
+  registrationCounts: removal('registration_counts', 'window_start', 'window_start'),
+  logoutNotices: removal('logout_notices', 'user_id, root_id, client_id', 'expires_at'),
+  mails: removal('mails', 'user_id, mail_id', 'expires_at'),
+  auditLinks: removal('audit_links', 'link_id', 'link_id'),
+  ...(Object.fromEntries(
+    FIGURE_SPAN_NAMES.map((span) => [
+      `figures-${span}`,
+      removal('figures', 'began_at, figure_id', 'figure_id', { where: ` and span = '${span}'` }),
+    ]),
+  ) as Readonly<Record<`figures-${FigureSpan}`, Removal>>),
+} as const satisfies Readonly<Record<string, Removal>>
+
 /** All sessions from before the server's not-before time have ended (`revokeAllTokens`). */
 const END_LOGOUT_NOTICES = shared(
   `update logout_notices set due_at = 0 where (user_id, root_id, client_id) in (
      select user_id, root_id, client_id from logout_notices where ${lookFor('logout_notices', 'session_started_at < :before and due_at is null')}
      limit :limit)
    returning user_id`,
-)
-const AUDIT_LINKS = shared(
-  `delete from audit_links where link_id = any(array(
-     select link_id from audit_links where ${lookFor('audit_links', 'link_id < :before')} order by link_id limit :limit))
-   returning link_id`,
-)
-const FIGURES = shared(
-  `delete from figures where (began_at, figure_id) in (
-     select began_at, figure_id from figures where ${lookFor('figures', 'span = :span and figure_id < :before')}
-     order by figure_id limit :limit)
-   returning figure_id`,
 )
 const LEFT_FIGURES = shared(
   `select began_at, figure_id, span from figures where began_at < :before and node not in ('', '${MERGED}')
@@ -146,7 +101,7 @@ const GRANTS = shared(`delete from grants where ${lookFor('grants', IS_OVER)} re
 
 const IS_UNUSED = `used_at is null and held_until < :heldUntil and coalesce(pending_until, 0) < :now
   and (disabled_at is null or document_url is null)`
-const IS_SWEPT = `client_id < :before and ${IS_UNUSED}`
+const IS_SWEPT = `client_id > :after and client_id < :before and ${IS_UNUSED}`
 /** An array instead of a join: a join would be planned while there are few rows and then read all unused clients for each row. */
 const CLIENTS = shared(
   `delete from clients where ${IS_UNUSED} and client_id = any(array(
@@ -178,43 +133,73 @@ export const sweepHandlers = {
 /** Removes what has expired, at most `limit` rows of each kind. `forget`: runs with the removed rows of users. */
 export function* sweepExpired(sweep: Sweep, forget: Forget): Steps<Swept> {
   const { now, limit, authorizationsAfter, grantsAfter } = sweep
+  const removedTo: Record<string, string | number> = {}
+  function* removeRows(kind: keyof typeof REMOVALS, before: string | number): Steps<readonly Row[]> {
+    const { statement, by } = REMOVALS[kind]
+    const start = sweep.removedTo[kind] ?? (typeof before === 'string' ? '' : 0)
+    const removed = yield* rows(statement, { after: start, before, limit })
+    Object.assign(removedTo, placeAfter(kind, removed, by, sweep))
+    return removed
+  }
+  function* remove(kind: keyof typeof REMOVALS, before: string | number): Steps<number> {
+    return (yield* removeRows(kind, before)).length
+  }
   const waited = yield* sweepUnredeemed(sweep, forget, authorizationsAfter, idBefore(sweep.authorizationsBefore, ''))
   const slice = yield* sweepGrants(sweep, forget, grantsAfter)
-  const sessions = yield* rows(SESSIONS, { before: now, limit })
+  const sessions = yield* removeRows('sessions', now)
   yield* forget('sessions', sessions)
+  let figures = 0
+  for (const span of FIGURE_SPAN_NAMES)
+    figures += yield* remove(`figures-${span}`, idBefore(sweep.figuresBefore[span], ''))
+  yield* mergeLeft(sweep)
   return {
     ...(yield* sweepConsents(sweep)),
-    clients: yield* sweepClients(sweep),
+    clients: yield* sweepClients(sweep, removedTo),
     authorizationsAfter: waited.next,
     authorizationsExamined: waited.examined,
     grantsAfter: slice.next,
     grants: slice.removed,
-    authorizations: waited.removed + (yield* remove(EVIDENCE, idBefore(sweep.evidenceBefore, ''), limit)),
+    authorizations: waited.removed + (yield* remove('evidence', idBefore(sweep.evidenceBefore, ''))),
     sessions: sessions.length,
-    links: yield* remove(LINKS, now, limit),
-    emailCodes: yield* remove(EMAIL_CODES, now, limit),
-    interactions: yield* remove(INTERACTIONS, now, limit),
-    pushedRequests: yield* remove(PUSHED_REQUESTS, now, limit),
-    devices: yield* remove(DEVICES, now - DEVICE_MS, limit),
-    identityProofs: yield* remove(IDENTITY_PROOFS, now, limit),
-    hits: yield* remove(HITS, now, limit),
-    revokedTokens: yield* remove(REVOKED_TOKENS, sweep.revocationsBefore, limit),
-    opaqueTokens: yield* remove(OPAQUE_TOKENS, idBefore(now, ''), limit),
-    consumed: yield* remove(CONSUMED, now, limit),
-    mails: yield* remove(MAILS, now - UNSENT_MS, limit),
-    logoutNotices: yield* remove(LOGOUT_NOTICES, sweep.logoutNoticesBefore, limit),
-    logoutNoticesEnded: yield* remove(END_LOGOUT_NOTICES, yield* accountReads.findNotBefore(), limit),
-    initialTokens: yield* remove(INITIAL_TOKENS, sweep.initialTokensBefore, limit),
-    registrationCounts: yield* remove(REGISTRATION_COUNTS, sweep.unusedSince - COUNT_MS, limit),
-    auditLinks: yield* remove(AUDIT_LINKS, idBefore(sweep.auditBefore, ''), limit),
-    figures: yield* sweepFigures(sweep),
+    links: yield* remove('links', now),
+    emailCodes: yield* remove('emailCodes', now),
+    interactions: yield* remove('interactions', now),
+    pushedRequests: yield* remove('pushedRequests', now),
+    devices: yield* remove('devices', now - DEVICE_MS),
+    identityProofs: yield* remove('identityProofs', now),
+    hits: yield* remove('hits', now),
+    revokedTokens: yield* remove('revokedTokens', sweep.revocationsBefore),
+    opaqueTokens: yield* remove('opaqueTokens', idBefore(now, '')),
+    consumed: yield* remove('consumed', now),
+    mails: yield* remove('mails', now - UNSENT_MS),
+    logoutNotices: yield* remove('logoutNotices', sweep.logoutNoticesBefore),
+    logoutNoticesEnded: (yield* rows(END_LOGOUT_NOTICES, { before: yield* accountReads.findNotBefore(), limit }))
+      .length,
+    initialTokens: yield* remove('initialTokens', sweep.initialTokensBefore),
+    registrationCounts: yield* remove('registrationCounts', sweep.unusedSince - COUNT_MS),
+    auditLinks: yield* remove('auditLinks', idBefore(sweep.auditBefore, '')),
+    figures,
+    removedTo,
   }
 }
 
-function* sweepClients(sweep: Sweep): Steps<number> {
+/** Where the next slice of a kind begins: at the last value of the column of its order, or where this one began if nothing was removed. */
+function placeAfter(kind: string, removed: readonly Row[], by: string, { removedTo }: Sweep): Sweep['removedTo'] {
+  const values = removed.map((row) => row[by] as string | number)
+  const last = values.reduce<string | number | undefined>(
+    (most, one) => (most === undefined || one > most ? one : most),
+    removedTo[kind],
+  )
+  return last === undefined ? {} : { [kind]: last }
+}
+
+function* sweepClients(sweep: Sweep, removedTo: Record<string, string | number>): Steps<number> {
   const { now, limit } = sweep
+  const start = sweep.removedTo['clients'] ?? ''
   const { registeredBefore, heldUntil } = yield* findEvicted(sweep)
-  const removed = yield* rows(CLIENTS, { before: idBefore(registeredBefore, 'gci_'), heldUntil, now, limit })
+  const before = idBefore(registeredBefore, 'gci_')
+  const removed = yield* rows(CLIENTS, { after: start, before, heldUntil, now, limit })
+  Object.assign(removedTo, placeAfter('clients', removed, 'client_id', sweep))
   yield* endRemoved(removed)
   return removed.length
 }
@@ -256,21 +241,12 @@ function* sweepGrants({ now, limit, grantsBefore }: Sweep, forget: Forget, after
   }
 }
 
-/** Removes old rows, and merges those that killed processes left. */
-function* sweepFigures({ figuresBefore, figuresLeftBefore, limit }: Sweep): Steps<number> {
-  let removed = 0
-  for (const span of FIGURE_SPAN_NAMES)
-    removed += (yield* rows(FIGURES, { span, before: idBefore(figuresBefore[span], ''), limit })).length
+/** Merges the figures that killed processes left. */
+function* mergeLeft({ figuresLeftBefore, limit }: Sweep): Steps<void> {
   const left = yield* rows(LEFT_FIGURES, { before: figuresLeftBefore, limit })
   for (const some of Map.groupBy(left, (row) => `${row['began_at']} ${row['span']}`).values()) {
     const ids = some.map((row) => row['figure_id'] as string)
     const { began_at: beganAt, span } = some[0] as Row
     yield* mergeLeftFigures(ids, span as FigureSpan, beganAt as EpochMs)
   }
-  return removed
-}
-
-/** Runs a statement that removes rows, or changes them, and returns how many. */
-function* remove(statement: SharedStatement, before: string | number, limit: number): Steps<number> {
-  return (yield* rows(statement, { before, limit })).length
 }

@@ -254,6 +254,7 @@ test('a template keeps unused clients, or lets them be swept', async (t) => {
     authorizationsAfter: '',
     grantsAfter: '',
     consentsAfter: '',
+    removedTo: {},
   } as const
   const never = {
     revocationsBefore: 0,

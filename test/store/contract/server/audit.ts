@@ -201,6 +201,7 @@ export const auditCases: Suite = (check) => {
         authorizationsAfter: '',
         grantsAfter: '',
         consentsAfter: '',
+        removedTo: {},
       } as const
       assert.ok((await perform(first, 'sweepExpired', { ...sweep, limit: 1000, auditBefore: later })).auditLinks >= 3)
       assert.equal((await listLinks(first, since)).length, 2)

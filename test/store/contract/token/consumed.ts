@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Sweep } from '../../../../src/ports/operations/server.ts'
 import type { ConsumedKey } from '../../../../src/ports/operations/token.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
 import { aHash, at, MINUTE } from '../../../support/records.ts'
@@ -66,6 +67,20 @@ export const consumedCases: Suite = (check) => {
     assert.equal((await perform(first, 'sweepExpired', aSweep())).consumed, 1)
     assert.equal(await perform(first, 'consumeOnce', [live]), 'seen')
     assert.equal((await perform(first, 'sweepExpired', aSweep())).consumed, 0)
+  })
+
+  check('a slice of a sweep begins where the one before ended, and a new round at the oldest', async ({ first }) => {
+    const sweepFrom = (removedTo: Sweep['removedTo']) => perform(first, 'sweepExpired', aSweep({ limit: 2, removedTo }))
+    const old = [-50, -40, -30].map((ms) => [aKey({ expiresAt: at(ms) })])
+    await performAll(first, 'consumeOnce', old)
+    const slice = await sweepFrom({})
+    assert.deepEqual([slice.consumed, slice.removedTo['consumed']], [2, at(-40)])
+    // One that came later, with an earlier time.
+    await perform(first, 'consumeOnce', [aKey({ expiresAt: at(-60) })])
+    const next = await sweepFrom(slice.removedTo)
+    assert.deepEqual([next.consumed, next.removedTo['consumed']], [1, at(-30)])
+    assert.equal((await sweepFrom(next.removedTo)).consumed, 0)
+    assert.equal((await sweepFrom({})).consumed, 1)
   })
 }
 

@@ -68,6 +68,11 @@ async function findSignIn({ store }: StoreNeeds<'listGrants'>, userId: UserId): 
 
 const SET_ROLE = ROLE_DOCUMENT.extend({
   console_url: z.string().nullable().describe('The address of the console; null: it is off.'),
+  link_ended: z
+    .boolean()
+    .describe(
+      'Whether an invitation or another link that an administrator handed over ended: its reader would have the role.',
+    ),
 }).meta({ id: 'SetRole' })
 
 export type SetRoleDocument = z.output<typeof SET_ROLE>
@@ -149,11 +154,13 @@ export const ROLE_TASKS: readonly Task[] = [
       const lastsAlready = previous?.isLoopbackOnly === false
       if (!isLoopbackOnly && !lastsAlready && !input.confirmed) await refusePrepared(context, userId)
       const role = { userId, access, organizationId, isLoopbackOnly, setAt: context.clock() }
+      const links = await context.store.listLinks(userId)
+      const hasLink = links.some(({ origin, expiresAt }) => origin === 'operator' && expiresAt > context.clock())
       const outcome = await context.store.setRole({ ...role, isTrial, previous })
       if (outcome === 'conflict') throw changedMeanwhile(userId)
       if (outcome === 'unknown') throw noSuchUser(userId)
       if (outcome === 'role-lasts') throw roleOutlivesTrial()
-      return { ...describeRole(role), console_url: consoleOf(context) ?? null }
+      return { ...describeRole(role), console_url: consoleOf(context) ?? null, link_ended: hasLink }
     },
   }),
   defineTask({

@@ -4,6 +4,7 @@ import type { UserDocument } from '../../admin/user/tasks.ts'
 import type { ListedRoleDocument, SetRoleDocument } from '../../admin/user/role.ts'
 import { formatTime } from '../lib/columns.ts'
 import { addMemberOptions } from '../lib/member-options.ts'
+import { forShell } from '../../base/shell.ts'
 import { optionNameOf, subjectOf, withJson, withServer } from '../lib/options.ts'
 import { requireTask, withTasks } from '../lib/perform-task.ts'
 import { isAddress, ORGANIZATION, RECIPIENT } from '../lib/subjects.ts'
@@ -90,6 +91,11 @@ function addSet(noun: Command, terminal: Terminal): void {
     terminal.print([
       `${text} may use the console with ${done.access} access${organization === undefined ? '' : ` to the organization ${organization}`}.`,
       ...(done.console_url === null ? [] : [`The console: ${done.console_url}`]),
+      ...(done.link_ended && done.link === undefined
+        ? [
+            `A link that was handed to the user before has ended. Create another one: grantor user create-link ${forShell(text)}`,
+          ]
+        : []),
       ...(done.link === undefined ? [] : ['', ...linkLines(done.link)]),
     ])
   })

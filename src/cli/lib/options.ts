@@ -27,9 +27,17 @@ export function nextPage(next: string | null): readonly string[] {
 }
 
 /** A subject is an argument or an option: `user disable <email>`, `user disable --email <email>`. */
-export function subjectOf(name: string, argument: string | undefined, option: string | undefined): string {
+export function subjectOf(
+  name: string,
+  argument: string | undefined,
+  option: string | undefined,
+  choices?: readonly string[],
+): string {
   const subject = argument ?? option
-  if (subject === undefined) throw new UsageError(`The ${name} is missing. Give it as an argument or with --${name}.`)
+  if (subject === undefined) {
+    const listed = choices === undefined ? '' : `: ${choices.join(', ')}`
+    throw new UsageError(`The ${name} is missing. Give it as an argument or with --${name}${listed}.`)
+  }
   if (argument !== undefined && option !== undefined && argument !== option) {
     throw new UsageError(`Two values were given, "${argument}" and "${option}". Give one ${name}.`)
   }

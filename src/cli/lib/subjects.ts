@@ -18,6 +18,8 @@ export interface Subject {
   /** The placeholder of the option: `<id>`. */
   readonly placeholder: string
   readonly meaning: string
+  /** The texts that it can have; absent: others. */
+  readonly choices?: readonly string[] | undefined
   /** The members of the input that it sets. */
   readonly members: readonly string[]
   /** Returns the members of the input for the typed text. `known` has the members that were found before. */
@@ -268,10 +270,12 @@ export function subjectsOf(task: Task): readonly Subject[] {
 
 /** A member that is an argument: `<grant>` for `grant_id`. Its meaning is the description in the schema. */
 export function argumentOf(task: string, member: string): Subject {
-  const { description = '' } = requireTask(task).input.shape[member] as z.ZodType
+  const { description = '', options } = requireTask(task).input.shape[member] as z.ZodType & Partial<z.ZodEnum>
+  const choices = options?.map(String)
   const meaning = description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, '')
   const name = member.replace(/_id$/, '').replaceAll('_', '-')
-  return plain(name, member, meaning, name === member ? `<${name}>` : '<id>')
+  const listed = choices === undefined ? meaning : `${meaning}: ${choices.join(', ')}`
+  return { ...plain(name, member, listed, name === member ? `<${name}>` : '<id>'), choices }
 }
 
 const FILTERS: Readonly<Record<string, Subject>> = {

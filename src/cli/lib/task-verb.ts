@@ -188,11 +188,11 @@ function readSubjects(subjects: readonly Subject[], command: Command): readonly 
   const options = command.opts<Readonly<Record<string, string | undefined>>>()
   const alone = [...command.args]
   const areAllAlone = alone.length === subjects.length
-  return subjects.map(({ name, argument = name, find }) => {
+  return subjects.map(({ name, argument = name, choices, find }) => {
     const option = options[name]
     const typed = areAllAlone || option === undefined ? alone.shift() : undefined
     const optionName = typed === undefined ? `--${name}` : `<${argument}>`
-    return { find, text: subjectOf(name, typed, option), optionName }
+    return { find, text: subjectOf(name, typed, option, choices), optionName }
   })
 }
 

@@ -6,6 +6,7 @@ import { isListed, PROVIDER_TEMPLATES, type ProviderSettings } from '../../proto
 import { domainOf } from '../../protocol/sign-in/email-address.ts'
 import { PROVIDER_SETTINGS, PROVIDERS } from '../tables/provider.ts'
 import { isUnchanged, previousValues } from '../table.ts'
+import { openUnchangedRows } from '../unchanged-rows.ts'
 import { DECLARING_PROVIDER } from '../settings.ts'
 import { setting } from './operator.ts'
 import { change, forgetNothing, rows, shared, type Forget, type SharedHandlers, type Steps } from './statement.ts'
@@ -103,8 +104,10 @@ export function* leaveOrganization(id: OrganizationId): Steps<void> {
   }
 }
 
+const readProviders = openUnchangedRows('provider_id', PROVIDERS.read)
+
 function* listProviders(): Steps<readonly ProviderRecord[]> {
-  return (yield* rows(LIST)).map(PROVIDERS.read)
+  return readProviders(yield* rows(LIST))
 }
 
 function sharesDomain(known: readonly ProviderRecord[], id: ProviderId, { domains }: ProviderSettings): boolean {

@@ -28,6 +28,12 @@ function create(id: string, ...more: readonly string[]): readonly string[] {
   return ['create', 'oidc', '--id', id, '--name', 'Acme ID', '--client-id', 'grantor', ...own, ...more]
 }
 
+test('provider create without a template lists the templates', async () => {
+  const { code, stderr } = await command(['provider', ...create('acme').filter((word) => word !== 'oidc')])
+  assert.equal(code, 2)
+  assert.match(stderr, /The template is missing\. .* with --template: .*google.*github/)
+})
+
 test('provider: a provider is created, tested, changed, disabled, enabled, shown, listed and deleted', async () => {
   assert.match(await words('list'), /^No provider was found\. .*grantor provider create/)
   const created = await words(

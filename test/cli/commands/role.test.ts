@@ -25,7 +25,7 @@ test('role: set --link creates the user, the role and the link, and doctor names
   )
   assert.match(
     await words('role', 'set', '--email', email, '--access', 'read'),
-    /with read access\.\nThe console: \S+\n$/,
+    /with read access\.\nThe console: \S+\nA link that was handed to the user before has ended\. .*: grantor user create-link first@acme\.test\n$/,
   )
   const again = await commandJson<{ user_id: string; console_url: string; link: { purpose: string } }>([
     'role',
@@ -68,7 +68,7 @@ test('role: set --link creates the user, the role and the link, and doctor names
     ],
   ])
   assert.match(
-    (await words('role', 'list')).split('\n')[1] ?? '',
+    (await command(['role', 'list'])).stdout.split('\n')[1] ?? '',
     /^first@acme\.test +read +Acme +by application +\d{4}-/,
   )
   delete process.env['GRANTOR_DELEGATE_URL']

@@ -85,7 +85,9 @@ const PATTERN = z
     error: 'This is neither a host such as app.example, nor *.app.example, nor the https URL of a document.',
   })
   .meta({ examples: ['app.example'] })
-  .describe('A host, `*.` and a host for all hosts below it, or the URL of a client metadata document.')
+  .describe(
+    'A host, `*.` and a host for all hosts below it but not the host itself, or the URL of a client metadata document.',
+  )
 const NOTE = NAME.optional().describe('A note for other administrators.')
 
 const PREVIOUS = ISO.meta({ examples: ['2026-01-01T00:00:00.000Z'] })

@@ -67,12 +67,12 @@ export class ConfigError extends Error {
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
   const file = readConfigFile(environment['GRANTOR_CONFIG'])
-  if (file.kind === 'mistaken') throw new ConfigError([file.mistake])
+  if (file.values === undefined) throw new ConfigError(file.mistakes)
   const given = { ...withoutEmpty(file.values), ...withoutEmpty(environment) }
   const secrets = readSecretFiles(given, SECRET_SETTINGS)
   const values = { ...given, ...secrets.values }
   const parsed = SETTINGS.safeParse(values)
-  const mistakes = [...secrets.mistakes]
+  const mistakes = [...file.mistakes, ...secrets.mistakes]
   for (const issue of parsed.error?.issues ?? []) {
     const name = String(issue.path[0])
     mistakes.push(`${name in secrets.values ? fileSettingOf(name) : name} ${describeIssue(issue)}`)

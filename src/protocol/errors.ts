@@ -86,11 +86,17 @@ const SUBJECT_EXPLANATIONS = {
   actors_too_many: 'The subject_token was exchanged too often.',
 }
 
+/** Where the text of the table, which is about parameters, would be wrong, or can name one. */
 const NAMED_PARAMETERS: { readonly [One in Reason<'invalid_request'>]?: string } = {
   verifier_malformed: 'The code_verifier has not 43 to 128 unreserved characters.',
   organization_mismatch: 'The request is not for the organization in org_id.',
   user_mismatch: 'The request is not for the user in user_id.',
   proof_missing: 'The request needs a DPoP proof.',
+  method_wrong: 'The path does not have this method.',
+  path_unknown: 'There is nothing at this path.',
+  media_type_wrong: 'The body has another media type or encoding than the endpoint reads.',
+  body_too_large: 'The body is too large.',
+  headers_too_many: 'The request has too many headers.',
   ...SUBJECT_EXPLANATIONS,
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { readConfig } from '../../src/config/config.ts'
@@ -15,6 +15,15 @@ test('settings come from the file and the environment, which takes precedence, a
   writeFileSync(file, 'PORT=x\nGRANTOR_NMAE=Acme\n')
   assert.equal(mistakesOf({ GRANTOR_CONFIG: file }).length, 2)
   assert.match(mistakesOf({ GRANTOR_CONFIG: `${file}.gone` }).join(), /cannot be read/)
+})
+
+test('one message has all mistakes of the file, that others can read it, and those of other settings', (t) => {
+  const file = join(temporaryFolder(t), 'grantor.env')
+  writeFileSync(file, `GRANTOR_SECRET=${'s'.repeat(40)}\nno line\nNODE_ENV=x\nGRANTOR_TYPO=1\n`)
+  chmodSync(file, 0o644)
+  const all = mistakesOf({ GRANTOR_CONFIG: file, PORT: 'x' }).join('\n')
+  for (const one of [/line 2 is not NAME/, /where NODE_ENV has no/, /chmod 600/, /^PORT must/m, /GRANTOR_TYPO is not/])
+    assert.match(all, one)
 })
 
 test('a malformed line of the file is reported by its number and without its text', (t) => {

@@ -157,6 +157,7 @@ test('NET-07: every other method answers 405 with Allow, with any body', async (
       for (const body of bodies) {
         const answer = await server.inject({ method, url, ...body })
         assertError(answer, 405, 'invalid_request')
+        assert.equal(answer.json().error_description, 'The path does not have this method.')
         assert.equal(answer.headers['allow'], 'POST, OPTIONS')
       }
   for (const body of bodies) {
@@ -175,7 +176,7 @@ test('NET-07: every other method answers 405 with Allow, with any body', async (
 test('NET-07: a wrong method is logged without the request target', async (t) => {
   const server = await openTestServer(t)
   await server.inject({ method: 'GET', url: '/v2/oauth/token?client_secret=marked' })
-  assert.match(server.log(), /"reason":"method_wrong","status":405/)
+  assert.match(server.log(), /"reason":"method_wrong","description":"[^"]+","status":405/)
   assert.doesNotMatch(server.log(), /marked/)
 })
 

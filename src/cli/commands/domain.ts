@@ -32,6 +32,7 @@ export const DOMAIN_VERBS: readonly AddVerb[] = [
     },
     say: ({ domains }) => [
       `Trusted from now on: ${domains.map(({ pattern }) => pattern).join(', ')}. To undo this: grantor domain forget <pattern>`,
+      ...domains.flatMap(({ pattern }) => aboutHost(pattern, 'trust')),
     ],
   }),
   taskVerb<RulesSet>({
@@ -40,6 +41,7 @@ export const DOMAIN_VERBS: readonly AddVerb[] = [
     members: PLAN,
     say: ({ domains: [rule] }) => [
       `${rule?.pattern} is blocked. Running servers apply this within a second. To undo this: grantor domain forget ${forShell(rule?.pattern ?? '<pattern>')}`,
+      ...aboutHost(rule?.pattern ?? '', 'block'),
       'To revoke the tokens of a client too: grantor client disable <client_id>',
     ],
   }),
@@ -49,3 +51,10 @@ export const DOMAIN_VERBS: readonly AddVerb[] = [
     say: ({ pattern }) => `${pattern} is no longer trusted or blocked.`,
   }),
 ]
+
+/** A pattern that begins with `*.` is not about the host after it. */
+function aboutHost(pattern: string, verb: 'trust' | 'block'): readonly string[] {
+  if (!pattern.startsWith('*.')) return []
+  const host = pattern.slice('*.'.length)
+  return [`This is for the hosts below ${host}, not for ${host} itself: grantor domain ${verb} ${forShell(host)}`]
+}

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { LinkDocument } from '../../admin/user/link.ts'
 import type { PasskeyDocument } from '../../admin/user/sign-in.ts'
 import type { UserDocument } from '../../admin/user/tasks.ts'
+import { PROFILE_TEXTS, PROFILE_URLS } from '../../protocol/openid/user-claims.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { readPassword } from '../lib/ask-password.ts'
 import { columns, formatTime } from '../lib/columns.ts'
@@ -28,6 +29,9 @@ function givenAs({ email, user_id: id }: Pick<UserDocument, 'email' | 'user_id'>
   return email === null || email.startsWith('-') ? id : email
 }
 
+/** `name` and `email` have options of their own. */
+const CLAIMS: readonly string[] = [...PROFILE_TEXTS, 'phone_number_verified', ...PROFILE_URLS]
+
 /** Adds `claim=value` to a profile. */
 function withClaim(profile: Profile, text: string): Profile {
   const mark = text.indexOf('=')
@@ -40,6 +44,8 @@ function withClaim(profile: Profile, text: string): Profile {
   const part = /^address\.(.+)$/.exec(claim)?.[1]
   if (part !== undefined)
     return { ...profile, address: { ...(profile['address'] as object | undefined), [part]: value } }
+  if (!CLAIMS.includes(claim))
+    throw new UsageError(`"${claim}" is not a claim of the profile. There are: ${CLAIMS.join(', ')}, address.<part>.`)
   return { ...profile, [claim]: claim.endsWith('_verified') ? value === 'true' : value }
 }
 

@@ -25,7 +25,10 @@ test('domain: domains are trusted, blocked, listed with their notes, and forgott
     await words('list'),
     /^PATTERN +VERDICT +SET \(UTC\) +NOTE\n\*\.acme\.example +trusted +\S+ \S+ +ours\nbad\.example +blocked +\S+ \S+ +–\n$/,
   )
-  await words('block', '*.acme.example')
+  assert.match(
+    await words('block', '*.acme.example'),
+    /hosts below acme\.example, not for acme\.example itself: grantor domain block acme\.example\n/,
+  )
   assert.deepEqual(
     (await listed()).map(({ pattern, verdict, note }) => [pattern, verdict, note]),
     [

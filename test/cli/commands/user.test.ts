@@ -115,6 +115,12 @@ test('a link to set a password is printed with what it does; a new address is th
 test('user update sets and removes what apps see of a user', async (t) => {
   const place = await openPlace(t)
   await runHere(place, ['user', 'create', ...ADA])
+  const role = await runHere(place, ['user', 'update', 'ada@acme.test', '--set', 'role=admin'])
+  assert.deepEqual([role.code, role.stdout], [2, ''])
+  assert.match(
+    role.stderr,
+    /"role" is not a claim of the profile\. There are: given_name, .*, website, address\.<part>\.\n$/,
+  )
   const update = (...words: string[]) => runJsonHere<User>(place, ['user', 'update', 'ada@acme.test', ...words])
   const parts = ['address.country=GB', 'address.locality=London', 'phone_number=+44 1', 'phone_number_verified=true']
   const set = ['given_name=Ada', ...parts].flatMap((one) => ['--set', one])

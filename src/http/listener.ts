@@ -82,11 +82,15 @@ export function openListener(options: ListenerOptions): Listener {
       around === undefined
         ? answer
         : (message, response) => {
-            const { method, headers } = message
+            const { method, headers, url = '' } = message
+            if (PROBES.test(url)) return answer(message, response)
             return around({ method, traceparent: headers['traceparent'] }, () => answer(message, response))
           },
   }
 }
+
+/** Requests of proxies and orchestrators, several a second, which would be a tenth of all spans. */
+const PROBES = /\/health\/(?:alive|ready)$/
 
 /** Before the names of pictures. A path, because pages of a loopback issuer may be requested under another name. */
 function picturePath(issuer: string): string {

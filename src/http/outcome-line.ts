@@ -79,13 +79,13 @@ type Outcome = Pick<Answered, 'event' | 'reason' | 'status' | 'api' | 'active'>
 /** Reports the outcome to the observer. Returns how many milliseconds the request took. */
 export function observe(
   { observer }: Pick<Reporting, 'observer'>,
-  { message, endpoint, startedAt }: Answering,
+  { message, requestId, endpoint, startedAt }: Answering,
   outcome: Outcome,
 ): number {
   const ms = elapsedMs(startedAt)
   const { name = 'none', path } = endpoint ?? {}
   const { event, reason, status, api, active } = outcome
-  observer.answered({ endpoint: name, event, reason, status, ms, method: message.method, path, api, active })
+  observer.answered({ endpoint: name, event, reason, status, ms, requestId, method: message.method, path, api, active })
   return ms
 }
 

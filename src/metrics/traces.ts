@@ -108,7 +108,7 @@ function parentOf(traceparent: unknown): Context {
 }
 
 /** Sets the attributes of the semantic conventions for HTTP servers, but not the address and the query, which may hold secrets. */
-function describeRequest(span: Span, { endpoint, event, reason, status, method, path }: Answered): void {
+function describeRequest(span: Span, { endpoint, event, reason, requestId, status, method, path }: Answered): void {
   const verb = knownMethod(method)
   span.updateName(path === undefined ? verb : `${verb} ${path}`)
   span.setAttributes({
@@ -116,6 +116,7 @@ function describeRequest(span: Span, { endpoint, event, reason, status, method, 
     'http.response.status_code': status,
     'grantor.endpoint': endpoint,
     'grantor.outcome': event,
+    'grantor.request_id': requestId,
     ...(path === undefined ? {} : { 'http.route': path }),
     ...(reason === undefined ? {} : { 'grantor.reason': reason }),
     ...(status >= 500 ? { 'error.type': reason ?? String(status) } : {}),

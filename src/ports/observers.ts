@@ -14,6 +14,8 @@ export interface Answered {
   readonly reason: string | undefined
   readonly status: number
   readonly ms: number
+  /** As in the log. */
+  readonly requestId: string
   readonly method: string | undefined
   /** The path of the row; undefined if the request matched no row. */
   readonly path: string | undefined

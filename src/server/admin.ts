@@ -27,6 +27,7 @@ export function openAdmin(
       log(line, cause)
       telemetry.metrics.countRequest({
         ...line,
+        requestId: line.request_id,
         endpoint: line.task.startsWith('console') ? 'console' : 'admin',
         method: undefined,
         path: undefined,

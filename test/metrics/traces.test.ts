@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { readConfig } from '../../src/config/config.ts'
 import { createAda } from '../support/accounts.ts'
@@ -35,14 +36,18 @@ test('each request is a span with its route, its status and its reason, and belo
     headers: { 'content-type': 'application/x-www-form-urlencoded', traceparent: `00-${TRACE}-${PARENT}-01` },
     payload: 'grant_type=client_credentials&client_id=made-up&client_secret=made-up',
   })
+  for (const probe of ['alive', 'ready']) await server.inject({ url: `/health/${probe}` })
   await server.close()
+  assert.ok(collector.spans.every(({ name }) => !name.includes('/health/')))
   const span = collector.spans.find(({ name }) => name === 'POST /v2/oauth/token')
   assert.equal(span?.traceId, TRACE)
   assert.equal(span.parentId, PARENT)
   assert.equal(span.kind, SERVER)
   assert.equal(span.status, 0)
   assert.ok(span.nanoseconds > 0n)
-  assert.deepEqual(span.attributes, {
+  const { 'grantor.request_id': requestId, ...attributes } = span.attributes
+  assert.ok(server.log().includes(`"request_id":"${String(requestId)}"`))
+  assert.deepEqual(attributes, {
     'http.request.method': 'POST',
     'http.route': '/v2/oauth/token',
     'http.response.status_code': 401,
@@ -100,10 +105,10 @@ test('a malformed traceparent is ignored, and a new trace begins', async (t) => 
     '0'.repeat(10_000),
   ]
   for (const traceparent of malformed) {
-    await server.inject({ method: 'GET', url: '/health/alive', headers: { traceparent } })
+    await server.inject({ method: 'GET', url: '/version', headers: { traceparent } })
   }
   await server.close()
-  const spans = collector.spans.filter(({ name }) => name === 'GET /health/alive')
+  const spans = collector.spans.filter(({ name }) => name === 'GET /version')
   assert.equal(spans.length, malformed.length)
   for (const { traceId, parentId } of spans) {
     assert.equal(parentId, '')
@@ -149,12 +154,16 @@ test('NET-10: a trace has no parameter, token, secret, address or header of a ca
 test('a failure of the server is an error of the span, with its reason', async (t) => {
   const collector = await openCollector(t)
   const server = await openTestServer(t, collectedBy(collector))
-  server.drain()
-  await server.inject({ method: 'GET', url: '/health/ready' })
+  const client = await registerClient(server)
+  const database = new DatabaseSync(join(server.folder, 'grantor.db'))
+  database.exec('drop table clients')
+  database.close()
+  const form = { grant_type: 'client_credentials' }
+  assert.equal((await requestToken(server, client, form)).statusCode, 500)
   await server.close()
-  const span = collector.spans.find(({ name }) => name === 'GET /health/ready')
+  const span = collector.spans.find(({ name }) => name === 'POST /v2/oauth/token')
   assert.equal(span?.status, 2)
-  assert.equal(span.attributes['error.type'], 'shutting_down')
+  assert.equal(span.attributes['error.type'], 'bug')
 })
 
 test('the operator configures the service name, the headers and the ratio of traces', async (t) => {
@@ -163,7 +172,7 @@ test('the operator configures the service name, the headers and the ratio of tra
   const whole = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/otlp/v1/traces` }
   const more = { ...headers, ...whole, OTEL_SERVICE_NAME: 'sign-in' }
   const server = await openTestServer(t, collectedBy({ url: 'http://127.0.0.1:9' }, more))
-  await server.inject({ method: 'GET', url: '/health/alive' })
+  await server.inject({ method: 'GET', url: '/version' })
   await server.close()
   const [request] = collector.requests
   assert.equal(request?.path, '/otlp/v1/traces')
@@ -174,7 +183,7 @@ test('the operator configures the service name, the headers and the ratio of tra
   const none = await openCollector(t)
   const quiet = await openTestServer(t, collectedBy(none, { GRANTOR_TRACE_RATIO: '0' }))
   const traceparent = `00-${TRACE}-${PARENT}-01`
-  await quiet.inject({ method: 'GET', url: '/health/alive', headers: { traceparent } })
+  await quiet.inject({ method: 'GET', url: '/version', headers: { traceparent } })
   await quiet.close()
   assert.deepEqual(none.spans, [], 'a caller’s request for a trace does not count')
 })
@@ -208,7 +217,7 @@ for (const [what, open] of [
       },
     })
     const askMany = async (): Promise<void> => {
-      const asking = Array.from({ length: 600 }, () => server.inject({ method: 'GET', url: '/health/alive' }))
+      const asking = Array.from({ length: 600 }, () => server.inject({ method: 'GET', url: '/version' }))
       for (const { statusCode } of await Promise.all(asking)) assert.equal(statusCode, 200)
     }
     // As many as are sent without waiting for more; then as many as are kept at most.

@@ -51,7 +51,7 @@ test('a second server on one SQLite file names the first, which kill -9 makes ro
   const first = await serve(place)
   const second = await run(place, ['serve', '--json'])
   assert.equal(second.code, 1)
-  assert.match(second.stderr, new RegExp(`grantor\\.db is in use by process ${first.child.pid}\\. `))
+  assert.match(second.stdout, new RegExp(`grantor\\.db is in use by process ${first.child.pid}\\. `))
   assert.equal((await run(place, ['user', 'list'])).code, 0)
   first.child.kill('SIGKILL')
   await first.exited

@@ -6,7 +6,7 @@ import type { Context } from '../../ports/context.ts'
 import { consoleAddress } from '../../protocol/client/console.ts'
 import type { Platform } from '../../server/platform.ts'
 import { settingsHelp } from '../docs/settings.ts'
-import { UsageError } from '../lib/failure.ts'
+import { describeFailure, UsageError } from '../lib/failure.ts'
 import type { Terminal } from '../lib/terminal.ts'
 import { closeOnSignal, onStopSignal } from '../serve/close-on-signal.ts'
 import type { Supervision } from '../serve/supervisor.ts'
@@ -36,15 +36,32 @@ export function addServe(parent: Command, terminal: Terminal): void {
     .addOption(settingInstead('--host <host>', 'GRANTOR_HOST'))
     .addOption(settingInstead('--issuer <url>', 'GRANTOR_ISSUER'))
     .addHelpText('after', () => `\n${settingsHelp()}`)
-    .action(async ({ json, workers }: ServeOptions) => {
-      const config = readConfig()
-      const hasPerson = terminal.isTerminal && json !== true
-      const greet = (platform: Platform, context: Context): Promise<void> =>
-        sayReady(config, platform, context, hasPerson ? terminal : undefined)
-      // A process that a supervisor started has a channel to the supervisor.
-      if (workers === 1 && process.send === undefined) await serveAlone(config, greet)
-      else await serveInSeveral(config, workers, greet)
+    .action(async (options: ServeOptions) => {
+      try {
+        await serve(options, terminal)
+      } catch (cause) {
+        if (options.json !== true) throw cause
+        await logFailedStart(cause, terminal)
+      }
     })
+}
+
+async function serve({ json, workers }: ServeOptions, terminal: Terminal): Promise<void> {
+  const config = readConfig()
+  const hasPerson = terminal.isTerminal && json !== true
+  const greet = (platform: Platform, context: Context): Promise<void> =>
+    sayReady(config, platform, context, hasPerson ? terminal : undefined)
+  // A process that a supervisor started has a channel to the supervisor.
+  if (workers === 1 && process.send === undefined) await serveAlone(config, greet)
+  else await serveInSeveral(config, workers, greet)
+}
+
+/** A line as all others of `--json`, for the program that reads them. */
+async function logFailedStart(cause: unknown, { stdout }: Terminal): Promise<void> {
+  const { openLog } = await import('../../server/log.ts')
+  const writer = { write: (line: string) => void stdout.write(line), flush: () => Promise.resolve() }
+  openLog('error', writer, {}).error({ event: 'server.start-failed', message: describeFailure(cause) })
+  process.exitCode = cause instanceof UsageError ? 2 : 1
 }
 
 /** An option that servers often have, and that is a setting here. */

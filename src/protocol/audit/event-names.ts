@@ -51,6 +51,7 @@ export type LogEventName =
   | 'request.refused'
   | 'secret.replaced'
   | 'server.ready'
+  | 'server.start-failed'
   | 'server.stopped'
   | 'sign-in.refused'
   | 'store.accepts-writes'

@@ -60,6 +60,15 @@ function runRequest(request: string): Readonly<Record<string, unknown>> {
   return JSON.parse(stdout) as Readonly<Record<string, unknown>>
 }
 
+test('serve --json says in a line of JSON why it cannot start', async (t) => {
+  const place = await openPlace(t)
+  const { code, stdout, stderr } = await runHere(place, ['serve', '--json'], { environment: { PORT: 'x' } })
+  assert.deepEqual([code, stderr, stdout.split('\n').length], [1, '', 2])
+  const { event, message } = JSON.parse(stdout) as { readonly event: string; readonly message: string }
+  assert.equal(event, 'server.start-failed')
+  assert.match(message, /PORT must be/)
+})
+
 test('without a terminal serve prints only JSON lines, creates no demo, and logs a request that registers a client', async (t) => {
   const place = await openPlace(t)
   const server = await serve(place)

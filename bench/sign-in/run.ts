@@ -14,8 +14,8 @@ import {
   type RegisteredClient,
 } from '../../tools/flow.ts'
 import { freePorts } from '../../tools/process/free-ports.ts'
-import { describeMachine } from '../../tools/machine.ts'
-import { flag, readOptions, whole } from '../../tools/options.ts'
+import { readMachine, today } from '../../tools/machine.ts'
+import { flag, readOptions, SAVE, whole } from '../../tools/options.ts'
 import type { ServerProcess } from '../../tools/process/server.ts'
 import { readTreeUsage } from '../../tools/process/usage.ts'
 import { ORIGIN } from '../../tools/sign-in/passkeys.ts'
@@ -23,7 +23,7 @@ import { openRemoteServer, type RemoteServer } from '../../tools/remote-server.t
 import { openStoreOf } from '../../tools/runtime.ts'
 import { beginSession, openFolder } from '../../tools/process/session.ts'
 import { summarizeTimes } from '../../tools/statistics.ts'
-import { fixed, renderTable } from '../../tools/table.ts'
+import { saveResult } from '../results.ts'
 import { startServer } from '../server.ts'
 import {
   signInAt,
@@ -34,19 +34,12 @@ import {
   type SignIn,
 } from './methods.ts'
 import { CLIENT, startProvider } from './provider.ts'
+import { renderSignIns, type MeasuredSignIn, type SignInResult } from './report.ts'
 
 /**
  * Whole sign-ins by each method, from the authorization request to the session. Each is in a new browser, of a
  * network of its own. The processor time is that of the server, and the rate that of all processes on this machine.
  */
-
-interface Measured {
-  readonly method: string
-  readonly perSecond: number
-  readonly p50Ms: number
-  readonly p99Ms: number
-  readonly cpuMs: number | undefined
-}
 
 const LIMIT_MS = 15 * 60_000
 const PROVIDER = 'bench' as ProviderId
@@ -58,25 +51,24 @@ const SETTINGS = {
   GRANTOR_ISSUER: ORIGIN,
 }
 
-const { count, browsers, json } = readOptions({
+const { count, browsers, json, save } = readOptions({
   // Beyond 1,500 attempts a minute the server may refuse those of the network that makes most of them. A code is an attempt too.
   count: whole('sign-ins by each method', 300, [1, 350]),
   browsers: whole('browsers at the same time', 4, [1, 8]),
   json: flag('print the result as JSON'),
+  save: SAVE,
 })
 beginSession(LIMIT_MS)
 const folder = openFolder()
 const agent = new Agent({ keepAlive: true })
 const rows = [...(await measureOwnMethods()), await measureApplication()]
-console.log(
-  json
-    ? JSON.stringify(rows)
-    : [describeMachine(), `${count} sign-ins, ${browsers} at a time`, '', tableOf(rows)].join('\n'),
-)
+const result: SignInResult = { kind: 'sign-in', date: today(), machine: readMachine(), count, browsers, rows }
+console.log(json ? JSON.stringify(rows) : renderSignIns(result))
+saveResult(result, save)
 await stopChildren()
 agent.destroy()
 
-async function measureOwnMethods(): Promise<readonly Measured[]> {
+async function measureOwnMethods(): Promise<readonly MeasuredSignIn[]> {
   const provider = await startProvider()
   const server = await startServer({ folder, databaseUrl: `sqlite:${folder}/own.db`, settings: SETTINGS })
   const { context, close } = await openStoreOf(server.settings)
@@ -97,7 +89,7 @@ async function measureOwnMethods(): Promise<readonly Measured[]> {
   return measured
 }
 
-async function measureApplication(): Promise<Measured> {
+async function measureApplication(): Promise<MeasuredSignIn> {
   const [adminPort = 0] = await freePorts(1)
   const settings = {
     ...SETTINGS,
@@ -114,7 +106,7 @@ async function measureApplication(): Promise<Measured> {
 }
 
 /** Measures the second half: the first one creates the accounts, and warms the server up, which has counted no attempts before. */
-async function measure(started: ServerProcess, method: string, signIn: SignIn): Promise<Measured> {
+async function measure(started: ServerProcess, method: string, signIn: SignIn): Promise<MeasuredSignIn> {
   await started.stop()
   await started.start()
   const { port, pid } = started
@@ -157,14 +149,4 @@ async function signInOnce(server: RemoteServer, client: RegisteredClient, signIn
   const last = await signIn(browser, page.statusCode === 303 ? await browser.get(locationOf(page)) : page, number)
   const isSignedIn = last.cookies.some(({ name }) => name.includes('session'))
   if (!isSignedIn) throw new Error(`A sign-in started no session (${last.statusCode}): ${last.body}`)
-}
-
-function tableOf(measured: readonly Measured[]): string {
-  return renderTable(measured, [
-    ['sign-in', ({ method }) => method],
-    ['a second', ({ perSecond }) => fixed(perSecond, 0)],
-    ['CPU ms', ({ cpuMs }) => fixed(cpuMs, 1)],
-    ['p50 ms', ({ p50Ms }) => fixed(p50Ms, 0)],
-    ['p99 ms', ({ p99Ms }) => fixed(p99Ms, 0)],
-  ])
 }

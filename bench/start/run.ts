@@ -1,19 +1,21 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePorts } from '../../tools/process/free-ports.ts'
-import { readOptions, STORE, whole } from '../../tools/options.ts'
+import { readMachine, today } from '../../tools/machine.ts'
+import { readOptions, SAVE, STORE, string, whole } from '../../tools/options.ts'
 import { startDatabase } from '../../tools/postgres/database.ts'
 import { readTreeUsage } from '../../tools/process/usage.ts'
 import { openStoreOf } from '../../tools/runtime.ts'
 import { newSecret, openServerProcess } from '../../tools/process/server.ts'
 import { beginSession, openFolder } from '../../tools/process/session.ts'
-import { median } from '../../tools/statistics.ts'
-import { fixed, renderTable } from '../../tools/table.ts'
 import { FILLED_SETTINGS, fillPostgres, fillSqlite } from '../growth/fill.ts'
+import { saveResult } from '../results.ts'
+import { renderStarts, type StartResult, type Starts } from './report.ts'
 
 /**
- * The time from a start until the server is ready, and until it has counted its grants; its idle memory. It
- * uses an empty store, and one with a million clients, families and codes. The first start counts them, the later ones know the number.
+ * The time from a start until the server is ready, and until it has counted its grants; its idle memory. It uses an empty store, and one
+ * with a million clients, families and codes. The first start counts them, the later ones know the number. `npm run docs` writes the idle
+ * memory of the newest result with `--save start` into the pages that name it.
  */
 
 const IDLE_MS = 5000
@@ -22,39 +24,25 @@ const COUNT_LIMIT_MS = 10 * 60_000
 const POLL_MS = 100
 const FILL_LIMIT_MS = 15 * 60_000
 
-interface Starts {
-  readonly size: number
-  readonly readyMs: readonly number[]
-  /** From the start of the process, one value for each start. */
-  readonly countedMs: readonly number[]
-  readonly idleMegabytes: readonly number[]
-}
-
-const { clients, rounds, store } = readOptions({
-  clients: whole('clients, families and codes in the second store', 1_000_000, [1, 1e8]),
+const { clients, rounds, store, script, save } = readOptions({
+  clients: whole('clients, families and codes in the second store; 0: none', 1_000_000, [0, 1e8]),
   rounds: whole('starts with each store', 7, [1, 100]),
   store: STORE,
+  script: string('path', 'start this program, such as that of the package: dist/package/bin/grantor.js'),
+  save: SAVE,
 })
 beginSession(FILL_LIMIT_MS + COUNT_LIMIT_MS + 2 * rounds * (IDLE_MS + LIMIT_MS))
 const folder = openFolder()
 const database = store === 'postgres' ? await startDatabase(undefined) : undefined
 const rows: Starts[] = []
 try {
-  for (const size of [0, clients]) rows.push(await measure(size))
+  for (const size of new Set([0, clients])) rows.push(await measure(size))
 } finally {
   await database?.close()
 }
-console.log(
-  renderTable(rows, [
-    ['clients', ({ size }) => (size === 0 ? 'empty' : String(size))],
-    ['ready ms, best', ({ readyMs }) => fixed(Math.min(...readyMs), 0)],
-    ['median', ({ readyMs }) => fixed(median(readyMs), 0)],
-    ['worst', ({ readyMs }) => fixed(Math.max(...readyMs), 0)],
-    ['grants counted s, first start', ({ countedMs }) => fixed((countedMs[0] ?? Number.NaN) / 1000, 1)],
-    ['later', ({ countedMs }) => fixed(median(countedMs.slice(1)) / 1000, 1)],
-    ['idle RSS MB', ({ idleMegabytes }) => fixed(median(idleMegabytes), 0)],
-  ]),
-)
+const result: StartResult = { kind: 'start', date: today(), machine: readMachine(), rows }
+console.log(renderStarts(result))
+saveResult(result, save)
 
 async function measure(size: number): Promise<Starts> {
   const path = join(folder, `${size}.db`)
@@ -68,7 +56,7 @@ async function measure(size: number): Promise<Starts> {
   for (let round = 0; round < rounds; round += 1) {
     const [port = 0, adminPort = 0] = await freePorts(2)
     const ofRound = { ...settings, GRANTOR_ADMIN_PORT: String(adminPort) }
-    const server = openServerProcess({ folder, port, settings: ofRound, script: 'bin/grantor.js', pollMs: 2 })
+    const server = openServerProcess({ folder, port, settings: ofRound, script: script ?? 'bin/grantor.js', pollMs: 2 })
     const startedAt = performance.now()
     await server.start()
     readyMs.push(performance.now() - startedAt)

@@ -10,7 +10,7 @@ import { REFUSALS } from '../../src/protocol/refusals.ts'
 import { DISTRIBUTION } from '../store/portable-sql.ts'
 import { overBudget, type Budget } from './budget.ts'
 import { ARCHITECTURE_PAGE, architecturePage } from './layout.ts'
-import { resultParts } from './results.ts'
+import { PAGES_WITH_FIGURES, resultParts, withFigures } from './results.ts'
 import {
   casesOf,
   listClaims,
@@ -36,6 +36,11 @@ for (const page of new Set(PARTS.map((part) => part.page))) {
     assert.equal(read(page), withParts(page, PARTS), REMEDY)
   })
 }
+
+test('pages name the idle memory and the cost of a password as the newest kept runs of the benchmark have them', () => {
+  assert.ok(PAGES_WITH_FIGURES.length >= 5)
+  for (const page of PAGES_WITH_FIGURES) assert.equal(read(page), withFigures(read(page)), `${page}: ${REMEDY}`)
+})
 
 test('every reason is used by the code', () => {
   const texts = globSync('src/**/*.ts')

@@ -1,9 +1,17 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import type { MeasuredSignIn, SignInResult } from '../../bench/sign-in/report.ts'
+import type { StartResult } from '../../bench/start/report.ts'
 import type { Report } from '../../bench/throughput/report.ts'
 import type { ProofRun } from '../../prove/findings.ts'
+import { median } from '../../tools/statistics.ts'
 import { fixed } from '../../tools/table.ts'
 import type { GeneratedPart } from '../../src/cli/docs/generated-parts.ts'
+
+/** The pages that name one of `figures`. */
+export const PAGES_WITH_FIGURES = globSync('docs/**/*.md').filter((page) =>
+  /<!-- (?:idle memory|password|sign-ins) -->/.test(readFileSync(page, 'utf8')),
+)
 
 /** The tables of docs/proofs.md and docs/performance.md, made from the results of prove/results and bench/results. */
 export function resultParts(): readonly GeneratedPart[] {
@@ -11,6 +19,36 @@ export function resultParts(): readonly GeneratedPart[] {
     { page: 'docs/proofs.md', name: 'newest results', text: proofRows() },
     { page: 'docs/performance.md', name: 'cost of a request', text: costRows() },
   ]
+}
+
+/** Figures that several pages name in their text, each once measured: `<!-- idle memory -->131 MB<!-- -->`. */
+export function withFigures(text: string): string {
+  return Object.entries(figures()).reduce(
+    (page, [name, figure]) => page.replaceAll(new RegExp(`(<!-- ${name} -->).*?(<!-- -->)`, 'g'), `$1${figure}$2`),
+    text,
+  )
+}
+
+/** From the newest kept run of `npm run bench start` and of `npm run bench sign-in`. */
+function figures(): Readonly<Record<string, string>> {
+  const starts = (newest('start') as StartResult).rows.find(({ size }) => size === 0)
+  const signIns = (newest('sign-in') as SignInResult).rows
+  const passwordMs = signIns.find(({ method }) => method === 'password')?.cpuMs ?? Number.NaN
+  const all = (of: (one: MeasuredSignIn) => number | undefined, digits: number): string =>
+    signIns.map((one) => fixed(of(one), digits)).join(', ')
+  return {
+    'idle memory': `${fixed(median(starts?.idleMegabytes ?? []), 0)} MB`,
+    password: `${fixed(passwordMs, 0)} ms`,
+    'cores for 11': fixed((11 * passwordMs) / 1000, 1),
+    // A million sign-ins on four cores.
+    'hours for all': fixed((1e6 * passwordMs) / 4 / 3_600_000, 1),
+    'sign-ins': `${all(({ perSecond }) => perSecond, 0)} a second; ${all(({ cpuMs }) => cpuMs, 1)} ms of CPU; p99 ${all(({ p99Ms }) => p99Ms, 0)} ms`,
+  }
+}
+
+function newest(kind: 'sign-in' | 'start'): unknown {
+  const file = globSync(`bench/results/*-${kind}.json`).toSorted().at(-1)
+  return JSON.parse(readFileSync(file ?? '', 'utf8'))
 }
 
 /** The newest run of each proof with each set of options. */

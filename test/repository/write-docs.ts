@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { SCHEMA_FILE, schemaWithSettings } from '../../prove/chart/chart.ts'
 import { apiTypes } from '../../release/api-types.ts'
 import { API_TYPES_FILE } from '../../release/manifest.ts'
@@ -6,7 +6,7 @@ import { withParts } from '../../src/cli/docs/generated-parts.ts'
 import { ADMINISTRATION_PAGE, administrationPage } from '../http/admin/routes-document.ts'
 import { DISTRIBUTION } from '../store/portable-sql.ts'
 import { ARCHITECTURE_PAGE, architecturePage } from './layout.ts'
-import { resultParts } from './results.ts'
+import { PAGES_WITH_FIGURES, resultParts, withFigures } from './results.ts'
 import { listClaims, rfcCoveragePage, securityCasesPage } from './titles.ts'
 
 /** Writes the pages and tables that `npm run docs` generates from test titles, the tables of settings and tasks, the rules of the layout, the keys of the tables, the schema of the chart's values, and the results of proofs and benchmarks. */
@@ -19,3 +19,4 @@ writeFileSync(API_TYPES_FILE, apiTypes())
 writeFileSync(SCHEMA_FILE, schemaWithSettings())
 for (const page of ['docs/proofs.md', 'docs/performance.md', DISTRIBUTION.page])
   writeFileSync(page, withParts(page, [...resultParts(), DISTRIBUTION]))
+for (const page of PAGES_WITH_FIGURES) writeFileSync(page, withFigures(readFileSync(page, 'utf8')))

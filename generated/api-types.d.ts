@@ -408,7 +408,7 @@ export interface GrantorTasks {
   }>
   /** Trust a domain: clients whose redirect and logout URIs are all of trusted domains are shown as known. */
   readonly 'domain.trust': (input?: {
-    /** A host, `*.` and a host for all hosts below it, or the URL of a client metadata document. */
+    /** A host, `*.` and a host for all hosts below it but not the host itself, or the URL of a client metadata document. */
     readonly pattern?: string
     /** The domains of widespread clients instead of a pattern: claude.ai, vscode.dev, insiders.vscode.dev, zed.dev, chatgpt.com. */
     readonly known?: true
@@ -421,7 +421,7 @@ export interface GrantorTasks {
   }>
   /** Block a domain: its clients can neither register nor start an authorization. Tokens stay valid. */
   readonly 'domain.block': (input: {
-    /** A host, `*.` and a host for all hosts below it, or the URL of a client metadata document. */
+    /** A host, `*.` and a host for all hosts below it but not the host itself, or the URL of a client metadata document. */
     readonly pattern: string
     /** A note for other administrators. */
     readonly note?: string
@@ -2085,6 +2085,8 @@ export interface Session {
 export interface SetRole extends Role {
   /** The address of the console; null: it is off. */
   readonly console_url: string | null
+  /** Whether an invitation or another link that an administrator handed over ended: its reader would have the role. */
+  readonly link_ended: boolean
 }
 
 export interface ShownGrant extends Grant {

@@ -24,7 +24,7 @@ import {
 import { fillUnanalyzed, planOnPostgres } from '../statement-plans.ts'
 import { openTestChains } from './chains.ts'
 import type { ContractStores } from './harness.ts'
-import { checkStoreContract, CONTRACT } from './store-contract.ts'
+import { checkStoreContract, CONTRACT, OUTCOME_TABLES } from './store-contract.ts'
 
 const ROWS = 20_000
 
@@ -45,8 +45,10 @@ const stores: ContractStores = {
 after(async () => void (await Promise.all([stores.first.close(), stores.second.close()])))
 const cleaner = await openSession(file, url)
 const tables = await listTables(cleaner)
-/** Restores the tables to the state after the migrations. Truncating them would take a hundred times as long. */
-const emptying = tables.map((table) => `delete from ${table}`).join('; ')
+/** Restores the tables to the state after the migrations. Truncating them would take a hundred times as long, and planning each again half. */
+const deletions = tables.map((table) => `delete from ${table};`).join(' ')
+await cleaner.query(`create function pg_temp.empty() returns void language plpgsql as $$ begin ${deletions} end $$`)
+const emptying = 'select pg_temp.empty()'
 
 checkStoreContract('postgres', async () => {
   await cleaner.query(emptying)
@@ -93,7 +95,7 @@ function checkStatements(): void {
   })
 }
 
-/** Runs the contract again, as where Citus distributes the tables. */
+/** Runs the contract again without its tables of outcomes, as where Citus distributes the tables of the store. */
 async function runDistributed(decisions: Decision[]): Promise<void> {
   const distributed = async (): Promise<StoreDriver> =>
     notingDecisions(
@@ -106,7 +108,7 @@ async function runDistributed(decisions: Decision[]): Promise<void> {
     rows: () => readRows(cleaner, tables),
   }
   const bodies: ((stores: ContractStores) => Promise<void>)[] = []
-  for (const suite of CONTRACT) suite((_, body) => void bodies.push(body))
+  for (const suite of CONTRACT) if (!OUTCOME_TABLES.includes(suite)) suite((_, body) => void bodies.push(body))
   for (const body of bodies) {
     await cleaner.query(emptying)
     // In its own turn, like requests: within a turn a store may continue to read the same snapshot.

@@ -28,7 +28,7 @@ import { changeCases } from './user/changes.ts'
 import { emailCodeCases } from './user/email-codes.ts'
 import { evictionMatrixCases } from './user/eviction-matrix.ts'
 import { spellingCases } from './user/spellings.ts'
-import { linkCases } from './user/links.ts'
+import { linkCases, linkFactorCases } from './user/links.ts'
 import { logoutNoticeCases } from './user/logout-notices.ts'
 import { mailCases } from './user/mails.ts'
 import { masterKeyCases } from './server/master-key.ts'
@@ -77,6 +77,7 @@ export const CONTRACT: readonly Suite[] = [
   importedUserCases,
   sessionCases,
   linkCases,
+  linkFactorCases,
   changeCases,
   waitCases,
   emailCodeCases,
@@ -116,6 +117,12 @@ export const CONTRACT: readonly Suite[] = [
   auditCases,
   batchCases,
 ]
+
+/**
+ * Tables of cases that show which outcome an operation has for which facts. A store that Citus distributes decides in the same way, after
+ * it has waited for what it reads, and the cases of each operation show that; only a real Citus runs the tables again (prove/citus).
+ */
+export const OUTCOME_TABLES: readonly Suite[] = [waitCases, evictionMatrixCases, deviceModelCases, linkFactorCases]
 
 /** `store` is the store's name in the titles. */
 export function checkStoreContract(store: string, open: OpenStores): void {

@@ -147,7 +147,9 @@ export const linkCases: Suite = (check) => {
     await perform(first, 'createLink', link)
     assert.equal(await perform(first, 'useLink', useOf(link)), 'used')
   })
+}
 
+export const linkFactorCases: Suite = (check) => {
   for (const isMailed of [true, false])
     check(
       `ACC-17, ACC-20: a link that is ${isMailed ? 'mailed' : 'handed over'} leaves the second factors of the account, and adds none, as the table says`,

@@ -104,9 +104,16 @@ export function compareSchema(
 
 /** A digest of the statements of a migration for both databases. Comments and empty lines do not change it. */
 export function digestOf(migration: Migration): string {
+  const known = knownDigests.get(migration.sql)
+  if (known !== undefined) return known
   const statements = (['sqlite', 'postgres'] as const).map((dialect) => readScript(migration, dialect))
-  return createHash('sha256').update(JSON.stringify(statements)).digest('hex')
+  const digest = createHash('sha256').update(JSON.stringify(statements)).digest('hex')
+  knownDigests.set(migration.sql, digest)
+  return digest
 }
+
+/** By the text of the migration: each opening of a store compares them, and reading a script takes longer than the rest of that. */
+const knownDigests = new Map<string, string>()
 
 /** A digest of the texts from which a schema was made, for a backup. `digests`: of its migrations, in their order. */
 export function schemaDigest(digests: readonly (string | undefined)[]): string {

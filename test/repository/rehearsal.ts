@@ -4,6 +4,7 @@ import { freePort } from '../../tools/process/free-ports.ts'
 import { replay } from '../../tools/replay.ts'
 import { COMPILE_CACHE } from '../support/runner/compile-cache.ts'
 import { temporaryFolder } from '../support/server.ts'
+import { openPageCommands } from './page-commands.ts'
 
 /** Runs the commands of docs/operations/rehearsal.md, and returns how their outputs differ from those on the page: '' if they do not. */
 export async function rehearse(t: TestContext, store: Readonly<Record<string, string>>): Promise<string> {
@@ -17,6 +18,7 @@ export async function rehearse(t: TestContext, store: Readonly<Record<string, st
     GRANTOR_DRAIN_SECONDS: '0',
     // With the cache a process starts in half the time.
     NODE_COMPILE_CACHE: COMPILE_CACHE,
+    ...(await openPageCommands(t)),
     ...store,
   }
   const page = readFileSync('docs/operations/rehearsal.md', 'utf8')

@@ -6,6 +6,7 @@ import { COMPILE_CACHE } from '../support/runner/compile-cache.ts'
 import { freePort } from '../../tools/process/free-ports.ts'
 import { replay } from '../../tools/replay.ts'
 import { temporaryFolder } from '../support/server.ts'
+import { openPageCommands } from './page-commands.ts'
 
 const { PATH = '', HOME = '/' } = process.env
 
@@ -20,6 +21,7 @@ test('the commands of docs/walkthrough.md give exactly the outputs that the page
     GRANTOR_DRAIN_SECONDS: '0',
     // With the cache a process starts in half the time.
     NODE_COMPILE_CACHE: COMPILE_CACHE,
+    ...(await openPageCommands(t)),
   }
   const page = readFileSync('docs/walkthrough.md', 'utf8')
   const faults = await replay({ page, folder, environment, limitMs: 160_000 })

@@ -11,12 +11,12 @@ import type { Finished, Place, RunOptions } from './process.ts'
 export interface CommandOptions {
   /** GRANTOR_ADMIN_TOKEN. */
   readonly token?: string | undefined
-  /** Other variables of the environment, which a file of "grantor apply" names. */
+  /** Other variables of the environment, for example those that a file of "grantor apply" names. */
   readonly variables?: Readonly<Record<string, string>>
   /** Standard input. */
   readonly input?: string
   /** The command that starts the program. */
-  readonly command?: string
+  readonly command?: string | undefined
 }
 
 /** Runs one command to its end. */
@@ -55,13 +55,17 @@ let last: Promise<unknown> = Promise.resolve()
  * As `run` of process.ts, but within this process, one after the other: a process of its own takes longer to start than a
  * command runs, and shows no more of what a command says and does.
  */
-export function runHere(place: Place, words: readonly string[], options: RunOptions = {}): Promise<Finished> {
-  const { input = '', environment = {} } = options
+export function runHere(
+  place: Pick<Place, 'environment'>,
+  words: readonly string[],
+  { input = '', environment = {}, command: name }: RunOptions & Pick<CommandOptions, 'command'> = {},
+): Promise<Finished> {
+  const variables = { ...place.environment, ...environment }
   const mine = last.then(async () => {
     const before = { ...process.env }
-    setEnvironment({ ...place.environment, ...environment })
+    setEnvironment(variables)
     try {
-      return await command(words, { input })
+      return await command(words, { input, variables, token: variables['GRANTOR_ADMIN_TOKEN'], command: name })
     } finally {
       setEnvironment(before)
     }
@@ -73,6 +77,16 @@ export function runHere(place: Place, words: readonly string[], options: RunOpti
 /** As `commandJson`, at a place. */
 export async function runJsonHere<T>(place: Place, words: readonly string[]): Promise<T> {
   return documentOf(words, await runHere(place, [...words, '--json'])) as T
+}
+
+/** As `serve` of process.ts, but within this process, where the test is about what commands say beside a server. */
+export async function serveHere(
+  test: Pick<TestContext, 'after'>,
+  { environment, folder, endings }: Place,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const server = await openTestServer(test, { listen: true, folder, env: { ...environment, ...settings } })
+  endings.add(server.close)
 }
 
 /** A server that listens, over whose store the commands of this process work. One a test file: the environment is one. */

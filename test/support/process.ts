@@ -26,8 +26,8 @@ export interface Place {
   readonly adminPort: number
   readonly issuer: string
   readonly environment: Readonly<Record<string, string>>
-  /** Servers that are to end before the folder goes: one that still writes would put something into it meanwhile. */
-  readonly servers: Set<ChildProcess>
+  /** End the servers before the folder goes: one that still writes would put something into it meanwhile. */
+  readonly endings: Set<() => Promise<void>>
 }
 
 export interface RunOptions {
@@ -44,9 +44,9 @@ export interface RunningServer {
 
 export async function openPlace(test: Pick<TestContext, 'after'>): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), 'grantor-test-'))
-  const servers = new Set<ChildProcess>()
+  const endings = new Set<() => Promise<void>>()
   test.after(async () => {
-    await Promise.all([...servers].map(end))
+    await Promise.all([...endings].map((ending) => ending()))
     rmSync(folder, { recursive: true, force: true })
   })
   const port = await freePort()
@@ -63,7 +63,7 @@ export async function openPlace(test: Pick<TestContext, 'after'>): Promise<Place
     // Halves the time that a process needs to start.
     NODE_COMPILE_CACHE: COMPILE_CACHE,
   }
-  return { folder, port, adminPort, issuer: `http://localhost:${port}`, environment, servers }
+  return { folder, port, adminPort, issuer: `http://localhost:${port}`, environment, endings }
 }
 
 async function end(child: ChildProcess): Promise<void> {
@@ -103,7 +103,7 @@ export async function serve(
   const child = start(place, [...words, 'serve', ...(options.flags ?? [])], options, file)
   let stdout = ''
   const exited = finish(child)
-  place.servers.add(child)
+  place.endings.add(() => end(child))
   await new Promise<void>((resolve, reject) => {
     child.stdout?.on('data', (chunk: Buffer) => {
       stdout += chunk.toString()

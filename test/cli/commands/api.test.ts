@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { runHere, runJsonHere } from '../../support/command.ts'
+import { runHere, runJsonHere, serveHere } from '../../support/command.ts'
 import { openPlace, serve } from '../../support/process.ts'
 
 interface Client {
@@ -20,7 +20,7 @@ async function register(issuer: string, metadata: object): Promise<Client> {
 
 test('decision 0006: a running server knows a declared API within about a second', async (t) => {
   const place = await openPlace(t)
-  await serve(place)
+  await serveHere(t, place)
   const client = await register(place.issuer, {})
   const words = ['api', 'create', '--resource', 'https://api.acme.test', '--name', 'Acme']
   const scopes = ['--scope', 'read=Read your projects', '--machine-scope', 'sync=Keep a copy up to date']
@@ -77,7 +77,7 @@ test('decision 0006: a running server knows a declared API within about a second
 
 test('api create-credentials prints the credentials for introspection once, and a running server accepts them', async (t) => {
   const place = await openPlace(t)
-  await serve(place)
+  await serveHere(t, place)
   const resource = 'https://api.acme.test'
   await runHere(place, ['api', 'create', '--resource', resource])
   const printed = await runHere(place, ['api', 'create-credentials', resource])

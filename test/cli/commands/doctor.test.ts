@@ -10,8 +10,8 @@ import { diagnose } from '../../../src/doctor/doctor.ts'
 import type { Examination, Finding } from '../../../src/checks/finding.ts'
 import { NO_PLACE } from '../../../src/base/store-place.ts'
 import type { EpochMs } from '../../../src/base/brand.ts'
-import { runHere } from '../../support/command.ts'
-import { openPlace, run, serve, type Place } from '../../support/process.ts'
+import { runHere, serveHere } from '../../support/command.ts'
+import { openPlace, run, type Place } from '../../support/process.ts'
 
 const YEAR_AGO = Date.now() - 366 * 24 * 60 * 60 * 1000
 
@@ -28,7 +28,7 @@ function summary({ findings }: Report): readonly string[] {
 
 test('beside a healthy server everything is ok and the exit code is 0', async (t) => {
   const place = await openPlace(t)
-  await serve(place)
+  await serveHere(t, place)
   const report = await examine(place)
   assert.deepEqual([report.code, report.healthy, summary(report)], [0, true, []])
   const words = await runHere(place, ['doctor'])
@@ -39,7 +39,7 @@ test('beside a healthy server everything is ok and the exit code is 0', async (t
 
 test('doctor finds that the database is not the one of the server', async (t) => {
   const place = await openPlace(t)
-  await serve(place)
+  await serveHere(t, place)
   const environment = { DATABASE_URL: `sqlite:${join(place.folder, 'other', 'grantor.db')}` }
   await runHere(place, ['migrate'], { environment })
   const report = await examine(place, environment)
@@ -297,7 +297,7 @@ test('the doctor warns of a proxy on this machine that GRANTOR_TRUST_PROXY does 
   )
   const place = await openPlace(t)
   const environment = { GRANTOR_TRUST_PROXY: '10.0.0.0/8' }
-  await serve(place, { environment })
+  await serveHere(t, place, environment)
   const headers = { 'x-forwarded-for': '203.0.113.9' }
   assert.equal((await fetch(`${place.issuer}/health/ready`, { headers })).status, 200)
   assert.deepEqual(summary(await examine(place, environment)), ['network warning'])

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
-import { runHere, runJsonHere } from '../../support/command.ts'
-import { MAIN, openPlace, run, serve } from '../../support/process.ts'
+import { runHere, runJsonHere, serveHere } from '../../support/command.ts'
+import { MAIN, openPlace, run } from '../../support/process.ts'
 
 const PERFORM = ['perform', 'authorization-code']
 const EMAIL = ['--email', 'ada@acme.test']
@@ -23,7 +23,7 @@ interface Performance {
 test('perform runs a whole flow, verifies it and prints the result', async (t) => {
   const place = await openPlace(t)
   await runHere(place, ['user', 'create', ...ADA])
-  await serve(place)
+  await serveHere(t, place)
   const aim = ['--scope', 'read write', '--resource', 'https://api.acme.test']
   const result = await runJsonHere<Performance>(place, [...PERFORM, ...ADA, ...aim])
   assert.equal(result.claims['iss'], place.issuer)
@@ -46,7 +46,7 @@ test('perform works with an existing client, several APIs, an opaque token and a
   const api = ['api', 'create', '--scope', 'read=Read', '--resource']
   await runHere(place, [...api, 'https://files.acme.test', '--format', 'opaque'])
   await runHere(place, [...api, 'https://api.acme.test'])
-  await serve(place)
+  await serveHere(t, place)
   const registered = await fetch(`${place.issuer}/v2/oauth/register`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -75,7 +75,7 @@ test('decision 0018: without resource the scopes name the API of the token, and 
   await runHere(place, ['user', 'create', ...ADA])
   for (const name of ['projects', 'files'])
     await runHere(place, ['api', 'create', '--resource', `https://${name}.acme.test`, '--scope', `${name}:read=Read`])
-  await serve(place)
+  await serveHere(t, place)
   const aims = [
     { aim: ['--scope', 'projects:read'], audience: 'https://projects.acme.test' },
     { aim: ['--scope', 'openid files:read'], audience: 'https://files.acme.test' },
@@ -93,7 +93,7 @@ test('decision 0018: without resource the scopes name the API of the token, and 
 
 test('without credentials perform prints the address to open, and reports when no response arrives', async (t) => {
   const place = await openPlace(t)
-  await serve(place)
+  await serveHere(t, place)
   const finished = await runHere(place, [...PERFORM, '--timeout', '1'])
   assert.match(
     finished.stdout,
@@ -107,7 +107,7 @@ test('without credentials perform prints the address to open, and reports when n
 
 test('RFC 9700 §4.4: a response with another state is rejected', async (t) => {
   const place = await openPlace(t)
-  await serve(place)
+  await serveHere(t, place)
   const child = spawn(process.execPath, [MAIN, ...PERFORM], { cwd: place.folder, env: place.environment })
   let [stdout, stderr] = ['', '']
   child.stderr.on('data', (chunk: Buffer) => void (stderr += chunk.toString()))
@@ -127,7 +127,7 @@ test('a wrong password, no server and another server are each reported in one li
   const place = await openPlace(t)
   const gone = await runHere(place, [...PERFORM, ...ADA])
   assert.deepEqual([gone.code, /^grantor: Discovery failed: .*Is the server running\?\n$/.test(gone.stderr)], [1, true])
-  await serve(place)
+  await serveHere(t, place)
   const wrong = await runHere(place, [...PERFORM, ...ADA])
   assert.deepEqual([wrong.code, /rejected the sign-in of ada@acme\.test/.test(wrong.stderr)], [1, true])
   const other = createServer((_request, response) => response.end('{"issuer":"https://evil.test"}')).listen(

@@ -93,7 +93,11 @@ function listenTo(prototype: object, name: string, heard: (self: unknown, first:
 
 /** Returns every SQL text of a store: the string literals of its files and of the shared ones, and the migrations. Exact texts come first, and then those with the longest fixed parts. */
 export function listSource(store: StoreKind): readonly SourceStatement[] {
-  const files = globSync([`src/store/*.ts`, `src/store/shared/**/*.ts`, `src/store/${store}/**/*.ts`]).toSorted()
+  const files = globSync([
+    `src/store/*.ts`,
+    `src/store/{nouns,shared}/**/*.ts`,
+    `src/store/${store}/**/*.ts`,
+  ]).toSorted()
   const literals = files.flatMap((file) => literalsOf(readFileSync(file, 'utf8')).map((text) => ({ file, text })))
   const migrations = listMigrations().flatMap((migration) =>
     readScript(migration, store).statements.map(({ sql }) => ({

@@ -1,16 +1,15 @@
-import { differences, type OperationRows, when } from './row.ts'
-import type { ApiOperations } from '../../ports/operations/api.ts'
+import { differences, type NounOperations, when } from '../noun.ts'
 import type { AuditEventName } from '../../protocol/audit/event-names.ts'
 import type { Input } from '../../ports/operations/index.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
 
 /** The rows of OPERATIONS for APIs. */
-export const API_OPERATIONS: OperationRows<ApiOperations> = {
+export const API_OPERATIONS = {
   declareApi: { cache: 'kept', event: when('declared', aboutApi('api.created')) },
   updateApi: { cache: 'kept', event: when('changed', aboutUpdate) },
   setApiCredentials: { cache: 'kept', event: when('changed', aboutApi('api.credentials-set')) },
   deleteApi: { cache: 'kept', event: when('deleted', (resource) => aboutApi('api.deleted')({ resource })) },
-}
+} satisfies NounOperations
 
 function aboutUpdate({ previous, api }: Input<'updateApi'>): AuditEvent {
   const { event, details } = aboutApi('api.updated')(api)

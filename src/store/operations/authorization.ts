@@ -1,8 +1,7 @@
-import { type OperationRows, when } from './row.ts'
-import type { AuthorizationOperations } from '../../ports/operations/authorization.ts'
+import { type NounOperations, when } from '../noun.ts'
 
 /** The rows of OPERATIONS for authorization requests and their codes. */
-export const AUTHORIZATION_OPERATIONS: OperationRows<AuthorizationOperations> = {
+export const AUTHORIZATION_OPERATIONS = {
   pushRequest: { cache: 'kept', event: 'no-event' },
   usePushedRequest: { cache: 'kept', event: 'no-event' },
   startDevice: { cache: 'kept', event: 'no-event' },
@@ -41,4 +40,4 @@ export const AUTHORIZATION_OPERATIONS: OperationRows<AuthorizationOperations> = 
     cache: 'kept',
     event: when('burned', ({ id, about }) => ({ event: 'code.burned', ...about, details: { authorization: id } })),
   },
-}
+} satisfies NounOperations

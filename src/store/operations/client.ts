@@ -1,10 +1,9 @@
-import { aboutClient, idOf, type OperationRows, when } from './row.ts'
+import { aboutClient, idOf, type NounOperations, when } from '../noun.ts'
 import { isGivenSecret } from '../../protocol/client/authentication.ts'
-import type { ClientOperations } from '../../ports/operations/client.ts'
 import { isSameJson } from '../../base/json.ts'
 
 /** The rows of OPERATIONS for clients: those that register, those of the operator, and those with a metadata document. */
-export const CLIENT_OPERATIONS: OperationRows<ClientOperations> = {
+export const CLIENT_OPERATIONS = {
   registerClient: { cache: 'kept', event: aboutClient('client.registered') },
   registerPublicClient: {
     // The time until which a client is kept from being swept is not part of its record.
@@ -106,17 +105,7 @@ export const CLIENT_OPERATIONS: OperationRows<ClientOperations> = {
   setManagementToken: { cache: idOf, event: when('changed', aboutClient('client.registration-token-created')) },
   // A remembered installation of a client that is gone has no effect.
   purgeClient: { cache: idOf, event: when('deleted', aboutClient('client.deleted')) },
-  setDomainRule: {
-    cache: 'kept',
-    event: when('stored', ({ pattern, verdict }) => ({
-      event: verdict === 'trusted' ? 'domain.trusted' : 'domain.blocked',
-      details: { pattern },
-    })),
-  },
-  removeDomainRule: {
-    cache: 'kept',
-    event: when('removed', ({ pattern }) => ({ event: 'domain.forgotten', details: { pattern } })),
-  },
+
   createInitialToken: {
     cache: 'kept',
     event: ({ id, uses, template }) => ({
@@ -129,4 +118,4 @@ export const CLIENT_OPERATIONS: OperationRows<ClientOperations> = {
     event: when('changed', ({ id }) => ({ event: 'initial-token.revoked', details: { initial_token: id } })),
   },
   countRegistrations: { cache: 'kept', event: 'no-event' },
-}
+} satisfies NounOperations

@@ -12,10 +12,11 @@ import { API_OPERATIONS } from './api.ts'
 import { KEY_OPERATIONS } from './key.ts'
 import { SERVER_OPERATIONS } from './server.ts'
 import type { OperationName } from '../../ports/operations/index.ts'
-import type { OperationRow } from './row.ts'
+import { NOUN_OPERATIONS } from '../nouns.ts'
+import type { OperationRow } from '../noun.ts'
 
 /** Every operation of the store. A new operation does not compile until it has a row here and a handler in each store. */
-export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> } = {
+export const OPERATIONS = {
   ...CLIENT_OPERATIONS,
   ...AUTHORIZATION_OPERATIONS,
   ...TOKEN_OPERATIONS,
@@ -29,4 +30,5 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
   ...API_OPERATIONS,
   ...KEY_OPERATIONS,
   ...SERVER_OPERATIONS,
-}
+  ...NOUN_OPERATIONS,
+} satisfies { readonly [Name in OperationName]: OperationRow<Name> }

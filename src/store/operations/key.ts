@@ -1,8 +1,7 @@
-import { type OperationRows, when } from './row.ts'
-import type { KeyOperations } from '../../ports/operations/key.ts'
+import { type NounOperations, when } from '../noun.ts'
 
 /** The rows of OPERATIONS for signing keys and the master key. */
-export const KEY_OPERATIONS: OperationRows<KeyOperations> = {
+export const KEY_OPERATIONS = {
   addFirstKey: {
     cache: 'kept',
     event: ({ id }, first) => (first.id === id ? { event: 'key.added', details: { key: id } } : undefined),
@@ -18,4 +17,4 @@ export const KEY_OPERATIONS: OperationRows<KeyOperations> = {
     cache: 'kept',
     event: when('replaced', () => ({ event: 'secret.rotated', details: { leaked: true } })),
   },
-}
+} satisfies NounOperations

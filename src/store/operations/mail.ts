@@ -1,8 +1,6 @@
-import type { MailOperations } from '../../ports/operations/mail.ts'
-import type { OperationRows } from './row.ts'
-
+import type { NounOperations } from '../noun.ts'
 /** The rows of OPERATIONS for mails. The audit never has an address. */
-export const MAIL_OPERATIONS: OperationRows<MailOperations> = {
+export const MAIL_OPERATIONS = {
   rescheduleMail: { cache: 'kept', event: 'no-event' },
   settleMail: {
     cache: 'kept',
@@ -11,4 +9,4 @@ export const MAIL_OPERATIONS: OperationRows<MailOperations> = {
         ? { event: 'mail.undelivered', userId, details: { purpose, reason: failure } }
         : undefined,
   },
-}
+} satisfies NounOperations

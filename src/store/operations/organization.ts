@@ -1,11 +1,11 @@
-import { idOf, type OperationRows, when } from './row.ts'
-import type { InstallationKey, MembershipKey, OrganizationOperations } from '../../ports/operations/organization.ts'
+import { idOf, type NounOperations, when } from '../noun.ts'
+import type { InstallationKey, MembershipKey } from '../../ports/operations/organization.ts'
 import type { AuditEventName } from '../../protocol/audit/event-names.ts'
 import { isChosenId, type OrganizationId } from '../../protocol/ids.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
 
 /** The rows of OPERATIONS for organizations, their members and their installed clients. */
-export const ORGANIZATION_OPERATIONS: OperationRows<OrganizationOperations> = {
+export const ORGANIZATION_OPERATIONS = {
   // A chosen id may be that of an organization that was deleted, of which something may be left.
   createOrganization: {
     cache: ({ id }) => (isChosenId(id) ? undefined : organizationKey(id)),
@@ -37,7 +37,7 @@ export const ORGANIZATION_OPERATIONS: OperationRows<OrganizationOperations> = {
   disableInstallation: { cache: installationKey, event: when('changed', aboutInstallation('installation.disabled')) },
   enableInstallation: { cache: installationKey, event: when('changed', aboutInstallation('installation.enabled')) },
   uninstall: { cache: installationKey, event: when('removed', aboutInstallation('installation.removed')) },
-}
+} satisfies NounOperations
 
 /**
  * The cache key of an organization. A user and an organization may have one chosen id. The key of no other record begins with a space.

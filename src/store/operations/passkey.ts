@@ -1,9 +1,7 @@
-import type { OperationRows } from './row.ts'
-import { when } from './row.ts'
-import type { PasskeyOperations } from '../../ports/operations/passkey.ts'
+import { type NounOperations, when } from '../noun.ts'
 
 /** The rows of OPERATIONS for passkeys, and for the removal of a password beside them. */
-export const PASSKEY_OPERATIONS: OperationRows<PasskeyOperations> = {
+export const PASSKEY_OPERATIONS = {
   addPasskey: {
     // With a link the not-before time of the user changes.
     cache: ({ passkey: { userId } }) => userId,
@@ -38,4 +36,4 @@ export const PASSKEY_OPERATIONS: OperationRows<PasskeyOperations> = {
     cache: ({ userId }) => userId,
     event: when('removed', ({ userId }) => ({ event: 'user.password-removed', userId })),
   },
-}
+} satisfies NounOperations

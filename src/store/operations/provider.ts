@@ -1,5 +1,5 @@
-import { differences, idOf, type OperationRows, when } from './row.ts'
-import type { LinkingReason, ProviderOperations } from '../../ports/operations/provider.ts'
+import { differences, idOf, type NounOperations, when } from '../noun.ts'
+import type { LinkingReason } from '../../ports/operations/provider.ts'
 import type { AuditEventName } from '../../protocol/audit/event-names.ts'
 import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
@@ -7,7 +7,7 @@ import type { ProviderSettings } from '../../protocol/sign-in/provider.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 
 /** The rows of OPERATIONS for providers, and the accounts that users have there. */
-export const PROVIDER_OPERATIONS: OperationRows<ProviderOperations> = {
+export const PROVIDER_OPERATIONS = {
   createProvider: { cache: 'kept', event: when('created', aboutSettings('provider.created')) },
   updateProvider: { cache: 'kept', event: when('changed', aboutSettings('provider.updated')) },
   disableProvider: { cache: 'kept', event: when('changed', aboutProvider('provider.disabled')) },
@@ -37,7 +37,7 @@ export const PROVIDER_OPERATIONS: OperationRows<ProviderOperations> = {
     })),
   },
   createIdentityProof: { cache: 'kept', event: 'no-event' },
-}
+} satisfies NounOperations
 
 /** `reason`: `proof`, with a session, or that of the operation. */
 export function identityLinked(

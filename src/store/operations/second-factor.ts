@@ -1,9 +1,7 @@
-import type { OperationRows } from './row.ts'
-import { when } from './row.ts'
-import type { SecondFactorOperations } from '../../ports/operations/second-factor.ts'
+import { type NounOperations, when } from '../noun.ts'
 
 /** The rows of OPERATIONS for authenticator apps and recovery codes. */
-export const SECOND_FACTOR_OPERATIONS: OperationRows<SecondFactorOperations> = {
+export const SECOND_FACTOR_OPERATIONS = {
   enableTotp: {
     cache: 'kept',
     event: when('enabled', ({ factor: { userId }, reason }) => ({
@@ -32,4 +30,4 @@ export const SECOND_FACTOR_OPERATIONS: OperationRows<SecondFactorOperations> = {
     cache: 'kept',
     event: when('changed', ({ userId }) => ({ event: 'recovery-codes.replaced', userId })),
   },
-}
+} satisfies NounOperations

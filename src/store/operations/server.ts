@@ -1,8 +1,7 @@
-import { type OperationRows, when } from './row.ts'
-import type { ServerOperations } from '../../ports/operations/server.ts'
+import { type NounOperations, when } from '../noun.ts'
 
 /** The rows of OPERATIONS for what the server keeps for itself, and its administrators. */
-export const SERVER_OPERATIONS: OperationRows<ServerOperations> = {
+export const SERVER_OPERATIONS = {
   countHit: { cache: 'kept', event: 'no-event' },
   forgiveHit: { cache: 'kept', event: 'no-event' },
   recordEvent: { cache: 'kept', event: (event) => event },
@@ -64,4 +63,4 @@ export const SERVER_OPERATIONS: OperationRows<ServerOperations> = {
     cache: 'kept',
     event: when('changed', ({ id }) => ({ event: 'admin-credential.revoked', details: { credential: id } })),
   },
-}
+} satisfies NounOperations

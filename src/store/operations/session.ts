@@ -1,9 +1,8 @@
 import { identityLinked } from './provider.ts'
-import { type OperationRows, when } from './row.ts'
-import type { SessionOperations } from '../../ports/operations/session.ts'
+import { type NounOperations, when } from '../noun.ts'
 
 /** The rows of OPERATIONS for sessions, sign-ins of the operator’s application, and notices of a sign-out. */
-export const SESSION_OPERATIONS: OperationRows<SessionOperations> = {
+export const SESSION_OPERATIONS = {
   startInteraction: { cache: 'kept', event: 'no-event' },
   answerInteraction: {
     cache: 'kept',
@@ -52,4 +51,4 @@ export const SESSION_OPERATIONS: OperationRows<SessionOperations> = {
             details: failure === undefined ? {} : { reason: failure },
           },
   },
-}
+} satisfies NounOperations

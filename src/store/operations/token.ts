@@ -1,8 +1,7 @@
-import { type OperationRows, when } from './row.ts'
-import type { TokenOperations } from '../../ports/operations/token.ts'
+import { type NounOperations, when } from '../noun.ts'
 
 /** The rows of OPERATIONS for grants and tokens. */
-export const TOKEN_OPERATIONS: OperationRows<TokenOperations> = {
+export const TOKEN_OPERATIONS = {
   rotateRefreshToken: {
     cache: 'kept',
     event: ({ grantId, generation, about, recordsParting }, outcome) => {
@@ -47,4 +46,4 @@ export const TOKEN_OPERATIONS: OperationRows<TokenOperations> = {
       grants === 0 ? undefined : { event: 'app.removed', userId, clientId, organizationId, details: { grants } },
   },
   revokeAllTokens: { cache: 'kept', event: () => ({ event: 'server.tokens-revoked' }) },
-}
+} satisfies NounOperations

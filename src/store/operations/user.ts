@@ -1,11 +1,10 @@
-import { idOf, type OperationRows, when } from './row.ts'
-import type { UserOperations } from '../../ports/operations/user.ts'
+import { idOf, type NounOperations, when } from '../noun.ts'
 import type { AuditEventName } from '../../protocol/audit/event-names.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
 
 /** The rows of OPERATIONS for users and the links with which they set a password. */
-export const USER_OPERATIONS: OperationRows<UserOperations> = {
+export const USER_OPERATIONS = {
   createUser: { cache: 'kept', event: when('created', aboutUser('user.created')) },
   importUser: {
     // It may add memberships.
@@ -64,7 +63,7 @@ export const USER_OPERATIONS: OperationRows<UserOperations> = {
     event: when('changed', ({ userId }) => ({ event: 'user.email-changed', userId, details: { verified: true } })),
   },
   useLink: { cache: ({ userId }) => userId, event: when('used', ({ userId }) => ({ event: 'link.used', userId })) },
-}
+} satisfies NounOperations
 
 function aboutUser(event: AuditEventName) {
   return (input: UserId | { readonly id: UserId }): AuditEvent => ({ event, userId: idOf(input) })

@@ -9,6 +9,7 @@ import { passkeyHandlers } from '../shared/sign-in/passkeys.ts'
 import { secondFactorHandlers } from '../shared/sign-in/second-factors.ts'
 import { sessionHandlers, startSession } from '../shared/sessions.ts'
 import { sweepExpired, sweepHandlers } from '../shared/sweep.ts'
+import { mailed } from '../shared/mail/mails.ts'
 import { rows, shared, type SharedHandler, type Steps } from '../shared/statement.ts'
 import type { Handler, Handlers } from './handlers.ts'
 import { holdUser } from './settle.ts'
@@ -99,5 +100,5 @@ export function distributed<Name extends OperationName>(
   handler: Omit<SharedHandler<Name>, 'run'>,
   run: (input: Input<Name>) => Steps<Outcome<Name>>,
 ): Handler<Name> {
-  return { ...handler, run: runnerOf(handler.takesTurns === true, run) }
+  return { ...handler, run: runnerOf(handler.takesTurns === true, mailed(handler, run)) }
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Row } from '../rows.ts'
 import { SHARED_HANDLERS, SHARED_READS, type Promised } from '../shared/all.ts'
+import { mailed } from '../shared/mail/mails.ts'
 import type { Steps } from '../shared/statement.ts'
 import type { Query, RunStatement } from './connection/query.ts'
 import { eachAlone, eachInTurns, type Handlers } from './handlers.ts'
@@ -38,7 +39,7 @@ export function runnerOf<In, Out>(
 /** The handlers of SHARED_HANDLERS. */
 export const sharedHandlers = Object.fromEntries(
   Object.entries(SHARED_HANDLERS).map(([name, handler]) => {
-    const steps = handler.run as (input: unknown) => Steps<unknown>
+    const steps = mailed(handler, handler.run as (input: unknown) => Steps<unknown>)
     return [name, { ...handler, run: runnerOf('takesTurns' in handler, steps) }]
   }),
 ) as unknown as Pick<Handlers, keyof typeof SHARED_HANDLERS>

@@ -1,3 +1,5 @@
+import { sharedOf } from '../noun.ts'
+import { NOUN_OPERATIONS, NOUN_READS } from '../nouns.ts'
 import type { Steps } from './statement.ts'
 import { accountHandlers, accountReads } from './accounts.ts'
 import { auditReads } from './audit.ts'
@@ -6,7 +8,6 @@ import { codeHandlers, codeReads } from './authorization/codes.ts'
 import { emailCodeHandlers, emailCodeReads } from './sign-in/email-codes.ts'
 import { eraHandlers, eraReads } from './eras.ts'
 import { figureHandlers, figureReads } from './counts/figures.ts'
-import { domainRuleHandlers, domainRuleReads } from './domain-rules.ts'
 import { grantHandlers, grantReads } from './grants.ts'
 import { hitReads } from './sign-in/hits.ts'
 import { identityHandlers, identityReads } from './identities.ts'
@@ -55,7 +56,6 @@ export const SHARED_HANDLERS = {
   ...organizationHandlers,
   ...operatorHandlers,
   ...signingKeyHandlers,
-  ...domainRuleHandlers,
   ...initialTokenHandlers,
   ...registrationCountHandlers,
   ...masterKeyHandlers,
@@ -63,6 +63,7 @@ export const SHARED_HANDLERS = {
   ...eraHandlers,
   ...figureHandlers,
   ...sweepHandlers,
+  ...sharedOf(NOUN_OPERATIONS),
 }
 
 /** The reads that both stores answer with the same statements. */
@@ -88,7 +89,6 @@ export const SHARED_READS = {
   ...organizationReads,
   ...operatorReads,
   ...signingKeyReads,
-  ...domainRuleReads,
   ...initialTokenReads,
   ...masterKeyReads,
   ...leaseReads,
@@ -96,6 +96,7 @@ export const SHARED_READS = {
   ...auditReads,
   ...figureReads,
   ...walkReads,
+  ...NOUN_READS,
 }
 
 /** The same functions, with the result of their steps. */

@@ -10,7 +10,6 @@ import type { ClientId, UserId } from '../../protocol/ids.ts'
 import { listedClients } from '../../protocol/sign-in/provider.ts'
 import type { ClientInspection } from '../../ports/inspection.ts'
 import type { Row } from '../rows.ts'
-import { domainRuleReads } from './domain-rules.ts'
 import { CLIENTS, HELD_FOR_EVER } from '../tables/client.ts'
 import { grantReads } from './grants.ts'
 import { countTokenUse } from './initial-tokens.ts'
@@ -21,6 +20,7 @@ import { listRegistrationCounts } from './counts/registration-counts.ts'
 import { inspectSpellings } from './accounts.ts'
 import { inspectRoles } from './roles.ts'
 import { change, idKey, listOf, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import { domainRules } from '../nouns/client/domain-rules.ts'
 
 /** On SQLite the number of a row follows from its id, unless another row has that number (decision 0011). */
 const ROW = `(/*sqlite slot, */${CLIENTS.names}, held_until)
@@ -295,7 +295,7 @@ function* findSlowSecrets(): Steps<ClientInspection['slowSecrets']> {
 export function* inspectClients(): Steps<ClientInspection> {
   const newest = yield* clientReads.listClients({ before: undefined, limit: INSPECTED })
   const grants = yield* grantReads.listGrants({ before: undefined, limit: INSPECTED })
-  const domains = yield* domainRuleReads.listDomainRules()
+  const domains = yield* domainRules.reads.listDomainRules()
   const registrations = yield* listRegistrationCounts()
   const [credentials] = yield* rows(DELEGATE_UNTIL)
   const delegateUntil = (credentials?.['until'] ?? undefined) as EpochMs | undefined

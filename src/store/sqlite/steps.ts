@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Row } from '../rows.ts'
 import { SHARED_HANDLERS, SHARED_READS, type Promised } from '../shared/all.ts'
+import { mailed } from '../shared/mail/mails.ts'
 import type { SharedStatement, Steps } from '../shared/statement.ts'
 import type { Handlers } from './handlers.ts'
 
@@ -31,7 +32,7 @@ export function openSteps(database: DatabaseSync): RunSteps {
 export function sharedHandlers(run: RunSteps): Pick<Handlers, keyof typeof SHARED_HANDLERS> {
   return Object.fromEntries(
     Object.entries(SHARED_HANDLERS).map(([name, handler]) => {
-      const steps = handler.run as (input: unknown) => Steps<unknown>
+      const steps = mailed(handler, handler.run as (input: unknown) => Steps<unknown>)
       return [name, (input: unknown) => run(steps(input))]
     }),
   ) as unknown as Pick<Handlers, keyof typeof SHARED_HANDLERS>

@@ -2,7 +2,6 @@ import type { Value } from '../rows.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { bigint, json, optionalGroup, scope, table, text } from '../table.ts'
 import { type ClientRules, DEFAULT_RULES } from '../../protocol/client/policy.ts'
-import type { DomainRuleRecord } from '../../ports/records/domain-rule.ts'
 import type { InitialTokenRecord } from '../../ports/records/initial-token.ts'
 import { DEFAULT_TEMPLATE, type RegistrationTemplate } from '../../protocol/client/registration-template.ts'
 
@@ -53,13 +52,6 @@ export const CLIENTS = table<ClientRecord>({
   approvedScope: scope('approved_scope'),
   notBefore: bigint('not_before'),
   lastUsedAt: bigint('last_used_at'),
-})
-
-export const DOMAIN_RULES = table<DomainRuleRecord>({
-  pattern: text('pattern'),
-  verdict: text('verdict'),
-  note: text('note'),
-  changedAt: bigint('changed_at'),
 })
 
 export const INITIAL_TOKENS = table<InitialTokenRecord>({

@@ -79,6 +79,20 @@ export function mailing<Handlers extends SharedHandlers>(
   return { ...handlers, ...Object.fromEntries(mailed) }
 }
 
+/** The steps of an operation, which also store the mails of its input with the outcome that its row names. */
+export function mailed<In, Out>(
+  { mails }: { readonly keys: unknown; readonly mails?: unknown },
+  run: (input: In) => Steps<Out>,
+): (input: In) => Steps<Out> {
+  if (mails === undefined || mails === 'by-run') return run
+  return function* (input) {
+    const result = yield* run(input)
+    const kind = typeof result === 'object' && result !== null && 'kind' in result ? result.kind : result
+    if (kind === mails) yield* addMails((input as CausesMail).mails)
+    return result
+  }
+}
+
 /** Stores mails with the operation that causes them. */
 export function* addMails(mails: readonly MailRecord[]): Steps<void> {
   for (const mail of mails) yield* rows(ADD, MAILS.values(mail))

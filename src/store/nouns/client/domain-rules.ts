@@ -1,7 +1,14 @@
-import type { DomainRuleRecord } from '../../ports/records/domain-rule.ts'
-import { DOMAIN_RULES } from '../tables/client.ts'
-import { assignments, isUnchanged, previousValues, without } from '../table.ts'
-import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import type { DomainRuleRecord } from '../../../ports/records/domain-rule.ts'
+import { type NounOperations, when } from '../../noun.ts'
+import { rows, shared, type Steps } from '../../shared/statement.ts'
+import { bigint, table, text, assignments, isUnchanged, previousValues, without } from '../../table.ts'
+
+const DOMAIN_RULES = table<DomainRuleRecord>({
+  pattern: text('pattern'),
+  verdict: text('verdict'),
+  note: text('note'),
+  changedAt: bigint('changed_at'),
+})
 
 const RULE = without(DOMAIN_RULES, 'pattern')
 const LIST = shared('select * from domain_rules order by pattern')
@@ -21,9 +28,14 @@ const REMOVE_UNCHANGED = shared(
   `delete from domain_rules where pattern = :pattern and ${isUnchanged(RULE)} returning pattern`,
 )
 
-export const domainRuleHandlers = {
+const operations = {
   setDomainRule: {
     keys: ({ pattern }) => [`domain:${pattern}`],
+    cache: 'kept',
+    event: when('stored', ({ pattern, verdict }) => ({
+      event: verdict === 'trusted' ? 'domain.trusted' : 'domain.blocked',
+      details: { pattern },
+    })),
     *run({ previous, ...rule }) {
       const values = DOMAIN_RULES.values(rule)
       if (previous === undefined) {
@@ -38,16 +50,20 @@ export const domainRuleHandlers = {
   },
   removeDomainRule: {
     keys: ({ pattern }) => [`domain:${pattern}`],
+    cache: 'kept',
+    event: when('removed', ({ pattern }) => ({ event: 'domain.forgotten', details: { pattern } })),
     *run({ pattern, previous }) {
       if (previous === undefined) return (yield* rows(REMOVE, { pattern })).length === 1 ? 'removed' : 'unknown'
       const removed = yield* rows(REMOVE_UNCHANGED, { pattern, ...previousValues(RULE, previous) })
       return removed.length === 1 ? 'removed' : 'conflict'
     },
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
 
-export const domainRuleReads = {
+const reads = {
   *listDomainRules(): Steps<readonly DomainRuleRecord[]> {
     return (yield* rows(LIST)).map(DOMAIN_RULES.read)
   },
 }
+
+export const domainRules = { operations, reads }

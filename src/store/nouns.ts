@@ -1,0 +1,11 @@
+import { domainRules } from './nouns/client/domain-rules.ts'
+import { allOf } from './noun.ts'
+
+/** Every noun of the store, each in a file of `nouns/`. */
+const NOUNS = {
+  domainRules,
+}
+
+export const NOUN_OPERATIONS = allOf('operations', NOUNS)
+
+export const NOUN_READS = allOf('reads', NOUNS)

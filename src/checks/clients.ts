@@ -31,28 +31,28 @@ export function checkClients(examination: Examination): readonly Finding[] {
     ...checkCopies(examination),
     ...checkDevices(examination),
     ...checkRegistrations(examination),
-    ...checkTwins(examination),
-    ...checkSlowSecrets(examination),
+    ...checkUsersWithClientId(examination),
+    ...checkImportedHashes(examination),
   ]
 }
 
 /** RFC 9068 §5: the `sub` of a client must not be that of a user. Two administrators who choose one id at the same time are not noticed. */
-function checkTwins({ store: { clients } }: Examination): readonly Finding[] {
-  const twins = clients?.twins ?? []
-  if (twins.length === 0) return []
+function checkUsersWithClientId({ store: { clients } }: Examination): readonly Finding[] {
+  const users = clients?.usersWithClientId ?? []
+  if (users.length === 0) return []
   return [
     warning(
       'clients',
-      `${twins.length === 1 ? 'One user has' : `${twins.length} users have`} the id of a client: ${nameSome(twins, NAMED)}. An API takes the tokens of the one for those of the other.`,
+      `${users.length === 1 ? 'One user has' : `${users.length} users have`} the id of a client: ${nameSome(users, NAMED)}. An API takes the tokens of the one for those of the other.`,
       'Create the client with another client_id, then delete this one: grantor client delete <client>',
     ),
   ]
 }
 
 /** No list of clients shows the hash of a secret that another system made. The first use replaces it, except for a secret that is easy to guess. */
-function checkSlowSecrets({ store: { clients } }: Examination): readonly Finding[] {
+function checkImportedHashes({ store: { clients } }: Examination): readonly Finding[] {
   const idsWhere = (isUsed: boolean): readonly string[] =>
-    (clients?.slowSecrets ?? []).filter((one) => one.isUsed === isUsed).map(({ clientId }) => clientId)
+    (clients?.importedHashes ?? []).filter((one) => one.isUsed === isUsed).map(({ clientId }) => clientId)
   const [unused, used] = [idsWhere(false), idsWhere(true)]
   const remedy = 'Give such a client another secret: grantor client rotate-secret <client>'
   return [

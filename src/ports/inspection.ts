@@ -142,10 +142,10 @@ export interface ClientInspection {
   /** When the next mail is due, or was. undefined: no mail waits. */
   readonly mailDueAt: EpochMs | undefined
   /** The users who have the id of a client. */
-  readonly twins: readonly UserId[]
+  readonly usersWithClientId: readonly UserId[]
   readonly spellings: readonly SpellingInspection[]
   /** The clients with the hash of a secret that another system made, by `client_id`. */
-  readonly slowSecrets: readonly { readonly clientId: string; readonly isUsed: boolean }[]
+  readonly importedHashes: readonly { readonly clientId: string; readonly isUsed: boolean }[]
 }
 
 export interface StoreInspection {

@@ -154,7 +154,7 @@ export function optionalJson<T extends object>(name: string): Member<T | undefin
 }
 
 /** A scope that is empty for most rows, and stored as null then. */
-export function scope(name: string): Member<Scope> {
+export function optionalScope(name: string): Member<Scope> {
   return {
     columns: [{ name, type: 'text', write: (value) => (value === NO_SCOPE ? null : value) }],
     read: (row) => (row[name] ?? NO_SCOPE) as Scope,

@@ -13,7 +13,7 @@ import { NO_PLACE } from '../../base/store-place.ts'
 import type { Row } from '../rows.ts'
 import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, noteOfNewestRow, timeOf } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'
-import { inspectClients } from '../shared/clients.ts'
+import { inspectClients } from '../shared/inspect-clients.ts'
 import { eraReads } from '../shared/eras.ts'
 import { findSetting, operatorReads } from '../shared/operator.ts'
 import { signingKeyReads } from '../shared/signing-keys.ts'
@@ -254,11 +254,11 @@ async function readContent(
   linkId: string | undefined,
 ): Promise<Pick<DatabaseFacts, 'time' | 'apis' | 'issuer' | 'masterKey' | 'backedUpAt' | 'closedAt' | 'place'>> {
   const { rows } = await client.query<Row>(CONTENT)
-  const apis = await client.query<Row>('select resource from apis order by resource')
+  const resources = await client.query<Row>('select resource from apis order by resource')
   const row = rows[0] as Row
   return {
     time: noteOfNewestRow((row['newest_row_at'] ?? undefined) as EpochMs | undefined),
-    apis: apis.rows.map(({ resource }) => String(resource)),
+    apis: resources.rows.map(({ resource }) => String(resource)),
     issuer: await runSteps(queryOf(client), operatorReads.findIssuer()),
     masterKey: await runSteps(queryOf(client), masterKeyReads.findMasterKey()),
     backedUpAt: timeOf((row['backed_up_at'] ?? undefined) as string | undefined),

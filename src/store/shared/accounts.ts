@@ -207,8 +207,8 @@ export const accountReads = {
     const [row] = yield* rows(FIND_ID_BY_EMAIL, { email: normalizeEmail(email), otherwise })
     return (row?.['user_id'] ?? otherwise) as UserId
   },
-  *findUserByEmail(text: string): Steps<UserRecord | undefined> {
-    const email = normalizeEmail(text)
+  *findUserByEmail(typed: string): Steps<UserRecord | undefined> {
+    const email = normalizeEmail(typed)
     const [row, other] = yield* rows(FIND_BY_EMAIL, { email, unicode: unicodeEmail(email) })
     return row?.['email'] === email && other === undefined ? USERS.read(row) : undefined
   },
@@ -264,9 +264,9 @@ export function* respell(input: Input<'respellEmail'>): Steps<'changed' | 'unkno
 
 /** A change of a user that sets the not-before time, and evicts everyone. */
 function evicting(
-  text: string,
+  statement: string,
 ): (input: { readonly id: UserId; readonly now: EpochMs }) => Steps<'changed' | 'unknown'> {
-  const run = change(text)
+  const run = change(statement)
   return function* (input) {
     const changed = yield* run(input)
     yield* evictAll(input.id, input.now, undefined)

@@ -1,26 +1,13 @@
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ClientFilter, ClientUse } from '../../ports/operations/client.ts'
 import type { Page, Reach } from '../../ports/store.ts'
-import type { EpochMs } from '../../base/brand.ts'
-import { SLOW } from '../../protocol/client/authentication.ts'
-import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
-import { CHOSEN_PREFIX } from '../../protocol/client/identifier.ts'
 import { DEFAULT_RULES } from '../../protocol/client/policy.ts'
-import type { ClientId, UserId } from '../../protocol/ids.ts'
-import { listedClients } from '../../protocol/sign-in/provider.ts'
-import type { ClientInspection } from '../../ports/inspection.ts'
+import type { ClientId } from '../../protocol/ids.ts'
 import type { Row } from '../rows.ts'
 import { CLIENTS, HELD_FOR_EVER } from '../tables/client.ts'
-import { grantReads } from './grants.ts'
 import { countTokenUse } from './initial-tokens.ts'
 import { endLaterOfClient } from './not-before.ts'
-import { operatorReads } from './operator.ts'
-import { providerReads } from './providers.ts'
-import { listRegistrationCounts } from './counts/registration-counts.ts'
-import { inspectSpellings } from './accounts.ts'
-import { inspectRoles } from './roles.ts'
-import { change, idKey, listOf, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
-import { domainRules } from '../nouns/client/domain-rules.ts'
+import { change, idKey, listOf, outcomeOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 /** On SQLite the number of a row follows from its id, unless another row has that number (decision 0011). */
 const ROW = `(/*sqlite slot, */${CLIENTS.names}, held_until)
@@ -219,7 +206,7 @@ export const clientHandlers = {
   },
   rotateClientSecret: {
     keys: idKey,
-    run: outcome(
+    run: outcomeOf(
       `update clients set previous_secret_hash = :kept, previous_secret_until = :keptUntil, secret_hash = :secretHash
        where client_id = :id and secret_hash = :previous returning client_id`,
       'rotated',
@@ -255,79 +242,6 @@ export const clientHandlers = {
     },
   },
 } satisfies SharedHandlers
-
-/** The newest clients, and the newest grants, that the doctor examines. */
-const INSPECTED = 1000
-
-const DELEGATE_UNTIL = shared(
-  `select max(expires_at) as until from admin_credentials where access = 'delegate' and revoked_at is null`,
-)
-
-const LIST_THESE = shared(`select * from clients where client_id = any(string_to_array(:ids, ' '))`)
-
-const NEXT_MAIL = shared('select min(due_at) as due_at from mails')
-
-/** Chosen ids that the doctor examines. */
-const CHOSEN_INSPECTED = 10_000
-const IS_CHOSEN = `client_id > '${CHOSEN_PREFIX}' and client_id < '${CHOSEN_PREFIX}~'`
-const CHOSEN = shared(`select chosen_id from clients where ${IS_CHOSEN} order by client_id limit :limit`)
-const USERS_WITH = shared(`select user_id from users where user_id = any(string_to_array(:ids, ' ')) order by user_id`)
-
-/** The users who have the id of a client. */
-function* findTwins(): Steps<readonly UserId[]> {
-  const chosen = yield* rows(CHOSEN, { limit: CHOSEN_INSPECTED })
-  const ids = listOf(chosen.map((row) => row['chosen_id'] as string))
-  return (yield* rows(USERS_WITH, { ids })).map((row) => row['user_id'] as UserId)
-}
-
-/** An import keeps the id of a client, so all of them have chosen ones. */
-const SLOW_SECRETS = shared(
-  `select chosen_id, used_at from clients
-   where ${IS_CHOSEN} and substr(secret_hash, 1, ${SLOW.length}) = '${SLOW}' order by client_id limit :limit`,
-)
-
-function* findSlowSecrets(): Steps<ClientInspection['slowSecrets']> {
-  const found = yield* rows(SLOW_SECRETS, { limit: CHOSEN_INSPECTED })
-  return found.map((row) => ({ clientId: row['chosen_id'] as string, isUsed: row['used_at'] !== null }))
-}
-
-/** Reads what the doctor needs to find clients that would not be accepted again, a flood of registrations, users who cannot sign in, and mail that is not sent. */
-export function* inspectClients(): Steps<ClientInspection> {
-  const newest = yield* clientReads.listClients({ before: undefined, limit: INSPECTED })
-  const grants = yield* grantReads.listGrants({ before: undefined, limit: INSPECTED })
-  const domains = yield* domainRules.reads.listDomainRules()
-  const registrations = yield* listRegistrationCounts()
-  const [credentials] = yield* rows(DELEGATE_UNTIL)
-  const delegateUntil = (credentials?.['until'] ?? undefined) as EpochMs | undefined
-  const providers = yield* providerReads.listProviders()
-  const ids = listOf([CONSOLE_CLIENT_ID, ...listedClients(providers)])
-  const listed = (yield* rows(LIST_THESE, { ids })).map(CLIENTS.read)
-  const apis = yield* operatorReads.listApis()
-  const roles = yield* inspectRoles()
-  const [mail] = yield* rows(NEXT_MAIL)
-  const mailDueAt = (mail?.['due_at'] ?? undefined) as EpochMs | undefined
-  const passwordFormats = yield* operatorReads.findPasswordFormats()
-  const twins = yield* findTwins()
-  const spellings = yield* inspectSpellings()
-  const slowSecrets = yield* findSlowSecrets()
-  return {
-    newest,
-    grants,
-    domains,
-    registrations,
-    delegateUntil,
-    providers,
-    listed,
-    apis,
-    roles,
-    consoleDisabledAt: listed.find(({ id }) => id === CONSOLE_CLIENT_ID)?.disabledAt,
-    mailDueAt,
-    twins,
-    spellings,
-    slowSecrets,
-    passwordFormats,
-  }
-}
 
 export const clientReads = {
   *listClients({
@@ -365,8 +279,8 @@ export function* endRemoved(removed: readonly Row[]): Steps<void> {
   yield* rows(REMOVE_INSTALLATIONS, { ids: listOf(removed.map((row) => row['client_id'] as string)) })
 }
 
-function* releaseSharedKeys(clients: readonly Row[]): Steps<void> {
-  const sharing = clients.filter((row) => row['shared_key'] !== null)
+function* releaseSharedKeys(removed: readonly Row[]): Steps<void> {
+  const sharing = removed.filter((row) => row['shared_key'] !== null)
   const texts = (column: string) => listOf(sharing.map((row) => row[column] as string))
   if (sharing.length > 0) yield* rows(RELEASE_SHARED_KEYS, { keys: texts('shared_key'), ids: texts('client_id') })
 }

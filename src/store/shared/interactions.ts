@@ -27,11 +27,11 @@ export const interactionHandlers = {
   answerInteraction: {
     keys: idKey,
     *run({ id, answer, now }) {
-      const text = answerText(answer)
-      if ((yield* rows(ANSWER, { id, text, now })).length === 1) return 'answered'
+      const given = answerText(answer)
+      if ((yield* rows(ANSWER, { id, text: given, now })).length === 1) return 'answered'
       const found = yield* find(id)
       if (found?.answer === undefined) return 'unknown'
-      return answerText(found.answer) === text ? 'repeated' : 'conflict'
+      return answerText(found.answer) === given ? 'repeated' : 'conflict'
     },
   },
 } satisfies SharedHandlers

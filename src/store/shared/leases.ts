@@ -1,4 +1,4 @@
-import { outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import { outcomeOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const FIND = shared('select mark from leases where name = :name')
 const ADD = shared('insert into leases (name, mark) values (:name, :mark) on conflict (name) do nothing returning name')
@@ -15,7 +15,7 @@ export const leaseHandlers = {
   },
   releaseLease: {
     keys: ({ name }) => [`lease:${name}`],
-    run: outcome('delete from leases where name = :name and mark = :mark returning name', 'released', 'missed'),
+    run: outcomeOf('delete from leases where name = :name and mark = :mark returning name', 'released', 'missed'),
   },
 } satisfies SharedHandlers
 

@@ -9,7 +9,7 @@ import type { DueNotices } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import { LOGOUT_NOTICES } from '../tables/session.ts'
-import { outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import { outcomeOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 /** Changes nothing, and locks the row: what ends all sessions of the user happens before, or sees the notice. */
 const HOLD_USER = shared(
@@ -45,7 +45,7 @@ const REMOVE = shared(`delete from logout_notices where ${KEY} returning client_
 export const logoutNoticeHandlers = {
   rescheduleLogoutNotice: {
     keys: noticeKey,
-    run: outcome(
+    run: outcomeOf(
       `update logout_notices set due_at = :until, attempts = :attempts where ${KEY} returning client_id`,
       'rescheduled',
       'taken',

@@ -26,7 +26,7 @@ import {
   RESTORING,
 } from '../settings.ts'
 import { assignments, isUnchanged, previousValues } from '../table.ts'
-import { change, idKey, listPage, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import { change, idKey, listPage, outcomeOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const LIST_RESOURCES = shared('select resource from apis')
 const DECLARE_API = shared(
@@ -104,7 +104,7 @@ export const operatorHandlers = {
   },
   deleteApi: {
     keys: apiKey,
-    run: outcome('delete from apis where resource = :id returning resource', 'deleted', 'unknown'),
+    run: outcomeOf('delete from apis where resource = :id returning resource', 'deleted', 'unknown'),
   },
   noteServerAlgorithm: {
     keys: () => [`setting:${ALGORITHM}`],

@@ -18,7 +18,7 @@ import {
   listPage,
   lookFor,
   newestOf,
-  outcome,
+  outcomeOf,
   rows,
   shared,
   type SharedHandlers,
@@ -35,8 +35,8 @@ const RENAME = shared(
 )
 const EXISTS = shared('select organization_id from organizations where organization_id = :id')
 const DELETE = shared('delete from organizations where organization_id = :id returning organization_id')
-const DELETE_BELONGINGS = ['memberships', 'installations', 'roles'].map((table) =>
-  shared(`delete from ${table} where ${lookFor(table, 'organization_id = :id')}`),
+const DELETE_BELONGINGS = ['memberships', 'installations', 'roles'].map((name) =>
+  shared(`delete from ${name} where ${lookFor(name, 'organization_id = :id')}`),
 )
 const DELETE_CREDENTIALS = shared('delete from admin_credentials where organization_id = :id')
 const INSERT_MEMBERSHIP = shared(
@@ -189,7 +189,7 @@ export const organizationHandlers = {
   },
   uninstall: {
     ...ofInstallation,
-    run: outcome(
+    run: outcomeOf(
       'delete from installations where client_id = :clientId and organization_id = :organizationId returning client_id',
       'removed',
       'unknown',

@@ -139,7 +139,7 @@ export function* rows(statement: SharedStatement, values: object = {}): Steps<re
  * For operations that change one row: returns `changed` if the statement, which ends with `returning`, returned the row. Its
  * parameters are the members of the input; an input that is a text is the parameter `:id`.
  */
-export function outcome<Changed extends string, Otherwise extends string>(
+export function outcomeOf<Changed extends string, Otherwise extends string>(
   text: string,
   changed: Changed,
   otherwise: Otherwise,
@@ -153,7 +153,7 @@ export function outcome<Changed extends string, Otherwise extends string>(
 
 /** The same for operations whose outcomes are `changed` and `unknown`. */
 export function change(text: string): (input: string | object) => Steps<'changed' | 'unknown'> {
-  return outcome(text, 'changed', 'unknown')
+  return outcomeOf(text, 'changed', 'unknown')
 }
 
 /** A read of one page. The members of the page are the statement's parameters; ids sort below '~'. */

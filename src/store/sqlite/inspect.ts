@@ -8,7 +8,7 @@ import { requireKnownSchema } from '../migrations.ts'
 import type { Row } from '../rows.ts'
 import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, timeOf } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'
-import { inspectClients } from '../shared/clients.ts'
+import { inspectClients } from '../shared/inspect-clients.ts'
 import { eraReads } from '../shared/eras.ts'
 import { findSetting, operatorReads } from '../shared/operator.ts'
 import { signingKeyReads } from '../shared/signing-keys.ts'
@@ -105,10 +105,10 @@ function readTables(
   linkId: string | undefined,
 ): Pick<DatabaseFacts, 'time' | 'apis' | 'issuer' | 'masterKey' | 'backedUpAt' | 'closedAt' | 'place'> {
   const run = openSteps(database)
-  const apis = database.prepare('select resource from apis order by resource').all() as Row[]
+  const resources = database.prepare('select resource from apis order by resource').all() as Row[]
   return {
     time: knownTime(run(findClockNotes())),
-    apis: apis.map(({ resource }) => String(resource)),
+    apis: resources.map(({ resource }) => String(resource)),
     issuer: run(operatorReads.findIssuer()),
     masterKey: run(masterKeyReads.findMasterKey()),
     backedUpAt: timeOf(run(findSetting(LAST_BACKUP))),

@@ -1,6 +1,6 @@
 import type { Value } from '../rows.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { bigint, json, optionalGroup, scope, table, text } from '../table.ts'
+import { bigint, json, optionalGroup, optionalScope, table, text } from '../table.ts'
 import { type ClientRules, DEFAULT_RULES } from '../../protocol/client/policy.ts'
 import type { InitialTokenRecord } from '../../ports/records/initial-token.ts'
 import { DEFAULT_TEMPLATE, type RegistrationTemplate } from '../../protocol/client/registration-template.ts'
@@ -49,7 +49,7 @@ export const CLIENTS = table<ClientRecord>({
   verifiedAt: bigint('verified_at'),
   disabledAt: bigint('disabled_at'),
   identityFrom: bigint('identity_from'),
-  approvedScope: scope('approved_scope'),
+  approvedScope: optionalScope('approved_scope'),
   notBefore: bigint('not_before'),
   lastUsedAt: bigint('last_used_at'),
 })

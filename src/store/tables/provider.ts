@@ -17,7 +17,7 @@ const LATER: readonly string[] = [
  * The members are stored in one order, because an update compares the text. For the same reason a member that earlier providers lack is
  * stored only if it is not the default.
  */
-const settings = json<ProviderSettings>(
+const storedSettings = json<ProviderSettings>(
   'settings',
   (declared) =>
     Object.fromEntries(
@@ -29,17 +29,17 @@ const settings = json<ProviderSettings>(
 )
 
 /** The column that an update compares with what its caller read. */
-export const PROVIDER_SETTINGS = table<Pick<ProviderRecord, 'settings'>>({ settings })
+export const PROVIDER_SETTINGS = table<Pick<ProviderRecord, 'settings'>>({ settings: storedSettings })
 
 export const PROVIDERS = table<ProviderRecord>({
   id: text('provider_id'),
-  settings,
+  settings: storedSettings,
   encryptedSecret: text('encrypted_secret'),
   createdAt: bigint('created_at'),
   disabledAt: bigint('disabled_at'),
 })
 
-const identity = {
+const ofIdentity = {
   key: text<IdentityRecord['key']>('identity_key'),
   userId: text<IdentityRecord['userId']>('user_id'),
   providerId: text<IdentityRecord['providerId']>('provider_id'),
@@ -49,10 +49,10 @@ const identity = {
   usedAt: bigint<IdentityRecord['usedAt']>('used_at'),
 }
 
-export const IDENTITIES = table<IdentityRecord>(identity)
+export const IDENTITIES = table<IdentityRecord>(ofIdentity)
 
 export const IDENTITY_PROOFS = table<IdentityProofRecord>({
-  identity: group<IdentityRecord>(identity),
+  identity: group<IdentityRecord>(ofIdentity),
   hash: text('proof_hash'),
   browserHash: text('browser_hash'),
   expiresAt: bigint('expires_at'),

@@ -1,4 +1,4 @@
-import { bigint, json, optionalGroup, optionalJson, scope, table, text, without } from '../table.ts'
+import { bigint, json, optionalGroup, optionalJson, optionalScope, table, text, without } from '../table.ts'
 import type { DeviceRecord, DeviceRequest, PushedRequestRecord } from '../../ports/records/authorization.ts'
 import type { ConsentRecord, GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
 import type { StatedAuthentication } from '../../protocol/sign-in/acr.ts'
@@ -10,7 +10,7 @@ export const GRANTS = table<GrantRecord>({
   userId: text('user_id'),
   organizationId: text('organization_id'),
   scope: text('scope'),
-  ungrantedScope: scope('ungranted_scope'),
+  ungrantedScope: optionalScope('ungranted_scope'),
   resources: json('resources'),
   createdAt: bigint('created_at'),
   expiresAt: bigint('expires_at'),

@@ -65,7 +65,7 @@ test('an inspection of PostgreSQL returns its version, settings and connections'
       url,
       `insert into users (user_id, updated_at, created_at, not_before) values ('twin', 1, 1, 1), ('ada', 1, 1, 1)`,
     )
-    assert.deepEqual((await inspectPostgres(url, undefined)).clients?.twins, ['twin'])
+    assert.deepEqual((await inspectPostgres(url, undefined)).clients?.usersWithClientId, ['twin'])
   })
 
   await t.test('a client with a slow hash is named, and whether it was used', async () => {
@@ -74,9 +74,9 @@ test('an inspection of PostgreSQL returns its version, settings and connections'
       { clientId: 'twin', isUsed: false },
     ]
     await execute(url, `update clients set secret_hash = 'slow:$2a$', used_at = case client_id when 'gcc_1' then 6 end`)
-    assert.deepEqual((await inspectPostgres(url, undefined)).clients?.slowSecrets, slow)
+    assert.deepEqual((await inspectPostgres(url, undefined)).clients?.importedHashes, slow)
     await execute(url, `update clients set secret_hash = case client_id when 'gcc_1' then 'given:a' end`)
-    assert.deepEqual((await inspectPostgres(url, undefined)).clients?.slowSecrets, [])
+    assert.deepEqual((await inspectPostgres(url, undefined)).clients?.importedHashes, [])
   })
 
   await t.test('settings that the connection did not get are reported with their values', async () => {

@@ -9,12 +9,12 @@ import {
 import type { EpochMs } from '../../../base/brand.ts'
 import { FIGURES } from '../../tables/server.ts'
 import { idBefore, type Row } from '../../rows.ts'
-import { listOf, outcome, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
+import { listOf, outcomeOf, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
 
 /** In place of the process: a sweep has merged the row, which remains without counts, so that its process does not write it again. */
 export const MERGED = 'merged'
 
-const WRITE = outcome(
+const WRITE = outcomeOf(
   `insert into figures (${FIGURES.names}) values (${FIGURES.parameters})
    on conflict (began_at, figure_id) do update set ended_at = excluded.ended_at, counts = excluded.counts
      where figures.ended_at <= excluded.ended_at and figures.node <> '${MERGED}'

@@ -3,7 +3,7 @@ import type { Input, OperationName, Outcome } from '../../../ports/operations/in
 import type { MailRecord } from '../../../ports/records/mail.ts'
 import type { DueMails } from '../../../ports/store.ts'
 import { MAILS } from '../../tables/user.ts'
-import { outcome, rows, shared, type SharedHandler, type SharedHandlers, type Steps } from '../statement.ts'
+import { outcomeOf, rows, shared, type SharedHandler, type SharedHandlers, type Steps } from '../statement.ts'
 
 const ADD = shared(`insert into mails (${MAILS.names}) values (${MAILS.parameters})`)
 /** In the order of the index. A mail is due first when it was caused. */
@@ -25,7 +25,7 @@ export const mailHandlers = {
   },
   rescheduleMail: {
     keys: mailKey,
-    run: outcome(
+    run: outcomeOf(
       `update mails set due_at = :until, attempts = :attempts where ${KEY} returning mail_id`,
       'rescheduled',
       'taken',
@@ -66,7 +66,7 @@ export function mailing<Handlers extends SharedHandlers>(
   handlers: Handlers,
   outcomes: MailingOutcomes<Handlers>,
 ): Handlers {
-  const mailed = Object.entries<unknown>(outcomes).map(([name, mailedOutcome]) => {
+  const wrapped = Object.entries<unknown>(outcomes).map(([name, mailedOutcome]) => {
     const handler = handlers[name as OperationName] as SharedHandler<OperationName>
     function* run(input: Input<OperationName>): Steps<Outcome<OperationName>> {
       const result = yield* handler.run(input)
@@ -76,24 +76,24 @@ export function mailing<Handlers extends SharedHandlers>(
     }
     return [name, { ...handler, run }]
   })
-  return { ...handlers, ...Object.fromEntries(mailed) }
+  return { ...handlers, ...Object.fromEntries(wrapped) }
 }
 
 /** The steps of an operation, which also store the mails of its input with the outcome that its row names. */
 export function mailed<In, Out>(
-  { mails }: { readonly keys: unknown; readonly mails?: unknown },
+  row: { readonly keys: unknown; readonly mails?: unknown },
   run: (input: In) => Steps<Out>,
 ): (input: In) => Steps<Out> {
-  if (mails === undefined || mails === 'by-run') return run
+  if (row.mails === undefined || row.mails === 'by-run') return run
   return function* (input) {
     const result = yield* run(input)
     const kind = typeof result === 'object' && result !== null && 'kind' in result ? result.kind : result
-    if (kind === mails) yield* addMails((input as CausesMail).mails)
+    if (kind === row.mails) yield* addMails((input as CausesMail).mails)
     return result
   }
 }
 
 /** Stores mails with the operation that causes them. */
-export function* addMails(mails: readonly MailRecord[]): Steps<void> {
-  for (const mail of mails) yield* rows(ADD, MAILS.values(mail))
+export function* addMails(caused: readonly MailRecord[]): Steps<void> {
+  for (const mail of caused) yield* rows(ADD, MAILS.values(mail))
 }

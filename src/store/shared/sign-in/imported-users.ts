@@ -112,7 +112,7 @@ function* complete(account: UserImport, steps: ImportSteps): Steps<Outcome<'impo
 }
 
 function* compare(stored: UserRecord, account: UserImport, steps: ImportSteps): Steps<Outcome<'importUser'>> {
-  const { user, identities, memberships, replaces } = account
+  const { user, identities, memberships: wanted, replaces } = account
   const owned: IdentityRecord[] = []
   for (const identity of identities) {
     const owner = yield* findOwner(identity, steps)
@@ -120,7 +120,7 @@ function* compare(stored: UserRecord, account: UserImport, steps: ImportSteps): 
     if (owner !== undefined) owned.push(identity)
   }
   const secondFactor = yield* secondFactorReads.findSecondFactor(user.id)
-  const known = memberships.length === 0 ? [] : yield* organizationReads.listMemberships(user.id)
+  const known = wanted.length === 0 ? [] : yield* organizationReads.listMemberships(user.id)
   if (isAsImported({ user: stored, identities: owned, memberships: known, secondFactor }, account)) return 'same'
   if (replaces === undefined || (yield* rows(HAS_ROLE, { userId: user.id })).length > 0) return 'differs'
   return yield* replace(stored, account, steps)
@@ -154,7 +154,7 @@ function* addIdentity(identity: IdentityRecord): Steps<boolean> {
   return (yield* rows(INSERT_IDENTITY, IDENTITIES.values(identity))).length === 1
 }
 
-function* addOthers({ memberships, secondFactor }: UserImport): Steps<void> {
-  for (const membership of memberships) yield* organizationHandlers.addMember.run(membership)
+function* addOthers({ memberships: wanted, secondFactor }: UserImport): Steps<void> {
+  for (const membership of wanted) yield* organizationHandlers.addMember.run(membership)
   if (secondFactor !== undefined) yield* rows(INSERT_FACTOR, SECOND_FACTORS.values(secondFactor))
 }

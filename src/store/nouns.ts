@@ -1,9 +1,11 @@
 import { domainRules } from './nouns/client/domain-rules.ts'
+import { initialTokens } from './nouns/client/initial-tokens.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
 const NOUNS = {
   domainRules,
+  initialTokens,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

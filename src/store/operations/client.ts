@@ -106,16 +106,5 @@ export const CLIENT_OPERATIONS = {
   // A remembered installation of a client that is gone has no effect.
   purgeClient: { cache: idOf, event: when('deleted', aboutClient('client.deleted')) },
 
-  createInitialToken: {
-    cache: 'kept',
-    event: ({ id, uses, template }) => ({
-      event: 'initial-token.created',
-      details: { initial_token: id, uses, trust_level: template.trustLevel },
-    }),
-  },
-  revokeInitialToken: {
-    cache: 'kept',
-    event: when('changed', ({ id }) => ({ event: 'initial-token.revoked', details: { initial_token: id } })),
-  },
   countRegistrations: { cache: 'kept', event: 'no-event' },
 } satisfies NounOperations

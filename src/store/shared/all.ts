@@ -11,7 +11,6 @@ import { figureHandlers, figureReads } from './counts/figures.ts'
 import { grantHandlers, grantReads } from './grants.ts'
 import { hitReads } from './sign-in/hits.ts'
 import { identityHandlers, identityReads } from './identities.ts'
-import { initialTokenHandlers, initialTokenReads } from './initial-tokens.ts'
 import { interactionHandlers, interactionReads } from './interactions.ts'
 import { leaseHandlers, leaseReads } from './leases.ts'
 import { linkHandlers, linkReads } from './links.ts'
@@ -56,7 +55,6 @@ export const SHARED_HANDLERS = {
   ...organizationHandlers,
   ...operatorHandlers,
   ...signingKeyHandlers,
-  ...initialTokenHandlers,
   ...registrationCountHandlers,
   ...masterKeyHandlers,
   ...leaseHandlers,
@@ -89,7 +87,6 @@ export const SHARED_READS = {
   ...organizationReads,
   ...operatorReads,
   ...signingKeyReads,
-  ...initialTokenReads,
   ...masterKeyReads,
   ...leaseReads,
   ...eraReads,

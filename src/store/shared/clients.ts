@@ -5,7 +5,7 @@ import { DEFAULT_RULES } from '../../protocol/client/policy.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import type { Row } from '../rows.ts'
 import { CLIENTS, HELD_FOR_EVER } from '../tables/client.ts'
-import { countTokenUse } from './initial-tokens.ts'
+import { countTokenUse } from '../nouns/client/initial-tokens.ts'
 import { endLaterOfClient } from './not-before.ts'
 import { change, idKey, listOf, outcomeOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 

@@ -2,8 +2,6 @@ import type { Value } from '../rows.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { bigint, json, optionalGroup, optionalScope, table, text } from '../table.ts'
 import { type ClientRules, DEFAULT_RULES } from '../../protocol/client/policy.ts'
-import type { InitialTokenRecord } from '../../ports/records/initial-token.ts'
-import { DEFAULT_TEMPLATE, type RegistrationTemplate } from '../../protocol/client/registration-template.ts'
 
 /** `held_until` of a client that is never swept. */
 export const HELD_FOR_EVER = Number.MAX_SAFE_INTEGER
@@ -52,19 +50,4 @@ export const CLIENTS = table<ClientRecord>({
   approvedScope: optionalScope('approved_scope'),
   notBefore: bigint('not_before'),
   lastUsedAt: bigint('last_used_at'),
-})
-
-export const INITIAL_TOKENS = table<InitialTokenRecord>({
-  id: text('token_id'),
-  name: text('name'),
-  secretHash: text('token_hash'),
-  template: json<RegistrationTemplate>('template', undefined, (stored) => ({
-    ...DEFAULT_TEMPLATE,
-    ...(stored as object),
-  })),
-  uses: bigint('uses'),
-  usesLeft: bigint('uses_left'),
-  createdAt: bigint('created_at'),
-  expiresAt: bigint('expires_at'),
-  revokedAt: bigint('revoked_at'),
 })

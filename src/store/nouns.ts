@@ -1,11 +1,13 @@
 import { domainRules } from './nouns/client/domain-rules.ts'
 import { initialTokens } from './nouns/client/initial-tokens.ts'
+import { leases } from './nouns/server/leases.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
 const NOUNS = {
   domainRules,
   initialTokens,
+  leases,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -39,8 +39,7 @@ export const SERVER_OPERATIONS = {
       return finished && { event: 'apply.finished', details: { set, ...finished } }
     },
   },
-  takeLease: { cache: 'kept', event: 'no-event' },
-  releaseLease: { cache: 'kept', event: 'no-event' },
+
   beginEra: {
     cache: 'kept',
     event: ({ reason }) => {

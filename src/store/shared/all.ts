@@ -12,7 +12,6 @@ import { grantHandlers, grantReads } from './grants.ts'
 import { hitReads } from './sign-in/hits.ts'
 import { identityHandlers, identityReads } from './identities.ts'
 import { interactionHandlers, interactionReads } from './interactions.ts'
-import { leaseHandlers, leaseReads } from './leases.ts'
 import { linkHandlers, linkReads } from './links.ts'
 import { logoutNoticeHandlers, logoutNoticeReads } from './logout-notices.ts'
 import { mailHandlers, mailReads } from './mail/mails.ts'
@@ -57,7 +56,6 @@ export const SHARED_HANDLERS = {
   ...signingKeyHandlers,
   ...registrationCountHandlers,
   ...masterKeyHandlers,
-  ...leaseHandlers,
   ...eraHandlers,
   ...figureHandlers,
   ...sweepHandlers,
@@ -88,7 +86,6 @@ export const SHARED_READS = {
   ...operatorReads,
   ...signingKeyReads,
   ...masterKeyReads,
-  ...leaseReads,
   ...eraReads,
   ...auditReads,
   ...figureReads,

@@ -2,21 +2,13 @@ import { AdminError, conflict } from '../admin/admin-error.ts'
 import { asAdministrator, COMMAND_LINE } from '../admin/administrators.ts'
 import { readLinks } from '../admin/audit/verify.ts'
 import type { Config } from '../config/config.ts'
-import {
-  linksUntil,
-  masterKeyCheck,
-  succeedMasterKey,
-  unlockMasterKey,
-  wrapMasterKey,
-  type RootSecrets,
-  type UnlockedMasterKey,
-} from '../keys/master-key.ts'
+import { linksUntil, masterKeyCheck, succeedMasterKey, unlockMasterKey, wrapMasterKey, type RootSecrets, type UnlockedMasterKey } from '../keys/master-key.ts'
 import { removePreviousSecret, renewRootSecret, replacePendingSecret } from '../keys/root-secret.ts'
 import type { Context } from '../ports/context.ts'
 import type { Store } from '../ports/store.ts'
 import type { EpochMs } from '../base/brand.ts'
 import { openMasterKey } from '../protocol/secrets.ts'
-import { MASTER_KEY } from '../store/settings.ts'
+import { MASTER_KEY } from '../store/nouns/server/settings.ts'
 import { LockTaken, takeServerLock, type ServerLock } from '../store/sqlite/file/server-lock.ts'
 import { makeNewKeys } from '../server/keys.ts'
 import { readRootSecrets, secretPath } from '../server/store.ts'

@@ -1,13 +1,6 @@
 import { withIssuer, writtenSetting, type Config } from '../config/config.ts'
 import { locationOf } from '../config/database-url.ts'
-import {
-  createMasterKey,
-  masterKeyCheck,
-  unlockMasterKey,
-  wrapMasterKey,
-  type RootSecrets,
-  type UnlockedMasterKey,
-} from '../keys/master-key.ts'
+import { createMasterKey, masterKeyCheck, unlockMasterKey, wrapMasterKey, type RootSecrets, type UnlockedMasterKey } from '../keys/master-key.ts'
 import { readPreviousSecret, readRootSecret, rootSecretPath } from '../keys/root-secret.ts'
 import type { StoredMasterKey } from '../ports/records/key.ts'
 import type { Random } from '../protocol/ids.ts'
@@ -19,7 +12,7 @@ import type { Chains } from '../audit/chain.ts'
 import { namesIssuer } from '../protocol/token/resource.ts'
 import { isCompatibleIssuer } from '../protocol/uri/loopback.ts'
 import type { SchemaState } from '../store/migrations.ts'
-import { ISSUER, MASTER_KEY, MASTER_KEY_CHECK } from '../store/settings.ts'
+import { ISSUER, MASTER_KEY, MASTER_KEY_CHECK } from '../store/nouns/server/settings.ts'
 import { forShell } from '../base/shell.ts'
 
 /** The process that opens the store: a server with many concurrent requests, or a command that runs and ends. */

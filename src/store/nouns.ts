@@ -1,6 +1,7 @@
 import { domainRules } from './nouns/client/domain-rules.ts'
 import { initialTokens } from './nouns/client/initial-tokens.ts'
 import { leases } from './nouns/server/leases.ts'
+import { settings } from './nouns/server/settings.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -8,6 +9,7 @@ const NOUNS = {
   domainRules,
   initialTokens,
   leases,
+  settings,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

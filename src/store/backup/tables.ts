@@ -1,5 +1,11 @@
 import type { StoredMasterKey } from '../../ports/records/key.ts'
-import { CLOSED, CREDENTIAL_OF_ORGANIZATION, DECLARING, DECLARING_PROVIDER, RESTORING } from '../settings.ts'
+import {
+  CLOSED,
+  CREDENTIAL_OF_ORGANIZATION,
+  DECLARING,
+  DECLARING_PROVIDER,
+  RESTORING,
+} from '../nouns/server/settings.ts'
 
 /**
  * What a backup does with each table of the schema. A final export, which moves a store, has the `moved` tables too. A test

@@ -8,7 +8,7 @@ export const KEY_OPERATIONS = {
   },
   addKey: { cache: 'kept', event: when('added', ({ key }) => ({ event: 'key.added', details: { key: key.id } })) },
   removeKey: { cache: 'kept', event: when('removed', ({ id }) => ({ event: 'key.removed', details: { key: id } })) },
-  noteServerAlgorithm: { cache: 'kept', event: 'no-event' },
+
   rewrapMasterKey: {
     cache: 'kept',
     event: when('rewrapped', () => ({ event: 'secret.rotated', details: { leaked: false } })),

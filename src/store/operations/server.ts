@@ -10,25 +10,7 @@ export const SERVER_OPERATIONS = {
     event: ({ auditBefore }, { auditLinks }) =>
       auditLinks > 0 ? { event: 'audit.swept', details: { before: auditBefore, links: auditLinks } } : undefined,
   },
-  noteClock: { cache: 'kept', event: 'no-event' },
-  confirmClock: { cache: 'kept', event: ({ now }) => ({ event: 'clock.confirmed', details: { clock: now } }) },
-  insertSettingOnce: { cache: 'kept', event: 'no-event' },
-  replaceSetting: {
-    cache: 'kept',
-    event({ name, value }) {
-      switch (name) {
-        case 'issuer':
-          return { event: 'server.issuer-changed', details: { issuer: value } }
-        case 'last-backup':
-          return { event: 'server.backed-up' }
-        case 'went-back':
-          return { event: 'server.went-back' }
-        case 'row-counts':
-          return undefined
-      }
-    },
-  },
-  setPasswordFormats: { cache: 'kept', event: 'no-event' },
+
   writeFigures: { cache: 'kept', event: 'no-event' },
   mergeFigures: { cache: 'kept', event: 'no-event' },
   recordApplied: {

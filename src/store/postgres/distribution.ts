@@ -1,5 +1,5 @@
 import { CLOSED_STORE } from '../../ports/store.ts'
-import { CLOSED } from '../settings.ts'
+import { CLOSED } from '../nouns/server/settings.ts'
 import { schemaState } from './schema/migrate.ts'
 import type { Connection } from './schema/migration-lease.ts'
 

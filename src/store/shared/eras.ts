@@ -1,7 +1,6 @@
 import type { StorePlace } from '../../base/store-place.ts'
-import { STORE_ERAS, WENT_BACK } from '../settings.ts'
+import { STORE_ERAS, WENT_BACK, setting } from '../nouns/server/settings.ts'
 import { endEverythingHeld } from './master-key.ts'
-import { setting } from './operator.ts'
 import { replaceKeys } from './signing-keys.ts'
 import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 

@@ -15,6 +15,7 @@ import { operatorReads } from './operator.ts'
 import { providerReads } from './providers.ts'
 import { inspectRoles } from './roles.ts'
 import { listOf, rows, shared, type Steps } from './statement.ts'
+import { settings } from '../nouns/server/settings.ts'
 
 /** The newest clients, and the newest grants, that the doctor examines. */
 const INSPECTED = 1000
@@ -56,7 +57,7 @@ export function* inspectClients(): Steps<ClientInspection> {
     usersWithClientId: yield* findUsersWithClientId(),
     spellings: yield* inspectSpellings(),
     importedHashes: yield* findImportedHashes(),
-    passwordFormats: yield* operatorReads.findPasswordFormats(),
+    passwordFormats: yield* settings.reads.findPasswordFormats(),
   }
 }
 

@@ -1,10 +1,6 @@
 import { openUnchangedRows } from '../unchanged-rows.ts'
-import type { RowCountsRecord } from '../../ports/records/row-counts.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
-import type { SigningAlgorithm } from '../../ports/records/key.ts'
 import type { AdminCredentialRecord } from '../../ports/records/admin.ts'
-import type { EpochMs } from '../../base/brand.ts'
-import type { ClockNotes } from '../../base/clock.ts'
 import type { AdminCredentialId } from '../../protocol/ids.ts'
 import { canonicalResource, sameResource } from '../../protocol/token/resource.ts'
 import { ADMIN_CREDENTIALS } from '../tables/server.ts'
@@ -24,7 +20,9 @@ import {
   PASSWORD_FORMATS,
   timeOf,
   RESTORING,
-} from '../settings.ts'
+  setting,
+  findSetting,
+} from '../nouns/server/settings.ts'
 import { assignments, isUnchanged, previousValues } from '../table.ts'
 import { change, idKey, listPage, outcomeOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
@@ -40,17 +38,7 @@ const SET_CREDENTIALS = shared(
   'update apis set credential_id = :id, secret_hash = :secretHash where resource = :resource returning resource',
 )
 const LIST_APIS = shared('select * from apis order by resource')
-const NOTE = shared(
-  'insert into settings (name, value) values (:name, :value) on conflict (name) do update set value = excluded.value',
-)
-const INSERT_SETTING_ONCE = shared(
-  'insert into settings (name, value) values (:name, :value) on conflict (name) do nothing',
-)
-const REPLACE_UNCHANGED = shared(
-  `insert into settings (name, value) values (:name, :value)
-   on conflict (name) do update set value = excluded.value
-   where settings.value is not distinct from cast(:previous as text) returning name`,
-)
+
 const REPLACE_APPLIED = shared(
   'update settings set value = :value where name = :name and value = :previous returning name',
 )
@@ -59,7 +47,7 @@ const ADD_APPLIED = shared(
 )
 const END_APPLIED = shared('delete from settings where name = :name and value = :previous returning name')
 const LIST_APPLIED = shared(`select name, value from settings where name like '${APPLIED_SET}%' order by name`)
-const FIND_SETTING = shared('select value from settings where name = :name')
+
 /** Changes nothing, and locks the row: an organization that is deleted at the same time keeps no credentials. */
 const HOLD_ORGANIZATION = shared(
   `update organizations set name = name where organization_id = :organizationId and created_at = :organizationSince
@@ -106,51 +94,7 @@ export const operatorHandlers = {
     keys: apiKey,
     run: outcomeOf('delete from apis where resource = :id returning resource', 'deleted', 'unknown'),
   },
-  noteServerAlgorithm: {
-    keys: () => [`setting:${ALGORITHM}`],
-    *run(algorithm) {
-      yield* setting(ALGORITHM, algorithm)
-      return 'noted'
-    },
-  },
-  noteClock: {
-    keys: () => [`setting:${CLOCK_NOTE}`],
-    *run(note) {
-      yield* setting(CLOCK_NOTE, clockNoteValue(note))
-      return 'noted'
-    },
-  },
-  confirmClock: {
-    keys: () => [`setting:${CLOCK_CONFIRMATION}`],
-    *run({ now }) {
-      yield* setting(CLOCK_CONFIRMATION, String(now))
-      return 'confirmed'
-    },
-  },
-  insertSettingOnce: {
-    keys: ({ name }) => [`setting:${name}`],
-    *run(wanted) {
-      // A node that starts writes nothing that is stored already, because a table with copies needs all machines for a write.
-      const stored = yield* findSetting(wanted.name)
-      if (stored !== undefined) return stored
-      yield* rows(INSERT_SETTING_ONCE, wanted)
-      return (yield* findSetting(wanted.name)) as string
-    },
-  },
-  replaceSetting: {
-    keys: ({ name }) => [`setting:${name}`],
-    *run({ name, value }) {
-      yield* setting(name, value)
-      return 'replaced'
-    },
-  },
-  setPasswordFormats: {
-    keys: () => [`setting:${PASSWORD_FORMATS}`],
-    *run({ previous, value }) {
-      const replaced = yield* rows(REPLACE_UNCHANGED, { name: PASSWORD_FORMATS, previous, value })
-      return replaced.length === 1 ? 'changed' : 'conflict'
-    },
-  },
+
   recordApplied: {
     keys: ({ set }) => [`setting:${APPLIED_SET}${set}`],
     *run({ set, previous, value }) {
@@ -188,28 +132,11 @@ export const operatorReads = {
   *listApis(): Steps<readonly ApiRecord[]> {
     return readApis(yield* rows(LIST_APIS))
   },
-  *findServerAlgorithm(): Steps<SigningAlgorithm | undefined> {
-    return (yield* findSetting(ALGORITHM)) as SigningAlgorithm | undefined
-  },
-  *findClockNotes(): Steps<ClockNotes> {
-    return clockNotesOf(yield* findSetting(CLOCK_NOTE), yield* findSetting(CLOCK_CONFIRMATION))
-  },
+
   *findIssuer(): Steps<string | undefined> {
     return yield* findSetting(ISSUER)
   },
-  *findPendingRestore(): Steps<string | undefined> {
-    return yield* findSetting(RESTORING)
-  },
-  *findLastBackup(): Steps<EpochMs | undefined> {
-    return timeOf(yield* findSetting(LAST_BACKUP))
-  },
-  *findRowCounts(): Steps<RowCountsRecord | undefined> {
-    const value = yield* findSetting(ROW_COUNTS)
-    return value === undefined ? undefined : (JSON.parse(value) as RowCountsRecord)
-  },
-  *findPasswordFormats(): Steps<string | undefined> {
-    return yield* findSetting(PASSWORD_FORMATS)
-  },
+
   *listAppliedSets(): Steps<readonly { readonly set: string; readonly value: string }[]> {
     const sets = yield* rows(LIST_APPLIED)
     return sets.map(({ name, value }) => ({
@@ -225,13 +152,4 @@ export const operatorReads = {
     ADMIN_CREDENTIALS,
     'select * from admin_credentials where credential_id < :before order by credential_id desc limit :limit',
   ),
-}
-
-/** Replaces a setting. */
-export function* setting(name: string, value: string): Steps<void> {
-  yield* rows(NOTE, { name, value })
-}
-
-export function* findSetting(name: string): Steps<string | undefined> {
-  return (yield* rows(FIND_SETTING, { name }))[0]?.['value'] as string | undefined
 }

@@ -7,8 +7,7 @@ import { domainOf } from '../../protocol/sign-in/email-address.ts'
 import { PROVIDER_SETTINGS, PROVIDERS } from '../tables/provider.ts'
 import { isUnchanged, previousValues } from '../table.ts'
 import { openUnchangedRows } from '../unchanged-rows.ts'
-import { DECLARING_PROVIDER } from '../settings.ts'
-import { setting } from './operator.ts'
+import { DECLARING_PROVIDER, setting } from '../nouns/server/settings.ts'
 import { change, forgetNothing, rows, shared, type Forget, type SharedHandlers, type Steps } from './statement.ts'
 
 const LIST = shared('select * from providers order by created_at, provider_id')

@@ -1,7 +1,7 @@
 import type { KeyPurpose, KeyRecord } from '../../ports/records/key.ts'
 import { lineOf } from '../../protocol/key-rotation.ts'
 import { SIGNING_KEYS } from '../tables/key.ts'
-import { setting } from './operator.ts'
+import { setting } from '../nouns/server/settings.ts'
 import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const { names, parameters } = SIGNING_KEYS

@@ -1,8 +1,7 @@
 import type { EpochMs } from '../../base/brand.ts'
 import type { ClockNotes } from '../../base/clock.ts'
 import { rows, shared, type Steps } from '../shared/statement.ts'
-import { operatorReads } from '../shared/operator.ts'
-import { noteOfNewestRow } from '../settings.ts'
+import { noteOfNewestRow, settings } from '../nouns/server/settings.ts'
 
 const FIND_NEWEST_ROW = shared(
   `select max(at) as at from (
@@ -15,7 +14,7 @@ const FIND_NEWEST_ROW = shared(
 
 /** Needs only the tables of the first migration. */
 export function* findClockNotes(): Steps<ClockNotes> {
-  const notes = yield* operatorReads.findClockNotes()
+  const notes = yield* settings.reads.findClockNotes()
   return { ...notes, node: notes.node ?? noteOfNewestRow(yield* findNewestRow()) }
 }
 

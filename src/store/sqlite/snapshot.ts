@@ -1,10 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { checkColumns, type Cells, type Slice, type Snapshot, type TableColumn } from '../backup/tables.ts'
 import { openDatabase } from './database.ts'
-import { schemaState } from './migrate.ts'
+import { schemaState, migrate } from './migrate.ts'
 import { listMigrations, schemaDigest } from '../migrations.ts'
-import { MASTER_KEY, MASTER_KEY_CHECK } from '../settings.ts'
-import { migrate } from './migrate.ts'
+import { MASTER_KEY, MASTER_KEY_CHECK } from '../nouns/server/settings.ts'
 import { slotOf } from './slot.ts'
 
 const ROWS_IN_SLICE = 1000

@@ -2,6 +2,7 @@ import { domainRules } from './nouns/client/domain-rules.ts'
 import { initialTokens } from './nouns/client/initial-tokens.ts'
 import { leases } from './nouns/server/leases.ts'
 import { settings } from './nouns/server/settings.ts'
+import { appliedSets } from './nouns/server/applied-sets.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -10,6 +11,7 @@ const NOUNS = {
   initialTokens,
   leases,
   settings,
+  appliedSets,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

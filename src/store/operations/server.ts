@@ -13,14 +13,6 @@ export const SERVER_OPERATIONS = {
 
   writeFigures: { cache: 'kept', event: 'no-event' },
   mergeFigures: { cache: 'kept', event: 'no-event' },
-  recordApplied: {
-    cache: 'kept',
-    event({ set, value, finished }, outcome) {
-      if (outcome !== 'changed') return undefined
-      if (value === undefined) return { event: 'apply.released', details: { set } }
-      return finished && { event: 'apply.finished', details: { set, ...finished } }
-    },
-  },
 
   beginEra: {
     cache: 'kept',

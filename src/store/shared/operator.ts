@@ -5,24 +5,7 @@ import type { AdminCredentialId } from '../../protocol/ids.ts'
 import { canonicalResource, sameResource } from '../../protocol/token/resource.ts'
 import { ADMIN_CREDENTIALS } from '../tables/server.ts'
 import { API_CHANGES, API_DEFINITIONS, APIS } from '../tables/api.ts'
-import {
-  ALGORITHM,
-  APPLIED_SET,
-  CLOCK_CONFIRMATION,
-  CLOCK_NOTE,
-  CREDENTIAL_OF_ORGANIZATION,
-  DECLARING,
-  ISSUER,
-  clockNotesOf,
-  clockNoteValue,
-  LAST_BACKUP,
-  ROW_COUNTS,
-  PASSWORD_FORMATS,
-  timeOf,
-  RESTORING,
-  setting,
-  findSetting,
-} from '../nouns/server/settings.ts'
+import { CREDENTIAL_OF_ORGANIZATION, DECLARING, ISSUER, setting, findSetting } from '../nouns/server/settings.ts'
 import { assignments, isUnchanged, previousValues } from '../table.ts'
 import { change, idKey, listPage, outcomeOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
@@ -38,15 +21,6 @@ const SET_CREDENTIALS = shared(
   'update apis set credential_id = :id, secret_hash = :secretHash where resource = :resource returning resource',
 )
 const LIST_APIS = shared('select * from apis order by resource')
-
-const REPLACE_APPLIED = shared(
-  'update settings set value = :value where name = :name and value = :previous returning name',
-)
-const ADD_APPLIED = shared(
-  'insert into settings (name, value) values (:name, :value) on conflict (name) do nothing returning name',
-)
-const END_APPLIED = shared('delete from settings where name = :name and value = :previous returning name')
-const LIST_APPLIED = shared(`select name, value from settings where name like '${APPLIED_SET}%' order by name`)
 
 /** Changes nothing, and locks the row: an organization that is deleted at the same time keeps no credentials. */
 const HOLD_ORGANIZATION = shared(
@@ -95,14 +69,6 @@ export const operatorHandlers = {
     run: outcomeOf('delete from apis where resource = :id returning resource', 'deleted', 'unknown'),
   },
 
-  recordApplied: {
-    keys: ({ set }) => [`setting:${APPLIED_SET}${set}`],
-    *run({ set, previous, value }) {
-      const statement = previous === undefined ? ADD_APPLIED : value === undefined ? END_APPLIED : REPLACE_APPLIED
-      const changed = yield* rows(statement, { name: `${APPLIED_SET}${set}`, previous, value })
-      return changed.length === 1 ? 'changed' : 'conflict'
-    },
-  },
   createAdminCredential: {
     keys: ({ id, organizationId }) => [id, organizationId ?? []].flat(),
     *run(credential) {
@@ -137,13 +103,6 @@ export const operatorReads = {
     return yield* findSetting(ISSUER)
   },
 
-  *listAppliedSets(): Steps<readonly { readonly set: string; readonly value: string }[]> {
-    const sets = yield* rows(LIST_APPLIED)
-    return sets.map(({ name, value }) => ({
-      set: (name as string).slice(APPLIED_SET.length),
-      value: value as string,
-    }))
-  },
   *findAdminCredential(id: AdminCredentialId): Steps<AdminCredentialRecord | undefined> {
     const [row] = yield* rows(FIND_CREDENTIAL, { id })
     return row === undefined ? undefined : ADMIN_CREDENTIALS.read(row)

@@ -3,6 +3,7 @@ import { initialTokens } from './nouns/client/initial-tokens.ts'
 import { leases } from './nouns/server/leases.ts'
 import { settings } from './nouns/server/settings.ts'
 import { appliedSets } from './nouns/server/applied-sets.ts'
+import { adminCredentials } from './nouns/server/admin-credentials.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -12,6 +13,7 @@ const NOUNS = {
   leases,
   settings,
   appliedSets,
+  adminCredentials,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

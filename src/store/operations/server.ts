@@ -1,4 +1,4 @@
-import { type NounOperations, when } from '../noun.ts'
+import type { NounOperations } from '../noun.ts'
 
 /** The rows of OPERATIONS for what the server keeps for itself, and its administrators. */
 export const SERVER_OPERATIONS = {
@@ -23,17 +23,5 @@ export const SERVER_OPERATIONS = {
         ? { event: 'server.restored', details: { in_place: true } }
         : { event: 'server.confirmed' }
     },
-  },
-  createAdminCredential: {
-    cache: 'kept',
-    event: when('created', ({ id, access, organizationId }) => ({
-      event: 'admin-credential.created',
-      details: { credential: id, access },
-      organizationId,
-    })),
-  },
-  revokeAdminCredential: {
-    cache: 'kept',
-    event: when('changed', ({ id }) => ({ event: 'admin-credential.revoked', details: { credential: id } })),
   },
 } satisfies NounOperations

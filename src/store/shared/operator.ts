@@ -1,13 +1,11 @@
 import { openUnchangedRows } from '../unchanged-rows.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
-import type { AdminCredentialRecord } from '../../ports/records/admin.ts'
-import type { AdminCredentialId } from '../../protocol/ids.ts'
 import { canonicalResource, sameResource } from '../../protocol/token/resource.ts'
-import { ADMIN_CREDENTIALS } from '../tables/server.ts'
+import { ADMIN_CREDENTIALS } from '../nouns/server/admin-credentials.ts'
 import { API_CHANGES, API_DEFINITIONS, APIS } from '../tables/api.ts'
-import { CREDENTIAL_OF_ORGANIZATION, DECLARING, ISSUER, setting, findSetting } from '../nouns/server/settings.ts'
+import { DECLARING, ISSUER, setting, findSetting } from '../nouns/server/settings.ts'
 import { assignments, isUnchanged, previousValues } from '../table.ts'
-import { change, idKey, listPage, outcomeOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import { outcomeOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const LIST_RESOURCES = shared('select resource from apis')
 const DECLARE_API = shared(
@@ -21,16 +19,6 @@ const SET_CREDENTIALS = shared(
   'update apis set credential_id = :id, secret_hash = :secretHash where resource = :resource returning resource',
 )
 const LIST_APIS = shared('select * from apis order by resource')
-
-/** Changes nothing, and locks the row: an organization that is deleted at the same time keeps no credentials. */
-const HOLD_ORGANIZATION = shared(
-  `update organizations set name = name where organization_id = :organizationId and created_at = :organizationSince
-   returning organization_id`,
-)
-const CREATE_CREDENTIAL = shared(
-  `insert into admin_credentials (${ADMIN_CREDENTIALS.names}) values (${ADMIN_CREDENTIALS.parameters})`,
-)
-const FIND_CREDENTIAL = shared('select * from admin_credentials where credential_id = :id')
 
 /** One key for all identifiers of an API, so that they wait for each other. */
 function apiKey(resource: string): readonly string[] {
@@ -68,28 +56,6 @@ export const operatorHandlers = {
     keys: apiKey,
     run: outcomeOf('delete from apis where resource = :id returning resource', 'deleted', 'unknown'),
   },
-
-  createAdminCredential: {
-    keys: ({ id, organizationId }) => [id, organizationId ?? []].flat(),
-    *run(credential) {
-      const { id, organizationId, organizationSince } = credential
-      if (organizationId !== undefined) {
-        // Before the organization, so that two nodes with several never wait for each other's locks.
-        yield* setting(CREDENTIAL_OF_ORGANIZATION, id)
-        const held = yield* rows(HOLD_ORGANIZATION, { organizationId, organizationSince })
-        if (held.length === 0) return 'unknown'
-      }
-      yield* rows(CREATE_CREDENTIAL, ADMIN_CREDENTIALS.values(credential))
-      return 'created'
-    },
-  },
-  revokeAdminCredential: {
-    keys: idKey,
-    run: change(
-      `update admin_credentials set revoked_at = coalesce(revoked_at, :now) where credential_id = :id
-       returning credential_id`,
-    ),
-  },
 } satisfies SharedHandlers
 
 const readApis = openUnchangedRows('resource', APIS.read)
@@ -102,13 +68,4 @@ export const operatorReads = {
   *findIssuer(): Steps<string | undefined> {
     return yield* findSetting(ISSUER)
   },
-
-  *findAdminCredential(id: AdminCredentialId): Steps<AdminCredentialRecord | undefined> {
-    const [row] = yield* rows(FIND_CREDENTIAL, { id })
-    return row === undefined ? undefined : ADMIN_CREDENTIALS.read(row)
-  },
-  listAdminCredentials: listPage(
-    ADMIN_CREDENTIALS,
-    'select * from admin_credentials where credential_id < :before order by credential_id desc limit :limit',
-  ),
 }

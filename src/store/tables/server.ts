@@ -1,19 +1,6 @@
 import { bigint, json, table, text } from '../table.ts'
-import type { AdminCredentialRecord } from '../../ports/records/admin.ts'
 import type { AuditLinkRecord } from '../../ports/records/audit.ts'
 import type { FigureRecord } from '../../ports/records/figures.ts'
-
-export const ADMIN_CREDENTIALS = table<AdminCredentialRecord>({
-  id: text('credential_id'),
-  name: text('name'),
-  secretHash: text('secret_hash'),
-  access: text('access'),
-  organizationId: text('organization_id'),
-  organizationSince: bigint('organization_since'),
-  createdAt: bigint('created_at'),
-  expiresAt: bigint('expires_at'),
-  revokedAt: bigint('revoked_at'),
-})
 
 export const AUDIT_LINKS = table<AuditLinkRecord>({
   id: text('link_id'),

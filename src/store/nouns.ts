@@ -4,6 +4,7 @@ import { leases } from './nouns/server/leases.ts'
 import { settings } from './nouns/server/settings.ts'
 import { appliedSets } from './nouns/server/applied-sets.ts'
 import { adminCredentials } from './nouns/server/admin-credentials.ts'
+import { apis } from './nouns/server/apis.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -14,6 +15,7 @@ const NOUNS = {
   settings,
   appliedSets,
   adminCredentials,
+  apis,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EpochMs } from '../../src/base/brand.ts'
-import { API_CHANGES, APIS } from '../../src/store/tables/api.ts'
+import { API_CHANGES, APIS } from '../../src/store/nouns/server/apis.ts'
 import {
   assignments,
   bigint,

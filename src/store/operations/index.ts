@@ -8,7 +8,6 @@ import { SECOND_FACTOR_OPERATIONS } from './second-factor.ts'
 import { SESSION_OPERATIONS } from './session.ts'
 import { MAIL_OPERATIONS } from './mail.ts'
 import { PROVIDER_OPERATIONS } from './provider.ts'
-import { API_OPERATIONS } from './api.ts'
 import { KEY_OPERATIONS } from './key.ts'
 import { SERVER_OPERATIONS } from './server.ts'
 import type { OperationName } from '../../ports/operations/index.ts'
@@ -27,7 +26,6 @@ export const OPERATIONS = {
   ...SESSION_OPERATIONS,
   ...MAIL_OPERATIONS,
   ...PROVIDER_OPERATIONS,
-  ...API_OPERATIONS,
   ...KEY_OPERATIONS,
   ...SERVER_OPERATIONS,
   ...NOUN_OPERATIONS,

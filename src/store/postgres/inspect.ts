@@ -15,13 +15,13 @@ import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, noteOfNewestRow, timeOf, findSettin
 import { masterKeyReads } from '../shared/master-key.ts'
 import { inspectClients } from '../shared/inspect-clients.ts'
 import { eraReads } from '../shared/eras.ts'
-import { operatorReads } from '../shared/operator.ts'
 import { signingKeyReads } from '../shared/signing-keys.ts'
 import { connectionOptions, sessionSettings } from './connection/database.ts'
 import { isDistributed, placementOf, readCluster, type Cluster } from './distribution.ts'
 import { forOperator } from './explain.ts'
 import { schemaState } from './schema/migrate.ts'
 import { queryOf, runSteps } from './steps.ts'
+import { apis } from '../nouns/server/apis.ts'
 
 interface Inspection {
   readonly database: DatabaseInspection
@@ -259,7 +259,7 @@ async function readContent(
   return {
     time: noteOfNewestRow((row['newest_row_at'] ?? undefined) as EpochMs | undefined),
     apis: resources.rows.map(({ resource }) => String(resource)),
-    issuer: await runSteps(queryOf(client), operatorReads.findIssuer()),
+    issuer: await runSteps(queryOf(client), apis.reads.findIssuer()),
     masterKey: await runSteps(queryOf(client), masterKeyReads.findMasterKey()),
     backedUpAt: timeOf((row['backed_up_at'] ?? undefined) as string | undefined),
     closedAt: timeOf(await runSteps(queryOf(client), findSetting(CLOSED))),

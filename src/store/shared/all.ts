@@ -16,7 +16,6 @@ import { linkHandlers, linkReads } from './links.ts'
 import { logoutNoticeHandlers, logoutNoticeReads } from './logout-notices.ts'
 import { mailHandlers, mailReads } from './mail/mails.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
-import { operatorHandlers, operatorReads } from './operator.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
 import { importHandlers } from './sign-in/imported-users.ts'
 import { passkeyHandlers, passkeyReads } from './sign-in/passkeys.ts'
@@ -52,7 +51,6 @@ export const SHARED_HANDLERS = {
   ...interactionHandlers,
   ...grantHandlers,
   ...organizationHandlers,
-  ...operatorHandlers,
   ...signingKeyHandlers,
   ...registrationCountHandlers,
   ...masterKeyHandlers,
@@ -83,7 +81,6 @@ export const SHARED_READS = {
   ...identityReads,
   ...interactionReads,
   ...organizationReads,
-  ...operatorReads,
   ...signingKeyReads,
   ...masterKeyReads,
   ...eraReads,

@@ -11,11 +11,11 @@ import { inspectSpellings } from './accounts.ts'
 import { clientReads } from './clients.ts'
 import { listRegistrationCounts } from './counts/registration-counts.ts'
 import { grantReads } from './grants.ts'
-import { operatorReads } from './operator.ts'
 import { providerReads } from './providers.ts'
 import { inspectRoles } from './roles.ts'
 import { listOf, rows, shared, type Steps } from './statement.ts'
 import { settings } from '../nouns/server/settings.ts'
+import { apis } from '../nouns/server/apis.ts'
 
 /** The newest clients, and the newest grants, that the doctor examines. */
 const INSPECTED = 1000
@@ -50,7 +50,7 @@ export function* inspectClients(): Steps<ClientInspection> {
     delegateUntil: (credentials?.['until'] ?? undefined) as EpochMs | undefined,
     providers: known,
     listed,
-    apis: yield* operatorReads.listApis(),
+    apis: yield* apis.reads.listApis(),
     roles: yield* inspectRoles(),
     consoleDisabledAt: listed.find(({ id }) => id === CONSOLE_CLIENT_ID)?.disabledAt,
     mailDueAt: (mail?.['due_at'] ?? undefined) as EpochMs | undefined,

@@ -10,13 +10,13 @@ import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, timeOf, findSetting } from '../noun
 import { masterKeyReads } from '../shared/master-key.ts'
 import { inspectClients } from '../shared/inspect-clients.ts'
 import { eraReads } from '../shared/eras.ts'
-import { operatorReads } from '../shared/operator.ts'
 import { signingKeyReads } from '../shared/signing-keys.ts'
 import { openDatabase } from './database.ts'
 import { freeBytes, logBytes } from './file/disk.ts'
 import { schemaState } from './migrate.ts'
 import { findClockNotes } from './clock-notes.ts'
 import { openSteps } from './steps.ts'
+import { apis } from '../nouns/server/apis.ts'
 
 /** The number of reported problems; the first one decides what to do. */
 const DAMAGE_LIMIT = 3
@@ -109,7 +109,7 @@ function readTables(
   return {
     time: knownTime(run(findClockNotes())),
     apis: resources.map(({ resource }) => String(resource)),
-    issuer: run(operatorReads.findIssuer()),
+    issuer: run(apis.reads.findIssuer()),
     masterKey: run(masterKeyReads.findMasterKey()),
     backedUpAt: timeOf(run(findSetting(LAST_BACKUP))),
     closedAt: timeOf(run(findSetting(CLOSED))),

@@ -5,6 +5,7 @@ import { settings } from './nouns/server/settings.ts'
 import { appliedSets } from './nouns/server/applied-sets.ts'
 import { adminCredentials } from './nouns/server/admin-credentials.ts'
 import { apis } from './nouns/server/apis.ts'
+import { signingKeys } from './nouns/server/signing-keys.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -16,6 +17,7 @@ const NOUNS = {
   appliedSets,
   adminCredentials,
   apis,
+  signingKeys,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

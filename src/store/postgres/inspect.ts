@@ -15,13 +15,13 @@ import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, noteOfNewestRow, timeOf, findSettin
 import { masterKeyReads } from '../shared/master-key.ts'
 import { inspectClients } from '../shared/inspect-clients.ts'
 import { eraReads } from '../shared/eras.ts'
-import { signingKeyReads } from '../shared/signing-keys.ts'
 import { connectionOptions, sessionSettings } from './connection/database.ts'
 import { isDistributed, placementOf, readCluster, type Cluster } from './distribution.ts'
 import { forOperator } from './explain.ts'
 import { schemaState } from './schema/migrate.ts'
 import { queryOf, runSteps } from './steps.ts'
 import { apis } from '../nouns/server/apis.ts'
+import { signingKeys } from '../nouns/server/signing-keys.ts'
 
 interface Inspection {
   readonly database: DatabaseInspection
@@ -139,7 +139,7 @@ async function look(
         }),
   }
   const isCurrent = missing.length === 0 && unknown.length === 0
-  const keys = hasTables ? await runSteps(queryOf(client), signingKeyReads.listKeys()) : []
+  const keys = hasTables ? await runSteps(queryOf(client), signingKeys.reads.listKeys()) : []
   const clients = isCurrent ? await runSteps(queryOf(client), inspectClients()) : undefined
   return { database: { kind: 'opened', ...facts }, keys, clients }
 }

@@ -26,7 +26,6 @@ import { registrationCountHandlers } from './counts/registration-counts.ts'
 import { roleHandlers, roleReads } from './roles.ts'
 import { secondFactorHandlers, secondFactorReads } from './sign-in/second-factors.ts'
 import { sessionHandlers, sessionReads } from './sessions.ts'
-import { signingKeyHandlers, signingKeyReads } from './signing-keys.ts'
 import { sweepHandlers } from './sweep.ts'
 import { walkReads } from './walks.ts'
 
@@ -51,7 +50,6 @@ export const SHARED_HANDLERS = {
   ...interactionHandlers,
   ...grantHandlers,
   ...organizationHandlers,
-  ...signingKeyHandlers,
   ...registrationCountHandlers,
   ...masterKeyHandlers,
   ...eraHandlers,
@@ -81,7 +79,6 @@ export const SHARED_READS = {
   ...identityReads,
   ...interactionReads,
   ...organizationReads,
-  ...signingKeyReads,
   ...masterKeyReads,
   ...eraReads,
   ...auditReads,

@@ -1,7 +1,7 @@
 import type { StorePlace } from '../../base/store-place.ts'
 import { STORE_ERAS, WENT_BACK, setting } from '../nouns/server/settings.ts'
 import { endEverythingHeld } from './master-key.ts'
-import { replaceKeys } from './signing-keys.ts'
+import { replaceKeys } from '../nouns/server/signing-keys.ts'
 import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const FIND_LINK = shared('select link_hash from audit_links where link_id = :id')

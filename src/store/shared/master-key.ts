@@ -4,7 +4,7 @@ import type { EpochMs } from '../../base/brand.ts'
 import { CLOSED, MASTER_KEY, MASTER_KEY_CHECK, timeOf, findSetting, setting } from '../nouns/server/settings.ts'
 import { revokeAllTokens } from './accounts.ts'
 import { forgetProviderSecrets } from './providers.ts'
-import { replaceKeys } from './signing-keys.ts'
+import { replaceKeys } from '../nouns/server/signing-keys.ts'
 import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const WRAP = shared('update settings set value = :wrapped where name = :name and value = :previous returning name')

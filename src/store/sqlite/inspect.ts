@@ -10,13 +10,13 @@ import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, timeOf, findSetting } from '../noun
 import { masterKeyReads } from '../shared/master-key.ts'
 import { inspectClients } from '../shared/inspect-clients.ts'
 import { eraReads } from '../shared/eras.ts'
-import { signingKeyReads } from '../shared/signing-keys.ts'
 import { openDatabase } from './database.ts'
 import { freeBytes, logBytes } from './file/disk.ts'
 import { schemaState } from './migrate.ts'
 import { findClockNotes } from './clock-notes.ts'
 import { openSteps } from './steps.ts'
 import { apis } from '../nouns/server/apis.ts'
+import { signingKeys } from '../nouns/server/signing-keys.ts'
 
 /** The number of reported problems; the first one decides what to do. */
 const DAMAGE_LIMIT = 3
@@ -41,7 +41,7 @@ export function inspectDatabase(
     const isCurrent = facts.missingMigrations.length === 0 && facts.unknownMigrations.length === 0
     return {
       database: { kind: 'opened', ...facts },
-      keys: hasTables(database) ? openSteps(database)(signingKeyReads.listKeys()) : [],
+      keys: hasTables(database) ? openSteps(database)(signingKeys.reads.listKeys()) : [],
       clients: isCurrent ? openSteps(database)(inspectClients()) : undefined,
     }
   } catch (cause) {

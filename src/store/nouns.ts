@@ -6,6 +6,7 @@ import { appliedSets } from './nouns/server/applied-sets.ts'
 import { adminCredentials } from './nouns/server/admin-credentials.ts'
 import { apis } from './nouns/server/apis.ts'
 import { signingKeys } from './nouns/server/signing-keys.ts'
+import { audit } from './nouns/server/audit.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -18,6 +19,7 @@ const NOUNS = {
   adminCredentials,
   apis,
   signingKeys,
+  audit,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -4,7 +4,7 @@ import type { NounOperations } from '../noun.ts'
 export const SERVER_OPERATIONS = {
   countHit: { cache: 'kept', event: 'no-event' },
   forgiveHit: { cache: 'kept', event: 'no-event' },
-  recordEvent: { cache: 'kept', event: (event) => event },
+
   sweepExpired: {
     cache: 'cleared',
     event: ({ auditBefore }, { auditLinks }) =>

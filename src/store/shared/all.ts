@@ -2,7 +2,6 @@ import { sharedOf } from '../noun.ts'
 import { NOUN_OPERATIONS, NOUN_READS } from '../nouns.ts'
 import type { Steps } from './statement.ts'
 import { accountHandlers, accountReads } from './accounts.ts'
-import { auditReads } from './audit.ts'
 import { clientHandlers, clientReads } from './clients.ts'
 import { codeHandlers, codeReads } from './authorization/codes.ts'
 import { emailCodeHandlers, emailCodeReads } from './sign-in/email-codes.ts'
@@ -81,7 +80,6 @@ export const SHARED_READS = {
   ...organizationReads,
   ...masterKeyReads,
   ...eraReads,
-  ...auditReads,
   ...figureReads,
   ...walkReads,
   ...NOUN_READS,

@@ -1,9 +1,20 @@
-import type { AuditLinkRecord } from '../../ports/records/audit.ts'
-import type { AuditPage } from '../../ports/store.ts'
-import type { EpochMs } from '../../base/brand.ts'
-import { AUDIT_LINKS } from '../tables/server.ts'
-import { idBefore, type Row } from '../rows.ts'
-import { rows, shared, type Steps } from './statement.ts'
+import type { AuditLinkRecord } from '../../../ports/records/audit.ts'
+import type { AuditPage } from '../../../ports/store.ts'
+import type { EpochMs } from '../../../base/brand.ts'
+import type { NounOperations } from '../../noun.ts'
+import { idBefore, type Row } from '../../rows.ts'
+import { rows, shared, type Steps } from '../../shared/statement.ts'
+import { bigint, table, text } from '../../table.ts'
+
+export const AUDIT_LINKS = table<AuditLinkRecord>({
+  id: text('link_id'),
+  chainId: text('chain_id'),
+  sequence: bigint('sequence'),
+  recordedAt: bigint('recorded_at'),
+  previousHash: text('previous_hash'),
+  events: text('events'),
+  hash: text('link_hash'),
+})
 
 /** Its parameters are in the order of the columns, so that `AUDIT_LINKS.write` returns them. */
 export const ADD_AUDIT_LINK = shared(
@@ -21,8 +32,12 @@ const LINKS = shared(
   'select * from audit_links where chain_id = :chainId and sequence >= :from order by sequence limit :limit',
 )
 
-/** Reads of the audit (docs/audit.md). */
-export const auditReads = {
+const operations = {
+  // Each engine writes this one by itself.
+  recordEvent: { cache: 'kept', event: (event) => event },
+} satisfies NounOperations
+
+const reads = {
   *listAuditLinks({ before, limit, since, from = '', containing }: AuditPage): Steps<readonly AuditLinkRecord[]> {
     const earliest = idBefore(since, '')
     const found = yield* rows(LIST, {
@@ -54,3 +69,5 @@ export const auditReads = {
     return (yield* rows(LINKS, page)).map(AUDIT_LINKS.read)
   },
 }
+
+export const audit = { operations, reads }

@@ -7,6 +7,7 @@ import { adminCredentials } from './nouns/server/admin-credentials.ts'
 import { apis } from './nouns/server/apis.ts'
 import { signingKeys } from './nouns/server/signing-keys.ts'
 import { audit } from './nouns/server/audit.ts'
+import { figures } from './nouns/server/figures.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -20,6 +21,7 @@ const NOUNS = {
   apis,
   signingKeys,
   audit,
+  figures,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

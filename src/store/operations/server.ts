@@ -11,9 +11,6 @@ export const SERVER_OPERATIONS = {
       auditLinks > 0 ? { event: 'audit.swept', details: { before: auditBefore, links: auditLinks } } : undefined,
   },
 
-  writeFigures: { cache: 'kept', event: 'no-event' },
-  mergeFigures: { cache: 'kept', event: 'no-event' },
-
   beginEra: {
     cache: 'kept',
     event: ({ reason }) => {

@@ -6,7 +6,6 @@ import { clientHandlers, clientReads } from './clients.ts'
 import { codeHandlers, codeReads } from './authorization/codes.ts'
 import { emailCodeHandlers, emailCodeReads } from './sign-in/email-codes.ts'
 import { eraHandlers, eraReads } from './eras.ts'
-import { figureHandlers, figureReads } from './counts/figures.ts'
 import { grantHandlers, grantReads } from './grants.ts'
 import { hitReads } from './sign-in/hits.ts'
 import { identityHandlers, identityReads } from './identities.ts'
@@ -52,7 +51,6 @@ export const SHARED_HANDLERS = {
   ...registrationCountHandlers,
   ...masterKeyHandlers,
   ...eraHandlers,
-  ...figureHandlers,
   ...sweepHandlers,
   ...sharedOf(NOUN_OPERATIONS),
 }
@@ -80,7 +78,6 @@ export const SHARED_READS = {
   ...organizationReads,
   ...masterKeyReads,
   ...eraReads,
-  ...figureReads,
   ...walkReads,
   ...NOUN_READS,
 }

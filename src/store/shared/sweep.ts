@@ -6,7 +6,7 @@ import { idBefore, type Row } from '../rows.ts'
 import { accountReads } from './accounts.ts'
 import { endRemoved } from './clients.ts'
 import { NOT_REDEEMED } from './authorization/codes.ts'
-import { MERGED, mergeLeftFigures } from './counts/figures.ts'
+import { MERGED, mergeLeftFigures } from '../nouns/server/figures.ts'
 import { findEvicted } from './counts/registration-counts.ts'
 import {
   forgetNothing,

@@ -1,15 +1,25 @@
 import {
+  type FigureRecord,
   addFigure,
   type FigureCounts,
   type FigureGroup,
   type FigurePage,
-  type FigureRecord,
   type FigureSpan,
 } from '../../../ports/records/figures.ts'
 import type { EpochMs } from '../../../base/brand.ts'
-import { FIGURES } from '../../tables/server.ts'
+import type { NounOperations } from '../../noun.ts'
 import { idBefore, type Row } from '../../rows.ts'
-import { listOf, outcomeOf, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
+import { listOf, outcomeOf, rows, shared, type Steps } from '../../shared/statement.ts'
+import { bigint, json, table, text } from '../../table.ts'
+
+const FIGURES = table<FigureRecord>({
+  beganAt: bigint('began_at'),
+  id: text('figure_id'),
+  node: text('node'),
+  span: text('span'),
+  endedAt: bigint('ended_at'),
+  counts: json('counts'),
+})
 
 /** In place of the process: a sweep has merged the row, which remains without counts, so that its process does not write it again. */
 export const MERGED = 'merged'
@@ -43,25 +53,34 @@ const HOLD_MERGED = shared(
 const WRITE_MERGED = shared('update figures set counts = :counts where began_at = :beganAt and figure_id = :id')
 
 /** What the nodes counted, for the charts of the console. */
-export const figureHandlers = {
-  writeFigures: { keys: ({ id }) => [`figures:${id}`], run: (record) => WRITE(FIGURES.values(record)) },
+const operations = {
+  writeFigures: {
+    keys: ({ id }) => [`figures:${id}`],
+    cache: 'kept',
+    event: 'no-event',
+    run: (record) => WRITE(FIGURES.values(record)),
+  },
   mergeFigures: {
     // The first key is that of the row for which nodes wait.
     keys: ({ id, span, beganAt }) => [`figures:${mergedId(span, beganAt)}`, `figures:${id}`],
+    cache: 'kept',
+    event: 'no-event',
     *run({ id, span, beganAt }) {
       const taken = yield* rows(TAKE, { beganAt, ids: listOf([id]) })
       yield* merge(taken, span, beganAt)
       return taken.length === 1 ? 'merged' : 'unknown'
     },
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
 
-export const figureReads = {
+const reads = {
   *listFigures({ span, since, until, before, limit }: FigurePage): Steps<readonly FigureRecord[]> {
     const page = { span, from: idBefore(since, ''), before: before ?? idBefore(until, ''), limit }
     return (yield* rows(LIST, page)).map(FIGURES.read)
   },
 }
+
+export const figures = { operations, reads }
 
 /** Adds rows of a span that processes left to the one of all processes. They remain without counts, and are not written again. */
 export function* mergeLeftFigures(ids: readonly string[], span: FigureSpan, beganAt: EpochMs): Steps<void> {

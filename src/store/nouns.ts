@@ -8,6 +8,7 @@ import { apis } from './nouns/server/apis.ts'
 import { signingKeys } from './nouns/server/signing-keys.ts'
 import { audit } from './nouns/server/audit.ts'
 import { figures } from './nouns/server/figures.ts'
+import { hits } from './nouns/server/hits.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -22,6 +23,7 @@ const NOUNS = {
   signingKeys,
   audit,
   figures,
+  hits,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

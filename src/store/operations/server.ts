@@ -2,9 +2,6 @@ import type { NounOperations } from '../noun.ts'
 
 /** The rows of OPERATIONS for what the server keeps for itself, and its administrators. */
 export const SERVER_OPERATIONS = {
-  countHit: { cache: 'kept', event: 'no-event' },
-  forgiveHit: { cache: 'kept', event: 'no-event' },
-
   sweepExpired: {
     cache: 'cleared',
     event: ({ auditBefore }, { auditLinks }) =>

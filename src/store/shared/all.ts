@@ -7,7 +7,6 @@ import { codeHandlers, codeReads } from './authorization/codes.ts'
 import { emailCodeHandlers, emailCodeReads } from './sign-in/email-codes.ts'
 import { eraHandlers, eraReads } from './eras.ts'
 import { grantHandlers, grantReads } from './grants.ts'
-import { hitReads } from './sign-in/hits.ts'
 import { identityHandlers, identityReads } from './identities.ts'
 import { interactionHandlers, interactionReads } from './interactions.ts'
 import { linkHandlers, linkReads } from './links.ts'
@@ -64,7 +63,6 @@ export const SHARED_READS = {
   ...grantReads,
   ...accountReads,
   ...sessionReads,
-  ...hitReads,
   ...roleReads,
   ...secondFactorReads,
   ...passkeyReads,

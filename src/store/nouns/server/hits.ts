@@ -1,13 +1,22 @@
 import type { Hit, HitCount } from '../../../ports/operations/server.ts'
 import type { EpochMs } from '../../../base/brand.ts'
+import type { NounOperations } from '../../noun.ts'
 import { windowStart } from '../../rows.ts'
-import { rows, shared, type Steps } from '../statement.ts'
+import { rows, shared, type Steps } from '../../shared/statement.ts'
 
 const FIND = shared('select count, window_end from hits where bucket = :bucket and window_start = :start')
 
-export const hitReads = {
+const operations = {
+  // Each engine writes these by itself.
+  countHit: { cache: 'kept', event: 'no-event' },
+  forgiveHit: { cache: 'kept', event: 'no-event' },
+} satisfies NounOperations
+
+const reads = {
   *findHits({ bucket, now, windowMs }: Omit<Hit, 'by'>): Steps<HitCount | undefined> {
     const [row] = yield* rows(FIND, { bucket, start: windowStart({ now, windowMs }) })
     return row && { count: row['count'] as number, windowEndsAt: row['window_end'] as EpochMs }
   },
 }
+
+export const hits = { operations, reads }

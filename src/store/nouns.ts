@@ -9,6 +9,7 @@ import { signingKeys } from './nouns/server/signing-keys.ts'
 import { audit } from './nouns/server/audit.ts'
 import { figures } from './nouns/server/figures.ts'
 import { hits } from './nouns/server/hits.ts'
+import { registrationCounts } from './nouns/client/registration-counts.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -24,6 +25,7 @@ const NOUNS = {
   audit,
   figures,
   hits,
+  registrationCounts,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

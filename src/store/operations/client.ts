@@ -105,6 +105,4 @@ export const CLIENT_OPERATIONS = {
   setManagementToken: { cache: idOf, event: when('changed', aboutClient('client.registration-token-created')) },
   // A remembered installation of a client that is gone has no effect.
   purgeClient: { cache: idOf, event: when('deleted', aboutClient('client.deleted')) },
-
-  countRegistrations: { cache: 'kept', event: 'no-event' },
 } satisfies NounOperations

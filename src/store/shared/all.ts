@@ -19,7 +19,6 @@ import { passkeyHandlers, passkeyReads } from './sign-in/passkeys.ts'
 import { providerHandlers, providerReads } from './providers.ts'
 import { deviceHandlers, deviceReads } from './authorization/devices.ts'
 import { pushedRequestHandlers, pushedRequestReads } from './authorization/pushed-requests.ts'
-import { registrationCountHandlers } from './counts/registration-counts.ts'
 import { roleHandlers, roleReads } from './roles.ts'
 import { secondFactorHandlers, secondFactorReads } from './sign-in/second-factors.ts'
 import { sessionHandlers, sessionReads } from './sessions.ts'
@@ -47,7 +46,6 @@ export const SHARED_HANDLERS = {
   ...interactionHandlers,
   ...grantHandlers,
   ...organizationHandlers,
-  ...registrationCountHandlers,
   ...masterKeyHandlers,
   ...eraHandlers,
   ...sweepHandlers,

@@ -7,7 +7,7 @@ import { accountReads } from './accounts.ts'
 import { endRemoved } from './clients.ts'
 import { NOT_REDEEMED } from './authorization/codes.ts'
 import { MERGED, mergeLeftFigures } from '../nouns/server/figures.ts'
-import { findEvicted } from './counts/registration-counts.ts'
+import { findEvicted } from '../nouns/client/registration-counts.ts'
 import {
   forgetNothing,
   listOf,

@@ -1,8 +1,9 @@
 import type { RegistrationCount } from '../../../ports/inspection.ts'
 import type { Sweep } from '../../../ports/operations/server.ts'
 import type { EpochMs } from '../../../base/brand.ts'
+import type { NounOperations } from '../../noun.ts'
 import { windowStart } from '../../rows.ts'
-import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
+import { rows, shared, type Steps } from '../../shared/statement.ts'
 
 /** Counts of new clients, from which the sweep derives which of those that never got a token are too many (decision 0021). */
 
@@ -16,19 +17,23 @@ const COUNT = shared(
 )
 const LIST = shared('select window_start, count from registration_counts order by window_start desc limit :limit')
 
-export const registrationCountHandlers = {
+const operations = {
   countRegistrations: {
     keys: ({ now }) => [`registrations:${startOf(now)}`],
+    cache: 'kept',
+    event: 'no-event',
     *run({ now, by }) {
       const start = startOf(now)
       const [row] = yield* rows(COUNT, { start, by })
       return { count: row?.['count'] as number, windowEndsAt: (start + WINDOW_MS) as EpochMs }
     },
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
+
+export const registrationCounts = { operations }
 
 /** The clients that a sweep removes if they never got a token. */
-export interface Evicted {
+interface Evicted {
   /** Clients that were registered before. */
   readonly registeredBefore: EpochMs
   /** Shared clients are held since they were last registered, until their lifetime is over. Those of such an end are removed. */

@@ -10,6 +10,7 @@ import { audit } from './nouns/server/audit.ts'
 import { figures } from './nouns/server/figures.ts'
 import { hits } from './nouns/server/hits.ts'
 import { registrationCounts } from './nouns/client/registration-counts.ts'
+import { pushedRequests } from './nouns/token/pushed-requests.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -26,6 +27,7 @@ const NOUNS = {
   figures,
   hits,
   registrationCounts,
+  pushedRequests,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -18,7 +18,6 @@ import { importHandlers } from './sign-in/imported-users.ts'
 import { passkeyHandlers, passkeyReads } from './sign-in/passkeys.ts'
 import { providerHandlers, providerReads } from './providers.ts'
 import { deviceHandlers, deviceReads } from './authorization/devices.ts'
-import { pushedRequestHandlers, pushedRequestReads } from './authorization/pushed-requests.ts'
 import { roleHandlers, roleReads } from './roles.ts'
 import { secondFactorHandlers, secondFactorReads } from './sign-in/second-factors.ts'
 import { sessionHandlers, sessionReads } from './sessions.ts'
@@ -29,7 +28,6 @@ import { walkReads } from './walks.ts'
 export const SHARED_HANDLERS = {
   ...clientHandlers,
   ...codeHandlers,
-  ...pushedRequestHandlers,
   ...deviceHandlers,
   ...accountHandlers,
   ...importHandlers,
@@ -55,7 +53,6 @@ export const SHARED_HANDLERS = {
 /** The reads that both stores answer with the same statements. */
 export const SHARED_READS = {
   ...clientReads,
-  ...pushedRequestReads,
   ...deviceReads,
   ...codeReads,
   ...grantReads,

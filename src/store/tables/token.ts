@@ -1,5 +1,5 @@
 import { bigint, json, optionalGroup, optionalJson, optionalScope, table, text, without } from '../table.ts'
-import type { DeviceRecord, DeviceRequest, PushedRequestRecord } from '../../ports/records/authorization.ts'
+import type { DeviceRecord, DeviceRequest } from '../../ports/records/authorization.ts'
 import type { ConsentRecord, GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
 import type { StatedAuthentication } from '../../protocol/sign-in/acr.ts'
 import { readConsentTarget } from '../rows.ts'
@@ -31,15 +31,6 @@ export const GRANTS = table<GrantRecord>({
     generation: bigint('key_generation'),
   }),
   providerId: text('provider_id'),
-})
-
-export const PUSHED_REQUESTS = table<PushedRequestRecord>({
-  id: text('request_id'),
-  clientId: text('client_id'),
-  parameters: text('parameters'),
-  usedBy: text('used_by'),
-  expiresAt: bigint('expires_at'),
-  keptUntil: bigint('kept_until'),
 })
 
 export const DEVICES = table<DeviceRecord>({

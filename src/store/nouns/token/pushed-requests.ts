@@ -1,7 +1,17 @@
 import type { PushedRequestRecord } from '../../../ports/records/authorization.ts'
 import type { PushedRequestId } from '../../../protocol/ids.ts'
-import { PUSHED_REQUESTS } from '../../tables/token.ts'
-import { idKey, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
+import type { NounOperations } from '../../noun.ts'
+import { idKey, rows, shared, type Steps } from '../../shared/statement.ts'
+import { bigint, table, text } from '../../table.ts'
+
+const PUSHED_REQUESTS = table<PushedRequestRecord>({
+  id: text('request_id'),
+  clientId: text('client_id'),
+  parameters: text('parameters'),
+  usedBy: text('used_by'),
+  expiresAt: bigint('expires_at'),
+  keptUntil: bigint('kept_until'),
+})
 
 const PUSH = shared(`insert into pushed_requests (${PUSHED_REQUESTS.names}) values (${PUSHED_REQUESTS.parameters})`)
 const USE = shared(
@@ -10,9 +20,11 @@ const USE = shared(
 )
 const FIND = shared('select * from pushed_requests where request_id = :id')
 
-export const pushedRequestHandlers = {
+const operations = {
   pushRequest: {
     keys: idKey,
+    cache: 'kept',
+    event: 'no-event',
     *run(pushed) {
       yield* rows(PUSH, PUSHED_REQUESTS.values(pushed))
       return 'pushed'
@@ -20,14 +32,20 @@ export const pushedRequestHandlers = {
   },
   usePushedRequest: {
     keys: idKey,
+    cache: 'kept',
+    event: 'no-event',
     *run(use) {
       if ((yield* rows(USE, use)).length === 1) return 'used'
       return ((yield* find(use.id))?.keptUntil ?? 0) > use.now ? 'taken' : 'unknown'
     },
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
 
-export const pushedRequestReads = { findPushedRequest: find }
+const reads = {
+  findPushedRequest: find,
+}
+
+export const pushedRequests = { operations, reads }
 
 function* find(id: PushedRequestId): Steps<PushedRequestRecord | undefined> {
   const [row] = yield* rows(FIND, { id })

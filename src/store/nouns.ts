@@ -11,6 +11,7 @@ import { figures } from './nouns/server/figures.ts'
 import { hits } from './nouns/server/hits.ts'
 import { registrationCounts } from './nouns/client/registration-counts.ts'
 import { pushedRequests } from './nouns/token/pushed-requests.ts'
+import { devices } from './nouns/token/devices.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -28,6 +29,7 @@ const NOUNS = {
   hits,
   registrationCounts,
   pushedRequests,
+  devices,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -2,8 +2,6 @@ import { type NounOperations, when } from '../noun.ts'
 
 /** The rows of OPERATIONS for authorization requests and their codes. */
 export const AUTHORIZATION_OPERATIONS = {
-  startDevice: { cache: 'kept', event: 'no-event' },
-  connectDevice: { cache: 'kept', event: 'no-event' },
   startAuthorization: { cache: 'kept', event: 'no-event' },
   approveAuthorization: {
     cache: 'kept',

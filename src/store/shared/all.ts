@@ -17,7 +17,6 @@ import { organizationHandlers, organizationReads } from './organizations.ts'
 import { importHandlers } from './sign-in/imported-users.ts'
 import { passkeyHandlers, passkeyReads } from './sign-in/passkeys.ts'
 import { providerHandlers, providerReads } from './providers.ts'
-import { deviceHandlers, deviceReads } from './authorization/devices.ts'
 import { roleHandlers, roleReads } from './roles.ts'
 import { secondFactorHandlers, secondFactorReads } from './sign-in/second-factors.ts'
 import { sessionHandlers, sessionReads } from './sessions.ts'
@@ -28,7 +27,6 @@ import { walkReads } from './walks.ts'
 export const SHARED_HANDLERS = {
   ...clientHandlers,
   ...codeHandlers,
-  ...deviceHandlers,
   ...accountHandlers,
   ...importHandlers,
   ...sessionHandlers,
@@ -53,7 +51,6 @@ export const SHARED_HANDLERS = {
 /** The reads that both stores answer with the same statements. */
 export const SHARED_READS = {
   ...clientReads,
-  ...deviceReads,
   ...codeReads,
   ...grantReads,
   ...accountReads,

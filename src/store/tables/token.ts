@@ -1,5 +1,4 @@
 import { bigint, json, optionalGroup, optionalJson, optionalScope, table, text, without } from '../table.ts'
-import type { DeviceRecord, DeviceRequest } from '../../ports/records/authorization.ts'
 import type { ConsentRecord, GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
 import type { StatedAuthentication } from '../../protocol/sign-in/acr.ts'
 import { readConsentTarget } from '../rows.ts'
@@ -31,20 +30,6 @@ export const GRANTS = table<GrantRecord>({
     generation: bigint('key_generation'),
   }),
   providerId: text('provider_id'),
-})
-
-export const DEVICES = table<DeviceRecord>({
-  id: text('device_id'),
-  deviceHash: text('device_hash'),
-  clientId: text('client_id'),
-  request: json('request', undefined, (stored) => {
-    const request = stored as DeviceRequest
-    return { ...request, organizationId: request.organizationId }
-  }),
-  network: text('network'),
-  authorizationId: text('authorization_id'),
-  createdAt: bigint('created_at'),
-  expiresAt: bigint('expires_at'),
 })
 
 /** Of the columns, those that users see. */

@@ -1,7 +1,22 @@
-import type { DeviceRecord } from '../../../ports/records/authorization.ts'
+import type { DeviceRecord, DeviceRequest } from '../../../ports/records/authorization.ts'
 import type { DeviceId } from '../../../protocol/ids.ts'
-import { DEVICES } from '../../tables/token.ts'
-import { idKey, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
+import type { NounOperations } from '../../noun.ts'
+import { idKey, rows, shared, type Steps } from '../../shared/statement.ts'
+import { bigint, json, table, text } from '../../table.ts'
+
+const DEVICES = table<DeviceRecord>({
+  id: text('device_id'),
+  deviceHash: text('device_hash'),
+  clientId: text('client_id'),
+  request: json('request', undefined, (stored) => {
+    const request = stored as DeviceRequest
+    return { ...request, organizationId: request.organizationId }
+  }),
+  network: text('network'),
+  authorizationId: text('authorization_id'),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
+})
 
 const START = shared(
   `insert into devices (${DEVICES.names}) values (${DEVICES.parameters})
@@ -14,23 +29,31 @@ const CONNECT = shared(
 )
 const FIND = shared('select * from devices where device_id = :id')
 
-export const deviceHandlers = {
+const operations = {
   startDevice: {
     keys: idKey,
+    cache: 'kept',
+    event: 'no-event',
     *run(device) {
       return (yield* rows(START, DEVICES.values(device))).length === 1 ? 'started' : 'code-taken'
     },
   },
   connectDevice: {
     keys: idKey,
+    cache: 'kept',
+    event: 'no-event',
     *run(connection) {
       if ((yield* rows(CONNECT, connection)).length === 1) return 'connected'
       return (yield* find(connection.id))?.authorizationId === undefined ? 'unknown' : 'taken'
     },
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
 
-export const deviceReads = { findDevice: find }
+const reads = {
+  findDevice: find,
+}
+
+export const devices = { operations, reads }
 
 function* find(id: DeviceId): Steps<DeviceRecord | undefined> {
   const [row] = yield* rows(FIND, { id })

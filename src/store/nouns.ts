@@ -12,6 +12,7 @@ import { hits } from './nouns/server/hits.ts'
 import { registrationCounts } from './nouns/client/registration-counts.ts'
 import { pushedRequests } from './nouns/token/pushed-requests.ts'
 import { devices } from './nouns/token/devices.ts'
+import { authorizations } from './nouns/token/authorizations.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -30,6 +31,7 @@ const NOUNS = {
   registrationCounts,
   pushedRequests,
   devices,
+  authorizations,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

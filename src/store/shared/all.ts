@@ -3,7 +3,6 @@ import { NOUN_OPERATIONS, NOUN_READS } from '../nouns.ts'
 import type { Steps } from './statement.ts'
 import { accountHandlers, accountReads } from './accounts.ts'
 import { clientHandlers, clientReads } from './clients.ts'
-import { codeHandlers, codeReads } from './authorization/codes.ts'
 import { emailCodeHandlers, emailCodeReads } from './sign-in/email-codes.ts'
 import { eraHandlers, eraReads } from './eras.ts'
 import { grantHandlers, grantReads } from './grants.ts'
@@ -26,7 +25,6 @@ import { walkReads } from './walks.ts'
 /** The operations that both stores apply with the same statements. Those of token and registration requests are in each store. */
 export const SHARED_HANDLERS = {
   ...clientHandlers,
-  ...codeHandlers,
   ...accountHandlers,
   ...importHandlers,
   ...sessionHandlers,
@@ -51,7 +49,6 @@ export const SHARED_HANDLERS = {
 /** The reads that both stores answer with the same statements. */
 export const SHARED_READS = {
   ...clientReads,
-  ...codeReads,
   ...grantReads,
   ...accountReads,
   ...sessionReads,

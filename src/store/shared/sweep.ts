@@ -5,7 +5,7 @@ import type { AuthorizationId, ClientId, GrantId, UserId } from '../../protocol/
 import { idBefore, type Row } from '../rows.ts'
 import { accountReads } from './accounts.ts'
 import { endRemoved } from './clients.ts'
-import { NOT_REDEEMED } from './authorization/codes.ts'
+import { NOT_REDEEMED } from '../nouns/token/authorizations.ts'
 import { MERGED, mergeLeftFigures } from '../nouns/server/figures.ts'
 import { findEvicted } from '../nouns/client/registration-counts.ts'
 import {

@@ -13,6 +13,7 @@ import { registrationCounts } from './nouns/client/registration-counts.ts'
 import { pushedRequests } from './nouns/token/pushed-requests.ts'
 import { devices } from './nouns/token/devices.ts'
 import { authorizations } from './nouns/token/authorizations.ts'
+import { mails } from './nouns/user/mails.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -32,6 +33,7 @@ const NOUNS = {
   pushedRequests,
   devices,
   authorizations,
+  mails,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -5,7 +5,6 @@ import { USER_OPERATIONS } from './user.ts'
 import { PASSKEY_OPERATIONS } from './passkey.ts'
 import { SECOND_FACTOR_OPERATIONS } from './second-factor.ts'
 import { SESSION_OPERATIONS } from './session.ts'
-import { MAIL_OPERATIONS } from './mail.ts'
 import { PROVIDER_OPERATIONS } from './provider.ts'
 import { KEY_OPERATIONS } from './key.ts'
 import { SERVER_OPERATIONS } from './server.ts'
@@ -22,7 +21,6 @@ export const OPERATIONS = {
   ...SECOND_FACTOR_OPERATIONS,
   ...PASSKEY_OPERATIONS,
   ...SESSION_OPERATIONS,
-  ...MAIL_OPERATIONS,
   ...PROVIDER_OPERATIONS,
   ...KEY_OPERATIONS,
   ...SERVER_OPERATIONS,

@@ -24,7 +24,7 @@ export const TOKEN_OPERATIONS = {
       }
     },
   },
-  noticeReuse: { cache: 'kept', event: 'no-event' },
+
   openGrant: { cache: 'kept', event: 'no-event' },
   revokeGrant: {
     cache: 'kept',

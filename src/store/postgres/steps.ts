@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Row } from '../rows.ts'
 import { SHARED_HANDLERS, SHARED_READS, type Promised } from '../shared/all.ts'
-import { mailed } from '../shared/mail/mails.ts'
+import { mailed } from '../nouns/user/mails.ts'
 import type { Steps } from '../shared/statement.ts'
 import type { Query, RunStatement } from './connection/query.ts'
 import { eachAlone, eachInTurns, type Handlers } from './handlers.ts'

@@ -18,7 +18,7 @@ import {
   type Steps,
 } from './statement.ts'
 import { endProofAndLinks, evictAll, evictOthers } from './evictions.ts'
-import { mailing } from './mail/mails.ts'
+import { mailing } from '../nouns/user/mails.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { mustSpare } from './roles.ts'
 import { endLaterOfServer } from './not-before.ts'

@@ -10,7 +10,6 @@ import { identityHandlers, identityReads } from './identities.ts'
 import { interactionHandlers, interactionReads } from './interactions.ts'
 import { linkHandlers, linkReads } from './links.ts'
 import { logoutNoticeHandlers, logoutNoticeReads } from './logout-notices.ts'
-import { mailHandlers, mailReads } from './mail/mails.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
 import { importHandlers } from './sign-in/imported-users.ts'
@@ -34,7 +33,6 @@ export const SHARED_HANDLERS = {
   ...linkHandlers,
   ...emailCodeHandlers,
   ...logoutNoticeHandlers,
-  ...mailHandlers,
   ...providerHandlers,
   ...identityHandlers,
   ...interactionHandlers,
@@ -58,7 +56,6 @@ export const SHARED_READS = {
   ...linkReads,
   ...emailCodeReads,
   ...logoutNoticeReads,
-  ...mailReads,
   ...providerReads,
   ...identityReads,
   ...interactionReads,

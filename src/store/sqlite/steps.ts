@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Row } from '../rows.ts'
 import { SHARED_HANDLERS, SHARED_READS, type Promised } from '../shared/all.ts'
-import { mailed } from '../shared/mail/mails.ts'
+import { mailed } from '../nouns/user/mails.ts'
 import type { SharedStatement, Steps } from '../shared/statement.ts'
 import type { Handlers } from './handlers.ts'
 

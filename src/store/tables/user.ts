@@ -1,5 +1,4 @@
 import { bigint, disabling, flag, optionalGroup, table, text } from '../table.ts'
-import type { MailRecord } from '../../ports/records/mail.ts'
 import type { PasskeyRecord } from '../../ports/records/passkey.ts'
 import type { RoleRecord } from '../../ports/records/role.ts'
 import type { SecondFactorRecord } from '../../ports/records/second-factor.ts'
@@ -80,18 +79,4 @@ export const PASSKEYS = table<PasskeyRecord>({
   agent: optionalGroup('agent_browser', { browser: text('agent_browser'), system: text('agent_system') }),
   createdAt: bigint('created_at'),
   usedAt: bigint('used_at'),
-})
-
-export const MAILS = table<MailRecord>({
-  userId: text('user_id'),
-  id: text('mail_id'),
-  purpose: text('purpose'),
-  notice: text('notice'),
-  address: text('address'),
-  language: text('locale'),
-  agent: optionalGroup('agent_browser', { browser: text('agent_browser'), system: text('agent_system') }),
-  happenedAt: bigint('happened_at'),
-  dueAt: bigint('due_at'),
-  attempts: bigint('attempts'),
-  expiresAt: bigint('expires_at'),
 })

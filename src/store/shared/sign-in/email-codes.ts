@@ -6,7 +6,7 @@ import { EMAIL_CODES } from '../../tables/user.ts'
 import { assignments, without } from '../../table.ts'
 import { replaceEmail } from '../accounts.ts'
 import { verifyEmail } from '../links.ts'
-import { addMails } from '../mail/mails.ts'
+import { addMails } from '../../nouns/user/mails.ts'
 import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
 import { holdChange } from './covered-factors.ts'
 

@@ -6,7 +6,7 @@ import { PASSKEY_LIMIT, type PasskeyId } from '../../../protocol/sign-in/passkey
 import type { Row } from '../../rows.ts'
 import { PASSKEYS } from '../../tables/user.ts'
 import { acceptLink } from '../links.ts'
-import { mailing } from '../mail/mails.ts'
+import { mailing } from '../../nouns/user/mails.ts'
 import { evictByOperator, evictOthers } from '../evictions.ts'
 import { eachOf, listOf, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
 import { keepChanged } from './changed-here.ts'

@@ -6,7 +6,7 @@ import type { SecondFactorRecord } from '../../../ports/records/second-factor.ts
 import type { UserId } from '../../../protocol/ids.ts'
 import { GUESS_LIMIT } from '../../../protocol/sign-in/totp.ts'
 import { SECOND_FACTORS } from '../../tables/user.ts'
-import { mailing } from '../mail/mails.ts'
+import { mailing } from '../../nouns/user/mails.ts'
 import { evictByOperator, evictOthers, forgetBrowsers } from '../evictions.ts'
 import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
 import { IS_UNCHANGED, keepChanged } from './changed-here.ts'

@@ -1,9 +1,24 @@
-import type { CausesMail } from '../../../ports/operations/mail.ts'
 import type { Input, OperationName, Outcome } from '../../../ports/operations/index.ts'
+import type { CausesMail } from '../../../ports/operations/mail.ts'
 import type { MailRecord } from '../../../ports/records/mail.ts'
 import type { DueMails } from '../../../ports/store.ts'
-import { MAILS } from '../../tables/user.ts'
-import { outcomeOf, rows, shared, type SharedHandler, type SharedHandlers, type Steps } from '../statement.ts'
+import type { NounOperations } from '../../noun.ts'
+import { outcomeOf, rows, shared, type SharedHandler, type SharedHandlers, type Steps } from '../../shared/statement.ts'
+import { bigint, optionalGroup, table, text } from '../../table.ts'
+
+const MAILS = table<MailRecord>({
+  userId: text('user_id'),
+  id: text('mail_id'),
+  purpose: text('purpose'),
+  notice: text('notice'),
+  address: text('address'),
+  language: text('locale'),
+  agent: optionalGroup('agent_browser', { browser: text('agent_browser'), system: text('agent_system') }),
+  happenedAt: bigint('happened_at'),
+  dueAt: bigint('due_at'),
+  attempts: bigint('attempts'),
+  expiresAt: bigint('expires_at'),
+})
 
 const ADD = shared(`insert into mails (${MAILS.names}) values (${MAILS.parameters})`)
 /** In the order of the index. A mail is due first when it was caused. */
@@ -14,17 +29,21 @@ const REMOVE = shared(`delete from mails where ${KEY} returning mail_id`)
 
 const FIND_USER = shared('select user_id from users where user_id = :userId')
 
-export const mailHandlers = {
+const operations = {
   noticeReuse: {
     keys: ({ userId }) => [userId],
-    *run({ userId, mails }) {
+    cache: 'kept',
+    event: 'no-event',
+    mails: 'noticed',
+    *run({ userId }) {
       if ((yield* rows(FIND_USER, { userId })).length === 0) return 'unknown'
-      yield* addMails(mails)
       return 'noticed'
     },
   },
   rescheduleMail: {
     keys: mailKey,
+    cache: 'kept',
+    event: 'no-event',
     run: outcomeOf(
       `update mails set due_at = :until, attempts = :attempts where ${KEY} returning mail_id`,
       'rescheduled',
@@ -33,19 +52,26 @@ export const mailHandlers = {
   },
   settleMail: {
     keys: mailKey,
+    cache: 'kept',
+    event: ({ userId, purpose, failure }, outcome) =>
+      outcome === 'undelivered' && failure !== undefined
+        ? { event: 'mail.undelivered', userId, details: { purpose, reason: failure } }
+        : undefined,
     *run(mail) {
       if ((yield* rows(REMOVE, mail)).length !== 1) return 'taken'
       if (mail.failure === undefined) return 'sent'
       return mail.failure === 'void' ? 'void' : 'undelivered'
     },
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
 
-export const mailReads = {
+const reads = {
   *listDueMails(due: DueMails): Steps<readonly MailRecord[]> {
     return (yield* rows(LIST_DUE, due)).map(MAILS.read)
   },
 }
+
+export const mails = { operations, reads }
 
 function mailKey({ userId, id }: Pick<MailRecord, 'userId' | 'id'>): readonly string[] {
   return [`${userId} ${id}`]

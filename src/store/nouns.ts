@@ -14,6 +14,7 @@ import { pushedRequests } from './nouns/token/pushed-requests.ts'
 import { devices } from './nouns/token/devices.ts'
 import { authorizations } from './nouns/token/authorizations.ts'
 import { mails } from './nouns/user/mails.ts'
+import { interactions } from './nouns/user/interactions.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -34,6 +35,7 @@ const NOUNS = {
   devices,
   authorizations,
   mails,
+  interactions,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

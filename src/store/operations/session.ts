@@ -3,15 +3,6 @@ import { type NounOperations, when } from '../noun.ts'
 
 /** The rows of OPERATIONS for sessions, sign-ins of the operator’s application, and notices of a sign-out. */
 export const SESSION_OPERATIONS = {
-  startInteraction: { cache: 'kept', event: 'no-event' },
-  answerInteraction: {
-    cache: 'kept',
-    event: when('answered', ({ id, answer, about }) => ({
-      event: 'interaction.answered',
-      ...about,
-      details: { interaction: id, answer: answer.kind === 'accepted' ? answer.decision : answer.error },
-    })),
-  },
   startSession: {
     // The user's first sign-in changes the record of the user.
     cache: ({ session }) => session.userId,

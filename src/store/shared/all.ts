@@ -7,7 +7,6 @@ import { emailCodeHandlers, emailCodeReads } from './sign-in/email-codes.ts'
 import { eraHandlers, eraReads } from './eras.ts'
 import { grantHandlers, grantReads } from './grants.ts'
 import { identityHandlers, identityReads } from './identities.ts'
-import { interactionHandlers, interactionReads } from './interactions.ts'
 import { linkHandlers, linkReads } from './links.ts'
 import { logoutNoticeHandlers, logoutNoticeReads } from './logout-notices.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
@@ -35,7 +34,6 @@ export const SHARED_HANDLERS = {
   ...logoutNoticeHandlers,
   ...providerHandlers,
   ...identityHandlers,
-  ...interactionHandlers,
   ...grantHandlers,
   ...organizationHandlers,
   ...masterKeyHandlers,
@@ -58,7 +56,6 @@ export const SHARED_READS = {
   ...logoutNoticeReads,
   ...providerReads,
   ...identityReads,
-  ...interactionReads,
   ...organizationReads,
   ...masterKeyReads,
   ...eraReads,

@@ -8,7 +8,7 @@ import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { BROWSER_LIMIT, idBefore, SESSION_LIMIT } from '../rows.ts'
 import { SESSIONS } from '../tables/session.ts'
-import { interactionReads, useInteraction } from './interactions.ts'
+import { useInteraction, interactions } from '../nouns/user/interactions.ts'
 import { continueLogoutNotices, endLogoutNotices, endLogoutNoticesOfUser, holdSession } from './logout-notices.ts'
 import { holdSignIn, type HeldSignIn } from './sign-in/held-sign-in.ts'
 import { linkProven } from './sign-in/identity-proofs.ts'
@@ -132,7 +132,7 @@ function* holdStart(start: SessionStart): Steps<HeldSignIn | undefined> {
   const { session, interactionId, link, stepUp, passkey, app, isSecondStepDone } = start
   const { userId, createdAt: now } = session
   // The answer of the operator's application is as old as it is, however late the browser returns with it.
-  const answered = interactionId === undefined ? undefined : yield* interactionReads.findInteraction(interactionId)
+  const answered = interactionId === undefined ? undefined : yield* interactions.reads.findInteraction(interactionId)
   const since = Math.min(answered?.answeredAt ?? now, start.notBefore) as EpochMs
   const { providerId } = session.authentication
   const held = yield* holdSignIn(userId, { ...start, since, providerId, proof: link?.hash }, now)

@@ -2,8 +2,6 @@ import { bigint, group, optionalGroup, table, text } from '../table.ts'
 import type { SessionRecord } from '../../ports/records/user.ts'
 import type { Authentication, AuthenticationMethod } from '../../protocol/sign-in/authentication.ts'
 import type { LogoutNoticeRecord } from '../../ports/records/logout-notice.ts'
-import type { InteractionRecord } from '../../ports/records/interaction.ts'
-import { answerText, readAnswer } from '../../protocol/sign-in/interaction.ts'
 
 export const SESSIONS = table<SessionRecord>({
   id: text('session_id'),
@@ -34,21 +32,4 @@ export const LOGOUT_NOTICES = table<LogoutNoticeRecord>({
   expiresAt: bigint('expires_at'),
   dueAt: bigint('due_at'),
   attempts: bigint('attempts'),
-})
-
-export const INTERACTIONS = table<InteractionRecord>({
-  id: text('interaction_id'),
-  hash: text('interaction_hash'),
-  target: text('target'),
-  browserHash: text('browser_hash'),
-  uiLocales: text('ui_locales'),
-  signInAfter: bigint('sign_in_after'),
-  createdAt: bigint('created_at'),
-  expiresAt: bigint('expires_at'),
-  answer: {
-    columns: [{ name: 'answer', type: 'text', write: (answer) => (answer === undefined ? null : answerText(answer)) }],
-    read: ({ answer }) => (typeof answer === 'string' ? readAnswer(answer) : undefined),
-  },
-  answeredAt: bigint('answered_at'),
-  usedAt: bigint('used_at'),
 })

@@ -15,6 +15,7 @@ import { devices } from './nouns/token/devices.ts'
 import { authorizations } from './nouns/token/authorizations.ts'
 import { mails } from './nouns/user/mails.ts'
 import { interactions } from './nouns/user/interactions.ts'
+import { logoutNotices } from './nouns/user/logout-notices.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -36,6 +37,7 @@ const NOUNS = {
   authorizations,
   mails,
   interactions,
+  logoutNotices,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -29,17 +29,4 @@ export const SESSION_OPERATIONS = {
     event: ({ userId }, { ended }) =>
       ended === 0 ? undefined : { event: 'session.ended', userId, details: { sessions: ended } },
   },
-  rescheduleLogoutNotice: { cache: 'kept', event: 'no-event' },
-  settleLogoutNotice: {
-    cache: 'kept',
-    event: ({ userId, clientId, failure }, outcome) =>
-      outcome === 'taken'
-        ? undefined
-        : {
-            event: outcome === 'delivered' ? 'logout.delivered' : 'logout.undelivered',
-            userId,
-            clientId,
-            details: failure === undefined ? {} : { reason: failure },
-          },
-  },
 } satisfies NounOperations

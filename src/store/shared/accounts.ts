@@ -19,7 +19,7 @@ import {
 } from './statement.ts'
 import { endProofAndLinks, evictAll, evictOthers } from './evictions.ts'
 import { mailing } from '../nouns/user/mails.ts'
-import { endLogoutNoticesOfUser } from './logout-notices.ts'
+import { endLogoutNoticesOfUser } from '../nouns/user/logout-notices.ts'
 import { mustSpare } from './roles.ts'
 import { endLaterOfServer } from './not-before.ts'
 import { holdChange } from './sign-in/covered-factors.ts'

@@ -8,7 +8,6 @@ import { eraHandlers, eraReads } from './eras.ts'
 import { grantHandlers, grantReads } from './grants.ts'
 import { identityHandlers, identityReads } from './identities.ts'
 import { linkHandlers, linkReads } from './links.ts'
-import { logoutNoticeHandlers, logoutNoticeReads } from './logout-notices.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
 import { importHandlers } from './sign-in/imported-users.ts'
@@ -31,7 +30,6 @@ export const SHARED_HANDLERS = {
   ...passkeyHandlers,
   ...linkHandlers,
   ...emailCodeHandlers,
-  ...logoutNoticeHandlers,
   ...providerHandlers,
   ...identityHandlers,
   ...grantHandlers,
@@ -53,7 +51,6 @@ export const SHARED_READS = {
   ...passkeyReads,
   ...linkReads,
   ...emailCodeReads,
-  ...logoutNoticeReads,
   ...providerReads,
   ...identityReads,
   ...organizationReads,

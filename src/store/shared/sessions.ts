@@ -9,7 +9,12 @@ import type { SecretHash } from '../../protocol/secrets.ts'
 import { BROWSER_LIMIT, idBefore, SESSION_LIMIT } from '../rows.ts'
 import { SESSIONS } from '../tables/session.ts'
 import { useInteraction, interactions } from '../nouns/user/interactions.ts'
-import { continueLogoutNotices, endLogoutNotices, endLogoutNoticesOfUser, holdSession } from './logout-notices.ts'
+import {
+  continueLogoutNotices,
+  endLogoutNotices,
+  endLogoutNoticesOfUser,
+  holdSession,
+} from '../nouns/user/logout-notices.ts'
 import { holdSignIn, type HeldSignIn } from './sign-in/held-sign-in.ts'
 import { linkProven } from './sign-in/identity-proofs.ts'
 import { eachOf, idKey, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'

@@ -1,7 +1,6 @@
 import { bigint, group, optionalGroup, table, text } from '../table.ts'
 import type { SessionRecord } from '../../ports/records/user.ts'
 import type { Authentication, AuthenticationMethod } from '../../protocol/sign-in/authentication.ts'
-import type { LogoutNoticeRecord } from '../../ports/records/logout-notice.ts'
 
 export const SESSIONS = table<SessionRecord>({
   id: text('session_id'),
@@ -21,15 +20,4 @@ export const SESSIONS = table<SessionRecord>({
   seenAt: bigint('seen_at'),
   createdAt: bigint('created_at'),
   expiresAt: bigint('expires_at'),
-})
-
-export const LOGOUT_NOTICES = table<LogoutNoticeRecord>({
-  userId: text('user_id'),
-  rootId: text('root_id'),
-  clientId: text('client_id'),
-  sid: text('sid'),
-  sessionStartedAt: bigint('session_started_at'),
-  expiresAt: bigint('expires_at'),
-  dueAt: bigint('due_at'),
-  attempts: bigint('attempts'),
 })

@@ -4,7 +4,7 @@ import type { CoveredFactors } from '../../../protocol/sign-in/authentication.ts
 import type { PasskeyId } from '../../../protocol/sign-in/passkey.ts'
 import type { IdentityKey } from '../../../protocol/sign-in/provider-identity.ts'
 import { PROVIDERS } from '../../tables/provider.ts'
-import { holdSession } from '../logout-notices.ts'
+import { holdSession } from '../../nouns/user/logout-notices.ts'
 import { findRequiredProvider } from '../providers.ts'
 import { eachOf, rows, shared, type Steps } from '../statement.ts'
 

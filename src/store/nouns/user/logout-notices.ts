@@ -1,15 +1,27 @@
 import type {
+  LogoutNoticeRecord,
   ApprovingSession,
   DueNotice,
   LogoutNoticeKey,
-  LogoutNoticeRecord,
   NotifiedClient,
-} from '../../ports/records/logout-notice.ts'
-import type { DueNotices } from '../../ports/store.ts'
-import type { EpochMs } from '../../base/brand.ts'
-import type { SessionId, UserId } from '../../protocol/ids.ts'
-import { LOGOUT_NOTICES } from '../tables/session.ts'
-import { outcomeOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+} from '../../../ports/records/logout-notice.ts'
+import type { DueNotices } from '../../../ports/store.ts'
+import type { EpochMs } from '../../../base/brand.ts'
+import type { SessionId, UserId } from '../../../protocol/ids.ts'
+import type { NounOperations } from '../../noun.ts'
+import { outcomeOf, rows, shared, type Steps } from '../../shared/statement.ts'
+import { bigint, table, text } from '../../table.ts'
+
+const LOGOUT_NOTICES = table<LogoutNoticeRecord>({
+  userId: text('user_id'),
+  rootId: text('root_id'),
+  clientId: text('client_id'),
+  sid: text('sid'),
+  sessionStartedAt: bigint('session_started_at'),
+  expiresAt: bigint('expires_at'),
+  dueAt: bigint('due_at'),
+  attempts: bigint('attempts'),
+})
 
 /** Changes nothing, and locks the row: what ends all sessions of the user happens before, or sees the notice. */
 const HOLD_USER = shared(
@@ -42,9 +54,11 @@ const LIST_DUE = shared(
 const KEY = 'user_id = :userId and root_id = :rootId and client_id = :clientId and due_at = :dueAt'
 const REMOVE = shared(`delete from logout_notices where ${KEY} returning client_id`)
 
-export const logoutNoticeHandlers = {
+const operations = {
   rescheduleLogoutNotice: {
     keys: noticeKey,
+    cache: 'kept',
+    event: 'no-event',
     run: outcomeOf(
       `update logout_notices set due_at = :until, attempts = :attempts where ${KEY} returning client_id`,
       'rescheduled',
@@ -53,20 +67,32 @@ export const logoutNoticeHandlers = {
   },
   settleLogoutNotice: {
     keys: noticeKey,
+    cache: 'kept',
+    event: ({ userId, clientId, failure }, outcome) =>
+      outcome === 'taken'
+        ? undefined
+        : {
+            event: outcome === 'delivered' ? 'logout.delivered' : 'logout.undelivered',
+            userId,
+            clientId,
+            details: failure === undefined ? {} : { reason: failure },
+          },
     *run(notice) {
       if ((yield* rows(REMOVE, notice)).length !== 1) return 'taken'
       return notice.failure === undefined ? 'delivered' : 'undelivered'
     },
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
 
-export const logoutNoticeReads = {
+const reads = {
   *listDueLogoutNotices({ except, ...due }: DueNotices): Steps<readonly (LogoutNoticeRecord & DueNotice)[]> {
     const found = yield* rows(LIST_DUE, { ...due, except: ` ${except.join(' ')} ` })
     // The condition leaves out rows without the time.
     return found.map((row) => LOGOUT_NOTICES.read(row) as LogoutNoticeRecord & DueNotice)
   },
 }
+
+export const logoutNotices = { operations, reads }
 
 function noticeKey({ userId, rootId, clientId }: LogoutNoticeKey): readonly string[] {
   return [`${userId} ${rootId} ${clientId}`]

@@ -16,6 +16,7 @@ import { authorizations } from './nouns/token/authorizations.ts'
 import { mails } from './nouns/user/mails.ts'
 import { interactions } from './nouns/user/interactions.ts'
 import { logoutNotices } from './nouns/user/logout-notices.ts'
+import { roles } from './nouns/user/roles.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -38,6 +39,7 @@ const NOUNS = {
   mails,
   interactions,
   logoutNotices,
+  roles,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

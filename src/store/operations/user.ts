@@ -47,16 +47,7 @@ export const USER_OPERATIONS = {
       details: { purpose, sent: isMailed },
     })),
   },
-  setRole: {
-    cache: 'kept',
-    event: when('changed', ({ userId, organizationId, access, isLoopbackOnly }) => ({
-      event: 'role.set',
-      userId,
-      organizationId,
-      details: { access, loopback_only: isLoopbackOnly },
-    })),
-  },
-  removeRole: { cache: 'kept', event: when('removed', ({ userId }) => ({ event: 'role.removed', userId })) },
+
   createEmailCode: { cache: 'kept', event: 'no-event' },
   confirmEmail: {
     cache: ({ userId }) => userId,

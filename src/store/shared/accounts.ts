@@ -20,7 +20,7 @@ import {
 import { endProofAndLinks, evictAll, evictOthers } from './evictions.ts'
 import { mailing } from '../nouns/user/mails.ts'
 import { endLogoutNoticesOfUser } from '../nouns/user/logout-notices.ts'
-import { mustSpare } from './roles.ts'
+import { mustSpare } from '../nouns/user/roles.ts'
 import { endLaterOfServer } from './not-before.ts'
 import { holdChange } from './sign-in/covered-factors.ts'
 

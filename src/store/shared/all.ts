@@ -13,7 +13,6 @@ import { organizationHandlers, organizationReads } from './organizations.ts'
 import { importHandlers } from './sign-in/imported-users.ts'
 import { passkeyHandlers, passkeyReads } from './sign-in/passkeys.ts'
 import { providerHandlers, providerReads } from './providers.ts'
-import { roleHandlers, roleReads } from './roles.ts'
 import { secondFactorHandlers, secondFactorReads } from './sign-in/second-factors.ts'
 import { sessionHandlers, sessionReads } from './sessions.ts'
 import { sweepHandlers } from './sweep.ts'
@@ -25,7 +24,6 @@ export const SHARED_HANDLERS = {
   ...accountHandlers,
   ...importHandlers,
   ...sessionHandlers,
-  ...roleHandlers,
   ...secondFactorHandlers,
   ...passkeyHandlers,
   ...linkHandlers,
@@ -46,7 +44,6 @@ export const SHARED_READS = {
   ...grantReads,
   ...accountReads,
   ...sessionReads,
-  ...roleReads,
   ...secondFactorReads,
   ...passkeyReads,
   ...linkReads,

@@ -1,6 +1,5 @@
 import { bigint, disabling, flag, optionalGroup, table, text } from '../table.ts'
 import type { PasskeyRecord } from '../../ports/records/passkey.ts'
-import type { RoleRecord } from '../../ports/records/role.ts'
 import type { SecondFactorRecord } from '../../ports/records/second-factor.ts'
 import type { EmailCodeRecord, LinkRecord, UserRecord } from '../../ports/records/user.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
@@ -49,14 +48,6 @@ export const EMAIL_CODES = table<EmailCodeRecord>({
   failures: bigint('failures'),
   createdAt: bigint('created_at'),
   expiresAt: bigint('expires_at'),
-})
-
-export const ROLES = table<RoleRecord>({
-  userId: text('user_id'),
-  access: text('access'),
-  organizationId: text('organization_id'),
-  isLoopbackOnly: flag('loopback_only'),
-  setAt: bigint('set_at'),
 })
 
 export const SECOND_FACTORS = table<SecondFactorRecord>({

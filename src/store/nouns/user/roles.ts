@@ -1,11 +1,19 @@
-import type { RoleInspection } from '../../ports/inspection.ts'
-import type { MayBeTrial } from '../../ports/operations/user.ts'
-import type { RoleRecord } from '../../ports/records/role.ts'
-import type { Page } from '../../ports/store.ts'
-import type { UserId } from '../../protocol/ids.ts'
-import { ROLES } from '../tables/user.ts'
-import { assignments, isUnchanged, previousValues, without } from '../table.ts'
-import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import type { RoleInspection } from '../../../ports/inspection.ts'
+import type { MayBeTrial } from '../../../ports/operations/user.ts'
+import type { RoleRecord } from '../../../ports/records/role.ts'
+import type { Page } from '../../../ports/store.ts'
+import type { UserId } from '../../../protocol/ids.ts'
+import { type NounOperations, when } from '../../noun.ts'
+import { rows, shared, type Steps } from '../../shared/statement.ts'
+import { bigint, flag, table, text, assignments, isUnchanged, previousValues, without } from '../../table.ts'
+
+const ROLES = table<RoleRecord>({
+  userId: text('user_id'),
+  access: text('access'),
+  organizationId: text('organization_id'),
+  isLoopbackOnly: flag('loopback_only'),
+  setAt: bigint('set_at'),
+})
 
 /** The roles that the doctor looks at. */
 const INSPECTED = 100
@@ -33,9 +41,16 @@ const FIND_LASTING = shared('select user_id from roles where user_id = :userId a
 const LIST = shared('select * from roles where user_id < :before order by user_id desc limit :limit')
 
 /** What users may do by the console. */
-export const roleHandlers = {
+const operations = {
   setRole: {
     keys: ({ userId, organizationId }) => [userId, organizationId ?? []].flat(),
+    cache: 'kept',
+    event: when('changed', ({ userId, organizationId, access, isLoopbackOnly }) => ({
+      event: 'role.set',
+      userId,
+      organizationId,
+      details: { access, loopback_only: isLoopbackOnly },
+    })),
     *run(role) {
       if ((yield* rows(HOLD, role)).length === 0) return 'unknown'
       if (yield* mustSpare(role, role.userId)) return 'role-lasts'
@@ -47,12 +62,26 @@ export const roleHandlers = {
   },
   removeRole: {
     keys: ({ userId }) => [userId],
+    cache: 'kept',
+    event: when('removed', ({ userId }) => ({ event: 'role.removed', userId })),
     *run(removal) {
       if (yield* mustSpare(removal, removal.userId)) return 'role-lasts'
       return (yield* rows(REMOVE, removal)).length === 1 ? 'removed' : 'unknown'
     },
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
+
+const reads = {
+  *findRole(userId: UserId): Steps<RoleRecord | undefined> {
+    const [row] = yield* rows(FIND, { userId })
+    return row === undefined ? undefined : ROLES.read(row)
+  },
+  *listRoles({ before, limit }: Page<UserId>): Steps<readonly RoleRecord[]> {
+    return (yield* rows(LIST, { before: before ?? '~', limit })).map(ROLES.read)
+  },
+}
+
+export const roles = { operations, reads }
 
 /** Whether the user, whose row is locked, has this role; null: none. */
 function* isStill(userId: UserId, previous: RoleRecord | null | undefined): Steps<boolean> {
@@ -66,16 +95,6 @@ export function* mustSpare({ isTrial }: MayBeTrial, userId: UserId): Steps<boole
   if (isTrial !== true) return false
   yield* rows(HOLD, { userId })
   return (yield* rows(FIND_LASTING, { userId })).length > 0
-}
-
-export const roleReads = {
-  *findRole(userId: UserId): Steps<RoleRecord | undefined> {
-    const [row] = yield* rows(FIND, { userId })
-    return row === undefined ? undefined : ROLES.read(row)
-  },
-  *listRoles({ before, limit }: Page<UserId>): Steps<readonly RoleRecord[]> {
-    return (yield* rows(LIST, { before: before ?? '~', limit })).map(ROLES.read)
-  },
 }
 
 /** The newest users with a role, and whether their accounts have a second factor. */

@@ -17,6 +17,7 @@ import { mails } from './nouns/user/mails.ts'
 import { interactions } from './nouns/user/interactions.ts'
 import { logoutNotices } from './nouns/user/logout-notices.ts'
 import { roles } from './nouns/user/roles.ts'
+import { providers } from './nouns/user/providers.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -40,6 +41,7 @@ const NOUNS = {
   interactions,
   logoutNotices,
   roles,
+  providers,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -4,7 +4,7 @@ import { accountHandlers } from '../shared/accounts.ts'
 import { grantHandlers } from '../shared/grants.ts'
 import { identityHandlers } from '../shared/identities.ts'
 import { linkHandlers } from '../shared/links.ts'
-import { deleteProvider, providerHandlers } from '../shared/providers.ts'
+import { deleteProvider, providers } from '../nouns/user/providers.ts'
 import { passkeyHandlers } from '../shared/sign-in/passkeys.ts'
 import { secondFactorHandlers } from '../shared/sign-in/second-factors.ts'
 import { sessionHandlers, startSession } from '../shared/sessions.ts'
@@ -81,7 +81,7 @@ export const distributedUserHandlers = {
     return outcome
   }),
   sweepExpired: distributed(sweepHandlers.sweepExpired, (sweep) => sweepExpired(sweep, forget)),
-  deleteProvider: distributed(providerHandlers.deleteProvider, (deletion) => deleteProvider(deletion, forget)),
+  deleteProvider: distributed(providers.operations.deleteProvider, (deletion) => deleteProvider(deletion, forget)),
 } satisfies Partial<Handlers>
 
 /** The handler, after its user is held. */

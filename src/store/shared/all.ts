@@ -12,7 +12,6 @@ import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
 import { importHandlers } from './sign-in/imported-users.ts'
 import { passkeyHandlers, passkeyReads } from './sign-in/passkeys.ts'
-import { providerHandlers, providerReads } from './providers.ts'
 import { secondFactorHandlers, secondFactorReads } from './sign-in/second-factors.ts'
 import { sessionHandlers, sessionReads } from './sessions.ts'
 import { sweepHandlers } from './sweep.ts'
@@ -28,7 +27,6 @@ export const SHARED_HANDLERS = {
   ...passkeyHandlers,
   ...linkHandlers,
   ...emailCodeHandlers,
-  ...providerHandlers,
   ...identityHandlers,
   ...grantHandlers,
   ...organizationHandlers,
@@ -48,7 +46,6 @@ export const SHARED_READS = {
   ...passkeyReads,
   ...linkReads,
   ...emailCodeReads,
-  ...providerReads,
   ...identityReads,
   ...organizationReads,
   ...masterKeyReads,

@@ -11,11 +11,11 @@ import { inspectSpellings } from './accounts.ts'
 import { clientReads } from './clients.ts'
 import { listRegistrationCounts } from '../nouns/client/registration-counts.ts'
 import { grantReads } from './grants.ts'
-import { providerReads } from './providers.ts'
 import { inspectRoles } from '../nouns/user/roles.ts'
 import { listOf, rows, shared, type Steps } from './statement.ts'
 import { settings } from '../nouns/server/settings.ts'
 import { apis } from '../nouns/server/apis.ts'
+import { providers } from '../nouns/user/providers.ts'
 
 /** The newest clients, and the newest grants, that the doctor examines. */
 const INSPECTED = 1000
@@ -37,7 +37,7 @@ const IMPORTED_HASHES = shared(
 
 /** Reads what the doctor needs to find clients that would not be accepted again, a flood of registrations, users who cannot sign in, and mail that is not sent. */
 export function* inspectClients(): Steps<ClientInspection> {
-  const known = yield* providerReads.listProviders()
+  const known = yield* providers.reads.listProviders()
   const ids = listOf([CONSOLE_CLIENT_ID, ...listedClients(known)])
   const listed = (yield* rows(LIST_THESE, { ids })).map(CLIENTS.read)
   const [credentials] = yield* rows(DELEGATE_UNTIL)

@@ -3,7 +3,7 @@ import type { ServerEnd } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { CLOSED, MASTER_KEY, MASTER_KEY_CHECK, timeOf, findSetting, setting } from '../nouns/server/settings.ts'
 import { revokeAllTokens } from './accounts.ts'
-import { forgetProviderSecrets } from './providers.ts'
+import { forgetProviderSecrets } from '../nouns/user/providers.ts'
 import { replaceKeys } from '../nouns/server/signing-keys.ts'
 import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 

@@ -6,7 +6,7 @@ import { isChosenId, type OrganizationId, type UserId } from '../../protocol/ids
 import { installationKey, membershipKey } from '../operations/organization.ts'
 import { setting, CREDENTIAL_OF_ORGANIZATION } from '../nouns/server/settings.ts'
 import { endLaterOfMember, endLaterOfOrganization } from './not-before.ts'
-import { leaveOrganization, PROVIDER_KEYS } from './providers.ts'
+import { leaveOrganization, PROVIDER_KEYS } from '../nouns/user/providers.ts'
 import { IS_UNCHANGED } from './sign-in/changed-here.ts'
 import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS } from '../tables/organization.ts'
 import {

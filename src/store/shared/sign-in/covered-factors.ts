@@ -3,9 +3,8 @@ import type { UserId } from '../../../protocol/ids.ts'
 import type { CoveredFactors } from '../../../protocol/sign-in/authentication.ts'
 import type { PasskeyId } from '../../../protocol/sign-in/passkey.ts'
 import type { IdentityKey } from '../../../protocol/sign-in/provider-identity.ts'
-import { PROVIDERS } from '../../tables/provider.ts'
+import { PROVIDERS, findRequiredProvider } from '../../nouns/user/providers.ts'
 import { holdSession } from '../../nouns/user/logout-notices.ts'
-import { findRequiredProvider } from '../providers.ts'
 import { eachOf, rows, shared, type Steps } from '../statement.ts'
 
 const FIND_APP = shared('select user_id from second_factors where user_id = :userId')

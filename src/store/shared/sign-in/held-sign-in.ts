@@ -3,7 +3,7 @@ import type { EpochMs } from '../../../base/brand.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { APPLICATION, type ProviderId } from '../../../protocol/sign-in/authentication.ts'
 import type { IdentityKey } from '../../../protocol/sign-in/provider-identity.ts'
-import { findRequiredProvider, isProviderEnabled } from '../providers.ts'
+import { findRequiredProvider, isProviderEnabled } from '../../nouns/user/providers.ts'
 import { rows, shared, type Steps } from '../statement.ts'
 
 /** Changes nothing, and locks the row: what changes the account happens before, or sees what this operation adds. */

@@ -1,14 +1,53 @@
-import type { Input, Outcome } from '../../ports/operations/index.ts'
-import type { ProviderRecord } from '../../ports/records/provider.ts'
-import type { OrganizationId } from '../../protocol/ids.ts'
-import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
-import { isListed, PROVIDER_TEMPLATES, type ProviderSettings } from '../../protocol/sign-in/provider.ts'
-import { domainOf } from '../../protocol/sign-in/email-address.ts'
-import { PROVIDER_SETTINGS, PROVIDERS } from '../tables/provider.ts'
-import { isUnchanged, previousValues } from '../table.ts'
-import { openUnchangedRows } from '../unchanged-rows.ts'
-import { DECLARING_PROVIDER, setting } from '../nouns/server/settings.ts'
-import { change, forgetNothing, rows, shared, type Forget, type SharedHandlers, type Steps } from './statement.ts'
+import type { Input, Outcome } from '../../../ports/operations/index.ts'
+import type { AuditEvent } from '../../../ports/records/audit.ts'
+import type { ProviderRecord } from '../../../ports/records/provider.ts'
+import { isSameJson } from '../../../base/json.ts'
+import type { AuditEventName } from '../../../protocol/audit/event-names.ts'
+import type { OrganizationId } from '../../../protocol/ids.ts'
+import type { ProviderId } from '../../../protocol/sign-in/authentication.ts'
+import { domainOf } from '../../../protocol/sign-in/email-address.ts'
+import { PROVIDER_TEMPLATES, type ProviderSettings, isListed } from '../../../protocol/sign-in/provider.ts'
+import { differences, idOf, type NounOperations, when } from '../../noun.ts'
+import { DECLARING_PROVIDER, setting } from '../server/settings.ts'
+import { change, forgetNothing, rows, shared, type Forget, type Steps } from '../../shared/statement.ts'
+import { bigint, json, table, text, isUnchanged, previousValues } from '../../table.ts'
+import { openUnchangedRows } from '../../unchanged-rows.ts'
+
+const DEFAULTS: Readonly<Record<string, unknown>> = PROVIDER_TEMPLATES.oidc
+/** Members that earlier providers lack. */
+const LATER: readonly string[] = [
+  'membership',
+  'multiFactor',
+  'listing',
+  'assertionClients',
+  'assertionApis',
+] satisfies readonly (keyof ProviderSettings)[]
+
+/**
+ * The members are stored in one order, because an update compares the text. For the same reason a member that earlier providers lack is
+ * stored only if it is not the default.
+ */
+const storedSettings = json<ProviderSettings>(
+  'settings',
+  (declared) =>
+    Object.fromEntries(
+      Object.entries(declared)
+        .filter(([name, value]) => !LATER.includes(name) || !isSameJson(value, DEFAULTS[name]))
+        .toSorted(([one], [other]) => (one < other ? -1 : 1)),
+    ),
+  (stored) => ({ ...PROVIDER_TEMPLATES.oidc, ...(stored as ProviderSettings) }),
+)
+
+/** The column that an update compares with what its caller read. */
+const PROVIDER_SETTINGS = table<Pick<ProviderRecord, 'settings'>>({ settings: storedSettings })
+
+export const PROVIDERS = table<ProviderRecord>({
+  id: text('provider_id'),
+  settings: storedSettings,
+  encryptedSecret: text('encrypted_secret'),
+  createdAt: bigint('created_at'),
+  disabledAt: bigint('disabled_at'),
+})
 
 const LIST = shared('select * from providers order by created_at, provider_id')
 const FIND = shared('select * from providers where provider_id = :id')
@@ -29,9 +68,13 @@ const IS_ENABLED = shared('select provider_id from providers where provider_id =
 /** All changes of providers are applied one after the other. */
 export const PROVIDER_KEYS: readonly string[] = ['providers']
 
-export const providerHandlers = {
+const readProviders = openUnchangedRows('provider_id', PROVIDERS.read)
+
+const operations = {
   createProvider: {
     keys: () => PROVIDER_KEYS,
+    cache: 'kept',
+    event: when('created', aboutSettings('provider.created')),
     *run(provider) {
       yield* setting(DECLARING_PROVIDER, provider.id)
       const known = yield* listProviders()
@@ -44,6 +87,8 @@ export const providerHandlers = {
   },
   updateProvider: {
     keys: () => PROVIDER_KEYS,
+    cache: 'kept',
+    event: when('changed', aboutSettings('provider.updated')),
     *run({ id, previous, settings, encryptedSecret: secret }) {
       yield* setting(DECLARING_PROVIDER, id)
       if (sharesDomain(yield* listProviders(), id, settings)) return 'domain-taken'
@@ -54,27 +99,35 @@ export const providerHandlers = {
   },
   disableProvider: {
     keys: () => PROVIDER_KEYS,
+    cache: 'kept',
+    event: when('changed', aboutProvider('provider.disabled')),
     run: change(
       'update providers set disabled_at = coalesce(disabled_at, :now) where provider_id = :id returning provider_id',
     ),
   },
   enableProvider: {
     keys: () => PROVIDER_KEYS,
+    cache: 'kept',
+    event: when('changed', aboutProvider('provider.enabled')),
     run: change('update providers set disabled_at = null where provider_id = :id returning provider_id'),
   },
   deleteProvider: {
     keys: () => PROVIDER_KEYS,
+    cache: 'kept',
+    event: when('deleted', aboutProvider('provider.deleted')),
     run: (deletion) => deleteProvider(deletion, forgetNothing),
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
 
-export const providerReads = {
+const reads = {
   listProviders,
   *findProvider(id: ProviderId): Steps<ProviderRecord | undefined> {
     const [row] = yield* rows(FIND, { id })
     return row === undefined ? undefined : PROVIDERS.read(row)
   },
 }
+
+export const providers = { operations, reads }
 
 /** `forget`: runs with the removed identities. */
 export function* deleteProvider(
@@ -102,8 +155,6 @@ export function* leaveOrganization(id: OrganizationId): Steps<void> {
     yield* rows(UPDATE, { id: provider, secret: null, ...PROVIDER_SETTINGS.values({ settings }), ...before })
   }
 }
-
-const readProviders = openUnchangedRows('provider_id', PROVIDERS.read)
 
 function* listProviders(): Steps<readonly ProviderRecord[]> {
   return readProviders(yield* rows(LIST))
@@ -139,4 +190,28 @@ export function* isRequiredElsewhere(email: string | null, providerId: ProviderI
 /** Forgets the secrets of all providers, because the key is gone that they were encrypted under. */
 export function* forgetProviderSecrets(): Steps<void> {
   yield* rows(FORGET_SECRETS)
+}
+
+function aboutSettings(event: AuditEventName) {
+  return ({ id, settings, previous }: SettingsChange): AuditEvent => ({
+    event,
+    organizationId: settings.organizationId,
+    details: {
+      provider: id,
+      client_id: settings.clientId,
+      ...differences('assertion_clients', previous?.assertionClients ?? [], settings.assertionClients),
+      ...differences('assertion_apis', previous?.assertionApis ?? [], settings.assertionApis),
+    },
+  })
+}
+
+interface SettingsChange extends Pick<ProviderRecord, 'id' | 'settings'> {
+  readonly previous?: ProviderSettings
+}
+
+function aboutProvider(event: AuditEventName) {
+  return (input: ProviderId | { readonly id: ProviderId }): AuditEvent => ({
+    event,
+    details: { provider: idOf(input) },
+  })
 }

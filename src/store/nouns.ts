@@ -18,6 +18,7 @@ import { interactions } from './nouns/user/interactions.ts'
 import { logoutNotices } from './nouns/user/logout-notices.ts'
 import { roles } from './nouns/user/roles.ts'
 import { providers } from './nouns/user/providers.ts'
+import { identityProofs } from './nouns/user/identity-proofs.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -42,6 +43,7 @@ const NOUNS = {
   logoutNotices,
   roles,
   providers,
+  identityProofs,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -1,7 +1,5 @@
 import { type NounOperations, when } from '../noun.ts'
-import type { LinkingReason } from '../../ports/operations/provider.ts'
-import type { IdentityRecord } from '../../ports/records/provider.ts'
-import type { AuditEvent } from '../../ports/records/audit.ts'
+import { identityLinked } from '../nouns/user/identity-proofs.ts'
 
 /** The rows of OPERATIONS for providers, and the accounts that users have there. */
 export const PROVIDER_OPERATIONS = {
@@ -28,13 +26,4 @@ export const PROVIDER_OPERATIONS = {
       details: { provider: providerId },
     })),
   },
-  createIdentityProof: { cache: 'kept', event: 'no-event' },
 } satisfies NounOperations
-
-/** `reason`: `proof`, with a session, or that of the operation. */
-export function identityLinked(
-  { userId, providerId }: Pick<IdentityRecord, 'userId' | 'providerId'>,
-  reason: LinkingReason['kind'] | 'proof',
-): AuditEvent {
-  return { event: 'identity.linked', userId, details: { provider: providerId, reason } }
-}

@@ -1,4 +1,4 @@
-import { identityLinked } from './provider.ts'
+import { identityLinked } from '../nouns/user/identity-proofs.ts'
 import { type NounOperations, when } from '../noun.ts'
 
 /** The rows of OPERATIONS for sessions, sign-ins of the operator’s application, and notices of a sign-out. */

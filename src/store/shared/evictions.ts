@@ -7,7 +7,7 @@ import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import { endLogoutNoticesOfUser } from '../nouns/user/logout-notices.ts'
 import { endLaterOfUser } from './not-before.ts'
 import { endOtherSessions, endSessionsOfProvider } from './sessions.ts'
-import { endProof } from './sign-in/identity-proofs.ts'
+import { endProof } from '../nouns/user/identity-proofs.ts'
 import { rows, shared, type Steps } from './statement.ts'
 
 /**

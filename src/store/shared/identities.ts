@@ -1,13 +1,12 @@
 import type { LinkingReason } from '../../ports/operations/provider.ts'
-import type { IdentityProofRecord, IdentityRecord } from '../../ports/records/provider.ts'
+import type { IdentityRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { Input, Outcome } from '../../ports/operations/index.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
-import { IDENTITIES, IDENTITY_PROOFS } from '../tables/provider.ts'
-import { assignments, without } from '../table.ts'
+import { IDENTITIES, IDENTITY_PROOFS, endProof } from '../nouns/user/identity-proofs.ts'
 import { isProviderEnabled, isRequiredElsewhere } from '../nouns/user/providers.ts'
 import { deleteAccess, insertUser } from './accounts.ts'
 import { evictAll, evictFromProvider } from './evictions.ts'
@@ -16,7 +15,6 @@ import { mailing } from '../nouns/user/mails.ts'
 import { keepChanged } from './sign-in/changed-here.ts'
 import { hasPasskeys, holdChange, keepsFactor } from './sign-in/covered-factors.ts'
 import { holdIdentity, isUsable } from './sign-in/held-sign-in.ts'
-import { endProof } from './sign-in/identity-proofs.ts'
 import { eachOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const FIND = shared('select * from identities where identity_key = :key')
@@ -47,7 +45,7 @@ const LOCK_USER = shared(
   'update users set password_hash = password_hash where user_id = :userId returning password_hash',
 )
 const FIND_EMAIL = shared('select email from users where user_id = :userId')
-const IS_LIVE = shared('select user_id from users where user_id = :userId and disabled_at is null')
+
 /** Locks the row for the same reason: an account gets one identity by its address. */
 const HAS_ADDRESS = shared(
   `update users set password_hash = password_hash
@@ -65,11 +63,6 @@ const TAKE_OVER = shared(
 )
 const DELETE_OTHERS = shared(
   `delete from identities where ${eachOf('identities', 'user_id = :userId and identity_key <> :key')}`,
-)
-const FIND_PROOF = shared('select * from identity_proofs where user_id = :userId')
-const CREATE_PROOF = shared(
-  `insert into identity_proofs (${IDENTITY_PROOFS.names}) values (${IDENTITY_PROOFS.parameters})
-   on conflict (user_id) do update set ${assignments(without(IDENTITY_PROOFS, 'user_id'))}`,
 )
 
 const handlers = {
@@ -120,15 +113,6 @@ const handlers = {
       return 'unlinked'
     },
   },
-  createIdentityProof: {
-    keys: ({ identity }) => [identity.userId],
-    *run(proof) {
-      if (!(yield* isProviderEnabled(proof.identity.providerId))) return 'provider-off'
-      if ((yield* rows(IS_LIVE, proof.identity)).length === 0) return 'unknown'
-      yield* rows(CREATE_PROOF, IDENTITY_PROOFS.values(proof))
-      return 'created'
-    },
-  },
 } satisfies SharedHandlers
 
 export const identityHandlers = mailing(handlers, { linkIdentity: 'linked', unlinkIdentity: 'unlinked' })
@@ -140,10 +124,6 @@ export const identityReads = {
   },
   *listIdentities(userId: UserId): Steps<readonly IdentityRecord[]> {
     return (yield* rows(LIST, { userId })).map(IDENTITIES.read)
-  },
-  *findIdentityProof(userId: UserId): Steps<IdentityProofRecord | undefined> {
-    const [row] = yield* rows(FIND_PROOF, { userId })
-    return row === undefined ? undefined : IDENTITY_PROOFS.read(row)
   },
 }
 

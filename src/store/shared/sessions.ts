@@ -16,7 +16,7 @@ import {
   holdSession,
 } from '../nouns/user/logout-notices.ts'
 import { holdSignIn, type HeldSignIn } from './sign-in/held-sign-in.ts'
-import { linkProven } from './sign-in/identity-proofs.ts'
+import { linkProven } from '../nouns/user/identity-proofs.ts'
 import { eachOf, idKey, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
 
 const REPLACE_SESSION = shared(

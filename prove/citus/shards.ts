@@ -66,7 +66,7 @@ export const CASES: readonly Case[] = [
   },
   {
     name: 'disable the user',
-    // One for each shard looks for answers of the operator's application, which name no user (src/store/shared/not-before.ts).
+    // One for each shard looks for answers of the operator's application, which name no user (src/store/nouns/token/not-before.ts).
     most: SHARDS + 20,
     run: (store, { user: { id } }) => perform(store, 'disableUser', { id, now: now() }),
   },

@@ -19,6 +19,7 @@ import { logoutNotices } from './nouns/user/logout-notices.ts'
 import { roles } from './nouns/user/roles.ts'
 import { providers } from './nouns/user/providers.ts'
 import { identityProofs } from './nouns/user/identity-proofs.ts'
+import { notBefore } from './nouns/token/not-before.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -44,6 +45,7 @@ const NOUNS = {
   roles,
   providers,
   identityProofs,
+  notBefore,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -45,5 +45,4 @@ export const TOKEN_OPERATIONS = {
     event: ({ userId, clientId, organizationId }, { grants }) =>
       grants === 0 ? undefined : { event: 'app.removed', userId, clientId, organizationId, details: { grants } },
   },
-  revokeAllTokens: { cache: 'kept', event: () => ({ event: 'server.tokens-revoked' }) },
 } satisfies NounOperations

@@ -21,7 +21,7 @@ import { endProofAndLinks, evictAll, evictOthers } from './evictions.ts'
 import { mailing } from '../nouns/user/mails.ts'
 import { endLogoutNoticesOfUser } from '../nouns/user/logout-notices.ts'
 import { mustSpare } from '../nouns/user/roles.ts'
-import { endLaterOfServer } from './not-before.ts'
+import { endLaterOfServer } from '../nouns/token/not-before.ts'
 import { holdChange } from './sign-in/covered-factors.ts'
 
 const INSERT = shared(
@@ -72,12 +72,7 @@ const SET_OWN_PASSWORD = shared(
    where user_id = :id and password_hash is not distinct from cast(:previousHash as text)
    returning user_id`,
 )
-const REVOKE_ALL_TOKENS = shared(
-  `insert into settings (name, value) values ('not-before', :now)
-   on conflict (name) do update set value = excluded.value
-   where cast(settings.value as bigint) < cast(excluded.value as bigint)`,
-)
-const FIND_NOT_BEFORE = shared(`select value from settings where name = 'not-before'`)
+
 /** An aggregate returns a row even if there is no account, so that both cases take equally long (threats.md UI-08). */
 const FIND_ID_BY_EMAIL = shared('select coalesce(max(user_id), :otherwise) as user_id from users where email = :email')
 const FIND_BY_EMAIL = shared('select * from users where email in (:email, :unicode)')
@@ -183,13 +178,6 @@ const handlers = {
     keys: idKey,
     run: evicting('update users set not_before = greatest(not_before, :now) where user_id = :id returning user_id'),
   },
-  revokeAllTokens: {
-    keys: () => ['setting:not-before'],
-    *run({ now }) {
-      yield* revokeAllTokens(now)
-      return 'expired'
-    },
-  },
 } satisfies SharedHandlers
 
 export const accountHandlers = mailing(handlers, {
@@ -199,10 +187,6 @@ export const accountHandlers = mailing(handlers, {
 })
 
 export const accountReads = {
-  *findNotBefore(): Steps<EpochMs> {
-    const [row] = yield* rows(FIND_NOT_BEFORE)
-    return Number(row?.['value'] ?? 0) as EpochMs
-  },
   *findUserIdByEmail(email: string, otherwise: UserId): Steps<UserId> {
     const [row] = yield* rows(FIND_ID_BY_EMAIL, { email: normalizeEmail(email), otherwise })
     return (row?.['user_id'] ?? otherwise) as UserId
@@ -283,10 +267,4 @@ export function* insertUser(user: UserRecord): Steps<boolean> {
 export function* deleteAccess(id: UserId): Steps<void> {
   for (const statement of DELETE_ACCESS) yield* rows(statement, { userId: id })
   yield* endLogoutNoticesOfUser(id)
-}
-
-/** Sets the server's not-before time, unless it is later already, and ends what has a later time. */
-export function* revokeAllTokens(now: EpochMs): Steps<void> {
-  yield* rows(REVOKE_ALL_TOKENS, { now: String(now) })
-  yield* endLaterOfServer(now)
 }

@@ -6,7 +6,7 @@ import type { ClientId } from '../../protocol/ids.ts'
 import type { Row } from '../rows.ts'
 import { CLIENTS, HELD_FOR_EVER } from '../tables/client.ts'
 import { countTokenUse } from '../nouns/client/initial-tokens.ts'
-import { endLaterOfClient } from './not-before.ts'
+import { endLaterOfClient } from '../nouns/token/not-before.ts'
 import { change, idKey, listOf, outcomeOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 /** On SQLite the number of a row follows from its id, unless another row has that number (decision 0011). */

@@ -3,7 +3,6 @@ import { FIGURE_SPAN_NAMES, type FigureSpan } from '../../ports/records/figures.
 import type { EpochMs } from '../../base/brand.ts'
 import type { AuthorizationId, ClientId, GrantId, UserId } from '../../protocol/ids.ts'
 import { idBefore, type Row } from '../rows.ts'
-import { accountReads } from './accounts.ts'
 import { endRemoved } from './clients.ts'
 import { NOT_REDEEMED } from '../nouns/token/authorizations.ts'
 import { MERGED, mergeLeftFigures } from '../nouns/server/figures.ts'
@@ -19,6 +18,7 @@ import {
   type SharedStatement,
   type Steps,
 } from './statement.ts'
+import { notBefore } from '../nouns/token/not-before.ts'
 
 const AUTHORIZATION_SLICE = shared(
   `select authorization_id from authorizations where authorization_id > :after and authorization_id < :before
@@ -173,7 +173,7 @@ export function* sweepExpired(sweep: Sweep, forget: Forget): Steps<Swept> {
     consumed: yield* remove('consumed', now),
     mails: yield* remove('mails', now - UNSENT_MS),
     logoutNotices: yield* remove('logoutNotices', sweep.logoutNoticesBefore),
-    logoutNoticesEnded: (yield* rows(END_LOGOUT_NOTICES, { before: yield* accountReads.findNotBefore(), limit }))
+    logoutNoticesEnded: (yield* rows(END_LOGOUT_NOTICES, { before: yield* notBefore.reads.findNotBefore(), limit }))
       .length,
     initialTokens: yield* remove('initialTokens', sweep.initialTokensBefore),
     registrationCounts: yield* remove('registrationCounts', sweep.unusedSince - COUNT_MS),

@@ -3,7 +3,7 @@ import { CLOSED_STORE } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { BACKUP_TABLES } from '../backup/tables.ts'
 import { CLOSED } from '../nouns/server/settings.ts'
-import { revokeAllTokens } from '../shared/accounts.ts'
+import { revokeAllTokens } from '../nouns/token/not-before.ts'
 import { openDatabase } from './database.ts'
 import { openSteps } from './steps.ts'
 

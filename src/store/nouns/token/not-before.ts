@@ -1,8 +1,9 @@
-import type { MembershipKey } from '../../ports/operations/organization.ts'
-import { after, type EpochMs } from '../../base/brand.ts'
-import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
-import { idBefore } from '../rows.ts'
-import { eachOf, lookFor, rows, shared, type SharedStatement, type Steps } from './statement.ts'
+import type { MembershipKey } from '../../../ports/operations/organization.ts'
+import { after, type EpochMs } from '../../../base/brand.ts'
+import type { ClientId, OrganizationId, UserId } from '../../../protocol/ids.ts'
+import type { NounOperations } from '../../noun.ts'
+import { idBefore } from '../../rows.ts'
+import { eachOf, lookFor, rows, shared, type SharedStatement, type Steps } from '../../shared/statement.ts'
 
 /**
  * A not-before time revokes what was issued before it. A row that an earlier commit wrote is from before it too, although the row has
@@ -46,6 +47,35 @@ const ANSWERS = shared(
   `delete from interactions where ${lookFor('interactions', 'answered_at >= :now and interaction_id >= :since')}`,
 )
 
+const REVOKE_ALL_TOKENS = shared(
+  `insert into settings (name, value) values ('not-before', :now)
+   on conflict (name) do update set value = excluded.value
+   where cast(settings.value as bigint) < cast(excluded.value as bigint)`,
+)
+const FIND_NOT_BEFORE = shared(`select value from settings where name = 'not-before'`)
+
+/** The time before which everything that the server issued is revoked. */
+const operations = {
+  revokeAllTokens: {
+    keys: () => ['setting:not-before'],
+    cache: 'kept',
+    event: () => ({ event: 'server.tokens-revoked' }),
+    *run({ now }) {
+      yield* revokeAllTokens(now)
+      return 'expired'
+    },
+  },
+} satisfies NounOperations
+
+const reads = {
+  *findNotBefore(): Steps<EpochMs> {
+    const [row] = yield* rows(FIND_NOT_BEFORE)
+    return Number(row?.['value'] ?? 0) as EpochMs
+  },
+}
+
+export const notBefore = { operations, reads }
+
 /** Ends the grants, codes, sessions and links of a user that have a time of now or later. */
 export function* endLaterOfUser(userId: UserId, now: EpochMs): Steps<void> {
   yield* endLater([...USER_SIGN_INS, ...USER_ACCESS], now, { userId, organizationId: undefined })
@@ -87,4 +117,10 @@ function accessWhere(codes: string, grants: string): readonly SharedStatement[] 
     shared(`update authorizations set status = 'burned' where ${codes}`),
     shared(`update grants set revoked_at = :now where ${grants}`),
   ]
+}
+
+/** Sets the server's not-before time, unless it is later already, and ends what has a later time. */
+export function* revokeAllTokens(now: EpochMs): Steps<void> {
+  yield* rows(REVOKE_ALL_TOKENS, { now: String(now) })
+  yield* endLaterOfServer(now)
 }

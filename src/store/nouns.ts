@@ -20,6 +20,7 @@ import { roles } from './nouns/user/roles.ts'
 import { providers } from './nouns/user/providers.ts'
 import { identityProofs } from './nouns/user/identity-proofs.ts'
 import { notBefore } from './nouns/token/not-before.ts'
+import { grants } from './nouns/token/grants.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -46,6 +47,7 @@ const NOUNS = {
   providers,
   identityProofs,
   notBefore,
+  grants,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

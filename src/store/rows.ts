@@ -1,9 +1,7 @@
 import type { OpaqueTokenRecord } from '../ports/records/api.ts'
-import type { ConsentKey, ConsentRecord } from '../ports/records/grant.ts'
 import type { Hit } from '../ports/operations/server.ts'
 import type { AccessTokenFacts } from '../protocol/token/access-token.ts'
-import type { OpaqueTokenId, OrganizationId } from '../protocol/ids.ts'
-import { readResourcesKey } from '../protocol/token/resource.ts'
+import type { OpaqueTokenId } from '../protocol/ids.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import { MAXIMA } from '../base/maxima.ts'
 
@@ -35,21 +33,6 @@ export function idBefore(time: number, prefix: string): string {
 /** Reads the record from the row that a query found, if it found one. */
 export function recordOf<T>(row: unknown, read: (row: Row) => T): T | undefined {
   return row === undefined ? undefined : read(row as Row)
-}
-
-/**
- * The part of a consent's key that says what the consent is for: the organization, a space, and the resources (`resourcesKey`). Without an
- * organization it begins with the space, because a chosen id of an organization may look like a resource.
- */
-export function consentTarget({ organizationId, resources }: ConsentKey): string {
-  return `${organizationId ?? ''} ${resources}`
-}
-
-/** Reads what `consentTarget` wrote. Many resources are stored as a digest, which names none. */
-export function readConsentTarget(target: string): ConsentRecord['target'] {
-  const end = target.indexOf(' ')
-  const organizationId = end === 0 ? undefined : (target.slice(0, end) as OrganizationId)
-  return { organizationId, resources: readResourcesKey(target.slice(end + 1)) }
 }
 
 export function opaqueTokenOf(row: Row): OpaqueTokenRecord {

@@ -13,7 +13,7 @@ import {
   type Table,
 } from '../../src/store/table.ts'
 import { CLIENTS } from '../../src/store/tables/client.ts'
-import { GRANTS } from '../../src/store/tables/token.ts'
+import { GRANTS } from '../../src/store/nouns/token/grants.ts'
 import { INSTALLATIONS } from '../../src/store/tables/organization.ts'
 import { USERS } from '../../src/store/tables/user.ts'
 import { aClient, aFamily, aGrant, aHash, anApi, anInstallation, at, aUser } from '../support/records.ts'

@@ -11,7 +11,7 @@ import { shared } from '../../src/store/shared/statement.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { slotOf } from '../../src/store/sqlite/slot.ts'
 import { tokenStatements } from '../../src/store/sqlite/tokens.ts'
-import { NEW_GRANT } from '../../src/store/tables/token.ts'
+import { NEW_GRANT } from '../../src/store/nouns/token/grants.ts'
 
 /** Families of refresh tokens in a SQLite store in memory, whose rule decides. */
 export interface Families {

@@ -1,7 +1,6 @@
 import type { Input, OperationName, Outcome } from '../../ports/operations/index.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { accountHandlers } from '../shared/accounts.ts'
-import { grantHandlers } from '../shared/grants.ts'
 import { identityHandlers } from '../shared/identities.ts'
 import { linkHandlers } from '../shared/links.ts'
 import { deleteProvider, providers } from '../nouns/user/providers.ts'
@@ -15,6 +14,7 @@ import type { Handler, Handlers } from './handlers.ts'
 import { holdUser } from './settle.ts'
 import { runnerOf } from './steps.ts'
 import { forget, forgetRows, nameRow } from './user-rows.ts'
+import { grants } from '../nouns/token/grants.ts'
 
 const FIND_OWNER = shared('select user_id from sessions where session_id = :id')
 const LIST_EARLIER = shared(
@@ -58,11 +58,11 @@ export const distributedUserHandlers = {
   removePasskey: holding(passkeyHandlers.removePasskey, ({ userId }) => userId),
   removePassword: holding(passkeyHandlers.removePassword, ({ userId }) => userId),
   useLink: holding(linkHandlers.useLink, ({ userId }) => userId),
-  removeApp: holding(grantHandlers.removeApp, ({ userId }) => userId),
-  openGrant: distributed(grantHandlers.openGrant, function* (opening) {
+  removeApp: holding(grants.operations.removeApp, ({ userId }) => userId),
+  openGrant: distributed(grants.operations.openGrant, function* (opening) {
     const { id: key, userId } = opening.grant
     yield* holdUser(userId)
-    const outcome = yield* grantHandlers.openGrant.run(opening)
+    const outcome = yield* grants.operations.openGrant.run(opening)
     if (outcome === 'opened') yield* nameRow({ userId, table: 'grants', key })
     return outcome
   }),

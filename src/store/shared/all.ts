@@ -5,7 +5,6 @@ import { accountHandlers, accountReads } from './accounts.ts'
 import { clientHandlers, clientReads } from './clients.ts'
 import { emailCodeHandlers, emailCodeReads } from './sign-in/email-codes.ts'
 import { eraHandlers, eraReads } from './eras.ts'
-import { grantHandlers, grantReads } from './grants.ts'
 import { identityHandlers, identityReads } from './identities.ts'
 import { linkHandlers, linkReads } from './links.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
@@ -28,7 +27,6 @@ export const SHARED_HANDLERS = {
   ...linkHandlers,
   ...emailCodeHandlers,
   ...identityHandlers,
-  ...grantHandlers,
   ...organizationHandlers,
   ...masterKeyHandlers,
   ...eraHandlers,
@@ -39,7 +37,6 @@ export const SHARED_HANDLERS = {
 /** The reads that both stores answer with the same statements. */
 export const SHARED_READS = {
   ...clientReads,
-  ...grantReads,
   ...accountReads,
   ...sessionReads,
   ...secondFactorReads,

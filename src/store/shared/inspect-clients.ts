@@ -10,12 +10,12 @@ import { CLIENTS } from '../tables/client.ts'
 import { inspectSpellings } from './accounts.ts'
 import { clientReads } from './clients.ts'
 import { listRegistrationCounts } from '../nouns/client/registration-counts.ts'
-import { grantReads } from './grants.ts'
 import { inspectRoles } from '../nouns/user/roles.ts'
 import { listOf, rows, shared, type Steps } from './statement.ts'
 import { settings } from '../nouns/server/settings.ts'
 import { apis } from '../nouns/server/apis.ts'
 import { providers } from '../nouns/user/providers.ts'
+import { grants } from '../nouns/token/grants.ts'
 
 /** The newest clients, and the newest grants, that the doctor examines. */
 const INSPECTED = 1000
@@ -44,7 +44,7 @@ export function* inspectClients(): Steps<ClientInspection> {
   const [mail] = yield* rows(NEXT_MAIL)
   return {
     newest: yield* clientReads.listClients({ before: undefined, limit: INSPECTED }),
-    grants: yield* grantReads.listGrants({ before: undefined, limit: INSPECTED }),
+    grants: yield* grants.reads.listGrants({ before: undefined, limit: INSPECTED }),
     domains: yield* domainRules.reads.listDomainRules(),
     registrations: yield* listRegistrationCounts(),
     delegateUntil: (credentials?.['until'] ?? undefined) as EpochMs | undefined,

@@ -1,14 +1,58 @@
-import type { ConsentKey, ConsentRecord, GrantRecord } from '../../ports/records/grant.ts'
-import type { Approval } from '../../ports/operations/authorization.ts'
-import type { Input, Outcome } from '../../ports/operations/index.ts'
-import type { GrantFilter, LiveGrants, Page } from '../../ports/store.ts'
-import type { EpochMs } from '../../base/brand.ts'
-import type { GrantId, UserId } from '../../protocol/ids.ts'
-import { NO_SCOPE, scopeTokens, unite, type Scope } from '../../protocol/token/scope.ts'
-import { consentTarget, idBefore } from '../rows.ts'
-import { CONSENTS, GRANTS, NEW_GRANT } from '../tables/token.ts'
-import { holdIdentity } from './sign-in/held-sign-in.ts'
-import { eachOf, newestOf, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
+import type { Approval } from '../../../ports/operations/authorization.ts'
+import type { Input, Outcome } from '../../../ports/operations/index.ts'
+import type { ConsentRecord, GrantRecord, OpenidGrant, ConsentKey } from '../../../ports/records/grant.ts'
+import type { GrantFilter, LiveGrants, Page } from '../../../ports/store.ts'
+import type { EpochMs } from '../../../base/brand.ts'
+import type { OrganizationId, GrantId, UserId } from '../../../protocol/ids.ts'
+import type { StatedAuthentication } from '../../../protocol/sign-in/acr.ts'
+import { readResourcesKey } from '../../../protocol/token/resource.ts'
+import { NO_SCOPE, scopeTokens, unite, type Scope } from '../../../protocol/token/scope.ts'
+import { type NounOperations, when } from '../../noun.ts'
+import { idBefore } from '../../rows.ts'
+import { holdIdentity } from '../../shared/sign-in/held-sign-in.ts'
+import { eachOf, newestOf, rows, shared, type SharedStatement, type Steps } from '../../shared/statement.ts'
+import { bigint, json, optionalGroup, optionalJson, optionalScope, table, text, without } from '../../table.ts'
+
+export const GRANTS = table<GrantRecord>({
+  id: text('grant_id'),
+  clientId: text('client_id'),
+  userId: text('user_id'),
+  organizationId: text('organization_id'),
+  scope: text('scope'),
+  ungrantedScope: optionalScope('ungranted_scope'),
+  resources: json('resources'),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
+  revokedAt: bigint('revoked_at'),
+  family: optionalGroup('live_hash', {
+    generation: bigint('generation'),
+    liveHash: text('live_hash'),
+    rotatedAt: bigint('rotated_at'),
+    idleExpiresAt: bigint('idle_expires_at'),
+    network: text('network'),
+    heldFor: text('held_for'),
+  }),
+  openid: optionalJson<OpenidGrant>('openid'),
+  stated: optionalJson<StatedAuthentication>('stated'),
+  redirectHost: text('redirect_host'),
+  boundKey: optionalGroup('key_thumbprint', {
+    thumbprint: text('key_thumbprint'),
+    generation: bigint('key_generation'),
+  }),
+  providerId: text('provider_id'),
+})
+
+/** Of the columns, those that users see. */
+const CONSENTS = table<ConsentRecord>({
+  clientId: text('client_id'),
+  redirectHost: text('redirect_host'),
+  target: { columns: [], read: (row) => readConsentTarget(row['resources'] as string) },
+  scope: text('scope'),
+  givenAt: bigint('given_at'),
+})
+
+/** The columns that a new grant sets: it was not revoked, and its family is not held. */
+export const NEW_GRANT = without(GRANTS, 'revoked_at', 'held_for')
 
 const LIST = shared('select * from grants where grant_id < :before order by grant_id desc limit :limit')
 const LIST_OF_CLIENT = shared(
@@ -88,31 +132,51 @@ const OPEN = shared(
    on conflict (grant_id) do nothing`,
 )
 
-export const grantHandlers = {
-  openGrant: { keys: ({ grant, identity }) => [grant.id, identity], run: openGrant },
+const operations = {
+  openGrant: {
+    keys: ({ grant, identity }) => [grant.id, identity],
+    cache: 'kept',
+    event: 'no-event',
+    run: openGrant,
+  },
   removeApp: {
     keys: ({ userId }) => [userId],
     isAlone: true,
+    cache: 'kept',
+    event: ({ userId, clientId, organizationId }, { grants }) =>
+      grants === 0 ? undefined : { event: 'app.removed', userId, clientId, organizationId, details: { grants } },
     run: removeApp,
   },
-} satisfies SharedHandlers
+  // Each engine writes these by itself.
+  rotateRefreshToken: {
+    cache: 'kept',
+    event: ({ grantId, generation, about, recordsParting }, outcome) => {
+      switch (outcome.kind) {
+        case 'reused': {
+          const details = outcome.wasHeld ? { generation, parted: true } : { generation }
+          return { event: 'refresh-token.reused', ...about, grantId, details }
+        }
+        case 'parted': {
+          if (!recordsParting) return undefined
+          const { newest } = outcome
+          return { event: 'refresh-token.parted', ...about, grantId, details: { generation, newest } }
+        }
+        case 'rotated':
+        case 'repeated':
+        case 'earlier':
+        case 'held':
+        case 'inactive':
+          return undefined
+      }
+    },
+  },
+  revokeGrant: {
+    cache: 'kept',
+    event: when('revoked', ({ id, about }) => ({ event: 'grant.revoked', ...about, grantId: id })),
+  },
+} satisfies NounOperations
 
-function* openGrant({ grant, identity }: Input<'openGrant'>): Steps<Outcome<'openGrant'>> {
-  if ((yield* holdIdentity(identity, grant.userId)) === undefined) return 'unlinked'
-  yield* rows(OPEN, NEW_GRANT.values(grant))
-  return 'opened'
-}
-
-function* removeApp(removal: Input<'removeApp'>): Steps<Outcome<'removeApp'>> {
-  // A code that another node is redeeming has a grant afterwards, which the next statement sees.
-  yield* rows(BURN_OF_APP, { ...removal, startedAfter: idBefore(removal.codesSince, '') })
-  const revoked = yield* rows(REVOKE_OF_APP, removal)
-  yield* rows(FORGET_CONSENTS, removal)
-  return { grants: revoked.length }
-}
-
-/** Reads of what users allowed. */
-export const grantReads = {
+const reads = {
   *listGrants(page: Page<GrantId> & GrantFilter): Steps<readonly GrantRecord[]> {
     const { before, from, limit, userId, organizationId, clientId } = page
     const parameters = { before: before ?? '~', from, limit, userId, organizationId, clientId }
@@ -136,12 +200,43 @@ export const grantReads = {
   },
 }
 
+export const grants = { operations, reads }
+
+/**
+ * The part of a consent's key that says what the consent is for: the organization, a space, and the resources (`resourcesKey`). Without an
+ * organization it begins with the space, because a chosen id of an organization may look like a resource.
+ */
+function consentTarget({ organizationId, resources }: ConsentKey): string {
+  return `${organizationId ?? ''} ${resources}`
+}
+
+/** Reads what `consentTarget` wrote. Many resources are stored as a digest, which names none. */
+function readConsentTarget(target: string): ConsentRecord['target'] {
+  const end = target.indexOf(' ')
+  const organizationId = end === 0 ? undefined : (target.slice(0, end) as OrganizationId)
+  return { organizationId, resources: readResourcesKey(target.slice(end + 1)) }
+}
+
+function* openGrant({ grant, identity }: Input<'openGrant'>): Steps<Outcome<'openGrant'>> {
+  if ((yield* holdIdentity(identity, grant.userId)) === undefined) return 'unlinked'
+  yield* rows(OPEN, NEW_GRANT.values(grant))
+  return 'opened'
+}
+
+function* removeApp(removal: Input<'removeApp'>): Steps<Outcome<'removeApp'>> {
+  // A code that another node is redeeming has a grant afterwards, which the next statement sees.
+  yield* rows(BURN_OF_APP, { ...removal, startedAfter: idBefore(removal.codesSince, '') })
+  const revoked = yield* rows(REVOKE_OF_APP, removal)
+  yield* rows(FORGET_CONSENTS, removal)
+  return { grants: revoked.length }
+}
+
 /** Remembers a consent. A consent that is still valid is extended by the scope. */
 export function* rememberConsent(consent: NonNullable<Approval['remember']>, now: EpochMs): Steps<void> {
   const key = { ...consent, target: consentTarget(consent), now }
   const remembered = yield* rows(REMEMBER, { ...key, scope: sorted(consent.scope) })
   if (remembered.length === 1) return
-  const scope = unite((yield* grantReads.findConsent(consent)) ?? NO_SCOPE, consent.scope)
+  const scope = unite((yield* reads.findConsent(consent)) ?? NO_SCOPE, consent.scope)
   yield* rows(EXTEND, { ...key, scope: sorted(scope) })
 }
 

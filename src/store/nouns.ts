@@ -21,6 +21,7 @@ import { providers } from './nouns/user/providers.ts'
 import { identityProofs } from './nouns/user/identity-proofs.ts'
 import { notBefore } from './nouns/token/not-before.ts'
 import { grants } from './nouns/token/grants.ts'
+import { accessTokens } from './nouns/token/access-tokens.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -48,6 +49,7 @@ const NOUNS = {
   identityProofs,
   notBefore,
   grants,
+  accessTokens,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

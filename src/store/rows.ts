@@ -1,8 +1,4 @@
-import type { OpaqueTokenRecord } from '../ports/records/api.ts'
 import type { Hit } from '../ports/operations/server.ts'
-import type { AccessTokenFacts } from '../protocol/token/access-token.ts'
-import type { OpaqueTokenId } from '../protocol/ids.ts'
-import type { SecretHash } from '../protocol/secrets.ts'
 import { MAXIMA } from '../base/maxima.ts'
 
 /** What both stores share: the columns of the schema (migrations/), and the records that are made from them. */
@@ -33,20 +29,4 @@ export function idBefore(time: number, prefix: string): string {
 /** Reads the record from the row that a query found, if it found one. */
 export function recordOf<T>(row: unknown, read: (row: Row) => T): T | undefined {
   return row === undefined ? undefined : read(row as Row)
-}
-
-export function opaqueTokenOf(row: Row): OpaqueTokenRecord {
-  const facts = JSON.parse(row['facts'] as string) as AccessTokenFacts
-  return {
-    id: row['token_id'] as OpaqueTokenId,
-    hash: row['token_hash'] as SecretHash,
-    // JSON has no undefined, so absent members are set to undefined here.
-    facts: {
-      ...facts,
-      userId: facts.userId,
-      organizationId: facts.organizationId,
-      grantId: facts.grantId,
-      authentication: facts.authentication,
-    },
-  }
 }

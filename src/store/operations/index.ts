@@ -1,5 +1,4 @@
 import { CLIENT_OPERATIONS } from './client.ts'
-import { TOKEN_OPERATIONS } from './token.ts'
 import { ORGANIZATION_OPERATIONS } from './organization.ts'
 import { USER_OPERATIONS } from './user.ts'
 import { PASSKEY_OPERATIONS } from './passkey.ts'
@@ -15,7 +14,6 @@ import type { OperationRow } from '../noun.ts'
 /** Every operation of the store. A new operation does not compile until it has a row here and a handler in each store. */
 export const OPERATIONS = {
   ...CLIENT_OPERATIONS,
-  ...TOKEN_OPERATIONS,
   ...ORGANIZATION_OPERATIONS,
   ...USER_OPERATIONS,
   ...SECOND_FACTOR_OPERATIONS,

@@ -1,7 +1,7 @@
 import type { OpaqueTokenRecord } from '../../ports/records/api.ts'
 import type { Reads } from '../../ports/store.ts'
 import type { OpaqueTokenId } from '../../protocol/ids.ts'
-import { opaqueTokenOf } from '../rows.ts'
+import { opaqueTokenOf } from '../nouns/token/access-tokens.ts'
 import { columns, jsonTexts } from './connection/column-parameters.ts'
 import type { Database } from './connection/database.ts'
 import type { Query } from './connection/query.ts'

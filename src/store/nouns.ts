@@ -22,6 +22,7 @@ import { identityProofs } from './nouns/user/identity-proofs.ts'
 import { notBefore } from './nouns/token/not-before.ts'
 import { grants } from './nouns/token/grants.ts'
 import { accessTokens } from './nouns/token/access-tokens.ts'
+import { sessions } from './nouns/user/sessions.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -50,6 +51,7 @@ const NOUNS = {
   notBefore,
   grants,
   accessTokens,
+  sessions,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

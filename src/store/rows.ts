@@ -1,17 +1,10 @@
 import type { Hit } from '../ports/operations/server.ts'
-import { MAXIMA } from '../base/maxima.ts'
 
 /** What both stores share: the columns of the schema (migrations/), and the records that are made from them. */
 
 /** A value of a column or of a statement's parameter. */
 export type Value = string | number | null
 export type Row = Readonly<Record<string, Value>>
-
-/** The browsers that are remembered for each user. Beyond it the one seen longest ago is removed. */
-export const BROWSER_LIMIT = MAXIMA.browsers.most
-
-/** The sessions of a user. Beyond it the oldest is removed, as if it had expired. */
-export const SESSION_LIMIT = MAXIMA.sessions.most
 
 /**
  * Returns the start of the fixed window. Fixed windows can be counted exactly, and their rows can be swept once the window

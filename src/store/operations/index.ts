@@ -3,7 +3,6 @@ import { ORGANIZATION_OPERATIONS } from './organization.ts'
 import { USER_OPERATIONS } from './user.ts'
 import { PASSKEY_OPERATIONS } from './passkey.ts'
 import { SECOND_FACTOR_OPERATIONS } from './second-factor.ts'
-import { SESSION_OPERATIONS } from './session.ts'
 import { PROVIDER_OPERATIONS } from './provider.ts'
 import { KEY_OPERATIONS } from './key.ts'
 import { SERVER_OPERATIONS } from './server.ts'
@@ -18,7 +17,6 @@ export const OPERATIONS = {
   ...USER_OPERATIONS,
   ...SECOND_FACTOR_OPERATIONS,
   ...PASSKEY_OPERATIONS,
-  ...SESSION_OPERATIONS,
   ...PROVIDER_OPERATIONS,
   ...KEY_OPERATIONS,
   ...SERVER_OPERATIONS,

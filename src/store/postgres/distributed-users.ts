@@ -6,7 +6,7 @@ import { linkHandlers } from '../shared/links.ts'
 import { deleteProvider, providers } from '../nouns/user/providers.ts'
 import { passkeyHandlers } from '../shared/sign-in/passkeys.ts'
 import { secondFactorHandlers } from '../shared/sign-in/second-factors.ts'
-import { sessionHandlers, startSession } from '../shared/sessions.ts'
+import { startSession, sessions } from '../nouns/user/sessions.ts'
 import { sweepExpired, sweepHandlers } from '../shared/sweep.ts'
 import { mailed } from '../nouns/user/mails.ts'
 import { rows, shared, type SharedHandler, type Steps } from '../shared/statement.ts'
@@ -27,7 +27,7 @@ const LIST_EARLIER = shared(
  * locks the row of the user first, so that it sees the names of all rows that an operation before it has written (user-rows.ts).
  */
 export const distributedUserHandlers = {
-  startSession: distributed(sessionHandlers.startSession, function* (start) {
+  startSession: distributed(sessions.operations.startSession, function* (start) {
     const { replaces, session, link } = start
     const { id: key, userId } = session
     yield* holdUser(userId)
@@ -38,16 +38,16 @@ export const distributedUserHandlers = {
     if (replaces !== undefined) yield* forgetRows([{ userId, table: 'sessions', key: replaces }])
     return outcome
   }),
-  endSession: distributed(sessionHandlers.endSession, function* (end) {
+  endSession: distributed(sessions.operations.endSession, function* (end) {
     const [session] = yield* rows(FIND_OWNER, end)
     if (session === undefined) return 'unknown'
     const userId = session['user_id'] as UserId
     yield* holdUser(userId)
-    const outcome = yield* sessionHandlers.endSession.run(end)
+    const outcome = yield* sessions.operations.endSession.run(end)
     yield* forgetRows([{ userId, table: 'sessions', key: end.id }])
     return outcome
   }),
-  endOtherSessions: holding(sessionHandlers.endOtherSessions, ({ userId }) => userId),
+  endOtherSessions: holding(sessions.operations.endOtherSessions, ({ userId }) => userId),
   changePassword: holding(accountHandlers.changePassword, ({ id }) => id),
   setPassword: holding(accountHandlers.setPassword, ({ id }) => id),
   disableUser: holding(accountHandlers.disableUser, ({ id }) => id),

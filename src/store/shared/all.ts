@@ -12,7 +12,6 @@ import { organizationHandlers, organizationReads } from './organizations.ts'
 import { importHandlers } from './sign-in/imported-users.ts'
 import { passkeyHandlers, passkeyReads } from './sign-in/passkeys.ts'
 import { secondFactorHandlers, secondFactorReads } from './sign-in/second-factors.ts'
-import { sessionHandlers, sessionReads } from './sessions.ts'
 import { sweepHandlers } from './sweep.ts'
 import { walkReads } from './walks.ts'
 
@@ -21,7 +20,6 @@ export const SHARED_HANDLERS = {
   ...clientHandlers,
   ...accountHandlers,
   ...importHandlers,
-  ...sessionHandlers,
   ...secondFactorHandlers,
   ...passkeyHandlers,
   ...linkHandlers,
@@ -38,7 +36,6 @@ export const SHARED_HANDLERS = {
 export const SHARED_READS = {
   ...clientReads,
   ...accountReads,
-  ...sessionReads,
   ...secondFactorReads,
   ...passkeyReads,
   ...linkReads,

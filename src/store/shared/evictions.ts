@@ -6,7 +6,7 @@ import type { SecretHash } from '../../protocol/secrets.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import { endLogoutNoticesOfUser } from '../nouns/user/logout-notices.ts'
 import { endLaterOfUser } from '../nouns/token/not-before.ts'
-import { endOtherSessions, endSessionsOfProvider } from './sessions.ts'
+import { endOtherSessions, endSessionsOfProvider } from '../nouns/user/sessions.ts'
 import { endProof } from '../nouns/user/identity-proofs.ts'
 import { rows, shared, type Steps } from './statement.ts'
 

@@ -11,7 +11,7 @@ import { evictAll } from './evictions.ts'
 import { mailing } from '../nouns/user/mails.ts'
 import { isRequiredElsewhere } from '../nouns/user/providers.ts'
 import { mustSpare } from '../nouns/user/roles.ts'
-import { meetBrowser } from './sessions.ts'
+import { meetBrowser } from '../nouns/user/sessions.ts'
 import { hasPasskeys, hasSecondFactor, listStrongIdentities } from './sign-in/covered-factors.ts'
 import { eachOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 

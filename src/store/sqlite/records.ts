@@ -5,7 +5,7 @@ import type { SessionRecord, UserRecord } from '../../ports/records/user.ts'
 import type { OrganizationId, SessionId, UserId } from '../../protocol/ids.ts'
 import { recordOf } from '../rows.ts'
 import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS } from '../tables/organization.ts'
-import { SESSIONS } from '../tables/session.ts'
+import { SESSIONS } from '../nouns/user/sessions.ts'
 import { USERS } from '../tables/user.ts'
 
 /** Prepares the statements that find one record by its key. PostgreSQL finds many records with one statement instead. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import type { SessionRecord } from '../../../src/ports/records/user.ts'
-import { SESSIONS } from '../../../src/store/tables/session.ts'
+import { SESSIONS } from '../../../src/store/nouns/user/sessions.ts'
 import {
   authorizeUrl,
   EMAIL,

@@ -1,23 +1,46 @@
-import type { SessionStart } from '../../ports/operations/session.ts'
-import type { SessionRecord } from '../../ports/records/user.ts'
-import type { Input, Outcome } from '../../ports/operations/index.ts'
-import type { Page } from '../../ports/store.ts'
-import type { EpochMs } from '../../base/brand.ts'
-import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
-import type { SessionId, UserId } from '../../protocol/ids.ts'
-import type { SecretHash } from '../../protocol/secrets.ts'
-import { BROWSER_LIMIT, idBefore, SESSION_LIMIT } from '../rows.ts'
-import { SESSIONS } from '../tables/session.ts'
-import { useInteraction, interactions } from '../nouns/user/interactions.ts'
-import {
-  continueLogoutNotices,
-  endLogoutNotices,
-  endLogoutNoticesOfUser,
-  holdSession,
-} from '../nouns/user/logout-notices.ts'
-import { holdSignIn, type HeldSignIn } from './sign-in/held-sign-in.ts'
-import { linkProven } from '../nouns/user/identity-proofs.ts'
-import { eachOf, idKey, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
+import type { Input, Outcome } from '../../../ports/operations/index.ts'
+import type { SessionStart } from '../../../ports/operations/session.ts'
+import type { SessionRecord } from '../../../ports/records/user.ts'
+import type { Page } from '../../../ports/store.ts'
+import type { EpochMs } from '../../../base/brand.ts'
+import { MAXIMA } from '../../../base/maxima.ts'
+import type { SessionId, UserId } from '../../../protocol/ids.ts'
+import type { SecretHash } from '../../../protocol/secrets.ts'
+import type { Authentication, AuthenticationMethod, ProviderId } from '../../../protocol/sign-in/authentication.ts'
+import { type NounOperations, when } from '../../noun.ts'
+import { linkProven, identityLinked } from './identity-proofs.ts'
+import { useInteraction, interactions } from './interactions.ts'
+import { continueLogoutNotices, endLogoutNotices, endLogoutNoticesOfUser, holdSession } from './logout-notices.ts'
+import { idBefore } from '../../rows.ts'
+import { holdSignIn, type HeldSignIn } from '../../shared/sign-in/held-sign-in.ts'
+import { eachOf, idKey, rows, shared, type SharedStatement, type Steps } from '../../shared/statement.ts'
+import { bigint, group, optionalGroup, table, text } from '../../table.ts'
+
+export const SESSIONS = table<SessionRecord>({
+  id: text('session_id'),
+  hash: text('session_hash'),
+  userId: text('user_id'),
+  rootId: text('root_id'),
+  authentication: group<Authentication>({
+    methods: {
+      columns: [{ name: 'methods', type: 'text', write: (methods) => methods.join(' ') }],
+      read: (row) => (row['methods'] as string).split(' ') as readonly AuthenticationMethod[],
+    },
+    at: bigint('authenticated_at'),
+    providerId: text('provider_id'),
+  }),
+  agent: optionalGroup('agent_browser', { browser: text('agent_browser'), system: text('agent_system') }),
+  network: text('network'),
+  seenAt: bigint('seen_at'),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
+})
+
+/** The browsers that are remembered for each user. Beyond it the one seen longest ago is removed. */
+const BROWSER_LIMIT = MAXIMA.browsers.most
+
+/** The sessions of a user. Beyond it the oldest is removed, as if it had expired. */
+const SESSION_LIMIT = MAXIMA.sessions.most
 
 const REPLACE_SESSION = shared(
   `delete from sessions where session_id = :replaces and user_id = :userId
@@ -84,14 +107,30 @@ const LIST_OF_USER = shared(
    order by session_id desc limit :limit`,
 )
 
-export const sessionHandlers = {
+const operations = {
   startSession: {
     keys: ({ session, replaces, interactionId, link }) =>
       [session.id, session.userId, replaces, interactionId, link?.identity.key].filter((key) => key !== undefined),
+    // The user's first sign-in changes the record of the user.
+    cache: ({ session }) => session.userId,
+    event: ({ session: { userId, authentication }, link }, outcome) => {
+      if (outcome.kind !== 'started') return undefined
+      const { methods, providerId } = authentication
+      const provider = providerId === undefined ? {} : { provider: providerId }
+      const started = {
+        event: 'session.started',
+        userId,
+        details: { methods: methods.join(' '), ...provider },
+      } as const
+      return outcome.isLinked && link !== undefined ? [identityLinked(link.identity, 'proof'), started] : started
+    },
     run: (start) => startSession(start, LIST_EARLIER),
   },
   noteSessions: {
     keys: (sessions) => sessions.map(({ id }) => id),
+    // No decision depends on when a session was last seen.
+    cache: 'kept',
+    event: 'no-event',
     *run(sessions) {
       for (const session of sessions) yield* rows(NOTE_SESSION, session)
       return 'noted'
@@ -100,14 +139,31 @@ export const sessionHandlers = {
   endSession: {
     keys: idKey,
     isAlone: true,
+    cache: 'kept',
+    event: when('ended', ({ id, about }) => ({ event: 'session.ended', ...about, details: { session: id } })),
     run: endSession,
   },
   endOtherSessions: {
     keys: ({ userId }) => [userId],
     isAlone: true,
+    cache: 'kept',
+    event: ({ userId }, { ended }) =>
+      ended === 0 ? undefined : { event: 'session.ended', userId, details: { sessions: ended } },
     run: endOtherLogins,
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
+
+const reads = {
+  *knowsBrowser(userId: UserId, hash: SecretHash): Steps<boolean> {
+    return (yield* rows(KNOWS_BROWSER, { userId, hash })).length > 0
+  },
+  *listSessions(page: Page<SessionId> & { readonly userId?: UserId | undefined }): Steps<readonly SessionRecord[]> {
+    const statement = page.userId === undefined ? LIST : LIST_OF_USER
+    return (yield* rows(statement, { ...page, before: page.before ?? '~' })).map(SESSIONS.read)
+  },
+}
+
+export const sessions = { operations, reads }
 
 /** `listEarlier`: lists the newest sessions of the user that are older than this one. */
 export function* startSession(start: SessionStart, listEarlier: SharedStatement): Steps<Outcome<'startSession'>> {
@@ -183,16 +239,6 @@ function* endOtherLogins({
   yield* rows(BURN_OTHER_LOGINS, logins)
   yield* rows(REVOKE_OTHER_LOGINS, logins)
   return { ended }
-}
-
-export const sessionReads = {
-  *knowsBrowser(userId: UserId, hash: SecretHash): Steps<boolean> {
-    return (yield* rows(KNOWS_BROWSER, { userId, hash })).length > 0
-  },
-  *listSessions(page: Page<SessionId> & { readonly userId?: UserId | undefined }): Steps<readonly SessionRecord[]> {
-    const statement = page.userId === undefined ? LIST : LIST_OF_USER
-    return (yield* rows(statement, { ...page, before: page.before ?? '~' })).map(SESSIONS.read)
-  },
 }
 
 /**

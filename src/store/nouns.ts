@@ -23,6 +23,7 @@ import { notBefore } from './nouns/token/not-before.ts'
 import { grants } from './nouns/token/grants.ts'
 import { accessTokens } from './nouns/token/access-tokens.ts'
 import { sessions } from './nouns/user/sessions.ts'
+import { users } from './nouns/user/users.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -52,6 +53,7 @@ const NOUNS = {
   grants,
   accessTokens,
   sessions,
+  users,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -15,7 +15,7 @@ import {
 import { CLIENTS } from '../../src/store/tables/client.ts'
 import { GRANTS } from '../../src/store/nouns/token/grants.ts'
 import { INSTALLATIONS } from '../../src/store/tables/organization.ts'
-import { USERS } from '../../src/store/tables/user.ts'
+import { USERS } from '../../src/store/nouns/user/users.ts'
 import { aClient, aFamily, aGrant, aHash, anApi, anInstallation, at, aUser } from '../support/records.ts'
 
 /** Writes a record to the columns of its table, and reads it again. */

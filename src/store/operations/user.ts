@@ -1,11 +1,7 @@
-import { idOf, type NounOperations, when } from '../noun.ts'
-import type { AuditEventName } from '../../protocol/audit/event-names.ts'
-import type { UserId } from '../../protocol/ids.ts'
-import type { AuditEvent } from '../../ports/records/audit.ts'
+import { type NounOperations, when } from '../noun.ts'
 
 /** The rows of OPERATIONS for users and the links with which they set a password. */
 export const USER_OPERATIONS = {
-  createUser: { cache: 'kept', event: when('created', aboutUser('user.created')) },
   importUser: {
     // It may add memberships.
     cache: 'cleared',
@@ -14,31 +10,7 @@ export const USER_OPERATIONS = {
       return outcome === 'updated' ? { event: 'user.import-updated', userId, details: { source } } : undefined
     },
   },
-  setPassword: { cache: idOf, event: when('changed', aboutUser('user.password-changed')) },
-  upgradePassword: {
-    cache: idOf,
-    event: when('changed', ({ id, format }) => ({
-      event: 'user.password-upgraded',
-      userId: id,
-      details: { format },
-    })),
-  },
-  disableUser: { cache: idOf, event: when('changed', aboutUser('user.disabled')) },
-  enableUser: { cache: idOf, event: when('changed', aboutUser('user.enabled')) },
-  deleteUser: { cache: 'cleared', event: when('deleted', aboutUser('user.deleted')) },
-  revokeUserTokens: { cache: idOf, event: when('changed', aboutUser('user.tokens-revoked')) },
-  setEmail: {
-    cache: idOf,
-    event: when('changed', ({ id, emailVerifiedAt }) => ({
-      event: 'user.email-changed',
-      userId: id,
-      details: { verified: emailVerifiedAt !== undefined },
-    })),
-  },
-  respellEmail: { cache: idOf, event: 'no-event' },
-  renameUser: { cache: idOf, event: when('changed', aboutUser('user.renamed')) },
-  updateUser: { cache: idOf, event: when('changed', aboutUser('user.updated')) },
-  changePassword: { cache: idOf, event: when('changed', aboutUser('user.password-changed')) },
+
   createLink: {
     cache: 'kept',
     event: when('created', ({ userId, purpose, isMailed }) => ({
@@ -55,7 +27,3 @@ export const USER_OPERATIONS = {
   },
   useLink: { cache: ({ userId }) => userId, event: when('used', ({ userId }) => ({ event: 'link.used', userId })) },
 } satisfies NounOperations
-
-function aboutUser(event: AuditEventName) {
-  return (input: UserId | { readonly id: UserId }): AuditEvent => ({ event, userId: idOf(input) })
-}

@@ -2,14 +2,12 @@ import assert from 'node:assert/strict'
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { normalizeEmail } from '../../protocol/sign-in/email-address.ts'
-import { accountHandlers, replaceEmail, respell } from '../shared/accounts.ts'
+import { replaceEmail, respell, USERS, users } from '../nouns/user/users.ts'
 import { identityHandlers, provisionUser } from '../shared/identities.ts'
-import { addMails } from '../nouns/user/mails.ts'
 import { mustSpare } from '../nouns/user/roles.ts'
 import { importHandlers, importUser } from '../shared/sign-in/imported-users.ts'
 import { confirmEmail, emailCodeHandlers } from '../shared/sign-in/email-codes.ts'
 import { rows, shared as sharedStatement, type Steps } from '../shared/statement.ts'
-import { USERS } from '../tables/user.ts'
 import { distributed } from './distributed-users.ts'
 import type { Query } from './connection/query.ts'
 import type { Handlers } from './handlers.ts'
@@ -32,7 +30,7 @@ const FIND_OWNER = {
  * key of a row of its own, in the same transaction. So is the key of a shared client.
  */
 export const distributedHandlers = {
-  createUser: distributed(accountHandlers.createUser, function* (user) {
+  createUser: distributed(users.operations.createUser, function* (user) {
     return (yield* claimAndInsert(user)) ? 'created' : 'email-taken'
   }),
   provisionUser: distributed(identityHandlers.provisionUser, function* (account) {
@@ -55,7 +53,7 @@ export const distributedHandlers = {
       name: ({ userId, key }) => nameRow({ userId, table: 'identities', key }),
     }),
   ),
-  setEmail: distributed(accountHandlers.setEmail, function* (change) {
+  setEmail: distributed(users.operations.setEmail, function* (change) {
     const { id, email } = change
     const user = yield* holdUser(id)
     if (user === undefined) return 'unknown'
@@ -70,10 +68,9 @@ export const distributedHandlers = {
     }
     const outcome = yield* replaceEmail(change)
     assert.equal(outcome, 'changed', 'a user was deleted while the email was changed')
-    yield* addMails(change.mails)
     return outcome
   }),
-  respellEmail: distributed(accountHandlers.respellEmail, function* (change) {
+  respellEmail: distributed(users.operations.respellEmail, function* (change) {
     const { id, previous, email } = change
     const user = yield* holdUser(id)
     if (user?.['email'] !== previous) return 'unknown'
@@ -88,10 +85,10 @@ export const distributedHandlers = {
       return true
     }),
   ),
-  deleteUser: distributed(accountHandlers.deleteUser, function* (id) {
+  deleteUser: distributed(users.operations.deleteUser, function* (id) {
     const user = yield* holdUser(id)
     yield* releaseEmail((user?.['email'] ?? null) as string | null, id)
-    return yield* accountHandlers.deleteUser.run(id)
+    return yield* users.operations.deleteUser.run(id)
   }),
 } satisfies Partial<Handlers>
 

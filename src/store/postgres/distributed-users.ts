@@ -1,6 +1,5 @@
 import type { Input, OperationName, Outcome } from '../../ports/operations/index.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import { accountHandlers } from '../shared/accounts.ts'
 import { identityHandlers } from '../shared/identities.ts'
 import { linkHandlers } from '../shared/links.ts'
 import { deleteProvider, providers } from '../nouns/user/providers.ts'
@@ -15,6 +14,7 @@ import { holdUser } from './settle.ts'
 import { runnerOf } from './steps.ts'
 import { forget, forgetRows, nameRow } from './user-rows.ts'
 import { grants } from '../nouns/token/grants.ts'
+import { users } from '../nouns/user/users.ts'
 
 const FIND_OWNER = shared('select user_id from sessions where session_id = :id')
 const LIST_EARLIER = shared(
@@ -48,10 +48,10 @@ export const distributedUserHandlers = {
     return outcome
   }),
   endOtherSessions: holding(sessions.operations.endOtherSessions, ({ userId }) => userId),
-  changePassword: holding(accountHandlers.changePassword, ({ id }) => id),
-  setPassword: holding(accountHandlers.setPassword, ({ id }) => id),
-  disableUser: holding(accountHandlers.disableUser, ({ id }) => id),
-  revokeUserTokens: holding(accountHandlers.revokeUserTokens, ({ id }) => id),
+  changePassword: holding(users.operations.changePassword, ({ id }) => id),
+  setPassword: holding(users.operations.setPassword, ({ id }) => id),
+  disableUser: holding(users.operations.disableUser, ({ id }) => id),
+  revokeUserTokens: holding(users.operations.revokeUserTokens, ({ id }) => id),
   enableTotp: holding(secondFactorHandlers.enableTotp, ({ factor }) => factor.userId),
   resetSecondFactor: holding(secondFactorHandlers.resetSecondFactor, ({ userId }) => userId),
   addPasskey: holding(passkeyHandlers.addPasskey, ({ passkey }) => passkey.userId),

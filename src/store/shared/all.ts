@@ -1,7 +1,6 @@
 import { sharedOf } from '../noun.ts'
 import { NOUN_OPERATIONS, NOUN_READS } from '../nouns.ts'
 import type { Steps } from './statement.ts'
-import { accountHandlers, accountReads } from './accounts.ts'
 import { clientHandlers, clientReads } from './clients.ts'
 import { emailCodeHandlers, emailCodeReads } from './sign-in/email-codes.ts'
 import { eraHandlers, eraReads } from './eras.ts'
@@ -18,7 +17,6 @@ import { walkReads } from './walks.ts'
 /** The operations that both stores apply with the same statements. Those of token and registration requests are in each store. */
 export const SHARED_HANDLERS = {
   ...clientHandlers,
-  ...accountHandlers,
   ...importHandlers,
   ...secondFactorHandlers,
   ...passkeyHandlers,
@@ -35,7 +33,6 @@ export const SHARED_HANDLERS = {
 /** The reads that both stores answer with the same statements. */
 export const SHARED_READS = {
   ...clientReads,
-  ...accountReads,
   ...secondFactorReads,
   ...passkeyReads,
   ...linkReads,

@@ -6,7 +6,7 @@ import type { OrganizationId, SessionId, UserId } from '../../protocol/ids.ts'
 import { recordOf } from '../rows.ts'
 import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS } from '../tables/organization.ts'
 import { SESSIONS } from '../nouns/user/sessions.ts'
-import { USERS } from '../tables/user.ts'
+import { USERS } from '../nouns/user/users.ts'
 
 /** Prepares the statements that find one record by its key. PostgreSQL finds many records with one statement instead. */
 export function recordStatements(database: DatabaseSync) {

@@ -1,29 +1,7 @@
-import { bigint, disabling, flag, optionalGroup, table, text } from '../table.ts'
+import { bigint, flag, optionalGroup, table, text } from '../table.ts'
 import type { PasskeyRecord } from '../../ports/records/passkey.ts'
 import type { SecondFactorRecord } from '../../ports/records/second-factor.ts'
-import type { EmailCodeRecord, LinkRecord, UserRecord } from '../../ports/records/user.ts'
-import type { UserProfile } from '../../protocol/openid/user-claims.ts'
-
-export const USERS = table<UserRecord>({
-  id: text('user_id'),
-  email: text('email'),
-  emailVerifiedAt: bigint('email_verified_at'),
-  name: text('name'),
-  profile: {
-    columns: [{ name: 'profile', type: 'text', write: profileText }],
-    read: (row) => JSON.parse((row['profile'] ?? '{}') as string) as UserProfile,
-  },
-  updatedAt: bigint('updated_at'),
-  passwordHash: text('password_hash'),
-  firstSignedInAt: bigint('first_signed_in_at'),
-  createdAt: bigint('created_at'),
-  ...disabling,
-})
-
-/** The text of a profile; null if it is empty. */
-export function profileText(profile: UserProfile): string | null {
-  return Object.keys(profile).length === 0 ? null : JSON.stringify(profile)
-}
+import type { EmailCodeRecord, LinkRecord } from '../../ports/records/user.ts'
 
 export const LINKS = table<LinkRecord>({
   userId: text('user_id'),

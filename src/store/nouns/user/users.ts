@@ -1,28 +1,35 @@
-import type { SpellingInspection } from '../../ports/inspection.ts'
-import type { Input } from '../../ports/operations/index.ts'
-import type { UserRecord } from '../../ports/records/user.ts'
-import type { EpochMs } from '../../base/brand.ts'
-import type { UserId } from '../../protocol/ids.ts'
-import { normalizeEmail, unicodeEmail } from '../../protocol/sign-in/email-address.ts'
-import { profileText, USERS } from '../tables/user.ts'
-import {
-  change,
-  DISABLE,
-  eachOf,
-  ENABLE,
-  idKey,
-  listPage,
-  rows,
-  shared,
-  type SharedHandlers,
-  type Steps,
-} from './statement.ts'
-import { endProofAndLinks, evictAll, evictOthers } from './evictions.ts'
-import { mailing } from '../nouns/user/mails.ts'
-import { endLogoutNoticesOfUser } from '../nouns/user/logout-notices.ts'
-import { mustSpare } from '../nouns/user/roles.ts'
-import { endLaterOfServer } from '../nouns/token/not-before.ts'
-import { holdChange } from './sign-in/covered-factors.ts'
+import type { SpellingInspection } from '../../../ports/inspection.ts'
+import type { Input } from '../../../ports/operations/index.ts'
+import type { AuditEvent } from '../../../ports/records/audit.ts'
+import type { UserRecord } from '../../../ports/records/user.ts'
+import type { EpochMs } from '../../../base/brand.ts'
+import type { AuditEventName } from '../../../protocol/audit/event-names.ts'
+import type { UserId } from '../../../protocol/ids.ts'
+import type { UserProfile } from '../../../protocol/openid/user-claims.ts'
+import { normalizeEmail, unicodeEmail } from '../../../protocol/sign-in/email-address.ts'
+import { idOf, type NounOperations, when } from '../../noun.ts'
+import { endLogoutNoticesOfUser } from './logout-notices.ts'
+import { mustSpare } from './roles.ts'
+import { endProofAndLinks, evictAll, evictOthers } from '../../shared/evictions.ts'
+import { holdChange } from '../../shared/sign-in/covered-factors.ts'
+import { change, DISABLE, eachOf, ENABLE, idKey, listPage, rows, shared, type Steps } from '../../shared/statement.ts'
+import { bigint, disabling, table, text } from '../../table.ts'
+
+export const USERS = table<UserRecord>({
+  id: text('user_id'),
+  email: text('email'),
+  emailVerifiedAt: bigint('email_verified_at'),
+  name: text('name'),
+  profile: {
+    columns: [{ name: 'profile', type: 'text', write: profileText }],
+    read: (row) => JSON.parse((row['profile'] ?? '{}') as string) as UserProfile,
+  },
+  updatedAt: bigint('updated_at'),
+  passwordHash: text('password_hash'),
+  firstSignedInAt: bigint('first_signed_in_at'),
+  createdAt: bigint('created_at'),
+  ...disabling,
+})
 
 const INSERT = shared(
   `insert into users (${USERS.names}) values (${USERS.parameters}) on conflict (email) do nothing returning user_id`,
@@ -96,15 +103,20 @@ const setPassword = evicting(
 
 const enableUser = change(`update users set ${ENABLE} where user_id = :id returning user_id`)
 
-const handlers = {
+const operations = {
   createUser: {
     keys: ({ id, email }) => (email === undefined ? [id] : [id, `email:${email}`]),
+    cache: 'kept',
+    event: when('created', aboutUser('user.created')),
     *run(user) {
       return (yield* insertUser(user)) ? 'created' : 'email-taken'
     },
   },
   setPassword: {
     keys: idKey,
+    cache: idOf,
+    event: when('changed', aboutUser('user.password-changed')),
+    mails: 'changed',
     *run(input) {
       if (yield* mustSpare(input, input.id)) return 'role-lasts'
       return yield* setPassword(input)
@@ -112,12 +124,25 @@ const handlers = {
   },
   upgradePassword: {
     keys: idKey,
+    cache: idOf,
+    event: when('changed', ({ id, format }) => ({
+      event: 'user.password-upgraded',
+      userId: id,
+      details: { format },
+    })),
     *run(input) {
       return (yield* rows(SET_OWN_PASSWORD, input)).length === 1 ? 'changed' : 'unknown'
     },
   },
   setEmail: {
     keys: ({ id, email }) => [id, `email:${email}`],
+    cache: idOf,
+    event: when('changed', ({ id, emailVerifiedAt }) => ({
+      event: 'user.email-changed',
+      userId: id,
+      details: { verified: emailVerifiedAt !== undefined },
+    })),
+    mails: 'changed',
     *run(input) {
       if (yield* mustSpare(input, input.id)) return 'role-lasts'
       if ((yield* rows(FIND_OTHER_OWNER, input)).length > 0) return 'email-taken'
@@ -128,6 +153,8 @@ const handlers = {
   },
   respellEmail: {
     keys: ({ id, email }) => [id, `email:${email}`],
+    cache: idOf,
+    event: 'no-event',
     *run(input) {
       if ((yield* rows(FIND_OTHER_OWNER, input)).length > 0) return 'email-taken'
       return yield* respell(input)
@@ -135,10 +162,14 @@ const handlers = {
   },
   renameUser: {
     keys: idKey,
+    cache: idOf,
+    event: when('changed', aboutUser('user.renamed')),
     run: change('update users set name = :name, updated_at = :now where user_id = :id returning user_id'),
   },
   updateUser: {
     keys: idKey,
+    cache: idOf,
+    event: when('changed', aboutUser('user.updated')),
     *run({ id, name, now, ...profiles }) {
       const [previous, profile] = [profileText(profiles.previous), profileText(profiles.profile)]
       return (yield* rows(UPDATE, { id, name, now, previous, profile })).length === 1 ? 'changed' : 'conflict'
@@ -146,6 +177,9 @@ const handlers = {
   },
   changePassword: {
     keys: idKey,
+    cache: idOf,
+    event: when('changed', aboutUser('user.password-changed')),
+    mails: 'changed',
     *run(input) {
       const { id, session } = input
       if (!(yield* holdChange(id, session)) || (yield* rows(SET_OWN_PASSWORD, input)).length === 0) return 'unknown'
@@ -155,10 +189,14 @@ const handlers = {
   },
   disableUser: {
     keys: idKey,
+    cache: idOf,
+    event: when('changed', aboutUser('user.disabled')),
     run: evicting(`update users set ${DISABLE} where user_id = :id returning user_id`),
   },
   enableUser: {
     keys: idKey,
+    cache: idOf,
+    event: when('changed', aboutUser('user.enabled')),
     *run(input) {
       if (yield* mustSpare(input, input.id)) return 'role-lasts'
       return yield* enableUser(input)
@@ -166,6 +204,8 @@ const handlers = {
   },
   deleteUser: {
     keys: idKey,
+    cache: 'cleared',
+    event: when('deleted', aboutUser('user.deleted')),
     *run(id) {
       const deleted = yield* rows(DELETE, { id })
       yield* deleteAccess(id)
@@ -176,17 +216,13 @@ const handlers = {
   },
   revokeUserTokens: {
     keys: idKey,
+    cache: idOf,
+    event: when('changed', aboutUser('user.tokens-revoked')),
     run: evicting('update users set not_before = greatest(not_before, :now) where user_id = :id returning user_id'),
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
 
-export const accountHandlers = mailing(handlers, {
-  setPassword: 'changed',
-  setEmail: 'changed',
-  changePassword: 'changed',
-})
-
-export const accountReads = {
+const reads = {
   *findUserIdByEmail(email: string, otherwise: UserId): Steps<UserId> {
     const [row] = yield* rows(FIND_ID_BY_EMAIL, { email: normalizeEmail(email), otherwise })
     return (row?.['user_id'] ?? otherwise) as UserId
@@ -215,6 +251,13 @@ export const accountReads = {
   listUsers: listPage(USERS, 'select * from users where user_id < :before order by user_id desc limit :limit'),
 }
 
+export const users = { operations, reads }
+
+/** The text of a profile; null if it is empty. */
+function profileText(profile: UserProfile): string | null {
+  return Object.keys(profile).length === 0 ? null : JSON.stringify(profile)
+}
+
 /** Replaces the email of a user, which no other user has, and removes the link and the proof that were made for the previous one. */
 export function* replaceEmail({
   previous,
@@ -232,10 +275,10 @@ export function* replaceEmail({
 /** Of the addresses that may be in a spelling from before, those that are not rewritten. */
 export function* inspectSpellings(): Steps<readonly SpellingInspection[]> {
   const found: SpellingInspection[] = []
-  for (const { id: userId, email } of yield* accountReads.listOddSpellings({ after: '', limit: INSPECTED })) {
+  for (const { id: userId, email } of yield* reads.listOddSpellings({ after: '', limit: INSPECTED })) {
     const normal = normalizeEmail(email)
     if (normal === email) continue
-    const otherId = normal === '' ? undefined : yield* accountReads.findUserIdByEmail(normal, userId)
+    const otherId = normal === '' ? undefined : yield* reads.findUserIdByEmail(normal, userId)
     if (otherId !== userId) found.push({ userId, email, otherId })
   }
   return found
@@ -267,4 +310,8 @@ export function* insertUser(user: UserRecord): Steps<boolean> {
 export function* deleteAccess(id: UserId): Steps<void> {
   for (const statement of DELETE_ACCESS) yield* rows(statement, { userId: id })
   yield* endLogoutNoticesOfUser(id)
+}
+
+function aboutUser(event: AuditEventName) {
+  return (input: UserId | { readonly id: UserId }): AuditEvent => ({ event, userId: idOf(input) })
 }

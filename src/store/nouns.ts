@@ -24,6 +24,7 @@ import { grants } from './nouns/token/grants.ts'
 import { accessTokens } from './nouns/token/access-tokens.ts'
 import { sessions } from './nouns/user/sessions.ts'
 import { users } from './nouns/user/users.ts'
+import { links } from './nouns/user/links.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -54,6 +55,7 @@ const NOUNS = {
   accessTokens,
   sessions,
   users,
+  links,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -11,19 +11,9 @@ export const USER_OPERATIONS = {
     },
   },
 
-  createLink: {
-    cache: 'kept',
-    event: when('created', ({ userId, purpose, isMailed }) => ({
-      event: 'link.created',
-      userId,
-      details: { purpose, sent: isMailed },
-    })),
-  },
-
   createEmailCode: { cache: 'kept', event: 'no-event' },
   confirmEmail: {
     cache: ({ userId }) => userId,
     event: when('changed', ({ userId }) => ({ event: 'user.email-changed', userId, details: { verified: true } })),
   },
-  useLink: { cache: ({ userId }) => userId, event: when('used', ({ userId }) => ({ event: 'link.used', userId })) },
 } satisfies NounOperations

@@ -1,7 +1,6 @@
 import type { Input, OperationName, Outcome } from '../../ports/operations/index.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { identityHandlers } from '../shared/identities.ts'
-import { linkHandlers } from '../shared/links.ts'
 import { deleteProvider, providers } from '../nouns/user/providers.ts'
 import { passkeyHandlers } from '../shared/sign-in/passkeys.ts'
 import { secondFactorHandlers } from '../shared/sign-in/second-factors.ts'
@@ -15,6 +14,7 @@ import { runnerOf } from './steps.ts'
 import { forget, forgetRows, nameRow } from './user-rows.ts'
 import { grants } from '../nouns/token/grants.ts'
 import { users } from '../nouns/user/users.ts'
+import { links } from '../nouns/user/links.ts'
 
 const FIND_OWNER = shared('select user_id from sessions where session_id = :id')
 const LIST_EARLIER = shared(
@@ -57,7 +57,7 @@ export const distributedUserHandlers = {
   addPasskey: holding(passkeyHandlers.addPasskey, ({ passkey }) => passkey.userId),
   removePasskey: holding(passkeyHandlers.removePasskey, ({ userId }) => userId),
   removePassword: holding(passkeyHandlers.removePassword, ({ userId }) => userId),
-  useLink: holding(linkHandlers.useLink, ({ userId }) => userId),
+  useLink: holding(links.operations.useLink, ({ userId }) => userId),
   removeApp: holding(grants.operations.removeApp, ({ userId }) => userId),
   openGrant: distributed(grants.operations.openGrant, function* (opening) {
     const { id: key, userId } = opening.grant

@@ -5,7 +5,6 @@ import { clientHandlers, clientReads } from './clients.ts'
 import { emailCodeHandlers, emailCodeReads } from './sign-in/email-codes.ts'
 import { eraHandlers, eraReads } from './eras.ts'
 import { identityHandlers, identityReads } from './identities.ts'
-import { linkHandlers, linkReads } from './links.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
 import { importHandlers } from './sign-in/imported-users.ts'
@@ -20,7 +19,6 @@ export const SHARED_HANDLERS = {
   ...importHandlers,
   ...secondFactorHandlers,
   ...passkeyHandlers,
-  ...linkHandlers,
   ...emailCodeHandlers,
   ...identityHandlers,
   ...organizationHandlers,
@@ -35,7 +33,6 @@ export const SHARED_READS = {
   ...clientReads,
   ...secondFactorReads,
   ...passkeyReads,
-  ...linkReads,
   ...emailCodeReads,
   ...identityReads,
   ...organizationReads,

@@ -10,7 +10,7 @@ import { IDENTITIES, IDENTITY_PROOFS, endProof } from '../nouns/user/identity-pr
 import { isProviderEnabled, isRequiredElsewhere } from '../nouns/user/providers.ts'
 import { deleteAccess, insertUser } from '../nouns/user/users.ts'
 import { evictAll, evictFromProvider } from './evictions.ts'
-import { acceptLink } from './links.ts'
+import { acceptLink } from '../nouns/user/links.ts'
 import { mailing } from '../nouns/user/mails.ts'
 import { keepChanged } from './sign-in/changed-here.ts'
 import { hasPasskeys, holdChange, keepsFactor } from './sign-in/covered-factors.ts'

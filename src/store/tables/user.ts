@@ -1,23 +1,7 @@
 import { bigint, flag, optionalGroup, table, text } from '../table.ts'
 import type { PasskeyRecord } from '../../ports/records/passkey.ts'
 import type { SecondFactorRecord } from '../../ports/records/second-factor.ts'
-import type { EmailCodeRecord, LinkRecord } from '../../ports/records/user.ts'
-
-export const LINKS = table<LinkRecord>({
-  userId: text('user_id'),
-  origin: text('origin'),
-  hash: text('link_hash'),
-  purpose: text('purpose'),
-  isMailed: flag('mailed'),
-  madeBy: optionalGroup('made_by', {
-    userId: text('made_by'),
-    roleSince: bigint('role_since'),
-    notBefore: bigint('maker_not_before'),
-  }),
-  madeWith: text('made_with'),
-  createdAt: bigint('created_at'),
-  expiresAt: bigint('expires_at'),
-})
+import type { EmailCodeRecord } from '../../ports/records/user.ts'
 
 export const EMAIL_CODES = table<EmailCodeRecord>({
   userId: text('user_id'),

@@ -1,19 +1,34 @@
-import type { LinkUse } from '../../ports/operations/user.ts'
-import type { LinkRecord } from '../../ports/records/user.ts'
-import type { UserId } from '../../protocol/ids.ts'
-import type { SecretHash } from '../../protocol/secrets.ts'
-import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
-import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
-import type { Row } from '../rows.ts'
-import { LINKS } from '../tables/user.ts'
-import { assignments, without } from '../table.ts'
-import { evictAll } from './evictions.ts'
-import { mailing } from '../nouns/user/mails.ts'
-import { isRequiredElsewhere } from '../nouns/user/providers.ts'
-import { mustSpare } from '../nouns/user/roles.ts'
-import { meetBrowser } from '../nouns/user/sessions.ts'
-import { hasPasskeys, hasSecondFactor, listStrongIdentities } from './sign-in/covered-factors.ts'
-import { eachOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import type { LinkUse } from '../../../ports/operations/user.ts'
+import type { LinkRecord } from '../../../ports/records/user.ts'
+import type { UserId } from '../../../protocol/ids.ts'
+import type { SecretHash } from '../../../protocol/secrets.ts'
+import type { ProviderId } from '../../../protocol/sign-in/authentication.ts'
+import type { IdentityKey } from '../../../protocol/sign-in/provider-identity.ts'
+import { type NounOperations, when } from '../../noun.ts'
+import { isRequiredElsewhere } from './providers.ts'
+import { mustSpare } from './roles.ts'
+import { meetBrowser } from './sessions.ts'
+import type { Row } from '../../rows.ts'
+import { evictAll } from '../../shared/evictions.ts'
+import { hasPasskeys, hasSecondFactor, listStrongIdentities } from '../../shared/sign-in/covered-factors.ts'
+import { eachOf, rows, shared, type Steps } from '../../shared/statement.ts'
+import { bigint, flag, optionalGroup, table, text, assignments, without } from '../../table.ts'
+
+const LINKS = table<LinkRecord>({
+  userId: text('user_id'),
+  origin: text('origin'),
+  hash: text('link_hash'),
+  purpose: text('purpose'),
+  isMailed: flag('mailed'),
+  madeBy: optionalGroup('made_by', {
+    userId: text('made_by'),
+    roleSince: bigint('role_since'),
+    notBefore: bigint('maker_not_before'),
+  }),
+  madeWith: text('made_with'),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
+})
 
 /** Changes nothing, and locks the row: of two links of a user, each waits for what the other one ends. */
 const HOLD_LIVE = shared(
@@ -34,6 +49,7 @@ const FIND_LINK = shared(
   `select mailed, made_by, role_since, maker_not_before, made_with from links
    where user_id = :userId and link_hash = :hash`,
 )
+
 /**
  * With the role that the maker had then: another one, also the same again, was set at another time. An account that was disabled since, or
  * whose sessions were ended, was perhaps in the hands of another person (threats.md LNK-08).
@@ -66,9 +82,16 @@ const VERIFY_EMAIL = shared(
    where user_id = :userId and email_verified_at is null and email is not null`,
 )
 
-const handlers = {
+const operations = {
   createLink: {
     keys: ({ userId }) => [userId],
+    cache: 'kept',
+    event: when('created', ({ userId, purpose, isMailed }) => ({
+      event: 'link.created',
+      userId,
+      details: { purpose, sent: isMailed },
+    })),
+    mails: 'created',
     *run(link) {
       const values = LINKS.values(link)
       const [user] = yield* rows(HOLD_LIVE, link)
@@ -85,6 +108,9 @@ const handlers = {
   },
   useLink: {
     keys: ({ userId }) => [userId],
+    cache: ({ userId }) => userId,
+    event: when('used', ({ userId }) => ({ event: 'link.used', userId })),
+    mails: 'used',
     *run(use) {
       if (!(yield* acceptLink({ ...use, providerId: undefined, adds: undefined, addsFactor: false }))) return 'unknown'
       // The app of an account would otherwise have no limit of codes in the browser of a reader of the mailbox (threats.md OTP-09).
@@ -92,15 +118,15 @@ const handlers = {
       return 'used'
     },
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
 
-export const linkHandlers = mailing(handlers, { createLink: 'created', useLink: 'used' })
-
-export const linkReads = {
+const reads = {
   *listLinks(userId: UserId): Steps<readonly LinkRecord[]> {
     return (yield* rows(LIST, { userId })).map(LINKS.read)
   },
 }
+
+export const links = { operations, reads }
 
 /**
  * Uses a link up, whichever way in its user chose: the password becomes another one or none, and everything else that could sign in, or

@@ -25,6 +25,7 @@ import { accessTokens } from './nouns/token/access-tokens.ts'
 import { sessions } from './nouns/user/sessions.ts'
 import { users } from './nouns/user/users.ts'
 import { links } from './nouns/user/links.ts'
+import { emailCodes } from './nouns/user/email-codes.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -56,6 +57,7 @@ const NOUNS = {
   sessions,
   users,
   links,
+  emailCodes,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

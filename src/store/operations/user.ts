@@ -1,4 +1,4 @@
-import { type NounOperations, when } from '../noun.ts'
+import type { NounOperations } from '../noun.ts'
 
 /** The rows of OPERATIONS for users and the links with which they set a password. */
 export const USER_OPERATIONS = {
@@ -9,11 +9,5 @@ export const USER_OPERATIONS = {
       if (outcome === 'created') return { event: 'user.imported', userId, details: { source } }
       return outcome === 'updated' ? { event: 'user.import-updated', userId, details: { source } } : undefined
     },
-  },
-
-  createEmailCode: { cache: 'kept', event: 'no-event' },
-  confirmEmail: {
-    cache: ({ userId }) => userId,
-    event: when('changed', ({ userId }) => ({ event: 'user.email-changed', userId, details: { verified: true } })),
   },
 } satisfies NounOperations

@@ -6,7 +6,7 @@ import { replaceEmail, respell, USERS, users } from '../nouns/user/users.ts'
 import { identityHandlers, provisionUser } from '../shared/identities.ts'
 import { mustSpare } from '../nouns/user/roles.ts'
 import { importHandlers, importUser } from '../shared/sign-in/imported-users.ts'
-import { confirmEmail, emailCodeHandlers } from '../shared/sign-in/email-codes.ts'
+import { confirmEmail, emailCodes } from '../nouns/user/email-codes.ts'
 import { rows, shared as sharedStatement, type Steps } from '../shared/statement.ts'
 import { distributed } from './distributed-users.ts'
 import type { Query } from './connection/query.ts'
@@ -78,7 +78,7 @@ export const distributedHandlers = {
     yield* releaseEmail(previous, id)
     return yield* respell(change)
   }),
-  confirmEmail: distributed(emailCodeHandlers.confirmEmail, (confirmation) =>
+  confirmEmail: distributed(emailCodes.operations.confirmEmail, (confirmation) =>
     confirmEmail(confirmation, function* ({ email, userId }, previous) {
       if (!(yield* claimEmail(email, userId))) return false
       yield* releaseEmail(previous, userId)

@@ -2,7 +2,6 @@ import { sharedOf } from '../noun.ts'
 import { NOUN_OPERATIONS, NOUN_READS } from '../nouns.ts'
 import type { Steps } from './statement.ts'
 import { clientHandlers, clientReads } from './clients.ts'
-import { emailCodeHandlers, emailCodeReads } from './sign-in/email-codes.ts'
 import { eraHandlers, eraReads } from './eras.ts'
 import { identityHandlers, identityReads } from './identities.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
@@ -19,7 +18,6 @@ export const SHARED_HANDLERS = {
   ...importHandlers,
   ...secondFactorHandlers,
   ...passkeyHandlers,
-  ...emailCodeHandlers,
   ...identityHandlers,
   ...organizationHandlers,
   ...masterKeyHandlers,
@@ -33,7 +31,6 @@ export const SHARED_READS = {
   ...clientReads,
   ...secondFactorReads,
   ...passkeyReads,
-  ...emailCodeReads,
   ...identityReads,
   ...organizationReads,
   ...masterKeyReads,

@@ -1,16 +1,6 @@
 import { bigint, flag, optionalGroup, table, text } from '../table.ts'
 import type { PasskeyRecord } from '../../ports/records/passkey.ts'
 import type { SecondFactorRecord } from '../../ports/records/second-factor.ts'
-import type { EmailCodeRecord } from '../../ports/records/user.ts'
-
-export const EMAIL_CODES = table<EmailCodeRecord>({
-  userId: text('user_id'),
-  email: text('email'),
-  digest: text('code_digest'),
-  failures: bigint('failures'),
-  createdAt: bigint('created_at'),
-  expiresAt: bigint('expires_at'),
-})
 
 export const SECOND_FACTORS = table<SecondFactorRecord>({
   userId: text('user_id'),

@@ -1,14 +1,23 @@
 import type { Input, Outcome } from '../../../ports/operations/index.ts'
 import type { EmailCodeRecord } from '../../../ports/records/user.ts'
-import { CODE_TRIES } from '../../../protocol/sign-in/account.ts'
 import type { UserId } from '../../../protocol/ids.ts'
-import { EMAIL_CODES } from '../../tables/user.ts'
-import { assignments, without } from '../../table.ts'
-import { replaceEmail } from '../../nouns/user/users.ts'
-import { verifyEmail } from '../../nouns/user/links.ts'
-import { addMails } from '../../nouns/user/mails.ts'
-import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
-import { holdChange } from './covered-factors.ts'
+import { CODE_TRIES } from '../../../protocol/sign-in/account.ts'
+import { type NounOperations, when } from '../../noun.ts'
+import { verifyEmail } from './links.ts'
+import { addMails } from './mails.ts'
+import { replaceEmail } from './users.ts'
+import { holdChange } from '../../shared/sign-in/covered-factors.ts'
+import { rows, shared, type Steps } from '../../shared/statement.ts'
+import { bigint, table, text, assignments, without } from '../../table.ts'
+
+const EMAIL_CODES = table<EmailCodeRecord>({
+  userId: text('user_id'),
+  email: text('email'),
+  digest: text('code_digest'),
+  failures: bigint('failures'),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
+})
 
 /** Changes nothing, and locks the row: codes are created, tried and ended one after the other. */
 const HOLD = shared('update users set password_hash = password_hash where user_id = :userId returning email')
@@ -23,29 +32,37 @@ const COUNT_WRONG = shared(`update email_codes set failures = failures + 1 where
 const REMOVE = shared('delete from email_codes where user_id = :userId')
 const FIND_OTHER_OWNER = shared('select user_id from users where email = :email and user_id <> :userId')
 
-export const emailCodeHandlers = {
+const operations = {
   createEmailCode: {
     keys: ({ userId }) => [userId],
+    cache: 'kept',
+    event: 'no-event',
+    mails: 'created',
     *run(code) {
       if (!(yield* holdChange(code.userId, code.session))) return 'unknown'
       yield* rows(CREATE, EMAIL_CODES.values(code))
-      yield* addMails(code.mails)
       return 'created'
     },
   },
   confirmEmail: {
     keys: ({ userId, email }) => [userId, `email:${email}`],
+    cache: ({ userId }) => userId,
+    event: when('changed', ({ userId }) => ({ event: 'user.email-changed', userId, details: { verified: true } })),
+    // Not if the user proved the address that the account has.
+    mails: 'by-run',
     // Of two nodes that give an address to two users, the unique index rejects one, whose transaction is repeated, as for `setEmail`.
     run: (confirmation) => confirmEmail(confirmation, isFree),
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
 
-export const emailCodeReads = {
+const reads = {
   *findEmailCode(userId: UserId): Steps<EmailCodeRecord | undefined> {
     const [row] = yield* rows(FIND, { userId })
     return row === undefined ? undefined : EMAIL_CODES.read(row)
   },
 }
+
+export const emailCodes = { operations, reads }
 
 /** `take`: takes an address that the user does not have yet. Returns whether it was free. */
 export function* confirmEmail(

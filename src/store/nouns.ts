@@ -26,6 +26,7 @@ import { sessions } from './nouns/user/sessions.ts'
 import { users } from './nouns/user/users.ts'
 import { links } from './nouns/user/links.ts'
 import { emailCodes } from './nouns/user/email-codes.ts'
+import { secondFactors } from './nouns/user/second-factors.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -58,6 +59,7 @@ const NOUNS = {
   users,
   links,
   emailCodes,
+  secondFactors,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

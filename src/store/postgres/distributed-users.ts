@@ -3,7 +3,6 @@ import type { UserId } from '../../protocol/ids.ts'
 import { identityHandlers } from '../shared/identities.ts'
 import { deleteProvider, providers } from '../nouns/user/providers.ts'
 import { passkeyHandlers } from '../shared/sign-in/passkeys.ts'
-import { secondFactorHandlers } from '../shared/sign-in/second-factors.ts'
 import { startSession, sessions } from '../nouns/user/sessions.ts'
 import { sweepExpired, sweepHandlers } from '../shared/sweep.ts'
 import { mailed } from '../nouns/user/mails.ts'
@@ -15,6 +14,7 @@ import { forget, forgetRows, nameRow } from './user-rows.ts'
 import { grants } from '../nouns/token/grants.ts'
 import { users } from '../nouns/user/users.ts'
 import { links } from '../nouns/user/links.ts'
+import { secondFactors } from '../nouns/user/second-factors.ts'
 
 const FIND_OWNER = shared('select user_id from sessions where session_id = :id')
 const LIST_EARLIER = shared(
@@ -52,8 +52,8 @@ export const distributedUserHandlers = {
   setPassword: holding(users.operations.setPassword, ({ id }) => id),
   disableUser: holding(users.operations.disableUser, ({ id }) => id),
   revokeUserTokens: holding(users.operations.revokeUserTokens, ({ id }) => id),
-  enableTotp: holding(secondFactorHandlers.enableTotp, ({ factor }) => factor.userId),
-  resetSecondFactor: holding(secondFactorHandlers.resetSecondFactor, ({ userId }) => userId),
+  enableTotp: holding(secondFactors.operations.enableTotp, ({ factor }) => factor.userId),
+  resetSecondFactor: holding(secondFactors.operations.resetSecondFactor, ({ userId }) => userId),
   addPasskey: holding(passkeyHandlers.addPasskey, ({ passkey }) => passkey.userId),
   removePasskey: holding(passkeyHandlers.removePasskey, ({ userId }) => userId),
   removePassword: holding(passkeyHandlers.removePassword, ({ userId }) => userId),

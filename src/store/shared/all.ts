@@ -8,7 +8,6 @@ import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
 import { importHandlers } from './sign-in/imported-users.ts'
 import { passkeyHandlers, passkeyReads } from './sign-in/passkeys.ts'
-import { secondFactorHandlers, secondFactorReads } from './sign-in/second-factors.ts'
 import { sweepHandlers } from './sweep.ts'
 import { walkReads } from './walks.ts'
 
@@ -16,7 +15,6 @@ import { walkReads } from './walks.ts'
 export const SHARED_HANDLERS = {
   ...clientHandlers,
   ...importHandlers,
-  ...secondFactorHandlers,
   ...passkeyHandlers,
   ...identityHandlers,
   ...organizationHandlers,
@@ -29,7 +27,6 @@ export const SHARED_HANDLERS = {
 /** The reads that both stores answer with the same statements. */
 export const SHARED_READS = {
   ...clientReads,
-  ...secondFactorReads,
   ...passkeyReads,
   ...identityReads,
   ...organizationReads,

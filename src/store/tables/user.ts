@@ -1,15 +1,5 @@
 import { bigint, flag, optionalGroup, table, text } from '../table.ts'
 import type { PasskeyRecord } from '../../ports/records/passkey.ts'
-import type { SecondFactorRecord } from '../../ports/records/second-factor.ts'
-
-export const SECOND_FACTORS = table<SecondFactorRecord>({
-  userId: text('user_id'),
-  secret: text('secret'),
-  lastStep: bigint('last_step'),
-  failures: bigint('failures'),
-  createdAt: bigint('created_at'),
-  usedAt: bigint('used_at'),
-})
 
 export const PASSKEYS = table<PasskeyRecord>({
   userId: text('user_id'),

@@ -6,12 +6,11 @@ import type { UserId } from '../../../protocol/ids.ts'
 import { isAsImported } from '../../../protocol/sign-in/imported-account.ts'
 import type { Row } from '../../rows.ts'
 import { IDENTITIES } from '../../nouns/user/identity-proofs.ts'
-import { SECOND_FACTORS } from '../../tables/user.ts'
+import { SECOND_FACTORS, secondFactors } from '../../nouns/user/second-factors.ts'
 import { USERS } from '../../nouns/user/users.ts'
 import { evictAll } from '../evictions.ts'
 import { organizationHandlers, organizationReads } from '../organizations.ts'
 import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
-import { secondFactorReads } from './second-factors.ts'
 
 const HAS_CLIENT = shared('select client_id from clients where client_id = :clientId')
 /** Neither the id nor the address may be another user's. */
@@ -120,7 +119,7 @@ function* compare(stored: UserRecord, account: UserImport, steps: ImportSteps): 
     if (owner !== undefined && owner['user_id'] !== user.id) return 'identity-taken'
     if (owner !== undefined) owned.push(identity)
   }
-  const secondFactor = yield* secondFactorReads.findSecondFactor(user.id)
+  const secondFactor = yield* secondFactors.reads.findSecondFactor(user.id)
   const known = wanted.length === 0 ? [] : yield* organizationReads.listMemberships(user.id)
   if (isAsImported({ user: stored, identities: owned, memberships: known, secondFactor }, account)) return 'same'
   if (replaces === undefined || (yield* rows(HAS_ROLE, { userId: user.id })).length > 0) return 'differs'

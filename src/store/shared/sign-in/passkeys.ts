@@ -11,7 +11,7 @@ import { evictByOperator, evictOthers } from '../evictions.ts'
 import { eachOf, listOf, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
 import { keepChanged } from './changed-here.ts'
 import { hasPasskeys, hasSecondFactor, holdChange, keepsFactor } from './covered-factors.ts'
-import { holdFirstFactor } from './second-factors.ts'
+import { holdFirstFactor } from '../../nouns/user/second-factors.ts'
 
 const FIND = shared('select * from passkeys where user_id = :userId and passkey_id = :id')
 const NEXT = shared('select user_id from passkeys where user_id > :after order by user_id limit :limit')

@@ -1,17 +1,26 @@
+import type { Outcome } from '../../../ports/operations/index.ts'
 import type { EnrolmentReason, TotpUse } from '../../../ports/operations/second-factor.ts'
 import type { SignInBasis } from '../../../ports/operations/session.ts'
-import type { Outcome } from '../../../ports/operations/index.ts'
-import type { EpochMs } from '../../../base/brand.ts'
 import type { SecondFactorRecord } from '../../../ports/records/second-factor.ts'
+import type { EpochMs } from '../../../base/brand.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { GUESS_LIMIT } from '../../../protocol/sign-in/totp.ts'
-import { SECOND_FACTORS } from '../../tables/user.ts'
-import { mailing } from '../../nouns/user/mails.ts'
-import { evictByOperator, evictOthers, forgetBrowsers } from '../evictions.ts'
-import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
-import { IS_UNCHANGED, keepChanged } from './changed-here.ts'
-import { hasPasskeys, hasSecondFactor, holdChange, listStrongIdentities } from './covered-factors.ts'
-import { holdSignIn } from './held-sign-in.ts'
+import { type NounOperations, when } from '../../noun.ts'
+import { evictByOperator, evictOthers, forgetBrowsers } from '../../shared/evictions.ts'
+import { IS_UNCHANGED, keepChanged } from '../../shared/sign-in/changed-here.ts'
+import { hasPasskeys, hasSecondFactor, holdChange, listStrongIdentities } from '../../shared/sign-in/covered-factors.ts'
+import { holdSignIn } from '../../shared/sign-in/held-sign-in.ts'
+import { rows, shared, type Steps } from '../../shared/statement.ts'
+import { bigint, table, text } from '../../table.ts'
+
+export const SECOND_FACTORS = table<SecondFactorRecord>({
+  userId: text('user_id'),
+  secret: text('secret'),
+  lastStep: bigint('last_step'),
+  failures: bigint('failures'),
+  createdAt: bigint('created_at'),
+  usedAt: bigint('used_at'),
+})
 
 const INSERT = shared(
   `insert into second_factors (${SECOND_FACTORS.names}) values (${SECOND_FACTORS.parameters})
@@ -44,9 +53,16 @@ const LIST_CODES = shared('select digest from recovery_codes where user_id = :us
 const ADD_CODE = shared('insert into recovery_codes (user_id, digest) values (:userId, :digest)')
 const REMOVE_CODES = shared('delete from recovery_codes where user_id = :userId')
 
-const handlers = {
+const operations = {
   enableTotp: {
     keys: ({ factor }) => [factor.userId],
+    cache: 'kept',
+    event: when('enabled', ({ factor: { userId }, reason }) => ({
+      event: 'second-factor.enabled',
+      userId,
+      details: { reason: reason.kind },
+    })),
+    mails: 'enabled',
     *run({ factor, recoveryDigests, replaces, reason }) {
       const { userId } = factor
       if (!(yield* isAllowed(userId, reason, factor.createdAt))) return 'refused'
@@ -62,10 +78,18 @@ const handlers = {
   },
   useTotp: {
     keys: ({ userId }) => [userId],
+    // The refusals are reported with their attempt, and a success starts a session.
+    cache: 'kept',
+    event: 'no-event',
+    mails: 'wrong',
     run: useTotp,
   },
   useRecoveryCode: {
     keys: ({ userId }) => [userId],
+    cache: 'kept',
+    event: ({ userId }, outcome) =>
+      outcome.kind === 'used' ? { event: 'recovery-code.used', userId, details: { left: outcome.left } } : undefined,
+    mails: 'used',
     *run(use): Steps<Outcome<'useRecoveryCode'>> {
       if ((yield* rows(USE_CODE, use)).length === 0) return { kind: 'unknown' }
       yield* rows(NOTE_USE, use)
@@ -74,12 +98,19 @@ const handlers = {
   },
   disableTotp: {
     keys: ({ userId }) => [userId],
+    cache: 'kept',
+    event: when('changed', ({ userId }) => ({ event: 'second-factor.disabled', userId, details: { by: 'user' } })),
+    mails: 'changed',
     *run({ userId, session }) {
       return (yield* holdChange(userId, session)) && (yield* remove(userId)) ? 'changed' : 'unknown'
     },
   },
   resetSecondFactor: {
     keys: ({ userId }) => [userId],
+    // An import may no longer change the account.
+    cache: ({ userId }) => userId,
+    event: when('changed', ({ userId }) => ({ event: 'second-factor.disabled', userId, details: { by: 'operator' } })),
+    mails: 'changed',
     *run({ userId }) {
       yield* rows(KEEP_REMOVED, { userId })
       if (!(yield* remove(userId))) return 'unknown'
@@ -89,24 +120,18 @@ const handlers = {
   },
   replaceRecoveryCodes: {
     keys: ({ userId }) => [userId],
+    cache: 'kept',
+    event: when('changed', ({ userId }) => ({ event: 'recovery-codes.replaced', userId })),
+    mails: 'changed',
     *run({ userId, session, recoveryDigests }) {
       if (!(yield* holdChange(userId, session)) || !(yield* hasSecondFactor(userId))) return 'unknown'
       yield* replaceCodes(userId, recoveryDigests)
       return 'changed'
     },
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
 
-export const secondFactorHandlers = mailing(handlers, {
-  enableTotp: 'enabled',
-  useTotp: 'wrong',
-  useRecoveryCode: 'used',
-  disableTotp: 'changed',
-  resetSecondFactor: 'changed',
-  replaceRecoveryCodes: 'changed',
-})
-
-export const secondFactorReads = {
+const reads = {
   *findSecondFactor(userId: UserId): Steps<SecondFactorRecord | undefined> {
     const [row] = yield* rows(FIND, { userId })
     return row === undefined ? undefined : SECOND_FACTORS.read(row)
@@ -118,6 +143,8 @@ export const secondFactorReads = {
     return (yield* rows(LIST_CODES, { userId })).length
   },
 }
+
+export const secondFactors = { operations, reads }
 
 /** It then stays so until the operation is committed. */
 function* isAllowed(userId: UserId, reason: EnrolmentReason, now: EpochMs): Steps<boolean> {
@@ -136,7 +163,7 @@ function* useTotp(use: TotpUse): Steps<Outcome<'useTotp'>> {
   const { step, isKnownBrowser } = use
   if (step !== undefined && (yield* rows(ACCEPT, use)).length === 1) return 'accepted'
   if (step === undefined && !isKnownBrowser && (yield* rows(COUNT, use)).length === 1) return 'wrong'
-  const found = yield* secondFactorReads.findSecondFactor(use.userId)
+  const found = yield* reads.findSecondFactor(use.userId)
   if (found?.createdAt !== use.createdAt) return 'none'
   if (!isKnownBrowser && found.failures >= GUESS_LIMIT) return 'locked'
   return step === undefined ? 'wrong' : 'used-before'

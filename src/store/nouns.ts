@@ -27,6 +27,7 @@ import { users } from './nouns/user/users.ts'
 import { links } from './nouns/user/links.ts'
 import { emailCodes } from './nouns/user/email-codes.ts'
 import { secondFactors } from './nouns/user/second-factors.ts'
+import { passkeys } from './nouns/user/passkeys.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -60,6 +61,7 @@ const NOUNS = {
   links,
   emailCodes,
   secondFactors,
+  passkeys,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -1,7 +1,6 @@
 import { CLIENT_OPERATIONS } from './client.ts'
 import { ORGANIZATION_OPERATIONS } from './organization.ts'
 import { USER_OPERATIONS } from './user.ts'
-import { PASSKEY_OPERATIONS } from './passkey.ts'
 import { PROVIDER_OPERATIONS } from './provider.ts'
 import { KEY_OPERATIONS } from './key.ts'
 import { SERVER_OPERATIONS } from './server.ts'
@@ -14,7 +13,6 @@ export const OPERATIONS = {
   ...CLIENT_OPERATIONS,
   ...ORGANIZATION_OPERATIONS,
   ...USER_OPERATIONS,
-  ...PASSKEY_OPERATIONS,
   ...PROVIDER_OPERATIONS,
   ...KEY_OPERATIONS,
   ...SERVER_OPERATIONS,

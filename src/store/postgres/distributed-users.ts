@@ -2,7 +2,6 @@ import type { Input, OperationName, Outcome } from '../../ports/operations/index
 import type { UserId } from '../../protocol/ids.ts'
 import { identityHandlers } from '../shared/identities.ts'
 import { deleteProvider, providers } from '../nouns/user/providers.ts'
-import { passkeyHandlers } from '../shared/sign-in/passkeys.ts'
 import { startSession, sessions } from '../nouns/user/sessions.ts'
 import { sweepExpired, sweepHandlers } from '../shared/sweep.ts'
 import { mailed } from '../nouns/user/mails.ts'
@@ -15,6 +14,7 @@ import { grants } from '../nouns/token/grants.ts'
 import { users } from '../nouns/user/users.ts'
 import { links } from '../nouns/user/links.ts'
 import { secondFactors } from '../nouns/user/second-factors.ts'
+import { passkeys } from '../nouns/user/passkeys.ts'
 
 const FIND_OWNER = shared('select user_id from sessions where session_id = :id')
 const LIST_EARLIER = shared(
@@ -54,9 +54,9 @@ export const distributedUserHandlers = {
   revokeUserTokens: holding(users.operations.revokeUserTokens, ({ id }) => id),
   enableTotp: holding(secondFactors.operations.enableTotp, ({ factor }) => factor.userId),
   resetSecondFactor: holding(secondFactors.operations.resetSecondFactor, ({ userId }) => userId),
-  addPasskey: holding(passkeyHandlers.addPasskey, ({ passkey }) => passkey.userId),
-  removePasskey: holding(passkeyHandlers.removePasskey, ({ userId }) => userId),
-  removePassword: holding(passkeyHandlers.removePassword, ({ userId }) => userId),
+  addPasskey: holding(passkeys.operations.addPasskey, ({ passkey }) => passkey.userId),
+  removePasskey: holding(passkeys.operations.removePasskey, ({ userId }) => userId),
+  removePassword: holding(passkeys.operations.removePassword, ({ userId }) => userId),
   useLink: holding(links.operations.useLink, ({ userId }) => userId),
   removeApp: holding(grants.operations.removeApp, ({ userId }) => userId),
   openGrant: distributed(grants.operations.openGrant, function* (opening) {

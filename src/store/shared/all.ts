@@ -7,7 +7,6 @@ import { identityHandlers, identityReads } from './identities.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
 import { importHandlers } from './sign-in/imported-users.ts'
-import { passkeyHandlers, passkeyReads } from './sign-in/passkeys.ts'
 import { sweepHandlers } from './sweep.ts'
 import { walkReads } from './walks.ts'
 
@@ -15,7 +14,6 @@ import { walkReads } from './walks.ts'
 export const SHARED_HANDLERS = {
   ...clientHandlers,
   ...importHandlers,
-  ...passkeyHandlers,
   ...identityHandlers,
   ...organizationHandlers,
   ...masterKeyHandlers,
@@ -27,7 +25,6 @@ export const SHARED_HANDLERS = {
 /** The reads that both stores answer with the same statements. */
 export const SHARED_READS = {
   ...clientReads,
-  ...passkeyReads,
   ...identityReads,
   ...organizationReads,
   ...masterKeyReads,

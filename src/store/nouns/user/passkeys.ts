@@ -1,17 +1,30 @@
-import type { PasskeyReason } from '../../../ports/operations/passkey.ts'
 import type { Input, Outcome } from '../../../ports/operations/index.ts'
+import type { PasskeyReason } from '../../../ports/operations/passkey.ts'
 import type { PasskeyRecord } from '../../../ports/records/passkey.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { PASSKEY_LIMIT, type PasskeyId } from '../../../protocol/sign-in/passkey.ts'
+import { type NounOperations, when } from '../../noun.ts'
+import { acceptLink } from './links.ts'
+import { holdFirstFactor } from './second-factors.ts'
 import type { Row } from '../../rows.ts'
-import { PASSKEYS } from '../../tables/user.ts'
-import { acceptLink } from '../../nouns/user/links.ts'
-import { mailing } from '../../nouns/user/mails.ts'
-import { evictByOperator, evictOthers } from '../evictions.ts'
-import { eachOf, listOf, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
-import { keepChanged } from './changed-here.ts'
-import { hasPasskeys, hasSecondFactor, holdChange, keepsFactor } from './covered-factors.ts'
-import { holdFirstFactor } from '../../nouns/user/second-factors.ts'
+import { evictByOperator, evictOthers } from '../../shared/evictions.ts'
+import { keepChanged } from '../../shared/sign-in/changed-here.ts'
+import { hasPasskeys, hasSecondFactor, holdChange, keepsFactor } from '../../shared/sign-in/covered-factors.ts'
+import { eachOf, listOf, rows, shared, type Steps } from '../../shared/statement.ts'
+import { bigint, flag, optionalGroup, table, text } from '../../table.ts'
+
+const PASSKEYS = table<PasskeyRecord>({
+  userId: text('user_id'),
+  id: text('passkey_id'),
+  credentialId: text('credential_id'),
+  publicKey: text('public_key'),
+  counter: bigint('counter'),
+  isBackupEligible: flag('backup_eligible'),
+  isBackedUp: flag('backed_up'),
+  agent: optionalGroup('agent_browser', { browser: text('agent_browser'), system: text('agent_system') }),
+  createdAt: bigint('created_at'),
+  usedAt: bigint('used_at'),
+})
 
 const FIND = shared('select * from passkeys where user_id = :userId and passkey_id = :id')
 const NEXT = shared('select user_id from passkeys where user_id > :after order by user_id limit :limit')
@@ -54,13 +67,33 @@ const REMOVE_PASSWORD = shared(
   'update users set password_hash = null where user_id = :userId and password_hash is not null returning user_id',
 )
 
-const handlers = {
+const operations = {
   addPasskey: {
     keys: ({ passkey }) => [passkey.userId],
+    // With a link the not-before time of the user changes.
+    cache: ({ passkey: { userId } }) => userId,
+    event: when('added', ({ passkey: { userId, id }, reason }) => ({
+      event: 'passkey.added',
+      userId,
+      details: { passkey: id, reason: reason.kind },
+    })),
+    mails: 'added',
     run: addPasskey,
   },
   usePasskey: {
     keys: ({ userId }) => [userId],
+    // A use starts a session, which has an event.
+    cache: 'kept',
+    event: ({ userId, id, isBackupEligible, wasBackupEligible }, outcome) => {
+      const isChanged = isBackupEligible !== wasBackupEligible
+      if (outcome === 'unknown' || (outcome === 'used' && !isChanged)) return undefined
+      return {
+        event: outcome === 'used' ? 'passkey.backup-changed' : 'passkey.counter-back',
+        userId,
+        details: { passkey: id, ...(isChanged && { eligible: isBackupEligible }) },
+      }
+    },
+    mails: 'counter-back',
     *run({ userId, id, counter, now, ...use }) {
       const isBackupEligible = use.isBackupEligible ? 1 : 0
       const values = { userId, id, counter, now, isBackupEligible, isBackedUp: use.isBackedUp ? 1 : 0 }
@@ -70,11 +103,18 @@ const handlers = {
   },
   removePasskey: {
     keys: ({ userId }) => [userId],
+    cache: 'kept',
+    event: when('removed', ({ userId, id, by }) => ({
+      event: 'passkey.removed',
+      userId,
+      details: { passkey: id, by: by.kind },
+    })),
+    mails: 'removed',
     *run({ userId, id, by }) {
       const isHeld = by.kind === 'operator' || (yield* holdChange(userId, by.session))
       const [user] = yield* rows(HOLD, { userId })
       if (!isHeld || user === undefined) return 'unknown'
-      const found = yield* passkeyReads.listPasskeys(userId)
+      const found = yield* reads.listPasskeys(userId)
       if (found.every((one) => one.id !== id)) return 'unknown'
       const hasPassword = by.kind === 'user' && by.passwordCounts && user['password_hash'] !== null
       const hasOther = by.kind === 'operator' || found.length > 1 || hasPassword || (yield* hasIdentity(userId))
@@ -86,6 +126,9 @@ const handlers = {
   },
   removePassword: {
     keys: ({ userId }) => [userId],
+    cache: ({ userId }) => userId,
+    event: when('removed', ({ userId }) => ({ event: 'user.password-removed', userId })),
+    mails: 'removed',
     *run({ userId, session, passkeysCount }) {
       if (!(yield* holdChange(userId, session))) return 'unknown'
       const hasPasskey = passkeysCount && (yield* hasPasskeys(userId))
@@ -95,16 +138,9 @@ const handlers = {
       return 'removed'
     },
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
 
-export const passkeyHandlers = mailing(handlers, {
-  addPasskey: 'added',
-  usePasskey: 'counter-back',
-  removePasskey: 'removed',
-  removePassword: 'removed',
-})
-
-export const passkeyReads = {
+const reads = {
   *hasAnyPasskey(): Steps<boolean> {
     return (yield* rows(NEXT, { after: '', limit: 1 })).length > 0
   },
@@ -130,10 +166,12 @@ export const passkeyReads = {
   },
 }
 
+export const passkeys = { operations, reads }
+
 function* addPasskey({ passkey, reason }: Input<'addPasskey'>): Steps<Outcome<'addPasskey'>> {
   const { userId, id } = passkey
   if (!(yield* isAllowed(passkey, reason))) return 'refused'
-  const others = yield* passkeyReads.listPasskeys(userId)
+  const others = yield* reads.listPasskeys(userId)
   const staying = reason.kind === 'link' ? others.filter((one) => reason.keep.includes(one.id)) : others
   if (others.some((one) => one.id === id)) return 'taken'
   if (staying.length >= PASSKEY_LIMIT) return 'too-many'

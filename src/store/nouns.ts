@@ -28,6 +28,7 @@ import { links } from './nouns/user/links.ts'
 import { emailCodes } from './nouns/user/email-codes.ts'
 import { secondFactors } from './nouns/user/second-factors.ts'
 import { passkeys } from './nouns/user/passkeys.ts'
+import { identities } from './nouns/user/identities.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -62,6 +63,7 @@ const NOUNS = {
   emailCodes,
   secondFactors,
   passkeys,
+  identities,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -1,7 +1,6 @@
 import { CLIENT_OPERATIONS } from './client.ts'
 import { ORGANIZATION_OPERATIONS } from './organization.ts'
 import { USER_OPERATIONS } from './user.ts'
-import { PROVIDER_OPERATIONS } from './provider.ts'
 import { KEY_OPERATIONS } from './key.ts'
 import { SERVER_OPERATIONS } from './server.ts'
 import type { OperationName } from '../../ports/operations/index.ts'
@@ -13,7 +12,6 @@ export const OPERATIONS = {
   ...CLIENT_OPERATIONS,
   ...ORGANIZATION_OPERATIONS,
   ...USER_OPERATIONS,
-  ...PROVIDER_OPERATIONS,
   ...KEY_OPERATIONS,
   ...SERVER_OPERATIONS,
   ...NOUN_OPERATIONS,

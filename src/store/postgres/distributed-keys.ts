@@ -3,7 +3,7 @@ import type { UserRecord } from '../../ports/records/user.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { normalizeEmail } from '../../protocol/sign-in/email-address.ts'
 import { replaceEmail, respell, USERS, users } from '../nouns/user/users.ts'
-import { identityHandlers, provisionUser } from '../shared/identities.ts'
+import { provisionUser, identities } from '../nouns/user/identities.ts'
 import { mustSpare } from '../nouns/user/roles.ts'
 import { importHandlers, importUser } from '../shared/sign-in/imported-users.ts'
 import { confirmEmail, emailCodes } from '../nouns/user/email-codes.ts'
@@ -33,7 +33,7 @@ export const distributedHandlers = {
   createUser: distributed(users.operations.createUser, function* (user) {
     return (yield* claimAndInsert(user)) ? 'created' : 'email-taken'
   }),
-  provisionUser: distributed(identityHandlers.provisionUser, function* (account) {
+  provisionUser: distributed(identities.operations.provisionUser, function* (account) {
     const outcome = yield* provisionUser(account, claimAndInsert)
     const { userId, key } = account.identity
     if (outcome === 'created') yield* nameRow({ userId, table: 'identities', key })

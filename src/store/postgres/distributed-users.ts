@@ -1,6 +1,5 @@
 import type { Input, OperationName, Outcome } from '../../ports/operations/index.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import { identityHandlers } from '../shared/identities.ts'
 import { deleteProvider, providers } from '../nouns/user/providers.ts'
 import { startSession, sessions } from '../nouns/user/sessions.ts'
 import { sweepExpired, sweepHandlers } from '../shared/sweep.ts'
@@ -15,6 +14,7 @@ import { users } from '../nouns/user/users.ts'
 import { links } from '../nouns/user/links.ts'
 import { secondFactors } from '../nouns/user/second-factors.ts'
 import { passkeys } from '../nouns/user/passkeys.ts'
+import { identities } from '../nouns/user/identities.ts'
 
 const FIND_OWNER = shared('select user_id from sessions where session_id = :id')
 const LIST_EARLIER = shared(
@@ -66,17 +66,17 @@ export const distributedUserHandlers = {
     if (outcome === 'opened') yield* nameRow({ userId, table: 'grants', key })
     return outcome
   }),
-  linkIdentity: distributed(identityHandlers.linkIdentity, function* (link) {
+  linkIdentity: distributed(identities.operations.linkIdentity, function* (link) {
     const { userId, key } = link.identity
     yield* holdUser(userId)
-    const outcome = yield* identityHandlers.linkIdentity.run(link)
+    const outcome = yield* identities.operations.linkIdentity.run(link)
     if (outcome === 'linked') yield* nameRow({ userId, table: 'identities', key })
     return outcome
   }),
-  unlinkIdentity: distributed(identityHandlers.unlinkIdentity, function* (unlinking) {
+  unlinkIdentity: distributed(identities.operations.unlinkIdentity, function* (unlinking) {
     const { userId, key } = unlinking
     yield* holdUser(userId)
-    const outcome = yield* identityHandlers.unlinkIdentity.run(unlinking)
+    const outcome = yield* identities.operations.unlinkIdentity.run(unlinking)
     if (outcome === 'unlinked') yield* forgetRows([{ userId, table: 'identities', key }])
     return outcome
   }),

@@ -3,7 +3,6 @@ import { NOUN_OPERATIONS, NOUN_READS } from '../nouns.ts'
 import type { Steps } from './statement.ts'
 import { clientHandlers, clientReads } from './clients.ts'
 import { eraHandlers, eraReads } from './eras.ts'
-import { identityHandlers, identityReads } from './identities.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
 import { importHandlers } from './sign-in/imported-users.ts'
@@ -14,7 +13,6 @@ import { walkReads } from './walks.ts'
 export const SHARED_HANDLERS = {
   ...clientHandlers,
   ...importHandlers,
-  ...identityHandlers,
   ...organizationHandlers,
   ...masterKeyHandlers,
   ...eraHandlers,
@@ -25,7 +23,6 @@ export const SHARED_HANDLERS = {
 /** The reads that both stores answer with the same statements. */
 export const SHARED_READS = {
   ...clientReads,
-  ...identityReads,
   ...organizationReads,
   ...masterKeyReads,
   ...eraReads,

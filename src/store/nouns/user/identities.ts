@@ -1,21 +1,21 @@
-import type { LinkingReason } from '../../ports/operations/provider.ts'
-import type { IdentityRecord } from '../../ports/records/provider.ts'
-import type { UserRecord } from '../../ports/records/user.ts'
-import type { Input, Outcome } from '../../ports/operations/index.ts'
-import type { EpochMs } from '../../base/brand.ts'
-import type { UserId } from '../../protocol/ids.ts'
-import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
-import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
-import { IDENTITIES, IDENTITY_PROOFS, endProof } from '../nouns/user/identity-proofs.ts'
-import { isProviderEnabled, isRequiredElsewhere } from '../nouns/user/providers.ts'
-import { deleteAccess, insertUser } from '../nouns/user/users.ts'
-import { evictAll, evictFromProvider } from './evictions.ts'
-import { acceptLink } from '../nouns/user/links.ts'
-import { mailing } from '../nouns/user/mails.ts'
-import { keepChanged } from './sign-in/changed-here.ts'
-import { hasPasskeys, holdChange, keepsFactor } from './sign-in/covered-factors.ts'
-import { holdIdentity, isUsable } from './sign-in/held-sign-in.ts'
-import { eachOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import type { Input, Outcome } from '../../../ports/operations/index.ts'
+import type { LinkingReason } from '../../../ports/operations/provider.ts'
+import type { IdentityRecord } from '../../../ports/records/provider.ts'
+import type { UserRecord } from '../../../ports/records/user.ts'
+import type { EpochMs } from '../../../base/brand.ts'
+import type { UserId } from '../../../protocol/ids.ts'
+import { APPLICATION } from '../../../protocol/sign-in/authentication.ts'
+import type { IdentityKey } from '../../../protocol/sign-in/provider-identity.ts'
+import { type NounOperations, when } from '../../noun.ts'
+import { IDENTITIES, endProof, identityLinked } from './identity-proofs.ts'
+import { acceptLink } from './links.ts'
+import { isProviderEnabled, isRequiredElsewhere } from './providers.ts'
+import { deleteAccess, insertUser } from './users.ts'
+import { evictAll, evictFromProvider } from '../../shared/evictions.ts'
+import { keepChanged } from '../../shared/sign-in/changed-here.ts'
+import { hasPasskeys, holdChange, keepsFactor } from '../../shared/sign-in/covered-factors.ts'
+import { holdIdentity, isUsable } from '../../shared/sign-in/held-sign-in.ts'
+import { eachOf, rows, shared, type Steps } from '../../shared/statement.ts'
 
 const FIND = shared('select * from identities where identity_key = :key')
 const LIST = shared(
@@ -65,9 +65,13 @@ const DELETE_OTHERS = shared(
   `delete from identities where ${eachOf('identities', 'user_id = :userId and identity_key <> :key')}`,
 )
 
-const handlers = {
+const operations = {
   linkIdentity: {
     keys: ({ identity }) => [identity.userId, identity.key],
+    // It may end the memberships of the user.
+    cache: 'cleared',
+    event: when('linked', ({ identity, reason: { kind } }) => identityLinked(identity, kind)),
+    mails: 'linked',
     *run({ identity, reason, now }) {
       if (!(yield* isProviderEnabled(identity.providerId))) return 'provider-off'
       if (yield* mustBeElsewhere(identity)) return 'refused'
@@ -87,10 +91,19 @@ const handlers = {
   },
   provisionUser: {
     keys: ({ user, identity }) => [user.id, identity.key, ...(user.email === undefined ? [] : [`email:${user.email}`])],
+    cache: 'kept',
+    event: when('created', ({ identity: { userId, providerId } }) => ({
+      event: 'user.provisioned',
+      userId,
+      details: { provider: providerId },
+    })),
     run: (account) => provisionUser(account, insertUser),
   },
   useIdentity: {
     keys: ({ key }) => [key],
+    // The sign-in has an event of its own.
+    cache: 'kept',
+    event: 'no-event',
     *run(use) {
       if (!(yield* isUsable(use.providerId))) return 'provider-off'
       return (yield* rows(USE, use)).length === 1 ? 'used' : 'unknown'
@@ -98,6 +111,13 @@ const handlers = {
   },
   unlinkIdentity: {
     keys: ({ key, userId }) => [userId, key],
+    cache: 'kept',
+    event: when('unlinked', ({ userId, providerId }) => ({
+      event: 'identity.unlinked',
+      userId,
+      details: { provider: providerId },
+    })),
+    mails: 'unlinked',
     *run({ key, userId, providerId, passwordCounts, passkeysCount, factors, session, now }) {
       if (!(yield* holdChange(userId, session))) return 'unknown'
       const [user] = yield* rows(LOCK_USER, { userId })
@@ -113,11 +133,9 @@ const handlers = {
       return 'unlinked'
     },
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
 
-export const identityHandlers = mailing(handlers, { linkIdentity: 'linked', unlinkIdentity: 'unlinked' })
-
-export const identityReads = {
+const reads = {
   *findIdentity(key: IdentityKey): Steps<IdentityRecord | undefined> {
     const [row] = yield* rows(FIND, { key })
     return row === undefined ? undefined : IDENTITIES.read(row)
@@ -126,6 +144,8 @@ export const identityReads = {
     return (yield* rows(LIST, { userId })).map(IDENTITIES.read)
   },
 }
+
+export const identities = { operations, reads }
 
 /** Creates the account with a statement of the database's, which returns whether the address was free. */
 export function* provisionUser(

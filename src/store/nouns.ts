@@ -29,6 +29,7 @@ import { emailCodes } from './nouns/user/email-codes.ts'
 import { secondFactors } from './nouns/user/second-factors.ts'
 import { passkeys } from './nouns/user/passkeys.ts'
 import { identities } from './nouns/user/identities.ts'
+import { memberships } from './nouns/organization/memberships.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -64,6 +65,7 @@ const NOUNS = {
   secondFactors,
   passkeys,
   identities,
+  memberships,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -1,5 +1,5 @@
 import { idOf, type NounOperations, when } from '../noun.ts'
-import type { InstallationKey, MembershipKey } from '../../ports/operations/organization.ts'
+import type { InstallationKey } from '../../ports/operations/organization.ts'
 import type { AuditEventName } from '../../protocol/audit/event-names.ts'
 import { isChosenId, type OrganizationId } from '../../protocol/ids.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
@@ -19,14 +19,7 @@ export const ORGANIZATION_OPERATIONS = {
     event: when('changed', aboutOrganization('organization.tokens-revoked')),
   },
   deleteOrganization: { cache: 'cleared', event: when('deleted', aboutOrganization('organization.deleted')) },
-  addMember: { cache: membershipKey, event: when('added', aboutMember('member.added')) },
-  disableMember: { cache: membershipKey, event: when('changed', aboutMember('member.disabled')) },
-  enableMember: { cache: membershipKey, event: when('changed', aboutMember('member.enabled')) },
-  removeMember: {
-    // An import may no longer change the account.
-    cache: (key) => [membershipKey(key), key.userId],
-    event: when('removed', aboutMember('member.removed')),
-  },
+
   install: {
     cache: installationKey,
     event: (installation, outcome) => ({
@@ -50,11 +43,6 @@ function keyOfInput(input: OrganizationId | { readonly id: OrganizationId }): st
   return organizationKey(idOf(input))
 }
 
-/** The cache key of a membership. */
-export function membershipKey({ userId, organizationId }: MembershipKey): string {
-  return `${userId} ${organizationId}`
-}
-
 /** The cache key of an installation. */
 export function installationKey({ clientId, organizationId }: InstallationKey): string {
   return `${clientId} ${organizationId}`
@@ -65,10 +53,6 @@ function aboutOrganization(event: AuditEventName) {
     event,
     organizationId: idOf(input),
   })
-}
-
-function aboutMember(event: AuditEventName) {
-  return ({ userId, organizationId }: MembershipKey): AuditEvent => ({ event, userId, organizationId })
 }
 
 function aboutInstallation(event: AuditEventName) {

@@ -1,14 +1,11 @@
-import type { InstallationKey, MembershipKey } from '../../ports/operations/organization.ts'
-import type { MembershipRecord } from '../../ports/records/organization.ts'
-import { MEMBERSHIP_LIMIT } from '../../ports/store.ts'
-import type { EpochMs } from '../../base/brand.ts'
-import { isChosenId, type OrganizationId, type UserId } from '../../protocol/ids.ts'
-import { installationKey, membershipKey } from '../operations/organization.ts'
+import type { InstallationKey } from '../../ports/operations/organization.ts'
+import { isChosenId, type OrganizationId } from '../../protocol/ids.ts'
+import { installationKey } from '../operations/organization.ts'
+import { membershipKey, MEMBERSHIPS, endingLater } from '../nouns/organization/memberships.ts'
 import { setting, CREDENTIAL_OF_ORGANIZATION } from '../nouns/server/settings.ts'
-import { endLaterOfMember, endLaterOfOrganization } from '../nouns/token/not-before.ts'
+import { endLaterOfOrganization } from '../nouns/token/not-before.ts'
 import { leaveOrganization, PROVIDER_KEYS } from '../nouns/user/providers.ts'
-import { IS_UNCHANGED } from './sign-in/changed-here.ts'
-import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS } from '../tables/organization.ts'
+import { INSTALLATIONS, ORGANIZATIONS } from '../tables/organization.ts'
 import {
   change,
   DISABLE,
@@ -38,15 +35,6 @@ const DELETE_BELONGINGS = ['memberships', 'installations', 'roles'].map((name) =
   shared(`delete from ${name} where ${lookFor(name, 'organization_id = :id')}`),
 )
 const DELETE_CREDENTIALS = shared('delete from admin_credentials where organization_id = :id')
-const INSERT_MEMBERSHIP = shared(
-  `insert into memberships (${MEMBERSHIPS.names}) select ${MEMBERSHIPS.parameters}
-   where (select count(*) from (select 1 from memberships where user_id = :user_id limit :limit) as known) < :limit
-   on conflict (user_id, organization_id) do nothing returning user_id`,
-)
-const HAS_MEMBERSHIP = shared(
-  'select user_id from memberships where user_id = :userId and organization_id = :organizationId',
-)
-const LIST_OF_USER = shared('select * from memberships where user_id = :userId order by organization_id limit :limit')
 
 const INSERT_INSTALLATION = shared(
   `insert into installations (${INSTALLATIONS.names}) values (${INSTALLATIONS.parameters})
@@ -57,16 +45,7 @@ const REPLACE_INSTALLATION = shared(
      not_before = greatest(not_before, :not_before)
    where client_id = :client_id and organization_id = :organization_id returning client_id`,
 )
-/** An import would add the membership again. */
-const KEEP_REMOVED = shared(
-  `update users set updated_at = updated_at + 1 where ${IS_UNCHANGED}
-     and exists (select 1 from memberships where user_id = :userId and organization_id = :organizationId)`,
-)
-/** The rows that a change touches. Changes of one kind run one after the other in one wave. */
-const ofMembership = {
-  keys: (key: MembershipKey) => [membershipKey(key), key.userId, key.organizationId],
-  isShared: true,
-} as const
+
 const ofInstallation = {
   keys: (key: InstallationKey) => [installationKey(key), key.clientId, key.organizationId],
   isShared: true,
@@ -134,33 +113,7 @@ export const organizationHandlers = {
       return deleted.length === 1 ? 'deleted' : 'unknown'
     },
   },
-  addMember: {
-    ...ofMembership,
-    *run(membership) {
-      const values = { ...MEMBERSHIPS.values(membership), limit: MEMBERSHIP_LIMIT }
-      if ((yield* rows(INSERT_MEMBERSHIP, values)).length === 1) return 'added'
-      return (yield* rows(HAS_MEMBERSHIP, membership)).length === 0 ? 'too-many' : 'member-already'
-    },
-  },
-  disableMember: {
-    ...ofMembership,
-    run: endingLater(
-      endLaterOfMember,
-      change(
-        `update memberships set ${DISABLE} where user_id = :userId and organization_id = :organizationId returning user_id`,
-      ),
-    ),
-  },
-  enableMember: {
-    ...ofMembership,
-    run: change(
-      `update memberships set ${ENABLE} where user_id = :userId and organization_id = :organizationId returning user_id`,
-    ),
-  },
-  removeMember: {
-    ...ofMembership,
-    run: endingLater(endLaterOfMember, removeMember),
-  },
+
   install: {
     ...ofInstallation,
     *run(installation) {
@@ -205,40 +158,12 @@ function* endBelongings(id: OrganizationId): Steps<void> {
   yield* leaveOrganization(id)
 }
 
-const DELETE_MEMBERSHIP = shared(
-  'delete from memberships where user_id = :userId and organization_id = :organizationId returning user_id',
-)
-
-function* removeMember(key: object): Steps<'removed' | 'unknown'> {
-  // First, because an import also changes the user before the memberships.
-  yield* rows(KEEP_REMOVED, key)
-  return (yield* rows(DELETE_MEMBERSHIP, key)).length === 1 ? 'removed' : 'unknown'
-}
-
-/** A change that ends what was issued before it, also what has a later time. */
-function endingLater<Given extends object, Changed>(
-  end: (input: Given, now: EpochMs) => Steps<void>,
-  run: (input: object) => Steps<Changed>,
-): (input: Given & { readonly now: EpochMs }) => Steps<Changed> {
-  return function* (input) {
-    const changed = yield* run(input)
-    yield* end(input, input.now)
-    return changed
-  }
-}
-
 export const organizationReads = {
   listOrganizations: listPage(
     ORGANIZATIONS,
     'select * from organizations where organization_id < :before order by organization_id desc limit :limit',
   ),
-  *listMemberships(userId: UserId): Steps<readonly MembershipRecord[]> {
-    return (yield* rows(LIST_OF_USER, { userId, limit: MEMBERSHIP_LIMIT })).map(MEMBERSHIPS.read)
-  },
-  listMembers: listPage(
-    MEMBERSHIPS,
-    `select * from memberships where ${newestOf('organization_id', ':organizationId', 'user_id')} limit :limit`,
-  ),
+
   listInstallations: listPage(
     INSTALLATIONS,
     `select * from installations where ${newestOf('organization_id', ':organizationId', 'client_id')} limit :limit`,

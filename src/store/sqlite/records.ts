@@ -4,7 +4,8 @@ import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '.
 import type { SessionRecord, UserRecord } from '../../ports/records/user.ts'
 import type { OrganizationId, SessionId, UserId } from '../../protocol/ids.ts'
 import { recordOf } from '../rows.ts'
-import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS } from '../tables/organization.ts'
+import { INSTALLATIONS, ORGANIZATIONS } from '../tables/organization.ts'
+import { MEMBERSHIPS } from '../nouns/organization/memberships.ts'
 import { SESSIONS } from '../nouns/user/sessions.ts'
 import { USERS } from '../nouns/user/users.ts'
 

@@ -1,16 +1,9 @@
 import { bigint, flag, table, text, disabling } from '../table.ts'
-import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../../ports/records/organization.ts'
+import type { InstallationRecord, OrganizationRecord } from '../../ports/records/organization.ts'
 
 export const ORGANIZATIONS = table<OrganizationRecord>({
   id: text('organization_id'),
   name: text('name'),
-  createdAt: bigint('created_at'),
-  ...disabling,
-})
-
-export const MEMBERSHIPS = table<MembershipRecord>({
-  userId: text('user_id'),
-  organizationId: text('organization_id'),
   createdAt: bigint('created_at'),
   ...disabling,
 })

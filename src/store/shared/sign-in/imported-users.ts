@@ -9,8 +9,8 @@ import { IDENTITIES } from '../../nouns/user/identity-proofs.ts'
 import { SECOND_FACTORS, secondFactors } from '../../nouns/user/second-factors.ts'
 import { USERS } from '../../nouns/user/users.ts'
 import { evictAll } from '../evictions.ts'
-import { organizationHandlers, organizationReads } from '../organizations.ts'
 import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
+import { memberships } from '../../nouns/organization/memberships.ts'
 
 const HAS_CLIENT = shared('select client_id from clients where client_id = :clientId')
 /** Neither the id nor the address may be another user's. */
@@ -120,7 +120,7 @@ function* compare(stored: UserRecord, account: UserImport, steps: ImportSteps): 
     if (owner !== undefined) owned.push(identity)
   }
   const secondFactor = yield* secondFactors.reads.findSecondFactor(user.id)
-  const known = wanted.length === 0 ? [] : yield* organizationReads.listMemberships(user.id)
+  const known = wanted.length === 0 ? [] : yield* memberships.reads.listMemberships(user.id)
   if (isAsImported({ user: stored, identities: owned, memberships: known, secondFactor }, account)) return 'same'
   if (replaces === undefined || (yield* rows(HAS_ROLE, { userId: user.id })).length > 0) return 'differs'
   return yield* replace(stored, account, steps)
@@ -155,6 +155,6 @@ function* addIdentity(identity: IdentityRecord): Steps<boolean> {
 }
 
 function* addOthers({ memberships: wanted, secondFactor }: UserImport): Steps<void> {
-  for (const membership of wanted) yield* organizationHandlers.addMember.run(membership)
+  for (const membership of wanted) yield* memberships.operations.addMember.run(membership)
   if (secondFactor !== undefined) yield* rows(INSERT_FACTOR, SECOND_FACTORS.values(secondFactor))
 }

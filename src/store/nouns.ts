@@ -30,6 +30,7 @@ import { secondFactors } from './nouns/user/second-factors.ts'
 import { passkeys } from './nouns/user/passkeys.ts'
 import { identities } from './nouns/user/identities.ts'
 import { memberships } from './nouns/organization/memberships.ts'
+import { installations } from './nouns/organization/installations.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -66,6 +67,7 @@ const NOUNS = {
   passkeys,
   identities,
   memberships,
+  installations,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -14,7 +14,7 @@ import {
 } from '../../src/store/table.ts'
 import { CLIENTS } from '../../src/store/tables/client.ts'
 import { GRANTS } from '../../src/store/nouns/token/grants.ts'
-import { INSTALLATIONS } from '../../src/store/tables/organization.ts'
+import { INSTALLATIONS } from '../../src/store/nouns/organization/installations.ts'
 import { USERS } from '../../src/store/nouns/user/users.ts'
 import { aClient, aFamily, aGrant, aHash, anApi, anInstallation, at, aUser } from '../support/records.ts'
 

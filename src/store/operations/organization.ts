@@ -1,5 +1,4 @@
 import { idOf, type NounOperations, when } from '../noun.ts'
-import type { InstallationKey } from '../../ports/operations/organization.ts'
 import type { AuditEventName } from '../../protocol/audit/event-names.ts'
 import { isChosenId, type OrganizationId } from '../../protocol/ids.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
@@ -19,17 +18,6 @@ export const ORGANIZATION_OPERATIONS = {
     event: when('changed', aboutOrganization('organization.tokens-revoked')),
   },
   deleteOrganization: { cache: 'cleared', event: when('deleted', aboutOrganization('organization.deleted')) },
-
-  install: {
-    cache: installationKey,
-    event: (installation, outcome) => ({
-      ...aboutInstallation(outcome === 'installed' ? 'installation.added' : 'installation.replaced')(installation),
-      details: { scope: installation.scope, acts_for_members: installation.actsForMembers },
-    }),
-  },
-  disableInstallation: { cache: installationKey, event: when('changed', aboutInstallation('installation.disabled')) },
-  enableInstallation: { cache: installationKey, event: when('changed', aboutInstallation('installation.enabled')) },
-  uninstall: { cache: installationKey, event: when('removed', aboutInstallation('installation.removed')) },
 } satisfies NounOperations
 
 /**
@@ -43,18 +31,9 @@ function keyOfInput(input: OrganizationId | { readonly id: OrganizationId }): st
   return organizationKey(idOf(input))
 }
 
-/** The cache key of an installation. */
-export function installationKey({ clientId, organizationId }: InstallationKey): string {
-  return `${clientId} ${organizationId}`
-}
-
 function aboutOrganization(event: AuditEventName) {
   return (input: OrganizationId | { readonly id: OrganizationId }): AuditEvent => ({
     event,
     organizationId: idOf(input),
   })
-}
-
-function aboutInstallation(event: AuditEventName) {
-  return ({ clientId, organizationId }: InstallationKey): AuditEvent => ({ event, clientId, organizationId })
 }

@@ -1,11 +1,10 @@
-import type { InstallationKey } from '../../ports/operations/organization.ts'
 import { isChosenId, type OrganizationId } from '../../protocol/ids.ts'
-import { installationKey } from '../operations/organization.ts'
-import { membershipKey, MEMBERSHIPS, endingLater } from '../nouns/organization/memberships.ts'
+import { installationKey, INSTALLATIONS } from '../nouns/organization/installations.ts'
+import { endingLater } from '../nouns/organization/memberships.ts'
 import { setting, CREDENTIAL_OF_ORGANIZATION } from '../nouns/server/settings.ts'
 import { endLaterOfOrganization } from '../nouns/token/not-before.ts'
 import { leaveOrganization, PROVIDER_KEYS } from '../nouns/user/providers.ts'
-import { INSTALLATIONS, ORGANIZATIONS } from '../tables/organization.ts'
+import { ORGANIZATIONS } from '../tables/organization.ts'
 import {
   change,
   DISABLE,
@@ -13,8 +12,6 @@ import {
   idKey,
   listPage,
   lookFor,
-  newestOf,
-  outcomeOf,
   rows,
   shared,
   type SharedHandlers,
@@ -35,21 +32,6 @@ const DELETE_BELONGINGS = ['memberships', 'installations', 'roles'].map((name) =
   shared(`delete from ${name} where ${lookFor(name, 'organization_id = :id')}`),
 )
 const DELETE_CREDENTIALS = shared('delete from admin_credentials where organization_id = :id')
-
-const INSERT_INSTALLATION = shared(
-  `insert into installations (${INSTALLATIONS.names}) values (${INSTALLATIONS.parameters})
-   on conflict (client_id, organization_id) do nothing returning client_id`,
-)
-const REPLACE_INSTALLATION = shared(
-  `update installations set scope = :scope, acts_for_members = :acts_for_members, disabled_at = null,
-     not_before = greatest(not_before, :not_before)
-   where client_id = :client_id and organization_id = :organization_id returning client_id`,
-)
-
-const ofInstallation = {
-  keys: (key: InstallationKey) => [installationKey(key), key.clientId, key.organizationId],
-  isShared: true,
-} as const
 
 /** An organization with a chosen id that begins, and each one that ends, changes the providers of its id. */
 const ofOrganizationAndProviders = ({ id }: { readonly id: OrganizationId }): readonly string[] => [
@@ -113,40 +95,6 @@ export const organizationHandlers = {
       return deleted.length === 1 ? 'deleted' : 'unknown'
     },
   },
-
-  install: {
-    ...ofInstallation,
-    *run(installation) {
-      const values = INSTALLATIONS.values(installation)
-      // Repeats only if the installation was removed between the two statements, and at most for a statement's time limit.
-      for (;;) {
-        if ((yield* rows(INSERT_INSTALLATION, values)).length === 1) return 'installed'
-        if ((yield* rows(REPLACE_INSTALLATION, values)).length === 1) return 'replaced'
-      }
-    },
-  },
-  disableInstallation: {
-    ...ofInstallation,
-    run: change(
-      `update installations set ${DISABLE} where client_id = :clientId and organization_id = :organizationId
-       returning client_id`,
-    ),
-  },
-  enableInstallation: {
-    ...ofInstallation,
-    run: change(
-      `update installations set ${ENABLE} where client_id = :clientId and organization_id = :organizationId
-       returning client_id`,
-    ),
-  },
-  uninstall: {
-    ...ofInstallation,
-    run: outcomeOf(
-      'delete from installations where client_id = :clientId and organization_id = :organizationId returning client_id',
-      'removed',
-      'unknown',
-    ),
-  },
 } satisfies SharedHandlers
 
 /**
@@ -162,14 +110,5 @@ export const organizationReads = {
   listOrganizations: listPage(
     ORGANIZATIONS,
     'select * from organizations where organization_id < :before order by organization_id desc limit :limit',
-  ),
-
-  listInstallations: listPage(
-    INSTALLATIONS,
-    `select * from installations where ${newestOf('organization_id', ':organizationId', 'client_id')} limit :limit`,
-  ),
-  listInstallationsOfClient: listPage(
-    INSTALLATIONS,
-    `select * from installations where ${newestOf('client_id', ':clientId', 'organization_id')} limit :limit`,
   ),
 }

@@ -31,6 +31,7 @@ import { passkeys } from './nouns/user/passkeys.ts'
 import { identities } from './nouns/user/identities.ts'
 import { memberships } from './nouns/organization/memberships.ts'
 import { installations } from './nouns/organization/installations.ts'
+import { organizations } from './nouns/organization/organizations.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -68,6 +69,7 @@ const NOUNS = {
   identities,
   memberships,
   installations,
+  organizations,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -4,7 +4,6 @@ import type { Steps } from './statement.ts'
 import { clientHandlers, clientReads } from './clients.ts'
 import { eraHandlers, eraReads } from './eras.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
-import { organizationHandlers, organizationReads } from './organizations.ts'
 import { importHandlers } from './sign-in/imported-users.ts'
 import { sweepHandlers } from './sweep.ts'
 import { walkReads } from './walks.ts'
@@ -13,7 +12,6 @@ import { walkReads } from './walks.ts'
 export const SHARED_HANDLERS = {
   ...clientHandlers,
   ...importHandlers,
-  ...organizationHandlers,
   ...masterKeyHandlers,
   ...eraHandlers,
   ...sweepHandlers,
@@ -23,7 +21,6 @@ export const SHARED_HANDLERS = {
 /** The reads that both stores answer with the same statements. */
 export const SHARED_READS = {
   ...clientReads,
-  ...organizationReads,
   ...masterKeyReads,
   ...eraReads,
   ...walkReads,

@@ -5,11 +5,11 @@ import type { Operation } from '../../../src/ports/operations/index.ts'
 import type { OrganizationId } from '../../../src/protocol/ids.ts'
 import { openPostgresStore } from '../../../src/store/postgres/store.ts'
 import { cutIntoWaves } from '../../../src/store/postgres/waves.ts'
-import { organizationHandlers } from '../../../src/store/shared/organizations.ts'
 import { anOrganization } from '../../support/records.ts'
 import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { outcomesOf, perform, performAll, times } from '../contract/harness.ts'
 import { anAdminCredential } from '../contract/server/administrators.ts'
+import { organizations } from '../../../src/store/nouns/organization/organizations.ts'
 
 const disable = (id: string): Operation => ({ name: 'disableClient', input: { id, now: 1 } }) as unknown as Operation
 const end = (id: string): Operation => ({ name: 'endSession', input: { id, now: 1 } }) as unknown as Operation
@@ -70,7 +70,7 @@ test('operations of a kind that may share a key are one statement', () => {
 })
 
 test('organizations with new ids are one wave, and those with a chosen id wait for each other', () => {
-  const { keys } = organizationHandlers.createOrganization
+  const { keys } = organizations.operations.createOrganization
   const wavesOf = (organizations: readonly ReturnType<typeof anOrganization>[]) =>
     cutIntoWaves(
       organizations.map((input) => ({ name: 'createOrganization', input })),

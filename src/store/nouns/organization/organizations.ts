@@ -1,22 +1,21 @@
-import { isChosenId, type OrganizationId } from '../../protocol/ids.ts'
-import { installationKey, INSTALLATIONS } from '../nouns/organization/installations.ts'
-import { endingLater } from '../nouns/organization/memberships.ts'
-import { setting, CREDENTIAL_OF_ORGANIZATION } from '../nouns/server/settings.ts'
-import { endLaterOfOrganization } from '../nouns/token/not-before.ts'
-import { leaveOrganization, PROVIDER_KEYS } from '../nouns/user/providers.ts'
-import { ORGANIZATIONS } from '../tables/organization.ts'
-import {
-  change,
-  DISABLE,
-  ENABLE,
-  idKey,
-  listPage,
-  lookFor,
-  rows,
-  shared,
-  type SharedHandlers,
-  type Steps,
-} from './statement.ts'
+import type { AuditEvent } from '../../../ports/records/audit.ts'
+import type { OrganizationRecord } from '../../../ports/records/organization.ts'
+import type { AuditEventName } from '../../../protocol/audit/event-names.ts'
+import { isChosenId, type OrganizationId } from '../../../protocol/ids.ts'
+import { idOf, type NounOperations, when } from '../../noun.ts'
+import { endingLater } from './memberships.ts'
+import { setting, CREDENTIAL_OF_ORGANIZATION } from '../server/settings.ts'
+import { endLaterOfOrganization } from '../token/not-before.ts'
+import { leaveOrganization, PROVIDER_KEYS } from '../user/providers.ts'
+import { change, DISABLE, ENABLE, idKey, listPage, lookFor, rows, shared, type Steps } from '../../shared/statement.ts'
+import { bigint, table, text, disabling } from '../../table.ts'
+
+export const ORGANIZATIONS = table<OrganizationRecord>({
+  id: text('organization_id'),
+  name: text('name'),
+  createdAt: bigint('created_at'),
+  ...disabling,
+})
 
 const INSERT = shared(
   `insert into organizations (${ORGANIZATIONS.names}) values (${ORGANIZATIONS.parameters})
@@ -39,11 +38,14 @@ const ofOrganizationAndProviders = ({ id }: { readonly id: OrganizationId }): re
   ...PROVIDER_KEYS,
 ]
 
-export const organizationHandlers = {
+const operations = {
   createOrganization: {
     // Those with new ids are many in one wave.
     keys: (organization) =>
       isChosenId(organization.id) ? ofOrganizationAndProviders(organization) : idKey(organization),
+    // A chosen id may be that of an organization that was deleted, of which something may be left.
+    cache: ({ id }) => (isChosenId(id) ? undefined : organizationKey(id)),
+    event: when('created', aboutOrganization('organization.created')),
     *run(organization) {
       const { id, notBefore } = organization
       if ((yield* rows(INSERT, ORGANIZATIONS.values(organization))).length === 0) return 'id-taken'
@@ -57,6 +59,8 @@ export const organizationHandlers = {
   },
   renameOrganization: {
     keys: idKey,
+    cache: keyOfInput,
+    event: when('changed', aboutOrganization('organization.renamed')),
     *run({ id, name, previous }) {
       if ((yield* rows(RENAME, { id, name, previous })).length === 1) return 'changed'
       return previous === undefined ? 'unknown' : 'conflict'
@@ -64,6 +68,8 @@ export const organizationHandlers = {
   },
   disableOrganization: {
     keys: idKey,
+    cache: keyOfInput,
+    event: when('changed', aboutOrganization('organization.disabled')),
     run: endingLater(
       endLaterOfOrganization,
       change(`update organizations set ${DISABLE} where organization_id = :id returning organization_id`),
@@ -71,10 +77,14 @@ export const organizationHandlers = {
   },
   enableOrganization: {
     keys: idKey,
+    cache: keyOfInput,
+    event: when('changed', aboutOrganization('organization.enabled')),
     run: change(`update organizations set ${ENABLE} where organization_id = :id returning organization_id`),
   },
   revokeOrganizationTokens: {
     keys: idKey,
+    cache: keyOfInput,
+    event: when('changed', aboutOrganization('organization.tokens-revoked')),
     run: endingLater(
       endLaterOfOrganization,
       change(
@@ -85,6 +95,8 @@ export const organizationHandlers = {
   },
   deleteOrganization: {
     keys: ofOrganizationAndProviders,
+    cache: 'cleared',
+    event: when('deleted', aboutOrganization('organization.deleted')),
     *run({ id, now }) {
       // Each machine with a copy waits for the credentials that it does not show yet. First, as where these are created.
       if ((yield* rows(EXISTS, { id })).length === 1) yield* setting(CREDENTIAL_OF_ORGANIZATION, id)
@@ -95,7 +107,16 @@ export const organizationHandlers = {
       return deleted.length === 1 ? 'deleted' : 'unknown'
     },
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
+
+const reads = {
+  listOrganizations: listPage(
+    ORGANIZATIONS,
+    'select * from organizations where organization_id < :before order by organization_id desc limit :limit',
+  ),
+}
+
+export const organizations = { operations, reads }
 
 /**
  * What counts for the organization with this id, whichever it is. Its grants and credentials are of the one that was there at their
@@ -106,9 +127,20 @@ function* endBelongings(id: OrganizationId): Steps<void> {
   yield* leaveOrganization(id)
 }
 
-export const organizationReads = {
-  listOrganizations: listPage(
-    ORGANIZATIONS,
-    'select * from organizations where organization_id < :before order by organization_id desc limit :limit',
-  ),
+/**
+ * The cache key of an organization. A user and an organization may have one chosen id. The key of no other record begins with a space.
+ */
+export function organizationKey(id: OrganizationId): string {
+  return ` ${id}`
+}
+
+function keyOfInput(input: OrganizationId | { readonly id: OrganizationId }): string {
+  return organizationKey(idOf(input))
+}
+
+function aboutOrganization(event: AuditEventName) {
+  return (input: OrganizationId | { readonly id: OrganizationId }): AuditEvent => ({
+    event,
+    organizationId: idOf(input),
+  })
 }

@@ -32,6 +32,7 @@ import { identities } from './nouns/user/identities.ts'
 import { memberships } from './nouns/organization/memberships.ts'
 import { installations } from './nouns/organization/installations.ts'
 import { organizations } from './nouns/organization/organizations.ts'
+import { importedUsers } from './nouns/user/imported-users.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -70,6 +71,7 @@ const NOUNS = {
   memberships,
   installations,
   organizations,
+  importedUsers,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

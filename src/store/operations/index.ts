@@ -1,5 +1,4 @@
 import { CLIENT_OPERATIONS } from './client.ts'
-import { USER_OPERATIONS } from './user.ts'
 import { KEY_OPERATIONS } from './key.ts'
 import { SERVER_OPERATIONS } from './server.ts'
 import type { OperationName } from '../../ports/operations/index.ts'
@@ -9,7 +8,6 @@ import type { OperationRow } from '../noun.ts'
 /** Every operation of the store. A new operation does not compile until it has a row here and a handler in each store. */
 export const OPERATIONS = {
   ...CLIENT_OPERATIONS,
-  ...USER_OPERATIONS,
   ...KEY_OPERATIONS,
   ...SERVER_OPERATIONS,
   ...NOUN_OPERATIONS,

@@ -5,7 +5,7 @@ import { normalizeEmail } from '../../protocol/sign-in/email-address.ts'
 import { replaceEmail, respell, USERS, users } from '../nouns/user/users.ts'
 import { provisionUser, identities } from '../nouns/user/identities.ts'
 import { mustSpare } from '../nouns/user/roles.ts'
-import { importHandlers, importUser } from '../shared/sign-in/imported-users.ts'
+import { importUser, importedUsers } from '../nouns/user/imported-users.ts'
 import { confirmEmail, emailCodes } from '../nouns/user/email-codes.ts'
 import { rows, shared as sharedStatement, type Steps } from '../shared/statement.ts'
 import { distributed } from './distributed-users.ts'
@@ -39,7 +39,7 @@ export const distributedHandlers = {
     if (outcome === 'created') yield* nameRow({ userId, table: 'identities', key })
     return outcome
   }),
-  importUser: distributed(importHandlers.importUser, (account) =>
+  importUser: distributed(importedUsers.operations.importUser, (account) =>
     importUser(account, {
       claim: ({ id, email }) => claimIfAny(email, id),
       *move({ id, email }, previous) {

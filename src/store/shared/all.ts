@@ -4,14 +4,12 @@ import type { Steps } from './statement.ts'
 import { clientHandlers, clientReads } from './clients.ts'
 import { eraHandlers, eraReads } from './eras.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
-import { importHandlers } from './sign-in/imported-users.ts'
 import { sweepHandlers } from './sweep.ts'
 import { walkReads } from './walks.ts'
 
 /** The operations that both stores apply with the same statements. Those of token and registration requests are in each store. */
 export const SHARED_HANDLERS = {
   ...clientHandlers,
-  ...importHandlers,
   ...masterKeyHandlers,
   ...eraHandlers,
   ...sweepHandlers,

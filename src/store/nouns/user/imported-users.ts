@@ -4,13 +4,14 @@ import type { IdentityRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { isAsImported } from '../../../protocol/sign-in/imported-account.ts'
+import type { NounOperations } from '../../noun.ts'
+import { memberships } from '../organization/memberships.ts'
+import { IDENTITIES } from './identity-proofs.ts'
+import { SECOND_FACTORS, secondFactors } from './second-factors.ts'
+import { USERS } from './users.ts'
 import type { Row } from '../../rows.ts'
-import { IDENTITIES } from '../../nouns/user/identity-proofs.ts'
-import { SECOND_FACTORS, secondFactors } from '../../nouns/user/second-factors.ts'
-import { USERS } from '../../nouns/user/users.ts'
-import { evictAll } from '../evictions.ts'
-import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
-import { memberships } from '../../nouns/organization/memberships.ts'
+import { evictAll } from '../../shared/evictions.ts'
+import { rows, shared, type Steps } from '../../shared/statement.ts'
 
 const HAS_CLIENT = shared('select client_id from clients where client_id = :clientId')
 /** Neither the id nor the address may be another user's. */
@@ -31,6 +32,7 @@ const INSERT_FACTOR = shared(
 )
 const DELETE_FACTOR = shared('delete from second_factors where user_id = :userId')
 const HAS_ROLE = shared('select user_id from roles where user_id = :userId')
+
 /**
  * An account that was used here belongs to its user, and one that was disabled, changed, got another password or lost a membership or its app
  * here to the operator, and one to which its user added an app, a passkey or an identity to the user. An import sets both times to its own, and a change one of them.
@@ -45,19 +47,6 @@ const UPDATE_USER = shared(
      and password_hash is not distinct from cast(:previousHash as text) returning user_id`,
 )
 
-/** What differs where Citus distributes the tables (postgres/distributed-keys.ts). */
-export interface ImportSteps {
-  /** Makes the address of a new user the user's, after the user was inserted. Returns whether it was free. undefined: the insert did that. */
-  readonly claim: ((user: UserRecord) => Steps<boolean>) | undefined
-  /** The same for a user who has another one. */
-  readonly move: (user: UserRecord, previous: string | undefined) => Steps<boolean>
-  readonly release: (user: UserRecord) => Steps<void>
-  readonly hold: (id: UserId) => Steps<unknown>
-  /** Waits for an identity that was added with its user, and may not be visible yet. Returns whether it exists. undefined: it is visible. */
-  readonly awaitIdentity: ((key: string) => Steps<boolean>) | undefined
-  readonly name: (identity: IdentityRecord) => Steps<void>
-}
-
 /** The index of addresses does all of it. */
 const ON_ONE_MACHINE: ImportSteps = {
   claim: undefined,
@@ -70,7 +59,7 @@ const ON_ONE_MACHINE: ImportSteps = {
   *name() {},
 }
 
-export const importHandlers = {
+const operations = {
   importUser: {
     keys: ({ user: { id, email }, identities }) => [
       id,
@@ -78,9 +67,30 @@ export const importHandlers = {
       ...identities.map(({ key }) => key),
     ],
     takesTurns: true,
+    // It may add memberships.
+    cache: 'cleared',
+    event: ({ user: { id: userId }, source }, outcome) => {
+      if (outcome === 'created') return { event: 'user.imported', userId, details: { source } }
+      return outcome === 'updated' ? { event: 'user.import-updated', userId, details: { source } } : undefined
+    },
     run: (account) => importUser(account, ON_ONE_MACHINE),
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
+
+export const importedUsers = { operations }
+
+/** What differs where Citus distributes the tables (postgres/distributed-keys.ts). */
+interface ImportSteps {
+  /** Makes the address of a new user the user's, after the user was inserted. Returns whether it was free. undefined: the insert did that. */
+  readonly claim: ((user: UserRecord) => Steps<boolean>) | undefined
+  /** The same for a user who has another one. */
+  readonly move: (user: UserRecord, previous: string | undefined) => Steps<boolean>
+  readonly release: (user: UserRecord) => Steps<void>
+  readonly hold: (id: UserId) => Steps<unknown>
+  /** Waits for an identity that was added with its user, and may not be visible yet. Returns whether it exists. undefined: it is visible. */
+  readonly awaitIdentity: ((key: string) => Steps<boolean>) | undefined
+  readonly name: (identity: IdentityRecord) => Steps<void>
+}
 
 /** Stores the account of another system. */
 export function* importUser(account: Input<'importUser'>, steps: ImportSteps): Steps<Outcome<'importUser'>> {

@@ -33,6 +33,7 @@ import { memberships } from './nouns/organization/memberships.ts'
 import { installations } from './nouns/organization/installations.ts'
 import { organizations } from './nouns/organization/organizations.ts'
 import { importedUsers } from './nouns/user/imported-users.ts'
+import { masterKey } from './nouns/server/master-key.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -72,6 +73,7 @@ const NOUNS = {
   installations,
   organizations,
   importedUsers,
+  masterKey,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -1,5 +1,4 @@
 import { CLIENT_OPERATIONS } from './client.ts'
-import { KEY_OPERATIONS } from './key.ts'
 import { SERVER_OPERATIONS } from './server.ts'
 import type { OperationName } from '../../ports/operations/index.ts'
 import { NOUN_OPERATIONS } from '../nouns.ts'
@@ -8,7 +7,6 @@ import type { OperationRow } from '../noun.ts'
 /** Every operation of the store. A new operation does not compile until it has a row here and a handler in each store. */
 export const OPERATIONS = {
   ...CLIENT_OPERATIONS,
-  ...KEY_OPERATIONS,
   ...SERVER_OPERATIONS,
   ...NOUN_OPERATIONS,
 } satisfies { readonly [Name in OperationName]: OperationRow<Name> }

@@ -12,7 +12,6 @@ import { findSchemaFault, listMigrations } from '../migrations.ts'
 import { NO_PLACE } from '../../base/store-place.ts'
 import type { Row } from '../rows.ts'
 import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, noteOfNewestRow, timeOf, findSetting } from '../nouns/server/settings.ts'
-import { masterKeyReads } from '../shared/master-key.ts'
 import { inspectClients } from '../shared/inspect-clients.ts'
 import { eraReads } from '../shared/eras.ts'
 import { connectionOptions, sessionSettings } from './connection/database.ts'
@@ -22,6 +21,7 @@ import { schemaState } from './schema/migrate.ts'
 import { queryOf, runSteps } from './steps.ts'
 import { apis } from '../nouns/server/apis.ts'
 import { signingKeys } from '../nouns/server/signing-keys.ts'
+import { masterKey } from '../nouns/server/master-key.ts'
 
 interface Inspection {
   readonly database: DatabaseInspection
@@ -260,7 +260,7 @@ async function readContent(
     time: noteOfNewestRow((row['newest_row_at'] ?? undefined) as EpochMs | undefined),
     apis: resources.rows.map(({ resource }) => String(resource)),
     issuer: await runSteps(queryOf(client), apis.reads.findIssuer()),
-    masterKey: await runSteps(queryOf(client), masterKeyReads.findMasterKey()),
+    masterKey: await runSteps(queryOf(client), masterKey.reads.findMasterKey()),
     backedUpAt: timeOf((row['backed_up_at'] ?? undefined) as string | undefined),
     closedAt: timeOf(await runSteps(queryOf(client), findSetting(CLOSED))),
     place: await runSteps(queryOf(client), eraReads.findStorePlace(linkId)),

@@ -3,14 +3,12 @@ import { NOUN_OPERATIONS, NOUN_READS } from '../nouns.ts'
 import type { Steps } from './statement.ts'
 import { clientHandlers, clientReads } from './clients.ts'
 import { eraHandlers, eraReads } from './eras.ts'
-import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { sweepHandlers } from './sweep.ts'
 import { walkReads } from './walks.ts'
 
 /** The operations that both stores apply with the same statements. Those of token and registration requests are in each store. */
 export const SHARED_HANDLERS = {
   ...clientHandlers,
-  ...masterKeyHandlers,
   ...eraHandlers,
   ...sweepHandlers,
   ...sharedOf(NOUN_OPERATIONS),
@@ -19,7 +17,6 @@ export const SHARED_HANDLERS = {
 /** The reads that both stores answer with the same statements. */
 export const SHARED_READS = {
   ...clientReads,
-  ...masterKeyReads,
   ...eraReads,
   ...walkReads,
   ...NOUN_READS,

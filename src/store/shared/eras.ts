@@ -1,6 +1,6 @@
 import type { StorePlace } from '../../base/store-place.ts'
 import { STORE_ERAS, WENT_BACK, setting } from '../nouns/server/settings.ts'
-import { endEverythingHeld } from './master-key.ts'
+import { endEverythingHeld } from '../nouns/server/master-key.ts'
 import { replaceKeys } from '../nouns/server/signing-keys.ts'
 import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 

@@ -7,7 +7,6 @@ import { NO_PLACE } from '../../base/store-place.ts'
 import { requireKnownSchema } from '../migrations.ts'
 import type { Row } from '../rows.ts'
 import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, timeOf, findSetting } from '../nouns/server/settings.ts'
-import { masterKeyReads } from '../shared/master-key.ts'
 import { inspectClients } from '../shared/inspect-clients.ts'
 import { eraReads } from '../shared/eras.ts'
 import { openDatabase } from './database.ts'
@@ -17,6 +16,7 @@ import { findClockNotes } from './clock-notes.ts'
 import { openSteps } from './steps.ts'
 import { apis } from '../nouns/server/apis.ts'
 import { signingKeys } from '../nouns/server/signing-keys.ts'
+import { masterKey } from '../nouns/server/master-key.ts'
 
 /** The number of reported problems; the first one decides what to do. */
 const DAMAGE_LIMIT = 3
@@ -61,7 +61,7 @@ export function readSqliteFacts(path: string): {
   try {
     database.exec('pragma busy_timeout = 2000')
     if (!hasTables(database)) return { hasSchema: false, secretCheck: undefined }
-    const { check } = openSteps(database)(masterKeyReads.findMasterKey())
+    const { check } = openSteps(database)(masterKey.reads.findMasterKey())
     return { hasSchema: true, secretCheck: check }
   } finally {
     database.close()
@@ -110,7 +110,7 @@ function readTables(
     time: knownTime(run(findClockNotes())),
     apis: resources.map(({ resource }) => String(resource)),
     issuer: run(apis.reads.findIssuer()),
-    masterKey: run(masterKeyReads.findMasterKey()),
+    masterKey: run(masterKey.reads.findMasterKey()),
     backedUpAt: timeOf(run(findSetting(LAST_BACKUP))),
     closedAt: timeOf(run(findSetting(CLOSED))),
     place: run(eraReads.findStorePlace(linkId)),

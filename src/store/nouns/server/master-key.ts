@@ -1,11 +1,12 @@
-import type { StoredMasterKey } from '../../ports/records/key.ts'
-import type { ServerEnd } from '../../ports/store.ts'
-import type { EpochMs } from '../../base/brand.ts'
-import { CLOSED, MASTER_KEY, MASTER_KEY_CHECK, timeOf, findSetting, setting } from '../nouns/server/settings.ts'
-import { revokeAllTokens } from '../nouns/token/not-before.ts'
-import { forgetProviderSecrets } from '../nouns/user/providers.ts'
-import { replaceKeys } from '../nouns/server/signing-keys.ts'
-import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import type { StoredMasterKey } from '../../../ports/records/key.ts'
+import type { ServerEnd } from '../../../ports/store.ts'
+import type { EpochMs } from '../../../base/brand.ts'
+import { type NounOperations, when } from '../../noun.ts'
+import { CLOSED, MASTER_KEY, MASTER_KEY_CHECK, timeOf, findSetting, setting } from './settings.ts'
+import { replaceKeys } from './signing-keys.ts'
+import { revokeAllTokens } from '../token/not-before.ts'
+import { forgetProviderSecrets } from '../user/providers.ts'
+import { rows, shared, type Steps } from '../../shared/statement.ts'
 
 const WRAP = shared('update settings set value = :wrapped where name = :name and value = :previous returning name')
 const REVOKE_CREDENTIALS = shared('update admin_credentials set revoked_at = :now where revoked_at is null')
@@ -17,15 +18,19 @@ const FIND_SERVER_END = shared('select name, value from settings where name in (
 const KEYS = [`setting:${MASTER_KEY}`, 'signing-keys', 'providers', 'setting:not-before']
 
 /** The master key, and everything that ends when it is replaced. */
-export const masterKeyHandlers = {
+const operations = {
   rewrapMasterKey: {
     keys: () => KEYS,
+    cache: 'kept',
+    event: when('rewrapped', () => ({ event: 'secret.rotated', details: { leaked: false } })),
     *run(change) {
       return (yield* rows(WRAP, { ...change, name: MASTER_KEY })).length === 1 ? 'rewrapped' : 'conflict'
     },
   },
   replaceMasterKey: {
     keys: () => KEYS,
+    cache: 'kept',
+    event: when('replaced', () => ({ event: 'secret.rotated', details: { leaked: true } })),
     *run({ previous, wrapped, check, keys, now }) {
       const changed = yield* rows(WRAP, { previous, wrapped, name: MASTER_KEY })
       if (changed.length !== 1) return 'conflict'
@@ -36,9 +41,9 @@ export const masterKeyHandlers = {
       return 'replaced'
     },
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
 
-export const masterKeyReads = {
+const reads = {
   /** Needs only the tables of the first migration. */
   *findMasterKey(): Steps<StoredMasterKey> {
     return { wrapped: yield* findSetting(MASTER_KEY), check: yield* findSetting(MASTER_KEY_CHECK) }
@@ -49,6 +54,8 @@ export const masterKeyReads = {
     return { masterKeyCheck: values.get(MASTER_KEY_CHECK), closedAt: timeOf(values.get(CLOSED)) }
   },
 }
+
+export const masterKey = { operations, reads }
 
 /** Revokes the credentials of all administrators, all initial access tokens, and all sessions and tokens from before now. */
 export function* endEverythingHeld(now: EpochMs): Steps<void> {

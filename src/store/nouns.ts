@@ -34,6 +34,7 @@ import { installations } from './nouns/organization/installations.ts'
 import { organizations } from './nouns/organization/organizations.ts'
 import { importedUsers } from './nouns/user/imported-users.ts'
 import { masterKey } from './nouns/server/master-key.ts'
+import { storeEras } from './nouns/server/store-eras.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -74,6 +75,7 @@ const NOUNS = {
   organizations,
   importedUsers,
   masterKey,
+  storeEras,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -7,15 +7,4 @@ export const SERVER_OPERATIONS = {
     event: ({ auditBefore }, { auditLinks }) =>
       auditLinks > 0 ? { event: 'audit.swept', details: { before: auditBefore, links: auditLinks } } : undefined,
   },
-
-  beginEra: {
-    cache: 'kept',
-    event: ({ reason }) => {
-      // The restore of a backup is an event of its own.
-      if (reason === 'restored') return undefined
-      return reason === 'ended'
-        ? { event: 'server.restored', details: { in_place: true } }
-        : { event: 'server.confirmed' }
-    },
-  },
 } satisfies NounOperations

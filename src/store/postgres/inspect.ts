@@ -13,7 +13,6 @@ import { NO_PLACE } from '../../base/store-place.ts'
 import type { Row } from '../rows.ts'
 import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, noteOfNewestRow, timeOf, findSetting } from '../nouns/server/settings.ts'
 import { inspectClients } from '../shared/inspect-clients.ts'
-import { eraReads } from '../shared/eras.ts'
 import { connectionOptions, sessionSettings } from './connection/database.ts'
 import { isDistributed, placementOf, readCluster, type Cluster } from './distribution.ts'
 import { forOperator } from './explain.ts'
@@ -22,6 +21,7 @@ import { queryOf, runSteps } from './steps.ts'
 import { apis } from '../nouns/server/apis.ts'
 import { signingKeys } from '../nouns/server/signing-keys.ts'
 import { masterKey } from '../nouns/server/master-key.ts'
+import { storeEras } from '../nouns/server/store-eras.ts'
 
 interface Inspection {
   readonly database: DatabaseInspection
@@ -263,7 +263,7 @@ async function readContent(
     masterKey: await runSteps(queryOf(client), masterKey.reads.findMasterKey()),
     backedUpAt: timeOf((row['backed_up_at'] ?? undefined) as string | undefined),
     closedAt: timeOf(await runSteps(queryOf(client), findSetting(CLOSED))),
-    place: await runSteps(queryOf(client), eraReads.findStorePlace(linkId)),
+    place: await runSteps(queryOf(client), storeEras.reads.findStorePlace(linkId)),
   }
 }
 

@@ -2,14 +2,12 @@ import { sharedOf } from '../noun.ts'
 import { NOUN_OPERATIONS, NOUN_READS } from '../nouns.ts'
 import type { Steps } from './statement.ts'
 import { clientHandlers, clientReads } from './clients.ts'
-import { eraHandlers, eraReads } from './eras.ts'
 import { sweepHandlers } from './sweep.ts'
 import { walkReads } from './walks.ts'
 
 /** The operations that both stores apply with the same statements. Those of token and registration requests are in each store. */
 export const SHARED_HANDLERS = {
   ...clientHandlers,
-  ...eraHandlers,
   ...sweepHandlers,
   ...sharedOf(NOUN_OPERATIONS),
 }
@@ -17,7 +15,6 @@ export const SHARED_HANDLERS = {
 /** The reads that both stores answer with the same statements. */
 export const SHARED_READS = {
   ...clientReads,
-  ...eraReads,
   ...walkReads,
   ...NOUN_READS,
 }

@@ -8,7 +8,6 @@ import { requireKnownSchema } from '../migrations.ts'
 import type { Row } from '../rows.ts'
 import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, timeOf, findSetting } from '../nouns/server/settings.ts'
 import { inspectClients } from '../shared/inspect-clients.ts'
-import { eraReads } from '../shared/eras.ts'
 import { openDatabase } from './database.ts'
 import { freeBytes, logBytes } from './file/disk.ts'
 import { schemaState } from './migrate.ts'
@@ -17,6 +16,7 @@ import { openSteps } from './steps.ts'
 import { apis } from '../nouns/server/apis.ts'
 import { signingKeys } from '../nouns/server/signing-keys.ts'
 import { masterKey } from '../nouns/server/master-key.ts'
+import { storeEras } from '../nouns/server/store-eras.ts'
 
 /** The number of reported problems; the first one decides what to do. */
 const DAMAGE_LIMIT = 3
@@ -113,7 +113,7 @@ function readTables(
     masterKey: run(masterKey.reads.findMasterKey()),
     backedUpAt: timeOf(run(findSetting(LAST_BACKUP))),
     closedAt: timeOf(run(findSetting(CLOSED))),
-    place: run(eraReads.findStorePlace(linkId)),
+    place: run(storeEras.reads.findStorePlace(linkId)),
   }
 }
 

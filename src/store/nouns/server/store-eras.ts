@@ -1,8 +1,9 @@
-import type { StorePlace } from '../../base/store-place.ts'
-import { STORE_ERAS, WENT_BACK, setting } from '../nouns/server/settings.ts'
-import { endEverythingHeld } from '../nouns/server/master-key.ts'
-import { replaceKeys } from '../nouns/server/signing-keys.ts'
-import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import type { StorePlace } from '../../../base/store-place.ts'
+import type { NounOperations } from '../../noun.ts'
+import { endEverythingHeld } from './master-key.ts'
+import { STORE_ERAS, WENT_BACK, setting } from './settings.ts'
+import { replaceKeys } from './signing-keys.ts'
+import { rows, shared, type Steps } from '../../shared/statement.ts'
 
 const FIND_LINK = shared('select link_hash from audit_links where link_id = :id')
 const FIND_OLDER = shared('select link_id from audit_links where link_id < :end order by link_id desc limit 1')
@@ -26,9 +27,17 @@ const FORGET = [
 const ERA_LIMIT = 100
 
 /** The eras of a store (base/store-place.ts). */
-export const eraHandlers = {
+const operations = {
   beginEra: {
     keys: () => ['setting:not-before', 'signing-keys', `setting:${STORE_ERAS}`],
+    cache: 'kept',
+    event: ({ reason }) => {
+      // The restore of a backup is an event of its own.
+      if (reason === 'restored') return undefined
+      return reason === 'ended'
+        ? { event: 'server.restored', details: { in_place: true } }
+        : { event: 'server.confirmed' }
+    },
     *run({ era, now, ending }) {
       if (ending !== undefined) {
         yield* replaceKeys(ending.keys)
@@ -42,9 +51,9 @@ export const eraHandlers = {
       return 'begun'
     },
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
 
-export const eraReads = {
+const reads = {
   /** `linkId`: of the link that a node remembers. */
   *findStorePlace(linkId: string | undefined): Steps<StorePlace> {
     const found = yield* findEras()
@@ -57,6 +66,8 @@ export const eraReads = {
     return { ...found, hash: link?.['link_hash'] as string | undefined, hasOlder }
   },
 }
+
+export const storeEras = { operations, reads }
 
 function* findEras(): Steps<Pick<StorePlace, 'eras' | 'isMarked'>> {
   const values = new Map((yield* rows(FIND_ERAS, {})).map(({ name, value }) => [name, value as string]))

@@ -35,6 +35,7 @@ import { organizations } from './nouns/organization/organizations.ts'
 import { importedUsers } from './nouns/user/imported-users.ts'
 import { masterKey } from './nouns/server/master-key.ts'
 import { storeEras } from './nouns/server/store-eras.ts'
+import { registrations } from './nouns/client/registrations.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -76,6 +77,7 @@ const NOUNS = {
   importedUsers,
   masterKey,
   storeEras,
+  registrations,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

@@ -5,30 +5,16 @@ import { DEFAULT_RULES } from '../../protocol/client/policy.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import type { Row } from '../rows.ts'
 import { CLIENTS, HELD_FOR_EVER } from '../tables/client.ts'
-import { countTokenUse } from '../nouns/client/initial-tokens.ts'
 import { endLaterOfClient } from '../nouns/token/not-before.ts'
 import { change, idKey, listOf, outcomeOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 /** On SQLite the number of a row follows from its id, unless another row has that number (decision 0011). */
 const ROW = `(/*sqlite slot, */${CLIENTS.names}, held_until)
   values (/*sqlite iif(exists (select 1 from clients where slot = slot_of(:client_id)), null, slot_of(:client_id)), */${CLIENTS.parameters}, :heldUntil)`
-const INSERT = shared(`insert into clients ${ROW}`)
+export const INSERT = shared(`insert into clients ${ROW}`)
 /** An id that is made of a document's URL, or that the operator chose, may be taken. */
 const ADD = shared(`insert into clients ${ROW} on conflict (client_id) do nothing returning client_id`)
-/** Replaces the metadata. A client with another identity is neither verified nor approved. */
-const SET_METADATA = `metadata = :metadata, identity_from = coalesce(cast(:identityFrom as bigint), identity_from),
-  verified_at = case when cast(:identityFrom as bigint) is null then verified_at end,
-  approved_scope = case when cast(:identityFrom as bigint) is null then approved_scope end`
-const UPDATE = shared(
-  `update clients set ${SET_METADATA}
-   where client_id = :id and metadata = :previous and source <> 'operator' returning client_id`,
-)
-const RENEW = shared(
-  `update clients set ${SET_METADATA}, document_fetched_at = :fetchedAt, document_fresh_until = :freshUntil,
-     not_before = case when cast(:notBefore as bigint) is null then not_before
-       else greatest(coalesce(not_before, 0), cast(:notBefore as bigint)) end
-   where client_id = :id and document_fetched_at = :previous returning client_id`,
-)
+
 /** A client of the operator, as it was when its change was checked. One that registered has no rules until they are set. */
 const AS_READ = `source = 'operator' and metadata = :previous and coalesce(rules, :noRules) = :previousRules`
 const CHANGE = shared(
@@ -91,20 +77,7 @@ export const clientHandlers = {
       return (yield* add(client, HELD_FOR_EVER)) ? 'created' : 'id-taken'
     },
   },
-  registerWithToken: {
-    keys: ({ client, tokenId }) => [tokenId, client.id],
-    *run({ client, tokenId, now, isKept }) {
-      if (!(yield* countTokenUse({ tokenId, now }))) return 'token-inactive'
-      yield* rows(INSERT, { ...CLIENTS.values(client), heldUntil: isKept ? HELD_FOR_EVER : 0 })
-      return 'registered'
-    },
-  },
-  addDocumentClient: {
-    keys: ({ client }) => [client.id],
-    *run({ client, retainUntil }) {
-      return (yield* add(client, retainUntil)) ? 'added' : 'known'
-    },
-  },
+
   deleteClient: {
     keys: idKey,
     *run(id) {
@@ -125,13 +98,7 @@ export const clientHandlers = {
       return 'noted'
     },
   },
-  updateClient: {
-    keys: idKey,
-    *run({ id, previous, metadata, identityFrom }) {
-      const texts = { metadata: JSON.stringify(metadata), previous: JSON.stringify(previous) }
-      return (yield* rows(UPDATE, { id, ...texts, identityFrom })).length === 1 ? 'updated' : 'conflict'
-    },
-  },
+
   changeClient: {
     keys: idKey,
     *run({ id, previous, rules, metadata, identityFrom }) {
@@ -156,15 +123,7 @@ export const clientHandlers = {
       return (yield* rows(SET_RULES, { id, ...texts })).length === 1 ? 'changed' : 'conflict'
     },
   },
-  setManagementToken: {
-    keys: idKey,
-    run: change(
-      `update clients set management_hash = :managementHash
-       where client_id = :id and (secret_hash is not null or management_hash is not null)
-         and source = 'registration'
-       returning client_id`,
-    ),
-  },
+
   purgeClient: {
     keys: idKey,
     *run({ id, filter }) {
@@ -174,15 +133,7 @@ export const clientHandlers = {
       return deleted.length === 1 ? 'deleted' : 'kept'
     },
   },
-  renewDocument: {
-    keys: idKey,
-    *run({ id, previous, metadata, document, identityFrom, notBefore }) {
-      const values = { id, metadata: JSON.stringify(metadata), ...document, identityFrom, notBefore }
-      if ((yield* rows(RENEW, { ...values, previous: previous.fetchedAt })).length === 0) return 'conflict'
-      if (notBefore !== undefined) yield* endLaterOfClient(id, notBefore)
-      return 'renewed'
-    },
-  },
+
   verifyClient: {
     keys: idKey,
     run: change(
@@ -268,7 +219,7 @@ function textsOf({ metadata, rules }: Pick<ClientRecord, 'metadata' | 'rules'>):
 }
 
 /** Returns whether the id was free. */
-function* add(client: ClientRecord, heldUntil: number): Steps<boolean> {
+export function* add(client: ClientRecord, heldUntil: number): Steps<boolean> {
   return (yield* rows(ADD, { ...CLIENTS.values(client), heldUntil })).length === 1
 }
 

@@ -36,6 +36,7 @@ import { importedUsers } from './nouns/user/imported-users.ts'
 import { masterKey } from './nouns/server/master-key.ts'
 import { storeEras } from './nouns/server/store-eras.ts'
 import { registrations } from './nouns/client/registrations.ts'
+import { clients } from './nouns/client/clients.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -78,6 +79,7 @@ const NOUNS = {
   masterKey,
   storeEras,
   registrations,
+  clients,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

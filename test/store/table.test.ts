@@ -12,7 +12,7 @@ import {
   text,
   type Table,
 } from '../../src/store/table.ts'
-import { CLIENTS } from '../../src/store/tables/client.ts'
+import { CLIENTS } from '../../src/store/nouns/client/clients.ts'
 import { GRANTS } from '../../src/store/nouns/token/grants.ts'
 import { INSTALLATIONS } from '../../src/store/nouns/organization/installations.ts'
 import { USERS } from '../../src/store/nouns/user/users.ts'

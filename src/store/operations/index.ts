@@ -1,4 +1,3 @@
-import { CLIENT_OPERATIONS } from './client.ts'
 import { SERVER_OPERATIONS } from './server.ts'
 import type { OperationName } from '../../ports/operations/index.ts'
 import { NOUN_OPERATIONS } from '../nouns.ts'
@@ -6,7 +5,6 @@ import type { OperationRow } from '../noun.ts'
 
 /** Every operation of the store. A new operation does not compile until it has a row here and a handler in each store. */
 export const OPERATIONS = {
-  ...CLIENT_OPERATIONS,
   ...SERVER_OPERATIONS,
   ...NOUN_OPERATIONS,
 } satisfies { readonly [Name in OperationName]: OperationRow<Name> }

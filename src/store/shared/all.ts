@@ -1,20 +1,17 @@
 import { sharedOf } from '../noun.ts'
 import { NOUN_OPERATIONS, NOUN_READS } from '../nouns.ts'
 import type { Steps } from './statement.ts'
-import { clientHandlers, clientReads } from './clients.ts'
 import { sweepHandlers } from './sweep.ts'
 import { walkReads } from './walks.ts'
 
 /** The operations that both stores apply with the same statements. Those of token and registration requests are in each store. */
 export const SHARED_HANDLERS = {
-  ...clientHandlers,
   ...sweepHandlers,
   ...sharedOf(NOUN_OPERATIONS),
 }
 
 /** The reads that both stores answer with the same statements. */
 export const SHARED_READS = {
-  ...clientReads,
   ...walkReads,
   ...NOUN_READS,
 }

@@ -6,9 +6,8 @@ import { CHOSEN_PREFIX } from '../../protocol/client/identifier.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { listedClients } from '../../protocol/sign-in/provider.ts'
 import { domainRules } from '../nouns/client/domain-rules.ts'
-import { CLIENTS } from '../tables/client.ts'
+import { CLIENTS, clients } from '../nouns/client/clients.ts'
 import { inspectSpellings } from '../nouns/user/users.ts'
-import { clientReads } from './clients.ts'
 import { listRegistrationCounts } from '../nouns/client/registration-counts.ts'
 import { inspectRoles } from '../nouns/user/roles.ts'
 import { listOf, rows, shared, type Steps } from './statement.ts'
@@ -43,7 +42,7 @@ export function* inspectClients(): Steps<ClientInspection> {
   const [credentials] = yield* rows(DELEGATE_UNTIL)
   const [mail] = yield* rows(NEXT_MAIL)
   return {
-    newest: yield* clientReads.listClients({ before: undefined, limit: INSPECTED }),
+    newest: yield* clients.reads.listClients({ before: undefined, limit: INSPECTED }),
     grants: yield* grants.reads.listGrants({ before: undefined, limit: INSPECTED }),
     domains: yield* domainRules.reads.listDomainRules(),
     registrations: yield* listRegistrationCounts(),

@@ -3,7 +3,7 @@ import { FIGURE_SPAN_NAMES, type FigureSpan } from '../../ports/records/figures.
 import type { EpochMs } from '../../base/brand.ts'
 import type { AuthorizationId, ClientId, GrantId, UserId } from '../../protocol/ids.ts'
 import { idBefore, type Row } from '../rows.ts'
-import { endRemoved } from './clients.ts'
+import { endRemoved } from '../nouns/client/clients.ts'
 import { NOT_REDEEMED } from '../nouns/token/authorizations.ts'
 import { MERGED, mergeLeftFigures } from '../nouns/server/figures.ts'
 import { findEvicted } from '../nouns/client/registration-counts.ts'

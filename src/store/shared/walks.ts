@@ -1,10 +1,8 @@
 import type { ListSlice, SearchedList } from '../../ports/store.ts'
-import type { OldestClients, OldestClientsFound } from '../../ports/walks.ts'
-import type { Walk, WalkedClients, WalkedGrants } from '../../ports/walks.ts'
+import type { OldestClients, OldestClientsFound, Walk, WalkedClients, WalkedGrants } from '../../ports/walks.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import type { Row } from '../rows.ts'
-import { CLIENTS as CLIENTS_TABLE } from '../tables/client.ts'
-import { MATCHES, membersOf } from './clients.ts'
+import { CLIENTS as CLIENTS_TABLE, MATCHES, membersOf } from '../nouns/client/clients.ts'
 import { rows, shared, type SharedStatement, type Steps } from './statement.ts'
 
 const GRANTS = shared(

@@ -2,9 +2,8 @@ import { isSameJson } from '../../../base/json.ts'
 import { aboutClient, idOf, type NounOperations, when } from '../../noun.ts'
 import { countTokenUse } from './initial-tokens.ts'
 import { endLaterOfClient } from '../token/not-before.ts'
-import { INSERT, add } from '../../shared/clients.ts'
+import { INSERT, add, CLIENTS, HELD_FOR_EVER } from './clients.ts'
 import { change, idKey, rows, shared } from '../../shared/statement.ts'
-import { CLIENTS, HELD_FOR_EVER } from '../../tables/client.ts'
 
 /** Replaces the metadata. A client with another identity is neither verified nor approved. */
 const SET_METADATA = `metadata = :metadata, identity_from = coalesce(cast(:identityFrom as bigint), identity_from),

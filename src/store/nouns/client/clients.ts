@@ -1,12 +1,56 @@
-import type { ClientRecord } from '../../ports/records/client.ts'
-import type { ClientFilter, ClientUse } from '../../ports/operations/client.ts'
-import type { Page, Reach } from '../../ports/store.ts'
-import { DEFAULT_RULES } from '../../protocol/client/policy.ts'
-import type { ClientId } from '../../protocol/ids.ts'
-import type { Row } from '../rows.ts'
-import { CLIENTS, HELD_FOR_EVER } from '../tables/client.ts'
-import { endLaterOfClient } from '../nouns/token/not-before.ts'
-import { change, idKey, listOf, outcomeOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import type { ClientFilter, ClientUse } from '../../../ports/operations/client.ts'
+import type { ClientRecord } from '../../../ports/records/client.ts'
+import type { Page, Reach } from '../../../ports/store.ts'
+import { isGivenSecret } from '../../../protocol/client/authentication.ts'
+import { type ClientRules, DEFAULT_RULES } from '../../../protocol/client/policy.ts'
+import type { ClientId } from '../../../protocol/ids.ts'
+import { aboutClient, idOf, type NounOperations, when } from '../../noun.ts'
+import { endLaterOfClient } from '../token/not-before.ts'
+import type { Value, Row } from '../../rows.ts'
+import { change, idKey, listOf, outcomeOf, rows, shared, type Steps } from '../../shared/statement.ts'
+import { bigint, json, optionalGroup, optionalScope, table, text } from '../../table.ts'
+
+/** `held_until` of a client that is never swept. */
+export const HELD_FOR_EVER = Number.MAX_SAFE_INTEGER
+
+/** A registration inserts some of the columns, in the batches of both stores. */
+export const CLIENTS = table<ClientRecord>({
+  id: text('client_id'),
+  chosenId: text('chosen_id'),
+  issuedAt: bigint('issued_at'),
+  source: text('source'),
+  rules: {
+    columns: [{ name: 'rules', type: 'text', write: (rules) => JSON.stringify(rules) }],
+    // A registration leaves the column out.
+    read: ({ rules }) => (typeof rules === 'string' ? (JSON.parse(rules) as ClientRules) : DEFAULT_RULES),
+  },
+  document: optionalGroup('document_url', {
+    url: text('document_url'),
+    fetchedAt: bigint('document_fetched_at'),
+    freshUntil: bigint('document_fresh_until'),
+  }),
+  initialToken: {
+    columns: [
+      { name: 'initial_token', type: 'text', write: (token) => (token === undefined ? null : JSON.stringify(token)) },
+    ],
+    read: (row) => initialTokenOf(row['initial_token']),
+  },
+  secretHash: text('secret_hash'),
+  previousSecret: optionalGroup('previous_secret_hash', {
+    hash: text('previous_secret_hash'),
+    until: bigint('previous_secret_until'),
+  }),
+  managementHash: text('management_hash'),
+  dedupeKey: text('shared_key'),
+  metadata: json('metadata'),
+  usedAt: bigint('used_at'),
+  verifiedAt: bigint('verified_at'),
+  disabledAt: bigint('disabled_at'),
+  identityFrom: bigint('identity_from'),
+  approvedScope: optionalScope('approved_scope'),
+  notBefore: bigint('not_before'),
+  lastUsedAt: bigint('last_used_at'),
+})
 
 /** On SQLite the number of a row follows from its id, unless another row has that number (decision 0011). */
 const ROW = `(/*sqlite slot, */${CLIENTS.names}, held_until)
@@ -70,16 +114,25 @@ const APPROVE_UNCHANGED = shared(
      and identity_from is not distinct from cast(:identityFrom as bigint) returning client_id`,
 )
 
-export const clientHandlers = {
+/** What the operator and an administrator change of clients, and what counts for all of them. */
+const operations = {
   createClient: {
     keys: idKey,
+    // A chosen id may be that of a client that was deleted.
+    cache: idOf,
+    event: when('created', ({ id, chosenId, about }) => ({
+      event: 'client.created',
+      clientId: id,
+      ...(chosenId === undefined ? {} : { details: { chosen_id: chosenId, ...about?.details } }),
+    })),
     *run(client) {
       return (yield* add(client, HELD_FOR_EVER)) ? 'created' : 'id-taken'
     },
   },
-
   deleteClient: {
     keys: idKey,
+    cache: 'cleared',
+    event: when('deleted', aboutClient('client.deleted')),
     *run(id) {
       const deleted = yield* rows(DELETE, { id })
       yield* endRemoved(deleted)
@@ -90,6 +143,9 @@ export const clientHandlers = {
     // At least one key is required, also for a list without clients.
     keys: (uses) => ['uses', ...uses.map(({ id }) => id)],
     isShared: true,
+    // No decision depends on when a client was last used.
+    cache: 'kept',
+    event: 'no-event',
     *run(uses) {
       for (const used of Map.groupBy(uses, ({ at, heldUntil }) => `${at} ${heldUntil}`).values()) {
         const { at, heldUntil = 0 } = used[0] as ClientUse
@@ -98,9 +154,14 @@ export const clientHandlers = {
       return 'noted'
     },
   },
-
   changeClient: {
     keys: idKey,
+    cache: idOf,
+    event: when('changed', ({ id, identityFrom }) => ({
+      event: 'client.updated',
+      clientId: id,
+      details: { identity_changed: identityFrom !== undefined },
+    })),
     *run({ id, previous, rules, metadata, identityFrom }) {
       const texts = { metadata: JSON.stringify(metadata), ...textsOf({ metadata: previous, rules }) }
       return (yield* rows(CHANGE, { id, ...texts, identityFrom })).length === 1 ? 'changed' : 'conflict'
@@ -108,6 +169,8 @@ export const clientHandlers = {
   },
   adoptClient: {
     keys: idKey,
+    cache: idOf,
+    event: when('adopted', aboutClient('client.adopted')),
     *run({ id, previous, now }) {
       const before = yield* rows(FIND_SHARED_KEY, { id })
       const adopted = yield* rows(ADOPT, { id, previous: JSON.stringify(previous), now })
@@ -118,14 +181,18 @@ export const clientHandlers = {
   },
   setClientRules: {
     keys: idKey,
+    cache: idOf,
+    event: when('changed', ({ id, rules }) => ({ event: 'client.rules-set', clientId: id, details: { ...rules } })),
     *run({ id, previous, rules }) {
       const texts = { rules: JSON.stringify(rules), ...textsOf(previous) }
       return (yield* rows(SET_RULES, { id, ...texts })).length === 1 ? 'changed' : 'conflict'
     },
   },
-
   purgeClient: {
     keys: idKey,
+    // A remembered installation of a client that is gone has no effect.
+    cache: idOf,
+    event: when('deleted', aboutClient('client.deleted')),
     *run({ id, filter }) {
       if (filter.idleAt !== undefined && (yield* rows(INSTALLED, { id })).length > 0) return 'kept'
       const deleted = yield* rows(PURGE, { id, ...membersOf(filter) })
@@ -133,19 +200,24 @@ export const clientHandlers = {
       return deleted.length === 1 ? 'deleted' : 'kept'
     },
   },
-
   verifyClient: {
     keys: idKey,
+    cache: idOf,
+    event: when('changed', aboutClient('client.verified')),
     run: change(
       'update clients set verified_at = coalesce(verified_at, :now) where client_id = :id returning client_id',
     ),
   },
   unverifyClient: {
     keys: idKey,
+    cache: idOf,
+    event: when('changed', aboutClient('client.unverified')),
     run: change('update clients set verified_at = null where client_id = :id returning client_id'),
   },
   disableClient: {
     keys: idKey,
+    cache: idOf,
+    event: when('changed', aboutClient('client.disabled')),
     *run({ id, now }) {
       yield* releaseSharedKeys(yield* rows(FIND_SHARED_KEY, { id }))
       return (yield* rows(DISABLE, { id, now })).length === 1 ? 'changed' : 'unknown'
@@ -153,10 +225,17 @@ export const clientHandlers = {
   },
   enableClient: {
     keys: idKey,
+    cache: idOf,
+    event: when('changed', aboutClient('client.enabled')),
     run: change('update clients set disabled_at = null where client_id = :id returning client_id'),
   },
   rotateClientSecret: {
     keys: idKey,
+    cache: idOf,
+    event: when('rotated', ({ id, secretHash }) => ({
+      event: isGivenSecret(secretHash) ? 'client.secret-set' : 'client.secret-rotated',
+      clientId: id,
+    })),
     run: outcomeOf(
       `update clients set previous_secret_hash = :kept, previous_secret_until = :keptUntil, secret_hash = :secretHash
        where client_id = :id and secret_hash = :previous returning client_id`,
@@ -166,6 +245,12 @@ export const clientHandlers = {
   },
   upgradeClientSecret: {
     keys: idKey,
+    cache: idOf,
+    event: when('changed', ({ id, format }) => ({
+      event: 'client.secret-upgraded',
+      clientId: id,
+      details: { format },
+    })),
     run: change(
       `update clients set secret_hash = case when secret_hash = :previous then :secretHash else secret_hash end,
          previous_secret_hash =
@@ -175,6 +260,12 @@ export const clientHandlers = {
   },
   approveClientScope: {
     keys: idKey,
+    cache: idOf,
+    event: when('changed', ({ id, scope }) => ({
+      event: 'client.scope-approved',
+      clientId: id,
+      details: { scope },
+    })),
     *run({ id, scope, previous }) {
       const before = previous && { previous: previous.approvedScope, identityFrom: previous.identityFrom }
       const changed = yield* before === undefined
@@ -186,15 +277,17 @@ export const clientHandlers = {
   },
   revokeClientTokens: {
     keys: idKey,
+    cache: idOf,
+    event: when('changed', aboutClient('client.tokens-revoked')),
     *run({ id, now }) {
       if ((yield* rows(REVOKE_TOKENS, { id, now })).length === 0) return 'unknown'
       yield* endLaterOfClient(id, now)
       return 'changed'
     },
   },
-} satisfies SharedHandlers
+} satisfies NounOperations
 
-export const clientReads = {
+const reads = {
   *listClients({
     before,
     from = '' as ClientId,
@@ -203,6 +296,15 @@ export const clientReads = {
   }: Page<ClientId> & Partial<Reach<ClientId>> & ClientFilter): Steps<readonly ClientRecord[]> {
     return (yield* rows(LIST, { before: before ?? '~', from, limit, ...membersOf(filter) })).map(CLIENTS.read)
   },
+}
+
+export const clients = { operations, reads }
+
+/** JSON leaves out members that are undefined. */
+function initialTokenOf(stored: Value | undefined): ClientRecord['initialToken'] {
+  if (typeof stored !== 'string') return undefined
+  const { id, scope: most, redirectHosts } = JSON.parse(stored) as NonNullable<ClientRecord['initialToken']>
+  return { id, scope: most, redirectHosts }
 }
 
 export function membersOf({ source, isUsed, isVerified, isDisabled, unusedSince, idleAt }: ClientFilter): object {

@@ -37,6 +37,7 @@ import { masterKey } from './nouns/server/master-key.ts'
 import { storeEras } from './nouns/server/store-eras.ts'
 import { registrations } from './nouns/client/registrations.ts'
 import { clients } from './nouns/client/clients.ts'
+import { allRows } from './nouns/server/all-rows.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -80,6 +81,7 @@ const NOUNS = {
   storeEras,
   registrations,
   clients,
+  allRows,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

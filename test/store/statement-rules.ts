@@ -91,7 +91,7 @@ export const KEYLESS: readonly Exception[] = [
     text: /^select 1 from /,
   },
   { why: 'sweeps go by time, in slices, over all shards', file: /\/sweep\.ts$/ },
-  { why: 'metrics and searches walk over all shards, in slices', file: /\/walks\.ts$/ },
+  { why: 'metrics and searches walk over all shards, in slices', file: /\/all-rows\.ts$/ },
   { why: 'the audit is read by time, in slices; its chains are found once a minute', file: /\/audit\.ts$/ },
   { why: 'the doctor looks for the youngest row', file: /\/inspect\.ts$/, text: /limit 1/ },
   { why: 'on SQLite rows have a number made of the key', text: /\bslot = (\?|slot_of)/ },

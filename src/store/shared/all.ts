@@ -2,7 +2,6 @@ import { sharedOf } from '../noun.ts'
 import { NOUN_OPERATIONS, NOUN_READS } from '../nouns.ts'
 import type { Steps } from './statement.ts'
 import { sweepHandlers } from './sweep.ts'
-import { walkReads } from './walks.ts'
 
 /** The operations that both stores apply with the same statements. Those of token and registration requests are in each store. */
 export const SHARED_HANDLERS = {
@@ -12,7 +11,6 @@ export const SHARED_HANDLERS = {
 
 /** The reads that both stores answer with the same statements. */
 export const SHARED_READS = {
-  ...walkReads,
   ...NOUN_READS,
 }
 

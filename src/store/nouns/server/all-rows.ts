@@ -1,9 +1,9 @@
-import type { ListSlice, SearchedList } from '../../ports/store.ts'
-import type { OldestClients, OldestClientsFound, Walk, WalkedClients, WalkedGrants } from '../../ports/walks.ts'
-import type { ClientId } from '../../protocol/ids.ts'
-import type { Row } from '../rows.ts'
-import { CLIENTS as CLIENTS_TABLE, MATCHES, membersOf } from '../nouns/client/clients.ts'
-import { rows, shared, type SharedStatement, type Steps } from './statement.ts'
+import type { ListSlice, SearchedList } from '../../../ports/store.ts'
+import type { OldestClients, OldestClientsFound, Walk, WalkedClients, WalkedGrants } from '../../../ports/walks.ts'
+import type { ClientId } from '../../../protocol/ids.ts'
+import { CLIENTS as CLIENTS_TABLE, MATCHES, membersOf } from '../client/clients.ts'
+import type { Row } from '../../rows.ts'
+import { rows, shared, type SharedStatement, type Steps } from '../../shared/statement.ts'
 
 const GRANTS = shared(
   `select count(*) as seen, max(grant_id) as last,
@@ -31,8 +31,7 @@ const ENDS: Readonly<Record<SearchedList, SharedStatement>> = {
   audit: endOf('audit_links', 'link_id'),
 }
 
-/** Reads tables in slices, along their primary keys. */
-export const walkReads = {
+const reads = {
   *walkGrants(walk: Walk): Steps<WalkedGrants> {
     const [row = {}] = yield* rows(GRANTS, walk)
     const live = Number(row['live'])
@@ -57,6 +56,8 @@ export const walkReads = {
     return (row?.['last'] ?? undefined) as string | undefined
   },
 }
+
+export const allRows = { reads }
 
 function endOf(table: string, key: string): SharedStatement {
   return shared(

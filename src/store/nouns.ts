@@ -38,6 +38,7 @@ import { storeEras } from './nouns/server/store-eras.ts'
 import { registrations } from './nouns/client/registrations.ts'
 import { clients } from './nouns/client/clients.ts'
 import { allRows } from './nouns/server/all-rows.ts'
+import { expiredRows } from './nouns/server/expired-rows.ts'
 import { allOf } from './noun.ts'
 
 /** Every noun of the store, each in a file of `nouns/`. */
@@ -82,6 +83,7 @@ const NOUNS = {
   registrations,
   clients,
   allRows,
+  expiredRows,
 }
 
 export const NOUN_OPERATIONS = allOf('operations', NOUNS)

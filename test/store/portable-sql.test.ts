@@ -83,8 +83,10 @@ test('every table of the schema is listed as distributed or copied, and is swept
     [],
     'Add the table to SHARD_KEYS or COPIED_TABLES in src/store/postgres/distribution.ts, then run: npm run docs',
   )
-  const sweeps = [...listSource('sqlite'), ...listSource('postgres')].filter(({ file }) => file.endsWith('/sweep.ts'))
-  const source = readFileSync('src/store/shared/sweep.ts', 'utf8')
+  const sweeps = [...listSource('sqlite'), ...listSource('postgres')].filter(({ file }) =>
+    file.endsWith('/expired-rows.ts'),
+  )
+  const source = readFileSync('src/store/nouns/server/expired-rows.ts', 'utf8')
   const isSwept = (table: string) =>
     source.includes(`removal('${table}', `) || sweeps.some(({ text }) => text.startsWith(`delete from ${table} `))
   assert.deepEqual(

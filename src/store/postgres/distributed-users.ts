@@ -2,7 +2,7 @@ import type { Input, OperationName, Outcome } from '../../ports/operations/index
 import type { UserId } from '../../protocol/ids.ts'
 import { deleteProvider, providers } from '../nouns/user/providers.ts'
 import { startSession, sessions } from '../nouns/user/sessions.ts'
-import { sweepExpired, sweepHandlers } from '../shared/sweep.ts'
+import { sweepExpired, expiredRows } from '../nouns/server/expired-rows.ts'
 import { mailed } from '../nouns/user/mails.ts'
 import { rows, shared, type SharedHandler, type Steps } from '../shared/statement.ts'
 import type { Handler, Handlers } from './handlers.ts'
@@ -80,7 +80,7 @@ export const distributedUserHandlers = {
     if (outcome === 'unlinked') yield* forgetRows([{ userId, table: 'identities', key }])
     return outcome
   }),
-  sweepExpired: distributed(sweepHandlers.sweepExpired, (sweep) => sweepExpired(sweep, forget)),
+  sweepExpired: distributed(expiredRows.operations.sweepExpired, (sweep) => sweepExpired(sweep, forget)),
   deleteProvider: distributed(providers.operations.deleteProvider, (deletion) => deleteProvider(deletion, forget)),
 } satisfies Partial<Handlers>
 

@@ -1,11 +1,9 @@
 import { sharedOf } from '../noun.ts'
 import { NOUN_OPERATIONS, NOUN_READS } from '../nouns.ts'
 import type { Steps } from './statement.ts'
-import { sweepHandlers } from './sweep.ts'
 
 /** The operations that both stores apply with the same statements. Those of token and registration requests are in each store. */
 export const SHARED_HANDLERS = {
-  ...sweepHandlers,
   ...sharedOf(NOUN_OPERATIONS),
 }
 

@@ -1,12 +1,14 @@
-import type { Sweep, Swept } from '../../ports/operations/server.ts'
-import { FIGURE_SPAN_NAMES, type FigureSpan } from '../../ports/records/figures.ts'
-import type { EpochMs } from '../../base/brand.ts'
-import type { AuthorizationId, ClientId, GrantId, UserId } from '../../protocol/ids.ts'
-import { idBefore, type Row } from '../rows.ts'
-import { endRemoved } from '../nouns/client/clients.ts'
-import { NOT_REDEEMED } from '../nouns/token/authorizations.ts'
-import { MERGED, mergeLeftFigures } from '../nouns/server/figures.ts'
-import { findEvicted } from '../nouns/client/registration-counts.ts'
+import type { Sweep, Swept } from '../../../ports/operations/server.ts'
+import { FIGURE_SPAN_NAMES, type FigureSpan } from '../../../ports/records/figures.ts'
+import type { EpochMs } from '../../../base/brand.ts'
+import type { AuthorizationId, ClientId, GrantId, UserId } from '../../../protocol/ids.ts'
+import type { NounOperations } from '../../noun.ts'
+import { endRemoved } from '../client/clients.ts'
+import { findEvicted } from '../client/registration-counts.ts'
+import { MERGED, mergeLeftFigures } from './figures.ts'
+import { NOT_REDEEMED } from '../token/authorizations.ts'
+import { notBefore } from '../token/not-before.ts'
+import { idBefore, type Row } from '../../rows.ts'
 import {
   forgetNothing,
   listOf,
@@ -14,11 +16,9 @@ import {
   rows,
   shared,
   type Forget,
-  type SharedHandlers,
   type SharedStatement,
   type Steps,
-} from './statement.ts'
-import { notBefore } from '../nouns/token/not-before.ts'
+} from '../../shared/statement.ts'
 
 const AUTHORIZATION_SLICE = shared(
   `select authorization_id from authorizations where authorization_id > :after and authorization_id < :before
@@ -32,30 +32,6 @@ const IS_UNREDEEMED = `${IS_EXPIRED} and status <> 'approved' and ${NOT_REDEEMED
 const UNREDEEMED = shared(
   `delete from authorizations where ${lookFor('authorizations', IS_UNREDEEMED)} returning authorization_id, user_id`,
 )
-/**
- * The rows of a kind that are removed in the order of a column with an index. PostgreSQL keeps removed rows in the index while an older
- * snapshot could read them, so a slice begins where the one before ended: otherwise it would step over all of them.
- */
-interface Removal {
-  readonly statement: SharedStatement
-  /** The column of the order. */
-  readonly by: string
-}
-
-function removal(table: string, key: string, by: string, { where = '', more = '' } = {}): Removal {
-  const range = lookFor(table, `${by} >= :after and ${by} < :before${where}`)
-  const statement = key.includes(',')
-    ? shared(
-        `delete from ${table} where (${key}) in (
-           select ${key} from ${table} where ${range} order by ${by} limit :limit) returning ${by}${more}`,
-      )
-    : // An array instead of a join: a join would be planned while there are few rows and then read the whole table for each row.
-      shared(
-        `delete from ${table} where ${key} = any(array(
-           select ${key} from ${table} where ${range} order by ${by} limit :limit)) returning ${by}${more}`,
-      )
-  return { statement, by }
-}
 
 const REMOVALS = {
   evidence: removal('authorizations', 'authorization_id', 'authorization_id'),
@@ -126,9 +102,43 @@ const UNSENT_MS = 24 * 60 * 60 * 1000
 /** Counts are kept a day longer than the clients that they are about. */
 const COUNT_MS = 24 * 60 * 60 * 1000
 
-export const sweepHandlers = {
-  sweepExpired: { keys: () => ['sweep'], run: (sweep) => sweepExpired(sweep, forgetNothing) },
-} satisfies SharedHandlers
+/** What has expired, of all tables. */
+const operations = {
+  sweepExpired: {
+    keys: () => ['sweep'],
+    cache: 'cleared',
+    event: ({ auditBefore }, { auditLinks }) =>
+      auditLinks > 0 ? { event: 'audit.swept', details: { before: auditBefore, links: auditLinks } } : undefined,
+    run: (sweep) => sweepExpired(sweep, forgetNothing),
+  },
+} satisfies NounOperations
+
+export const expiredRows = { operations }
+
+/**
+ * The rows of a kind that are removed in the order of a column with an index. PostgreSQL keeps removed rows in the index while an older
+ * snapshot could read them, so a slice begins where the one before ended: otherwise it would step over all of them.
+ */
+interface Removal {
+  readonly statement: SharedStatement
+  /** The column of the order. */
+  readonly by: string
+}
+
+function removal(table: string, key: string, by: string, { where = '', more = '' } = {}): Removal {
+  const range = lookFor(table, `${by} >= :after and ${by} < :before${where}`)
+  const statement = key.includes(',')
+    ? shared(
+        `delete from ${table} where (${key}) in (
+           select ${key} from ${table} where ${range} order by ${by} limit :limit) returning ${by}${more}`,
+      )
+    : // An array instead of a join: a join would be planned while there are few rows and then read the whole table for each row.
+      shared(
+        `delete from ${table} where ${key} = any(array(
+           select ${key} from ${table} where ${range} order by ${by} limit :limit)) returning ${by}${more}`,
+      )
+  return { statement, by }
+}
 
 /** Removes what has expired, at most `limit` rows of each kind. `forget`: runs with the removed rows of users. */
 export function* sweepExpired(sweep: Sweep, forget: Forget): Steps<Swept> {

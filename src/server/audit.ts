@@ -9,7 +9,7 @@ import type { Secrets } from '../protocol/secrets.ts'
 import { openChains, type Chains } from '../audit/chain.ts'
 import { eventLine } from '../audit/event-line.ts'
 import type { AuditRecorder } from '../audit/recorder.ts'
-import { auditEvents } from '../store/operations/effects.ts'
+import { auditEvents } from '../store/effects.ts'
 
 const FLUSH_INTERVAL_MS = 10_000
 

@@ -1,7 +1,7 @@
 import type { StoreObserver } from '../ports/observers.ts'
 import type { OperationResult, Store, StoreDriver } from '../ports/store.ts'
 import type { Operation } from '../ports/operations/index.ts'
-import { OPERATIONS } from './operations/index.ts'
+import { OPERATIONS } from './nouns.ts'
 import { openQueue, type Waiting } from './queue.ts'
 import { openWriteCheck, type WriteCheck } from './write-check.ts'
 

@@ -1,9 +1,7 @@
 import type { Input, OperationName, Outcome } from '../ports/operations/index.ts'
 import type { CausesMail } from '../ports/operations/mail.ts'
-import type { AuditEventName } from '../protocol/audit/event-names.ts'
 import type { AuditEvent } from '../ports/records/audit.ts'
-import type { ClientId } from '../protocol/ids.ts'
-import type { SharedHandler, Steps } from './shared/statement.ts'
+import type { Steps } from './shared/statement.ts'
 
 /** What a noun of the store has: its operations, and its reads. Its table and statements are in the same file. */
 export interface Noun {
@@ -13,9 +11,20 @@ export interface Noun {
 
 export type NounOperations = { readonly [Name in OperationName]?: OperationRow<Name> }
 
-/** How the store treats an operation, and the steps with which both databases apply it. Without `run` each engine applies it in its own way. */
+/** How the store treats an operation, and the steps with which both engines apply it. Without `run` each engine applies it in its own way. */
 export type OperationRow<Name extends OperationName> = Effects<Name> &
   ((SharedHandler<Name> & Mails<Name>) | { readonly run?: never })
+
+/** How both engines apply an operation. */
+export interface SharedHandler<Name extends OperationName> {
+  /** What the operation touches; see the handlers of PostgreSQL, which apply the operations of a batch by it. */
+  readonly keys: (input: Input<Name>) => readonly string[]
+  readonly isShared?: true
+  readonly isAlone?: true
+  /** The statements of operations without a common key may take turns. PostgreSQL gets them without a round trip for each. */
+  readonly takesTurns?: true
+  readonly run: (input: Input<Name>) => Steps<Outcome<Name>>
+}
 
 interface Effects<Name extends OperationName> {
   /** What the operation drops from the record cache: nothing, all records, or those with the returned keys; undefined: all. */
@@ -50,6 +59,13 @@ type SharedName<Rows> = {
   [Name in keyof Rows]: Rows[Name] extends { readonly run: unknown } ? Name : never
 }[keyof Rows]
 
+/** The same functions, with the result of their steps. */
+export type Promised<Reads> = {
+  readonly [Name in keyof Reads]: Reads[Name] extends (...asked: infer Asked) => Steps<infer Found>
+    ? (...asked: Asked) => Promise<Found>
+    : never
+}
+
 type PartOf<One, Part extends PropertyKey> = One extends { readonly [Name in Part]: infer Found } ? Found : never
 
 /** `A | B` as `A & B`. */
@@ -68,11 +84,6 @@ export function when<In, Out>(
   eventOf: (input: In) => AuditEvent,
 ): (input: In, actual: Out) => AuditEvent | undefined {
   return (input, actual) => (actual === outcome ? eventOf(input) : undefined)
-}
-
-/** An event about one client. */
-export function aboutClient(event: AuditEventName) {
-  return (input: ClientId | { readonly id: ClientId }): AuditEvent => ({ event, clientId: idOf(input) })
 }
 
 /** Names in `details` what a list has more and less than before, separated by spaces. Nothing of a list that did not change. */

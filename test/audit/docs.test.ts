@@ -5,7 +5,7 @@ import { AUDIT_EVENTS } from '../../src/protocol/audit/event-names.ts'
 
 /** The files that name audit events outside of a call of `report` or `recordEvent`. */
 const RECORDERS = [
-  ...globSync('src/store/{nouns/**,operations}/*.ts'),
+  ...globSync('src/store/nouns/**/*.ts'),
   'src/audit/token-counter.ts',
   'src/audit/recorder.ts',
   'src/admin/audit/list.ts',

@@ -100,7 +100,7 @@ test('each task that changes an API, a client or a provider is a form, with a fi
 
 test('CON-15: a screen that imports the store, the endpoints or HTTP is found', () => {
   const planted = [
-    '../../store/shared/all.ts',
+    '../../store/nouns.ts',
     '../../endpoints/paths.ts',
     '../../http/reply.ts',
     '../../clients/find-client.ts',

@@ -138,7 +138,6 @@ const FLAT_FOLDERS: Readonly<Record<string, string>> = {
   'src/cli/commands': 'a file for each noun of the command line',
   'src/ports/records': 'a file for each record of the store',
   'src/store/nouns/token': 'a file for each noun of the requests for authorization and tokens',
-  'src/store/tables': 'the columns of each noun, whose statements are elsewhere',
   'src/server/background': 'a file for each work that runs beside the requests',
   'src/users': 'what the tasks of operators and the endpoints share about users',
 }

@@ -1,5 +1,5 @@
 import type { Operation } from '../../ports/operations/index.ts'
-import { changedRecords } from '../operations/effects.ts'
+import { changedRecords } from '../effects.ts'
 import { openRecentRecords } from '../recent-records.ts'
 
 /** Caches for a short time the records that token requests read: clients, users, organizations, memberships, installations. */

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Row } from '../rows.ts'
-import { SHARED_HANDLERS, SHARED_READS, type Promised } from '../shared/all.ts'
+import type { Promised } from '../noun.ts'
+import { READS, SHARED_OPERATIONS } from '../nouns.ts'
 import { mailed } from '../nouns/user/mails.ts'
 import type { Steps } from '../shared/statement.ts'
 import type { Query, RunStatement } from './connection/query.ts'
@@ -36,22 +37,22 @@ export function runnerOf<In, Out>(
   return takesTurns ? eachInTurns(run) : eachAlone(run)
 }
 
-/** The handlers of SHARED_HANDLERS. */
+/** The handlers of SHARED_OPERATIONS. */
 export const sharedHandlers = Object.fromEntries(
-  Object.entries(SHARED_HANDLERS).map(([name, handler]) => {
+  Object.entries(SHARED_OPERATIONS).map(([name, handler]) => {
     const steps = mailed(handler, handler.run as (input: unknown) => Steps<unknown>)
     return [name, { ...handler, run: runnerOf('takesTurns' in handler, steps) }]
   }),
-) as unknown as Pick<Handlers, keyof typeof SHARED_HANDLERS>
+) as unknown as Pick<Handlers, keyof typeof SHARED_OPERATIONS>
 
-/** The reads of SHARED_READS. */
-export function sharedReads(query: Query): Promised<typeof SHARED_READS> {
+/** The reads of READS. */
+export function sharedReads(query: Query): Promised<typeof READS> {
   return Object.fromEntries(
-    Object.entries(SHARED_READS).map(([name, read]) => {
+    Object.entries(READS).map(([name, read]) => {
       const steps = read as (...asked: readonly unknown[]) => Steps<unknown>
       const ask = (...asked: readonly unknown[]): Steps<unknown> =>
         query.isDistributed ? divided(steps(...asked), 'read') : steps(...asked)
       return [name, (...asked: readonly unknown[]) => runSteps(query, ask(...asked))]
     }),
-  ) as unknown as Promised<typeof SHARED_READS>
+  ) as unknown as Promised<typeof READS>
 }

@@ -1,4 +1,3 @@
-import type { Input, OperationName, Outcome } from '../../ports/operations/index.ts'
 import type { Page } from '../../ports/store.ts'
 import type { Row, Value } from '../rows.ts'
 import type { Table } from '../table.ts'
@@ -38,19 +37,6 @@ export interface Step {
  * transaction of the batch, PostgreSQL asynchronously.
  */
 export type Steps<T> = Generator<Step, T, readonly Row[]>
-
-/** How both stores apply an operation. */
-export interface SharedHandler<Name extends OperationName> {
-  /** What the operation touches; see the handlers of PostgreSQL, which apply the operations of a batch by it. */
-  readonly keys: (input: Input<Name>) => readonly string[]
-  readonly isShared?: true
-  readonly isAlone?: true
-  /** The statements of operations without a common key may take turns. PostgreSQL gets them without a round trip for each. */
-  readonly takesTurns?: true
-  readonly run: (input: Input<Name>) => Steps<Outcome<Name>>
-}
-
-export type SharedHandlers = { readonly [Name in OperationName]?: SharedHandler<Name> }
 
 /** The marks of `eachOf` and `lookFor`. */
 const DIVIDED = /^([^]*)\/\*(each|look) (\w+)(?: from :(\w+))?\*\/([^]+)\/\*end\*\/([^]*)$/

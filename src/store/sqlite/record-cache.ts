@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Operation } from '../../ports/operations/index.ts'
-import { changedRecords } from '../operations/effects.ts'
+import { changedRecords } from '../effects.ts'
 import { openRecentRecords } from '../recent-records.ts'
 
 /**

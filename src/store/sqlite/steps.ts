@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Row } from '../rows.ts'
-import { SHARED_HANDLERS, SHARED_READS, type Promised } from '../shared/all.ts'
+import type { Promised } from '../noun.ts'
+import { READS, SHARED_OPERATIONS } from '../nouns.ts'
 import { mailed } from '../nouns/user/mails.ts'
 import type { SharedStatement, Steps } from '../shared/statement.ts'
 import type { Handlers } from './handlers.ts'
@@ -28,22 +29,22 @@ export function openSteps(database: DatabaseSync): RunSteps {
   }
 }
 
-/** The handlers of SHARED_HANDLERS. */
-export function sharedHandlers(run: RunSteps): Pick<Handlers, keyof typeof SHARED_HANDLERS> {
+/** The handlers of SHARED_OPERATIONS. */
+export function sharedHandlers(run: RunSteps): Pick<Handlers, keyof typeof SHARED_OPERATIONS> {
   return Object.fromEntries(
-    Object.entries(SHARED_HANDLERS).map(([name, handler]) => {
+    Object.entries(SHARED_OPERATIONS).map(([name, handler]) => {
       const steps = mailed(handler, handler.run as (input: unknown) => Steps<unknown>)
       return [name, (input: unknown) => run(steps(input))]
     }),
-  ) as unknown as Pick<Handlers, keyof typeof SHARED_HANDLERS>
+  ) as unknown as Pick<Handlers, keyof typeof SHARED_OPERATIONS>
 }
 
-/** The reads of SHARED_READS. */
-export function sharedReads(run: RunSteps): Promised<typeof SHARED_READS> {
+/** The reads of READS. */
+export function sharedReads(run: RunSteps): Promised<typeof READS> {
   return Object.fromEntries(
-    Object.entries(SHARED_READS).map(([name, read]) => {
+    Object.entries(READS).map(([name, read]) => {
       const steps = read as (...asked: readonly unknown[]) => Steps<unknown>
       return [name, async (...asked: readonly unknown[]) => run(steps(...asked))]
     }),
-  ) as unknown as Promised<typeof SHARED_READS>
+  ) as unknown as Promised<typeof READS>
 }

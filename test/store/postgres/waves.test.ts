@@ -9,7 +9,7 @@ import { anOrganization } from '../../support/records.ts'
 import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { outcomesOf, perform, performAll, times } from '../contract/harness.ts'
 import { anAdminCredential } from '../contract/server/administrators.ts'
-import { organizations } from '../../../src/store/nouns/organization/organizations.ts'
+import { OPERATIONS } from '../../../src/store/nouns.ts'
 
 const disable = (id: string): Operation => ({ name: 'disableClient', input: { id, now: 1 } }) as unknown as Operation
 const end = (id: string): Operation => ({ name: 'endSession', input: { id, now: 1 } }) as unknown as Operation
@@ -70,7 +70,7 @@ test('operations of a kind that may share a key are one statement', () => {
 })
 
 test('organizations with new ids are one wave, and those with a chosen id wait for each other', () => {
-  const { keys } = organizations.operations.createOrganization
+  const { keys } = OPERATIONS.createOrganization
   const wavesOf = (organizations: readonly ReturnType<typeof anOrganization>[]) =>
     cutIntoWaves(
       organizations.map((input) => ({ name: 'createOrganization', input })),

@@ -3,8 +3,10 @@ import type { ClientRecord } from '../../../ports/records/client.ts'
 import type { Page, Reach } from '../../../ports/store.ts'
 import { isGivenSecret } from '../../../protocol/client/authentication.ts'
 import { type ClientRules, DEFAULT_RULES } from '../../../protocol/client/policy.ts'
+import type { AuditEvent } from '../../../ports/records/audit.ts'
+import type { AuditEventName } from '../../../protocol/audit/event-names.ts'
 import type { ClientId } from '../../../protocol/ids.ts'
-import { aboutClient, idOf, type NounOperations, when } from '../../noun.ts'
+import { idOf, type NounOperations, when } from '../../noun.ts'
 import { endLaterOfClient } from '../token/not-before.ts'
 import type { Value, Row } from '../../rows.ts'
 import { change, idKey, listOf, outcomeOf, rows, shared, type Steps } from '../../shared/statement.ts'
@@ -336,4 +338,9 @@ function* releaseSharedKeys(removed: readonly Row[]): Steps<void> {
   const sharing = removed.filter((row) => row['shared_key'] !== null)
   const texts = (column: string) => listOf(sharing.map((row) => row[column] as string))
   if (sharing.length > 0) yield* rows(RELEASE_SHARED_KEYS, { keys: texts('shared_key'), ids: texts('client_id') })
+}
+
+/** An event about one client. */
+export function aboutClient(event: AuditEventName) {
+  return (input: ClientId | { readonly id: ClientId }): AuditEvent => ({ event, clientId: idOf(input) })
 }

@@ -1,8 +1,8 @@
 import { isSameJson } from '../../../base/json.ts'
-import { aboutClient, idOf, type NounOperations, when } from '../../noun.ts'
+import { idOf, type NounOperations, when } from '../../noun.ts'
 import { countTokenUse } from './initial-tokens.ts'
 import { endLaterOfClient } from '../token/not-before.ts'
-import { INSERT, add, CLIENTS, HELD_FOR_EVER } from './clients.ts'
+import { aboutClient, INSERT, add, CLIENTS, HELD_FOR_EVER } from './clients.ts'
 import { change, idKey, rows, shared } from '../../shared/statement.ts'
 
 /** Replaces the metadata. A client with another identity is neither verified nor approved. */

@@ -5,7 +5,7 @@ import { CREDENTIAL_OF_ORGANIZATION, setting } from './settings.ts'
 import { change, idKey, listPage, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, table, text } from '../../table.ts'
 
-export const ADMIN_CREDENTIALS = table<AdminCredentialRecord>({
+const ADMIN_CREDENTIALS = table<AdminCredentialRecord>({
   id: text('credential_id'),
   name: text('name'),
   secretHash: text('secret_hash'),

@@ -29,16 +29,16 @@ export const STORE_ERAS = 'store-eras'
 export const WENT_BACK = 'went-back' satisfies StoredSetting['name']
 
 /** Names of the rows of `settings` that are replaced. */
-export const ALGORITHM = 'server-algorithm'
-export const CLOCK_NOTE = 'clock'
-export const CLOCK_CONFIRMATION = 'clock-confirmed'
+const ALGORITHM = 'server-algorithm'
+const CLOCK_NOTE = 'clock'
+const CLOCK_CONFIRMATION = 'clock-confirmed'
 export const LAST_BACKUP = 'last-backup' satisfies StoredSetting['name']
 
 /** Name of the row of `settings` with what is counted of large tables. A backup does not have it. */
-export const ROW_COUNTS = 'row-counts' satisfies StoredSetting['name']
+const ROW_COUNTS = 'row-counts' satisfies StoredSetting['name']
 
 /** Name of the row of `settings` with the formats of password hashes that other systems have made (`ForeignFormats`). */
-export const PASSWORD_FORMATS = 'password-formats'
+const PASSWORD_FORMATS = 'password-formats'
 
 /** Names of the rows of `settings` with what each set of `grantor apply` has begin with this. */
 export const APPLIED_SET = 'apply:'
@@ -163,12 +163,12 @@ export function timeOf(value: string | undefined): EpochMs | undefined {
 }
 
 /** The value of CLOCK_NOTE. */
-export function clockNoteValue(note: ClockNote): string {
+function clockNoteValue(note: ClockNote): string {
   return JSON.stringify(note)
 }
 
 /** The parsed values of CLOCK_NOTE and CLOCK_CONFIRMATION. */
-export function clockNotesOf(note: string | undefined, confirmation: string | undefined): ClockNotes {
+function clockNotesOf(note: string | undefined, confirmation: string | undefined): ClockNotes {
   return {
     node: note === undefined ? undefined : (JSON.parse(note) as ClockNote),
     confirmation: confirmation === undefined ? undefined : (Number(confirmation) as EpochMs),

@@ -98,7 +98,7 @@ export function endLaterOfOrganization({ id }: { readonly id: OrganizationId }, 
 }
 
 /** Ends all grants, codes, sessions, consents and answers that have a time of now or later. */
-export function endLaterOfServer(now: EpochMs): Steps<void> {
+function endLaterOfServer(now: EpochMs): Steps<void> {
   return endLater([SIGN_INS, ...ACCESS, LATER_CONSENTS.ofServer, ANSWERS], now, {})
 }
 

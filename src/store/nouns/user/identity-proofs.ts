@@ -25,7 +25,7 @@ const ofIdentity = {
 
 export const IDENTITIES = table<IdentityRecord>(ofIdentity)
 
-export const IDENTITY_PROOFS = table<IdentityProofRecord>({
+const IDENTITY_PROOFS = table<IdentityProofRecord>({
   identity: group<IdentityRecord>(ofIdentity),
   hash: text('proof_hash'),
   browserHash: text('browser_hash'),

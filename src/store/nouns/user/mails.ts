@@ -1,9 +1,8 @@
-import type { Input, OperationName, Outcome } from '../../../ports/operations/index.ts'
 import type { CausesMail } from '../../../ports/operations/mail.ts'
 import type { MailRecord } from '../../../ports/records/mail.ts'
 import type { DueMails } from '../../../ports/store.ts'
 import type { NounOperations } from '../../noun.ts'
-import { outcomeOf, rows, shared, type SharedHandler, type SharedHandlers, type Steps } from '../../shared/statement.ts'
+import { outcomeOf, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, optionalGroup, table, text } from '../../table.ts'
 
 const MAILS = table<MailRecord>({
@@ -36,8 +35,7 @@ const operations = {
     event: 'no-event',
     mails: 'noticed',
     *run({ userId }) {
-      if ((yield* rows(FIND_USER, { userId })).length === 0) return 'unknown'
-      return 'noticed'
+      return (yield* rows(FIND_USER, { userId })).length === 1 ? 'noticed' : 'unknown'
     },
   },
   rescheduleMail: {
@@ -75,34 +73,6 @@ export const mails = { operations, reads }
 
 function mailKey({ userId, id }: Pick<MailRecord, 'userId' | 'id'>): readonly string[] {
   return [`${userId} ${id}`]
-}
-
-/** The outcome of an operation, or its `kind`. */
-type KindOf<Result> = Result extends { readonly kind: infer Kind } ? Kind : Result
-
-/** For each operation that causes mail, the outcome with which it does. */
-type MailingOutcomes<Handlers> = {
-  readonly [Name in keyof Handlers & OperationName as Input<Name> extends CausesMail ? Name : never]: KindOf<
-    Outcome<Name>
-  >
-}
-
-/** The handlers, which also store the mails of their input with the outcome that is named. A handler that is left out does not compile. */
-export function mailing<Handlers extends SharedHandlers>(
-  handlers: Handlers,
-  outcomes: MailingOutcomes<Handlers>,
-): Handlers {
-  const wrapped = Object.entries<unknown>(outcomes).map(([name, mailedOutcome]) => {
-    const handler = handlers[name as OperationName] as SharedHandler<OperationName>
-    function* run(input: Input<OperationName>): Steps<Outcome<OperationName>> {
-      const result = yield* handler.run(input)
-      const kind = typeof result === 'object' && 'kind' in result ? result.kind : result
-      if (kind === mailedOutcome) yield* addMails((input as CausesMail).mails)
-      return result
-    }
-    return [name, { ...handler, run }]
-  })
-  return { ...handlers, ...Object.fromEntries(wrapped) }
 }
 
 /** The steps of an operation, which also store the mails of its input with the outcome that its row names. */

@@ -205,7 +205,7 @@ function aboutSettings(event: AuditEventName) {
   })
 }
 
-interface SettingsChange extends Pick<ProviderRecord, 'id' | 'settings'> {
+export interface SettingsChange extends Pick<ProviderRecord, 'id' | 'settings'> {
   readonly previous?: ProviderSettings
 }
 

@@ -1,6 +1,6 @@
-import type { AuditEvent } from '../../ports/records/audit.ts'
-import type { Operation } from '../../ports/operations/index.ts'
-import { OPERATIONS } from './index.ts'
+import type { AuditEvent } from '../ports/records/audit.ts'
+import type { Operation } from '../ports/operations/index.ts'
+import { OPERATIONS } from './nouns.ts'
 
 /** A row with its own input and outcome types erased. */
 interface AnyRow {

@@ -30,7 +30,7 @@ process.exitCode = code
 /**
  * Returns a variable for the bash of a page, in which `node bin/grantor.js` runs its commands within this process, one after the other. A page
  * has dozens, and a process of its own takes ten times as long to start as a command runs. Only servers, which pages start in the background,
- * are processes.
+ * are processes. In `npm run prove long-tests` all commands are (pages.long.ts).
  */
 export async function openPageCommands(test: TestContext): Promise<Readonly<Record<string, string>>> {
   const folder = temporaryFolder(test)

@@ -1,33 +1,16 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { COMPILE_CACHE } from '../support/runner/compile-cache.ts'
-import { freePort } from '../../tools/process/free-ports.ts'
 import { replay } from '../../tools/replay.ts'
 import { temporaryFolder } from '../support/server.ts'
 import { openPageCommands } from './page-commands.ts'
+import { walkThrough } from './page-replays.ts'
 
-const { PATH = '', HOME = '/' } = process.env
+const { PATH = '' } = process.env
 
-test('the commands of docs/walkthrough.md give exactly the outputs that the page shows', async (t) => {
-  const folder = temporaryFolder(t)
-  const environment = {
-    PATH,
-    HOME,
-    PORT: String(await freePort()),
-    GRANTOR_ADMIN_PORT: String(await freePort()),
-    // No process checks its readiness.
-    GRANTOR_DRAIN_SECONDS: '0',
-    // With the cache a process starts in half the time.
-    NODE_COMPILE_CACHE: COMPILE_CACHE,
-    ...(await openPageCommands(t)),
-  }
-  const page = readFileSync('docs/walkthrough.md', 'utf8')
-  const faults = await replay({ page, folder, environment, limitMs: 160_000 })
-  assert.equal(faults.join('\n\n'), '')
-  const left = readdirSync(folder).filter((name) => !/^(page\.sh|step-\d+\.(said|values))$/.test(name))
-  assert.deepEqual(left, [], 'the page removes every file that it creates')
+test('the commands of docs/walkthrough.md give exactly the outputs that the page shows, and leave no file', async (t) => {
+  assert.deepEqual(await walkThrough(t, await openPageCommands(t)), [''])
 })
 
 const PLANTED: Readonly<Record<string, readonly [page: string, fault: RegExp | undefined]>> = {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:http2'
 import { request, type Agent } from 'node:https'
+import type { Socket } from 'node:net'
 
 /** A request that is sent through a proxy, over HTTP/1.1 or HTTP/2. */
 export interface ProxiedRequest {
@@ -24,6 +25,9 @@ const BODY_LATER_MS = 50
 /** A kept-alive connection was closed while a request was sent on it. */
 export class ResetOfIdle extends Error {}
 
+/** The connections that have had a request. `reusedSocket` of Node.js is false for a request that waited until one was free. */
+const used = new WeakSet<Socket>()
+
 /** @throws ResetOfIdle */
 export function exchange(agent: Agent, port: number, proxied: ProxiedRequest): Promise<Answer> {
   const { method, path, headers = {}, body } = proxied
@@ -37,9 +41,14 @@ export function exchange(agent: Agent, port: number, proxied: ProxiedRequest): P
         resolve({ status, headers: received, body: Buffer.concat(chunks).toString() })
       })
     })
+    let isReused = false
+    sent.on('socket', (socket) => {
+      isReused = used.has(socket)
+      used.add(socket)
+    })
     sent.on('timeout', () => sent.destroy(new Error(`no answer within ${LIMIT_MS} ms`)))
     sent.on('error', (cause: NodeJS.ErrnoException) =>
-      reject(sent.reusedSocket && cause.code === 'ECONNRESET' ? new ResetOfIdle() : cause),
+      reject(isReused && cause.code === 'ECONNRESET' ? new ResetOfIdle() : cause),
     )
     sent.end(body)
   })

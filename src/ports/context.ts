@@ -272,7 +272,7 @@ export interface VerifiedPassword {
  * There are four ways to say that something happened. The first two belong together: most requests that change something use
  * both.
  *
- * - **The audit event of a store operation** is in the row of the operation in store/operations/. It is committed together
+ * - **The audit event of a store operation** is in the row of the operation in store/nouns/. It is committed together
  *   with the operation, so that it is never lost.
  * - **`Reply.event`** is the outcome of a request: the one line that the log has for it, and the label `outcome` of
  *   `grantor_requests_total`.

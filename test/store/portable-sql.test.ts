@@ -92,6 +92,6 @@ test('every table of the schema is listed as distributed or copied, and is swept
   assert.deepEqual(
     tables.filter((table) => isSwept(table) === table in NOT_SWEPT),
     [],
-    'Remove the expired rows of the table in src/store/shared/sweep.ts, or add it with a reason to NOT_SWEPT in test/store/portable-sql.test.ts.',
+    'Remove the expired rows of the table in src/store/nouns/server/expired-rows.ts, or add it with a reason to NOT_SWEPT in test/store/portable-sql.test.ts.',
   )
 })

@@ -16,7 +16,13 @@ interface Awaited {
   readonly undo?: SharedStatement
 }
 
-/** An insert waits for the transaction that inserted a row with this key, also where an update does not see that row yet. */
+/**
+ * Why a row is inserted and removed. A sign-in commits a session on the shard of the session, and its name on the shard of the user. A sign-out
+ * of the user that waited for the same lock sees the name. If the other machine does not show the session yet, `delete from sessions` finds
+ * no row and does not wait: the session would survive the sign-out. An insert with the same key does wait, because the unique index has the
+ * row already. Then either nothing is inserted, so the session exists and the next statement ends it, or the row of the wait
+ * is inserted, because the session is gone, and the same transaction removes it.
+ */
 const AWAITED = {
   sessions: {
     wait: shared(

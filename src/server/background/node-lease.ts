@@ -28,21 +28,21 @@ export function openNodeLease(context: Needs, name: string, monotonic: () => num
   const { clockCheck, random, store } = context
   let own: { readonly mark: string; readonly until: number } | undefined
   /** The mark of another node, and when this node saw it for the first time. */
-  let seen: { readonly mark: string; readonly since: number } | undefined
+  let lastSeen: { readonly mark: string; readonly since: number } | undefined
 
   async function take(previous: string | undefined): Promise<void> {
     const mark = random(MARK_BYTES).toString('base64url')
     const until = monotonic() + HOLD_MS
     const isTaken = (await store.takeLease({ name, previous, mark })) === 'taken'
     own = isTaken ? { mark, until } : undefined
-    seen = undefined
+    lastSeen = undefined
   }
 
   async function look(): Promise<void> {
     const mark = await store.findLeaseMark(name)
     if (mark === undefined) return take(undefined)
-    if (mark !== seen?.mark) seen = { mark, since: monotonic() }
-    else if (monotonic() - seen.since >= HOLD_MS) await take(mark)
+    if (mark !== lastSeen?.mark) lastSeen = { mark, since: monotonic() }
+    else if (monotonic() - lastSeen.since >= HOLD_MS) await take(mark)
   }
 
   async function release(): Promise<void> {

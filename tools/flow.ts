@@ -175,6 +175,9 @@ export function hiddenFields(page: Pick<LightMyRequestResponse, 'body'>): Record
 export async function signInAndAllow(browser: PlainBrowser, url: string): Promise<URL> {
   const start = await browser.get(url)
   let page = await browser.get(locationOf(start))
+  // Where a provider has a domain, the page asks for the address first.
+  const isAddressFirst = page.body.includes('name="email"') && !page.body.includes('type="password"')
+  if (isAddressFirst) page = await browser.submit(page, { email: EMAIL })
   if (page.body.includes('type="password"')) {
     const signedIn = await browser.submit(page, { email: EMAIL, password: PASSWORD })
     page = await browser.get(locationOf(signedIn))

@@ -204,11 +204,20 @@ test('WAY-05: registering the metadata of an adopted public client makes another
   assert.notEqual(again.client_id, client_id)
 })
 
-test('WAY-05: a client that registered has neither rules nor changes by the operator until it is adopted', async (t) => {
+test('WAY-05: a client that registered has no rules but strict copies, and no changes by the operator, until it is adopted', async (t) => {
   const { stage, perform } = await openOffice(t)
   const { client_id } = await registerClient(stage.server, { scope: 'read' })
-  const says = /was not created by an operator\. To take it over: grantor client adopt gci_/
-  await assertRefused(perform('client.set-rules', { client_id, consent: 'implied' }), 'conflict', says)
+  const says = /was not created by an operator\..* To take it over, and so trust it: grantor client adopt gci_/
+  const widening = [{ consent: 'implied' }, { pkce: 'optional' }, { profile: 'fapi2' }, { copies: 'network' }, {}]
+  for (const rules of widening)
+    await assertRefused(perform('client.set-rules', { client_id, ...rules }), 'conflict', says)
+  for (const [copies, now] of [
+    ['strict', 'strict'],
+    [undefined, 'server'],
+  ] as const) {
+    const changed = await perform<ClientDocument>('client.set-rules', { client_id, copies })
+    assert.deepEqual([changed.refresh_copies, changed.trust_level], [now, 'unverified'])
+  }
   await assertRefused(perform('client.update', { client_id, client_name: 'Board' }), 'conflict', says)
   await perform('client.adopt', { client_id })
   const ruled = await perform<ClientDocument>('client.set-rules', { client_id, consent: 'implied' })

@@ -10,6 +10,7 @@ import {
   ownCopiesOf,
   SHOWN_LEVELS,
   type ClientPolicy,
+  DEFAULT_RULES,
   type ClientRules,
   type ShownLevel,
 } from '../../protocol/client/policy.ts'
@@ -74,6 +75,19 @@ export function rulesOf(
 ): ClientRules {
   const usual = { ...rules, profile, pkce: pkce ?? (authMethod === 'none' ? 'required' : 'nonce') } as const
   return copies === undefined ? usual : { ...usual, copies }
+}
+
+/**
+ * The rules of a client that the operator did not create: those of all such clients, and that its copies are strict, or are so no more.
+ * undefined: it cannot have what is given.
+ */
+export function strictRulesOf(
+  { consent, pkce = 'required', profile = 'standard', copies }: RulesInput,
+  { copies: before }: ClientRules,
+): ClientRules | undefined {
+  if (consent !== 'asked' || pkce !== 'required' || profile !== 'standard') return undefined
+  if (copies === 'strict') return { ...DEFAULT_RULES, copies }
+  return copies === undefined && before !== undefined ? DEFAULT_RULES : undefined
 }
 
 /** What members mean, in inputs and answers. */

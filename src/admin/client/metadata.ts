@@ -27,7 +27,7 @@ import { findDormant } from '../../protocol/uri/redirect-uri.ts'
 import { NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
 import { conflict, conflictIn } from '../admin-error.ts'
 import { CLIENT_NAME, SCOPE } from '../fields.ts'
-import { METADATA_TEXTS, rulesOf, type RulesInput } from './document.ts'
+import { METADATA_TEXTS, rulesOf, strictRulesOf, type RulesInput } from './document.ts'
 import { refuseTakenId, withChosenId } from './chosen-id.ts'
 import { requireClient } from './client.ts'
 import { requirePossible, type RuleNeeds } from './possible-client.ts'
@@ -253,18 +253,19 @@ async function change(context: ChangeNeeds, client: ClientRecord, input: Metadat
 }
 
 /**
- * Replaces the rules of a client of the operator.
+ * Replaces the rules of a client. One that the operator did not create can have the rule that its copies are strict, and no other.
  *
- * @throws AdminError when the client registered, a rule has no effect, or the client was changed at the same time
+ * @throws AdminError when the client cannot have the rule, a rule has no effect, or the client was changed at the same time
  */
 export async function setRules(
   context: RuleNeeds & StoreNeeds<'findClient' | 'setClientRules'>,
   id: ClientId,
   given: RulesInput,
 ): Promise<ClientRecord> {
-  const client = await requireOperatorClient(context, id)
+  const client = await requireClient(context, id)
   if (followsFapi(client) && given.profile === undefined) throw conflict(PROFILE_UNSAID)
-  const rules = rulesOf(given, client.metadata)
+  const rules = isOperatorMade(client) ? rulesOf(given, client.metadata) : strictRulesOf(given, client.rules)
+  if (rules === undefined) throw notOperatorMade(client, ' It can have the rules --consent asked --copies strict only.')
   await requirePossible(context, { ...client, rules }, client)
   const outcome = await context.store.setClientRules({ id: client.id, previous: client, rules })
   if (outcome === 'conflict') throw changedMeanwhile(client)
@@ -297,10 +298,15 @@ export async function adoptClient(
 
 async function requireOperatorClient(context: StoreNeeds<'findClient'>, id: ClientId): Promise<ClientRecord> {
   const client = await requireClient(context, id)
-  if (isOperatorMade(client)) return client
-  throw conflict(
-    `The client ${listedIdOf(client)} was not created by an operator. To take it over: grantor client adopt ${forShell(listedIdOf(client))}`,
-  )
+  if (!isOperatorMade(client)) throw notOperatorMade(client, '')
+  return client
+}
+
+function notOperatorMade(client: Pick<ClientRecord, 'chosenId' | 'id' | 'document'>, more: string) {
+  const id = listedIdOf(client)
+  const adopt =
+    client.document === undefined ? ` To take it over, and so trust it: grantor client adopt ${forShell(id)}` : ''
+  return conflict(`The client ${id} was not created by an operator.${more}${adopt}`)
 }
 
 function changedMeanwhile(client: Pick<ClientRecord, 'chosenId' | 'id'>) {

@@ -243,7 +243,8 @@ export const CLIENT_TASKS: readonly Task[] = [
     method: 'PUT',
     path: `${PATH}/{client_id}/rules`,
     access: 'write',
-    summary: 'Replace the rules of a client that the operator manages. A rule that is absent has its default.',
+    summary:
+      'Replace the rules of a client that the operator manages. A rule that is absent has its default. Any other client can have the rule copies strict alone.',
     input: ONE.extend(RULES_INPUT),
     output: CLIENT_DOCUMENT,
     run: async (context, { client_id, ...rules }) => describeClient(await setRules(context, client_id, rules), context),

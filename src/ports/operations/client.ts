@@ -99,11 +99,11 @@ export interface ClientOperations {
    * `rules`. The client keeps its verification and its approved scopes.
    */
   changeClient: [change: ClientUpdate & { readonly rules: ClientRules }, outcome: 'changed' | 'conflict']
-  /** Replaces the rules of an operator's client if they and the metadata, against which they were checked, still equal `previous`. */
+  /** Replaces the rules of a client if they, its source and the metadata, against which they were checked, still equal `previous`. */
   setClientRules: [
     change: {
       readonly id: ClientId
-      readonly previous: Pick<ClientRecord, 'metadata' | 'rules'>
+      readonly previous: Pick<ClientRecord, 'metadata' | 'rules' | 'source'>
       readonly rules: ClientRules
     },
     outcome: 'changed' | 'conflict',

@@ -184,10 +184,11 @@ export function followsFapi({ source, rules }: Pick<PolicyClient, 'source' | 'ru
 
 /**
  * What the earlier refresh tokens of a client get (decision 0054); undefined: what the setting of the server says. A confidential client of the
- * operator has one store, and its secret protects a copy, so without a rule it stays strict. A client of the profile FAPI 2.0 keeps its token.
+ * operator has one store, and its secret protects a copy, so without a rule it stays strict. A client of the profile FAPI 2.0 keeps its token. For
+ * every other client an operator can only say that they are strict: that trusts it with nothing.
  */
 export function ownCopiesOf(client: Pick<PolicyClient, 'source' | 'rules' | 'metadata'>): CopiesRule | undefined {
-  if (!isOperatorMade(client)) return undefined
+  if (!isOperatorMade(client)) return client.rules.copies === 'strict' ? 'strict' : undefined
   if (followsFapi(client)) return 'strict'
   return client.rules.copies ?? (client.metadata.authMethod === 'none' ? undefined : 'strict')
 }

@@ -61,8 +61,8 @@ export const INSERT = shared(`insert into clients ${ROW}`)
 /** An id that is made of a document's URL, or that the operator chose, may be taken. */
 const ADD = shared(`insert into clients ${ROW} on conflict (client_id) do nothing returning client_id`)
 
-/** A client of the operator, as it was when its change was checked. One that registered has no rules until they are set. */
-const AS_READ = `source = 'operator' and metadata = :previous and coalesce(rules, :noRules) = :previousRules`
+/** A client as it was when its change was checked. One that registered has no rules until they are set. */
+const AS_READ = `source = :source and metadata = :previous and coalesce(rules, :noRules) = :previousRules`
 const CHANGE = shared(
   `update clients set metadata = :metadata, identity_from = coalesce(cast(:identityFrom as bigint), identity_from)
    where client_id = :id and ${AS_READ} returning client_id`,
@@ -165,7 +165,10 @@ const operations = {
       details: { identity_changed: identityFrom !== undefined },
     })),
     *run({ id, previous, rules, metadata, identityFrom }) {
-      const texts = { metadata: JSON.stringify(metadata), ...textsOf({ metadata: previous, rules }) }
+      const texts = {
+        metadata: JSON.stringify(metadata),
+        ...textsOf({ source: 'operator', metadata: previous, rules }),
+      }
       return (yield* rows(CHANGE, { id, ...texts, identityFrom })).length === 1 ? 'changed' : 'conflict'
     },
   },
@@ -314,8 +317,9 @@ export function membersOf({ source, isUsed, isVerified, isDisabled, unusedSince,
 }
 
 /** The parameters of `AS_READ`. */
-function textsOf({ metadata, rules }: Pick<ClientRecord, 'metadata' | 'rules'>): object {
+function textsOf({ source, metadata, rules }: Pick<ClientRecord, 'metadata' | 'rules' | 'source'>): object {
   return {
+    source,
     previous: JSON.stringify(metadata),
     previousRules: JSON.stringify(rules),
     noRules: JSON.stringify(DEFAULT_RULES),

@@ -183,16 +183,26 @@ export const operatorClientCases: Suite = (check) => {
     assert.deepEqual(await second.findClient(id), { ...client, identityFrom: at(5) })
   })
 
-  check('changeClient and setClientRules change no client that registered', async ({ first }) => {
-    const client = aClient()
-    const { id, metadata: previous, rules } = client
-    await perform(first, 'registerClient', client)
-    const change = { id, previous, rules, metadata: { ...previous, redirectUris: [] }, identityFrom: at(1) }
-    assert.equal(await perform(first, 'changeClient', change), 'conflict')
-    const implied = { id, previous: client, rules: { ...rules, consent: 'implied' } as const }
-    assert.equal(await perform(first, 'setClientRules', implied), 'conflict')
-    assert.deepEqual(await first.findClient(id), client)
-  })
+  check(
+    'changeClient changes no client that registered, and setClientRules none of another source than before',
+    async ({ first }) => {
+      const client = aClient()
+      const { id, metadata: previous, rules } = client
+      await perform(first, 'registerClient', client)
+      const change = { id, previous, rules, metadata: { ...previous, redirectUris: [] }, identityFrom: at(1) }
+      assert.equal(await perform(first, 'changeClient', change), 'conflict')
+      const implied = {
+        id,
+        previous: { ...client, source: 'operator' },
+        rules: { ...rules, consent: 'implied' },
+      } as const
+      assert.equal(await perform(first, 'setClientRules', implied), 'conflict')
+      assert.deepEqual(await first.findClient(id), client)
+      const strict = { ...rules, copies: 'strict' } as const
+      assert.equal(await perform(first, 'setClientRules', { id, previous: client, rules: strict }), 'changed')
+      assert.deepEqual(await first.findClient(id), { ...client, rules: strict })
+    },
+  )
 
   check('setClientRules replaces the rules of a client of the operator', async ({ first, second }) => {
     const [client, other] = times(2, () => aClient({ source: 'operator' }))
@@ -219,7 +229,7 @@ export const operatorClientCases: Suite = (check) => {
     await perform(first, 'createClient', made)
     await perform(first, 'registerClient', adopted)
     await perform(first, 'adoptClient', { id: adopted.id, previous: adopted.metadata, now: at(1) })
-    for (const previous of [made, adopted]) {
+    for (const previous of [made, { ...adopted, source: 'operator' } as const]) {
       const { id, rules } = previous
       const given = (['implied', 'asked'] as const).flatMap((consent) =>
         (['nonce', 'optional'] as const).map((pkce) => ({ ...rules, consent, pkce })),

@@ -38,12 +38,15 @@ export interface Examination {
   readonly store: StoreInspection
   readonly probe: IssuerProbe
   readonly readiness: ReadinessProbe
-  /**
-   * Requests of a proxy that GRANTOR_TRUST_PROXY does not name, as the node on this machine counted them; undefined when no
-   * node answers.
-   */
-  readonly ignoredForwards: number | undefined
+  /** As the node on this machine counted them; undefined when no node answers. */
+  readonly forwards: ForwardCounts | undefined
   readonly now: EpochMs
+}
+
+/** Requests of a proxy on this machine that GRANTOR_TRUST_PROXY does not name, and of a trusted one that names no caller. */
+export interface ForwardCounts {
+  readonly ignored: number
+  readonly missing: number
 }
 
 /** One line of the report. */

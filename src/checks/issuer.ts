@@ -16,7 +16,7 @@ export function checkIssuer(examination: Examination): readonly Finding[] {
   return [...checkNetwork(examination), ...checkAnswer(examination), ...checkApis(examination)]
 }
 
-function checkNetwork({ choices, ignoredForwards = 0 }: Examination): readonly Finding[] {
+function checkNetwork({ choices, forwards }: Examination): readonly Finding[] {
   const { issuer, isLoopbackIssuer, host, port, trustedProxies } = choices
   const findings: Finding[] = []
   const listensOnLoopback = isLoopbackHost(host)
@@ -57,12 +57,21 @@ function checkNetwork({ choices, ignoredForwards = 0 }: Examination): readonly F
         'Name the network that the proxy connects from, such as GRANTOR_TRUST_PROXY=127.0.0.1',
       ),
     )
-  } else if (ignoredForwards > 0) {
+  } else if (forwards !== undefined && forwards.ignored > 0) {
     findings.push(
       warning(
         'network',
         'A proxy on this machine is not in GRANTOR_TRUST_PROXY, so all callers behind it share one rate limit, and an earlier refresh token of theirs ends the grant.',
         'Add its address: 127.0.0.1, or ::1 if it connects by IPv6.',
+      ),
+    )
+  }
+  if (forwards !== undefined && forwards.missing > 0) {
+    findings.push(
+      warning(
+        'network',
+        'A trusted proxy sends requests without the address of the caller, so all callers behind it share one rate limit, and an earlier refresh token of theirs ends the grant.',
+        'Let the proxy set X-Forwarded-For (docs/operations/proxies.md).',
       ),
     )
   }

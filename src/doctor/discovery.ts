@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
+import type { ForwardCounts } from '../checks/finding.ts'
 import type { IssuerProbe } from '../ports/inspection.ts'
 import type { EpochMs } from '../base/brand.ts'
 import { isLoopbackHost } from '../protocol/uri/loopback.ts'
@@ -11,19 +12,19 @@ export const ANSWER_LIMIT_MS = 10_000
  * Counts of the node on this machine that a check needs, from its /metrics, which needs no credentials there. undefined when
  * no node answers.
  */
-export async function readIgnoredForwards(
+export async function readForwards(
   admin: { readonly host: string; readonly port: number } | undefined,
-): Promise<number | undefined> {
+): Promise<ForwardCounts | undefined> {
   if (admin === undefined || !isLoopbackHost(admin.host)) return undefined
   const host = admin.host.includes(':') ? `[${admin.host}]` : admin.host
   try {
     const response = await fetch(`http://${host}:${admin.port}/metrics`, {
       signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
     })
-    const lines = ((await readText(response)) ?? '').matchAll(
-      /^grantor_forwarded_addresses_ignored_total(?:\{.*\})? (\d+)$/gm,
-    )
-    return response.ok ? [...lines].reduce((sum, [, count]) => sum + Number(count), 0) : undefined
+    const text = (await readText(response)) ?? ''
+    const lines = [...text.matchAll(/^grantor_forwarded_addresses_(ignored|missing)_total(?:\{.*\})? (\d+)$/gm)]
+    const sumOf = (name: string) => lines.reduce((sum, [, of, count]) => (of === name ? sum + Number(count) : sum), 0)
+    return response.ok ? { ignored: sumOf('ignored'), missing: sumOf('missing') } : undefined
   } catch {
     return undefined
   }

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Context } from '../ports/context.ts'
-import { FORWARDED_ADDRESS_IGNORED } from '../ports/observers.ts'
+import { FORWARDED_ADDRESS_IGNORED, FORWARDED_ADDRESS_MISSING } from '../ports/observers.ts'
 import { refuseBytes } from './broken-request.ts'
 import { TIMEOUTS } from './connection-limits.ts'
 import type { Listener } from './listener.ts'
@@ -17,5 +17,6 @@ export function createApp({ answer, connections, scheduler }: Listener, { record
   const server = createServer(options, (message, response) => void answer(message, response))
   connections.watch(server)
   server.once(FORWARDED_ADDRESS_IGNORED, () => record({ event: 'forwarded-address.ignored' }))
+  server.once(FORWARDED_ADDRESS_MISSING, () => record({ event: 'forwarded-address.missing' }))
   return server.on('connection', scheduler.accepted).on('clientError', refuseBytes).setTimeout(SILENCE_TIMEOUT_MS)
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage as Message, Server, ServerResponse as Response } from 'node:http'
 import type { Socket } from 'node:net'
-import { FORWARDED_ADDRESS_IGNORED } from '../ports/observers.ts'
+import { FORWARDED_ADDRESS_IGNORED, FORWARDED_ADDRESS_MISSING } from '../ports/observers.ts'
 import type { BodyReader, Handing } from './body.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import { LOOPBACK, networkOf } from './network.ts'
@@ -160,7 +160,11 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits, isFo
     knowsCaller(message) {
       const { socket, headers } = message
       const isProxy = requests.find(socket)?.isProxy ?? proxies.isTrusted(socket.remoteAddress ?? '')
-      if (isProxy) return proxies.namesCaller(message)
+      if (isProxy) {
+        const isNamed = proxies.namesCaller(message)
+        if (!isNamed && message.method === 'POST') server?.emit(FORWARDED_ADDRESS_MISSING)
+        return isNamed
+      }
       if (isForOthers && LOOPBACK.test(socket.remoteAddress ?? '')) return false
       return headers['x-forwarded-for'] === undefined
     },

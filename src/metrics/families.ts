@@ -52,6 +52,12 @@ const REQUESTS = {
     help: 'Requests of a proxy on this machine that GRANTOR_TRUST_PROXY does not name.',
     more: 'All callers behind such a proxy share one rate limit.',
   },
+  grantor_forwarded_addresses_missing_total: {
+    type: 'counter',
+    labels: [],
+    help: 'POST requests of a trusted proxy that name no caller in X-Forwarded-For.',
+    more: 'All callers behind such a proxy share one rate limit.',
+  },
   grantor_connections: { type: 'gauge', labels: [], help: 'Open connections.', more: 'Those of the public listener.' },
 } as const satisfies Families
 

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { FORWARDED_ADDRESS_IGNORED, type Answered } from '../ports/observers.ts'
+import { FORWARDED_ADDRESS_IGNORED, FORWARDED_ADDRESS_MISSING, type Answered } from '../ports/observers.ts'
 import { counterSamples, histogramSamples, newHistogram, observe, openSeries, type Counter } from './counters.ts'
 import { SECONDS, type Sample } from './families.ts'
 
@@ -19,6 +19,7 @@ export function openRequestCounters(endpoints: readonly string[]): RequestCounte
   let broken = 0
   let dropped = 0
   let ignored = 0
+  let unnamed = 0
   for (const active of ['true', 'false']) introspections.at('', active)
   for (const endpoint of [...endpoints, 'none']) seconds.at(endpoint)
   return {
@@ -35,6 +36,7 @@ export function openRequestCounters(endpoints: readonly string[]): RequestCounte
       server.on('clientError', () => void (broken += 1))
       server.on('drop', () => void (dropped += 1))
       server.on(FORWARDED_ADDRESS_IGNORED, () => void (ignored += 1))
+      server.on(FORWARDED_ADDRESS_MISSING, () => void (unnamed += 1))
     },
     samples: () => [
       ...counterSamples('grantor_requests_total', requests),
@@ -44,6 +46,7 @@ export function openRequestCounters(endpoints: readonly string[]): RequestCounte
       { name: 'grantor_broken_requests_total', labels: [], value: broken },
       { name: 'grantor_dropped_connections_total', labels: [], value: dropped },
       { name: 'grantor_forwarded_addresses_ignored_total', labels: [], value: ignored },
+      { name: 'grantor_forwarded_addresses_missing_total', labels: [], value: unnamed },
     ],
   }
 }

@@ -30,6 +30,12 @@ export interface Answered {
  */
 export const FORWARDED_ADDRESS_IGNORED = 'forwardedAddressIgnored'
 
+/**
+ * Another one: a trusted proxy sent a POST, and named no caller in `X-Forwarded-For`. All its callers share the limits of one network, which is no
+ * caller's own. Other methods do not count: programs on the machine of the proxy read documents and the health.
+ */
+export const FORWARDED_ADDRESS_MISSING = 'forwardedAddressMissing'
+
 export interface RequestObserver {
   /** Runs the request handler inside a trace context. undefined when tracing is off. */
   readonly around:

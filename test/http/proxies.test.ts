@@ -162,6 +162,25 @@ test('a proxy on this machine that GRANTOR_TRUST_PROXY does not name is logged o
   assert.deepEqual(ignored, [{ name: 'grantor_forwarded_addresses_ignored_total', labels: [], value: 2 }])
 })
 
+test('AG-10: a trusted proxy that names no caller is logged once, and each of its POSTs is counted', async (t) => {
+  const server = await openTestServer(t, { env: { GRANTOR_TRUST_PROXY: '127.0.0.1' }, listen: true })
+  const token = `${server.context.issuer}/v2/oauth/token`
+  const form = 'application/x-www-form-urlencoded'
+  for (const [method, headers] of [
+    ['POST', {}],
+    ['POST', {}],
+    ['POST', { 'x-forwarded-for': '203.0.113.9' }],
+    ['GET', {}],
+  ] as const)
+    await (method === 'GET'
+      ? fetch(`${server.context.issuer}/version`)
+      : fetch(token, { method, headers: { 'content-type': form, ...headers }, body: 'grant_type=refresh_token' }))
+  assert.equal(server.log().match(/forwarded-address\.missing/g)?.length, 1)
+  const samples = await server.sample(false)
+  const missing = samples.filter(({ name }) => name === 'grantor_forwarded_addresses_missing_total')
+  assert.deepEqual(missing, [{ name: 'grantor_forwarded_addresses_missing_total', labels: [], value: 2 }])
+})
+
 test('UI-12: a page of a loopback issuer under another name redirects to the issuer once, also behind a proxy without ports', async (t) => {
   const server = await openTestServer(t, { env: { GRANTOR_TRUST_PROXY: '127.0.0.1' } })
   const url = '/v2/oauth/sign-in?x=1'

@@ -53,7 +53,7 @@ async function examine({ deep, resource, clientDocument }: Choices): Promise<rea
     const given = readConfig()
     const [
       { diagnose },
-      { probeIssuer, readIgnoredForwards },
+      { probeIssuer, readForwards },
       { ownOrigin, probeReadiness },
       { inspectStore, inspectWhole, issuerIn },
       { openPlatform },
@@ -70,12 +70,12 @@ async function examine({ deep, resource, clientDocument }: Choices): Promise<rea
     const [probe, readiness] = await Promise.all([probeIssuer(config.issuer), probeReadiness(ownOrigin(config))])
     const now = platform.clock()
     // The probe came through the proxy, so that the node counted it.
-    const ignoredForwards = await readIgnoredForwards(config.admin)
+    const forwards = await readForwards(config.admin)
     // After the server: while a large file is read this process sees no answer.
     const store = deep === true ? await inspectWhole(inspected, config) : inspected
     return [
       ok('configuration', 'Every setting is acceptable.'),
-      ...diagnose({ choices: { ...config, ...config.settings }, store, probe, readiness, ignoredForwards, now }),
+      ...diagnose({ choices: { ...config, ...config.settings }, store, probe, readiness, forwards, now }),
       ...(await examineProviders(config, platform, store)),
       ...(await examineClientKeys(config, platform, store)),
       ...(await examineMail(config, store, now)),

@@ -38,6 +38,7 @@ export type LogEventName =
   | 'clock.differs'
   | 'configuration.warning'
   | 'forwarded-address.ignored'
+  | 'forwarded-address.missing'
   | 'forwarded-address.unreadable'
   | 'host-sign-in.failed'
   | 'key.read-failed'

@@ -218,7 +218,7 @@ const SOUND: Examination = {
     time: undefined,
     certificateEndsAt: undefined,
   },
-  ignoredForwards: 0,
+  forwards: { ignored: 0, missing: 0 },
   now: 1_800_000_000_000 as EpochMs,
 }
 
@@ -292,8 +292,12 @@ test('contradicting network settings are warnings', () => {
 
 test('the doctor warns of a proxy on this machine that GRANTOR_TRUST_PROXY does not name', async (t) => {
   assert.match(
-    findingsOf({ ignoredForwards: 1 })[0] ?? '',
+    findingsOf({ forwards: { ignored: 1, missing: 0 } })[0] ?? '',
     /^network: A proxy on this machine is not in GRANTOR_TRUST_PROXY/,
+  )
+  assert.match(
+    findingsOf({ forwards: { ignored: 0, missing: 1 } })[0] ?? '',
+    /^network: A trusted proxy sends requests without the address.* X-Forwarded-For/,
   )
   const place = await openPlace(t)
   const environment = { GRANTOR_TRUST_PROXY: '10.0.0.0/8' }

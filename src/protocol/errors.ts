@@ -202,6 +202,19 @@ const TARGET_EXPLANATIONS: Partial<Record<Reason<'invalid_target'>, string>> = {
     'One API accepts only bearer tokens, and another one or the client only tokens that are bound to a key.',
 }
 
+/** The setting of each budget that has one; of some it is a multiple or a part of the setting (docs/limits.md). For the log. */
+const BUDGET_SETTINGS: Readonly<Record<string, string>> = {
+  registration: 'GRANTOR_REGISTRATION_RATE',
+  'registration-host': 'GRANTOR_REGISTRATION_RATE',
+  'registration-server': 'GRANTOR_REGISTRATION_RATE',
+  authorization: 'GRANTOR_AUTHORIZATION_RATE',
+  pushed: 'GRANTOR_AUTHORIZATION_RATE',
+  'client-authentication': 'GRANTOR_CLIENT_FAILURE_RATE',
+  'stored-token': 'GRANTOR_STORED_TOKEN_RATE',
+  'client-assertion': 'GRANTOR_STORED_TOKEN_RATE',
+  'revoked-token': 'GRANTOR_STORED_TOKEN_RATE',
+}
+
 /** A rate limit whose requests are used up. */
 export interface SpentBudget {
   /** Requests per minute. */
@@ -219,8 +232,20 @@ export function tooManyRequests(budget: string, { limit, remaining, resetSeconds
     'RateLimit-Policy': `"${budget}";q=${limit};w=60`,
     RateLimit: `"${budget}";r=${remaining};t=${resetSeconds}`,
   }
-  const options = { status: 429, retryAfterSeconds: resetSeconds, headers }
-  return new OAuthError('temporarily_unavailable', 'too_many_requests', options)
+  const setting = BUDGET_SETTINGS[budget]
+  const detail = `${budget}: ${limit} a minute${setting === undefined ? '' : ` (${setting})`}`
+  return tooMany({ retryAfterSeconds: resetSeconds, headers, detail })
+}
+
+/** 429: the user did something too often. `what`: for the log. */
+export function tooManyChanges(user: UserId, what: string, retryAfterSeconds: number): OAuthError {
+  return tooMany({ retryAfterSeconds, user, detail: what })
+}
+
+function tooMany(options: RefusalOptions): OAuthError {
+  const error = new OAuthError('temporarily_unavailable', 'too_many_requests', { ...options, status: 429 })
+  error.description = 'There were too many requests. Wait as long as Retry-After says.'
+  return error
 }
 
 /** 429: the proofs of the caller that have not ended are as many as this server keeps. The oldest ends within a minute. */

@@ -1,8 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { SignedIn } from '../authorization/session.ts'
-import { errorPage } from '../error-page.ts'
-import { frameOf, isWithinLimit } from './frame.ts'
+import { frameOf, countChange } from './frame.ts'
 import { exportUser } from './export.ts'
 
 /** Shows what is kept about the user. */
@@ -12,7 +11,7 @@ export async function showData(context: Context, request: Request, owner: Signed
 
 /** Sends what is kept about the user as a file, if the user has signed in a moment ago. */
 export async function exportData(context: Context, _: Request, owner: SignedIn): Promise<Reply> {
-  if (!(await isWithinLimit(context, owner, 'export'))) return errorPage('too_many_requests', { user: owner.user.id })
+  await countChange(context, owner, 'export')
   return {
     kind: 'download',
     filename: 'account.json',

@@ -6,12 +6,13 @@ import type { ProviderRecord } from '../../ports/records/provider.ts'
 import { CODE_TRIES, digestEmailCode, parseEmailCode } from '../../protocol/sign-in/account.ts'
 import { normalizeEmail, isMailAddress, type EmailAddress } from '../../protocol/sign-in/email-address.ts'
 import { mailCode, noticesOf } from '../../users/mails.ts'
+import { tooManyChanges } from '../../protocol/errors.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { changingSession } from '../sign-in/changing-session.ts'
 import { countMail, countSentMail } from '../sign-in/throttle.ts'
-import { doneAt, frameOf, isWithinLimit } from './frame.ts'
+import { countChange, doneAt, frameOf } from './frame.ts'
 
 const LIFETIME_MS = 15 * 60 * 1000
 /** Of what a person typed, the page repeats so much. */
@@ -50,11 +51,14 @@ export async function askForCode(context: Context, request: Request, owner: Sign
   const problem = findProblem(user, providers, address)
   if (problem !== undefined) return changePage(context, request, owner, { email: typed.slice(0, SHOWN), problem })
   const { agent, language, network } = request
-  const isAllowed =
-    (await isWithinLimit(context, owner, 'email')) &&
-    (await countMail(context, { purpose: 'code', email: address, network })).kind === 'allowed' &&
-    (await countSentMail(context)).kind === 'allowed'
-  if (!isAllowed) return errorPage('too_many_requests', { user: user.id })
+  await countChange(context, owner, 'email')
+  for (const count of [
+    () => countMail(context, { purpose: 'code', email: address, network }),
+    () => countSentMail(context),
+  ]) {
+    const attempt = await count()
+    if (attempt.kind === 'refused') throw tooManyChanges(user.id, 'mails with codes', attempt.retryAfterSeconds)
+  }
   const createdAt = context.clockCheck.now()
   const code = { userId: user.id, createdAt, expiresAt: after(createdAt, LIFETIME_MS) }
   const session = await changingSession(context, owner)

@@ -7,6 +7,7 @@ import {
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { UserId } from '../../protocol/ids.ts'
+import { tooManyChanges } from '../../protocol/errors.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
 import { consoleOf, hasRole } from '../../users/role.ts'
 import { isCrossSite } from '../authorization/interaction.ts'
@@ -26,15 +27,22 @@ const CHANGE_LIMITS: Readonly<Record<CountedChange, number>> = {
 }
 const WINDOW_MS = 60 * 60 * 1000
 
-/** Counts a change or an export of the user. Each hashes a password, writes to the audit or reads much (docs/limits.md). */
-export async function isWithinLimit(
+/**
+ * Counts a change or an export of the user. Each hashes a password, writes to the audit or reads much (docs/limits.md).
+ *
+ * @throws OAuthError temporarily_unavailable, with 429, if there are too many
+ */
+export async function countChange(
   { clock, secrets, store }: Pick<Context, 'clock' | 'secrets' | 'store'>,
   { user }: SignedIn,
   change: CountedChange,
-): Promise<boolean> {
+): Promise<void> {
+  const now = clock()
   const bucket = secrets.digest('bucket', ['account', change, user.id])
-  const { count } = await store.countHit({ bucket, now: clock(), windowMs: WINDOW_MS, by: 1 })
-  return count <= CHANGE_LIMITS[change]
+  const { count, windowEndsAt } = await store.countHit({ bucket, now, windowMs: WINDOW_MS, by: 1 })
+  const limit = CHANGE_LIMITS[change]
+  if (count > limit)
+    throw tooManyChanges(user.id, `${change}: ${limit} an hour`, Math.ceil((windowEndsAt - now) / 1000))
 }
 
 /** What the page has around its content. */

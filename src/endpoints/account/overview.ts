@@ -6,7 +6,7 @@ import { findOrganizations } from '../authorization/organization-choice.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { isEmailEditable } from './email.ts'
-import { doneAt, frameOf, isWithinLimit } from './frame.ts'
+import { doneAt, frameOf, countChange } from './frame.ts'
 
 /** Shows the user's name, e-mail address and organizations. */
 export async function showAccount(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
@@ -22,7 +22,7 @@ export async function changeName(context: Context, request: Request, owner: Sign
     const shown = typed.slice(0, DISPLAY_TEXT_LIMIT)
     return overviewPage(context, request, owner, { name: shown, problem: 'name-unusable' })
   }
-  if (!(await isWithinLimit(context, owner, 'name'))) return errorPage('too_many_requests', { user: owner.user.id })
+  await countChange(context, owner, 'name')
   await context.store.renameUser({ id: owner.user.id, name, now: context.clock() })
   return doneAt(context, request, 'overview', 'name-changed')
 }

@@ -16,7 +16,7 @@ import {
 } from '../sign-in/methods.ts'
 import { changingSession } from '../sign-in/changing-session.ts'
 import { askToMake, checkOf, forgetRemoved, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
-import { doneAt, frameOf, isWithinLimit } from './frame.ts'
+import { doneAt, frameOf, countChange } from './frame.ts'
 import { ownerInput, securityPage } from './security.ts'
 import { noticesOf } from '../../users/mails.ts'
 
@@ -34,8 +34,7 @@ export async function addPasskey(context: Context, request: Request, owner: Sign
   if (browserHash === undefined) return errorPage('browser_differs', { user: user.id })
   const input = await ownerInput(context, request, owner)
   if (!mayHavePasskeys(context, input)) return doneAt(context, request, 'security', undefined)
-  if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
-    return errorPage('too_many_requests', { user: user.id })
+  await countChange(context, owner, 'sign-in-methods')
   const made = await verifyNewPasskey(context, request, ceremonyOf(owner, browserHash), user)
   if (made.kind === 'refused') {
     const event = { ...formRefusal('passkey-invalid', { user: user.id }), description: checkOf(made) }
@@ -87,8 +86,7 @@ export async function removePasskey(context: Context, request: Request, owner: S
   const { user } = owner
   const { passkey, input } = await findRemovable(context, request, owner)
   if (passkey === undefined) return doneAt(context, request, 'security', undefined)
-  if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
-    return errorPage('too_many_requests', { user: user.id })
+  await countChange(context, owner, 'sign-in-methods')
   const session = await changingSession(context, owner)
   const passwordCounts = countsPassword(context, input)
   const by = { kind: 'user', session, passwordCounts, factors: otherFactors(context, input, passkey.id) } as const

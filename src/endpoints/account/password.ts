@@ -7,7 +7,7 @@ import type { SignedIn } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { changingSession, coversAll, knowsPassword } from '../sign-in/changing-session.ts'
 import { isPasswordRemovable } from '../sign-in/methods.ts'
-import { doneAt, frameOf, isWithinLimit } from './frame.ts'
+import { doneAt, frameOf, countChange } from './frame.ts'
 import { readNewPassword } from './new-password.ts'
 import { ownerInput } from './security.ts'
 import { noticesOf } from '../../users/mails.ts'
@@ -30,8 +30,7 @@ export async function changePassword(context: Context, request: Request, owner: 
   if (username === undefined) return errorPage('form_field_malformed', { user: user.id })
   const read = readNewPassword(context, request.params, user)
   if ('problem' in read) return passwordPage(context, request, owner, { username, problem: read.problem })
-  if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
-    return errorPage('too_many_requests', { user: user.id })
+  await countChange(context, owner, 'sign-in-methods')
   const passwordHash = await context.passwords.hash(read.password, request.network)
   const { passwordHash: previousHash } = user
   const mails = noticesOf(context, user, 'password-changed', request)
@@ -59,8 +58,7 @@ export async function removePassword(context: Context, request: Request, owner: 
   const { user } = owner
   const input = await ownerInput(context, request, owner)
   if (!isPasswordRemovable(context, input)) return doneAt(context, request, 'security', undefined)
-  if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
-    return errorPage('too_many_requests', { user: user.id })
+  await countChange(context, owner, 'sign-in-methods')
   const session = await changingSession(context, owner)
   const passkeysCount = mayHavePasskeys(context, input)
   const mails = noticesOf(context, user, 'password-removed', request)

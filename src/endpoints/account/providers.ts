@@ -16,7 +16,7 @@ import {
   type OwnerInput,
 } from '../sign-in/methods.ts'
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
-import { doneAt, frameOf, isWithinLimit } from './frame.ts'
+import { doneAt, frameOf, countChange } from './frame.ts'
 import { ownerInput } from './security.ts'
 import { noticesOf } from '../../users/mails.ts'
 
@@ -39,7 +39,7 @@ export async function addProvider(context: Context, request: Request, owner: Sig
   const known = { user: owner.user.id }
   if (browserHash === undefined) return errorPage('browser_differs', known)
   if (provider === undefined) return errorPage('form_field_malformed', known)
-  if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too_many_requests', known)
+  await countChange(context, owner, 'sign-in-methods')
   const target = { purpose: 'account', page: 'security', browserHash, uiLocales: request.uiLocales } as const
   const departure = {
     provider,
@@ -76,9 +76,7 @@ export async function askToRemoveProvider(context: Context, request: Request, ow
 export async function removeProvider(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { identity, input } = await findRemovable(context, request, owner)
   if (identity === undefined) return doneAt(context, request, 'security', undefined)
-  if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) {
-    return errorPage('too_many_requests', { user: owner.user.id })
-  }
+  await countChange(context, owner, 'sign-in-methods')
   const passwordCounts = countsPassword(context, input)
   const outcome = await context.store.unlinkIdentity({
     ...identity,

@@ -14,7 +14,7 @@ import {
   type Enrolment,
 } from '../second-factor/enrolment.ts'
 import { changingSession } from '../sign-in/changing-session.ts'
-import { doneAt, frameOf, isWithinLimit } from './frame.ts'
+import { doneAt, frameOf, countChange } from './frame.ts'
 import { noticesOf } from '../../users/mails.ts'
 
 /** What the page of the sign-in methods says of the two-step sign-in; undefined: the operator's application signs users in. */
@@ -42,7 +42,7 @@ export async function setUpOwnApp(context: Context, request: Request, owner: Sig
   if (context.settings.delegate !== undefined) return errorPage('form_field_malformed', known)
   const enrolment = openEnrolment(context, placeOf(owner), request.params.get(ENROLMENT_FIELD) ?? '')
   if (enrolment === undefined) return appPage(context, request, owner, undefined)
-  if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too_many_requests', known)
+  await countChange(context, owner, 'sign-in-methods')
   const enrolled = await enrol(context, placeOf(owner), enrolment, {
     code: request.params.get('code') ?? '',
     replaces: await context.store.findSecondFactor(owner.user.id),
@@ -73,7 +73,7 @@ export async function replaceCodes(context: Context, request: Request, owner: Si
   const away = await leaveWithoutApp(context, request, owner)
   if (away !== undefined) return away
   const known = { user: owner.user.id }
-  if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too_many_requests', known)
+  await countChange(context, owner, 'sign-in-methods')
   const { codes, digests } = newRecoveryCodes(context, owner.user.id)
   const mails = noticesOf(context, owner.user, 'recovery-codes-replaced', request)
   const change = {
@@ -103,7 +103,7 @@ export async function removeTwoStep(context: Context, request: Request, owner: S
   if (away !== undefined) return away
   if (!isRemovable(context)) return doneAt(context, request, 'security', undefined)
   const known = { user: owner.user.id }
-  if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too_many_requests', known)
+  await countChange(context, owner, 'sign-in-methods')
   const mails = noticesOf(context, owner.user, 'two-step-off', request)
   const removal = { userId: owner.user.id, session: await changingSession(context, owner), mails }
   if ((await context.store.disableTotp(removal)) === 'unknown') return doneAt(context, request, 'security', undefined)

@@ -9,7 +9,7 @@ import { parseClientIdentifier } from '../../protocol/client/identifier.ts'
 import { mintAuthorizationId } from '../../protocol/ids.ts'
 import type { Acr, AuthenticationRequest } from '../../protocol/sign-in/acr.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
-import { unavailable } from '../../protocol/errors.ts'
+import { tooManyRequests, unavailable } from '../../protocol/errors.ts'
 import { errorPage } from '../error-page.ts'
 import { findClient } from '../../clients/find-client.ts'
 import { browserOf } from './interaction.ts'
@@ -31,11 +31,21 @@ import { findSignedIn } from './session.ts'
  */
 export async function authorize(context: Context, sent: Request): Promise<Reply> {
   const now = context.clockCheck.now()
-  if (!context.budgets.take('authorization', sent.network, now).isWithin) return errorPage('too_many_requests')
+  takeAuthorization(context, sent.network, now)
   const opened = await openPushedRequest(context, sent)
   if ('kind' in opened) return opened
   const reply = await answer(context, opened)
   return reply.kind === 'page' ? { ...reply, uiLocales: opened.request.uiLocales } : reply
+}
+
+/**
+ * Takes one of the requests of a network that store something before anyone has signed in.
+ *
+ * @throws OAuthError temporarily_unavailable, with 429
+ */
+export function takeAuthorization({ budgets }: Pick<Context, 'budgets'>, network: string, now: EpochMs): void {
+  const outcome = budgets.take('authorization', network, now)
+  if (!outcome.isWithin) throw tooManyRequests('authorization', outcome)
 }
 
 async function answer(context: Context, opened: OpenedRequest): Promise<Reply> {

@@ -12,7 +12,7 @@ import type { SecretHash } from '../../protocol/secrets.ts'
 import { isOpenid } from '../../protocol/token/scope.ts'
 import type { RedirectUri } from '../../protocol/uri/redirect-uri.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
-import { findDemand } from '../authorization/authorize.ts'
+import { findDemand, takeAuthorization } from '../authorization/authorize.ts'
 import { browserOf, isCrossSite, openBrowser } from '../authorization/interaction.ts'
 import { nextStep, takeStep } from '../authorization/next-step.ts'
 import { requestableFrom } from '../../clients/identity-change.ts'
@@ -52,7 +52,7 @@ export async function enterCode(context: Context, request: Request): Promise<Rep
   const now = context.clockCheck.now()
   const found = await findOpenDevice(context, code, now)
   if (found === undefined) return refuse({ kind: 'user-code-wrong' })
-  if (!context.budgets.take('authorization', request.network, now).isWithin) return errorPage('too_many_requests')
+  takeAuthorization(context, request.network, now)
   await attempt.forgive()
 
   const { device, allowed } = found

@@ -3,6 +3,7 @@ import type { Reply, Request } from '../../ports/message.ts'
 import { after } from '../../base/brand.ts'
 import { mintInteractionId } from '../../protocol/ids.ts'
 import { applicationAddress } from '../../protocol/sign-in/interaction.ts'
+import { takeAuthorization } from '../authorization/authorize.ts'
 import { errorPage } from '../error-page.ts'
 import { AFRESH } from './methods.ts'
 import { demandOf, findConfirming, findOpenTarget, keyIn, keyOf } from './target.ts'
@@ -14,7 +15,7 @@ import { demandOf, findConfirming, findOpenTarget, keyIn, keyOf } from './target
 export async function leaveForApplication(context: Context, request: Request): Promise<Reply> {
   const now = context.clockCheck.now()
   // Each redirect is stored.
-  if (!context.budgets.take('authorization', request.network, now).isWithin) return errorPage('too_many_requests')
+  takeAuthorization(context, request.network, now)
   const { delegate } = context.settings
   if (delegate === undefined) return errorPage('not_delegated')
   const target = await findOpenTarget(context, request, keyIn(request))

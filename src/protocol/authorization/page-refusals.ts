@@ -87,9 +87,6 @@ export const PAGE_REFUSALS = {
     answer_proof_wrong: 'The address of the return from the application that signs users in has a wrong proof.',
     provider_state_wrong: 'The state of the callback was not made by this server for this provider.',
   },
-  'too-many-requests': {
-    too_many_requests: 'This network or user has sent more requests than the rate allows.',
-  },
   'not-found': {
     path_unknown: 'There is nothing at this path.',
     provider_gone: 'The provider of the callback was deleted meanwhile.',

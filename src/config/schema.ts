@@ -157,7 +157,7 @@ const ROWS = {
   GRANTOR_PUSHED_LIFETIME: setting(
     'settings.lifetimes.pushed',
     whole(5, 599).default(60),
-    'Seconds within which a browser must open an authorization request that a client pushed (RFC 9126), from 5 to 599.',
+    'Seconds within which a browser must open an authorization request that a client pushed (RFC 9126).',
   ),
   GRANTOR_UNUSED_CLIENT_LIFETIME: setting(
     'settings.lifetimes.unusedClient',
@@ -225,7 +225,7 @@ const ROWS = {
   GRANTOR_LOG_NETWORKS: setting(
     'settings.logNetworks',
     z.stringbool().default(false),
-    "Whether log lines of pages and of refusals have the caller's network: the IPv4 address, or the /64 of the IPv6 address.",
+    "Whether log lines of pages, of issued tokens and of refusals have the caller's network: the IPv4 address, or the /64 of the IPv6 address.",
   ),
   GRANTOR_OUTBOUND: computed(
     z.enum(['on', 'off']).default('on'),

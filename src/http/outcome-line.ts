@@ -12,7 +12,7 @@ type OutcomeLine = Omit<OutcomeEvent, 'redirectUri'> & {
   readonly request_id: string
   readonly redirect_uri?: string | undefined
   readonly endpoint: string
-  /** The network whose limit a refusal with status 429 names; of pages and refusals also where GRANTOR_LOG_NETWORKS says so. */
+  /** The network whose limit a refusal with status 429 names; of pages, issued tokens and refusals also where GRANTOR_LOG_NETWORKS says so. */
   readonly network: string | undefined
   readonly status: number
   readonly ms: number
@@ -52,7 +52,8 @@ export function logReply(reporting: Reporting, exchange: Answering, { name, audi
       request_id: exchange.requestId,
       client,
       endpoint: name,
-      network: status === 429 || (isNamed && audience === 'page') ? exchange.network : undefined,
+      network:
+        status === 429 || (isNamed && (audience === 'page' || event === 'token.issued')) ? exchange.network : undefined,
       reason,
       description,
       redirect_uri: redirectUri,

@@ -1,3 +1,4 @@
+import type { CopyFault } from './operations/token.ts'
 import type { RedirectUriPolicy } from '../protocol/uri/redirect-uri.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { ClientPolicy, CopiesRule, DocumentMode, RegistrationMode } from '../protocol/client/policy.ts'
@@ -287,6 +288,8 @@ export interface OutcomeEvent {
   readonly client?: ClientId | undefined
   /** The URL of a client metadata document, as `describeUri` returns it. */
   readonly document?: string | undefined
+  /** The `jwks_uri` of the client, as `describeUri` returns it. */
+  readonly uri?: string | undefined
   readonly reason?: string | undefined
   /** For a refusal: the response's `error_description`, if it says more than the reason. */
   readonly description?: string | undefined
@@ -303,6 +306,10 @@ export interface OutcomeEvent {
   readonly bound?: true | undefined
   /** By how many generations the presented refresh token was older than the newest one, which the client got. Absent: that was no such case. */
   readonly earlier?: number | undefined
+  /** The generation of a presented refresh token. */
+  readonly generation?: number | undefined
+  /** Why a copy of a refresh token got nothing. */
+  readonly why?: CopyFault | undefined
   /** The API that introspected a token (undefined: a client did), or exchanged one. */
   readonly api?: Resource | undefined
   /** For an introspection: the `active` of the response. */

@@ -1,6 +1,6 @@
 import type { GrantRecord } from '../ports/records/grant.ts'
 import type { EpochMs } from '../base/brand.ts'
-import type { RotateOutcome, Rotation } from '../ports/operations/token.ts'
+import type { CopyFault, RotateOutcome, Rotation } from '../ports/operations/token.ts'
 
 /**
  * Returns the outcome for a refresh token that was not rotated. The caller then changes the grant in the same transaction: if the outcome is
@@ -36,18 +36,22 @@ export function decideRotation(grant: GrantRecord | undefined, rotation: Rotatio
   const { generation: newest, liveHash, rotatedAt, heldFor } = family
   if (generation >= newest) {
     const isNewest = generation === newest && rotation.presentedHash === liveHash
-    return { kind: 'reused', wasHeld: isNewest && heldFor !== undefined && heldFor !== network }
+    const wasHeld = isNewest && heldFor !== undefined && heldFor !== network
+    return reused(wasHeld ? 'elsewhere' : isNewest ? 'another-key' : undefined, wasHeld)
   }
   if (heldFor !== undefined) return { kind: 'held' }
   const { boundKey } = grant
   const isSameKey = boundKey?.thumbprint === key
   const isWithin = (time: EpochMs, limitMs: number): boolean => Math.abs(now - time) < limitMs
   if (generation === newest - 1 && isSameKey && isWithin(rotatedAt, retryMs)) return { kind: 'repeated', rotatedAt }
-  if (rotation.copies === 'strict') return REUSED
+  if (rotation.copies === 'strict') return reused('strict')
   const earlier = { kind: 'earlier', generation: newest, rotatedAt, liveHash } as const
-  if (boundKey !== undefined) return isSameKey && generation >= boundKey.generation ? earlier : REUSED
-  if (network === '' || family.network === '') return REUSED
-  return network === family.network && isWithin(issuedAt, rotation.earlierMs) ? earlier : { kind: 'parted', newest }
+  if (boundKey !== undefined) return isSameKey && generation >= boundKey.generation ? earlier : reused('another-key')
+  if (network === '' || family.network === '') return reused('network-unknown')
+  if (network !== family.network) return { kind: 'parted', newest, why: 'elsewhere' }
+  return isWithin(issuedAt, rotation.earlierMs) ? earlier : { kind: 'parted', newest, why: 'too-old' }
 }
 
-const REUSED = { kind: 'reused', wasHeld: false } as const
+function reused(why: CopyFault | undefined, wasHeld = false): RotateOutcome {
+  return { kind: 'reused', wasHeld, why }
+}

@@ -142,8 +142,8 @@ test('AG-18: a family that is parted and then ended is recorded as both, each on
   assert.deepEqual(
     events.map(({ event, clientId, userId: user, details }) => [event, clientId, user, details]),
     [
-      ['refresh-token.parted', client.client_id, userId, { generation: 0, newest: 1 }],
-      ['refresh-token.reused', client.client_id, userId, { generation: 1, parted: true }],
+      ['refresh-token.parted', client.client_id, userId, { generation: 0, newest: 1, why: 'elsewhere' }],
+      ['refresh-token.reused', client.client_id, userId, { generation: 1, why: 'elsewhere', parted: true }],
     ],
   )
 })

@@ -116,7 +116,7 @@ test('links with and without request ids are verified, a changed request id is f
   assert.deepEqual([...faults], ['changed'])
 })
 
-test('with GRANTOR_LOG_NETWORKS the lines of pages and refusals have the network of the caller, and those of tokens have none', async (t) => {
+test('with GRANTOR_LOG_NETWORKS the lines of pages, issued tokens and refusals have the network of the caller', async (t) => {
   const server = await openTestServer(t, { env: { GRANTOR_LOG_NETWORKS: 'true' } })
   await createAda(server)
   await signIn(server)
@@ -126,7 +126,7 @@ test('with GRANTOR_LOG_NETWORKS the lines of pages and refusals have the network
     ['session.started', '127.0.0.1'],
     ['authorization.approved', '127.0.0.1'],
     ['request.refused', '127.0.0.1'],
-    ['token.issued', undefined],
+    ['token.issued', '127.0.0.1'],
     ['client.registered', undefined],
   ] as const) {
     assert.equal(linesOf(server, event)[0]?.['network'], network, event)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { RotateOutcome, Rotation } from '../../src/ports/operations/token.ts'
+import type { CopyFault, RotateOutcome, Rotation } from '../../src/ports/operations/token.ts'
 import type { GrantRecord } from '../../src/ports/records/grant.ts'
 import { decideRotation } from '../../src/store/refresh-rotation.ts'
 import { A_KEY, aFamily, aGrant, aHash, ANOTHER_KEY, aRotation, at, ELSEWHERE, HERE, HOUR } from '../support/records.ts'
@@ -31,17 +31,29 @@ const MATRIX = {
 type Case = { readonly [Name in keyof typeof MATRIX]: (typeof MATRIX)[Name][number] }
 
 /** The rule again, as its table has it: the first row that fits counts. */
-const ROWS: readonly (readonly [row: number, fits: (one: Case) => boolean, outcome: RotateOutcome['kind']])[] = [
+const ROWS: readonly (readonly [
+  row: number,
+  fits: (one: Case) => boolean,
+  outcome: RotateOutcome['kind'],
+  why?: CopyFault,
+])[] = [
   [3, ({ behind, isIssued }) => behind < 0 || (behind === 0 && !isIssued), 'reused'],
-  [4, ({ behind }) => behind === 0, 'reused'],
+  [
+    4,
+    ({ behind, caller, heldFor }) => behind === 0 && heldFor !== undefined && heldFor !== caller,
+    'reused',
+    'elsewhere',
+  ],
+  [4, ({ behind }) => behind === 0, 'reused', 'another-key'],
   [5, ({ heldFor }) => heldFor !== undefined, 'held'],
   [6, (one) => one.behind === 1 && hasFamilyKey(one) && one.sinceRotation < 30_000, 'repeated'],
-  [8, ({ copies }) => copies === 'strict', 'reused'],
+  [8, ({ copies }) => copies === 'strict', 'reused', 'strict'],
   [7, (one) => one.boundSince !== undefined && hasFamilyKey(one) && NEWEST - one.behind >= one.boundSince, 'earlier'],
-  [8, ({ boundSince }) => boundSince !== undefined, 'reused'],
-  [8, ({ caller, family }) => caller === '' || family === '', 'reused'],
+  [8, ({ boundSince }) => boundSince !== undefined, 'reused', 'another-key'],
+  [8, ({ caller, family }) => caller === '' || family === '', 'reused', 'network-unknown'],
   [9, ({ caller, family, age }) => caller === family && age < 7 * DAY, 'earlier'],
-  [10, () => true, 'parted'],
+  [10, ({ caller, family }) => caller !== family, 'parted', 'elsewhere'],
+  [10, () => true, 'parted', 'too-old'],
 ]
 
 function hasFamilyKey({ boundSince, key }: Case): boolean {
@@ -74,14 +86,14 @@ test('AG-01: what becomes of each token that was not rotated, by a second plain 
   for (const one of cases()) {
     const grant = grantOf(one)
     const outcome = decideRotation(grant, rotationOf(one))
-    const [row, , kind] = ROWS.find(([, fits]) => fits(one)) ?? [0, () => false, undefined]
+    const [row, , kind, why] = ROWS.find(([, fits]) => fits(one)) ?? [0, () => false, undefined]
     seen.set(row, (seen.get(row) ?? 0) + 1)
     const isHeldElsewhere = one.heldFor !== undefined && one.heldFor !== one.caller
     const expected = {
-      reused: { kind: 'reused', wasHeld: one.behind === 0 && one.isIssued && isHeldElsewhere },
+      reused: { kind: 'reused', wasHeld: one.behind === 0 && one.isIssued && isHeldElsewhere, why },
       earlier: { kind: 'earlier', generation: NEWEST, rotatedAt: grant.family?.rotatedAt, liveHash: LIVE },
       repeated: { kind: 'repeated', rotatedAt: grant.family?.rotatedAt },
-      parted: { kind: 'parted', newest: NEWEST },
+      parted: { kind: 'parted', newest: NEWEST, why },
       held: { kind: 'held' },
       rotated: undefined,
       inactive: undefined,

@@ -290,6 +290,7 @@ test('INT-06: a revocation during a client credentials request applies to the to
     client: client as AuthenticatedClient,
     key: undefined,
     network: '192.0.2.1',
+    requestId: 'req',
     callerNetwork: '192.0.2.1',
   }
   const { response } = await clientCredentials(context, requester, form)

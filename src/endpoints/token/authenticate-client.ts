@@ -20,6 +20,7 @@ import { isSameAlgorithm, type ClientKeys } from '../../protocol/client/keys.ts'
 import { followsFapi } from '../../protocol/client/policy.ts'
 import { isFapiAlgorithm } from '../../protocol/token/dpop-proof.ts'
 import { invalidClient, OAuthError, tooManyRequests, unavailable } from '../../protocol/errors.ts'
+import { describeUri } from '../../protocol/uri/canonical-uri.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
 import { findClient } from '../../clients/find-client.ts'
 import type { DocumentNeeds } from '../../clients/load-document.ts'
@@ -42,6 +43,7 @@ type Needs = DocumentNeeds &
     | 'clock'
     | 'documentFailures'
     | 'documentLoads'
+    | 'inRequest'
     | 'issuer'
     | 'notBefore'
     | 'passwords'
@@ -81,19 +83,28 @@ export async function authenticateClient(
     const credentials = readClientCredentials(request.authorization, request.params)
     const client = await findPresented(context, credentials, request, endpoint)
     if (client === undefined) throw invalidClient('client_unknown', credentials.usedBasic)
-    if (client.metadata.keys === undefined) {
-      if (!isSecretRight(client, credentials, context)) await checkSlowSecret(client, credentials, context, request)
-    } else {
-      requireFapiAssertion(context, client, credentials)
-      await checkSignature(client, client.metadata.keys, credentials, context, request.network)
-    }
-    if (client.disabledAt !== undefined) throw invalidClient('client_disabled', credentials.usedBasic)
-    if (credentials.kind === 'assertion') await consume(client, credentials.assertion, context, request.network)
-    return client as AuthenticatedClient
+    return await asClient(client, () => authenticate(context, client, credentials, request))
   } catch (cause) {
     if (cause instanceof OAuthError && cause.code === 'invalid_client') countFailure(context, request.network)
     throw cause
   }
+}
+
+async function authenticate(
+  context: Needs,
+  client: ClientRecord,
+  credentials: ClientCredentials,
+  request: Request,
+): Promise<AuthenticatedClient> {
+  if (client.metadata.keys === undefined) {
+    if (!isSecretRight(client, credentials, context)) await checkSlowSecret(client, credentials, context, request)
+  } else {
+    requireFapiAssertion(context, client, credentials)
+    await checkSignature(client, client.metadata.keys, credentials, context, request)
+  }
+  if (client.disabledAt !== undefined) throw invalidClient('client_disabled', credentials.usedBasic)
+  if (credentials.kind === 'assertion') await consume(client, credentials.assertion, context, request.network)
+  return client as AuthenticatedClient
 }
 
 /**
@@ -253,11 +264,16 @@ async function checkSignature(
   keys: ClientKeys,
   credentials: ClientCredentials,
   context: Needs,
-  network: string,
+  { id: requestId, network }: Pick<Request, 'id' | 'network'>,
 ): Promise<void> {
   if (credentials.kind !== 'assertion') throw invalidClient('assertion_missing', credentials.usedBasic)
   const { assertion } = credentials
   const payer = JSON.stringify([network, client.id])
+  const logUnavailable = (reason: string): void => {
+    const uri = keys.kind === 'jwks_uri' ? describeUri(keys.uri) : undefined
+    const event = { event: 'client.keys-unavailable', client: client.id, uri, reason } as const
+    context.inRequest(requestId, () => context.record(event))
+  }
   const outcome = await countUnverified(context, payer, network, () => verify(context, keys, assertion, network))
   switch (outcome.kind) {
     case 'verified':
@@ -267,11 +283,11 @@ async function checkSignature(
       context.report({ event: 'client.authentication-failed', clientId: client.id })
       throw invalidClient(outcome.kind === 'wrong' ? 'assertion_wrong' : 'assertion_key_unnamed', false)
     case 'keys-unavailable':
-      context.record({ event: 'client.keys-unavailable', client: client.id, reason: outcome.reason })
+      logUnavailable(outcome.reason)
       // Not invalid_client, upon which clients throw their registration away.
       throw unavailable('keys_unavailable', FETCH_RETRY_SECONDS)
     case 'limited':
-      context.record({ event: 'client.keys-unavailable', client: client.id, reason: outcome.reason })
+      logUnavailable(outcome.reason)
       throw unavailable('own_limit', outcome.retryAfterSeconds)
   }
 }

@@ -27,6 +27,8 @@ export interface TokenProfile {
 export interface TokenRequester {
   readonly client: AuthenticatedClient
   readonly key: JwkThumbprint | undefined
+  /** For the events that the log has beside the line of the request. */
+  readonly requestId: string
   /** The network whose budgets the request takes. */
   readonly network: string
   /** That of the caller; undefined: it is unknown. */

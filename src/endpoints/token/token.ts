@@ -71,10 +71,10 @@ async function issueToClient(
     if (!client.metadata.grantTypes.includes(grantType)) throw unauthorizedClient('grant_type_not_registered')
     if (proof === undefined && requiresProof(client)) throw invalidRequest('proof_missing')
     const key = verifyProof(context, proof)
-    const { network } = request
+    const { id: requestId, network } = request
     // A page of any site runs in the network of its visitor.
     const callerNetwork = isOfClient(client, request.origin) ? request.callerNetwork : undefined
-    return await GRANTS[grantType](context, { client, key, network, callerNetwork }, request.params)
+    return await GRANTS[grantType](context, { client, key, requestId, network, callerNetwork }, request.params)
   } catch (cause) {
     if (cause instanceof OAuthError) {
       cause.client = client.id

@@ -76,6 +76,12 @@ export interface Rotation extends About {
   readonly recordsParting: boolean
 }
 
+/**
+ * Why a copy of a refresh token got nothing (decision 0054): copies are `strict`; the network of the request or of the newest token is unknown; the
+ * family is bound to a key, and the token came without it; it is too old; or it came from another network.
+ */
+export type CopyFault = 'strict' | 'network-unknown' | 'another-key' | 'too-old' | 'elsewhere'
+
 /** The result of presenting a refresh token that this server issued. */
 export type RotateOutcome =
   /** `repeated`: a retry within the window. It gets `rotatedAt` of the first answer, so that its access token is the same. */
@@ -87,15 +93,15 @@ export type RotateOutcome =
       readonly rotatedAt: EpochMs
       readonly liveHash: SecretHash
     }
-  /** An earlier token came from another network than the newest, of generation `newest`. The store holds the family for that network. */
-  | { readonly kind: 'parted'; readonly newest: number }
+  /** An earlier token came from another network than the newest, of generation `newest`, or is too old. The store holds the family for its network. */
+  | { readonly kind: 'parted'; readonly newest: number; readonly why: 'elsewhere' | 'too-old' }
   /** An earlier token of a family that is held. Nothing changed. */
   | { readonly kind: 'held' }
   /**
    * Another party may have a copy of the token. The store has revoked the family. `wasHeld`: the newest token came from another network than
-   * the one that the family was held for.
+   * the one that the family was held for. `why`: undefined for a token that was never issued.
    */
-  | { readonly kind: 'reused'; readonly wasHeld: boolean }
+  | { readonly kind: 'reused'; readonly wasHeld: boolean; readonly why: CopyFault | undefined }
   /** The grant was revoked, has expired or does not exist. */
   | { readonly kind: 'inactive' }
 

@@ -152,7 +152,7 @@ export interface ConnectedApp {
 }
 
 /**
- * The access that an app has, or gets without asking the user. `endsAt`: of the last token. `isPaused`: a copy was used in another network.
+ * The access that an app has, or gets without asking the user. `endsAt`: of the last token. `isPaused`: a copy was used in another network, or was too old.
  * `device-waits`: it has yet to fetch its tokens.
  */
 export type AppAccess =

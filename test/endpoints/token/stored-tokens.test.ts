@@ -139,6 +139,7 @@ test('CODE-12: a code is redeemed and its opaque token stored in one commit, eve
     client: record as AuthenticatedClient,
     key: undefined,
     network: '192.0.2.1',
+    requestId: 'req',
     callerNetwork: '192.0.2.1',
   }
   const { response } = await authorizationCode({ ...context, store }, requester, form)

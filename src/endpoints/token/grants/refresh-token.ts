@@ -1,4 +1,5 @@
 import type { Context } from '../../../ports/context.ts'
+import type { CopyFault } from '../../../ports/operations/token.ts'
 import type { GrantRecord } from '../../../ports/records/grant.ts'
 import type { Outage } from '../../../ports/store.ts'
 import type { IssuedToken } from '../../../protocol/token/access-token.ts'
@@ -113,6 +114,10 @@ export async function refreshToken(
       refresh: { token: newest.token, expiresAt: grant.expiresAt, idleExpiresAt: idleEnd },
       nonce: undefined,
     })
+  const logCopy = (event: 'refresh-token.parted' | 'refresh-token.reused', why: CopyFault | undefined): void => {
+    const copy = { client: client.id, user: grant.userId, grant: grant.id, generation: opened.generation }
+    context.inRequest(requester.requestId, () => context.record({ event, ...copy, why }))
+  }
   switch (outcome.kind) {
     case 'rotated':
       return await issue(successor, opened.generation + 1, now, idleExpiresAt)
@@ -130,13 +135,13 @@ export async function refreshToken(
       return { ...issued, earlier: generation - opened.generation }
     }
     case 'parted':
-      if (recordsParting) context.record({ event: 'refresh-token.parted', client: client.id, user: grant.userId })
+      if (recordsParting) logCopy('refresh-token.parted', outcome.why)
       else context.report({ event: 'refresh-token.parted', clientId: client.id })
       throw invalidGrant('refresh_parted', grant.userId)
     case 'held':
       throw invalidGrant('refresh_parted', grant.userId)
     case 'reused':
-      context.record({ event: 'refresh-token.reused', client: client.id, user: grant.userId })
+      logCopy('refresh-token.reused', outcome.why)
       if (outcome.wasHeld) await notifyOfCopies(context, grant)
       throw invalidGrant('refresh_reused', grant.userId)
     case 'inactive':

@@ -26,11 +26,13 @@ export const TOKEN_EVENTS = {
   },
   'refresh-token.reused': {
     when: 'A rotated refresh token was presented again: a copy exists. Its family is revoked.',
-    details: '`generation`; `parted`, if it was the newest token of a family that was held for another network',
+    details:
+      '`generation`; `why`: `strict`, `network-unknown`, `another-key` or `elsewhere` ([alerts](operations/alerts.md#grantorrefreshtokenreused)), absent for a token that was never issued; `parted`, if it was the newest token of a family that was held for another network',
   },
   'refresh-token.parted': {
     when: 'An earlier refresh token came from another network than the newest, or was too old. Its family is held for that network. More than 20 a minute of one unverified client are counted.',
-    details: '`generation`, `newest`: those of the two tokens; absent where it is counted',
+    details:
+      '`generation`, `newest`: those of the two tokens; `why`: `elsewhere` or `too-old`; all absent where it is counted',
   },
   'assertion.refused': {
     when: 'An identity assertion was refused. Counted.',

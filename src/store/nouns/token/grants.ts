@@ -153,13 +153,14 @@ const operations = {
     event: ({ grantId, generation, about, recordsParting }, outcome) => {
       switch (outcome.kind) {
         case 'reused': {
-          const details = outcome.wasHeld ? { generation, parted: true } : { generation }
+          const { wasHeld, why } = outcome
+          const details = { generation, ...(why !== undefined && { why }), ...(wasHeld && { parted: true }) }
           return { event: 'refresh-token.reused', ...about, grantId, details }
         }
         case 'parted': {
           if (!recordsParting) return undefined
-          const { newest } = outcome
-          return { event: 'refresh-token.parted', ...about, grantId, details: { generation, newest } }
+          const { newest, why } = outcome
+          return { event: 'refresh-token.parted', ...about, grantId, details: { generation, newest, why } }
         }
         case 'rotated':
         case 'repeated':

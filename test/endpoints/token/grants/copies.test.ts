@@ -132,6 +132,16 @@ test('AG-05: while a family is held, nothing issued on it is active, and after t
   assert.deepEqual([...(await active()), (await userinfo()).statusCode], [true, true, 200])
   server.clock.advance(MINUTE * 1000)
   assertInvalidGrant(await refresh(from(OFFICE), client, token))
+  const { request_id } = lastLogged(server)
+  const line =
+    server
+      .log()
+      .trim()
+      .split('\n')
+      .findLast((one) => one.includes('"refresh-token.parted"')) ?? '{}'
+  const parted = JSON.parse(line) as Readonly<Record<string, unknown>>
+  assert.partialDeepStrictEqual(parted, { client: client.client_id, generation: 0, why: 'elsewhere', request_id })
+  assert.equal(typeof parted['grant'], 'string')
   assert.deepEqual([...(await active()), (await userinfo()).statusCode], [false, false, 401])
   await introspect(server, client, access)
   assert.equal(lastLogged(server)['reason'], 'held')
@@ -184,6 +194,7 @@ test('AG-10: where the network of the caller is unknown, an earlier token ends t
     ['a page of the client', from(HOME, trusting, { origin: new URL(REDIRECT_URI).origin }), 200],
     ['a proxy on this machine that is not named and names no caller', from('127.0.0.1', forOthers), 400],
   ]
+  const unknown: string[] = []
   for (const [name, target, outcome] of cases) {
     // Pages ask for tokens only.
     const grantee = name.includes('page') ? from(HOME, trusting) : target
@@ -193,7 +204,12 @@ test('AG-10: where the network of the caller is unknown, an earlier token ends t
     const next = tokensOf(await refresh(target, client, token)).refresh_token ?? ''
     await refresh(target, client, next)
     assert.equal((await refresh(target, client, token)).statusCode, outcome, name)
+    if (outcome === 400) unknown.push(name)
   }
+  const said = [trusting, forOthers].flatMap(
+    (one) => one.log().match(/"refresh-token.reused".*"why":"network-unknown"/g) ?? [],
+  )
+  assert.equal(said.length, unknown.length)
 })
 
 test('AG-11: a token whose generation or time is altered was not issued by this server', async () => {

@@ -37,13 +37,13 @@ export const copyCases: Suite = (check) => {
     })
     const expected: readonly (readonly [outcome: object, change: (grant: GrantRecord) => GrantRecord])[] = [
       [handed(one), (grant) => grant],
-      [{ kind: 'parted', newest: 2 }, (grant) => held(grant, ELSEWHERE)],
-      [{ kind: 'parted', newest: 2 }, (grant) => held(grant, HERE)],
+      [{ kind: 'parted', newest: 2, why: 'elsewhere' }, (grant) => held(grant, ELSEWHERE)],
+      [{ kind: 'parted', newest: 2, why: 'too-old' }, (grant) => held(grant, HERE)],
       [{ kind: 'held' }, (grant) => grant],
-      [{ kind: 'reused', wasHeld: true }, (grant) => ({ ...grant, revokedAt: LATE })],
+      [{ kind: 'reused', wasHeld: true, why: 'elsewhere' }, (grant) => ({ ...grant, revokedAt: LATE })],
       [{ kind: 'rotated', rotatedAt: LATE }, (grant) => rotated(grant, ELSEWHERE)],
       [handed(bound), (grant) => grant],
-      [{ kind: 'reused', wasHeld: false }, (grant) => ({ ...grant, revokedAt: LATE })],
+      [{ kind: 'reused', wasHeld: false, why: 'strict' }, (grant) => ({ ...grant, revokedAt: LATE })],
     ]
     assert.deepEqual(
       outcomes,
@@ -81,7 +81,7 @@ export const copyCases: Suite = (check) => {
         const family = network === HERE ? away : await aFamilyOf(first)
         await perform(first, 'rotateRefreshToken', earlier(family, { network: ELSEWHERE }))
         const outcome = await perform(second, 'rotateRefreshToken', newest(family, { network }))
-        assert.deepEqual(outcome, { kind: 'reused', wasHeld: true })
+        assert.deepEqual(outcome, { kind: 'reused', wasHeld: true, why: 'elsewhere' })
         assert.equal((await first.findGrant(family.grant.id))?.revokedAt, LATE)
       }
     },

@@ -42,7 +42,7 @@ const COUNTS = {
   sign_ins: NUMBERS.describe('Sessions that started, by method: password, passkey, provider or application.'),
   refusals: NUMBERS.describe('Refused requests, by the most frequent reasons (docs/errors.md), and other.'),
   events: NUMBERS.describe(
-    'sign_in_failed; scope_refused; token_reused: a refresh token was used again; token_parted: an earlier one came from another network; code_replayed; too_many: answers with 429; failed: with 5xx.',
+    'sign_in_failed; scope_refused; token_reused: a refresh token was used again; token_parted: an earlier one came from another network or was too old; code_replayed; too_many: answers with 429; failed: with 5xx.',
   ),
   p99_ms: NUMBERS.describe(
     'The 99th percentile of the time of token and authorization requests in milliseconds: the highest of all processes.',

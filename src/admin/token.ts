@@ -48,7 +48,7 @@ const INSPECTION = z
       .enum(INACTIVE_REASONS)
       .nullable()
       .describe(
-        'Why the token is inactive: expired, not-yet-valid (issued by a clock that was ahead), revoked, held (an earlier refresh token was used in another network), replaced (a newer refresh token), or what was disabled, expired or deleted.',
+        'Why the token is inactive: expired, not-yet-valid (issued by a clock that was ahead), revoked, held (an earlier refresh token was used in another network, or was too old), replaced (a newer refresh token), or what was disabled, expired or deleted.',
       ),
     client_id: z.string().nullable(),
     user_id: z.string().nullable(),

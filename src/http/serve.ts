@@ -181,7 +181,7 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
   else replies.sendErrorPage(exchange, error, chooseLanguage(undefined, message.headers['accept-language']))
 }
 
-/** The first fault in the metadata of a client. Its sentence has no value that the caller sent. */
+/** The first fault in the metadata of a client. Its sentence has nothing that the caller sent but schemes of URIs. */
 function firstFault({ code, problems: [first] }: OAuthError): string | undefined {
   if (code !== 'invalid_redirect_uri' && code !== 'invalid_client_metadata') return undefined
   return first && `${first.loc.slice(1).join('.')}: ${first.msg}`

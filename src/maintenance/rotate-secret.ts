@@ -2,7 +2,15 @@ import { AdminError, conflict } from '../admin/admin-error.ts'
 import { asAdministrator, COMMAND_LINE } from '../admin/administrators.ts'
 import { readLinks } from '../admin/audit/verify.ts'
 import type { Config } from '../config/config.ts'
-import { linksUntil, masterKeyCheck, succeedMasterKey, unlockMasterKey, wrapMasterKey, type RootSecrets, type UnlockedMasterKey } from '../keys/master-key.ts'
+import {
+  linksUntil,
+  masterKeyCheck,
+  succeedMasterKey,
+  unlockMasterKey,
+  wrapMasterKey,
+  type RootSecrets,
+  type UnlockedMasterKey,
+} from '../keys/master-key.ts'
 import { removePreviousSecret, renewRootSecret, replacePendingSecret } from '../keys/root-secret.ts'
 import type { Context } from '../ports/context.ts'
 import type { Store } from '../ports/store.ts'

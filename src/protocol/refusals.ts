@@ -164,9 +164,10 @@ export const REFUSALS = {
         'it was unused for longer than `GRANTOR_REFRESH_IDLE_LIFETIME`, or the grant is older than `GRANTOR_REFRESH_ABSOLUTE_LIFETIME`',
       refresh_not_yet_valid: 'the grant has a time in the future, because the clock was ahead when it was issued',
       refresh_revoked: 'the grant is revoked',
-      refresh_reused: 'an older token of the family was presented, so a copy exists; the grant is now revoked',
+      refresh_reused:
+        'an older token of the family was presented, so a copy exists; the grant is now revoked; `why` of `refresh-token.reused` in the log and the audit says which rule ended it',
       refresh_parted:
-        'an older token of the family was presented in another network than the newest, or is too old: sign in, or refresh there with the newest',
+        'an older token of the family was presented in another network than the newest, or is older than `GRANTOR_REFRESH_EARLIER`: sign in, or refresh there with the newest ([copies](mcp.md#several-processes))',
       resource_gone: 'a resource of the grant is no longer declared',
       scope_gone: 'the grant has no scope of one of its APIs, because scopes were declared after it was made',
       user_not_live:
@@ -328,7 +329,7 @@ export const REFUSALS = {
       overloaded:
         'more requests are pending than can be answered soon ([faults.md](faults.md)); this request changed nothing',
       keys_unavailable:
-        'the keys at the `jwks_uri` of the client cannot be fetched: the log has the reason in `client.keys-unavailable`',
+        'the keys at the `jwks_uri` of the client cannot be fetched: the log has the address and the reason in `client.keys-unavailable`',
       own_limit:
         'a document or keys of the client must be fetched, and this network or the host has used up [its rate](limits.md#requests-of-the-server), or too many requests are under way; or the keys at the `jwks_uri` were fetched less than 30 seconds ago, without the one that the assertion names',
       provider_unavailable:

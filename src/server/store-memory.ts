@@ -7,7 +7,15 @@ import { auditLinkId } from '../protocol/audit/audit-link.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { Random } from '../protocol/ids.ts'
 import type { Secrets } from '../protocol/secrets.ts'
-import { compareStore, needsNewest, type SeenLink, type StoreKnowledge, type StoreMemory, type StorePlace, type StoreStep } from '../base/store-place.ts'
+import {
+  compareStore,
+  needsNewest,
+  type SeenLink,
+  type StoreKnowledge,
+  type StoreMemory,
+  type StorePlace,
+  type StoreStep,
+} from '../base/store-place.ts'
 import { STORE_ERAS, WENT_BACK } from '../store/nouns/server/settings.ts'
 import type { Log } from './log.ts'
 

@@ -1,6 +1,13 @@
 import { withIssuer, writtenSetting, type Config } from '../config/config.ts'
 import { locationOf } from '../config/database-url.ts'
-import { createMasterKey, masterKeyCheck, unlockMasterKey, wrapMasterKey, type RootSecrets, type UnlockedMasterKey } from '../keys/master-key.ts'
+import {
+  createMasterKey,
+  masterKeyCheck,
+  unlockMasterKey,
+  wrapMasterKey,
+  type RootSecrets,
+  type UnlockedMasterKey,
+} from '../keys/master-key.ts'
 import { readPreviousSecret, readRootSecret, rootSecretPath } from '../keys/root-secret.ts'
 import type { StoredMasterKey } from '../ports/records/key.ts'
 import type { Random } from '../protocol/ids.ts'

@@ -41,7 +41,7 @@ const INTRODUCTION = [
   '',
   'Tables show addresses and names, and after a name the last six characters of its id; `--json` has the ids, and their names in `names`.',
   'The `used_at` of a client is when it first got a token, and `last_used_at` when it last got one, to the minute. The `ended_by` of an',
-  'inactive token is the reason: `expired`; `not-yet-valid`, issued by a clock that was ahead; `revoked`; `held`, an earlier refresh token was used in another network; `replaced`, a refresh token that',
+  'inactive token is the reason: `expired`; `not-yet-valid`, issued by a clock that was ahead; `revoked`; `held`, an earlier refresh token was used in another network, or was too old; `replaced`, a refresh token that',
   'was used since; or the record that was disabled, deleted or has a later not-before time: `client`, `user`, `organization`, `membership`,',
   '`installation`, or `server` (`token revoke-all`).',
   '',

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { SECRET_SETTINGS, SETTINGS } from '../../config/schema.ts'
 import { fileSettingOf } from '../../config/secret-files.ts'
 
@@ -89,8 +90,18 @@ function listSettings(): readonly Setting[] {
     const { description = '' } = schema
     const [meaning = '', computed] = description.split(/ Default: (.+)\.$/)
     const value: unknown = schema.safeParse(undefined).data
-    return { name, meaning, fallback: computed ?? formatDefault(value) }
+    const range = rangeOf(schema)
+    const bounds = range === undefined ? '' : ` From ${range.minValue} to ${range.maxValue}.`
+    return { name, meaning: `${meaning}${bounds}`, fallback: computed ?? formatDefault(value) }
   })
+}
+
+/** The number in a schema, which may have a default or be one of several. */
+function rangeOf(schema: unknown): z.ZodNumber | undefined {
+  if (schema instanceof z.ZodNumber) return schema
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional) return rangeOf(schema.unwrap())
+  if (schema instanceof z.ZodPipe) return rangeOf(schema.in)
+  return schema instanceof z.ZodUnion ? schema.options.map(rangeOf).find((one) => one !== undefined) : undefined
 }
 
 function formatDefault(value: unknown): string {

@@ -120,7 +120,7 @@ const REASONS: Readonly<Record<NonNullable<TokenInspection['ended_by']>, string>
   expired: 'it expired',
   'not-yet-valid': 'a server whose clock was ahead issued it, so its time has not come',
   revoked: 'it or its grant was revoked',
-  held: 'an earlier refresh token was used in another network',
+  held: 'an earlier refresh token was used in another network, or was too old',
   replaced: 'the client got a newer one in exchange for it',
   client: 'the client is disabled or deleted, or all of its tokens were revoked',
   server: 'all tokens of the server were revoked',

@@ -278,8 +278,8 @@ function checkUris(
 }
 
 function noneUsable(uris: readonly string[], { apps }: RedirectUriPolicy): Problem {
-  const msg =
-    'No redirect URI can be used: at least one must use https, http on loopback or an allowed private-use scheme.'
+  const sent = [...new Set(uris.flatMap((uri) => /^[a-z][a-z0-9+.-]{0,39}(?=:)/i.exec(uri) ?? []))].slice(0, 3)
+  const msg = `No redirect URI can be used: at least one must use https, http on loopback, or a private-use scheme that GRANTOR_REDIRECT_SCHEMES of the server allows${sent.length === 0 ? '' : ` (sent: ${sent.join(', ')})`}.`
   return problem(['body', 'redirect_uris'], 'url_scheme', msg, uris, { expected: ['https', 'http', ...apps.schemes] })
 }
 

@@ -1,6 +1,6 @@
 /** Private-use redirect URIs that are allowed although their scheme has no dot (RFC 8252 §7.1). */
 export interface AppRedirects {
-  /** The schemes in lower case, without duplicates. */
+  /** The schemes of which every URI is allowed, in lower case. */
   readonly schemes: readonly string[]
   readonly allows: (uri: string) => boolean
 }
@@ -29,7 +29,7 @@ export function openAppRedirects(entries: readonly string[]): AppRedirects {
   const whole = new Set(entries.filter((entry) => !entry.includes(':')).map(schemeOf))
   const patterns = entries.filter((entry) => entry.includes(':')).map(compile)
   return {
-    schemes: [...new Set(entries.map(schemeOf))],
+    schemes: [...whole],
     allows: (uri) => whole.has(schemeOf(uri)) || patterns.some((pattern) => pattern.test(withPath(uri))),
   }
 }

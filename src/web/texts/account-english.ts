@@ -80,7 +80,8 @@ export const accountEnglish: AccountTexts = {
   on: (apis) => html`at ${apis}`,
   forOrganization: (organization) => html`for ${organization}`,
   used: (allowed, used, end) => `Allowed ${allowed} · used ${used} · ends on ${end}`,
-  paused: 'Paused. A copy of this app’s access was used in another network. Sign in again in the app, or remove it.',
+  paused:
+    'Paused. A copy of this app’s access was used that came from another network or was very old. Sign in again in the app, or remove it.',
   returns: (allowed) => `Allowed ${allowed} · has no access now, and gets it again without asking you`,
   deviceWaits: (allowed) => `Allowed ${allowed} · a device fetches its access now`,
   moreApps: 'There are more. They are listed here when you have removed some of these.',

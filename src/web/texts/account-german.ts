@@ -82,7 +82,7 @@ export const accountGerman: AccountTexts = {
   forOrganization: (organization) => html`für ${organization}`,
   used: (allowed, used, end) => `Erlaubt ${allowed} · benutzt ${used} · endet am ${end}`,
   paused:
-    'Angehalten. Eine Kopie des Zugriffs dieser App wurde in einem anderen Netz benutzt. Melden Sie sich in der App neu an, oder entfernen Sie die App.',
+    'Angehalten. Eine Kopie des Zugriffs dieser App wurde benutzt, die aus einem anderen Netz kam oder sehr alt war. Melden Sie sich in der App neu an, oder entfernen Sie die App.',
   returns: (allowed) => `Erlaubt ${allowed} · hat jetzt keinen Zugriff und bekommt ihn wieder, ohne Sie zu fragen`,
   deviceWaits: (allowed) => `Erlaubt ${allowed} · ein Gerät holt gerade seinen Zugriff ab`,
   moreApps: 'Es gibt weitere. Sie stehen hier, wenn Sie einige von diesen entfernt haben.',

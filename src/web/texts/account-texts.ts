@@ -54,7 +54,7 @@ export interface AccountTexts {
   readonly forOrganization: (organization: Markup) => Markup
   readonly used: (allowed: string, used: string, end: string) => string
   readonly returns: (allowed: string) => string
-  /** A copy of the access of an app was used in another network. */
+  /** A copy of the access of an app was used in another network, or was too old. */
   readonly paused: string
   readonly deviceWaits: (allowed: string) => string
   readonly moreApps: string

@@ -242,6 +242,9 @@ test('REG-07: a URI with an unusable scheme is kept together with a usable one, 
   const mixed = ['zed://x', 'https://a.test/cb', 'http://127.0.0.1:1/cb']
   assert.deepEqual(accept({ redirect_uris: mixed }).redirectUris, mixed)
   assert.deepEqual(refuse({ redirect_uris: ['zed://x'] }, 'not-allowed'), ['body.redirect_uris:url_scheme'])
+  const reading = readRegistration({ redirect_uris: ['zed://x'] }, POLICY, undefined)
+  const [fault] = 'problems' in reading ? reading.problems : []
+  assert.match(fault?.msg ?? '', /GRANTOR_REDIRECT_SCHEMES of the server allows \(sent: zed\)/)
 })
 
 test('FLOOD-02: the metadata of a client has at most 8 KiB in all', () => {

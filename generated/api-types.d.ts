@@ -41,7 +41,7 @@ export interface GrantorSettings {
   readonly sessionLifetime?: number
   /** Seconds that a user may take to sign in and decide. */
   readonly authorizationLifetime?: number
-  /** Seconds within which a browser must open an authorization request that a client pushed (RFC 9126), from 5 to 599. */
+  /** Seconds within which a browser must open an authorization request that a client pushed (RFC 9126). */
   readonly pushedLifetime?: number
   /** Seconds after which a client that never got a token is removed. */
   readonly unusedClientLifetime?: number
@@ -73,7 +73,7 @@ export interface GrantorSettings {
   readonly redirectSchemes?: readonly string[]
   /** Whether errors of authorization requests of unverified clients are sent by redirect, without a page. */
   readonly redirectErrors?: boolean
-  /** Whether log lines of pages and of refusals have the caller's network: the IPv4 address, or the /64 of the IPv6 address. */
+  /** Whether log lines of pages, of issued tokens and of refusals have the caller's network: the IPv4 address, or the /64 of the IPv6 address. */
   readonly logNetworks?: boolean
   /** Whether the server may send requests to other hosts (documents and keys of clients, providers, logout notices), on or off. */
   readonly outbound?: 'on' | 'off'
@@ -295,7 +295,7 @@ export interface GrantorTasks {
     /** Whether logout tokens must have a `sid`. They always have one. */
     readonly backchannel_logout_session_required?: boolean
   }) => Promise<Client>
-  /** Replace the rules of a client that the operator manages. A rule that is absent has its default. */
+  /** Replace the rules of a client that the operator manages. A rule that is absent has its default. Any other client can have the rule copies strict alone. */
   readonly 'client.set-rules': (input: {
     /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
@@ -1731,7 +1731,7 @@ export interface FiguresPoint {
   readonly sign_ins: Readonly<Record<string, number>>
   /** Refused requests, by the most frequent reasons (docs/errors.md), and other. */
   readonly refusals: Readonly<Record<string, number>>
-  /** sign_in_failed; scope_refused; token_reused: a refresh token was used again; token_parted: an earlier one came from another network; code_replayed; too_many: answers with 429; failed: with 5xx. */
+  /** sign_in_failed; scope_refused; token_reused: a refresh token was used again; token_parted: an earlier one came from another network or was too old; code_replayed; too_many: answers with 429; failed: with 5xx. */
   readonly events: Readonly<Record<string, number>>
   /** The 99th percentile of the time of token and authorization requests in milliseconds: the highest of all processes. */
   readonly p99_ms: Readonly<Record<string, number>>
@@ -1746,7 +1746,7 @@ export interface FiguresTotals {
   readonly sign_ins: Readonly<Record<string, number>>
   /** Refused requests, by the most frequent reasons (docs/errors.md), and other. */
   readonly refusals: Readonly<Record<string, number>>
-  /** sign_in_failed; scope_refused; token_reused: a refresh token was used again; token_parted: an earlier one came from another network; code_replayed; too_many: answers with 429; failed: with 5xx. */
+  /** sign_in_failed; scope_refused; token_reused: a refresh token was used again; token_parted: an earlier one came from another network or was too old; code_replayed; too_many: answers with 429; failed: with 5xx. */
   readonly events: Readonly<Record<string, number>>
   /** The 99th percentile of the time of token and authorization requests in milliseconds: the highest of all processes. */
   readonly p99_ms: Readonly<Record<string, number>>
@@ -2098,7 +2098,7 @@ export interface TokenInspection {
   readonly kind: 'access' | 'refresh' | 'unknown'
   /** Whether the token is valid now. */
   readonly active: boolean
-  /** Why the token is inactive: expired, not-yet-valid (issued by a clock that was ahead), revoked, held (an earlier refresh token was used in another network), replaced (a newer refresh token), or what was disabled, expired or deleted. */
+  /** Why the token is inactive: expired, not-yet-valid (issued by a clock that was ahead), revoked, held (an earlier refresh token was used in another network, or was too old), replaced (a newer refresh token), or what was disabled, expired or deleted. */
   readonly ended_by: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | null
   readonly client_id: string | null
   readonly user_id: string | null

@@ -61,10 +61,10 @@ export function tokenStatements(database: DatabaseSync) {
       const { grantId, generation, presentedHash, successorHash, now, idleExpiresAt, key = null, network } = rotation
       const place = [slotOf(grantId), grantId] as const
       const values = [successorHash, now, idleExpiresAt, ...place, generation, presentedHash, key, network] as const
-      if (rotateAtSlot.run(...values).changes === 1 || rotateById.run(...values).changes === 1) {
-        return { kind: 'rotated', rotatedAt: now }
-      }
-      const outcome = decideRotation(find(grantId), rotation)
+      if (rotateAtSlot.run(...values).changes === 1) return { kind: 'rotated', rotatedAt: now }
+      const atSlot = findAtSlot(...place)
+      if (atSlot === undefined && rotateById.run(...values).changes === 1) return { kind: 'rotated', rotatedAt: now }
+      const outcome = decideRotation(recordOf(atSlot ?? findById(grantId), GRANTS.read), rotation)
       if (outcome.kind === 'reused') revoke.run(now, grantId)
       // The row is as it was read, because the transaction is the only one that writes.
       if (outcome.kind === 'parted') part.run(network, grantId)

@@ -13,14 +13,11 @@ export const COMMAND_LINE: Administrator = {
   holder: undefined,
 }
 
+/** A server that changes something by itself: the account of a first start, and clients that it removes. */
+export const SERVER: Administrator = { ...COMMAND_LINE, actor: 'server' }
+
 /** The program that Grantor is part of. */
-export const LIBRARY: Administrator = {
-  actor: 'library',
-  access: 'write',
-  organizationId: undefined,
-  isLoopbackOnly: false,
-  holder: undefined,
-}
+export const LIBRARY: Administrator = { ...COMMAND_LINE, actor: 'library' }
 
 /** The context of an administrator's tasks: every change is recorded with its actor (threats.md ADM-07). */
 export function asAdministrator(context: Context, administrator: Administrator): TaskContext {

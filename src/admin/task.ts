@@ -6,7 +6,7 @@ import type { OrganizationId } from '../protocol/ids.ts'
 
 /** The administrator who performs a task. */
 export interface Administrator {
-  /** The actor in the audit: `command-line`, `library`, the id of the credentials, or the id of the user with a role. */
+  /** The actor in the audit: `command-line`, `library`, `server`, the id of the credentials, or the id of the user with a role. */
   readonly actor: string
   readonly access: AdminCredentialRecord['access']
   /** The one organization that the administrator has access to; undefined: the whole server. */

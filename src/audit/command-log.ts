@@ -5,7 +5,7 @@ import type { EventFields } from '../protocol/audit/event-names.ts'
 import { parseJson } from '../base/json.ts'
 import { eventLine } from './event-line.ts'
 
-/** The actor of a command beside the servers. No server changes anything as this actor. */
+/** The actor of a command beside the servers. What a server changes by itself has the actor `server`. */
 const COMMAND_LINE = 'command-line'
 const HEAD = 'audit.head'
 /** How many links are read at once. */

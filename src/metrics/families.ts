@@ -127,7 +127,7 @@ const STORE = {
     type: 'counter',
     labels: ['kind'],
     help: 'Expired rows that this process removed.',
-    more: '`clients`: clients that never got a token (`GRANTOR_UNUSED_CLIENT_LIFETIME`, [configuration.md](configuration.md)). `consents`: consents to deleted clients.',
+    more: '`clients`: clients that never got a token (`GRANTOR_UNUSED_CLIENT_LIFETIME`, [configuration.md](configuration.md)). `idleClients`: those that got none for `GRANTOR_IDLE_CLIENT_LIFETIME`. `consents`: consents to deleted clients.',
   },
 } as const satisfies Families
 

@@ -89,6 +89,8 @@ const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | NotRemo
 }
 
 const SWEPT_KINDS = Object.keys(SWEPT) as readonly (keyof typeof SWEPT)[]
+/** Each is deleted by an operation of its own. */
+const IDLE_CLIENTS = 'idleClients'
 
 export interface StoreCounters {
   readonly observer: Omit<StoreObserver, 'mark'>
@@ -106,7 +108,7 @@ export function openStoreCounters(): StoreCounters {
   const sizes = newHistogram(SIZES)
   const waits = newHistogram(SECONDS)
   let depth: () => QueueDepth = () => ({ waiting: 0, inFlight: 0 })
-  for (const kind of SWEPT_KINDS) swept.at(kind)
+  for (const kind of [...SWEPT_KINDS, IDLE_CLIENTS]) swept.at(kind)
   for (const [name, outcomes] of Object.entries(STARTS_AT_ZERO))
     for (const [outcome, startsAtZero] of Object.entries(outcomes)) if (startsAtZero) operations.at(name, outcome)
   for (const method of ['password', 'passkey', 'provider', 'application']) signIns.at(method)
@@ -118,6 +120,8 @@ export function openStoreCounters(): StoreCounters {
     const outcome = outcomeOf(name, result)
     operations.at(name, outcome).value += 1
     if (name === 'sweepExpired' && result?.kind === 'done') countSwept(result.outcome as Swept)
+    if (name === 'purgeClient' && outcome === 'deleted' && input.filter.idleAt !== undefined)
+      swept.at(IDLE_CLIENTS).value += 1
     if (name === 'startSession' && outcome === 'started') signIns.at(methodOf(input.session.authentication)).value += 1
     if (name === 'upgradePassword' && outcome === 'changed') upgrades.at(input.format).value += 1
   }

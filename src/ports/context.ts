@@ -41,7 +41,7 @@ export interface Context {
   readonly secrets: Secrets
   readonly store: Store
   /**
-   * The same store for an administrator, whom the audit names as the actor of each change: `command-line`, `library`, or the id of the
+   * The same store for an administrator, whom the audit names as the actor of each change: `command-line`, `library`, `server`, or the id of the
    * administrator's credentials. A new store for each request is cheap: one closure for each operation.
    */
   readonly actingAs: (actor: string) => Store

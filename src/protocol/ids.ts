@@ -179,7 +179,7 @@ const CHOSEN_FORM = chosenForm('.~|:=-', 64)
  * The audit names the actor by the id of a user, so an id of a user must not be that of another actor. `none` is what the consent page sends
  * for "without an organization".
  */
-const RESERVED = new RegExp(`^(?:command-line|library|none|${ORDERED})$`)
+const RESERVED = new RegExp(`^(?:command-line|library|server|none|${ORDERED})$`)
 
 /** What an id that the operator chooses for a user or an organization looks like. */
 export const CHOSEN_ID_FORM = new RegExp(`^${CHOSEN_FORM}$`)

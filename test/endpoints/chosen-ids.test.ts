@@ -34,7 +34,7 @@ test('CID-01: a chosen id is no id of this server, URL, option, path, name of an
     ...['board', 'a', 'G', 'g', 'gc', 'gci', 'g1i_x', 'gci-x', 'auth0|6f', 'urn:x=y', 'a.b~c_d'].map(
       (text) => [text, true, true] as const,
     ),
-    ...['spa/1', 'a@b', 'command-line', 'library', 'none', ORDERED, 'x'.repeat(65), 'x'.repeat(128)].map(
+    ...['spa/1', 'a@b', 'command-line', 'library', 'server', 'none', ORDERED, 'x'.repeat(65), 'x'.repeat(128)].map(
       (text) => [text, true, false] as const,
     ),
     ...['', '.', '..', '-x', '~', '=1', '/x', 'x'.repeat(129), 'a b', 'a+b', 'a%3Ab', 'é', 'a\n'].map(

@@ -26,7 +26,9 @@ const ENTRY_DOCUMENT = z
     actor: z
       .string()
       .nullable()
-      .describe('The administrator: command-line, library, or the id of the credentials or of a user with a role.'),
+      .describe(
+        'The administrator: command-line, library, server (what a server did by itself), or the id of the credentials or of a user with a role.',
+      ),
     request_id: z.string().nullable().describe('The id of the request of a person or an administrator, as in the log.'),
     details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
   })
@@ -94,7 +96,7 @@ export const AUDIT_TASKS: readonly Task[] = [
         .max(64)
         .optional()
         .describe(
-          'Only what this administrator or user did: command-line, library, or the id of a user or of credentials. Without an administrator, the user of the event did it.',
+          'Only what this administrator or user did: command-line, library, server, or the id of a user or of credentials. Without an administrator, the user of the event did it.',
         ),
       since: TIME.optional().describe('Only events recorded at this time or later.'),
       until: END.optional().describe('Only events recorded before this time.'),

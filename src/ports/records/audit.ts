@@ -10,7 +10,7 @@ export interface AuditEvent {
   readonly userId?: UserId | undefined
   readonly organizationId?: OrganizationId | undefined
   readonly grantId?: GrantId | undefined
-  /** The administrator who caused the event, if one did: `command-line`, `library`, the id of the administrator's credentials, or of the user. */
+  /** The administrator who caused the event, if one did: `command-line`, `library`, `server`, the id of the administrator's credentials, or of the user. */
   readonly actor?: string | undefined
   /** The request of a person or an administrator that caused the event, as its log line names it. */
   readonly requestId?: string | undefined

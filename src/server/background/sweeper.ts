@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isIdleSlice, isWholeSlice, sweep, sweepIdleClients, SWEEP_START } from './sweep.ts'
+import { asAdministrator, SERVER } from '../../admin/administrators.ts'
 import { respellAddresses } from '../../users/spelling.ts'
 import type { Log } from '../log.ts'
 import type { Context } from '../../ports/context.ts'
@@ -37,7 +38,7 @@ export function startSweeping(context: Context, logger: Log, isHolder: () => boo
   async function removeIdleClients(): Promise<void> {
     let isMore = true
     while (isMore && !end.signal.aborted) {
-      const { deleted, next } = await sweepIdleClients(context, clientsAfter)
+      const { deleted, next } = await sweepIdleClients(asAdministrator(context, SERVER), clientsAfter)
       clientsAfter = next
       isMore = next !== undefined && isIdleSlice(deleted)
       if (isMore) await delay(PAUSE_MS)

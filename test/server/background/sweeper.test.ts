@@ -92,14 +92,21 @@ test('idle clients that registered themselves are removed with an event each, if
   const left = await store.listClients({ before: undefined, limit: 9, source: 'registration' })
   assert.deepEqual(new Set(left.map(({ id }) => id)), new Set([active.client_id, unused.client_id]))
   assert.notEqual(await find(made), undefined)
-  const { events } = await perform<{ readonly events: readonly { readonly client_id: string }[] }>(
-    server.context,
-    'audit.list',
-    { event: 'client.deleted' },
-  )
+  const { events } = await perform<{
+    readonly events: readonly { readonly client_id: string; readonly actor: string; readonly details: object }[]
+  }>(server.context, 'audit.list', { event: 'client.deleted' })
   assert.deepEqual(
-    events.map(({ client_id }) => client_id),
-    [idle.client_id],
+    events.map(({ client_id, actor, details }) => [client_id, actor, details]),
+    [[idle.client_id, 'server', { reason: 'idle' }]],
+  )
+  assert.match(
+    server.log(),
+    new RegExp(`"client.deleted","client":"${idle.client_id}","actor":"server","reason":"idle"`),
+  )
+  const samples = (await server.sample(false)).filter(({ name }) => name === 'grantor_swept_rows_total')
+  assert.partialDeepStrictEqual(
+    samples.filter(({ labels }) => labels[0] === 'idleClients'),
+    [{ value: 1 }],
   )
 })
 

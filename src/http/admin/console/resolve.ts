@@ -1,6 +1,6 @@
 import { AdminError } from '../../../admin/admin-error.ts'
 import type { AdminCredentialDocument } from '../../../admin/admin.ts'
-import { COMMAND_LINE, LIBRARY } from '../../../admin/administrators.ts'
+import { COMMAND_LINE, LIBRARY, SERVER } from '../../../admin/administrators.ts'
 import type { ClientDocument } from '../../../admin/client/document.ts'
 import type { GrantDocument } from '../../../admin/grant.ts'
 import { findField, type InputField, type Referred } from '../../../admin/input-fields.ts'
@@ -40,7 +40,7 @@ const SEARCHED = 100
 /** Grants whose clients are looked at. Each costs several reads. */
 const GRANTS_SEARCHED = 200
 /** Actors that are no person and no credentials. */
-const OWN_ACTORS: readonly string[] = [COMMAND_LINE.actor, LIBRARY.actor]
+const OWN_ACTORS: readonly string[] = [COMMAND_LINE.actor, LIBRARY.actor, SERVER.actor]
 
 /**
  * Returns the filters of a list with the ids of what they name: people know addresses and names, and the tasks take ids.

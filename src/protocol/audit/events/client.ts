@@ -27,7 +27,9 @@ export const CLIENT_EVENTS = {
   'client.registration-token-created': {
     when: 'An administrator replaced the registration access token of a client.',
   },
-  'client.deleted': { when: 'The client or an administrator deleted the client. Sweeps are no event.' },
+  'client.deleted': {
+    when: 'The client or an administrator deleted the client, or a server a client that was idle (`GRANTOR_IDLE_CLIENT_LIFETIME`). The removal of a client that never got a token is no event. Details: `reason`: `idle`, if a server deleted it.',
+  },
   'client.verified': {},
   'client.unverified': { when: 'The client is no longer verified.' },
   'client.disabled': { when: "The client's credentials and tokens stopped working." },

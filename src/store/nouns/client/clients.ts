@@ -197,7 +197,11 @@ const operations = {
     keys: idKey,
     // A remembered installation of a client that is gone has no effect.
     cache: idOf,
-    event: when('deleted', aboutClient('client.deleted')),
+    event: when('deleted', ({ id, filter: { idleAt } }) => ({
+      event: 'client.deleted',
+      clientId: id,
+      ...(idleAt === undefined ? {} : { details: { reason: 'idle' } }),
+    })),
     *run({ id, filter }) {
       if (filter.idleAt !== undefined && (yield* rows(INSTALLED, { id })).length > 0) return 'kept'
       const deleted = yield* rows(PURGE, { id, ...membersOf(filter) })

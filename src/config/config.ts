@@ -100,7 +100,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   if (picture !== undefined && 'mistake' in picture) mistakes.push(picture.mistake)
   const logo = picture !== undefined && 'logo' in picture ? picture.logo : undefined
   if (mistakes.length > 0 || database.kind === 'mistaken') throw new ConfigError(mistakes)
-  const warnings = [...file.warnings, ...secrets.warnings]
+  const warnings = [...file.warnings, ...secrets.warnings, ...outboundPortWarnings(settings)]
   const readFromFiles = Object.keys(secrets.values)
   const stateFile = settings.GRANTOR_STATE_FILE ?? usualStateFile(database, environment['STATE_DIRECTORY'])
   const isIssuerChosen = settings.GRANTOR_ISSUER !== undefined
@@ -215,6 +215,17 @@ function outboundPortMistakes(ports: readonly string[]): readonly string[] {
   return ports
     .filter((port) => !/^[1-9]\d{0,4}$/.test(port) || Number(port) > PORT_LIMIT)
     .map((port) => `GRANTOR_OUTBOUND_PORTS has ${port}, which is not a port`)
+}
+
+/** The list replaces the default, which an operator who adds a port may not expect. */
+function outboundPortWarnings({
+  GRANTOR_OUTBOUND: outbound,
+  GRANTOR_OUTBOUND_PORTS: ports,
+}: SettingValues): readonly string[] {
+  if (outbound === 'off' || ports.includes('443')) return []
+  return [
+    'GRANTOR_OUTBOUND_PORTS has no 443, so the server reaches no host at the usual port of https: clients with a document, keys or logout notices there fail, and so do providers',
+  ]
 }
 
 /** Entries are schemes or patterns of apps. Schemes that a browser executes are rejected here and in every redirect URI. */

@@ -12,7 +12,7 @@ export interface KnownApp {
 }
 
 /**
- * The default of GRANTOR_REDIRECT_SCHEMES. These apps accept commands by the same schemes, for example to install a server, so an entry is
+ * What GRANTOR_REDIRECT_SCHEMES adds to. These apps accept commands by the same schemes, for example to install a server, so an entry is
  * as narrow as what the source shows. An app with a dot in its scheme, or with https or loopback only, needs no row.
  */
 export const KNOWN_APPS: readonly KnownApp[] = [
@@ -108,3 +108,12 @@ export const KNOWN_APPS: readonly KnownApp[] = [
     readOn: '2026-11-30',
   },
 ]
+
+/** The entry that takes the known apps away. */
+const NONE = 'none'
+
+/** Returns the entries that count: those of known apps, unless the operator takes them away, and those that the operator added. */
+export function withKnownApps(added: readonly string[]): readonly string[] {
+  const known = added.includes(NONE) ? [] : KNOWN_APPS.map(({ entry }) => entry)
+  return [...known, ...added.filter((entry) => entry !== NONE)]
+}

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { COPIES_RULES, DOCUMENT_MODES, REGISTRATION_MODES } from '../protocol/client/policy.ts'
-import { KNOWN_APPS } from './known-apps.ts'
+import { withKnownApps } from './known-apps.ts'
 import { computed, placeValues, schemasOf, secret, setting, type Placed } from './setting.ts'
 import { TRACE_ROWS } from './trace-config.ts'
 import { link, list, seconds, whole } from './value-schemas.ts'
@@ -214,8 +214,8 @@ const ROWS = {
     'Seconds that audit events are kept, in whole hours; 0 keeps all.',
   ),
   GRANTOR_REDIRECT_SCHEMES: computed(
-    list.default(KNOWN_APPS.map(({ entry }) => entry)),
-    'Private-use redirect URIs without a dot in the scheme that are allowed: schemes, or patterns up to the query, where * matches characters other than / and ., and ** any; separated by commas.',
+    list.default([]).transform(withKnownApps),
+    'Private-use redirect URIs without a dot in the scheme that are allowed beside those of known apps: schemes, or patterns up to the query, where * matches characters other than / and ., and ** any; separated by commas. The entry none takes the known apps away. Default: those of known apps (docs/clients.md).',
   ),
   GRANTOR_REDIRECT_ERRORS: setting(
     'settings.redirectErrors',
@@ -233,7 +233,7 @@ const ROWS = {
   ),
   GRANTOR_OUTBOUND_PORTS: computed(
     list.default(['443']),
-    'Ports of other hosts that the server may send these requests to, separated by commas.',
+    'All ports of other hosts that the server may send these requests to, separated by commas: a list without 443 closes it.',
   ),
   GRANTOR_NAME: setting('branding.name', z.string().min(1).max(60).default('Grantor'), 'Name on the pages.'),
   GRANTOR_ACCENT: setting(

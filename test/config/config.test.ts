@@ -85,7 +85,7 @@ const EFFECTS: Readonly<
   GRANTOR_REDIRECT_SCHEMES: [
     'Acme other://cb/*',
     ({ settings }) => APP_ADDRESSES.map((uri) => settings.redirects.apps.allows(uri)),
-    [true, true, false, false],
+    [true, true, true, true],
     [false, false, true, true],
   ],
   GRANTOR_PASSWORDS: ['off', (config) => config.settings.passwords, 'off', 'on'],

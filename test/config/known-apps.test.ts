@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { readConfig } from '../../src/config/config.ts'
 import { KNOWN_APPS } from '../../src/config/known-apps.ts'
 import { openAppRedirects } from '../../src/protocol/uri/app-redirect.ts'
 import { authorizeUrl, locationOf, PlainBrowser, registerClient } from '../../tools/flow.ts'
@@ -28,3 +29,14 @@ for (const { app, uri } of KNOWN_APPS) {
     assert.match(locationOf(answer), /\/sign-in\?/)
   })
 }
+
+test('GRANTOR_REDIRECT_SCHEMES adds to the known apps, and its entry none takes them away', () => {
+  for (const [value, known] of [
+    ['Acme', true],
+    ['none, Acme', false],
+  ] as const) {
+    const { apps } = readConfig({ GRANTOR_REDIRECT_SCHEMES: value }).settings.redirects
+    assert.ok(apps.allows('acme:/any'), value)
+    for (const { uri } of KNOWN_APPS) assert.equal(apps.allows(uri), known, uri)
+  }
+})

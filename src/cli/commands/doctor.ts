@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { failed, type Finding, ok } from '../../checks/finding.ts'
+import { failed, type Finding, ok, warning } from '../../checks/finding.ts'
 import { ConfigError, readConfig, withIssuer, type Config } from '../../config/config.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { IssuerProbe, StoreInspection } from '../../ports/inspection.ts'
@@ -75,6 +75,7 @@ async function examine({ deep, resource, clientDocument }: Choices): Promise<rea
     const store = deep === true ? await inspectWhole(inspected, config) : inspected
     return [
       ok('configuration', 'Every setting is acceptable.'),
+      ...given.warnings.map((text) => warning('configuration', `${text}.`, 'A server logs this at each start.')),
       ...diagnose({ choices: { ...config, ...config.settings }, store, probe, readiness, forwards, now }),
       ...(await examineProviders(config, platform, store)),
       ...(await examineClientKeys(config, platform, store)),

@@ -24,14 +24,7 @@ export function checkStore(examination: Examination): readonly Finding[] {
   const { database, location } = examination.store
   switch (database.kind) {
     case 'missing':
-      return [
-        warning(
-          'database',
-          `${location} does not exist yet.`,
-          'The first start creates it: grantor serve. If it should exist, check DATABASE_URL.',
-        ),
-        ...checkSecret(examination),
-      ]
+      return [checkMissing(examination), ...checkSecret(examination)]
     case 'unusable':
       return [failed('database', database.reason, 'Until this is fixed, a server does not start, or is not ready.')]
     case 'opened':
@@ -47,6 +40,21 @@ export function checkStore(examination: Examination): readonly Finding[] {
         ...checkHistory(examination),
       ]
   }
+}
+
+/** A server that lost its file answers that it is not ready. A ready one at the same address has another store. */
+function checkMissing({ readiness, store: { location, database } }: Examination): Finding {
+  if (readiness.kind === 'not-ready' && readiness.reason === 'store_unavailable' && database.kind === 'missing')
+    return failed(
+      'database',
+      `${location} does not exist, and a server runs without its database.`,
+      'If the file was moved or removed: stop the server, put the file back with its -wal file, or restore a backup, and start the server. If the server has another database, check DATABASE_URL.',
+    )
+  return warning(
+    'database',
+    `${location} does not exist yet.`,
+    'The first start creates it: grantor serve. If it should exist, check DATABASE_URL.',
+  )
 }
 
 /** Between loopback addresses a store may be used by both (isCompatibleIssuer). Between others a server does not start. */

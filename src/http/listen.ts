@@ -56,6 +56,13 @@ export async function listen(
   }
 }
 
+/** Throws the system's error when the address is in use, before there is a server. Of `localhost` 127.0.0.1 is asked. */
+export async function requireFree({ host, port }: { readonly host: string; readonly port: number }): Promise<void> {
+  const probe = createServer().listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
+  await once(probe, 'listening')
+  await closed(probe)
+}
+
 function trackConnections(server: HttpServer): ReadonlySet<Socket> {
   const open = new Set<Socket>()
   server.on('connection', (socket) => {

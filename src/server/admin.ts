@@ -57,10 +57,18 @@ export async function listenForAdmin(
 
 /**
  * Logs each request, with the cause of a failure if there is one. A load balancer sends a health check each second, so a check that finds no
- * fault is logged at `debug`. One that finds a fault is a refusal.
+ * fault, or the same fault as the check before, is logged at `debug`. One that finds another fault is a refusal.
  */
 export function logAnswers(logger: Log): (line: EventFields, cause: unknown) => void {
+  let fault: string | undefined
   return (line, cause) => {
+    const { endpoint, reason } = line as Readonly<Record<string, unknown>>
+    if (endpoint === 'ready') {
+      const found = typeof reason !== 'string' ? undefined : `${reason} ${cause instanceof Error ? cause.message : ''}`
+      const isKnown = found !== undefined && found === fault
+      fault = found
+      if (isKnown) return logger.debug({ ...line, err: cause })
+    }
     if (cause !== undefined) logger.error({ ...line, err: cause })
     else if (line.event === 'ready.answered' || line.event === 'alive.answered') logger.debug(line)
     else logger.info(line)

@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
 import { setFlagsFromString } from 'node:v8'
 import type { Config } from '../config/config.ts'
 import { createApp } from '../http/app.ts'
-import { listen, type Listening } from '../http/listen.ts'
+import { listen, requireFree, type Listening } from '../http/listen.ts'
 import { openNode, type Node } from './node.ts'
 import type { ServerEndReason } from './store.ts'
 import { openPlatform, type Platform } from './platform.ts'
@@ -48,6 +49,13 @@ export async function openServer(
     },
     close: () => node.close(listening),
   }
+}
+
+/** A first start that fails because of a port leaves no store behind, which commands of the same folder would take for that of the server. */
+export async function requireFreePorts({ admin, database, host, port }: Config): Promise<void> {
+  if (database.kind === 'postgres' || existsSync(database.path)) return
+  await requireFree({ host, port })
+  if (admin?.isChosen === true) await requireFree(admin)
 }
 
 /**

@@ -75,10 +75,11 @@ type Greet = (platform: Platform, context: Context) => Promise<void>
 
 /** The endpoints are loaded here, because the other commands need none of them. */
 async function serveAlone(config: Config, greet: Greet): Promise<void> {
-  const [{ allocateYoung, openServer }, { openPlatform }] = await Promise.all([
+  const [{ allocateYoung, openServer, requireFreePorts }, { openPlatform }] = await Promise.all([
     import('../../server/server.ts'),
     import('../../server/platform.ts'),
   ])
+  await requireFreePorts(config)
   const platform = openPlatform(config)
   const server = await openServer(config, platform)
   closeOnSignal(server, config.drainSeconds, process)
@@ -183,11 +184,12 @@ async function sayReady(
  */
 async function createDemo(context: Context): Promise<Demo | undefined> {
   // Few starts need these tasks, and loading their schemas would make every start slower.
-  const [{ inventPassword }, { performOn }] = await Promise.all([
+  const [{ inventPassword }, { SERVER }, { performOn }] = await Promise.all([
     import('../../admin/user/user.ts'),
+    import('../../admin/administrators.ts'),
     import('../lib/perform-task.ts'),
   ])
-  const perform = performOn(context)
+  const perform = performOn(context, undefined, SERVER)
   const password = inventPassword(context.random)
   const user = { email: DEMO_EMAIL, email_verified: true, password, name: 'Demo' }
   try {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { join } from 'node:path'
@@ -35,6 +35,17 @@ test('beside a healthy server everything is ok and the exit code is 0', async (t
   assert.equal(words.code, 0)
   assert.match(words.stdout, /^ok {7}configuration {2}Every setting is acceptable\.$/m)
   assert.match(words.stdout, /^ok {7}issuer /m)
+})
+
+test('doctor finds a server whose database file was moved away, and a warning of the configuration', async (t) => {
+  const place = await openPlace(t)
+  await serveHere(t, place)
+  renameSync(join(place.folder, 'grantor.db'), join(place.folder, 'aside'))
+  const report = await examine(place, { GRANTOR_OUTBOUND_PORTS: '8443' })
+  const [ports, database] = report.findings.filter(({ verdict }) => verdict !== 'ok')
+  assert.match(ports?.message ?? '', /GRANTOR_OUTBOUND_PORTS has no 443/)
+  assert.match(database?.message ?? '', /does not exist, and a server runs without its database\.$/)
+  assert.match(database?.remedy ?? '', /stop the server, put the file back/)
 })
 
 test('doctor finds that the database is not the one of the server', async (t) => {

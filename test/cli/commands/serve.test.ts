@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -69,6 +69,20 @@ test('serve --json says in a line of JSON why it cannot start', async (t) => {
   assert.match(message, /PORT must be/)
 })
 
+test('serve on a port that is taken creates no store, in whose place commands would find nothing', async (t) => {
+  const place = await openPlace(t)
+  for (const setting of ['PORT', 'GRANTOR_ADMIN_PORT'] as const) {
+    const taken = createServer().listen(Number(place.environment[setting]), '127.0.0.1')
+    await once(taken, 'listening')
+    const { code, stderr } = await runHere(place, ['serve'])
+    taken.close()
+    await once(taken, 'close')
+    assert.equal(code, 1)
+    assert.match(stderr, /is in use by another process/)
+    assert.deepEqual(readdirSync(place.folder), [], setting)
+  }
+})
+
 test('without a terminal serve prints only JSON lines, creates no demo, and logs a request that registers a client', async (t) => {
   const place = await openPlace(t)
   const server = await serve(place)
@@ -100,6 +114,18 @@ test('the first start on a terminal creates a user whose address is verified, pr
   const { roles } = await runJsonHere<{ roles: readonly object[] }>(place, ['role', 'list'])
   assert.partialDeepStrictEqual(roles, [{ access: 'write', loopback_only: true }])
   assert.partialDeepStrictEqual(await runJsonHere(place, ['client', 'list']), { clients: [] })
+  // What a server did by itself is no command, which servers would log again at each start.
+  const { events } = await runJsonHere<{ events: readonly { event: string; actor: string }[] }>(place, [
+    'audit',
+    'list',
+  ])
+  assert.deepEqual(
+    events.filter(({ actor }) => actor !== null).map(({ event, actor }) => [event, actor]),
+    [
+      ['role.set', 'server'],
+      ['user.created', 'server'],
+    ],
+  )
   const flow = ['perform', 'authorization-code', '--email', email, '--password', password]
   assert.partialDeepStrictEqual(await runJsonHere(place, flow), { claims: { iss: place.issuer } })
 })

@@ -158,6 +158,8 @@ test('STO-07: on a full disk writes return 503, acknowledged data is kept, nothi
   const given = codes.length - refused.length
   assert.equal(count('select count(*) as n from grants'), given + 1)
   await assertStoreUnchanged(server, () => assertNotReady(server, 'disk_full'))
+  await assertNotReady(server, 'disk_full')
+  assert.equal(server.log().match(/"level":50,.*"endpoint":"ready"/g)?.length, 1, 'a known fault is not logged again')
   assert.match(
     server.log(),
     /"task":"ready"|"endpoint":"ready".*"reason":"store_unavailable".*The disk of the database is full/,

@@ -69,7 +69,7 @@ export interface GrantorSettings {
   readonly signingAlgorithm?: 'ES256' | 'EdDSA' | 'RS256'
   /** Seconds that audit events are kept, in whole hours; 0 keeps all. */
   readonly auditRetention?: number
-  /** Private-use redirect URIs without a dot in the scheme that are allowed: schemes, or patterns up to the query, where * matches characters other than / and ., and ** any; separated by commas. */
+  /** Private-use redirect URIs without a dot in the scheme that are allowed beside those of known apps: schemes, or patterns up to the query, where * matches characters other than / and ., and ** any; separated by commas. The entry none takes the known apps away. Default: those of known apps (docs/clients.md). */
   readonly redirectSchemes?: readonly string[]
   /** Whether errors of authorization requests of unverified clients are sent by redirect, without a page. */
   readonly redirectErrors?: boolean
@@ -77,7 +77,7 @@ export interface GrantorSettings {
   readonly logNetworks?: boolean
   /** Whether the server may send requests to other hosts (documents and keys of clients, providers, logout notices), on or off. */
   readonly outbound?: 'on' | 'off'
-  /** Ports of other hosts that the server may send these requests to, separated by commas. */
+  /** All ports of other hosts that the server may send these requests to, separated by commas: a list without 443 closes it. */
   readonly outboundPorts?: readonly string[]
   /** Collector that OpenTelemetry traces are sent to by OTLP over HTTP, at /v1/traces below this address. Tracing is off while it is unset. */
   readonly otelExporterOtlpEndpoint?: string
@@ -309,7 +309,7 @@ export interface GrantorTasks {
     readonly profile?: 'standard' | 'fapi2'
     /** What an earlier refresh token of the client gets: the newest one in the network that has it (network), or nothing (strict). The default is GRANTOR_REFRESH_COPIES for a public client, and strict for another one. */
     readonly copies?: 'network' | 'strict'
-  }) => Promise<Client>
+  }) => Promise<RuledClient>
   /** Replace the public keys of a client that the operator manages. From then on it authenticates with private_key_jwt. */
   readonly 'client.set-keys': (input: {
     /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
@@ -362,7 +362,7 @@ export interface GrantorTasks {
     readonly unused_since?: string
   }) => Promise<{
     readonly dry_run: boolean
-    readonly clients: readonly Client[]
+    readonly clients: readonly PurgedClient[]
     /** How many clients the call examined. */
     readonly examined: number
     /** Give this as `before` to get the next page; null: this is the last page. */
@@ -417,7 +417,7 @@ export interface GrantorTasks {
     /** The `changed_at` of the rule so far; null: none. If there is another one, nothing is changed. */
     readonly previous_changed_at?: string | null
   }) => Promise<{
-    readonly domains: readonly DomainRule[]
+    readonly domains: readonly SetDomainRule[]
   }>
   /** Block a domain: its clients can neither register nor start an authorization. Tokens stay valid. */
   readonly 'domain.block': (input: {
@@ -428,7 +428,7 @@ export interface GrantorTasks {
     /** The `changed_at` of the rule so far; null: none. If there is another one, nothing is changed. */
     readonly previous_changed_at?: string | null
   }) => Promise<{
-    readonly domains: readonly DomainRule[]
+    readonly domains: readonly SetDomainRule[]
   }>
   /** Remove the rule of a domain, which is then neither trusted nor blocked. */
   readonly 'domain.forget': (input: {
@@ -1386,7 +1386,7 @@ export interface GrantorTasks {
     readonly user_id?: string
     /** The id of the organization. */
     readonly organization_id?: string
-    /** Only what this administrator or user did: command-line, library, or the id of a user or of credentials. Without an administrator, the user of the event did it. */
+    /** Only what this administrator or user did: command-line, library, server, or the id of a user or of credentials. Without an administrator, the user of the event did it. */
     readonly actor?: string
     /** Only events recorded at this time or later. */
     readonly since?: string
@@ -1510,7 +1510,7 @@ export interface AuditEntry {
   readonly user_id: string | null
   readonly organization_id: string | null
   readonly grant_id: string | null
-  /** The administrator: command-line, library, or the id of the credentials or of a user with a role. */
+  /** The administrator: command-line, library, server (what a server did by itself), or the id of the credentials or of a user with a role. */
   readonly actor: string | null
   /** The id of the request of a person or an administrator, as in the log. */
   readonly request_id: string | null
@@ -1939,6 +1939,8 @@ export interface NewInitialToken extends InitialToken {
 }
 
 export interface NewInstallation extends Installation {
+  /** The installation that was replaced; null: there was none. */
+  readonly previous: Installation | null
   /** A warning about the installation; null: none. */
   readonly notice: string | null
 }
@@ -2024,6 +2026,11 @@ export interface ProviderTest {
   }[]
 }
 
+export interface PurgedClient extends Client {
+  /** Why the server by itself would keep the client. waiting: its user is on the way. new: it registered in the last 15 minutes. active: it has a refresh token that may be valid, or is kept by a decision. null: nothing. */
+  readonly spared_as: 'waiting' | 'new' | 'active' | null
+}
+
 export interface RegistrationTemplate {
   /** Whether the clients count as verified. If so, the token has at most 100 uses and 30 days. */
   readonly trust_level?: 'verified' | 'unverified'
@@ -2045,9 +2052,29 @@ export interface Role {
   readonly set_at: string
 }
 
+export interface RuledClient extends Client {
+  /** The rules that were replaced. */
+  readonly previous_rules: {
+    /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https, or is a loopback one of a server on the same computer. */
+    readonly consent: 'asked' | 'implied'
+    /** When this client may omit PKCE: never, in a request with `openid`, a `nonce` and an https redirect URI, or in every request, because it cannot do otherwise. A public client may never omit it. */
+    readonly pkce: 'required' | 'nonce' | 'optional'
+    /** Where the client finds the claims of its scope: at the userinfo endpoint only, or also in its ID tokens. */
+    readonly claims: 'userinfo' | 'id-token'
+    /** fapi2: the client must meet the FAPI 2.0 Security Profile. It needs private_key_jwt. */
+    readonly profile: 'standard' | 'fapi2'
+    /** What an earlier refresh token of the client gets: the newest one in the network that has it (network), or nothing (strict). The default is GRANTOR_REFRESH_COPIES for a public client, and strict for another one. */
+    readonly copies?: 'network' | 'strict'
+  }
+}
+
 export interface Server {
   readonly version: string
   readonly issuer: string
+  /** Seconds that an access token is valid, unless its API says otherwise. */
+  readonly access_token_lifetime: number
+  /** What an earlier refresh token of a public client gets, unless a rule of the client says otherwise. */
+  readonly refresh_copies: 'network' | 'strict'
   /** The time by the clock that decides. */
   readonly time: string
   /** How many APIs are declared. */
@@ -2082,7 +2109,14 @@ export interface Session {
   readonly expires_at: string
 }
 
+export interface SetDomainRule extends DomainRule {
+  /** The rule that was replaced; null: there was none. */
+  readonly previous: DomainRule | null
+}
+
 export interface SetRole extends Role {
+  /** The role that was replaced; null: the user had none. */
+  readonly previous: Role | null
   /** The address of the console; null: it is off. */
   readonly console_url: string | null
   /** Whether an invitation or another link that an administrator handed over ended: its reader would have the role. */

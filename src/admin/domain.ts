@@ -14,6 +14,12 @@ import { ISO, iso, LIMIT, NAME, NEXT } from './fields.ts'
 import { pageOf } from './page.ts'
 import { defineTask, type Task } from './task.ts'
 
+/** A rule that was set, and the one with its pattern that it replaced. */
+interface ReplacedRule {
+  readonly rule: DomainRuleRecord
+  readonly previous: DomainRuleRecord | undefined
+}
+
 /**
  * Sets the verdict about domains. Running servers apply it within a second. A rule that exists for a pattern is replaced.
  *
@@ -24,7 +30,7 @@ export async function setDomainRules(
   texts: readonly string[],
   { verdict, note }: Pick<DomainRuleRecord, 'verdict' | 'note'>,
   previousAt?: string | null,
-): Promise<readonly DomainRuleRecord[]> {
+): Promise<readonly ReplacedRule[]> {
   const patterns = texts.map((text) => requirePattern(text, verdict))
   const existing = await store.listDomainRules()
   if (new Set([...existing.map(({ pattern }) => pattern), ...patterns]).size > DOMAIN_RULE_LIMIT) {
@@ -35,7 +41,7 @@ export async function setDomainRules(
   const outcomes = await Promise.all(changes.map((change) => store.setDomainRule(change)))
   const changed = rules.find((_, index) => outcomes[index] === 'conflict')
   if (changed !== undefined) throw changedMeanwhile(changed.pattern)
-  return rules
+  return rules.map((rule) => ({ rule, previous: existing.find(({ pattern }) => pattern === rule.pattern) }))
 }
 
 /** The rule of a pattern, which the store compares once more; null: none. undefined: whichever there is. */
@@ -106,8 +112,16 @@ const DOMAIN_DOCUMENT = z
   })
   .meta({ id: 'DomainRule' })
 const DOMAIN_DOCUMENTS = z.object({ domains: z.array(DOMAIN_DOCUMENT) })
+const SET_DOMAIN_DOCUMENTS = z.object({
+  domains: z.array(
+    DOMAIN_DOCUMENT.extend({
+      previous: DOMAIN_DOCUMENT.nullable().describe('The rule that was replaced; null: there was none.'),
+    }).meta({ id: 'SetDomainRule' }),
+  ),
+})
 
 export type DomainDocument = z.output<typeof DOMAIN_DOCUMENT>
+export type SetDomainDocuments = z.output<typeof SET_DOMAIN_DOCUMENTS>
 
 export const DOMAIN_TASKS: readonly Task[] = [
   defineTask({
@@ -140,11 +154,11 @@ export const DOMAIN_TASKS: readonly Task[] = [
       note: NOTE,
       previous_changed_at: PREVIOUS_OR_NONE,
     }),
-    output: DOMAIN_DOCUMENTS,
+    output: SET_DOMAIN_DOCUMENTS,
     async run(context, { pattern, note, previous_changed_at: previousAt }) {
       const patterns = pattern === undefined ? KNOWN_DOMAINS : [pattern]
       const rules = await setDomainRules(context, patterns, { verdict: 'trusted', note }, previousAt)
-      return { domains: rules.map(describeRule) }
+      return { domains: rules.map(describeReplaced) }
     },
   }),
   defineTask({
@@ -156,10 +170,10 @@ export const DOMAIN_TASKS: readonly Task[] = [
     anyClock: true,
     summary: 'Block a domain: its clients can neither register nor start an authorization. Tokens stay valid.',
     input: z.object({ pattern: PATTERN, note: NOTE, previous_changed_at: PREVIOUS_OR_NONE }),
-    output: DOMAIN_DOCUMENTS,
+    output: SET_DOMAIN_DOCUMENTS,
     async run(context, { pattern, note, previous_changed_at: previousAt }) {
       const rules = await setDomainRules(context, [pattern], { verdict: 'blocked', note }, previousAt)
-      return { domains: rules.map(describeRule) }
+      return { domains: rules.map(describeReplaced) }
     },
   }),
   defineTask({
@@ -186,6 +200,10 @@ export const DOMAIN_TASKS: readonly Task[] = [
     },
   }),
 ]
+
+function describeReplaced({ rule, previous }: ReplacedRule): SetDomainDocuments['domains'][number] {
+  return { ...describeRule(rule), previous: previous === undefined ? null : describeRule(previous) }
+}
 
 function describeRule({ pattern, verdict, note, changedAt }: DomainRuleRecord): DomainDocument {
   return { pattern, verdict, note: note ?? null, changed_at: iso(changedAt) }

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { CONSOLE_CLIENT_ID } from '../protocol/client/console.ts'
 import type { RoleInspection } from '../ports/inspection.ts'
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
+import { COPIES_RULES } from '../protocol/client/policy.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { checkOwnApis } from '../checks/issuer.ts'
 import { checkMail } from '../checks/mail.ts'
@@ -24,6 +25,10 @@ const SERVER_DOCUMENT = z
   .object({
     version: z.string(),
     issuer: z.string(),
+    access_token_lifetime: z.int().describe('Seconds that an access token is valid, unless its API says otherwise.'),
+    refresh_copies: z
+      .enum(COPIES_RULES)
+      .describe('What an earlier refresh token of a public client gets, unless a rule of the client says otherwise.'),
     time: ISO.describe('The time by the clock that decides.'),
     apis: z.int().describe('How many APIs are declared.'),
     sends_mail: z.boolean(),
@@ -60,6 +65,8 @@ export const SERVER_TASKS: readonly Task[] = [
       return {
         version,
         issuer,
+        access_token_lifetime: settings.lifetimes.accessToken,
+        refresh_copies: settings.refreshCopies,
         time: iso(clock()),
         apis: apis.length,
         sends_mail: mail !== undefined,

@@ -34,8 +34,16 @@ export interface OldestClients extends ClientFilter {
   readonly size: number
 }
 
+/** A client with the times that only its removal regards. */
+export interface OldestClient extends ClientRecord {
+  /** Until when a refresh token of the client may be used, or it is kept without a token; 0: never. */
+  readonly heldUntil: EpochMs
+  /** Until when the client waits for its user; 0: it does not. */
+  readonly pendingUntil: EpochMs
+}
+
 export interface OldestClientsFound {
-  readonly clients: readonly ClientRecord[]
+  readonly clients: readonly OldestClient[]
   /** The clients of the slice. */
   readonly examined: number
   /** The last client of the slice; undefined: the slice reached the end. */

@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ClientDocument } from '../../src/admin/client/document.ts'
+import type { ClientDocument, PurgedClientDocument } from '../../src/admin/client/document.ts'
+import { after } from '../../src/base/brand.ts'
 import { namedPage } from '../../src/admin/page.ts'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
+import type { ClientId } from '../../src/protocol/ids.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { registerClient, requestToken, type RegisteredClient } from '../../tools/flow.ts'
 import { evaluateDomain } from '../support/domains.ts'
 import { aClient, at } from '../support/records.ts'
 import { times } from '../store/contract/harness.ts'
 import { openOffice, type Office, type Perform } from './office.ts'
+
+interface Marked {
+  readonly clients: readonly PurgedClientDocument[]
+}
 
 interface Found {
   readonly clients: readonly ClientDocument[]
@@ -134,6 +140,17 @@ test('FLOOD-05: a purge deletes what its dry run lists: never-used clients, and 
     dry.clients.map(({ client_id }) => client_id),
     [plain, known, blocked],
   )
+  // What the sweeps spare is marked.
+  const { clock, context } = office.stage.server
+  await context.auditRecorder.flush()
+  const marks = async (search: object) =>
+    (await perform<Marked>('client.purge', { ...search, dry_run: true })).clients.map(({ spared_as: mark }) => mark)
+  await context.store.extendRetention({ id: plain as ClientId, until: after(clock.now(), 20 * 60_000) })
+  assert.deepEqual(await marks({}), ['waiting', 'new', 'new'])
+  clock.advance(16 * 60_000)
+  await context.auditRecorder.flush()
+  assert.deepEqual(await marks({}), ['waiting', null, null])
+  assert.deepEqual(await marks({ used: true }), ['active'])
   assert.equal((await idsOf(perform, {})).length, 5)
   assert.deepEqual(await idsOf(perform, { host: 'app.known.example' }, 'client.purge'), [known])
   assert.deepEqual(await idsOf(perform, { limit: 1 }, 'client.purge'), [plain])

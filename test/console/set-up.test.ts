@@ -127,7 +127,7 @@ test('CON-35: the page of an API says how to verify its tokens, and a change sen
     'tokens.format': 'opaque',
     'tokens.lifetime': '',
   })
-  assert.match(opaque.body, /Changed[^]*opaque, for the lifetime of the server/)
+  assert.match(opaque.body, /Changed[^]*opaque, for 900 seconds/)
   assert.doesNotMatch(opaque.body, /jwtVerify/)
   const { tokens, name, scopes } = (await show('api.show', { resource })) as { tokens: Members } & Members
   assert.deepEqual([tokens['format'], tokens['lifetime']], ['opaque', null])

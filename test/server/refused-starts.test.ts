@@ -147,6 +147,8 @@ for (const [kind, settings] of [
       chosen.stderr,
       'grantor: GRANTOR_ISSUER is https://one.acme.test, and the servers of this database have the issuer https://other.acme.test. This command uses GRANTOR_ISSUER.\n',
     )
+    // A command whose answer has no address needs no word about it.
+    assert.equal((await runHere(place, ['user', 'list'], { environment: one })).stderr, '')
     const same = await runHere(place, ['api', 'create', '--resource', 'https://other.acme.test'], { environment: own })
     assert.match(same.stderr, /is this server/)
     const examined = await runHere(place, ['doctor'], { environment: own })

@@ -176,6 +176,25 @@ export const CLIENT_DOCUMENT = z
 
 export type ClientDocument = z.output<typeof CLIENT_DOCUMENT>
 
+/** A client of a purge. */
+export const PURGED_CLIENT = CLIENT_DOCUMENT.extend({
+  spared_as: z
+    .enum(['waiting', 'new', 'active'])
+    .nullable()
+    .describe(
+      'Why the server by itself would keep the client. waiting: its user is on the way. new: it registered in the last 15 minutes. active: it has a refresh token that may be valid, or is kept by a decision. null: nothing.',
+    ),
+}).meta({ id: 'PurgedClient' })
+
+export type PurgedClientDocument = z.output<typeof PURGED_CLIENT>
+
+/** A client whose rules were replaced. */
+export const RULED_CLIENT = CLIENT_DOCUMENT.extend({
+  previous_rules: z.object(RULES).describe('The rules that were replaced.'),
+}).meta({ id: 'RuledClient' })
+
+export type RuledClientDocument = z.output<typeof RULED_CLIENT>
+
 /** A client as the operator sees it, without the hashes of its secrets. */
 export async function describeClient(client: ClientRecord, context: PolicyNeeds): Promise<ClientDocument> {
   return describeUnder(await context.clientPolicy(), client)

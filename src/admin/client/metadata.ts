@@ -12,7 +12,7 @@ import {
   readRegistration,
   type ClientMetadata,
 } from '../../protocol/client/metadata.ts'
-import { followsFapi, isOperatorMade } from '../../protocol/client/policy.ts'
+import { followsFapi, isOperatorMade, type ClientRules } from '../../protocol/client/policy.ts'
 import { isForClients, needCode, OFFERED_GRANT_TYPES, type GrantType } from '../../protocol/token/grant-types.ts'
 import { ID_TOKEN_ALGORITHMS } from '../../protocol/openid/id-token.ts'
 import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
@@ -253,7 +253,8 @@ async function change(context: ChangeNeeds, client: ClientRecord, input: Metadat
 }
 
 /**
- * Replaces the rules of a client. One that the operator did not create can have the rule that its copies are strict, and no other.
+ * Replaces the rules of a client, and returns those from before too. One that the operator did not create can have the rule that its copies
+ * are strict, and no other.
  *
  * @throws AdminError when the client cannot have the rule, a rule has no effect, or the client was changed at the same time
  */
@@ -261,7 +262,7 @@ export async function setRules(
   context: RuleNeeds & StoreNeeds<'findClient' | 'setClientRules'>,
   id: ClientId,
   given: RulesInput,
-): Promise<ClientRecord> {
+): Promise<{ readonly client: ClientRecord; readonly previous: ClientRules }> {
   const client = await requireClient(context, id)
   if (followsFapi(client) && given.profile === undefined) throw conflict(PROFILE_UNSAID)
   const rules = isOperatorMade(client) ? rulesOf(given, client.metadata) : strictRulesOf(given, client.rules)
@@ -269,7 +270,7 @@ export async function setRules(
   await requirePossible(context, { ...client, rules }, client)
   const outcome = await context.store.setClientRules({ id: client.id, previous: client, rules })
   if (outcome === 'conflict') throw changedMeanwhile(client)
-  return requireClient(context, id)
+  return { client: await requireClient(context, id), previous: client.rules }
 }
 
 const PROFILE_UNSAID =

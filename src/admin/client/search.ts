@@ -3,8 +3,15 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ClientFilter } from '../../ports/operations/client.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { destinationsOf } from '../../protocol/client/identity.ts'
-import { isOperatorMade, type ClientPolicy, type ClientSource, type ShownLevel } from '../../protocol/client/policy.ts'
+import {
+  isOperatorMade,
+  YOUNG_CLIENT_MS,
+  type ClientPolicy,
+  type ClientSource,
+  type ShownLevel,
+} from '../../protocol/client/policy.ts'
 import type { ClientId } from '../../protocol/ids.ts'
+import type { OldestClient } from '../../ports/walks.ts'
 import type { PolicyNeeds } from '../../clients/evaluate-client.ts'
 import { shownLevel } from './document.ts'
 import { hasText, listPage, searchPage, type Listed, type PageRequest } from '../page.ts'
@@ -57,7 +64,7 @@ export async function findClients(
 }
 
 /** A page of a purge, oldest first. */
-export interface PurgedClients extends FoundClients {
+export interface PurgedClients extends Listed<OldestClient, ClientId>, Pick<FoundClients, 'policy'> {
   /** The clients that this page looked at. */
   readonly examined: number
 }
@@ -77,7 +84,7 @@ export async function purgeClients(
   const filter = filterOf({ ...search, used: isForUsed ? search.used : false })
   const isForOperators = search.source === 'operator'
   const reach = isCompared(search) ? COMPARED.examined : FILTERED.examined
-  const found: ClientRecord[] = []
+  const found: OldestClient[] = []
   let [examined, next] = [0, before]
   do {
     const slice = await context.store.listOldestClients({ ...filter, after: next, size: COMPARED.slice })
@@ -97,6 +104,16 @@ export async function purgeClients(
     found.map(({ id, source }) => context.store.purgeClient({ id, filter: { ...filter, source } })),
   )
   return { ...page, rows: found.filter((_, index) => outcomes[index] === 'deleted') }
+}
+
+/** Why the sweeps of a server spare a client at this time, although a purge deletes it. undefined: they do not. */
+export function sparedAs(
+  { issuedAt, usedAt, heldUntil, pendingUntil }: OldestClient,
+  now: EpochMs,
+): 'waiting' | 'new' | 'active' | undefined {
+  if (pendingUntil >= now) return 'waiting'
+  if (usedAt === undefined && issuedAt * 1000 >= now - YOUNG_CLIENT_MS) return 'new'
+  return heldUntil >= now ? 'active' : undefined
 }
 
 /** Whether the search has a filter that no statement applies. */

@@ -29,6 +29,8 @@ import {
   describeClient,
   describeUnder,
   METADATA_MEMBERS,
+  PURGED_CLIENT,
+  RULED_CLIENT,
   RULES_INPUT,
   SOURCE,
   TRUST_LEVEL,
@@ -43,7 +45,7 @@ import {
   setRules,
   updateClient,
 } from './metadata.ts'
-import { findClients, purgeClients } from './search.ts'
+import { findClients, purgeClients, sparedAs } from './search.ts'
 
 const PATH = '/admin/v1/clients'
 const ONE = z.object({ client_id: CLIENT_ID })
@@ -246,8 +248,11 @@ export const CLIENT_TASKS: readonly Task[] = [
     summary:
       'Replace the rules of a client that the operator manages. A rule that is absent has its default. Any other client can have the rule copies strict alone.',
     input: ONE.extend(RULES_INPUT),
-    output: CLIENT_DOCUMENT,
-    run: async (context, { client_id, ...rules }) => describeClient(await setRules(context, client_id, rules), context),
+    output: RULED_CLIENT,
+    async run(context, { client_id, ...rules }) {
+      const { client, previous } = await setRules(context, client_id, rules)
+      return { ...(await describeClient(client, context)), previous_rules: previous }
+    },
   }),
   defineTask({
     name: 'client.set-keys',
@@ -307,13 +312,17 @@ export const CLIENT_TASKS: readonly Task[] = [
     }),
     output: z.object({
       dry_run: z.boolean(),
-      clients: z.array(CLIENT_DOCUMENT),
+      clients: z.array(PURGED_CLIENT),
       examined: z.int().describe('How many clients the call examined.'),
       next: NEXT,
     }),
     async run(context, { limit, before, dry_run, ...search }) {
+      const now = context.clock()
       const purged = await purgeClients(context, search, { limit, before, isDryRun: dry_run })
-      const clients = purged.rows.map((client) => describeUnder(purged.policy, client))
+      const clients = purged.rows.map((client) => ({
+        ...describeUnder(purged.policy, client),
+        spared_as: sparedAs(client, now) ?? null,
+      }))
       return { dry_run, clients, examined: purged.examined, next: purged.next }
     },
   }),

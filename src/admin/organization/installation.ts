@@ -58,6 +58,7 @@ const INSTALLATION_DOCUMENT = z
 export type InstallationDocument = z.output<typeof INSTALLATION_DOCUMENT>
 
 const NEW_INSTALLATION_DOCUMENT = INSTALLATION_DOCUMENT.extend({
+  previous: INSTALLATION_DOCUMENT.nullable().describe('The installation that was replaced; null: there was none.'),
   notice: z.string().nullable().describe('A warning about the installation; null: none.'),
 }).meta({ id: 'NewInstallation' })
 
@@ -143,10 +144,15 @@ export const INSTALLATION_TASKS: readonly Task[] = [
       acts_for_members: z.boolean().default(false).describe('Whether the client may also act for members.'),
     }),
     output: NEW_INSTALLATION_DOCUMENT,
-    run: async (context, { scope, acts_for_members: actsForMembers, ...one }) => ({
-      ...describeInstallation(await installClient(context, keyOf(one), { scope, actsForMembers })),
-      notice: scope === NO_SCOPE ? WITHOUT_SCOPE : null,
-    }),
+    async run(context, { scope, acts_for_members: actsForMembers, ...one }) {
+      const previous = await context.store.findInstallation(keyOf(one))
+      const installed = await installClient(context, keyOf(one), { scope, actsForMembers })
+      return {
+        ...describeInstallation(installed),
+        previous: previous === undefined ? null : describeInstallation({ ...installed, installation: previous }),
+        notice: scope === NO_SCOPE ? WITHOUT_SCOPE : null,
+      }
+    },
   }),
   end(
     'disable',

@@ -67,6 +67,7 @@ async function findSignIn({ store }: StoreNeeds<'listGrants'>, userId: UserId): 
 }
 
 const SET_ROLE = ROLE_DOCUMENT.extend({
+  previous: ROLE_DOCUMENT.nullable().describe('The role that was replaced; null: the user had none.'),
   console_url: z.string().nullable().describe('The address of the console; null: it is off.'),
   link_ended: z
     .boolean()
@@ -160,7 +161,12 @@ export const ROLE_TASKS: readonly Task[] = [
       if (outcome === 'conflict') throw changedMeanwhile(userId)
       if (outcome === 'unknown') throw noSuchUser(userId)
       if (outcome === 'role-lasts') throw roleOutlivesTrial()
-      return { ...describeRole(role), console_url: consoleOf(context) ?? null, link_ended: hasLink }
+      return {
+        ...describeRole(role),
+        previous: previous && describeRole(previous),
+        console_url: consoleOf(context) ?? null,
+        link_ended: hasLink,
+      }
     },
   }),
   defineTask({

@@ -61,12 +61,14 @@ export const API_VERBS: readonly AddVerb[] = [
   }),
   taskVerb<ApiDocument>({
     task: 'api.show',
-    say({ scopes, tokens, exchange, ...api }, { paint }) {
+    saysSettings: true,
+    say({ scopes, tokens, exchange, ...api }, { paint }, server) {
       const { format, lifetime, algorithm, jwt_type, application_subject, binding } = tokens
       const made = {
         token_format: format,
-        token_lifetime: lifetime === null ? 'as the server' : `${lifetime} seconds`,
-        token_algorithm: format === 'opaque' ? null : (algorithm ?? 'as the server'),
+        token_lifetime:
+          lifetime === null ? ofServer(server && `${server.access_token_lifetime} seconds`) : `${lifetime} seconds`,
+        token_algorithm: format === 'opaque' ? null : (algorithm ?? ofServer(server?.signing_algorithm)),
         token_jwt_type: format === 'opaque' ? null : jwt_type,
         token_application_subject: application_subject ? 'yes' : 'no',
         token_binding: binding,
@@ -106,6 +108,11 @@ export const API_VERBS: readonly AddVerb[] = [
     say: ({ resource }) => `Deleted ${resource}. Tokens that were issued for it stay valid until they expire.`,
   }),
 ]
+
+/** A setting of the server, with its value where a server is asked. */
+function ofServer(value: string | undefined): string {
+  return value === undefined ? 'as the server' : `${value}, as the server`
+}
 
 function withScopes(command: Command): Command {
   return command

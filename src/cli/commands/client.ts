@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError, type Command } from 'commander'
-import type { ClientDocument } from '../../admin/client/document.ts'
+import type { ClientDocument, PurgedClientDocument, RuledClientDocument } from '../../admin/client/document.ts'
 import type { CopiesRule } from '../../protocol/client/policy.ts'
 import type { CreatedClientDocument } from '../../admin/client/tasks.ts'
 import type { InstallationDocument } from '../../admin/organization/installation.ts'
 import { requiredSecretOf, withSecret, type SecretOptions } from '../lib/ask-password.ts'
-import { columns, facts, formatTime, record } from '../lib/columns.ts'
+import { columns, facts, formatTime, record, replaced } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import type { OptionRows } from '../lib/member-options.ts'
 import { nextPage } from '../lib/options.ts'
@@ -37,7 +37,7 @@ const CLIENT_HEADINGS: readonly string[] = [
 
 interface Purged {
   readonly dry_run: boolean
-  readonly clients: readonly ClientDocument[]
+  readonly clients: readonly PurgedClientDocument[]
   readonly examined: number
   readonly next: string | null
   /** Of several calls together: how many clients they found. */
@@ -113,15 +113,16 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
     members: METADATA,
     say: ({ client_id }) => `Changed ${client_id}. Running servers apply the change within a second.`,
   }),
-  taskVerb<ClientDocument>({
+  taskVerb<RuledClientDocument>({
     task: 'client.set-rules',
     members: { consent: { isRequired: true } },
-    say: ({ client_id, rules: { consent, pkce, profile, copies } }) => [
-      consent === 'implied'
+    say: ({ client_id, rules, previous_rules }, { paint }) => [
+      rules.consent === 'implied'
         ? `The users of ${client_id} are not asked for consent to its registered scope.`
         : `The users of ${client_id} are asked for consent.`,
-      ...(profile === 'fapi2' ? [FAPI_SENTENCE] : [PKCE_SENTENCES[pkce]]),
-      ...(copies === undefined ? [] : [COPIES_SENTENCES[copies]]),
+      ...(rules.profile === 'fapi2' ? [FAPI_SENTENCE] : [PKCE_SENTENCES[rules.pkce]]),
+      ...(rules.copies === undefined ? [] : [COPIES_SENTENCES[rules.copies]]),
+      ...replaced(previous_rules, rules, paint),
     ],
   }),
   taskVerb<ClientDocument, { readonly jwks?: unknown }>({
@@ -177,7 +178,9 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
       const more = found - clients.length
       return [
         dry_run ? `${count} would be deleted${end}` : `Deleted ${count}${end}`,
-        ...(clients.length === 0 ? [] : ['', ...columns(CLIENT_HEADINGS, clients.map(clientCells), paint)]),
+        ...(clients.length === 0
+          ? []
+          : ['', ...columns([...CLIENT_HEADINGS, 'IN USE'], clients.map(purgedCells), paint)]),
         ...(more > 0 ? [`and ${more.toLocaleString('en')} more`] : []),
         ...nextPage(next),
       ]
@@ -193,11 +196,15 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
   }),
   taskVerb<ClientDocument>({
     task: 'client.show',
-    say: ({ client_id, client_id_issued_at: seconds, jwks, rules, ...client }, { paint }) => {
+    saysSettings: true,
+    say: ({ client_id, client_id_issued_at: seconds, jwks, rules, ...client }, { paint }, server) => {
       const issuedAt = new Date(seconds * 1000).toISOString()
       const keys = jwks === undefined ? {} : { jwks: jwks.keys.map(({ kid, kty }) => kid ?? kty) }
       const { copies: rule, ...others } = rules
-      const copies = rule === undefined ? WHY_COPIES[client.refresh_copies] : `${rule}, by its rule`
+      const why = WHY_COPIES[client.refresh_copies]
+      const usual =
+        client.refresh_copies === 'server' && server !== undefined ? `${server.refresh_copies}, ${why}` : why
+      const copies = rule === undefined ? usual : `${rule}, by its rule`
       return record(
         { client_id, client_id_issued_at: issuedAt, ...client, ...others, refresh_copies: copies, ...keys },
         paint,
@@ -285,6 +292,17 @@ function clientCells(client: ClientDocument): readonly string[] {
   const registered = new Date(client_id_issued_at * 1000).toISOString()
   const times = [registered, used_at, last_used_at].map(formatTime)
   return [client_id, client_name ?? '–', source, ...times, disabled_at === null ? trust_level : 'disabled']
+}
+
+const SPARED_TEXTS = {
+  waiting: 'its user is on the way',
+  new: 'registered just now',
+  active: 'may have live grants',
+} as const satisfies Readonly<Record<NonNullable<PurgedClientDocument['spared_as']>, string>>
+
+/** The cells of a client of a purge, which names those that the server by itself would keep. */
+function purgedCells({ spared_as: spared, ...client }: PurgedClientDocument): readonly string[] {
+  return [...clientCells(client), spared === null ? '' : SPARED_TEXTS[spared]]
 }
 
 function foundIn({ clients, found = clients.length }: Purged): number {

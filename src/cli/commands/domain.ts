@@ -1,13 +1,9 @@
-import type { DomainDocument } from '../../admin/domain.ts'
-import { formatTime } from '../lib/columns.ts'
+import type { DomainDocument, SetDomainDocuments } from '../../admin/domain.ts'
+import { formatTime, visible } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import { argumentOf } from '../lib/subjects.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 import { forShell } from '../../base/shell.ts'
-
-interface RulesSet {
-  readonly domains: readonly DomainDocument[]
-}
 
 /** Of the rule that a plan saw (apply/run.ts). */
 const PLAN = { previous_changed_at: false } as const
@@ -22,7 +18,7 @@ export const DOMAIN_VERBS: readonly AddVerb[] = [
     cells: ({ pattern, verdict, changed_at, note }) => [[pattern, verdict, formatTime(changed_at), note ?? '–']],
     empty: 'No domain is trusted or blocked. Trust the domains of widespread clients: grantor domain trust --known',
   }),
-  taskVerb<RulesSet, { readonly known?: true }>({
+  taskVerb<SetDomainDocuments, { readonly known?: true }>({
     task: 'domain.trust',
     members: { pattern: false, ...PLAN },
     options: (command) => command.argument('[pattern]', PATTERN.meaning),
@@ -32,15 +28,17 @@ export const DOMAIN_VERBS: readonly AddVerb[] = [
     },
     say: ({ domains }) => [
       `Trusted from now on: ${domains.map(({ pattern }) => pattern).join(', ')}. To undo this: grantor domain forget <pattern>`,
+      ...domains.flatMap(replacedRule),
       ...domains.flatMap(({ pattern }) => aboutHost(pattern, 'trust')),
     ],
   }),
-  taskVerb<RulesSet>({
+  taskVerb<SetDomainDocuments>({
     task: 'domain.block',
     subjects: [PATTERN],
     members: PLAN,
-    say: ({ domains: [rule] }) => [
+    say: ({ domains: [rule], domains }) => [
       `${rule?.pattern} is blocked. Running servers apply this within a second. To undo this: grantor domain forget ${forShell(rule?.pattern ?? '<pattern>')}`,
+      ...domains.flatMap(replacedRule),
       ...aboutHost(rule?.pattern ?? '', 'block'),
       'To revoke the tokens of a client too: grantor client disable <client_id>',
     ],
@@ -51,6 +49,14 @@ export const DOMAIN_VERBS: readonly AddVerb[] = [
     say: ({ pattern }) => `${pattern} is no longer trusted or blocked.`,
   }),
 ]
+
+/** A rule that is set again loses its note. */
+function replacedRule({ pattern, verdict, note, previous }: SetDomainDocuments['domains'][number]): readonly string[] {
+  if (previous === null || (previous.verdict === verdict && previous.note === note)) return []
+  return [
+    `Until now ${pattern} was ${previous.verdict}${previous.note === null ? '' : `, with the note: ${visible(previous.note)}`}.`,
+  ]
+}
 
 /** A pattern that begins with `*.` is not about the host after it. */
 function aboutHost(pattern: string, verb: 'trust' | 'block'): readonly string[] {

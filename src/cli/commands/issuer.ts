@@ -20,9 +20,6 @@ function aboutOthers(count: number): string {
   return `${who}: give each a link with "grantor user create-link <email>".`
 }
 
-/** That the issuer differs from that of the database is why the command runs. */
-const SILENT = { complain: () => undefined }
-
 /** The verbs of `grantor issuer`. */
 export const ISSUER_VERBS: readonly AddVerb[] = [
   (noun, terminal) => {
@@ -33,7 +30,7 @@ export const ISSUER_VERBS: readonly AddVerb[] = [
         const { issuer } = readConfig()
         // The setting is validated, and the servers that start next use it.
         if (url !== issuer) throw new UsageError(`GRANTOR_ISSUER is ${issuer}. Set it to the new issuer first.`)
-        const passkeyOnlyUsers = await withRuntime(SILENT, 'refuse', async (context) => {
+        const passkeyOnlyUsers = await withRuntime(terminal, 'refuse', async (context) => {
           const { store, settings } = asAdministrator(context, COMMAND_LINE)
           await refuseIssuerOfApi({ store }, issuer)
           await store.replaceSetting({ name: 'issuer', value: issuer })

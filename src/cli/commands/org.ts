@@ -1,7 +1,7 @@
 import type { InstallationDocument, NewInstallationDocument } from '../../admin/organization/installation.ts'
 import type { MemberDocument } from '../../admin/organization/member.ts'
 import type { OrganizationDocument } from '../../admin/organization/organization.ts'
-import { formatTime } from '../lib/columns.ts'
+import { formatTime, replaced } from '../lib/columns.ts'
 import { NAME, NEW_CLIENT, NEW_MEMBER, ORGANIZATION } from '../lib/subjects.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 import { forShell } from '../../base/shell.ts'
@@ -91,8 +91,13 @@ export const ORG_VERBS: readonly AddVerb[] = [
   taskVerb<NewInstallationDocument>({
     task: 'installation.install',
     subjects: [ORGANIZATION, NEW_CLIENT],
-    say: ({ client_id, organization_id, scope, acts_for_members, notice }) => [
+    say: ({ client_id, organization_id, scope, acts_for_members, previous, notice }, { paint }) => [
       `${client_id} may now act for ${organization_id}${acts_for_members ? ' and its members' : ''}, with ${scope === '' ? 'no scope' : scope.replaceAll(' ', ', ')}.`,
+      ...replaced(
+        previous && { scope: previous.scope, acts_for_members: previous.acts_for_members },
+        { scope, acts_for_members },
+        paint,
+      ),
       ...(notice === null ? [] : [notice]),
     ],
   }),

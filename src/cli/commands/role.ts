@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { LinkDocument } from '../../admin/user/link.ts'
 import type { UserDocument } from '../../admin/user/tasks.ts'
-import type { ListedRoleDocument, SetRoleDocument } from '../../admin/user/role.ts'
-import { formatTime } from '../lib/columns.ts'
+import type { ListedRoleDocument, RoleDocument, SetRoleDocument } from '../../admin/user/role.ts'
+import { formatTime, replaced } from '../lib/columns.ts'
 import { addMemberOptions } from '../lib/member-options.ts'
 import { forShell } from '../../base/shell.ts'
 import { optionNameOf, subjectOf, withJson, withServer } from '../lib/options.ts'
@@ -37,6 +37,11 @@ export const ROLE_VERBS: readonly AddVerb[] = [
     say: ({ user_id }) => `${user_id} may no longer use the console.`,
   }),
 ]
+
+/** What a role allows, without the user and the time. */
+function rightsOf({ access, organization_id, loopback_only }: RoleDocument): object {
+  return { access, organization_id, loopback_only }
+}
 
 interface SetOptions extends CommonOptions {
   readonly email?: string
@@ -90,6 +95,7 @@ function addSet(noun: Command, terminal: Terminal): void {
     if (options.json) return terminal.printJson(done)
     terminal.print([
       `${text} may use the console with ${done.access} access${organization === undefined ? '' : ` to the organization ${organization}`}.`,
+      ...replaced(done.previous && rightsOf(done.previous), rightsOf(done), terminal.paint),
       ...(done.console_url === null ? [] : [`The console: ${done.console_url}`]),
       ...(done.link_ended && done.link === undefined
         ? [

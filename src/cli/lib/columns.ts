@@ -37,6 +37,20 @@ export function record(answer: object, paint: Paint): readonly string[] {
   )
 }
 
+/** A line for each member that a task replaced by another value. Absent is the default. undefined: there was nothing to replace. */
+export function replaced(before: object | null | undefined, now: object, paint: Paint): readonly string[] {
+  const [old, current] = [before ?? {}, now].map((one) => one as Readonly<Record<string, unknown>>)
+  const names = before == null ? [] : Object.keys({ ...old, ...current })
+  const text = (value: unknown): string => (value === undefined ? 'the default' : textOf(value))
+  const changed = names
+    .map((name): [string, string, string] => [name, text(old?.[name]), text(current?.[name])])
+    .filter(([, one, other]) => one !== other)
+  return facts(
+    changed.map(([name, one, other]) => [name, `${one} → ${other}`]),
+    paint,
+  )
+}
+
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(textOf).join(isObject(value[0]) ? '; ' : ', ')
   if (isObject(value)) return partsOf(value).join(', ') || '–'

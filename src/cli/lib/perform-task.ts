@@ -1,14 +1,14 @@
 import { AdminError } from '../../admin/admin-error.ts'
 import { asAdministrator, COMMAND_LINE } from '../../admin/administrators.ts'
 import { runTask, sentenceOf, type OptionNameOf } from '../../admin/run-task.ts'
-import type { Task } from '../../admin/task.ts'
+import type { Administrator, Task } from '../../admin/task.ts'
 import { findTask } from '../../admin/tasks.ts'
 import type { Context } from '../../ports/context.ts'
 import { definedMembers } from '../../base/json.ts'
 import { askServer, readServer } from './ask-server.ts'
 import type { Terminal } from './terminal.ts'
 import type { ServerOptions } from './options.ts'
-import { withRuntime, type WhenMissing } from './runtime.ts'
+import { openIssuerNotice, withRuntime, type WhenMissing } from './runtime.ts'
 
 export type Members = Readonly<Record<string, unknown>>
 
@@ -29,12 +29,26 @@ export function withTasks<T>(
     const access = readServer(server, terminal.adminToken(), insecureHttp === true)
     return work((optionNameOf) => performBy((task, input) => askServer(access, task, input, optionNameOf)))
   }
-  return withRuntime(terminal, whenMissing, (context) => work((optionNameOf) => performOn(context, optionNameOf)))
+  return withRuntime(terminal, whenMissing, (context) => {
+    const reportIssuer = openIssuerNotice(context, terminal)
+    return work((optionNameOf) => {
+      const perform = performOn(context, optionNameOf)
+      return async <Answer>(name: string, input: Members) => {
+        const answer = await perform<Answer>(name, input)
+        await reportIssuer(answer)
+        return answer
+      }
+    })
+  })
 }
 
-/** Performs tasks on an open store. The command line is the actor in the audit. */
-export function performOn(context: Context, optionNameOf: OptionNameOf = () => undefined): PerformTask {
-  const administration = asAdministrator(context, COMMAND_LINE)
+/** Performs tasks on an open store. The administrator is the actor in the audit. */
+export function performOn(
+  context: Context,
+  optionNameOf: OptionNameOf = () => undefined,
+  administrator: Administrator = COMMAND_LINE,
+): PerformTask {
+  const administration = asAdministrator(context, administrator)
   return performBy(async (task, input) => {
     try {
       return await runTask(administration, task, input, optionNameOf)

@@ -26,24 +26,30 @@ export async function withRuntime<T>(
   const runtime = await openRuntime(config, openPlatform({ ...config, logLevel: 'silent' }))
   if (notice !== undefined) complain(`grantor: ${notice} A server with other settings does not use it.\n`)
   try {
-    await reportOtherIssuer(config, runtime.context, complain)
     return await task(runtime.context)
   } finally {
     await runtime.close()
   }
 }
 
-/** GRANTOR_ISSUER of a command counts, as for a copy of the store that is served at another address. */
-async function reportOtherIssuer(
-  { issuer, isIssuerChosen }: Config,
-  { store }: Pick<Context, 'store'>,
-  complain: Terminal['complain'],
-): Promise<void> {
-  const known = isIssuerChosen ? await store.findIssuer() : undefined
-  if (known === undefined || known === issuer) return
-  complain(
-    `grantor: GRANTOR_ISSUER is ${issuer}, and the servers of this database have the issuer ${known}. This command uses GRANTOR_ISSUER.\n`,
-  )
+/**
+ * GRANTOR_ISSUER of a command counts, as for a copy of the store that is served at another address. Returns a function that reports once that
+ * the servers have another issuer, when an answer has an address of this one.
+ */
+export function openIssuerNotice(
+  { issuer, store }: Pick<Context, 'issuer' | 'store'>,
+  { complain }: Pick<Terminal, 'complain'>,
+): (answer: unknown) => Promise<void> {
+  let isReported = false
+  return async (answer) => {
+    if (isReported || !JSON.stringify(answer).includes(issuer)) return
+    const known = await store.findIssuer()
+    if (known === undefined || known === issuer) return
+    isReported = true
+    complain(
+      `grantor: GRANTOR_ISSUER is ${issuer}, and the servers of this database have the issuer ${known}. This command uses GRANTOR_ISSUER.\n`,
+    )
+  }
 }
 
 /**

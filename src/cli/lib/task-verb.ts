@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { ServerDocument } from '../../admin/server.ts'
 import { pathParameters, type Task } from '../../admin/task.ts'
 import type { Names } from '../../admin/names.ts'
 import { onStopSignal } from '../serve/close-on-signal.ts'
@@ -49,7 +50,9 @@ export interface TaskVerb<Answer, Options extends object = object> {
   /** For a task of which a call does only a part: without `--json` the calls follow each other, until the end or Ctrl-C. */
   readonly parts?: Parts<Answer>
   /** The text that is printed without `--json`. By default every member of the answer on a line of its own. */
-  readonly say?: (answer: Answer, terminal: Terminal) => string | readonly string[]
+  readonly say?: (answer: Answer, terminal: Terminal, server: ServerDocument | undefined) => string | readonly string[]
+  /** `say` also gets what `server.show` answers, where a server is asked. A command beside the servers does not know their settings. */
+  readonly saysSettings?: true
   /** The exit code, for answers that are not a success although the command did not fail. */
   readonly exitCode?: (answer: Answer) => number
 }
@@ -111,6 +114,8 @@ async function performVerb<Answer extends object, Options extends object>(
   const names = new Map<string, string>()
   const task = verb.within === undefined || options.organization === undefined ? verb.task : verb.within
   const whenMissing = verb.task.endsWith('.create') ? 'create' : 'refuse'
+  const needsSettings = verb.saysSettings === true && options.server !== undefined && !options.json
+  let settings: ServerDocument | undefined
   const answer = await withTasks(terminal, options, whenMissing, async (performAs) => {
     const members: Record<string, unknown> = { ...input }
     const optionNames = new Map<string, string>()
@@ -126,11 +131,15 @@ async function performVerb<Answer extends object, Options extends object>(
     const perform = performAs(
       (member) => optionNames.get(member) ?? longNameOf(member) ?? optionNameOf(command, member),
     )
-    if (verb.parts === undefined || options.json) return perform<Answer>(task, members)
+    if (verb.parts === undefined || options.json) {
+      const answered = await perform<Answer>(task, members)
+      if (needsSettings) settings = await perform<ServerDocument>('server.show', {})
+      return answered
+    }
     return performParts(verb.parts, members, terminal, (part) => perform<Answer>(task, part))
   })
   if (options.json) terminal.printJson(answer)
-  else terminal.print([...withNames(linesOf(verb, answer, terminal), names), ...jwtNotice(answer, task)])
+  else terminal.print([...withNames(linesOf(verb, answer, terminal, settings), names), ...jwtNotice(answer, task)])
   const code = verb.exitCode?.(answer) ?? 0
   if (code !== 0) process.exitCode = code
 }
@@ -163,9 +172,10 @@ function linesOf<Answer extends object>(
   { say }: Pick<TaskVerb<Answer>, 'say'>,
   answer: Answer,
   terminal: Terminal,
+  settings: ServerDocument | undefined,
 ): readonly string[] {
   if (say === undefined) return record(answer, terminal.paint)
-  const said = say(answer, terminal)
+  const said = say(answer, terminal, settings)
   return typeof said === 'string' ? [said] : said
 }
 

@@ -75,7 +75,7 @@ const PURGE: ScreenForm = {
   isRecent: true,
   isDanger: true,
   warning:
-    'These clients, their tokens and their installations end, and cannot be restored. Clients that ever got a token match only with the filter Used, and those that an operator created only with the filter Source.',
+    'These clients, their tokens and their installations end, and cannot be restored. Clients that registered just now match too. Clients that ever got a token match only with the filter Used, and may then have live grants; those that an operator created match only with the filter Source.',
   matches: (answer) => ({
     names: (answer as unknown as Purged).clients.map((client) => client.client_name ?? null),
     next: (answer as unknown as Purged).next,

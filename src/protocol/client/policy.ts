@@ -20,6 +20,9 @@ export type RegistrationMode = (typeof REGISTRATION_MODES)[number]
 export const DOCUMENT_MODES = ['open', 'trusted', 'off'] as const
 export type DocumentMode = (typeof DOCUMENT_MODES)[number]
 
+/** A client is removed by no sweep while its user may still be on the way to the first token. */
+export const YOUNG_CLIENT_MS = 15 * 60_000
+
 /** What an earlier refresh token of a family gets: the newest one in the network that has it, or nothing (decision 0054). */
 export const COPIES_RULES = ['network', 'strict'] as const
 export type CopiesRule = (typeof COPIES_RULES)[number]

@@ -3,6 +3,7 @@ import type { Sweep, SweepPlace, Swept } from '../../ports/operations/server.ts'
 import { FIGURE_SPAN_NAMES, FIGURE_SPANS, FIGURES_LEFT_MS, type FigureSpan } from '../../ports/records/figures.ts'
 import { oldestCode } from '../../tokens/revocation-cutoff.ts'
 import { chainStart } from '../../protocol/audit/audit-link.ts'
+import { YOUNG_CLIENT_MS } from '../../protocol/client/policy.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import { CLOCK_MARGIN_MS, REVOCATION_MARGIN_MS } from '../../base/clock.ts'
@@ -17,9 +18,6 @@ const INITIAL_TOKEN_MS = 30 * 24 * 60 * 60 * 1000
 
 /** A notice is sent for 21 hours at most (server/background/logout-notifier.ts). */
 const LOGOUT_NOTICE_MS = 2 * 24 * 60 * 60 * 1000
-
-/** A client is not evicted while its user may still be on the way to the first token. */
-const YOUNG_MS = 15 * 60_000
 
 /** The start of all times: nothing was recorded earlier. */
 const NEVER = 0 as EpochMs
@@ -74,7 +72,7 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
     revocationsBefore: after(now, -REVOCATION_MARGIN_MS),
     unusedSince: after(now, -unusedClient * 1000),
     unusedClients: settings.unusedClients,
-    evictedBefore: after(now, -YOUNG_MS),
+    evictedBefore: after(now, -YOUNG_CLIENT_MS),
     authorizationsBefore: oldestAuthorization(settings, now),
     grantsBefore: oldestCode(settings, now),
     evidenceBefore: after(now, -EVIDENCE_MS),
@@ -92,7 +90,7 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
 const IDLE_SLICE = 500
 
 /**
- * Deletes the idle clients of a slice, as an administrator deletes them: those that registered themselves and got no token for
+ * Deletes the idle clients of a slice, each with an event: those that registered themselves and got no token for
  * GRANTOR_IDLE_CLIENT_LIFETIME. `start`: where the previous slice ended. `next`: where the next one begins; undefined: at the oldest.
  * A refresh token of such a client has expired, because the time is at least twice that of an unused one (RFC 6749 §1.5).
  */

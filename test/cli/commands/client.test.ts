@@ -112,7 +112,7 @@ test('client update and set-rules: change only the given members', async () => {
   })
   assert.match(
     await words('set-rules', 'Wallboard', '--consent', 'asked'),
-    /are asked for consent\.\nIt may omit PKCE in a request with openid, a nonce and an https redirect URI/,
+    /are asked for consent\.\nIt may omit PKCE in a request with openid, a nonce .*\nconsent +implied → asked\nclaims +userinfo → id-token\npkce +optional → nonce\n$/,
   )
   assert.match(
     await words('set-rules', 'Wallboard', '--consent', 'asked', '--pkce', 'required'),
@@ -121,7 +121,8 @@ test('client update and set-rules: change only the given members', async () => {
   const copies = ['--consent', 'asked', '--copies'] as const
   assert.match(await words('set-rules', id, ...copies, 'network'), /An earlier refresh token of it gets the newest one/)
   assert.match(await words('show', id), /^refresh_copies +network, by its rule$/m)
-  await words('set-rules', id, '--consent', 'asked')
+  assert.match(await words('set-rules', id, '--consent', 'asked'), /^copies +network → the default$/m)
+  assert.doesNotMatch(await words('set-rules', id, '--consent', 'asked'), /→/)
   assert.match(await words('show', id), /^refresh_copies +strict, because it authenticates$/m)
   assert.match(await words('show', id), /^source +operator$/m)
   assert.match(await words('show', id), /^consent +asked$/m)
@@ -182,7 +183,7 @@ test('client list and purge: by source, host and trust level', async () => {
   assert.match(await words('list', '--trust-level', 'unverified'), /Flood +registration +.* unverified\n/)
   assert.equal((await words('list', '--host', 'one.flood.example')).trim().split('\n').length, 2)
   const dry = await words('purge', '--host', 'one.flood.example', '--dry-run')
-  assert.match(dry, /^1 client would be deleted\.\n\nID +NAME .*\ngci_\S+ +Flood /)
+  assert.match(dry, /^1 client would be deleted\.\n\nID +NAME .* IN USE\ngci_\S+ +Flood .* registered just now\n/)
   assert.match(await words('purge', '--host', 'one.flood.example', '--yes'), /^Deleted 1 client\.\n\nID /)
   assert.equal(await words('purge', '--host', 'one.flood.example', '--yes'), 'Deleted 0 clients.\n')
   await registerClient(server, { client_name: 'Flood', redirect_uris: ['https://three.flood.example/cb'] })

@@ -27,7 +27,7 @@ test('domain: domains are trusted, blocked, listed with their notes, and forgott
   )
   assert.match(
     await words('block', '*.acme.example'),
-    /hosts below acme\.example, not for acme\.example itself: grantor domain block acme\.example\n/,
+    /Until now \*\.acme\.example was trusted, with the note: ours\.\n.*hosts below acme\.example, not for acme\.example itself: grantor domain block acme\.example\n/,
   )
   assert.deepEqual(
     (await listed()).map(({ pattern, verdict, note }) => [pattern, verdict, note]),

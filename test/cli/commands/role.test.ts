@@ -25,7 +25,7 @@ test('role: set --link creates the user, the role and the link, and doctor names
   )
   assert.match(
     await words('role', 'set', '--email', email, '--access', 'read'),
-    /with read access\.\nThe console: \S+\nA link that was handed to the user before has ended\. .*: grantor user create-link first@acme\.test\n$/,
+    /with read access\.\naccess +write → read\nThe console: \S+\nA link that was handed to the user before has ended\. .*: grantor user create-link first@acme\.test\n$/,
   )
   const again = await commandJson<{ user_id: string; console_url: string; link: { purpose: string } }>([
     'role',
@@ -42,7 +42,10 @@ test('role: set --link creates the user, the role and the link, and doctor names
   assert.match(row, /^first@acme\.test +write +everything +no +\d{4}-.* +– +gus_/)
   await words('org', 'create', 'Acme')
   const within = ['role', 'set', email, '--access', 'read', '--organization', 'Acme']
-  assert.match(await words(...within), /with read access to the organization Acme\.\nThe console: http/)
+  assert.match(
+    await words(...within),
+    /with read access to the organization Acme\.\naccess +write → read\norganization_id +– → gor_\S+\nThe console: http/,
+  )
   assert.match(await words('role', 'list'), /^first@acme\.test +read +Acme +no /m)
   assert.equal(
     (await command(['role', 'set', 'other@acme.test', ...within.slice(3, 5), '--organization', 'No'])).code,

@@ -8,7 +8,7 @@ import { freePort } from '../../../tools/process/free-ports.ts'
 import { adminServerOf, type PeopledOrganization, type AdminServer } from '../../support/admin-server.ts'
 import { createAda } from '../../support/accounts.ts'
 import { alterLast } from '../../support/alter.ts'
-import { type Tokens } from '../../../tools/flow.ts'
+import { registerClient, type Tokens } from '../../../tools/flow.ts'
 import type { TestServer } from '../../support/server.ts'
 import { command, commandJson, openServerForCommands } from '../../support/command.ts'
 import type { Finished } from '../../support/process.ts'
@@ -107,11 +107,11 @@ function sameEitherWay(): readonly (readonly string[])[] {
 test('a verb prints the same output and errors for the store and for a server, as text and as JSON', async () => {
   for (const plain of sameEitherWay()) {
     for (const words of [plain, [...plain, '--json']]) {
-      const away = await atServer(words)
+      const away = withoutValues(await atServer(words))
       const first = await command(words)
       // At the end of a minute, the server notes the uses of clients between the two commands.
       const local = first.stdout === away.stdout ? first : await command(words)
-      const again = first === local ? away : await atServer(words)
+      const again = first === local ? away : withoutValues(await atServer(words))
       assert.deepEqual(again, local, words.join(' '))
       assert.notEqual(local.stdout === '', local.code === 0, words.join(' '))
       assert.equal(local.stderr === '', local.code === 0, words.join(' '))
@@ -119,6 +119,19 @@ test('a verb prints the same output and errors for the store and for a server, a
       assert.doesNotMatch(local.stderr, /bug|\n {4}at /)
     }
   }
+})
+
+/** A server also says what its settings are. */
+function withoutValues({ stdout, ...rest }: Finished): Finished {
+  return { ...rest, stdout: stdout.replaceAll(/(?:\d+ seconds|\w+), (?=as the server|as GRANTOR_)/g, '') }
+}
+
+test('show at a server has the values of the settings that hold for the object', async () => {
+  const api = (await atServer(['api', 'show', 'https://api.acme.test'])).stdout
+  assert.match(api, /^token_lifetime +900 seconds, as the server\ntoken_algorithm +ES256, as the server$/m)
+  const { client_id } = await registerClient(server, { token_endpoint_auth_method: 'none' })
+  const copies = /^refresh_copies +network, as GRANTOR_REFRESH_COPIES of the server says$/m
+  assert.match((await atServer(['client', 'show', client_id])).stdout, copies)
 })
 
 test('a change at a server is recorded with the administrator of the token', async () => {

@@ -151,11 +151,11 @@ const BINDINGS = {
   bearer: 'never',
 } as const
 
-function tokensOf({ tokens }: ApiDocument, { signing_algorithm: usual }: ServerDocument): Fragment {
+function tokensOf({ tokens }: ApiDocument, server: ServerDocument): Fragment {
   const { format, lifetime, algorithm, jwt_type: type } = tokens
-  const duration = lifetime === null ? 'the lifetime of the server' : `${lifetime} seconds`
+  const duration = `${lifetime ?? server.access_token_lifetime} seconds`
   if (format === 'opaque') return `opaque, for ${duration}: the API asks the server about each`
-  return `JWT (${type}), signed with ${algorithm ?? usual}, for ${duration}`
+  return `JWT (${type}), signed with ${algorithm ?? server.signing_algorithm}, for ${duration}`
 }
 
 function scopeTable(frame: Frame, { scopes }: ApiDocument): Markup {

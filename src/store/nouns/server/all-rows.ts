@@ -1,5 +1,13 @@
 import type { ListSlice, SearchedList } from '../../../ports/store.ts'
-import type { OldestClients, OldestClientsFound, Walk, WalkedClients, WalkedGrants } from '../../../ports/walks.ts'
+import type {
+  OldestClient,
+  OldestClients,
+  OldestClientsFound,
+  Walk,
+  WalkedClients,
+  WalkedGrants,
+} from '../../../ports/walks.ts'
+import type { EpochMs } from '../../../base/brand.ts'
 import type { ClientId } from '../../../protocol/ids.ts'
 import { CLIENTS as CLIENTS_TABLE, MATCHES, membersOf } from '../client/clients.ts'
 import type { Row } from '../../rows.ts'
@@ -48,7 +56,7 @@ const reads = {
     const examined = Number(slice?.['seen'])
     const last = (slice?.['last'] ?? undefined) as ClientId | undefined
     const found = last === undefined ? [] : yield* rows(MATCHING_CLIENTS, { after, last, ...membersOf(filter) })
-    return { clients: found.map(CLIENTS_TABLE.read), examined, next: examined < size ? undefined : last }
+    return { clients: found.map(readOldest), examined, next: examined < size ? undefined : last }
   },
   /** An index has all ids, so no row is read. */
   *findListEnd({ list, before, size }: ListSlice): Steps<string | undefined> {
@@ -58,6 +66,11 @@ const reads = {
 }
 
 export const allRows = { reads }
+
+function readOldest(row: Row): OldestClient {
+  const [heldUntil, pendingUntil] = [row['held_until'], row['pending_until']].map(Number)
+  return { ...CLIENTS_TABLE.read(row), heldUntil: heldUntil as EpochMs, pendingUntil: pendingUntil as EpochMs }
+}
 
 function endOf(table: string, key: string): SharedStatement {
   return shared(

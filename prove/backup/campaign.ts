@@ -49,11 +49,10 @@ export async function proveBackup(
     look().catch((cause: unknown) => findings.report(`${point}: ${String(cause)}`))
   const killAll = async (
     words: readonly string[],
+    wholeMs: number,
     use: () => Promise<void>,
     look: (point: number) => Promise<void>,
   ) => {
-    await use()
-    const wholeMs = await runUntil(place, words, undefined)
     for (let point = 0; point < points; point += 1) {
       await use()
       await runUntil(place, words, ((point + 0.5) / points) * wholeMs * BEYOND)
@@ -62,7 +61,6 @@ export async function proveBackup(
     findings.progress(`${words[0]}: ${points} kills`)
   }
 
-  await place.useOriginal()
   const original = await digestOf(place)
   const backups = { missing: 0, complete: 0 }
   const target = join(folder, 'killed.backup')
@@ -70,7 +68,10 @@ export async function proveBackup(
     rmSync(target, { force: true })
     await place.useOriginal()
   }
-  await killAll(['backup', '--to', target], useOriginal, async () => {
+  const backup = ['backup', '--to', target]
+  await useOriginal()
+  const backupMs = await runUntil(place, backup, undefined)
+  await killAll(backup, backupMs, useOriginal, async () => {
     if (existsSync(target)) openBackup(target).close()
     backups[existsSync(target) ? 'complete' : 'missing'] += 1
     assert.equal(await digestOf(place), original)
@@ -79,11 +80,11 @@ export async function proveBackup(
   const words = ['restore', '--from', file, ...place.restoreOptions]
   await place.useTarget()
   const previous = await digestOf(place)
-  await runUntil(place, words, undefined)
+  const restoreMs = await runUntil(place, words, undefined)
   const restored = await digestOf(place)
   assert.notEqual(restored, previous)
   const stores = { previous: 0, pending: 0, restored: 0 }
-  await killAll(words, place.useTarget, async (point) => {
+  await killAll(words, restoreMs, place.useTarget, async (point) => {
     const found = await digestOf(place)
     assert.ok(found === previous || found === restored, 'The store is neither the previous nor the restored one.')
     const state = found === previous ? 'previous' : (await isPending(place)) ? 'pending' : 'restored'

@@ -34,10 +34,18 @@ export interface KillableDatabase {
   readonly start: () => Promise<void>
 }
 
+interface RollingOptions {
+  readonly restarts: number
+  /** Between two requests of a client. */
+  readonly pauseMs?: number
+}
+
 export interface KillsOptions {
   readonly kills: number
   /** The time without an answer of 503 after which the database counts as available, and may be killed again. */
   readonly quietMs: number
+  /** Between two requests of a client. */
+  readonly pauseMs?: number
 }
 
 const SETTLE_MS = 300
@@ -46,8 +54,12 @@ const SEEN_LIMIT_MS = 60_000
 const RECOVERY_LIMIT_MS = 60_000
 
 /** Stops and starts every node in turn, a number of times. No request of a client may fail. */
-export async function proveRolling(cluster: Cluster, findings: Findings, restarts: number): Promise<RollingResult> {
-  const load = await openLoad(cluster, findings, { mayBeUnavailable: false })
+export async function proveRolling(
+  cluster: Cluster,
+  findings: Findings,
+  { restarts, pauseMs }: RollingOptions,
+): Promise<RollingResult> {
+  const load = await openLoad(cluster, findings, { mayBeUnavailable: false, pauseMs })
   const drainsMs: number[] = []
   for (let round = 1; round <= restarts; round += 1) {
     for (const node of cluster.nodes) {
@@ -69,9 +81,9 @@ export async function proveKills(
   cluster: Cluster,
   findings: Findings,
   database: KillableDatabase,
-  { kills, quietMs }: KillsOptions,
+  { kills, quietMs, pauseMs }: KillsOptions,
 ): Promise<KillsResult> {
-  const load = await openLoad(cluster, findings, { mayBeUnavailable: true })
+  const load = await openLoad(cluster, findings, { mayBeUnavailable: true, pauseMs })
   const windowsMs: number[] = []
   const recoveriesMs: number[] = []
   const unavailableMs: number[] = []

@@ -51,15 +51,21 @@ interface Counts extends Tally {
 }
 
 const CLIENTS = { registering: 3, asMachines: 4, redeeming: 3, refreshing: 10 } as const
+/** Between two requests of a client, unless a campaign asks for less load. */
 const PAUSE_MS = 40
 /** The most requests for a grant, so that its history stays short enough to be checked. */
 const FAMILY_LIMIT = 3000
 
-/** With `mayBeUnavailable`, an answer of 503 is not a failure, and the request is repeated. */
+interface LoadOptions {
+  /** An answer of 503 is not a failure, and the request is repeated. */
+  readonly mayBeUnavailable: boolean
+  readonly pauseMs?: number | undefined
+}
+
 export async function openLoad(
   cluster: Cluster,
   findings: Findings,
-  { mayBeUnavailable }: { readonly mayBeUnavailable: boolean },
+  { mayBeUnavailable, pauseMs = PAUSE_MS }: LoadOptions,
 ): Promise<Load> {
   const client = await registerClient(openRemoteServer(cluster))
   const user = await openUser(cluster, client)
@@ -98,7 +104,7 @@ export async function openLoad(
   async function repeat(step: () => Promise<void>): Promise<void> {
     while (!stopping.signal.aborted) {
       await step()
-      await delay(PAUSE_MS)
+      await delay(pauseMs)
     }
   }
 
@@ -135,7 +141,7 @@ export async function openLoad(
         return outcome
       }
       if (outcome.output !== undefined || stopping.signal.aborted) return outcome
-      await delay(PAUSE_MS)
+      await delay(pauseMs)
     }
   }
 
@@ -154,7 +160,7 @@ export async function openLoad(
     const family: Family = { grant, live: output.refreshToken, spent: [] }
     families.push(family)
     while (!stopping.signal.aborted && family.spent.length < FAMILY_LIMIT) {
-      await delay(PAUSE_MS)
+      await delay(pauseMs)
       const sentAt = performance.now()
       const outcome = await grant.refresh(family.live)
       const answer = outcome.output

@@ -15,7 +15,7 @@ const DRAIN_SECONDS = 1
 beginSession()
 const findings = openFindings()
 const { rolling, killed } = await withCluster({ nodes: 3, drainSeconds: DRAIN_SECONDS }, async (cluster, postgres) => ({
-  rolling: await proveRolling(cluster, findings, restarts),
+  rolling: await proveRolling(cluster, findings, { restarts }),
   killed: await proveKills(cluster, findings, postgres, { kills, quietMs: 1000 }),
 }))
 const lines = [

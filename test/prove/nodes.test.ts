@@ -13,17 +13,17 @@ test('CODE-02, RT-03, AG-14, DEV-02, JAG-04: on three nodes one of many concurre
   const cluster = await openCluster({ databaseUrls: [databaseUrl], nodes: 3, drainSeconds: 0, limitMs: LIMIT_MS })
   t.after(cluster.close)
   const findings = openFindings({ isPrinted: false })
-  const rounds = await proveNodes(cluster, findings, { rounds: 4, parallel: 50 })
+  const rounds = await proveNodes(cluster, findings, { rounds: 2, parallel: 24 })
   assert.deepEqual(findings.violations, [])
   assert.deepEqual(rounds, {
-    code: 4,
+    code: 2,
     device: 1,
-    refresh: 4,
+    refresh: 2,
     copies: 1,
     theft: 1,
     walk: 1,
     assertion: 1,
     unavailable: 0,
   })
-  assert.ok(findings.operations > 400)
+  assert.ok(findings.operations > 100)
 })

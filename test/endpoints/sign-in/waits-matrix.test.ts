@@ -17,18 +17,18 @@ import { createAccount, lowerCost } from '../../support/accounts.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openProviderHost } from '../../support/provider/provider-host.ts'
 import { addProvider, signInAt } from '../../support/provider/providers.ts'
-import { openTestServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 import { appOfPage, submitTo } from '../../support/sign-in/apps.ts'
 import { signedInBy } from '../../support/sign-in/sessions.ts'
-import { COUNTERS, dumpStore } from '../../support/store/dump.ts'
+import { COUNTERS } from '../../support/store/dump.ts'
 import { openNodeSettings } from '../../support/store/migrated-database.ts'
 import { listTables, openSession, readRows } from '../../support/store/postgres.ts'
 import { formsOf } from '../account/owner.ts'
 
 /**
- * Each page whose answer stores something or starts a session × each fact that the answer rests on × both stores: the operator changes the
+ * Each page whose answer stores something or starts a session × each fact that the answer rests on: the operator changes the
  * fact while the page is open (decision 0052). A new page is a row of PAGES, a new fact one of FACTS. The copies of the node are from before
- * the change, so that the store has to refuse.
+ * the change, so that the store has to refuse. On PostgreSQL: test/store/contract/user/waits.ts has the operations × the facts on both.
  */
 
 type Page = LightMyRequestResponse
@@ -37,18 +37,12 @@ type Rows = Readonly<Record<string, unknown>>
 const env = { GRANTOR_SECOND_FACTOR: 'required', GRANTOR_REDIRECT_ERRORS: 'true' }
 const host = await openProviderHost(WHOLE_FILE)
 const node = await openNodeSettings(WHOLE_FILE)
-const onSqlite = await openTestServer(WHOLE_FILE, { env })
-const onPostgres = await openTestServer(WHOLE_FILE, { env: { ...env, ...node } })
+const server = await openTestServer(WHOLE_FILE, { env: { ...env, ...node } })
+lowerCost(server)
 const database = await openSession(WHOLE_FILE, node['DATABASE_URL'] ?? '')
 const tables = await listTables(database)
-const STORES: readonly (readonly [name: string, server: TestServer, read: () => Promise<Rows>])[] = [
-  ['SQLite', onSqlite, async () => dumpStore(onSqlite)],
-  ['PostgreSQL', onPostgres, () => readRows(database, tables)],
-]
-for (const server of [onSqlite, onPostgres]) lowerCost(server)
 
 interface Person {
-  readonly server: TestServer
   readonly user: UserRecord & { readonly email: string }
   /** Where the person has an account, and the id of another one. */
   readonly provider: ProviderId
@@ -60,7 +54,7 @@ interface Person {
 
 let persons = 0
 
-async function aPerson(server: TestServer): Promise<Person> {
+async function aPerson(): Promise<Person> {
   const number = (persons += 1)
   const [provider, rival] = [`idp-${number}` as ProviderId, `rival-${number}` as ProviderId]
   await addProvider(server, host, {}, { id: provider })
@@ -70,7 +64,7 @@ async function aPerson(server: TestServer): Promise<Person> {
   const role = { access: 'write', organizationId: undefined, isLoopbackOnly: false, setAt: maker.createdAt } as const
   assert.equal(await server.context.store.setRole({ ...role, userId: maker.id }), 'changed')
   server.clock.advance(1001)
-  return { server, user: { ...user, email }, provider, rival, maker, browser: new PlainBrowser(server) }
+  return { user: { ...user, email }, provider, rival, maker, browser: new PlainBrowser(server) }
 }
 
 function domainOf(provider: ProviderId): string {
@@ -78,7 +72,7 @@ function domainOf(provider: ProviderId): string {
 }
 
 /** Gives the person an account at the provider. */
-async function connect({ server, user, provider }: Person): Promise<void> {
+async function connect({ user, provider }: Person): Promise<void> {
   const { clock, context } = server
   const now = clock.now()
   const key = identityKey({ id: provider, issuer: host.issuer }, user.email)
@@ -89,43 +83,41 @@ async function connect({ server, user, provider }: Person): Promise<void> {
   assert.equal(await context.store.linkIdentity({ identity, reason, now, mails: [] }), 'linked')
 }
 
-function claimsOf({ server, user }: Person) {
+function claimsOf({ user }: Person) {
   return { sub: user.email, email: user.email, auth_time: Math.floor(server.clock.now() / 1000) }
 }
 
 /** What the operator, the user or another person does meanwhile. */
 const FACTS = {
-  'the provider is disabled': ({ server, provider: id }) =>
+  'the provider is disabled': ({ provider: id }) =>
     server.context.store.disableProvider({ id, now: server.clock.now() }),
-  'the provider is deleted': ({ server, provider: id }) =>
-    server.context.store.deleteProvider({ id, now: server.clock.now() }),
-  'the address requires another provider': ({ server, rival: id, provider }) =>
+  'the provider is deleted': ({ provider: id }) => server.context.store.deleteProvider({ id, now: server.clock.now() }),
+  'the address requires another provider': ({ rival: id, provider }) =>
     addProvider(server, host, { domains: [domainOf(provider)], routing: 'required' }, { id }),
-  'the user is disabled': ({ server, user: { id } }) =>
-    server.context.store.disableUser({ id, now: server.clock.now() }),
-  'the user is deleted': ({ server, user: { id } }) => server.context.store.deleteUser(id),
-  'the tokens are revoked': ({ server, user: { id } }) =>
+  'the user is disabled': ({ user: { id } }) => server.context.store.disableUser({ id, now: server.clock.now() }),
+  'the user is deleted': ({ user: { id } }) => server.context.store.deleteUser(id),
+  'the tokens are revoked': ({ user: { id } }) =>
     server.context.store.revokeUserTokens({ id, now: server.clock.now() }),
-  'the password is another': ({ server, user: { id } }) =>
+  'the password is another': ({ user: { id } }) =>
     server.context.store.setPassword({ id, passwordHash: 'another', now: server.clock.now(), mails: [] }),
-  'the second factor was reset': ({ server, user: { id: userId } }) =>
+  'the second factor was reset': ({ user: { id: userId } }) =>
     server.context.store.resetSecondFactor({ userId, mails: [] }),
-  'there is a second factor': ({ server, user }) => addApp(server, user.email),
-  'the sessions ended': ({ server, user: { id: userId } }) =>
+  'there is a second factor': ({ user }) => addApp(server, user.email),
+  'the sessions ended': ({ user: { id: userId } }) =>
     server.context.store.endOtherSessions({
       userId,
       keep: '' as never,
       now: server.clock.now(),
       codesSince: server.clock.now(),
     }),
-  'the maker of the link has no role': ({ server, maker: { id: userId } }) =>
-    server.context.store.removeRole({ userId }),
-  'the maker of the link is disabled': ({ server, maker: { id } }) =>
+  'the maker of the link has no role': ({ maker: { id: userId } }) => server.context.store.removeRole({ userId }),
+  'the maker of the link is disabled': ({ maker: { id } }) =>
     server.context.store.disableUser({ id, now: server.clock.now() }),
-  'the tokens of the maker are revoked': ({ server, maker: { id } }) =>
+  'the tokens of the maker are revoked': ({ maker: { id } }) =>
     server.context.store.revokeUserTokens({ id, now: server.clock.now() }),
-  'there is another link': ({ server, user }) => createLink(server.context, user.email),
-  'the client is disabled': async ({ server: { clock, context } }) => {
+  'there is another link': ({ user }) => createLink(server.context, user.email),
+  'the client is disabled': async () => {
+    const { clock, context } = server
     for (const { id } of await context.store.listClients({ before: undefined, limit: 1 }))
       await context.store.disableClient({ id, now: clock.now() })
   },
@@ -155,7 +147,7 @@ const PAGES: Readonly<Record<string, Waiting>> = {
   'the callback of the provider': {
     rests: ['the user is disabled', 'the user is deleted', ...PROVIDER],
     async open(person) {
-      const { server, browser, provider } = person
+      const { browser, provider } = person
       await connect(person)
       await updateProvider(server.context, provider, { settings: { multiFactor: true }, clientSecret: undefined })
       server.clock.advance(1001)
@@ -167,7 +159,7 @@ const PAGES: Readonly<Record<string, Waiting>> = {
     rests: [...USER, ...PROVIDER, 'the second factor was reset'],
     uses: 'second_factors',
     async open(person) {
-      const { server, browser, user } = person
+      const { browser, user } = person
       const app = await addApp(server, user.email)
       const page = await firstAtProvider(person)
       return () => submitTo(browser, page, '/sign-in/code', { code: app.code() })
@@ -177,7 +169,7 @@ const PAGES: Readonly<Record<string, Waiting>> = {
     rests: [...USER, ...PROVIDER, 'the second factor was reset'],
     uses: 'recovery_codes',
     async open(person) {
-      const { server, browser, user } = person
+      const { browser, user } = person
       const [code = ''] = (await addApp(server, user.email)).recoveryCodes
       const page = await firstAtProvider(person)
       return () => submitTo(browser, page, '/sign-in/recovery-code', { code })
@@ -187,7 +179,7 @@ const PAGES: Readonly<Record<string, Waiting>> = {
     rests: ['the user is disabled', 'the user is deleted', 'the tokens are revoked', ...PROVIDER],
     uses: 'passkeys',
     async open(person) {
-      const { server, browser, user } = person
+      const { browser, user } = person
       const { authenticator } = await givePasskey(server, user.id)
       const page = await firstAtProvider(person)
       return () => browser.post(passkeyFormOf(page).action, signedFields(page, { userId: user.id, authenticator }))
@@ -196,7 +188,7 @@ const PAGES: Readonly<Record<string, Waiting>> = {
   'an app that is set up, after the provider': {
     rests: [...USER, ...PROVIDER, 'there is a second factor'],
     async open(person) {
-      const { server, browser } = person
+      const { browser } = person
       const page = await firstAtProvider(person)
       const app = appOfPage(server, page)
       return () => submitTo(browser, page, '/sign-in/app', { code: app.code() })
@@ -205,7 +197,7 @@ const PAGES: Readonly<Record<string, Waiting>> = {
   'the recovery codes of that app': {
     rests: [...USER, ...PROVIDER, 'the second factor was reset'],
     async open(person) {
-      const { server, browser } = person
+      const { browser } = person
       const page = await firstAtProvider(person)
       const codes = await submitTo(browser, page, '/sign-in/app', { code: appOfPage(server, page).code() })
       return () => browser.submit(codes, {})
@@ -223,7 +215,7 @@ const PAGES: Readonly<Record<string, Waiting>> = {
     rests: [...USER, ROUTING, 'the second factor was reset'],
     uses: 'second_factors',
     async open(person) {
-      const { server, browser, user } = person
+      const { browser, user } = person
       const app = await addApp(server, user.email)
       const page = await browser.submit(await signInPage(browser), { email: user.email, password: PASSWORD })
       return () => submitTo(browser, page, '/sign-in/code', { code: app.code() })
@@ -232,7 +224,7 @@ const PAGES: Readonly<Record<string, Waiting>> = {
   'an app that is set up, after the password': {
     rests: [...USER, ROUTING, 'there is a second factor'],
     async open(person) {
-      const { server, browser, user } = person
+      const { browser, user } = person
       const page = await browser.submit(await signInPage(browser), { email: user.email, password: PASSWORD })
       const app = appOfPage(server, page)
       return () => submitTo(browser, page, '/sign-in/app', { code: app.code() })
@@ -241,7 +233,7 @@ const PAGES: Readonly<Record<string, Waiting>> = {
   'the callback that connects the provider to the account': {
     rests: [...USER, ...PROVIDER, 'the sessions ended'],
     async open(person) {
-      const { server, user, provider } = person
+      const { user, provider } = person
       const { browser } = await signedInBy(server, user, ['fed', 'mfa'])
       const page = await browser.get('/account/security/add-provider')
       const form = formsOf(page).find(({ hidden }) => hidden['provider'] === provider)
@@ -295,7 +287,7 @@ const PAGES: Readonly<Record<string, Waiting>> = {
   },
   'the consent page': {
     rests: [...USER, 'the sessions ended', 'the client is disabled'],
-    async open({ server, user }) {
+    async open({ user }) {
       const { browser } = await signedInBy(server, user, ['fed', 'mfa'])
       const client = await registerClient(server)
       const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
@@ -318,11 +310,11 @@ async function firstAtProvider(person: Person): Promise<Page> {
 }
 
 async function linkOf(person: Person): Promise<string> {
-  return (await createLink(person.server.context, person.user.email, orderOf(person))).address
+  return (await createLink(server.context, person.user.email, orderOf(person))).address
 }
 
 async function mailedLinkOf(person: Person): Promise<string> {
-  const { context } = person.server
+  const { context } = server
   await sendLink({ ...context, mail: {} as never }, person.user.email, orderOf(person))
   const mails = await context.store.listDueMails({ now: context.clock(), limit: 100 })
   const mail = mails.find(({ userId }) => userId === person.user.id)
@@ -352,32 +344,30 @@ function changed(before: Rows, after: Rows): readonly string[] {
 /** A lease is renewed at any time. */
 const EXEMPT: readonly string[] = [...COUNTERS, 'leases']
 
-for (const [kind, server, read] of STORES) {
-  for (const [name, { rests, uses, open }] of Object.entries(PAGES)) {
-    test(`UP-35, ${kind}: ${name} stores nothing once one of these has changed: ${rests.join('; ')}`, async () => {
-      assert.notDeepEqual(await answerAfter(undefined), [], 'nothing has changed')
-      const faults: string[] = []
-      for (const fact of rests) {
-        const stored = (await answerAfter(fact)).filter((table) => table !== uses)
-        faults.push(...stored.map((table) => `${fact}: ${table}`))
-      }
-      assert.deepEqual(faults, [])
-    })
-
-    /** Changes the fact while the page is open. Returns what the answer changes. */
-    const answerAfter = async (fact: Fact | undefined): Promise<readonly string[]> => {
-      const person = await aPerson(server)
-      const answer = await open(person)
-      server.clock.advance(1)
-      if (fact !== undefined) await FACTS[fact](person)
-      const before = await read()
-      const { cookies, statusCode } = await answer()
-      const stored = changed(before, await read())
-      const { store } = server.context
-      for (const id of [person.provider, person.rival]) await store.deleteProvider({ id, now: server.clock.now() })
-      for (const { id } of [person.user, person.maker]) await store.deleteUser(id)
-      const isSignedIn = cookies.some((cookie) => cookie.name.includes('session'))
-      return [...stored, isSignedIn ? 'a cookie' : [], statusCode >= 500 ? 'a fault' : []].flat()
+for (const [name, { rests, uses, open }] of Object.entries(PAGES)) {
+  test(`UP-35: ${name} stores nothing once one of these has changed: ${rests.join('; ')}`, async () => {
+    assert.notDeepEqual(await answerAfter(undefined), [], 'nothing has changed')
+    const faults: string[] = []
+    for (const fact of rests) {
+      const stored = (await answerAfter(fact)).filter((table) => table !== uses)
+      faults.push(...stored.map((table) => `${fact}: ${table}`))
     }
+    assert.deepEqual(faults, [])
+  })
+
+  /** Changes the fact while the page is open. Returns what the answer changes. */
+  const answerAfter = async (fact: Fact | undefined): Promise<readonly string[]> => {
+    const person = await aPerson()
+    const answer = await open(person)
+    server.clock.advance(1)
+    if (fact !== undefined) await FACTS[fact](person)
+    const before = await readRows(database, tables)
+    const { cookies, statusCode } = await answer()
+    const stored = changed(before, await readRows(database, tables))
+    const { store } = server.context
+    for (const id of [person.provider, person.rival]) await store.deleteProvider({ id, now: server.clock.now() })
+    for (const { id } of [person.user, person.maker]) await store.deleteUser(id)
+    const isSignedIn = cookies.some((cookie) => cookie.name.includes('session'))
+    return [...stored, isSignedIn ? 'a cookie' : [], statusCode >= 500 ? 'a fault' : []].flat()
   }
 }

@@ -19,7 +19,7 @@ function answering({ stdout }: RunningServer, what = ''): ReadonlySet<number> {
   return new Set(lines.map((line) => Number(/"pid":(\d+)/.exec(line)?.[1])))
 }
 
-test('workers share the administration port, and every worker rejects revoked credentials, and a role that was removed', async (t) => {
+test('workers share the administration port, each rejects revoked credentials and a removed role, and SIGTERM ends all', async (t) => {
   const free = await openPlace(t)
   const database = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 's'.repeat(32) }
   const place = { ...free, environment: { ...free.environment, ...database } }
@@ -55,5 +55,6 @@ test('workers share the administration port, and every worker rejects revoked cr
   await revokeAdminCredential(runtime.context, credential.id)
   for (let request = 0; request < 8; request += 1) assert.equal(await ask(), 401)
   server.child.kill('SIGTERM')
+  // They write to the same pipe, which closes when the last of them is gone.
   assert.equal((await server.exited).code, 0)
 })

@@ -47,21 +47,22 @@ function assertGone(pid: number): void {
   assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
 }
 
-test('workers share the port, a killed worker is replaced, and SIGTERM ends all with exit code 0', async (t) => {
+test('workers share the port, a killed worker is replaced, and none outlives a supervisor that is killed', async (t) => {
   const place = await openPostgresPlace(t)
   const server = await serve(place, { flags: WORKERS, environment: LOUD })
-  const first = await untilAnswering(server, place, 2)
-  const [victim = 0] = first
+  const [victim = 0] = await untilAnswering(server, place, 2)
   process.kill(victim, 'SIGKILL')
   await untilLogged(server, `"event":"worker.ended","pid":${victim}`)
   const all = await untilAnswering(server, place, 3)
-  server.child.kill('SIGTERM')
-  assert.equal((await server.exited).code, 0)
-  for (const pid of all) assertGone(pid)
   assert.equal(server.stdout().match(/"server\.ready"/g)?.length, 1, 'Readiness is logged once.')
+  server.child.kill('SIGKILL')
+  // They write to the same pipe: it closes when the last of them is gone.
+  await server.exited
+  assert.equal(all.size, 3)
+  await assert.rejects(fetch(`${place.issuer}/health/alive`))
 })
 
-test('a worker that stops answering is killed and replaced, and the others are not', async (t) => {
+test('a worker that stops answering is killed and replaced, the others are not, and SIGTERM ends all with exit code 0', async (t) => {
   const place = await openPostgresPlace(t)
   assert.equal((await runHere(place, ['migrate'])).code, 0)
   const server = await serve(place, { command: [process.execPath, IMPATIENT], environment: LOUD })
@@ -74,6 +75,7 @@ test('a worker that stops answering is killed and replaced, and the others are n
   server.child.kill('SIGTERM')
   assert.equal((await server.exited).code, 0)
   assert.ok(all.has(other))
+  for (const pid of all) assertGone(pid)
   assert.equal(server.stdout().match(/"worker\.\w+"/g)?.length, 2)
 })
 
@@ -93,17 +95,6 @@ test('Ctrl-C, which every process of the terminal gets, completes pending reques
   slow.write(body)
   assert.match(String((await answer)[0]), /^HTTP\/1\.1 201 [\s\S]*Connection: close/)
   assert.equal((await server.exited).code, 0)
-})
-
-test('workers do not outlive a supervisor that is killed', async (t) => {
-  const place = await openPostgresPlace(t)
-  const server = await serve(place, { flags: WORKERS, environment: LOUD })
-  const pids = await untilAnswering(server, place, 2)
-  server.child.kill('SIGKILL')
-  // They write to the same pipe: it closes when the last of them is gone.
-  await server.exited
-  assert.equal(pids.size, 2)
-  await assert.rejects(fetch(`${place.issuer}/health/alive`))
 })
 
 test('a failure of all workers to start is reported once, with exit code 1', async (t) => {

@@ -94,7 +94,9 @@ describe('texts that a store cannot hold', { concurrency: true }, () => {
     test(`${name}: as a parameter of any endpoint they cause no server error`, async (t) => {
       const server = await open(t)
       const client = await registerClient(server)
-      for (const text of [...TEXTS.filter((one) => one.isWellFormed()), '\ufffd'].map(encodeURIComponent))
+      // SQLite holds them all, and what comes before the store is the same.
+      const texts = name === 'sqlite' ? ['a\0b'] : [...TEXTS.filter((one) => one.isWellFormed()), '\ufffd']
+      for (const text of texts.map(encodeURIComponent))
         for (const parameter of PARAMETERS) await askEverywhere(server, `${parameter}=${text}`)
       for (const text of RAW) await askEverywhere(server, `client_id=${text}&state=${text}`)
       for (const grant of ['authorization_code', 'refresh_token', 'client_credentials']) {

@@ -48,15 +48,20 @@ export function openWriteCheck(
   let checkedAt = Number.NEGATIVE_INFINITY
   let writesFrom = Number.NEGATIVE_INFINITY
   let outage: { readonly from: number; until: number | undefined } | undefined
+  let doubtedAt: number | undefined
 
+  /** A commit that fails is no outage: one row whose writes fail would keep the window of lost answers open for all (threats.md AG-20). */
   function beginOutage(): void {
     const now = monotonic()
-    if (outage !== undefined && now - (outage.until ?? now) <= PAUSE_MS) outage.until = undefined
-    else outage = { from: now - NOTICED_MS, until: undefined }
+    const from = doubtedAt ?? now
+    if (outage !== undefined && from - (outage.until ?? from) <= PAUSE_MS) outage.until = undefined
+    else outage = { from: from - NOTICED_MS, until: undefined }
   }
 
   function endOutage(): void {
-    if (outage !== undefined && doubt === undefined) outage.until ??= monotonic()
+    if (doubt !== undefined) return
+    doubtedAt = undefined
+    if (outage !== undefined) outage.until ??= monotonic()
   }
 
   async function writeOnce(known: StoreUnavailable): Promise<void> {
@@ -110,7 +115,7 @@ export function openWriteCheck(
     failed(cause) {
       if (!(cause instanceof StoreUnavailable) || cause instanceof StoreClosed) return
       doubt = cause
-      beginOutage()
+      doubtedAt ??= monotonic()
     },
     isDoubted: () => doubt !== undefined,
     lastOutage() {

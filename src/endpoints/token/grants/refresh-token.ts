@@ -1,5 +1,6 @@
 import type { Context } from '../../../ports/context.ts'
 import type { CopyFault } from '../../../ports/operations/token.ts'
+import type { ClientRecord } from '../../../ports/records/client.ts'
 import type { GrantRecord } from '../../../ports/records/grant.ts'
 import type { Outage } from '../../../ports/store.ts'
 import type { IssuedToken } from '../../../protocol/token/access-token.ts'
@@ -22,7 +23,6 @@ import { issueGrantToken, type TokenTarget } from '../issue-tokens.ts'
 import { scopeCatalogOf, findResource, type ScopeCatalog } from '../scope-catalog.ts'
 import { withoutShare } from '../scope-decision.ts'
 import { moreThanGranted, nothingRemains, scopeError } from '../scope-refusal.ts'
-import { callerOf } from '../stored-tokens.ts'
 import { chooseTokenProfile, requireGrantKey, type TokenRequester } from '../token-profile.ts'
 import { checkKey, checkOwner, narrowResources, principalsOf, readScope, requireLive, scopeFor } from './grant.ts'
 
@@ -85,7 +85,8 @@ export async function refreshToken(
   const idleExpiresAt = idleExpiryAt(now)
   const networkTag = context.secrets.networkTag(requester.callerNetwork)
   const earlierMs = lifetimes.refreshEarlier * 1000
-  const recordsParting = mayPart(grant, opened, networkTag, now - earlierMs) && isPartingRecorded(context, requester)
+  const recordsParting =
+    mayPart(grant, opened, networkTag, now - earlierMs) && isPartingRecorded(context, client, grant)
   const outcome = await context.store.rotateRefreshToken({
     grantId: grant.id,
     generation: opened.generation,
@@ -183,11 +184,12 @@ function mayPart({ family }: GrantRecord, presented: ParsedCredential, network: 
 }
 
 /**
- * A client can part a family and end the hold again and again. Above a rate the audit counts its partings instead of recording each
+ * A client can part a family and end the hold again and again. Above a rate the audit counts the partings of a grant instead of recording
+ * each, and divides what is left by the networks in which the families are used, so that no caller's own grants hide the parting of another
  * (threats.md BND-04). The audit records every one of a verified client.
  */
-function isPartingRecorded({ budgets, clock }: Context, { client, network }: TokenRequester): boolean {
-  return isVerified(client) || budgets.take('recorded-parting', callerOf(client, network), clock(), network).isWithin
+function isPartingRecorded({ budgets, clock }: Context, client: ClientRecord, { id, family }: GrantRecord): boolean {
+  return isVerified(client) || budgets.take('recorded-parting', id, clock(), family?.network ?? id).isWithin
 }
 
 function canIdle({ family, expiresAt }: GrantRecord): boolean {

@@ -6,7 +6,7 @@ import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { consoleOf } from '../../users/role.ts'
-import { conflict, conflictIn } from '../admin-error.ts'
+import { conflict, conflictIn, type AdminError } from '../admin-error.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID, pageStart, USER_ID } from '../fields.ts'
 import { findNames, NAMES } from '../names.ts'
 import { requireOrganization } from '../organization/organization.ts'
@@ -14,7 +14,6 @@ import { listPage } from '../page.ts'
 import { requireLasting, roleOutlivesTrial } from '../administrators.ts'
 import { defineTask, type Task } from '../task.ts'
 import { hasSecondFactor } from './role-holder.ts'
-import { findTrialTraces } from './trial-traces.ts'
 import { changedMeanwhile, noSuchUser, requireUser } from './user.ts'
 
 const PATH = '/admin/v1/users/{user_id}/role'
@@ -79,17 +78,6 @@ const SET_ROLE = ROLE_DOCUMENT.extend({
 export type SetRoleDocument = z.output<typeof SET_ROLE>
 
 /** The tasks on what users may do by the console. */
-/** @throws AdminError that names who prepared the account of a role that lasts */
-async function refusePrepared(context: Parameters<typeof findTrialTraces>[0], userId: UserId): Promise<void> {
-  const traces = await findTrialTraces(context, userId)
-  if (traces === undefined) return
-  throw conflictIn(
-    'confirmed',
-    `${traces}, and may be able to sign in to it. Create another account, or be sure of this one and confirm (--yes).`,
-    'false',
-  )
-}
-
 export const ROLE_TASKS: readonly Task[] = [
   defineTask({
     name: 'role.list',
@@ -150,17 +138,15 @@ export const ROLE_TASKS: readonly Task[] = [
       const { isLoopbackOnly: isTrial } = context.administrator
       if (!isLoopbackOnly) requireLasting(context.administrator, 'set a role that counts elsewhere too')
       if (organizationId !== undefined) await requireOrganization(context, organizationId)
-      // An administrator for a trial changes no account whose role lasts.
       const previous = (await context.store.findRole(userId)) ?? null
-      const lastsAlready = previous?.isLoopbackOnly === false
-      if (!isLoopbackOnly && !lastsAlready && !input.confirmed) await refusePrepared(context, userId)
       const role = { userId, access, organizationId, isLoopbackOnly, setAt: context.clock() }
       const links = await context.store.listLinks(userId)
       const hasLink = links.some(({ origin, expiresAt }) => origin === 'operator' && expiresAt > context.clock())
-      const outcome = await context.store.setRole({ ...role, isTrial, previous })
+      const outcome = await context.store.setRole({ ...role, isTrial, previous, isConfirmed: input.confirmed })
       if (outcome === 'conflict') throw changedMeanwhile(userId)
       if (outcome === 'unknown') throw noSuchUser(userId)
       if (outcome === 'role-lasts') throw roleOutlivesTrial()
+      if (outcome === 'prepared') throw preparedInTrial(userId)
       return {
         ...describeRole(role),
         previous: previous && describeRole(previous),
@@ -187,3 +173,12 @@ export const ROLE_TASKS: readonly Task[] = [
     },
   }),
 ]
+
+/** The error for a first role that lasts, of an account that an administrator for a trial may be able to sign in to (threats.md CON-37). */
+function preparedInTrial(userId: UserId): AdminError {
+  return conflictIn(
+    'confirmed',
+    `An administrator whose role was for a trial created this account, set its password or its address, or made a link for it, and may be able to sign in to it. Who did: grantor audit list --user ${userId}. Create another account, or be sure of this one and confirm (--yes).`,
+    'false',
+  )
+}

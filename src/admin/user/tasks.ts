@@ -229,7 +229,7 @@ export const USER_TASKS: readonly Task[] = [
     }),
     output: USER_DOCUMENT,
     run: async (context, { email, email_verified: isVerified, password, name, profile = {} }) =>
-      describeUser(await createUser(context, { email, isVerified, password, name, profile })),
+      describeUser(await createUser(context, { email, isVerified, password, name, profile }, context.administrator)),
   }),
   defineTask({
     name: 'user.set-password',

@@ -39,6 +39,7 @@ export async function createUser(
     readonly isVerified?: boolean
     readonly profile?: ProfileChange
   },
+  { isLoopbackOnly: isTrial }: Pick<Administrator, 'isLoopbackOnly'> = COMMAND_LINE,
 ): Promise<UserRecord> {
   const now = context.clock()
   const email = normalizeEmail(account.email)
@@ -47,7 +48,7 @@ export async function createUser(
   const passwordHash = password === undefined ? undefined : await hashPassword(context, { email, name }, password)
   const emailVerifiedAt = account.isVerified === true ? now : undefined
   const user = { ...newUser(context, now, { email, emailVerifiedAt, name, passwordHash }), profile }
-  if ((await context.store.createUser(user)) === 'email-taken') {
+  if ((await context.store.createUser({ ...user, isTrial })) === 'email-taken') {
     throw emailTaken(email)
   }
   return user

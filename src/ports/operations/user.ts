@@ -17,7 +17,7 @@ import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 /** The operations on users and the links with which they set a password, each as `[input, outcome]`. The rules of index.ts apply. */
 export interface UserOperations {
   /** Creates an account. `email-taken`: the email has an account, possibly created at the same time. */
-  createUser: [user: UserRecord, outcome: 'created' | 'email-taken']
+  createUser: [user: UserRecord & MayBeTrial, outcome: 'created' | 'email-taken']
   /**
    * Stores an account of another system, whole or not at all. `created`: it is new. `same`: the account with the id is as the import has it.
    * `updated`: it was not, and `replaces` allowed to change it. `differs`: it was not, and stays as it is. `email-taken`, `identity-taken`:
@@ -132,11 +132,13 @@ export interface UserOperations {
   /**
    * Gives the user this role in the place of an earlier one, and ends the link that an operator handed over: its reader would have the role.
    * A role for an organization that is deleted at the same time counts for nothing. `conflict`: the user has another role than `previous`;
-   * null: a role. undefined: whichever there is.
+   * null: a role. undefined: whichever there is. `prepared`: the role would be the first one that lasts, an administrator for a trial may be able to
+   * sign in to the account, and that is not confirmed (threats.md CON-37).
    */
   setRole: [
-    role: RoleRecord & MayBeTrial & { readonly previous?: RoleRecord | null | undefined },
-    outcome: 'changed' | 'role-lasts' | 'unknown' | 'conflict',
+    role: RoleRecord &
+      MayBeTrial & { readonly previous?: RoleRecord | null | undefined; readonly isConfirmed?: boolean | undefined },
+    outcome: 'changed' | 'role-lasts' | 'prepared' | 'unknown' | 'conflict',
   ]
   removeRole: [removal: { readonly userId: UserId } & MayBeTrial, outcome: 'removed' | 'role-lasts' | 'unknown']
   /** Stores a code for the user in the place of an earlier one. `unknown`: also if the session has ended, or does not cover the factors. */
@@ -166,7 +168,7 @@ export interface UserOperations {
 export interface MayBeTrial {
   /**
    * Whether it is: a role that counts only while the issuer is a loopback address. `role-lasts`: that of the user counts elsewhere too, so
-   * nothing was changed (threats.md CON-19).
+   * nothing was changed (threats.md CON-19). What may let the administrator sign in to the account is kept in its row (threats.md CON-37).
    */
   readonly isTrial?: boolean
 }

@@ -87,7 +87,8 @@ create table users (
   first_signed_in_at bigint, -- null: never; -1: never, and the account was imported
   created_at bigint not null,
   disabled_at bigint,
-  not_before bigint not null
+  not_before bigint not null,
+  trial_prepared bigint -- 1: an administrator for a trial may be able to sign in to the account; null: none may
 ) /*sqlite without rowid*/;
 
 create unique index users_email on users (email);

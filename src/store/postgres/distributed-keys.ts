@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
+import type { MayBeTrial } from '../../ports/operations/user.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { normalizeEmail } from '../../protocol/sign-in/email-address.ts'
 import { replaceEmail, respell, USERS, users } from '../nouns/user/users.ts'
 import { provisionUser, identities } from '../nouns/user/identities.ts'
-import { mustSpare } from '../nouns/user/roles.ts'
+import { markPrepared, mustSpare } from '../nouns/user/roles.ts'
 import { importUser, importedUsers } from '../nouns/user/imported-users.ts'
 import { confirmEmail, emailCodes } from '../nouns/user/email-codes.ts'
 import { rows, shared as sharedStatement, type Steps } from '../shared/statement.ts'
@@ -93,10 +94,11 @@ export const distributedHandlers = {
 } satisfies Partial<Handlers>
 
 /** Inserts a user whose e-mail address is free. */
-function* claimAndInsert(user: UserRecord): Steps<boolean> {
+function* claimAndInsert(user: UserRecord & MayBeTrial): Steps<boolean> {
   const { id, email } = user
   if (email !== undefined && !(yield* claimEmail(email, id))) return false
   yield* rows(INSERT_USER, USERS.values(user))
+  yield* markPrepared(user, id)
   return true
 }
 

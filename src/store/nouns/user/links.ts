@@ -6,7 +6,7 @@ import type { ProviderId } from '../../../protocol/sign-in/authentication.ts'
 import type { IdentityKey } from '../../../protocol/sign-in/provider-identity.ts'
 import { type NounOperations, when } from '../../noun.ts'
 import { isRequiredElsewhere } from './providers.ts'
-import { mustSpare } from './roles.ts'
+import { markPrepared, mustSpare } from './roles.ts'
 import { meetBrowser } from './sessions.ts'
 import type { Row } from '../../rows.ts'
 import { evictAll } from '../../shared/evictions.ts'
@@ -103,6 +103,7 @@ const operations = {
         yield* rows(REMOVE, link)
       }
       yield* rows(CREATE, values)
+      yield* markPrepared(link, link.userId)
       return 'created'
     },
   },

@@ -19,7 +19,7 @@ const ROLES = table<RoleRecord>({
 const INSPECTED = 100
 const ROLE = without(ROLES, 'user_id')
 /** Changes nothing, and locks the row: a user who is deleted at the same time keeps no role. */
-const HOLD = shared('update users set password_hash = password_hash where user_id = :userId returning user_id')
+const HOLD = shared('update users set password_hash = password_hash where user_id = :userId returning trial_prepared')
 const SET = shared(
   `insert into roles (${ROLES.names}) values (${ROLES.parameters})
    on conflict (user_id) do update set ${assignments(ROLE)}`,
@@ -38,6 +38,7 @@ const INSPECT = shared(
    order by r.user_id desc limit ${INSPECTED}`,
 )
 const FIND_LASTING = shared('select user_id from roles where user_id = :userId and loopback_only = 0')
+const MARK_PREPARED = shared('update users set trial_prepared = 1 where user_id = :userId')
 const LIST = shared('select * from roles where user_id < :before order by user_id desc limit :limit')
 
 /** What users may do by the console. */
@@ -52,9 +53,12 @@ const operations = {
       details: { access, loopback_only: isLoopbackOnly },
     })),
     *run(role) {
-      if ((yield* rows(HOLD, role)).length === 0) return 'unknown'
+      const [user] = yield* rows(HOLD, role)
+      if (user === undefined) return 'unknown'
       if (yield* mustSpare(role, role.userId)) return 'role-lasts'
       if (!(yield* isStill(role.userId, role.previous))) return 'conflict'
+      const asks = user['trial_prepared'] !== null && !role.isLoopbackOnly && role.isConfirmed !== true
+      if (asks && (yield* rows(FIND_LASTING, role)).length === 0) return 'prepared'
       yield* rows(SET, ROLES.values(role))
       yield* rows(END_LINK, role)
       return 'changed'
@@ -95,6 +99,11 @@ export function* mustSpare({ isTrial }: MayBeTrial, userId: UserId): Steps<boole
   if (isTrial !== true) return false
   yield* rows(HOLD, { userId })
   return (yield* rows(FIND_LASTING, { userId })).length > 0
+}
+
+/** Keeps that the order lets an administrator for a trial sign in to the account, perhaps: a role that lasts is then confirmed (threats.md CON-37). */
+export function* markPrepared({ isTrial }: MayBeTrial, userId: UserId): Steps<void> {
+  if (isTrial === true) yield* rows(MARK_PREPARED, { userId })
 }
 
 /** The newest users with a role, and whether their accounts have a second factor. */

@@ -1,5 +1,6 @@
 import type { SpellingInspection } from '../../../ports/inspection.ts'
 import type { Input } from '../../../ports/operations/index.ts'
+import type { MayBeTrial } from '../../../ports/operations/user.ts'
 import type { AuditEvent } from '../../../ports/records/audit.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import type { EpochMs } from '../../../base/brand.ts'
@@ -9,7 +10,7 @@ import type { UserProfile } from '../../../protocol/openid/user-claims.ts'
 import { normalizeEmail, unicodeEmail } from '../../../protocol/sign-in/email-address.ts'
 import { idOf, type NounOperations, when } from '../../noun.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
-import { mustSpare } from './roles.ts'
+import { markPrepared, mustSpare } from './roles.ts'
 import { endProofAndLinks, evictAll, evictOthers } from '../../shared/evictions.ts'
 import { holdChange } from '../../shared/sign-in/covered-factors.ts'
 import { change, DISABLE, eachOf, ENABLE, idKey, listPage, rows, shared, type Steps } from '../../shared/statement.ts'
@@ -119,6 +120,7 @@ const operations = {
     mails: 'changed',
     *run(input) {
       if (yield* mustSpare(input, input.id)) return 'role-lasts'
+      yield* markPrepared(input, input.id)
       return yield* setPassword(input)
     },
   },
@@ -262,13 +264,14 @@ function profileText(profile: UserProfile): string | null {
 export function* replaceEmail({
   previous,
   ...input
-}: Omit<Input<'setEmail'>, 'isTrial' | 'mails'>): Steps<'changed' | 'unknown' | 'conflict'> {
+}: Omit<Input<'setEmail'>, 'mails'>): Steps<'changed' | 'unknown' | 'conflict'> {
   const before = previous && { previousEmail: previous.email, previousVerifiedAt: previous.emailVerifiedAt }
   const changed = yield* before === undefined
     ? rows(SET_EMAIL, input)
     : rows(SET_EMAIL_UNCHANGED, { ...input, ...before })
   if (changed.length === 0) return before === undefined ? 'unknown' : 'conflict'
   yield* endProofAndLinks(input.id)
+  yield* markPrepared(input, input.id)
   return 'changed'
 }
 
@@ -302,8 +305,10 @@ function evicting(
 }
 
 /** Returns whether the address was free. */
-export function* insertUser(user: UserRecord): Steps<boolean> {
-  return (yield* rows(INSERT, USERS.values(user))).length === 1
+export function* insertUser(user: UserRecord & MayBeTrial): Steps<boolean> {
+  const isFree = (yield* rows(INSERT, USERS.values(user))).length === 1
+  if (isFree) yield* markPrepared(user, user.id)
+  return isFree
 }
 
 /** Deletes the sessions, memberships, role, known browsers, second factors, passkeys and consents of a user. */

@@ -177,7 +177,7 @@ export const roleCases: Suite = (check) => {
   )
 
   check(
-    'CON-19: what an administrator for a trial orders changes no account and no role of a user whose role lasts',
+    'CON-19, CON-37: what an administrator for a trial orders spares a user whose role lasts, and is kept of another one',
     async ({ first, second }) => {
       const orders: Readonly<Record<string, (user: UserRecord, isTrial: boolean) => Promise<string>>> = {
         setPassword: ({ id }, isTrial) => perform(first, 'setPassword', { id, passwordHash: 'x', now: at(1), isTrial }),
@@ -208,7 +208,13 @@ export const roleCases: Suite = (check) => {
           const state = async () => [await second.findUser(user.id), await second.findRole(user.id)]
           const [before, outcome] = [await state(), await order(user, isTrial)]
           assert.equal(outcome !== 'role-lasts', ends, `${name}: ${outcome}`)
-          if (ends) continue
+          if (ends) {
+            const prepares = isTrial && ['setPassword', 'setEmail', 'createLink'].includes(name)
+            const last = (isConfirmed: boolean) => perform(second, 'setRole', { ...aRole(user), isConfirmed })
+            assert.equal(await last(false), prepares ? 'prepared' : 'changed', name)
+            assert.equal(await last(true), 'changed', name)
+            continue
+          }
           assert.deepEqual(await state(), before, name)
           assert.deepEqual(await first.listLinks(user.id), [], name)
         }

@@ -10,6 +10,7 @@ import {
   type DomainVerdict,
 } from '../protocol/client/domain-rule.ts'
 import { conflict, unknown, type AdminError } from './admin-error.ts'
+import { requireLasting } from './administrators.ts'
 import { ISO, iso, LIMIT, NAME, NEXT } from './fields.ts'
 import { pageOf } from './page.ts'
 import { defineTask, type Task } from './task.ts'
@@ -156,6 +157,7 @@ export const DOMAIN_TASKS: readonly Task[] = [
     }),
     output: SET_DOMAIN_DOCUMENTS,
     async run(context, { pattern, note, previous_changed_at: previousAt }) {
+      requireLasting(context.administrator, 'trust a domain')
       const patterns = pattern === undefined ? KNOWN_DOMAINS : [pattern]
       const rules = await setDomainRules(context, patterns, { verdict: 'trusted', note }, previousAt)
       return { domains: rules.map(describeReplaced) }

@@ -111,6 +111,59 @@ test('CON-37: an account that an administrator for a trial prepared gets a role 
   await perform('role.set', { user_id: trial, access: 'write' })
 })
 
+test('CON-19: an administrator for a trial decides about no provider, and trusts no client or domain beyond it', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const { context } = stage.server
+  const administrator = { ...COMMAND_LINE, actor: (await stage.makeUser()).id, isLoopbackOnly: true }
+  const byTrial = (name: string, input: Members) =>
+    runTask(asAdministrator(context, administrator), taskOf(name), input, () => undefined)
+  const outlasts = (name: string, input: Members) =>
+    assertRefused(byTrial(name, input), 'conflict', /counts only while the issuer is a loopback address/)
+  await addProvider(stage.server, { issuer: 'http://127.0.0.1:1' })
+  const provider_id = 'idp'
+  const own = {
+    template: 'oidc',
+    name: 'Own',
+    issuer: 'http://127.0.0.1:9',
+    client_id: 'grantor',
+    client_secret: PASSWORD,
+  }
+  await outlasts('provider.create', { ...own, provider_id: 'own', sign_up: 'anybody' })
+  await outlasts('provider.create', { ...own, provider_id: 'own' })
+  await outlasts('provider.update', { provider_id, sign_up: 'anybody' })
+  await byTrial('provider.disable', { provider_id })
+  await outlasts('provider.enable', { provider_id })
+
+  const portal = { client_name: 'Portal', redirect_uris: ['https://portal.example/cb'], scope: 'openid' }
+  await outlasts('client.create', { ...portal, rules: { consent: 'implied' } })
+  await outlasts('client.create', { ...portal, approved_scope: 'pay' })
+  const { client_id: plain } = (await byTrial('client.create', portal)) as Members
+  await outlasts('client.set-rules', { client_id: plain, consent: 'implied' })
+  await outlasts('client.approve-scopes', { client_id: plain, scope: 'pay' })
+  await outlasts('client.verify', { client_id: plain })
+  await outlasts('client.adopt', { client_id: plain })
+  for (const [given, task, taken] of [
+    [{ rules: { consent: 'implied' } }, 'client.set-rules', { consent: 'asked' }],
+    [{ approved_scope: 'pay' }, 'client.approve-scopes', { scope: '' }],
+  ] as const) {
+    const { client_id } = await perform<{ client_id: string }>('client.create', { ...portal, ...given })
+    await outlasts('client.update', { client_id, redirect_uris: ['https://evil.example/cb'] })
+    await outlasts('client.rotate-secret', { client_id })
+    await outlasts('client.set-secret', { client_id, client_secret: 'a-secret-of-another-server-that-is-long' })
+    await outlasts('client.set-keys', { client_id, jwks_uri: 'https://evil.example/jwks' })
+    await outlasts('client.create-registration-token', { client_id })
+    await byTrial('client.disable', { client_id })
+    await outlasts('client.enable', { client_id })
+    await byTrial(task, { client_id, ...taken })
+    await byTrial('client.update', { client_id, client_name: 'Portal of the trial' })
+  }
+  await outlasts('domain.trust', { pattern: 'evil.example' })
+  await outlasts('initial-token.create', { name: 'Own', template: { trust_level: 'verified' } })
+  const organization_id = await stage.makeOrganization()
+  await outlasts('installation.install', { organization_id, client_id: plain, scope: '' })
+  await outlasts('installation.enable', { organization_id, client_id: plain })
+})
+
 test('user.show says how an account can sign in by now, and what prevents it', async (t) => {
   const { perform, stage } = await openOffice(t)
   const { server } = stage

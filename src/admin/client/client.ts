@@ -4,7 +4,10 @@ import type { EpochMs } from '../../base/brand.ts'
 import { isClientIdentifier, listedIdOf } from '../../protocol/client/identifier.ts'
 import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
 import { rotateClientSecret, setClientSecret } from '../../clients/rotate-secret.ts'
+import { NO_SCOPE } from '../../protocol/token/scope.ts'
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
+import { requireLasting } from '../administrators.ts'
+import type { TaskContext } from '../task.ts'
 
 /** Finds a client. @throws AdminError when there is no such client */
 export async function requireClient({ store }: StoreNeeds<'findClient'>, id: ClientId): Promise<ClientRecord> {
@@ -16,6 +19,26 @@ export async function requireClient({ store }: StoreNeeds<'findClient'>, id: Cli
 /** A record of a client with a chosen id or a document has an id that the administrator did not give. */
 export function noSuchClient(id: ClientId): AdminError {
   return unknown(`There is no client ${isClientIdentifier(id) ? id : 'with this id'}. See "grantor client list".`)
+}
+
+/**
+ * A client whose users are not asked, or that is approved for scopes, does after the trial too what other clients may not. Its secret, its keys and its
+ * redirect URIs are as much as the rule and the approval (threats.md CON-19).
+ *
+ * @throws AdminError
+ */
+export function requireLastingTrust(
+  { administrator }: Pick<TaskContext, 'administrator'>,
+  {
+    approvedScope,
+    rules,
+  }: Pick<ClientRecord, 'approvedScope'> & { readonly rules: Pick<ClientRecord['rules'], 'consent'> },
+): void {
+  if (rules.consent === 'implied' || approvedScope !== NO_SCOPE)
+    requireLasting(
+      administrator,
+      'decide about a client whose users are not asked for consent, or that is approved for scopes',
+    )
 }
 
 /** The new secret of a client, which is shown once. */

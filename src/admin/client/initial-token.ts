@@ -14,6 +14,7 @@ import {
   type RegistrationTemplate,
 } from '../../protocol/client/registration-template.ts'
 import { conflict, unknown } from '../admin-error.ts'
+import { requireLasting } from '../administrators.ts'
 import { INITIAL_TOKEN_ID, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, pageStart, SCOPE } from '../fields.ts'
 import { listPage } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
@@ -150,6 +151,8 @@ export const INITIAL_TOKEN_TASKS: readonly Task[] = [
     }),
     output: INITIAL_TOKEN_DOCUMENT.extend({ initial_access_token: z.string() }).meta({ id: 'NewInitialToken' }),
     async run(context, { template, ...input }) {
+      if (template?.trust_level === 'verified')
+        requireLasting(context.administrator, 'let clients register as verified ones')
       const { record, token } = await createInitialToken(context, { ...input, template: readTemplate(template) })
       return { ...describe(record), initial_access_token: token }
     },

@@ -23,7 +23,15 @@ import {
 } from '../fields.ts'
 import { PAGE_LIMIT } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
-import { createManagementToken, giveSecret, noSuchClient, requireClient, rotateSecret } from './client.ts'
+import { requireLasting } from '../administrators.ts'
+import {
+  createManagementToken,
+  giveSecret,
+  noSuchClient,
+  requireClient,
+  requireLastingTrust,
+  rotateSecret,
+} from './client.ts'
 import {
   CLIENT_DOCUMENT,
   describeClient,
@@ -48,6 +56,7 @@ import {
 import { findClients, purgeClients, sparedAs } from './search.ts'
 
 const PATH = '/admin/v1/clients'
+const VERIFYING = 'mark a client that registered as verified'
 const ONE = z.object({ client_id: CLIENT_ID })
 /** The filters of lists of clients. */
 const SEARCH = {
@@ -126,7 +135,10 @@ export const CLIENT_TASKS: readonly Task[] = [
   change(
     'verify',
     'Mark a client as verified. The consent page shows the mark.',
-    ({ store, clock }, { client_id: id }) => store.verifyClient({ id, now: clock() }),
+    ({ administrator, store, clock }, { client_id: id }) => {
+      requireLasting(administrator, VERIFYING)
+      return store.verifyClient({ id, now: clock() })
+    },
   ),
   change('unverify', "Remove a client's verified mark.", async (context, { client_id: id }) => {
     const client = await requireClient(context, id)
@@ -138,7 +150,10 @@ export const CLIENT_TASKS: readonly Task[] = [
   end('disable', 'Disable a client: its credentials and tokens stop working.', ({ store, clock }, { client_id: id }) =>
     store.disableClient({ id, now: clock() }),
   ),
-  change('enable', 'Enable a disabled client.', ({ store }, { client_id: id }) => store.enableClient(id)),
+  change('enable', 'Enable a disabled client.', async (context, { client_id: id }) => {
+    requireLastingTrust(context, await requireClient(context, id))
+    return context.store.enableClient(id)
+  }),
   end(
     'revoke-tokens',
     'Revoke all tokens of a client. It can request new ones.',
@@ -158,6 +173,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     }).meta({ id: 'ApprovedClient' }),
     async run(context, { client_id: id, scope }) {
       const previous = await requireClient(context, id)
+      requireLastingTrust(context, { ...previous, approvedScope: scope })
       if ((await context.store.approveClientScope({ id, scope, previous })) === 'conflict')
         throw conflict(`The client ${id} was changed or deleted at the same time. Try again.`)
       const declared = new Set((await context.store.listApis()).flatMap(({ scopes }) => scopes.map(({ name }) => name)))
@@ -177,6 +193,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     output: z.object({ client_id: z.string(), client_secret: z.string(), previous_secret_until: ISO }),
     async run(context, { client_id, overlap_seconds }) {
       const client = await requireClient(context, client_id)
+      requireLastingTrust(context, client)
       const { secret, previousUntil } = await rotateSecret(context, client, overlap_seconds)
       return {
         client_id: listedIdOf(client),
@@ -202,6 +219,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     }),
     async run(context, { client_id, client_secret: secret, overlap_seconds: overlapSeconds }) {
       const client = await requireClient(context, client_id)
+      requireLastingTrust(context, client)
       const previousUntil = await giveSecret(context, client, { secret, overlapSeconds })
       const outcome = previousUntil === undefined ? ('unchanged' as const) : ('set' as const)
       return { client_id: listedIdOf(client), outcome, previous_secret_until: isoOrNull(previousUntil) }
@@ -225,6 +243,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     }),
     output: CREATED,
     async run(context, { client_id: chosenId, approved_scope: approvedScope, rules, ...metadata }) {
+      requireLastingTrust(context, { approvedScope, rules })
       const { client, secret } = await createClient(context, { chosenId, metadata, rules, approvedScope })
       return describeClientInformation({ ...client, id: listedIdOf(client) }, secret) as CreatedClientDocument
     },
@@ -237,8 +256,10 @@ export const CLIENT_TASKS: readonly Task[] = [
     summary: 'Change a client that the operator manages. Members that are absent do not change.',
     input: ONE.extend(METADATA_CHANGE),
     output: CLIENT_DOCUMENT,
-    run: async (context, { client_id, ...changes }) =>
-      describeClient(await updateClient(context, client_id, changes), context),
+    async run(context, { client_id, ...changes }) {
+      requireLastingTrust(context, await requireClient(context, client_id))
+      return describeClient(await updateClient(context, client_id, changes), context)
+    },
   }),
   defineTask({
     name: 'client.set-rules',
@@ -250,6 +271,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     input: ONE.extend(RULES_INPUT),
     output: RULED_CLIENT,
     async run(context, { client_id, ...rules }) {
+      requireLastingTrust(context, { ...(await requireClient(context, client_id)), rules })
       const { client, previous } = await setRules(context, client_id, rules)
       return { ...(await describeClient(client, context)), previous_rules: previous }
     },
@@ -264,7 +286,10 @@ export const CLIENT_TASKS: readonly Task[] = [
     exactlyOneOf: ['jwks', 'jwks_uri'],
     input: ONE.extend({ ...KEYS, jwks_uri: KEYS.jwks_uri.meta({ examples: ['https://app.example/jwks.json'] }) }),
     output: CLIENT_DOCUMENT,
-    run: async (context, { client_id, ...keys }) => describeClient(await setKeys(context, client_id, keys), context),
+    async run(context, { client_id, ...keys }) {
+      requireLastingTrust(context, await requireClient(context, client_id))
+      return describeClient(await setKeys(context, client_id, keys), context)
+    },
   }),
   defineTask({
     name: 'client.adopt',
@@ -275,7 +300,10 @@ export const CLIENT_TASKS: readonly Task[] = [
       'Take over a registered client: from then on the operator manages it. Its id, secret and tokens stay; it no longer manages itself.',
     input: ONE,
     output: CLIENT_DOCUMENT,
-    run: async (context, { client_id }) => describeClient(await adoptClient(context, client_id), context),
+    async run(context, { client_id }) {
+      requireLasting(context.administrator, VERIFYING)
+      return describeClient(await adoptClient(context, client_id), context)
+    },
   }),
   defineTask({
     name: 'client.create-registration-token',
@@ -287,10 +315,10 @@ export const CLIENT_TASKS: readonly Task[] = [
       'Create a new registration access token for a registered client, shown once. The previous one stops working.',
     input: ONE,
     output: z.object({ client_id: z.string(), registration_access_token: z.string() }),
-    run: async (context, { client_id }) => ({
-      client_id,
-      registration_access_token: await createManagementToken(context, client_id),
-    }),
+    async run(context, { client_id }) {
+      requireLastingTrust(context, await requireClient(context, client_id))
+      return { client_id, registration_access_token: await createManagementToken(context, client_id) }
+    },
   }),
   defineTask({
     name: 'client.purge',

@@ -25,6 +25,7 @@ import {
 import { requireOrganization } from './organization.ts'
 import { findNames, NAMES } from '../names.ts'
 import { listPage, type Listed, type PageRequest } from '../page.ts'
+import { requireLasting } from '../administrators.ts'
 import { defineTask, type Task } from '../task.ts'
 import { forShell } from '../../base/shell.ts'
 
@@ -77,6 +78,8 @@ function describeInstallation({ installation, client }: InstalledClient): Instal
     not_before: iso(notBefore),
   }
 }
+
+const INSTALLING = 'let a client act for an organization'
 
 const { change, end, remove } = changeTasks({
   noun: 'installation',
@@ -145,6 +148,7 @@ export const INSTALLATION_TASKS: readonly Task[] = [
     }),
     output: NEW_INSTALLATION_DOCUMENT,
     async run(context, { scope, acts_for_members: actsForMembers, ...one }) {
+      requireLasting(context.administrator, INSTALLING)
       const previous = await context.store.findInstallation(keyOf(one))
       const installed = await installClient(context, keyOf(one), { scope, actsForMembers })
       return {
@@ -159,8 +163,13 @@ export const INSTALLATION_TASKS: readonly Task[] = [
     'Disable an installation: tokens of the client for the organization stop working.',
     ({ store, clock }, one) => store.disableInstallation({ ...keyOf(one), now: clock() }),
   ),
-  change('enable', 'Enable a disabled installation. Revoked tokens stay revoked.', ({ store, clock }, one) =>
-    store.enableInstallation({ ...keyOf(one), now: clock() }),
+  change(
+    'enable',
+    'Enable a disabled installation. Revoked tokens stay revoked.',
+    ({ administrator, store, clock }, one) => {
+      requireLasting(administrator, INSTALLING)
+      return store.enableInstallation({ ...keyOf(one), now: clock() })
+    },
   ),
   remove(
     'remove',

@@ -9,7 +9,6 @@ import {
   PROVIDER_ID_FORM,
   PROVIDER_TEMPLATES,
   providerRedirectUri,
-  type ProviderSettings,
   type ProviderTemplateName,
 } from '../../protocol/sign-in/provider.ts'
 import { isUsable } from '../../users/provider-routing.ts'
@@ -117,7 +116,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
     output: PROVIDER_DOCUMENT,
     async run(context, { provider_id: id, template, issuer, client_secret: clientSecret, name, client_id, ...rest }) {
       const settings = { ...settingsOf(rest), ...definedMembers({ issuer }) }
-      requireLastingDomains(context, settings)
+      requireLastingTrust(context)
       const input = { id, template, name, clientId: client_id, clientSecret, settings }
       return describeProvider(await createProvider(context, input), context)
     },
@@ -142,8 +141,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
     }).meta({ id: 'UpdatedProvider' }),
     async run(context, { provider_id, client_secret: clientSecret, ...rest }) {
       const changes = { settings: settingsOf(rest), clientSecret }
-      const { settings: previous } = await requireProvider(context, provider_id)
-      requireLastingDomains(context, previous, changes.settings)
+      requireLastingTrust(context)
       const { provider, outcome } = await updateProvider(context, provider_id, changes)
       return { ...describeProvider(provider, context), outcome }
     },
@@ -179,8 +177,8 @@ export const PROVIDER_TASKS: readonly Task[] = [
     'Disable a provider: users can no longer sign in there. Sessions and tokens stay valid.',
     ({ store, clock }, { provider_id: id }) => store.disableProvider({ id, now: clock() }),
   ),
-  change('enable', 'Enable a disabled provider.', async (context, { provider_id: id }) => {
-    requireLastingDomains(context, (await requireProvider(context, id)).settings)
+  change('enable', 'Enable a disabled provider.', (context, { provider_id: id }) => {
+    requireLastingTrust(context)
     return context.store.enableProvider(id)
   }),
   defineTask({
@@ -226,14 +224,13 @@ async function probeAlone(
 }
 
 /**
- * The word of a provider opens accounts with an address of its domains (L5, L6), those of people whose role counts elsewhere too among them
- * (threats.md CON-19).
+ * The word of a provider opens accounts: those with an address of its domains (L5, L6), and those of each person that it lets sign up. It also says who
+ * needs no second factor, and which clients act for its persons (threats.md CON-19, CON-37).
  *
  * @throws AdminError
  */
-function requireLastingDomains({ administrator }: TaskContext, ...all: readonly Partial<ProviderSettings>[]): void {
-  if (all.some(({ domains = [] }) => domains.length > 0))
-    requireLasting(administrator, 'decide about a provider with domains, which opens the accounts of these')
+function requireLastingTrust({ administrator }: TaskContext): void {
+  requireLasting(administrator, 'decide about a provider, whose word opens accounts')
 }
 
 function checkState(settings: Settings, provider: ProviderRecord): readonly ProviderFinding[] {

@@ -5,7 +5,7 @@ import { findTask } from '../../../admin/tasks.ts'
 import { code, html, type Fragment } from '../../../web/markup.ts'
 import { membersOf } from '../../fields.ts'
 import { signInRules } from './provider-rules.ts'
-import { providerState } from './providers.ts'
+import { providerState, trialCaution } from './providers.ts'
 import { actions, chip, copyButton, facts, formsFor, id, name, section, time } from '../../parts.ts'
 import { screen, type Members, type ScreenForm } from '../../screen.ts'
 import { testResult } from './test-result.ts'
@@ -31,6 +31,7 @@ const FORMS: readonly ScreenForm[] = [
     isRecent: true,
     filled: ({ provider }) => provider as Members,
     warning: 'The secret stays as it is if you leave it empty. Sessions and tokens stay valid.',
+    caution: trialCaution,
   },
   {
     task: 'provider.disable',
@@ -45,6 +46,7 @@ const FORMS: readonly ScreenForm[] = [
     label: 'Enable',
     done: 'Enabled',
     isRecent: true,
+    caution: trialCaution,
     warning: 'Users can sign in there again, by the rules on its page.',
     already: { text: 'Already enabled', holds: (provider) => !isDisabled(provider) },
   },

@@ -40,6 +40,14 @@ const CREATE: ScreenForm = {
   preset: ({ template = '' }) => (isTemplate(template) ? templateMembers(template) : {}),
   intro: registerFirst,
   shows: { reads: testOf, view: created },
+  caution: trialCaution,
+}
+
+/** Before a form that an administrator for a trial cannot send. */
+export function trialCaution(_: Members, { isLoopbackOnly }: Frame): string | undefined {
+  return isLoopbackOnly
+    ? 'Your own role counts only while the issuer is a loopback address, so the command line alone connects and changes providers.'
+    : undefined
 }
 
 export const PROVIDERS = screen<Answers>({

@@ -31,7 +31,11 @@ test('a role for an organization or the server is set, replaced, listed with nam
   const first = await perform<{ roles: readonly { organization_id: string }[]; names: object }>('role.list', {})
   assert.equal(first.roles[0]?.organization_id, organization_id)
   assert.deepEqual(first.names, { [id]: email, [organization_id]: 'Acme' })
-  const { set_at, console_url, link_ended, ...role } = await perform('role.set', { user_id: id, access: 'write' })
+  const { set_at, console_url, link_ended, previous, ...role } = await perform<Members>('role.set', {
+    user_id: id,
+    access: 'write',
+  })
+  assert.equal((previous as Members)['organization_id'], organization_id)
   assert.equal(link_ended, false)
   assert.equal(console_url, 'http://localhost:3001/console')
   assert.deepEqual(role, { user_id: id, access: 'write', organization_id: null, loopback_only: false })

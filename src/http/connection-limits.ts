@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { limitFor } from './shares.ts'
+import { limitFor } from '../base/shares.ts'
 
 /** The limits on the connections of one listener. */
 export interface ConnectionLimits {

@@ -7,7 +7,7 @@ import { LOOPBACK, networkOf } from './network.ts'
 import { IncomingMessage, type ServerResponse } from './node-http.ts'
 import { PreparedResponse } from './prepared-response.ts'
 import type { Proxies, Sender } from './proxies.ts'
-import { openShares, openSiteShares } from './shares.ts'
+import { openShares, openSiteShares } from '../base/shares.ts'
 import { hasRoom, openUnanswered, type UnansweredRequest } from './unanswered.ts'
 import { MAXIMA } from '../base/maxima.ts'
 

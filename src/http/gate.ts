@@ -3,7 +3,7 @@ import type { Endpoint } from '../endpoints/endpoint.ts'
 import { invalidRequest, unavailable } from '../protocol/errors.ts'
 import { LOOPBACK } from './network.ts'
 import type { Proxies } from './proxies.ts'
-import { limitFor, openShares } from './shares.ts'
+import { limitFor, openShares } from '../base/shares.ts'
 
 /** Admits or refuses a request, by its transport and by how many requests of its network are being processed. */
 export interface Gate {

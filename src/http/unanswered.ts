@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { LOOPBACK, networkOf } from './network.ts'
 import type { Proxies } from './proxies.ts'
-import { openShares, type Shares } from './shares.ts'
+import { openShares, type Shares } from '../base/shares.ts'
 
 /** A connection, and how many of its requests are unanswered. */
 export interface Connection {

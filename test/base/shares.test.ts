@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { limitFor, openShares, openSiteShares } from '../../src/http/shares.ts'
+import { limitFor, openShares, openSiteShares } from '../../src/base/shares.ts'
 
 /** Adds for a network until it has no more room. */
 function fill(shares: ReturnType<typeof openShares>, network: string, limit: number): number {

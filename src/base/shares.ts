@@ -1,4 +1,4 @@
-import { networksAround } from '../base/networks-around.ts'
+import { networksAround } from './networks-around.ts'
 
 /** Counts how much of a limited resource each network holds, such as connections, and divides the resource among them. */
 export interface Shares {

@@ -86,10 +86,8 @@ function findProofReason(
   if (key === undefined) return undefined
   if (typeof proof?.dpop !== 'string') return 'proof-missing'
   const { dpop, method, url: address } = proof
-  return findTokenProofFault(context, { dpop, method, address }, { accessToken, key, network: undefined })?.replaceAll(
-    '_',
-    '-',
-  )
+  const fault = findTokenProofFault(context, { dpop, method, address }, { accessToken, key, network: undefined })
+  return typeof fault === 'object' ? fault.kind : fault?.replaceAll('_', '-')
 }
 
 function isFor({ facts }: FoundAccessToken, resource: string, declared: readonly ApiRecord[]): boolean {

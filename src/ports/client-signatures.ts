@@ -30,16 +30,19 @@ export type SignatureOutcome =
 export interface ProofVerifier {
   /** The thumbprint of the key in the proof, if that key signed it. Step 7. */
   readonly verify: (proof: Pick<DpopProof, 'jwt' | 'jwk' | 'algorithm'>) => JwkThumbprint | undefined
-  /** Notes the use of a proof on this node, where a repeated one would have a value. */
+  /** Notes the use of a proof in this process, where a repeated one would have a value. */
   readonly use: ProofUse
 }
 
 /**
- * Notes the use of a proof until `endsAt`. RFC 9449 §11.1. `network`: that of the caller; undefined: it is unknown. `full`: so many proofs of
- * the key or the network, or of all, have not ended that this one is not noted, and must not be accepted.
+ * Notes the use of a proof until `endsAt`. RFC 9449 §11.1. `network`: that of the caller; undefined: it is unknown, and each key counts as
+ * one.
  */
 export type ProofUse = (
   proof: Pick<DpopProof, 'id'> & { readonly endsAt: EpochMs },
   by: { readonly key: JwkThumbprint; readonly network: string | undefined },
   now: EpochMs,
-) => 'first' | 'repeated' | 'full'
+) =>
+  | { readonly kind: 'first' | 'repeated' }
+  /** So many proofs of the key, the network or all have not ended that this one is not noted, and must not be accepted before `until`. */
+  | { readonly kind: 'full'; readonly until: EpochMs }

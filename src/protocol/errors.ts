@@ -248,9 +248,9 @@ function tooMany(options: RefusalOptions): OAuthError {
   return error
 }
 
-/** 429: the proofs of the caller that have not ended are as many as this server keeps. The oldest ends within a minute. */
-export function tooManyProofs(): OAuthError {
-  return new OAuthError('temporarily_unavailable', 'too_many_proofs', { status: 429, retryAfterSeconds: 60 })
+/** 429: the proofs of the caller that have not ended are as many as this process keeps, until the first of them end. */
+export function tooManyProofs(retryAfterSeconds: number): OAuthError {
+  return new OAuthError('temporarily_unavailable', 'too_many_proofs', { status: 429, retryAfterSeconds })
 }
 
 /** 503. */

@@ -320,7 +320,7 @@ export const REFUSALS = {
       too_many_requests:
         'this network or client has sent more requests than its rate allows (429; see [limits.md](limits.md))',
       too_many_proofs:
-        'at the userinfo endpoint, so many proofs of this key or network have not ended that no further one is accepted (429; see [limits.md](limits.md))',
+        'at the userinfo endpoint, so many proofs of this key or network have not ended that no further one is accepted until the first of them end (429; see [limits.md](limits.md))',
       store_unavailable:
         'the database is locked, full, read-only or unreachable ([faults.md](faults.md)); `/health/ready` has `disk_full`, `disk_read_only`, `disk_failed`, `store_read_only`, `store_locked`, `commits_wait` or `commits_hang`, if known',
       client_document_unavailable:

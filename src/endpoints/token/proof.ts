@@ -9,9 +9,9 @@ import {
   type ProofPlace,
 } from '../../protocol/errors.ts'
 import {
+  endOfNonce,
   endOfProof,
   findProofFault,
-  isRecentNonce,
   nonceOf,
   parseDpopProof,
   provesToken,
@@ -67,7 +67,7 @@ export function proofRefusal(
   fault: TokenProofFault,
   place: ProofPlace,
 ): OAuthError {
-  if (fault === 'too_many_proofs') return tooManyProofs()
+  if (typeof fault === 'object') return tooManyProofs(fault.retryAfterSeconds)
   if (fault === 'proof_not_fresh' || fault === 'nonce_stale')
     return useDpopNonce(fault, place, nonceOf(secrets, clock()))
   return invalidDpopProof(fault, place)
@@ -93,7 +93,7 @@ function readFreshProof(
   const proof = parseDpopProof(dpop)
   if (proof === undefined) return 'proof_malformed'
   const now = clock()
-  const knowsNonce = (nonce: string): boolean => isRecentNonce(secrets, nonce, now)
+  const knowsNonce = (nonce: string): boolean => endOfNonce(secrets, nonce, now) !== undefined
   return findProofFault(proof, { method, address, now, knowsNonce }) ?? proof
 }
 
@@ -104,11 +104,12 @@ type TokenProofFault =
   | 'proof_wrong'
   | 'proof_of_another_key'
   | 'proof_replayed'
-  | 'too_many_proofs'
+  /** The proofs of the caller that have not ended are as many as this process keeps. */
+  | { readonly kind: 'too-many-proofs'; readonly retryAfterSeconds: number }
 
 /**
- * Returns why a request may not use an access token that is bound to `key`. RFC 9449 §7.1. Each proof is accepted once on this node, because
- * the answer to a repeated request has a value (§11.1). `network`: that of the caller, if it is known.
+ * Returns why a request may not use an access token that is bound to `key`. RFC 9449 §7.1. Each proof is accepted once in this process,
+ * because the answer to a repeated request has a value (§11.1). `network`: that of the caller, if it is known.
  */
 export function findTokenProofFault(
   context: Pick<Context, 'clock' | 'proofs' | 'secrets'>,
@@ -126,6 +127,14 @@ export function findTokenProofFault(
   if (proven === undefined) return 'proof_wrong'
   if (proven !== key) return 'proof_of_another_key'
   const now = context.clock()
-  const use = context.proofs.use({ id: proof.id, endsAt: endOfProof(proof, now) }, { key, network }, now)
-  return use === 'first' ? undefined : use === 'full' ? 'too_many_proofs' : 'proof_replayed'
+  const endsAt = endOfProof(context.secrets, proof, now)
+  const use = context.proofs.use({ id: proof.id, endsAt }, { key, network }, now)
+  switch (use.kind) {
+    case 'first':
+      return undefined
+    case 'repeated':
+      return 'proof_replayed'
+    case 'full':
+      return { kind: 'too-many-proofs', retryAfterSeconds: Math.ceil((use.until - now) / 1000) }
+  }
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import * as z from 'zod'
-import { after, type Brand, type EpochMs } from '../../base/brand.ts'
+import type { Brand, EpochMs } from '../../base/brand.ts'
 import { algorithmsOf, readJwkMembers, type AssertionAlgorithm, type JwkSet, type PublicJwk } from '../client/keys.ts'
 import { sameText, type Secrets } from '../secrets.ts'
 import { readUnverifiedJwt } from './unverified-jwt.ts'
@@ -161,9 +161,10 @@ export function findProofFault(
   return nonce === undefined ? 'proof_not_fresh' : 'proof_malformed'
 }
 
-/** When a proof that is accepted now is accepted no longer. With a nonce: not before the end of any nonce that is recent now. */
-export function endOfProof({ issuedAt, nonce }: DpopProof, now: EpochMs): EpochMs {
-  return nonce === undefined ? (((issuedAt + TOLERANCE_SECONDS) * 1000) as EpochMs) : after(now, 3 * NONCE_WINDOW_MS)
+/** When a proof that is accepted now is accepted no longer: at the end of its nonce, if it has one. */
+export function endOfProof(secrets: Pick<Secrets, 'digest'>, { issuedAt, nonce }: DpopProof, now: EpochMs): EpochMs {
+  if (nonce === undefined) return ((issuedAt + TOLERANCE_SECONDS) * 1000) as EpochMs
+  return endOfNonce(secrets, nonce, now) ?? now
 }
 
 /**
@@ -198,7 +199,8 @@ export function provesToken({ tokenHash }: DpopProof, accessToken: string): bool
   return tokenHash !== undefined && sameText(hash('sha256', accessToken, 'base64url'), tokenHash)
 }
 
-const NONCE_WINDOW_MS = 5 * 60_000
+/** As short as a proof without a nonce is accepted: the ids of used proofs are kept until they end (keys/used-proofs.ts). */
+const NONCE_WINDOW_MS = 60_000
 const NONCE_LENGTH = 22
 
 /** The nonce of this time, the same on every node. RFC 9449 §8. */
@@ -206,10 +208,14 @@ export function nonceOf({ digest }: Pick<Secrets, 'digest'>, now: EpochMs): stri
   return nonceOfWindow(digest, Math.floor(now / NONCE_WINDOW_MS))
 }
 
-/** Whether a nonce is of this window of five minutes or the one before, or of the next one, because the clocks of nodes differ. */
-export function isRecentNonce({ digest }: Pick<Secrets, 'digest'>, nonce: string, now: EpochMs): boolean {
+/**
+ * When a nonce ends that is of this minute or the one before, or of the next one, because the clocks of nodes differ. undefined: it is of none
+ * of them.
+ */
+export function endOfNonce({ digest }: Pick<Secrets, 'digest'>, nonce: string, now: EpochMs): EpochMs | undefined {
   const current = Math.floor(now / NONCE_WINDOW_MS)
-  return [current, current - 1, current + 1].some((window) => sameText(nonceOfWindow(digest, window), nonce))
+  const found = [current, current - 1, current + 1].find((window) => sameText(nonceOfWindow(digest, window), nonce))
+  return found === undefined ? undefined : (((found + 2) * NONCE_WINDOW_MS) as EpochMs)
 }
 
 function nonceOfWindow(digest: Secrets['digest'], window: number): string {

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import {
+  endOfNonce,
+  endOfProof,
   findProofFault,
-  isRecentNonce,
   isThumbprint,
   nonceOf,
   parseDpopProof,
@@ -28,7 +29,7 @@ const EC = makeClientKey('ES256')
 const RSA = makeClientKey('PS256')
 
 const secrets = openSecrets('a-root-secret-of-this-test-file-only')
-const nonces = { knowsNonce: (nonce: string) => isRecentNonce(secrets, nonce, NOW) }
+const nonces = { knowsNonce: (nonce: string) => endOfNonce(secrets, nonce, NOW) !== undefined }
 const EXPECTED = { method: 'POST', address: ADDRESS, now: NOW, ...nonces }
 
 function proofOf(differing: DifferingProof = {}, key: ClientKey = EC): string {
@@ -217,10 +218,10 @@ test('DP-06: without a nonce iat is at most a minute off; with a nonce of the la
     [{ nonce: '' }, 'nonce_stale'],
     [{ nonce: 'another' }, 'nonce_stale'],
     [{ nonce: nonceOf(openSecrets('another-root-secret-of-this-test'), NOW) }, 'nonce_stale'],
-    ...[0, -5, 5].map(
+    ...[0, -1, 1].map(
       (minutes) => [{ nonce: nonceOf(secrets, after(NOW, minutes * 60_000)), iat: 0 }, undefined] as const,
     ),
-    ...[-10, 10].map((minutes) => [{ nonce: nonceOf(secrets, after(NOW, minutes * 60_000)) }, 'nonce_stale'] as const),
+    ...[-2, 2].map((minutes) => [{ nonce: nonceOf(secrets, after(NOW, minutes * 60_000)) }, 'nonce_stale'] as const),
     [{ nonce: nonceOf(secrets, NOW), iat: 0, exp: SECONDS - 61 }, 'proof_malformed'],
     [{ nonce: nonceOf(secrets, NOW), nbf: SECONDS + 61 }, 'proof_malformed'],
   ]
@@ -228,24 +229,40 @@ test('DP-06: without a nonce iat is at most a minute off; with a nonce of the la
   assert.match(nonceOf(secrets, NOW), /^[A-Za-z0-9_-]{22}$/)
 })
 
+test('DP-11: a proof ends with its minute of iat, or with the nonce that replaces iat, which is good for two minutes at most', () => {
+  // NOW is the first moment of a window.
+  for (const [claims, seconds] of [
+    [{ iat: SECONDS - 60 }, 0],
+    [{ iat: SECONDS + 60 }, 120],
+    [{ nonce: nonceOf(secrets, NOW), iat: SECONDS + 1e6 }, 120],
+    [{ nonce: nonceOf(secrets, after(NOW, -1)), iat: 0 }, 60],
+    [{ nonce: nonceOf(secrets, after(NOW, 60_000)), iat: 0 }, 180],
+  ] as const) {
+    const proof = parsed(proofOf({ claims }))
+    const end = endOfProof(secrets, proof, NOW)
+    assert.equal(end, after(NOW, seconds * 1000), JSON.stringify(claims))
+    const knowsNonce = (at: EpochMs) => (nonce: string) => endOfNonce(secrets, nonce, at) !== undefined
+    const faultAt = (now: EpochMs) => findProofFault(proof, { ...EXPECTED, now, knowsNonce: knowsNonce(now) })
+    assert.equal(faultAt(after(end, -1)), undefined)
+    assert.ok(faultAt(after(end, 1)))
+  }
+})
+
 test('DP-11: an id of a proof is new once for each key, until the proof ends, however many others come', () => {
   const use = openUsedProofs()
   const [key, other] = ['a' as JwkThumbprint, 'b' as JwkThumbprint]
   const [endsAt, network] = [after(NOW, 60_000), '192.0.2.1']
-  const uses = [key, key, other, key].map((holder) => use({ id: 'one', endsAt }, { key: holder, network }, NOW))
+  const uses = [key, key, other, key].map((holder) => use({ id: 'one', endsAt }, { key: holder, network }, NOW).kind)
   assert.deepEqual(uses, ['first', 'repeated', 'first', 'repeated'])
   // More than what any cache by number would keep, of other keys and networks.
   for (let index = 0; index < 50_000; index += 1)
     use({ id: `${index}`, endsAt }, { key: `${index % 100}` as JwkThumbprint, network: `${index % 50}` }, NOW)
-  assert.equal(use({ id: 'one', endsAt }, { key, network: '192.0.2.2' }, endsAt), 'repeated')
-  assert.equal(use({ id: 'one', endsAt: after(NOW, 200_000) }, { key, network }, after(NOW, 120_001)), 'first')
+  assert.equal(use({ id: 'one', endsAt }, { key, network: '192.0.2.2' }, endsAt).kind, 'repeated')
+  assert.equal(use({ id: 'one', endsAt: after(NOW, 200_000) }, { key, network }, after(NOW, 120_001)).kind, 'first')
 })
 
 test('DP-11: a key or a network whose proofs are as many as are kept waits until they end, and others do not', () => {
-  const use = openUsedProofs({ key: 2, network: 3, all: 5 })
-  let count = 0
-  const ask = (key: string, network: string | undefined, now = NOW) =>
-    use({ id: `${(count += 1)}`, endsAt: after(now, 60_000) }, { key: key as JwkThumbprint, network }, now)
+  const ask = opened({ key: 2, network: 3, all: 100 })
   const calls = [
     ['a', '1'],
     ['a', '2'],
@@ -254,11 +271,36 @@ test('DP-11: a key or a network whose proofs are as many as are kept waits until
     ['c', '1'],
     ['d', '1'],
     ['e', '2'],
-    ['f', '4'],
   ] as const
   assert.deepEqual(
-    calls.map(([key, network]) => ask(key, network)),
-    ['first', 'first', 'full', 'first', 'first', 'full', 'first', 'full'],
+    calls.map(([key, network]) => ask(key, network).kind),
+    ['first', 'first', 'full', 'first', 'first', 'full', 'first'],
   )
-  assert.equal(ask('a', '1', after(NOW, 90_001)), 'first')
+  const refused = ask('a', '4')
+  assert.deepEqual(refused, { kind: 'full', until: after(NOW, 90_001) })
+  assert.equal(ask('a', '1', after(NOW, 90_000)).kind, 'full')
+  assert.equal(ask('a', '1', after(NOW, 90_001)).kind, 'first')
 })
+
+test('DP-11: networks that send as many proofs as they can leave room for the others, and none is accepted twice', () => {
+  for (const isKnown of [true, false]) {
+    const ask = opened({ key: 200, network: 1000, all: 4000 })
+    // A network that is unknown, as that of a call of the library, is that of each key.
+    const networkOf = (index: number) => (isKnown ? `203.0.${index}.1` : undefined)
+    for (let round = 0; round < 100; round += 1)
+      for (let key = 0; key < 100; key += 1) ask(`${key}`, networkOf(key % 20))
+    assert.equal(ask('0', networkOf(0)).kind, 'full')
+    const victim = ['victim', isKnown ? '198.51.100.9' : undefined] as const
+    assert.equal(ask(...victim, NOW, 'one').kind, 'first')
+    assert.equal(ask(...victim, NOW, 'one').kind, 'repeated')
+    assert.equal(ask('0', networkOf(0), after(NOW, 90_001)).kind, 'first', 'the share is given back')
+  }
+})
+
+/** Asks for a proof that ends in a minute, with an id of its own unless one is given. */
+function opened(limits: Parameters<typeof openUsedProofs>[0]) {
+  const use = openUsedProofs(limits)
+  let count = 0
+  return (key: string, network: string | undefined, now = NOW, id = `${(count += 1)}`) =>
+    use({ id, endsAt: after(now, 60_000) }, { key: key as JwkThumbprint, network }, now)
+}

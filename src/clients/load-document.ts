@@ -11,7 +11,7 @@ import {
 } from '../ports/outbound.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import { findPolicyRefusal, type PolicyNeeds } from './evaluate-client.ts'
-import { newClient } from './new-client.ts'
+import { newClient, settleIdTokenAlgorithm } from './new-client.ts'
 import { registrationPolicy, reportDormant } from './registration-policy.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { describeUri } from '../protocol/uri/canonical-uri.ts'
@@ -23,7 +23,10 @@ import type { ClientMetadata } from '../protocol/client/metadata.ts'
 import { sameResource } from '../protocol/token/resource.ts'
 
 export type DocumentNeeds = PolicyNeeds &
-  Pick<Context, 'apis' | 'clockCheck' | 'documentFailures' | 'issuer' | 'outbound' | 'random' | 'record' | 'settings'> &
+  Pick<
+    Context,
+    'apis' | 'clockCheck' | 'documentFailures' | 'issuer' | 'keys' | 'outbound' | 'random' | 'record' | 'settings'
+  > &
   StoreNeeds<'addDocumentClient' | 'findClient' | 'renewDocument'>
 
 /** A client whose document was never fetched. */
@@ -61,19 +64,17 @@ export async function loadDocument(
   const answer = await context.outbound.get({ purpose: 'client-document', url, etag: undefined, isRenewal, network })
   assert(answer.kind !== 'not-modified', 'The request was not conditional.')
   if (answer.kind !== 'fetched') return answerWithout(context, url, stored, answer)
-  const reading = readClientDocument(
-    answer.text,
-    url,
-    registrationPolicy(context, await context.apis(), stored ?? { ...UNKNOWN, document: { url } }),
-  )
+  const origin = stored ?? { ...UNKNOWN, document: { url } }
+  const reading = readClientDocument(answer.text, url, registrationPolicy(context, await context.apis(), origin))
   if (reading.kind === 'refused') return reportUnacceptable(context, url, reading.reason, stored)
   context.documentFailures.delete(url)
-  reportDormant(context, { id: documentClientId(url), metadata: reading.metadata })
+  const metadata = await settleIdTokenAlgorithm(context, origin, reading.metadata)
+  reportDormant(context, { id: documentClientId(url), metadata })
   const now = context.clockCheck.now()
   const document = { url, fetchedAt: now, freshUntil: freshUntil(now, answer.freshSeconds) }
   return stored === undefined
-    ? add(context, { ...newDocumentClient(context, now, reading.metadata, url), document })
-    : renew(context, stored, reading.metadata, document)
+    ? add(context, { ...newDocumentClient(context, now, metadata, url), document })
+    : renew(context, stored, metadata, document)
 }
 
 /**

@@ -3,8 +3,9 @@ import type { ClientRecord } from '../ports/records/client.ts'
 import type { InitialTokenRecord } from '../ports/records/initial-token.ts'
 import { toSeconds, type EpochMs } from '../base/brand.ts'
 import type { ClientMetadata } from '../protocol/client/metadata.ts'
-import { DEFAULT_RULES, type ClientOrigin, type ClientSource } from '../protocol/client/policy.ts'
+import { DEFAULT_RULES, isOperatorMade, type ClientOrigin, type ClientSource } from '../protocol/client/policy.ts'
 import { mintClientId } from '../protocol/ids.ts'
+import { DEFAULT_ID_TOKEN_ALGORITHM } from '../protocol/openid/id-token.ts'
 import { NO_SCOPE } from '../protocol/token/scope.ts'
 
 /** Returns a client that has a new id and nothing else but its metadata: no credentials, and no approved scopes. */
@@ -58,12 +59,21 @@ export function withTemplate(
 }
 
 /**
- * Publishes a key of the algorithm that a client registered for its ID tokens, so that verifiers know the key before it signs. Only what the
- * client asks for: a key that no client uses may still be one that a verifier of another client cannot read, and with it the whole set.
+ * Publishes a key of the algorithm that a client chose for its ID tokens, so that verifiers know the key before it signs, and returns the
+ * metadata. Only for a client that the operator made or verified: a verifier of another client may not be able to read the key, and with it
+ * the whole set. For others an algorithm without a key is replaced by the usual one, as one that is not supported (RFC 7591 §2).
  */
-export async function publishIdTokenKey(
+export async function settleIdTokenAlgorithm<Metadata extends Pick<ClientMetadata, 'idTokenAlgorithm'>>(
   { keys }: Pick<Context, 'keys'>,
-  { idTokenAlgorithm }: Pick<ClientMetadata, 'idTokenAlgorithm'>,
-): Promise<void> {
-  if (idTokenAlgorithm !== undefined) await keys.ensureIdTokenKey(idTokenAlgorithm)
+  client: Pick<ClientOrigin, 'source' | 'verifiedAt'>,
+  metadata: Metadata,
+): Promise<Metadata> {
+  const { idTokenAlgorithm: algorithm } = metadata
+  if (algorithm === undefined) return metadata
+  if (isOperatorMade(client) || client.verifiedAt !== undefined) {
+    await keys.ensureIdTokenKey(algorithm)
+    return metadata
+  }
+  const offered = await keys.idTokenAlgorithms()
+  return offered.includes(algorithm) ? metadata : { ...metadata, idTokenAlgorithm: DEFAULT_ID_TOKEN_ALGORITHM }
 }

@@ -1,5 +1,5 @@
 import type { AccessTokenClaims, AccessTokenFacts } from '../protocol/token/access-token.ts'
-import type { IdTokenClaims } from '../protocol/openid/id-token.ts'
+import type { IdTokenAlgorithm, IdTokenClaims } from '../protocol/openid/id-token.ts'
 import type { LogoutTokenClaims } from '../protocol/openid/logout-token.ts'
 import type { JwtType } from './records/api.ts'
 import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
@@ -42,6 +42,8 @@ export interface SigningKeys {
   readonly published: () => Promise<PublishedKeys>
   /** Creates a key without storing it. */
   readonly create: (plan: Pick<KeyRecord, 'purpose' | 'algorithm' | 'createdAt' | 'activeFrom'>) => Promise<KeyRecord>
+  /** The algorithms of ID tokens that a client may choose by itself: `earlyIdTokenAlgorithms`, and those that have a key. */
+  readonly idTokenAlgorithms: () => Promise<readonly IdTokenAlgorithm[]>
   /** Creates and stores the first key for ID tokens of an algorithm, if there is none. It signs at once. */
   readonly ensureIdTokenKey: (algorithm: SigningAlgorithm) => Promise<void>
 }

@@ -12,7 +12,7 @@ import type { KeyRecord, SigningAlgorithm } from '../ports/records/key.ts'
 import type { Store } from '../ports/store.ts'
 import type { SigningKeys } from '../ports/tokens.ts'
 import type { EpochMs } from '../base/brand.ts'
-import { earlyIdTokenAlgorithms } from '../protocol/openid/id-token.ts'
+import { earlyIdTokenAlgorithms, offeredIdTokenAlgorithms, type IdTokenAlgorithm } from '../protocol/openid/id-token.ts'
 import { linesOf } from '../protocol/key-rotation.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import { atMost } from '../store/at-most.ts'
@@ -68,6 +68,17 @@ export async function openKeys(
   }
   const early = earlyIdTokenAlgorithms(grantTypes)
   const missing = ({ idTokens }: KeySet) => early.filter((algorithm) => !idTokens.has(algorithm))
+  /** For a verifier, old keys are better than none, and a store that does not answer is not waited for. */
+  async function lately(): Promise<{ readonly copy: KeySet; readonly isLate: boolean }> {
+    let isLate = false
+    const copy =
+      ring.known() ??
+      (await atMost(DOCUMENT_WAIT_MS, ring.read(), () => {
+        isLate = true
+        return ring.last()
+      }).catch(ring.last))
+    return { copy, isLate }
+  }
   let failedAt: number | undefined
   /** After a failure the keys are not created again for each request, because an RSA key costs 50 ms. */
   async function complete(lacking: KeySet): Promise<KeySet> {
@@ -91,19 +102,17 @@ export async function openKeys(
     },
     keys: {
       create,
+      async idTokenAlgorithms() {
+        const { idTokens } = (await lately()).copy
+        const isChoosable = (one: IdTokenAlgorithm): boolean => early.includes(one) || idTokens.has(one)
+        return offeredIdTokenAlgorithms(grantTypes).filter(isChoosable)
+      },
       async ensureIdTokenKey(algorithm) {
         const { idTokens } = await current()
         if (!idTokens.has(algorithm)) await within(() => introductions(algorithm, () => introduce(algorithm)))
       },
       async published() {
-        // For a verifier, old keys are better than none, and a store that does not answer is not waited for.
-        let isLate = false
-        const copy =
-          ring.known() ??
-          (await atMost(DOCUMENT_WAIT_MS, ring.read(), () => {
-            isLate = true
-            return ring.last()
-          }).catch(ring.last))
+        const { copy, isLate } = await lately()
         const isDone = missing(copy).length === 0 || isLate || ring.isAway()
         const last = isDone ? copy : await within(() => complete(copy)).catch(ring.last)
         return { keys: last.published, isComplete: missing(last).length === 0 }

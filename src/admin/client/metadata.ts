@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { newClient, publishIdTokenKey } from '../../clients/new-client.ts'
+import { newClient, settleIdTokenAlgorithm } from '../../clients/new-client.ts'
 import { registrationPolicy } from '../../clients/registration-policy.ts'
 import { hashGivenSecret, isConfidential } from '../../protocol/client/authentication.ts'
 import { ASSERTION_ALGORITHMS, KEY_LIMIT } from '../../protocol/client/keys.ts'
@@ -185,7 +185,7 @@ export async function createClient(
   input: ClientInput,
 ): Promise<CreatedClient> {
   const made = await prepareClient(context, input)
-  await publishIdTokenKey(context, made.client.metadata)
+  await settleIdTokenAlgorithm(context, made.client, made.client.metadata)
   if ((await context.store.createClient(made.client)) === 'id-taken')
     throw conflictIn('client_id', `There is already a client ${input.chosenId}.`, made.client.id)
   return made
@@ -246,7 +246,7 @@ async function change(context: ChangeNeeds, client: ClientRecord, input: Metadat
   const metadata = await requireMetadata(context, input, previous)
   await requirePossible(context, { ...client, metadata }, client)
   const identityFrom = isSameIdentity(previous, metadata) ? undefined : context.clock()
-  await publishIdTokenKey(context, metadata)
+  await settleIdTokenAlgorithm(context, client, metadata)
   const outcome = await context.store.changeClient({ id: client.id, previous, rules, metadata, identityFrom })
   if (outcome === 'conflict') throw changedMeanwhile(client)
   return requireClient(context, client.id)

@@ -122,7 +122,7 @@ export async function rotateKeys(
   const line = { purpose, algorithm }
   if (purpose === 'id' && lineOf(keys, line).length === 0) {
     throw conflict(
-      `No key signs ID tokens with ${algorithm} yet. A server creates the first one when its key set is requested.`,
+      `No key signs ID tokens with ${algorithm} yet. A server creates the first one when its key set is requested, and that of EdDSA when a client that you created or verified chooses it.`,
     )
   }
   const next = lineOf(keys, line).find((key) => keyState(key, keys, demand, now) === 'next')

@@ -2,7 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { AllowedClient } from '../../clients/evaluate-client.ts'
-import { publishIdTokenKey } from '../../clients/new-client.ts'
+import { settleIdTokenAlgorithm } from '../../clients/new-client.ts'
 import type { Parameters } from '../../base/message.ts'
 import type { ReasonOf } from '../../protocol/authorization/page-refusals.ts'
 import {
@@ -56,8 +56,8 @@ export async function checkRequest(
   if ('error' in requested) return requested
   if (request.codeChallenge === undefined && !replacesPkce(request, pkce, requested.openid))
     return { error: 'invalid_request', reason: challengeFault(pkce) }
-  // The client may be of an import or a document, which no request stored.
-  if (requested.openid !== undefined) await publishIdTokenKey(context, client.metadata)
+  // The client may be of an import, which no request stored.
+  if (requested.openid !== undefined) await settleIdTokenAlgorithm(context, client, client.metadata)
   return { parsed: request, access: { ...requested, onlyUserId } }
 }
 

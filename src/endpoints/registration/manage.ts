@@ -1,7 +1,6 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { publishIdTokenKey } from '../../clients/new-client.ts'
 import { reportDormant } from '../../clients/registration-policy.ts'
 import { isSameIdentity } from '../../protocol/client/identity.ts'
 import { matchesClientSecret } from '../../protocol/client/authentication.ts'
@@ -66,7 +65,6 @@ export async function updateClient(
     client,
   )
   await requireAllowed(context, { ...client, metadata }, 'use')
-  await publishIdTokenKey(context, metadata)
   const outcome = await context.store.updateClient({
     id: client.id,
     previous: client.metadata,

@@ -2,7 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { InitialTokenRecord } from '../../ports/records/initial-token.ts'
-import { newClient, publishIdTokenKey, registrationOrigin, withTemplate } from '../../clients/new-client.ts'
+import { newClient, registrationOrigin, withTemplate } from '../../clients/new-client.ts'
 import { reportDormant } from '../../clients/registration-policy.ts'
 import { after } from '../../base/brand.ts'
 import type { ClientMetadata } from '../../protocol/client/metadata.ts'
@@ -44,7 +44,6 @@ export async function register(context: Needs, request: Request): Promise<Reply>
   const limits = token?.template
   const origin = registrationOrigin(token, context.clock())
   const { metadata, echo } = await readRegistrationRequest(context, request.body, () => [], limits, origin)
-  await publishIdTokenKey(context, metadata)
   const registered = await registerAs(context, metadata, token, request.network)
   const { id, issuedAt } = registered.client
   reportDormant(context, { id, metadata })

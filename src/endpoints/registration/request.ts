@@ -1,5 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
+import { settleIdTokenAlgorithm } from '../../clients/new-client.ts'
 import { registrationPolicy } from '../../clients/registration-policy.ts'
 import { findPolicyRefusal, type PolicyNeeds } from '../../clients/evaluate-client.ts'
 import { readRegistration, type ClientMetadata } from '../../protocol/client/metadata.ts'
@@ -13,7 +14,7 @@ import {
 } from '../../protocol/client/registration-template.ts'
 import { problem, type Problem } from '../../base/validation.ts'
 
-export type RegistrationNeeds = PolicyNeeds & Pick<Context, 'apis' | 'issuer' | 'record' | 'settings'>
+export type RegistrationNeeds = PolicyNeeds & Pick<Context, 'apis' | 'issuer' | 'keys' | 'record' | 'settings'>
 
 /** Fields that are echoed as null because they were sent as null, and fields for which the server substitutes a value. */
 export type RegistrationEcho = Readonly<Record<string, null | 'public'>>
@@ -57,7 +58,8 @@ export async function readRegistrationRequest(
   if (more.length > 0) throw notAllowed(more)
   const foreign = findForeignDestinations(reading.metadata, limits)
   if (foreign.length > 0) throw notAllowed(foreign)
-  const metadata = limitScope(reading.metadata, limits, policy.declaresScope)
+  const limited = limitScope(reading.metadata, limits, policy.declaresScope)
+  const metadata = await settleIdTokenAlgorithm(context, client, limited)
   // RFC 7591 §3.2.1: the response has every registered value, also the scope that replaces a null.
   const nulls = reading.nulls.filter((field) => field !== 'scope' || metadata.scope === undefined)
   return { metadata, echo: { ...nullsOf(nulls), ...substitutesFor(members) } }

@@ -5,7 +5,7 @@ import type { ApiRecord } from '../../ports/records/api.ts'
 import { ASSERTION_ALGORITHMS } from '../../protocol/client/keys.ts'
 import { CLIENT_AUTH_METHODS } from '../../protocol/client/metadata.ts'
 import { offersDocuments } from '../../protocol/client/policy.ts'
-import { offeredIdTokenAlgorithms } from '../../protocol/openid/id-token.ts'
+import type { IdTokenAlgorithm } from '../../protocol/openid/id-token.ts'
 import { PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
 import { lengthOf } from '../../protocol/token/scope.ts'
 import { REFRESH_EXPIRATION_TYPES } from '../../protocol/token/refresh-expiration.ts'
@@ -33,19 +33,26 @@ export interface Discoverable {
  * The endpoints come from the endpoint table, so discovery lists exactly the endpoints that exist.
  */
 export async function describeServer(
-  { issuer, describedApis, settings }: Pick<Context, 'issuer' | 'describedApis' | 'settings'>,
+  { issuer, describedApis, keys, settings }: Pick<Context, 'issuer' | 'describedApis' | 'keys' | 'settings'>,
   table: readonly Discoverable[],
 ): Promise<Reply> {
-  const declared = await describedApis()
+  const [declared, algorithms] = await Promise.all([describedApis(), keys.idTokenAlgorithms()])
   const known = described.get(declared)
   const { apis: served } = scopeCatalogOf({ issuer, settings }, declared)
-  const description = known?.issuer === issuer ? known : describe(issuer, served, table, settings)
-  described.set(declared, description)
+  const isKnown = known?.issuer === issuer && known.algorithms.join() === algorithms.join()
+  const description = isKnown ? known.description : describe(issuer, served, table, settings, algorithms)
+  if (!isKnown) described.set(declared, { issuer, algorithms, description })
   return { kind: 'json', status: 200, body: description, maxAgeSeconds: MAX_AGE_SECONDS }
 }
 
-/** Documents by list of APIs, which is the same object until an operator changes it. */
-const described = new WeakMap<readonly ApiRecord[], Description>()
+/** Documents by list of APIs, which is the same object until an operator changes it, each with what else it was made of. */
+const described = new WeakMap<readonly ApiRecord[], Described>()
+
+interface Described {
+  readonly issuer: string
+  readonly algorithms: readonly IdTokenAlgorithm[]
+  readonly description: Description
+}
 
 type Description = { readonly issuer: string; readonly [member: string]: unknown }
 
@@ -59,6 +66,7 @@ function describe(
     grantTypes,
     outbound,
   }: Pick<Settings, 'clientDocuments' | 'delegate' | 'grantTypes' | 'outbound'>,
+  idTokenAlgorithms: readonly IdTokenAlgorithm[],
 ): Description {
   const offersUsers = grantTypes.includes('authorization_code')
   const scopes = new Set([...(offersUsers ? ADVERTISED_IDENTITY_SCOPES : []), ...scopesOf(apis)])
@@ -87,7 +95,7 @@ function describe(
       ? {
           ...OPENID_MEMBERS,
           acr_values_supported: acrValuesOf(issuer, delegate),
-          id_token_signing_alg_values_supported: offeredIdTokenAlgorithms(grantTypes),
+          id_token_signing_alg_values_supported: idTokenAlgorithms,
         }
       : {}),
     ...(offersUsers

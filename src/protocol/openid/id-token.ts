@@ -7,14 +7,18 @@ import { parseUserId, type OrganizationId, type UserId } from '../ids.ts'
 /** The algorithms that a client can register for its ID tokens. OpenID Connect Dynamic Client Registration 1.0 §2. */
 export const ID_TOKEN_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const
 export type IdTokenAlgorithm = (typeof ID_TOKEN_ALGORITHMS)[number]
-/** The algorithms that the metadata offers. OpenID Connect Discovery 1.0 §3. Without the authorization code grant there are no ID tokens. */
+/**
+ * The algorithms of which this server can have keys. Without the authorization code grant there are no ID tokens. The metadata offers those
+ * that have one (`SigningKeys.idTokenAlgorithms`). OpenID Connect Discovery 1.0 §3.
+ */
 export function offeredIdTokenAlgorithms(grantTypes: readonly GrantType[]): readonly IdTokenAlgorithm[] {
   return grantTypes.includes('authorization_code') ? ID_TOKEN_ALGORITHMS : []
 }
 
 /**
- * The algorithms whose keys are published from the start. The others follow with the first client that registers one: some libraries reject a
- * set of keys with a type that they do not know (OKP: Rust's `openid`).
+ * The algorithms whose keys are published from the start. The others follow with the first client of the operator, or that is
+ * verified, which chooses one: some libraries reject a set of keys with a type that they do not know (OKP: Rust's `openid`), so a stranger
+ * must not add one.
  */
 export function earlyIdTokenAlgorithms(grantTypes: readonly GrantType[]): readonly IdTokenAlgorithm[] {
   return offeredIdTokenAlgorithms(grantTypes).filter((algorithm) => algorithm !== 'EdDSA')

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
+import { after } from '../../../src/base/brand.ts'
+import { USED_PROOFS } from '../../../src/keys/used-proofs.ts'
+import type { PublicJwk } from '../../../src/protocol/client/keys.ts'
+import { thumbprintOf, type JwkThumbprint } from '../../../src/protocol/token/dpop-proof.ts'
 import { makeClientKey, type ClientKey } from '../../../tools/client-assertion.ts'
 import { makeProof, type DifferingProof } from '../../../tools/dpop-proof.ts'
 import { obtainCode, postForm, REDIRECT_URI, registerClient, VERIFIER, type Tokens } from '../../../tools/flow.ts'
@@ -124,4 +128,18 @@ test('DP-11: the userinfo endpoint accepts each proof once, also one with a nonc
     assert.equal((await ask(`DPoP ${BOUND}`, proof)).statusCode, 200)
     assertChallenged(await ask(`DPoP ${BOUND}`, proof), 'invalid_dpop_proof', 'proof_replayed')
   }
+})
+
+test('DP-11: the key that sent more proofs than are kept gets 429 with the time when the first of them end', async () => {
+  const key = thumbprintOf(KEY.jwk as PublicJwk) as JwkThumbprint
+  const endsAt = after(clock.now(), 60_000)
+  for (let index = 0; index < USED_PROOFS.key; index += 1)
+    server.context.proofs.use({ id: `${index}`, endsAt }, { key, network: undefined }, clock.now())
+  const refused = await ask(`DPoP ${BOUND}`, proofOf())
+  assertError(refused, 429, 'temporarily_unavailable')
+  assert.equal(lastLogged(server)['reason'], 'too_many_proofs')
+  const seconds = Number(refused.headers['retry-after'])
+  assert.ok(seconds > 0 && seconds <= 91, String(seconds))
+  clock.advance(seconds * 1000)
+  assert.equal((await ask(`DPoP ${BOUND}`, proofOf())).statusCode, 200)
 })

@@ -10,7 +10,6 @@ import { createAda } from '../support/accounts.ts'
 import { WHOLE_FILE } from '../support/authorize-answers.ts'
 import { sharedBrowser } from '../support/browser.ts'
 import { runHere } from '../support/command.ts'
-import type { Place } from '../support/process.ts'
 import { openTestServer, temporaryFolder, type TestServer, type TestServerOptions } from '../support/server.ts'
 import { NO_AUTOFILL, plugIn, type KeptPasskey } from './authenticator.ts'
 import { openTab, press, signIn } from './tab.ts'
@@ -169,6 +168,6 @@ for (const [name, [isOwn, change]] of Object.entries(HISTORIES))
 
 async function runAt(folder: string, words: readonly string[]): Promise<void> {
   const environment = { PORT, DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}` }
-  const { code, stderr } = await runHere({ environment } as unknown as Place, words)
+  const { code, stderr } = await runHere({ environment }, words)
   assert.equal(code, 0, stderr)
 }

@@ -13,7 +13,7 @@ import { issueCredentials, type IssuedCredentials } from '../clock/issued-creden
 import { placeBlankDatabase } from '../support/store/blank-database.ts'
 import { runHere } from '../support/command.ts'
 import { openMigratedDatabase } from '../support/store/migrated-database.ts'
-import type { Finished, Place } from '../support/process.ts'
+import type { Finished } from '../support/process.ts'
 import { openDatabase, openTestDatabase } from '../support/store/postgres.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
 import { databasePath } from '../support/store/dump.ts'
@@ -256,7 +256,7 @@ test('BAK-07: nothing is noticed after grantor restore, and after a store has mo
     GRANTOR_SECRET,
     GRANTOR_STATE_FILE: join(folder, 'of-the-new-place'),
   }
-  const imported = await runHere({ environment: next } as unknown as Place, ['import', 'grantor', moved])
+  const imported = await runHere({ environment: next }, ['import', 'grantor', moved])
   assert.equal(imported.code, 0, imported.stderr)
   await place.restart(async () => next)
   assert.deepEqual([(await ready(place.server)).statusCode, isOriginal(place.server)], [200, false])
@@ -302,7 +302,7 @@ async function openPlaceOf(t: TestContext, way: Way): Promise<RestorablePlace> {
       if (putBack !== undefined) environment = { ...environment, ...(await putBack()) }
       place.server = await open()
     },
-    run: (words) => runHere({ environment } as unknown as Place, words),
+    run: (words) => runHere({ environment }, words),
   }
   return place
 }

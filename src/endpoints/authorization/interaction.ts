@@ -7,7 +7,7 @@ import { redirectUriMatches } from '../../protocol/uri/redirect-uri.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { openCookie } from './cookie.ts'
 import { requestableFrom } from '../../clients/identity-change.ts'
-import { errorPage } from '../error-page.ts'
+import { errorPage, type Known } from '../error-page.ts'
 
 /** An authorization, with its client and what that may do with it. */
 export interface Subject extends AllowedClient {
@@ -20,7 +20,9 @@ export interface Interaction extends Subject {
   readonly uiLocales: string | undefined
 }
 
-type Needs = Pick<Context, 'clockCheck' | 'secrets'> & PolicyNeeds & StoreNeeds<'findAuthorization' | 'findClient'>
+type Needs = Pick<Context, 'clockCheck' | 'random' | 'secrets'> &
+  PolicyNeeds &
+  StoreNeeds<'findAuthorization' | 'findClient'>
 
 /** Finds the pending authorization that a page is shown for. Returns an error page if the user has already decided. */
 export async function findOpenInteraction(context: Needs, request: Request): Promise<Interaction | Reply> {
@@ -47,7 +49,7 @@ export async function findInteraction(context: Needs, request: Request, text: st
   const known = { client: authorization.clientId }
   const browser = openBrowser(context, request)
   // RFC 9700 §4.5: a stolen address is useless in another browser (threats.md AUTH-21).
-  if (browser !== authorization.browserHash) return errorPage('browser_differs', known)
+  if (browser !== authorization.browserHash) return otherBrowser(context, request, known)
   const { kind } = authorization.status
   if (kind !== 'pending' && kind !== 'approved') return errorPage('authorization_decided', known)
   if (authorization.expiresAt <= context.clockCheck.now()) return errorPage('authorization_expired', known)
@@ -63,6 +65,20 @@ export async function findInteraction(context: Needs, request: Request, text: st
   const allowed = await evaluateAuthorized(context, client, authorization)
   if (allowed === 'refused') return errorPage('client_not_allowed', known)
   return { ...allowed, authorization, browserHash: browser, uiLocales: request.uiLocales }
+}
+
+/**
+ * The page for a browser that did not start the request. One without a cookie of this server gets one: the cookie that another program of a loopback
+ * host set for the path of the authorization alone no longer counts there then, and the next try works (threats.md AUTH-28). A form sets none: that of
+ * another site comes without the cookies (threats.md AUTH-25).
+ */
+export function otherBrowser(
+  context: Pick<Context, 'clockCheck' | 'random' | 'secrets'>,
+  request: Request,
+  known?: Known,
+): Reply {
+  const page = errorPage('browser_differs', known)
+  return request.method === 'GET' ? { ...page, cookies: browserOf(context, request).cookies } : page
 }
 
 /** Returns the hash of the browser cookie; undefined if the cookie is missing or was not issued by this server. */

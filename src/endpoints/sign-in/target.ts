@@ -12,6 +12,7 @@ import {
   findInteraction,
   isCrossSite,
   openBrowser,
+  otherBrowser,
   type Interaction,
 } from '../authorization/interaction.ts'
 import { nextStep, takeStep, type ConsentAnswer } from '../authorization/next-step.ts'
@@ -57,7 +58,7 @@ export async function findTarget(context: Context, request: Request, key: Target
   const page = parseAccountPage(key.slice(ACCOUNT.length))
   if (page === undefined) return errorPage('page_unknown')
   const browserHash = openBrowser(context, request)
-  if (browserHash === undefined) return errorPage('browser_differs')
+  if (browserHash === undefined) return otherBrowser(context, request)
   return { purpose: 'account', page, browserHash, uiLocales: request.uiLocales }
 }
 

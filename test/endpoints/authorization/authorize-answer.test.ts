@@ -273,6 +273,19 @@ test('AUTH-21: a browser cookie that is forged, truncated or of another kind is 
   assert.equal((await browser.get(start)).statusCode, 200)
 })
 
+test('AUTH-28: a browser cookie that another port sets for the path of the authorization stops one try, and not the next', async () => {
+  const name = 'grantor-browser-3000'
+  const client = await registerClient(server)
+  const [browser, other] = [new PlainBrowser(server), new PlainBrowser(server)]
+  await other.get(authorizeUrl(client))
+  const planted = `${name}=${other.cookies.get(name)}`
+  const first = await browser.get(authorizeUrl(client), { cookie: planted })
+  assertLocalPage(await browser.get(locationOf(first)), 403)
+  // Browsers send the cookie of the longer path first.
+  const next = await browser.get(authorizeUrl(client), { cookie: `${planted}; ${browser.cookieHeader}` })
+  assert.equal((await browser.get(locationOf(next))).statusCode, 200)
+})
+
 test('two tabs of one browser can both complete an authorization', async () => {
   const client = await registerClient(server)
   const browser = new PlainBrowser(server)

@@ -58,9 +58,11 @@ function replacedRule({ pattern, verdict, note, previous }: SetDomainDocuments['
   ]
 }
 
+const COMMANDS = { trust: 'grantor domain trust', block: 'grantor domain block' } as const
+
 /** A pattern that begins with `*.` is not about the host after it. */
 function aboutHost(pattern: string, verb: 'trust' | 'block'): readonly string[] {
   if (!pattern.startsWith('*.')) return []
   const host = pattern.slice('*.'.length)
-  return [`This is for the hosts below ${host}, not for ${host} itself: grantor domain ${verb} ${forShell(host)}`]
+  return [`This is for the hosts below ${host}, not for ${host} itself: ${COMMANDS[verb]} ${forShell(host)}`]
 }

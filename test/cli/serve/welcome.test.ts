@@ -75,7 +75,10 @@ test('control and format characters are printed as code points', () => {
 test('serve --help lists every setting; the top level points to it', async () => {
   const { terminal, stdout } = openFakeTerminal(false, {})
   assert.equal(await runCommandLine(['serve', '--help'], terminal), 0)
-  assert.match(stdout(), /GRANTOR_REGISTRATION_RATE\n +Registrations per minute and network\. Default: 60\./)
+  assert.match(
+    stdout(),
+    /GRANTOR_REGISTRATION_RATE\n +Registrations per minute and network\. From 1 to 1000000000\. Default: 60\./,
+  )
   assert.equal(await runCommandLine(['--help'], terminal), 0)
   assert.match(stdout(), /grantor serve --help/)
 })

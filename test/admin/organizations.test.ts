@@ -173,8 +173,10 @@ test('decision 0019: a client can be installed if it may act without a user, wit
   assert.deepEqual([replaced['scope'], replaced['acts_for_members']], ['', true])
   assert.ok(String(replaced['not_before']) > String(installed['not_before']), 'Earlier tokens are inactive.')
   const listed = await perform<{ installations: readonly Members[] }>('installation.list', place)
-  const { notice, ...shown } = replaced
+  const { notice, previous, ...shown } = replaced
   assert.deepEqual(listed.installations, [shown])
+  assert.equal(installed['previous'], null)
+  assert.partialDeepStrictEqual(previous, { scope: 'sync', acts_for_members: false })
   assert.deepEqual([installed['notice'], /has no scope/.test(String(notice))], [null, true])
   await refuses(
     perform('installation.install', { ...key, scope: 'sync synk' }),

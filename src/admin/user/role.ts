@@ -5,6 +5,7 @@ import type { StoreNeeds } from '../../ports/context.ts'
 import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import { forShell } from '../../base/shell.ts'
 import { consoleOf } from '../../users/role.ts'
 import { conflict, conflictIn, type AdminError } from '../admin-error.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID, pageStart, USER_ID } from '../fields.ts'
@@ -178,7 +179,7 @@ export const ROLE_TASKS: readonly Task[] = [
 function preparedInTrial(userId: UserId): AdminError {
   return conflictIn(
     'confirmed',
-    `An administrator whose role was for a trial created this account, set its password or its address, or made a link for it, and may be able to sign in to it. Who did: grantor audit list --user ${userId}. Create another account, or be sure of this one and confirm (--yes).`,
+    `An administrator whose role was for a trial created this account, set its password or its address, or made a link for it, and may be able to sign in to it. Who did: grantor audit list --user ${forShell(userId)}. Create another account, or be sure of this one and confirm (--yes).`,
     'false',
   )
 }

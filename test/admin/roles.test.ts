@@ -31,7 +31,7 @@ test('a role for an organization or the server is set, replaced, listed with nam
   const first = await perform<{ roles: readonly { organization_id: string }[]; names: object }>('role.list', {})
   assert.equal(first.roles[0]?.organization_id, organization_id)
   assert.deepEqual(first.names, { [id]: email, [organization_id]: 'Acme' })
-  const { set_at, console_url, link_ended, previous, ...role } = await perform<Members>('role.set', {
+  const { set_at, console_url, link_ended, previous, ...role } = await perform('role.set', {
     user_id: id,
     access: 'write',
   })
@@ -101,7 +101,9 @@ test('CON-37: an account that an administrator for a trial prepared gets a role 
   for (const isThere of [true, false]) {
     if (!isThere) await perform('role.remove', { user_id: trial })
     for (const user_id of accounts) {
-      const said = new RegExp(`^An administrator whose role was for a trial .* grantor audit list --user ${user_id}`)
+      const said = new RegExp(
+        `^An administrator whose role was for a trial .* grantor audit list --user ${String(user_id)}`,
+      )
       await assertRefused(perform('role.set', { user_id, access: 'read' }), 'conflict', said)
       await perform('role.set', { user_id, access: 'read', loopback_only: true })
       await perform('role.set', { user_id, access: 'read', confirmed: true })

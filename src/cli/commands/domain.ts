@@ -58,11 +58,14 @@ function replacedRule({ pattern, verdict, note, previous }: SetDomainDocuments['
   ]
 }
 
-const COMMANDS = { trust: 'grantor domain trust', block: 'grantor domain block' } as const
-
 /** A pattern that begins with `*.` is not about the host after it. */
 function aboutHost(pattern: string, verb: 'trust' | 'block'): readonly string[] {
   if (!pattern.startsWith('*.')) return []
   const host = pattern.slice('*.'.length)
-  return [`This is for the hosts below ${host}, not for ${host} itself: ${COMMANDS[verb]} ${forShell(host)}`]
+  const said = `This is for the hosts below ${host}, not for ${host} itself`
+  return [
+    verb === 'trust'
+      ? `${said}: grantor domain trust ${forShell(host)}`
+      : `${said}: grantor domain block ${forShell(host)}`,
+  ]
 }

@@ -79,32 +79,27 @@ export async function authenticateClient(
   request: Request,
   endpoint: Endpoint = 'other',
 ): Promise<AuthenticatedClient> {
+  let client: ClientRecord | undefined
   try {
     const credentials = readClientCredentials(request.authorization, request.params)
-    const client = await findPresented(context, credentials, request, endpoint)
+    client = await findPresented(context, credentials, request, endpoint)
     if (client === undefined) throw invalidClient('client_unknown', credentials.usedBasic)
-    return await asClient(client, () => authenticate(context, client, credentials, request))
+    if (client.metadata.keys === undefined) {
+      if (!isSecretRight(client, credentials, context)) await checkSlowSecret(client, credentials, context, request)
+    } else {
+      requireFapiAssertion(context, client, credentials)
+      await checkSignature(client, client.metadata.keys, credentials, context, request)
+    }
+    if (client.disabledAt !== undefined) throw invalidClient('client_disabled', credentials.usedBasic)
+    if (credentials.kind === 'assertion') await consume(client, credentials.assertion, context, request.network)
+    return client as AuthenticatedClient
   } catch (cause) {
-    if (cause instanceof OAuthError && cause.code === 'invalid_client') countFailure(context, request.network)
+    if (cause instanceof OAuthError) {
+      cause.client ??= client?.id
+      if (cause.code === 'invalid_client') countFailure(context, request.network)
+    }
     throw cause
   }
-}
-
-async function authenticate(
-  context: Needs,
-  client: ClientRecord,
-  credentials: ClientCredentials,
-  request: Request,
-): Promise<AuthenticatedClient> {
-  if (client.metadata.keys === undefined) {
-    if (!isSecretRight(client, credentials, context)) await checkSlowSecret(client, credentials, context, request)
-  } else {
-    requireFapiAssertion(context, client, credentials)
-    await checkSignature(client, client.metadata.keys, credentials, context, request)
-  }
-  if (client.disabledAt !== undefined) throw invalidClient('client_disabled', credentials.usedBasic)
-  if (credentials.kind === 'assertion') await consume(client, credentials.assertion, context, request.network)
-  return client as AuthenticatedClient
 }
 
 /**

@@ -79,7 +79,9 @@ export function openTimelyWaits(): TimelyWaits {
 }
 
 /** The same store, for which a request waits only so long. */
-export function timelyStore(store: Store, { within }: Pick<TimelyWaits, 'within'>): Store {
+export function timelyStore(store: Store, waits: Pick<TimelyWaits, 'within'>): Store {
+  if (waits === UNLIMITED_WAITS) return store
+  const { within } = waits
   return Object.fromEntries(
     Object.entries(store).map(([name, member]) => {
       if (typeof member !== 'function' || name === 'doubtsWrites' || name === 'lastOutage') return [name, member]

@@ -1,7 +1,8 @@
 import { parsePreferences } from './preferences.ts'
 
-/** A language the pages and the mails are written in. */
-export type Language = 'en' | 'de'
+/** The languages that the pages and the mails are written in. The first one is the default. */
+export const LANGUAGES = ['en', 'de'] as const
+export type Language = (typeof LANGUAGES)[number]
 
 const maxLength = 1000
 
@@ -12,10 +13,10 @@ const maxLength = 1000
 export function chooseLanguage(uiLocales: string | undefined, acceptLanguage: string | undefined): Language {
   const asked = (uiLocales ?? '').slice(0, maxLength).split(/\s+/)
   const liked = parsePreferences(acceptLanguage ?? '')
-  return [...asked, ...liked].map(findLanguage).find((language) => language !== undefined) ?? 'en'
+  return [...asked, ...liked].map(findLanguage).find((language) => language !== undefined) ?? LANGUAGES[0]
 }
 
 function findLanguage(tag: string): Language | undefined {
   const primary = tag.split('-')[0]?.toLowerCase()
-  return primary === 'en' || primary === 'de' ? primary : undefined
+  return LANGUAGES.find((language) => language === primary)
 }

@@ -1,0 +1,46 @@
+import { LANGUAGES, type Language } from './language.ts'
+
+/** The languages of a text, and `default`: the text of all languages that have none of their own, in a language that is not known. */
+const TEXT_LANGUAGES = ['default', ...LANGUAGES] as const
+export type TextLanguage = (typeof TEXT_LANGUAGES)[number]
+
+/** A text that pages show: one text for all languages, or texts by language. A plain text is the same as one with only a `default`. */
+export type LocalizedText = string | TextsByLanguage
+export type TextsByLanguage = Readonly<Partial<Record<TextLanguage, string>>>
+
+/** A text in the language of a page. */
+export interface ShownText {
+  readonly text: string
+  /** The language of the text, where it is known and is not that of the page. */
+  readonly lang: Language | undefined
+}
+
+/** The texts by their languages. */
+function textsByLanguage(text: LocalizedText): TextsByLanguage {
+  return typeof text === 'string' ? { default: text } : text
+}
+
+/** The one form of equal texts: a plain text where there is only a `default`, and the languages in one order. undefined: no text is left. */
+export function localizedText(
+  texts: Readonly<Partial<Record<TextLanguage, string | undefined>>>,
+): LocalizedText | undefined {
+  const given = TEXT_LANGUAGES.flatMap((language) => {
+    const text = texts[language]
+    return text === undefined ? [] : [[language, text] as const]
+  })
+  const [first] = given
+  if (first === undefined) return undefined
+  return given.length === 1 && first[0] === 'default' ? first[1] : (Object.fromEntries(given) as TextsByLanguage)
+}
+
+/** The text in a language. Without one it is the default, else the first that there is, English before others. */
+export function textIn(text: LocalizedText, language: Language): ShownText {
+  const texts = textsByLanguage(text)
+  const found = [language, ...TEXT_LANGUAGES].find((one) => texts[one] !== undefined) ?? 'default'
+  return { text: texts[found] ?? '', lang: found === 'default' || found === language ? undefined : found }
+}
+
+/** Each of the texts, in whichever language: for searches and comparisons. */
+export function allTexts(text: LocalizedText): readonly string[] {
+  return Object.values(textsByLanguage(text))
+}

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { Input, OperationName, Outcome } from '../ports/operations/index.ts'
 import type { CausesMail } from '../ports/operations/mail.ts'
 import type { AuditEvent } from '../ports/records/audit.ts'
@@ -42,12 +43,15 @@ type Mails<Name extends OperationName> =
 /** An outcome, or its `kind`. */
 type KindOf<Result> = Result extends { readonly kind: infer Kind } ? Kind : Result
 
-/** Makes one table of a part of all nouns. It is a plain object, because each operation is looked up in it. */
+/** Makes one table of a part of all nouns. Each name belongs to one noun. It is a plain object, because each operation is looked up in it. */
 export function allOf<Part extends keyof Noun, Nouns extends Readonly<Record<string, Noun>>>(
   part: Part,
   nouns: Nouns,
 ): Together<Exclude<PartOf<Nouns[keyof Nouns], Part>, undefined>> {
-  return Object.assign({}, ...Object.values(nouns).map((noun) => noun[part])) as never
+  const rows = Object.values(nouns).flatMap((noun) => Object.entries(noun[part] ?? {}))
+  const all = Object.fromEntries(rows)
+  assert(Object.keys(all).length === rows.length, 'Two nouns of the store have a name in common')
+  return all as never
 }
 
 /** Those of the operations that both databases apply with the same steps. */

@@ -33,31 +33,49 @@ const UNREDEEMED = shared(
   `delete from authorizations where ${lookFor('authorizations', IS_UNREDEEMED)} returning authorization_id, user_id`,
 )
 
-const REMOVALS = {
-  evidence: removal('authorizations', 'authorization_id', 'authorization_id'),
-  sessions: removal('sessions', 'session_id', 'expires_at', { more: ', session_id, user_id' }),
-  links: removal('links', 'user_id, origin', 'expires_at'),
-  emailCodes: removal('email_codes', 'user_id', 'expires_at'),
-  interactions: removal('interactions', 'interaction_id', 'expires_at'),
-  pushedRequests: removal('pushed_requests', 'request_id', 'kept_until'),
-  devices: removal('devices', 'device_id', 'expires_at'),
-  identityProofs: removal('identity_proofs', 'user_id', 'expires_at'),
-  hits: removal('hits', 'bucket, window_start', 'window_end'),
-  revokedTokens: removal('revoked_tokens', 'token_id', 'expires_at'),
-  opaqueTokens: removal('opaque_tokens', 'token_id', 'token_id'),
-  consumed: removal('consumed', 'digest', 'expires_at'),
-  initialTokens: removal('initial_tokens', 'token_id', 'expires_at'),
-  registrationCounts: removal('registration_counts', 'window_start', 'window_start'),
-  logoutNotices: removal('logout_notices', 'user_id, root_id, client_id', 'expires_at'),
-  mails: removal('mails', 'user_id, mail_id', 'expires_at'),
-  auditLinks: removal('audit_links', 'link_id', 'link_id'),
-  ...(Object.fromEntries(
-    FIGURE_SPAN_NAMES.map((span) => [
-      `figures-${span}`,
-      removal('figures', 'began_at, figure_id', 'figure_id', { where: ` and span = '${span}'` }),
-    ]),
-  ) as Readonly<Record<`figures-${FigureSpan}`, Removal>>),
-} as const satisfies Readonly<Record<string, Removal>>
+/** Until then a device can redeem a late approval. */
+const DEVICE_MS = 10 * 60 * 1000
+/** Until then a node that sends mail settles them, with an event. */
+const UNSENT_MS = 24 * 60 * 60 * 1000
+/** Counts are kept a day longer than the clients that they are about. */
+const COUNT_MS = 24 * 60 * 60 * 1000
+
+/** What is removed by its time alone: a row here is swept, and counted under its name. */
+const EXPIRED = {
+  links: removal('links', 'user_id, origin', 'expires_at', { before: ({ now }) => now }),
+  emailCodes: removal('email_codes', 'user_id', 'expires_at', { before: ({ now }) => now }),
+  interactions: removal('interactions', 'interaction_id', 'expires_at', { before: ({ now }) => now }),
+  pushedRequests: removal('pushed_requests', 'request_id', 'kept_until', { before: ({ now }) => now }),
+  devices: removal('devices', 'device_id', 'expires_at', { before: ({ now }) => now - DEVICE_MS }),
+  identityProofs: removal('identity_proofs', 'user_id', 'expires_at', { before: ({ now }) => now }),
+  hits: removal('hits', 'bucket, window_start', 'window_end', { before: ({ now }) => now }),
+  revokedTokens: removal('revoked_tokens', 'token_id', 'expires_at', { before: (sweep) => sweep.revocationsBefore }),
+  opaqueTokens: removal('opaque_tokens', 'token_id', 'token_id', { before: ({ now }) => idBefore(now, '') }),
+  consumed: removal('consumed', 'digest', 'expires_at', { before: ({ now }) => now }),
+  mails: removal('mails', 'user_id, mail_id', 'expires_at', { before: ({ now }) => now - UNSENT_MS }),
+  logoutNotices: removal('logout_notices', 'user_id, root_id, client_id', 'expires_at', {
+    before: (sweep) => sweep.logoutNoticesBefore,
+  }),
+  initialTokens: removal('initial_tokens', 'token_id', 'expires_at', { before: (sweep) => sweep.initialTokensBefore }),
+  registrationCounts: removal('registration_counts', 'window_start', 'window_start', {
+    before: ({ unusedSince }) => unusedSince - COUNT_MS,
+  }),
+  auditLinks: removal('audit_links', 'link_id', 'link_id', { before: (sweep) => idBefore(sweep.auditBefore, '') }),
+} as const satisfies { readonly [Kind in keyof Swept]?: Removal }
+const EVIDENCE = removal('authorizations', 'authorization_id', 'authorization_id', {
+  before: (sweep) => idBefore(sweep.evidenceBefore, ''),
+})
+const SESSIONS = removal('sessions', 'session_id', 'expires_at', {
+  before: ({ now }) => now,
+  more: ', session_id, user_id',
+})
+const FIGURES = FIGURE_SPAN_NAMES.map((span) => ({
+  kind: `figures-${span}`,
+  row: removal('figures', 'began_at, figure_id', 'figure_id', {
+    before: (sweep) => idBefore(sweep.figuresBefore[span], ''),
+    where: ` and span = '${span}'`,
+  }),
+}))
 
 /** All sessions from before the server's not-before time have ended (`revokeAllTokens`). */
 const END_LOGOUT_NOTICES = shared(
@@ -95,13 +113,6 @@ const CONSENTS = shared(
    returning user_id`,
 )
 
-/** Until then a device can redeem a late approval. */
-const DEVICE_MS = 10 * 60 * 1000
-/** Until then a node that sends mail settles them, with an event. */
-const UNSENT_MS = 24 * 60 * 60 * 1000
-/** Counts are kept a day longer than the clients that they are about. */
-const COUNT_MS = 24 * 60 * 60 * 1000
-
 /** What has expired, of all tables. */
 const operations = {
   sweepExpired: {
@@ -123,9 +134,16 @@ interface Removal {
   readonly statement: SharedStatement
   /** The column of the order. */
   readonly by: string
+  /** The first value of the column that is kept. */
+  readonly before: (sweep: Sweep) => string | number
 }
 
-function removal(table: string, key: string, by: string, { where = '', more = '' } = {}): Removal {
+function removal(
+  table: string,
+  key: string,
+  by: string,
+  { before, where = '', more = '' }: Pick<Removal, 'before'> & { readonly where?: string; readonly more?: string },
+): Removal {
   const range = lookFor(table, `${by} >= :after and ${by} < :before${where}`)
   const statement = key.includes(',')
     ? shared(
@@ -137,57 +155,41 @@ function removal(table: string, key: string, by: string, { where = '', more = ''
         `delete from ${table} where ${key} = any(array(
            select ${key} from ${table} where ${range} order by ${by} limit :limit)) returning ${by}${more}`,
       )
-  return { statement, by }
+  return { statement, by, before }
 }
 
 /** Removes what has expired, at most `limit` rows of each kind. `forget`: runs with the removed rows of users. */
 export function* sweepExpired(sweep: Sweep, forget: Forget): Steps<Swept> {
-  const { now, limit, authorizationsAfter, grantsAfter } = sweep
+  const { limit, authorizationsAfter, grantsAfter } = sweep
   const removedTo: Record<string, string | number> = {}
-  function* removeRows(kind: keyof typeof REMOVALS, before: string | number): Steps<readonly Row[]> {
-    const { statement, by } = REMOVALS[kind]
-    const start = sweep.removedTo[kind] ?? (typeof before === 'string' ? '' : 0)
-    const removed = yield* rows(statement, { after: start, before, limit })
+  function* remove(kind: string, { statement, by, before }: Removal): Steps<readonly Row[]> {
+    const first = before(sweep)
+    const start = sweep.removedTo[kind] ?? (typeof first === 'string' ? '' : 0)
+    const removed = yield* rows(statement, { after: start, before: first, limit })
     Object.assign(removedTo, placeAfter(kind, removed, by, sweep))
     return removed
   }
-  function* remove(kind: keyof typeof REMOVALS, before: string | number): Steps<number> {
-    return (yield* removeRows(kind, before)).length
-  }
   const waited = yield* sweepUnredeemed(sweep, forget, authorizationsAfter, idBefore(sweep.authorizationsBefore, ''))
   const slice = yield* sweepGrants(sweep, forget, grantsAfter)
-  const sessions = yield* removeRows('sessions', now)
+  const sessions = yield* remove('sessions', SESSIONS)
   yield* forget('sessions', sessions)
   let figures = 0
-  for (const span of FIGURE_SPAN_NAMES)
-    figures += yield* remove(`figures-${span}`, idBefore(sweep.figuresBefore[span], ''))
+  for (const { kind, row } of FIGURES) figures += (yield* remove(kind, row)).length
   yield* mergeLeft(sweep)
+  const counts: Record<string, number> = {}
+  for (const [kind, row] of Object.entries(EXPIRED)) counts[kind] = (yield* remove(kind, row)).length
   return {
+    ...(counts as Readonly<Record<keyof typeof EXPIRED, number>>),
     ...(yield* sweepConsents(sweep)),
     clients: yield* sweepClients(sweep, removedTo),
     authorizationsAfter: waited.next,
     authorizationsExamined: waited.examined,
     grantsAfter: slice.next,
     grants: slice.removed,
-    authorizations: waited.removed + (yield* remove('evidence', idBefore(sweep.evidenceBefore, ''))),
+    authorizations: waited.removed + (yield* remove('evidence', EVIDENCE)).length,
     sessions: sessions.length,
-    links: yield* remove('links', now),
-    emailCodes: yield* remove('emailCodes', now),
-    interactions: yield* remove('interactions', now),
-    pushedRequests: yield* remove('pushedRequests', now),
-    devices: yield* remove('devices', now - DEVICE_MS),
-    identityProofs: yield* remove('identityProofs', now),
-    hits: yield* remove('hits', now),
-    revokedTokens: yield* remove('revokedTokens', sweep.revocationsBefore),
-    opaqueTokens: yield* remove('opaqueTokens', idBefore(now, '')),
-    consumed: yield* remove('consumed', now),
-    mails: yield* remove('mails', now - UNSENT_MS),
-    logoutNotices: yield* remove('logoutNotices', sweep.logoutNoticesBefore),
     logoutNoticesEnded: (yield* rows(END_LOGOUT_NOTICES, { before: yield* notBefore.reads.findNotBefore(), limit }))
       .length,
-    initialTokens: yield* remove('initialTokens', sweep.initialTokensBefore),
-    registrationCounts: yield* remove('registrationCounts', sweep.unusedSince - COUNT_MS),
-    auditLinks: yield* remove('auditLinks', idBefore(sweep.auditBefore, '')),
     figures,
     removedTo,
   }

@@ -242,7 +242,7 @@ export interface GrantorTasks {
     readonly jwks?: {
       readonly keys: readonly Readonly<Record<string, unknown>>[]
     }
-    /** Where the server fetches the public keys instead. */
+    /** Where the server fetches its public keys instead. */
     readonly jwks_uri?: string
     /** The only algorithm that its assertions may have. */
     readonly token_endpoint_auth_signing_alg?: 'ES256' | 'EdDSA' | 'Ed25519' | 'PS256' | 'RS256' | 'ES384'
@@ -280,7 +280,7 @@ export interface GrantorTasks {
     readonly dpop_bound_access_tokens?: boolean
     /** Whether it must push each of its authorization requests (RFC 9126). */
     readonly require_pushed_authorization_requests?: boolean
-    /** How its ID tokens are signed; null: RS256. */
+    /** How its ID tokens are signed; by default RS256. null: RS256. */
     readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | 'EdDSA' | null
     /** Seconds: `max_age` of its authorization requests that have none. null: none. */
     readonly default_max_age?: number | null
@@ -318,7 +318,7 @@ export interface GrantorTasks {
     readonly jwks?: {
       readonly keys: readonly Readonly<Record<string, unknown>>[]
     }
-    /** Where the server fetches the public keys instead. */
+    /** Where the server fetches its public keys instead. */
     readonly jwks_uri?: string
     /** The only algorithm that its assertions may have. */
     readonly token_endpoint_auth_signing_alg?: 'ES256' | 'EdDSA' | 'Ed25519' | 'PS256' | 'RS256' | 'ES384'
@@ -1569,8 +1569,11 @@ export interface Client {
   readonly disabled_at: string | null
   /** The not-before time: tokens of the client issued earlier are revoked. */
   readonly not_before: string | null
+  /** Exact redirect URIs. */
   readonly redirect_uris: readonly string[]
+  /** How the client authenticates at the token endpoint. */
   readonly token_endpoint_auth_method: string
+  /** The only algorithm that its assertions may have. */
   readonly token_endpoint_auth_signing_alg?: string
   /** The public keys of a client with `private_key_jwt`. */
   readonly jwks?: {
@@ -1578,33 +1581,45 @@ export interface Client {
   }
   /** Where the server fetches its public keys instead. */
   readonly jwks_uri?: string
+  /** The grant types that it may use. */
   readonly grant_types: readonly string[]
+  /** `code`, if it may use the authorization code. */
   readonly response_types: readonly string[]
   /** Whether it must push each of its authorization requests (RFC 9126). */
   readonly require_pushed_authorization_requests?: boolean
+  /** The registered scope, separated by spaces. Absent: only what its users and the APIs allow limits it (decision 0006). */
   readonly scope?: string
-  /** Whether each of its token requests must have a DPoP proof (RFC 9449). */
+  /** Whether each of its token requests must have a DPoP proof (RFC 9449). Its tokens are then bound to its key. */
   readonly dpop_bound_access_tokens?: boolean
-  /** How its ID tokens are signed. Absent: RS256. */
+  /** How its ID tokens are signed; by default RS256. */
   readonly id_token_signed_response_alg?: string
   /** Seconds: `max_age` of its authorization requests that have none. */
   readonly default_max_age?: number
   /** `acr_values` of its authorization requests that name no level: `urn:grantor:acr:1fa`, `urn:grantor:acr:2fa` or `phr`. */
   readonly default_acr_values?: readonly string[]
-  /** Whether each of its ID tokens has `auth_time`. */
+  /** Whether each of its ID tokens has `auth_time`: a user whose time of sign-in is unknown signs in again. */
   readonly require_auth_time?: boolean
   /** Exact URIs to which the browser may return after a logout. */
   readonly post_logout_redirect_uris?: readonly string[]
   /** Where the server notifies it when a session of a user ends. */
   readonly backchannel_logout_uri?: string
+  /** Whether logout tokens must have a `sid`. They always have one. */
   readonly backchannel_logout_session_required?: boolean
+  /** The name of the client, as the pages show it. */
   readonly client_name?: string
+  /** A page about the client. */
   readonly client_uri?: string
+  /** Its logo, which no page loads. */
   readonly logo_uri?: string
+  /** Its terms of service. */
   readonly tos_uri?: string
+  /** Its privacy policy. */
   readonly policy_uri?: string
+  /** What program it is, the same for all copies. */
   readonly software_id?: string
+  /** The version of the program. */
   readonly software_version?: string
+  /** Addresses of those who are responsible for it. */
   readonly contacts?: readonly string[]
 }
 
@@ -1616,8 +1631,11 @@ export interface CreatedClient {
   readonly client_id_issued_at: number
   /** 0: the secret does not expire. */
   readonly client_secret_expires_at?: 0
+  /** Exact redirect URIs. */
   readonly redirect_uris: readonly string[]
+  /** How the client authenticates at the token endpoint. */
   readonly token_endpoint_auth_method: string
+  /** The only algorithm that its assertions may have. */
   readonly token_endpoint_auth_signing_alg?: string
   /** The public keys of a client with `private_key_jwt`. */
   readonly jwks?: {
@@ -1625,33 +1643,45 @@ export interface CreatedClient {
   }
   /** Where the server fetches its public keys instead. */
   readonly jwks_uri?: string
+  /** The grant types that it may use. */
   readonly grant_types: readonly string[]
+  /** `code`, if it may use the authorization code. */
   readonly response_types: readonly string[]
   /** Whether it must push each of its authorization requests (RFC 9126). */
   readonly require_pushed_authorization_requests?: boolean
+  /** The registered scope, separated by spaces. Absent: only what its users and the APIs allow limits it (decision 0006). */
   readonly scope?: string
-  /** Whether each of its token requests must have a DPoP proof (RFC 9449). */
+  /** Whether each of its token requests must have a DPoP proof (RFC 9449). Its tokens are then bound to its key. */
   readonly dpop_bound_access_tokens?: boolean
-  /** How its ID tokens are signed. Absent: RS256. */
+  /** How its ID tokens are signed; by default RS256. */
   readonly id_token_signed_response_alg?: string
   /** Seconds: `max_age` of its authorization requests that have none. */
   readonly default_max_age?: number
   /** `acr_values` of its authorization requests that name no level: `urn:grantor:acr:1fa`, `urn:grantor:acr:2fa` or `phr`. */
   readonly default_acr_values?: readonly string[]
-  /** Whether each of its ID tokens has `auth_time`. */
+  /** Whether each of its ID tokens has `auth_time`: a user whose time of sign-in is unknown signs in again. */
   readonly require_auth_time?: boolean
   /** Exact URIs to which the browser may return after a logout. */
   readonly post_logout_redirect_uris?: readonly string[]
   /** Where the server notifies it when a session of a user ends. */
   readonly backchannel_logout_uri?: string
+  /** Whether logout tokens must have a `sid`. They always have one. */
   readonly backchannel_logout_session_required?: boolean
+  /** The name of the client, as the pages show it. */
   readonly client_name?: string
+  /** A page about the client. */
   readonly client_uri?: string
+  /** Its logo, which no page loads. */
   readonly logo_uri?: string
+  /** Its terms of service. */
   readonly tos_uri?: string
+  /** Its privacy policy. */
   readonly policy_uri?: string
+  /** What program it is, the same for all copies. */
   readonly software_id?: string
+  /** The version of the program. */
   readonly software_version?: string
+  /** Addresses of those who are responsible for it. */
   readonly contacts?: readonly string[]
 }
 

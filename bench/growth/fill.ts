@@ -39,12 +39,13 @@ function momentOf(index: number, { rows, now }: Fill): number {
 }
 
 const METADATA = JSON.stringify({
-  redirectUris: ['http://127.0.0.1:33418/callback', 'https://client.example/callback'],
-  authMethod: 'client_secret_post',
-  grantTypes: ['authorization_code', 'refresh_token'],
-  responseTypes: ['code'],
+  redirect_uris: ['http://127.0.0.1:33418/callback', 'https://client.example/callback'],
+  token_endpoint_auth_method: 'client_secret_post',
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
   scope: 'mcp:tools mcp:resources',
-  descriptive: { client_name: 'A client that was registered before', client_uri: 'https://client.example/' },
+  client_name: 'A client that was registered before',
+  client_uri: 'https://client.example/',
 })
 const REQUEST = JSON.stringify({
   redirectUri: 'http://127.0.0.1:33418/callback',

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { EMAIL_LIMIT, normalizeEmail, normalizeEmailStart } from '../protocol/sign-in/email-address.ts'
 import { PASSWORD_BYTES } from '../protocol/sign-in/password-rules.ts'
-import { CLIENT_NAME_LIMIT } from '../protocol/client/descriptive-metadata.ts'
 import type { EpochMs } from '../base/brand.ts'
 import {
   CHOSEN_CLIENT_ID_FORM,
@@ -135,9 +134,9 @@ export const NAME = sized(displayed(DISPLAY_TEXT_LIMIT), {
 }).transform((text) => text.trim())
 
 /** The name of a client, which pages show. Clients that register have the same limit. */
-export const CLIENT_NAME = sized(displayed(CLIENT_NAME_LIMIT), {
+export const CLIENT_NAME = sized(displayed(MAXIMA.clientName.most), {
   least: 1,
-  most: CLIENT_NAME_LIMIT,
+  most: MAXIMA.clientName.most,
   example: 'Build Board',
 })
   .transform((text) => text.trim())

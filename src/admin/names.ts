@@ -41,7 +41,7 @@ export async function findNames(
   const [credentials, persons] = partition(actors)
   const found = await Promise.all([
     ...each([...users, ...persons], (id) => findUserName(context, id)),
-    ...each(clients, async (id) => (await store.findClient(id))?.metadata.descriptive.client_name),
+    ...each(clients, async (id) => (await store.findClient(id))?.metadata.client_name),
     ...each(organizations, async (id) => (await store.findOrganization(id))?.name),
     ...each(credentials, async (id) => (await store.findAdminCredential(id))?.name),
   ])

@@ -77,7 +77,7 @@ function findClientFault(clients: readonly ClientRecord[], identifier: string): 
   if (client.disabledAt !== undefined) return `The client ${identifier} is disabled.`
   if (!isConfidential(client) && client.document === undefined)
     return `The client ${identifier} does not authenticate and has no metadata document.`
-  return client.metadata.grantTypes.includes(JWT_BEARER)
+  return client.metadata.grant_types.includes(JWT_BEARER)
     ? undefined
     : `The client ${identifier} is not registered for the grant type ${JWT_BEARER}.`
 }

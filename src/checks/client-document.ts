@@ -56,6 +56,6 @@ function checkAnswer(url: string, answer: OutboundOutcome, server: Server): Find
   // The APIs only narrow the scope of the client, which no finding names.
   const reading = readClientDocument(answer.text, url, registrationPolicy(server, [], origin))
   if (reading.kind === 'refused') return failed(CHECK, `${url} is not accepted. ${reading.reason}`, 'Correct it.')
-  const { authMethod, descriptive, grantTypes } = reading.metadata
-  return ok(CHECK, `${url} is the client ${descriptive.client_name}: ${authMethod}, ${grantTypes.join(', ')}.`)
+  const { client_name: name, grant_types: grantTypes, token_endpoint_auth_method: method } = reading.metadata
+  return ok(CHECK, `${url} is the client ${name}: ${method}, ${grantTypes.join(', ')}.`)
 }

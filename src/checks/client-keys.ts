@@ -20,9 +20,8 @@ export interface KeyHolder {
 export function keyHoldersOf(newest: readonly ClientRecord[]): readonly KeyHolder[] {
   return newest
     .flatMap((client): readonly KeyHolder[] => {
-      const { keys } = client.metadata
-      const isAsked = followsFapi(client) && client.disabledAt === undefined && keys?.kind === 'jwks_uri'
-      return isAsked ? [{ client, uri: keys.uri }] : []
+      const { jwks_uri: uri } = client.metadata
+      return uri !== undefined && followsFapi(client) && client.disabledAt === undefined ? [{ client, uri }] : []
     })
     .slice(0, ASKED)
 }

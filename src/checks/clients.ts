@@ -146,7 +146,7 @@ function checkCopies({ store: { clients } }: Examination): readonly Finding[] {
 function checkDevices({ choices, now, store: { clients } }: Examination): readonly Finding[] {
   if (clients === undefined) return []
   if (!choices.grantTypes.includes(DEVICE_CODE)) return checkLeftDevices(clients, now)
-  const having = clients.newest.filter(({ metadata }) => metadata.grantTypes.includes(DEVICE_CODE))
+  const having = clients.newest.filter(({ metadata }) => metadata.grant_types.includes(DEVICE_CODE))
   const examined = `Of the newest ${clients.newest.length} clients`
   if (having.length > 0) return [ok('devices', `${examined}, ${having.length} can connect devices: ${idsOf(having)}.`)]
   return [

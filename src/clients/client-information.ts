@@ -1,5 +1,4 @@
 import type { ClientRecord } from '../ports/records/client.ts'
-import { describeMetadata } from '../protocol/client/metadata.ts'
 
 /**
  * Returns the members of a client information response that every client has. RFC 7591 §3.2.1. `id` is the `client_id`. The secret is
@@ -15,6 +14,6 @@ export function describeClientInformation(
     client_id_issued_at: issuedAt,
     // RFC 7591 §3.2.1: 0 means that the secret does not expire.
     client_secret_expires_at: secret === undefined ? undefined : 0,
-    ...describeMetadata(metadata),
+    ...metadata,
   }
 }

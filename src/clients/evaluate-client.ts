@@ -41,7 +41,7 @@ export async function evaluateAuthorized(
   authorized: Pick<AuthorizationRecord, 'device' | 'redirectUri'> | 'device',
 ): Promise<AllowedClient | 'refused'> {
   const isDevice = authorized === 'device' || authorized.device !== undefined
-  if (isDevice && !client.metadata.grantTypes.includes(DEVICE_CODE)) return 'refused'
+  if (isDevice && !client.metadata.grant_types.includes(DEVICE_CODE)) return 'refused'
   const question = isDevice ? AT_DEVICE : ({ phase: 'use', redirectUri: authorized.redirectUri } as const)
   const allowed = await evaluateClient(context, client, question)
   return 'kind' in allowed ? 'refused' : allowed

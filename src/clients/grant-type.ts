@@ -18,7 +18,7 @@ export function findGrantType(
   if (providerId !== undefined) return JWT_BEARER
   if (redirectHost !== undefined) return 'authorization_code'
   if (client === undefined) return undefined
-  const { grantTypes, redirectUris } = client.metadata
+  const { grant_types: grantTypes, redirect_uris: redirectUris } = client.metadata
   if (redirectUris.every((uri) => webHost(uri) !== undefined)) return DEVICE_CODE
   return grantTypes.includes(DEVICE_CODE) ? undefined : 'authorization_code'
 }

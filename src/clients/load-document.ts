@@ -19,7 +19,7 @@ import { findDocumentUrlFault, freshUntil, readClientDocument, servesWhileDown }
 import { documentClientId } from '../protocol/client/identifier.ts'
 import { DEFAULT_RULES } from '../protocol/client/policy.ts'
 import { isSameIdentity } from '../protocol/client/identity.ts'
-import type { ClientMetadata } from '../protocol/client/metadata.ts'
+import type { ClientMetadata } from '../protocol/client/members.ts'
 import { sameResource } from '../protocol/token/resource.ts'
 
 export type DocumentNeeds = PolicyNeeds &
@@ -90,7 +90,7 @@ async function findRefusal(
   if (apis.some(({ resource }) => sameResource(resource, url))) {
     return reportUnacceptable(context, url, 'The URL is the identifier of an API.', stored)
   }
-  const metadata = { redirectUris: [], authMethod: 'none' } as const
+  const metadata = { redirect_uris: [], token_endpoint_auth_method: 'none' } as const
   const candidate = stored ?? { ...UNKNOWN, document: { url }, metadata }
   return findPolicyRefusal(context, candidate, stored === undefined ? 'enter' : 'use')
 }
@@ -202,7 +202,8 @@ async function renew(
     return refusal
   }
   const now = document.fetchedAt
-  const stopsAuthenticating = metadata.authMethod === 'none' && stored.metadata.authMethod !== 'none'
+  const stopsAuthenticating =
+    metadata.token_endpoint_auth_method === 'none' && stored.metadata.token_endpoint_auth_method !== 'none'
   await context.store.renewDocument({
     id: stored.id,
     previous: { metadata: stored.metadata, fetchedAt: stored.document.fetchedAt },

@@ -2,7 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import type { InitialTokenRecord } from '../ports/records/initial-token.ts'
 import { toSeconds, type EpochMs } from '../base/brand.ts'
-import type { ClientMetadata } from '../protocol/client/metadata.ts'
+import type { ClientMetadata } from '../protocol/client/members.ts'
 import { DEFAULT_RULES, isOperatorMade, type ClientOrigin, type ClientSource } from '../protocol/client/policy.ts'
 import { mintClientId } from '../protocol/ids.ts'
 import { DEFAULT_ID_TOKEN_ALGORITHM } from '../protocol/openid/id-token.ts'
@@ -63,17 +63,19 @@ export function withTemplate(
  * metadata. Only for a client that the operator made or verified: a verifier of another client may not be able to read the key, and with it
  * the whole set. For others an algorithm without a key is replaced by the usual one, as one that is not supported (RFC 7591 §2).
  */
-export async function settleIdTokenAlgorithm<Metadata extends Pick<ClientMetadata, 'idTokenAlgorithm'>>(
+export async function settleIdTokenAlgorithm<Metadata extends Pick<ClientMetadata, 'id_token_signed_response_alg'>>(
   { keys }: Pick<Context, 'keys'>,
   client: Pick<ClientOrigin, 'source' | 'verifiedAt'>,
   metadata: Metadata,
 ): Promise<Metadata> {
-  const { idTokenAlgorithm: algorithm } = metadata
+  const { id_token_signed_response_alg: algorithm } = metadata
   if (algorithm === undefined) return metadata
   if (isOperatorMade(client) || client.verifiedAt !== undefined) {
     await keys.ensureIdTokenKey(algorithm)
     return metadata
   }
   const offered = await keys.idTokenAlgorithms()
-  return offered.includes(algorithm) ? metadata : { ...metadata, idTokenAlgorithm: DEFAULT_ID_TOKEN_ALGORITHM }
+  return offered.includes(algorithm)
+    ? metadata
+    : { ...metadata, id_token_signed_response_alg: DEFAULT_ID_TOKEN_ALGORITHM }
 }

@@ -33,7 +33,7 @@ export function reportDormant(
   { record, settings }: Pick<Context, 'record' | 'settings'>,
   { id, metadata }: Pick<ClientRecord, 'id' | 'metadata'>,
 ): void {
-  const dormant = findDormant(metadata.redirectUris, settings.redirects)
+  const dormant = findDormant(metadata.redirect_uris, settings.redirects)
   if (dormant.length === 0) return
   const redirectUri = dormant.map(describeUri).join(' ')
   record({ event: 'client.redirect-not-allowed', client: id, reason: 'redirect_uri_not_allowed', redirectUri })

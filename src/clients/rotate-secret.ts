@@ -41,7 +41,7 @@ export async function rotateClientSecret(
   options: RotationOptions,
 ): Promise<SecretRotationOutcome> {
   const { id, metadata, secretHash: previous } = client
-  if (previous === undefined || metadata.authMethod === 'private_key_jwt') return { kind: 'no-secret' }
+  if (previous === undefined || metadata.token_endpoint_auth_method === 'private_key_jwt') return { kind: 'no-secret' }
   const now = clock()
   const kept = findKept(secrets, { ...client, secretHash: previous }, options, now)
   if (kept === undefined) return { kind: 'wrong-secret' }
@@ -64,7 +64,7 @@ export async function setClientSecret(
   { id, metadata, secretHash: previous }: Pick<ClientRecord, 'id' | 'metadata' | 'secretHash'>,
   { secret, overlapSeconds }: { readonly secret: string; readonly overlapSeconds: number },
 ): Promise<GivenSecretOutcome> {
-  if (previous === undefined || metadata.authMethod === 'private_key_jwt') return { kind: 'no-secret' }
+  if (previous === undefined || metadata.token_endpoint_auth_method === 'private_key_jwt') return { kind: 'no-secret' }
   // A secret that the hash covers in part only may be another one.
   const isSame = isSlowSecret(previous)
     ? (await passwords.verify(secret, foreignHashOf(previous), undefined)).replaceable !== undefined

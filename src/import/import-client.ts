@@ -11,8 +11,7 @@ import {
   matchesSecretHash,
   slowSecretHash,
 } from '../protocol/client/authentication.ts'
-import { readDescriptive } from '../protocol/client/descriptive-metadata.ts'
-import { describeMetadata, type RegistrationPolicy } from '../protocol/client/metadata.ts'
+import { DESCRIPTION, readRegistration, type RegistrationPolicy } from '../protocol/client/metadata.ts'
 import { parseUserId } from '../protocol/ids.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import { needCode } from '../protocol/token/grant-types.ts'
@@ -114,8 +113,10 @@ function takePossible(
   { given, dropped: earlier }: { readonly given: Given; readonly dropped: readonly string[] },
 ): { readonly taken: Given; readonly dropped: readonly string[] } {
   const { outbound } = policy
-  const dropped = new Set<string>()
-  readDescriptive(given, ({ loc }) => dropped.add(String(loc[1])))
+  const described = Object.entries(given).filter(([name]) => DESCRIPTION.includes(name))
+  const reading = readRegistration(Object.fromEntries(described), policy, 0)
+  const problems = reading.kind === 'accepted' ? [] : reading.problems
+  const dropped = new Set(problems.map(({ loc }) => String(loc[1])).filter((name) => DESCRIPTION.includes(name)))
   dropped.delete('client_name')
   const { backchannel_logout_uri: uri = '' } = given
   const isNotified = outbound !== undefined && checkOutboundUrl(uri, outbound).kind === 'usable'
@@ -180,5 +181,5 @@ function hasSecret(
 /** What an import says about a client, by the names of the neutral format. */
 function membersOf({ metadata, rules, disabledAt }: ClientRecord): Readonly<Record<string, unknown>> {
   const named = Object.entries(rules).map(([rule, value]) => [`rules.${rule}`, value] as const)
-  return { ...describeMetadata(metadata), ...Object.fromEntries(named), disabled: disabledAt !== undefined }
+  return { ...metadata, ...Object.fromEntries(named), disabled: disabledAt !== undefined }
 }

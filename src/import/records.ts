@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { NEW_METADATA } from '../admin/client/metadata.ts'
-import { METADATA_TEXTS, RULES_INPUT } from '../admin/client/document.ts'
+import { RULES_INPUT } from '../admin/client/document.ts'
+import { CLIENT_MEMBERS } from '../protocol/client/members.ts'
 import { CHOSEN_CLIENT_ID, CHOSEN_ORGANIZATION_ID, NAME } from '../admin/fields.ts'
 import { PROFILE_CHANGE } from '../admin/user/tasks.ts'
 import { MEMBERSHIP_LIMIT } from '../ports/store.ts'
@@ -80,7 +81,7 @@ const IMPORTED_CLIENT = z.strictObject({
   policy_uri: LINK.describe('Its privacy policy.'),
   contacts: z.array(z.string().max(254)).max(100).optional().describe('Addresses of those who are responsible for it.'),
   backchannel_logout_uri: LINK.describe(
-    `${METADATA_TEXTS.backchannel_logout_uri} One that cannot be requested is left out, and reported.`,
+    `${CLIENT_MEMBERS.backchannel_logout_uri.text} One that cannot be requested is left out, and reported.`,
   ),
   redirect_uris: URIS.optional().describe(
     'Exact redirect URIs. One that cannot be registered is left out, and reported.',

@@ -37,7 +37,8 @@ export function openProviderKeys({ outbound, openSignatures }: ProviderKeyOption
   }
 
   return {
-    verify: (provider, uri, signed) => signaturesOf(provider).verify(signed, { kind: 'jwks_uri', uri }, ''),
+    verify: (provider, uri, signed) =>
+      signaturesOf(provider).verify(signed, { kind: 'jwks_uri', uri, algorithm: undefined }, ''),
   }
 }
 

@@ -86,7 +86,7 @@ test('clients are found by source, trust level and host', async (t) => {
 test('a search by host pages through all clients, and examines at most 5,000 of them for one page', async (t) => {
   const { stage, perform } = await openOffice(t)
   const { store } = stage.server.context
-  const metadata = { ...aClient().metadata, redirectUris: ['https://rare.example/cb'] }
+  const metadata = { ...aClient().metadata, redirect_uris: ['https://rare.example/cb'] }
   const rare = new Set([0, 5, 6, 5_500])
   const clients = times(5_600, (index) => aClient(rare.has(index) ? { metadata } : {}, at(index)))
   await registerAll(store, clients)
@@ -112,7 +112,7 @@ test('a search by host pages through all clients, and examines at most 5,000 of 
 test('a purge goes through all clients, the oldest first, and each call says how many it examined', async (t) => {
   const { stage, perform } = await openOffice(t)
   const { store } = stage.server.context
-  const metadata = { ...aClient().metadata, redirectUris: ['https://rare.example/cb'] }
+  const metadata = { ...aClient().metadata, redirect_uris: ['https://rare.example/cb'] }
   const rare = new Set([0, 1, 2, 5_999])
   const clients = times(6_000, (index) => aClient(rare.has(index) ? { metadata } : {}, at(index)))
   await registerAll(store, clients)

@@ -29,7 +29,8 @@ test('the grant type of a grant follows from its provider and redirect host, and
   ]
   for (const [redirectHost, client, type] of cases) {
     const [grantTypes, redirectUris] = client ?? []
-    const record = client && ({ metadata: { grantTypes, redirectUris } } as unknown as ClientRecord)
+    const record =
+      client && ({ metadata: { grant_types: grantTypes, redirect_uris: redirectUris } } as unknown as ClientRecord)
     assert.equal(
       findGrantType({ redirectHost, providerId: undefined }, record),
       type,

@@ -125,7 +125,7 @@ test('a search reads on until it is through, with a count, or by a link without 
   const add = async (name: string, ageMs: number): Promise<void> => {
     const at = after(clock(), -ageMs)
     const base = aClient({ id: mintClientId(at, random) }, at)
-    await store.registerClient({ ...base, metadata: { ...base.metadata, descriptive: { client_name: name } } })
+    await store.registerClient({ ...base, metadata: { ...base.metadata, client_name: name } })
   }
   // A request examines 5,000 clients.
   await Promise.all(Array.from({ length: 5001 }, (_, index) => add('Flood', index)))

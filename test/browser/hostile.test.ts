@@ -10,7 +10,7 @@ import { createLink } from '../../src/admin/user/link.ts'
 import { createAccount } from '../support/accounts.ts'
 import { aPasskey } from '../support/sign-in/factor-records.ts'
 import { addApp } from '../../tools/sign-in/app.ts'
-import { CLIENT_NAME_LIMIT } from '../../src/protocol/client/descriptive-metadata.ts'
+import { MAXIMA } from '../../src/base/maxima.ts'
 import { normalizeEmail } from '../../src/protocol/sign-in/email-address.ts'
 import type { UserId } from '../../src/protocol/ids.ts'
 import { execute } from '../support/store/dump.ts'
@@ -162,7 +162,7 @@ test('PK-06: on the page of the second step and the one that posts the answer, a
   for (const [index, text] of ['Notes', ...TOGETHER].entries()) {
     // Without scripts the page that posts stays.
     const { tab, complaints } = await openTab(t, browser, [server.origin], { javaScriptEnabled: false })
-    const client_name = text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '').slice(0, CLIENT_NAME_LIMIT)
+    const client_name = text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '').slice(0, MAXIMA.clientName.most)
     const redirects = { redirect_uris: ['https://app.example/callback'] }
     const client = await registerClient(server, { client_name, ...redirects })
     const asked = {

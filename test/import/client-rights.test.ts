@@ -38,7 +38,11 @@ test('IMP-15: restrictions that this server has come with the client', async (t)
     clients.map(({ clientId }) => store.findClient(chosenClientId(clientId) as never)),
   )
   assert.partialDeepStrictEqual(strict, {
-    metadata: { parRequired: true, dpopBound: true, defaultAcrValues: ['urn:grantor:acr:2fa', 'phr'] },
+    metadata: {
+      require_pushed_authorization_requests: true,
+      dpop_bound_access_tokens: true,
+      default_acr_values: ['urn:grantor:acr:2fa', 'phr'],
+    },
     rules: { pkce: 'required' },
     disabledAt: undefined,
   })
@@ -107,22 +111,21 @@ test('IMP-17: a client never gets more than it had: refresh tokens, codes; and l
     ['linked', 'online', 'notified'].map((id) => store.findClient(chosenClientId(id) as never)),
   )
   assert.partialDeepStrictEqual(linked?.metadata, {
-    grantTypes: ['authorization_code'],
-    backchannelLogoutUri: 'https://board.acme.test/logout',
-    idTokenAlgorithm: 'ES256',
-    descriptive: {
-      client_uri: 'https://board.acme.test/home',
-      logo_uri: 'https://board.acme.test/logo.png',
-      policy_uri: 'https://board.acme.test/privacy',
-      tos_uri: 'https://board.acme.test/terms',
-    },
+    grant_types: ['authorization_code'],
+    backchannel_logout_uri: 'https://board.acme.test/logout',
+    id_token_signed_response_alg: 'ES256',
+    client_uri: 'https://board.acme.test/home',
+    logo_uri: 'https://board.acme.test/logo.png',
+    policy_uri: 'https://board.acme.test/privacy',
+    tos_uri: 'https://board.acme.test/terms',
   })
   assert.partialDeepStrictEqual(online?.metadata, {
-    grantTypes: ['authorization_code'],
-    descriptive: { contacts: ['ada@acme.test'], client_uri: 'https://board.acme.test/home' },
+    grant_types: ['authorization_code'],
+    contacts: ['ada@acme.test'],
+    client_uri: 'https://board.acme.test/home',
   })
   assert.partialDeepStrictEqual(notified?.metadata, {
-    backchannelLogoutUri: 'https://board.acme.test/logout',
-    descriptive: { logo_uri: 'https://board.acme.test/logo.png' },
+    backchannel_logout_uri: 'https://board.acme.test/logout',
+    logo_uri: 'https://board.acme.test/logo.png',
   })
 })

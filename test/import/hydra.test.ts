@@ -164,8 +164,8 @@ test('Hydra: a client of its table goes on with its secret, whose hash is replac
     assert.match(secretHash, name === 'short' ? /^slow:/ : /^given:/)
   }
   const { metadata, secretHash: none } = await storedOf('row-spa')
-  assert.deepEqual([metadata.redirectUris, none], [web.redirect_uris, undefined])
-  assert.deepEqual((await storedOf('row-old')).metadata.redirectUris, ['https://a.example/', 'https://b.example/'])
+  assert.deepEqual([metadata.redirect_uris, none], [web.redirect_uris, undefined])
+  assert.deepEqual((await storedOf('row-old')).metadata.redirect_uris, ['https://a.example/', 'https://b.example/'])
   assert.ok(!(await storedOf('row-keys')).secretHash?.startsWith('slow:'))
   // A replaced hash cannot be compared, and one of another secret differs.
   const again = rows.slice(0, 3).concat(rowOf('short', { client_secret: ROWS.job[0] }))

@@ -11,7 +11,7 @@ const MOST_BYTES = 33 * 1024 * 1024
 function clientOf(characters: number): ClientRecord {
   const client = aClient()
   const name = 'n'.repeat(characters)
-  return { ...client, metadata: { ...client.metadata, descriptive: { client_name: name } } }
+  return { ...client, metadata: { ...client.metadata, client_name: name } }
 }
 
 test('BND-05: lookups of 20,000 clients of 15 KB each keep at most 33 MiB of them', () => {

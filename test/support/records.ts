@@ -1,3 +1,4 @@
+/** Complete records, from which a test names only what matters to it. Each has its own ids, so that tests can share a database. */
 import { randomBytes } from 'node:crypto'
 import { normalizeEmail, type EmailAddress } from '../../src/protocol/sign-in/email-address.ts'
 import { SERVER_TOKENS, type ApiDeclaration } from '../../src/admin/api/api.ts'
@@ -18,9 +19,9 @@ import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
 import { toSeconds, type EpochMs } from '../../src/base/brand.ts'
 import { DEFAULT_RULES } from '../../src/protocol/client/policy.ts'
 import {
+  grantIdOf,
   mintAuthorizationId,
   mintClientId,
-  grantIdOf,
   mintInitialTokenId,
   mintInteractionId,
   mintKeyId,
@@ -36,8 +37,6 @@ import type { JwkThumbprint } from '../../src/protocol/token/dpop-proof.ts'
 import type { Resource } from '../../src/protocol/token/resource.ts'
 import type { Scope } from '../../src/protocol/token/scope.ts'
 import type { SecretHash } from '../../src/protocol/secrets.ts'
-
-/** Complete records, from which a test names only what matters to it. Each has its own ids, so that tests can share a database. */
 
 export const NOW = 1_800_000_000_000 as EpochMs
 export const MINUTE = 60_000
@@ -66,12 +65,13 @@ export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs =
     managementHash: aHash(),
     dedupeKey: undefined,
     metadata: {
-      redirectUris: ['https://app.example/cb', 'http://127.0.0.1/cb?a=1'],
-      authMethod: 'client_secret_basic',
-      grantTypes: ['authorization_code', 'refresh_token'],
-      responseTypes: ['code'],
+      redirect_uris: ['https://app.example/cb', 'http://127.0.0.1/cb?a=1'],
+      token_endpoint_auth_method: 'client_secret_basic',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
       scope: 'read write' as Scope,
-      descriptive: { client_name: `O'Brien; drop table "clients" -- \u{1f600}\u202e`, contacts: ['a@b.test'] },
+      client_name: `O'Brien; drop table "clients" -- \u{1f600}\u202e`,
+      contacts: ['a@b.test'],
     },
     usedAt: undefined,
     verifiedAt: undefined,

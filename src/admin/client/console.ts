@@ -1,7 +1,7 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import { newClient } from '../../clients/new-client.ts'
 import { CONSOLE_CLIENT_ID, CONSOLE_SCOPE, consoleCallback } from '../../protocol/client/console.ts'
-import type { ClientMetadata } from '../../protocol/client/metadata.ts'
+import type { ClientMetadata } from '../../protocol/client/members.ts'
 
 type Needs = Pick<Context, 'clock' | 'random'> & StoreNeeds<'changeClient' | 'createClient' | 'findClient'>
 
@@ -12,17 +12,17 @@ type Needs = Pick<Context, 'clock' | 'random'> & StoreNeeds<'changeClient' | 'cr
 export async function ensureConsoleClient(context: Needs, origin: string): Promise<void> {
   const { store, clock } = context
   const metadata: ClientMetadata = {
-    redirectUris: [consoleCallback(origin)],
-    authMethod: 'none',
-    grantTypes: ['authorization_code', 'refresh_token'],
-    responseTypes: ['code'],
+    redirect_uris: [consoleCallback(origin)],
+    token_endpoint_auth_method: 'none',
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
     scope: CONSOLE_SCOPE,
-    descriptive: { client_name: 'Administration console' },
+    client_name: 'Administration console',
   }
   const client = await store.findClient(CONSOLE_CLIENT_ID)
   if (client === undefined) {
     await store.createClient({ ...newClient(context, clock(), metadata, 'operator'), id: CONSOLE_CLIENT_ID })
-  } else if (client.metadata.redirectUris[0] !== metadata.redirectUris[0]) {
+  } else if (client.metadata.redirect_uris[0] !== metadata.redirect_uris[0]) {
     await store.changeClient({
       id: client.id,
       previous: client.metadata,

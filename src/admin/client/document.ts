@@ -2,7 +2,8 @@ import * as z from 'zod'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { PolicyNeeds } from '../../clients/evaluate-client.ts'
 import { listedIdOf } from '../../protocol/client/identifier.ts'
-import { describeMetadata, type ClientMetadata } from '../../protocol/client/metadata.ts'
+import { CLIENT_MEMBERS, type ClientMetadata } from '../../protocol/client/members.ts'
+import { shownShape } from '../../protocol/members.ts'
 import {
   CLIENT_SOURCES,
   COPIES_RULES,
@@ -71,7 +72,7 @@ export type RulesInput = z.output<z.ZodObject<typeof RULES_INPUT>>
 /** Without a rule for PKCE, a client that authenticates may send a `nonce` instead, because many applications send one and no PKCE. */
 export function rulesOf(
   { pkce, profile = 'standard', copies, ...rules }: RulesInput,
-  { authMethod }: Pick<ClientMetadata, 'authMethod'>,
+  { token_endpoint_auth_method: authMethod }: Pick<ClientMetadata, 'token_endpoint_auth_method'>,
 ): ClientRules {
   const usual = { ...rules, profile, pkce: pkce ?? (authMethod === 'none' ? 'required' : 'nonce') } as const
   return copies === undefined ? usual : { ...usual, copies }
@@ -90,56 +91,8 @@ export function strictRulesOf(
   return copies === undefined && before !== undefined ? DEFAULT_RULES : undefined
 }
 
-/** What members mean, in inputs and answers. */
-export const METADATA_TEXTS = {
-  id_token_signed_response_alg: 'How its ID tokens are signed',
-  require_pushed_authorization_requests: 'Whether it must push each of its authorization requests (RFC 9126).',
-  default_max_age: 'Seconds: `max_age` of its authorization requests that have none.',
-  default_acr_values:
-    '`acr_values` of its authorization requests that name no level: `urn:grantor:acr:1fa`, `urn:grantor:acr:2fa` or `phr`.',
-  require_auth_time: 'Whether each of its ID tokens has `auth_time`',
-  dpop_bound_access_tokens: 'Whether each of its token requests must have a DPoP proof (RFC 9449)',
-  post_logout_redirect_uris: 'Exact URIs to which the browser may return after a logout.',
-  backchannel_logout_uri: 'Where the server notifies it when a session of a user ends.',
-} as const
-
-/** The metadata of a client, by the names of RFC 7591. Members that were not registered are absent. */
-export const METADATA_MEMBERS = {
-  redirect_uris: z.array(z.string()),
-  token_endpoint_auth_method: z.string(),
-  token_endpoint_auth_signing_alg: z.string().optional(),
-  jwks: z
-    .object({ keys: z.array(z.record(z.string(), z.unknown())) })
-    .optional()
-    .describe('The public keys of a client with `private_key_jwt`.'),
-  jwks_uri: z.string().optional().describe('Where the server fetches its public keys instead.'),
-  grant_types: z.array(z.string()),
-  response_types: z.array(z.string()),
-  require_pushed_authorization_requests: z
-    .boolean()
-    .optional()
-    .describe(METADATA_TEXTS.require_pushed_authorization_requests),
-  scope: z.string().optional(),
-  dpop_bound_access_tokens: z.boolean().optional().describe(`${METADATA_TEXTS.dpop_bound_access_tokens}.`),
-  id_token_signed_response_alg: z
-    .string()
-    .optional()
-    .describe(`${METADATA_TEXTS.id_token_signed_response_alg}. Absent: RS256.`),
-  default_max_age: z.int().optional().describe(METADATA_TEXTS.default_max_age),
-  default_acr_values: z.array(z.string()).optional().describe(METADATA_TEXTS.default_acr_values),
-  require_auth_time: z.boolean().optional().describe(`${METADATA_TEXTS.require_auth_time}.`),
-  post_logout_redirect_uris: z.array(z.string()).optional().describe(METADATA_TEXTS.post_logout_redirect_uris),
-  backchannel_logout_uri: z.string().optional().describe(METADATA_TEXTS.backchannel_logout_uri),
-  backchannel_logout_session_required: z.boolean().optional(),
-  client_name: z.string().optional(),
-  client_uri: z.string().optional(),
-  logo_uri: z.string().optional(),
-  tos_uri: z.string().optional(),
-  policy_uri: z.string().optional(),
-  software_id: z.string().optional(),
-  software_version: z.string().optional(),
-  contacts: z.array(z.string()).optional(),
-}
+/** The metadata of a client in an answer. Members that were not registered are absent. */
+export const METADATA_MEMBERS = shownShape(CLIENT_MEMBERS)
 
 /** A client in an answer. */
 export const CLIENT_DOCUMENT = z
@@ -213,7 +166,7 @@ export function describeUnder(policy: ClientPolicy, client: ClientRecord): Clien
     trust_level: shownLevel(policy, client),
     rules,
     refresh_copies: ownCopiesOf(client) ?? 'server',
-    has_secret: ['client_secret_post', 'client_secret_basic'].includes(metadata.authMethod),
+    has_secret: ['client_secret_post', 'client_secret_basic'].includes(metadata.token_endpoint_auth_method),
     previous_secret_until: isoOrNull(previousSecret?.until),
     manages_itself: managementHash !== undefined,
     approved_scope: client.approvedScope,
@@ -222,15 +175,9 @@ export function describeUnder(policy: ClientPolicy, client: ClientRecord): Clien
     verified_at: isoOrNull(client.verifiedAt),
     disabled_at: isoOrNull(client.disabledAt),
     not_before: isoOrNull(client.notBefore),
-    ...(describeMetadata(metadata) as MetadataMembers),
+    ...(metadata as unknown as Pick<ClientDocument, keyof ClientMetadata>),
   }
 }
-
-/** The members that `describeMetadata` returns. */
-type MetadataMembers = Pick<
-  ClientDocument,
-  'redirect_uris' | 'token_endpoint_auth_method' | 'grant_types' | 'response_types'
->
 
 /** Returns the trust level of a client, or that its domain is blocked. */
 export function shownLevel(policy: ClientPolicy, client: ClientRecord): ShownLevel {

@@ -4,30 +4,22 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import { newClient, settleIdTokenAlgorithm } from '../../clients/new-client.ts'
 import { registrationPolicy } from '../../clients/registration-policy.ts'
 import { hashGivenSecret, isConfidential } from '../../protocol/client/authentication.ts'
-import { ASSERTION_ALGORITHMS, KEY_LIMIT } from '../../protocol/client/keys.ts'
 import { isSameIdentity } from '../../protocol/client/identity.ts'
-import {
-  CLIENT_AUTH_METHODS,
-  describeMetadata,
-  readRegistration,
-  type ClientMetadata,
-} from '../../protocol/client/metadata.ts'
+import { CLIENT_MEMBERS, type ClientMetadata } from '../../protocol/client/members.ts'
+import { readRegistration } from '../../protocol/client/metadata.ts'
+import { changeShape, inputShape } from '../../protocol/members.ts'
 import { followsFapi, isOperatorMade, type ClientRules } from '../../protocol/client/policy.ts'
-import { isForClients, needCode, OFFERED_GRANT_TYPES, type GrantType } from '../../protocol/token/grant-types.ts'
-import { ID_TOKEN_ALGORITHMS } from '../../protocol/openid/id-token.ts'
+import { needCode, type GrantType } from '../../protocol/token/grant-types.ts'
 import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
-import { METADATA_LIST_LIMIT } from '../../protocol/client/descriptive-metadata.ts'
 import { definedMembers, isSameJson } from '../../base/json.ts'
 import { forShell } from '../../base/shell.ts'
 import { listedIdOf } from '../../protocol/client/identifier.ts'
-import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
-import { ACR_VALUES } from '../../protocol/sign-in/acr.ts'
 import { findDormant } from '../../protocol/uri/redirect-uri.ts'
 import { NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
 import { conflict, conflictIn } from '../admin-error.ts'
 import { CLIENT_NAME, SCOPE } from '../fields.ts'
-import { METADATA_TEXTS, rulesOf, strictRulesOf, type RulesInput } from './document.ts'
+import { rulesOf, strictRulesOf, type RulesInput } from './document.ts'
 import { refuseTakenId, withChosenId } from './chosen-id.ts'
 import { requireClient } from './client.ts'
 import { requirePossible, type RuleNeeds } from './possible-client.ts'
@@ -39,117 +31,38 @@ type ChangeNeeds = RuleNeeds &
 /** An administrator creates the client, or adopted it. */
 const ORIGIN = { source: 'operator', verifiedAt: undefined, document: undefined } as const
 
-/** The metadata that an administrator can give a client, by the names of RFC 7591. */
-const METADATA = {
-  client_name: CLIENT_NAME,
-  redirect_uris: uris('https://app.example/callback').describe('Exact redirect URIs.'),
-  grant_types: z
-    .array(z.enum(OFFERED_GRANT_TYPES.filter(isForClients)))
-    .max(METADATA_LIST_LIMIT)
-    .describe(
-      'The grant types. The default is authorization_code and refresh_token, or client_credentials without redirect URIs.',
-    ),
-  scope: SCOPE.describe('The registered scope, separated by spaces.'),
-  dpop_bound_access_tokens: z
-    .boolean()
-    .meta({ examples: [true] })
-    .describe(`${METADATA_TEXTS.dpop_bound_access_tokens}. Its tokens are then bound to its key.`),
-  require_pushed_authorization_requests: z
-    .boolean()
-    .meta({ examples: [true] })
-    .describe(METADATA_TEXTS.require_pushed_authorization_requests),
-  id_token_signed_response_alg: z
-    .enum(ID_TOKEN_ALGORITHMS)
-    .meta({ examples: ['ES256'] })
-    .describe(`${METADATA_TEXTS.id_token_signed_response_alg}; by default RS256.`),
-  default_max_age: z
-    .int()
-    .min(0)
-    .max(MAX_AGE_LIMIT)
-    .meta({ examples: [3600] })
-    .describe(METADATA_TEXTS.default_max_age),
-  default_acr_values: z
-    .array(z.enum(ACR_VALUES).meta({ examples: ['urn:grantor:acr:2fa'] }))
-    .max(ACR_VALUES.length)
-    .describe(METADATA_TEXTS.default_acr_values),
-  require_auth_time: z
-    .boolean()
-    .meta({ examples: [true] })
-    .describe(`${METADATA_TEXTS.require_auth_time}: a user whose time of sign-in is unknown signs in again.`),
-  post_logout_redirect_uris: uris('https://app.example/signed-out').describe(METADATA_TEXTS.post_logout_redirect_uris),
-  backchannel_logout_uri: z
-    .string()
-    .max(2048)
-    .regex(/^(https?:\/\/[\x21-\x7e]+)?$/, { error: 'This is not a URL.' })
-    .meta({ examples: ['https://app.example/backchannel-logout'] })
-    .describe(`${METADATA_TEXTS.backchannel_logout_uri} Empty: nowhere.`),
-  backchannel_logout_session_required: z
-    .boolean()
-    .meta({ examples: [true] })
-    .describe('Whether logout tokens must have a `sid`. They always have one.'),
-}
-const OPTIONAL_METADATA = z.object(METADATA).partial().shape
+const {
+  redirect_uris,
+  grant_types,
+  dpop_bound_access_tokens,
+  token_endpoint_auth_method,
+  jwks,
+  jwks_uri,
+  token_endpoint_auth_signing_alg,
+  ...others
+} = inputShape(CLIENT_MEMBERS)
 
-function uris(example: string) {
-  return z
-    .array(
-      z
-        .string()
-        .max(2048)
-        .regex(/^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/, { error: 'This is not an absolute URI with a lower-case scheme.' })
-        .meta({ examples: [example] }),
-    )
-    .max(METADATA_LIST_LIMIT)
-}
+/** The public keys of a client. */
+export const KEYS = { jwks, jwks_uri, token_endpoint_auth_signing_alg }
 
-/** The public keys of a client, by the names of RFC 7591. */
-export const KEYS = {
-  jwks: z
-    .object({ keys: z.array(z.looseObject({})).max(KEY_LIMIT) })
-    .meta({ examples: [{ keys: [{ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }] }] })
-    .optional()
-    .describe('The public keys as a JWK Set (RFC 7517 §5). Private keys are rejected.'),
-  jwks_uri: z
-    .string()
-    .max(2048)
-    .regex(/^https?:\/\/[\x21-\x7e]+$/, { error: 'This is not a URL.' })
-    .optional()
-    .describe('Where the server fetches the public keys instead.'),
-  token_endpoint_auth_signing_alg: z
-    .enum(ASSERTION_ALGORITHMS)
-    .meta({ examples: ['EdDSA'] })
-    .optional()
-    .describe('The only algorithm that its assertions may have.'),
-}
-
-/** The metadata that an administrator gives a new client. */
+/** The metadata that an administrator gives a new client, in the order of the forms and options. */
 export const NEW_METADATA = z.object({
-  ...OPTIONAL_METADATA,
-  client_name: METADATA.client_name,
-  token_endpoint_auth_method: z
-    .enum(CLIENT_AUTH_METHODS)
-    .meta({ examples: ['private_key_jwt'] })
-    .optional()
-    .describe(
-      'How the client authenticates. The default is client_secret_basic, or private_key_jwt with keys. none: a public client, which has no secret.',
-    ),
+  client_name: CLIENT_NAME,
+  redirect_uris,
+  grant_types,
+  scope: SCOPE.describe('The registered scope, separated by spaces.').optional(),
+  dpop_bound_access_tokens,
+  ...others,
+  token_endpoint_auth_method,
   ...KEYS,
 })
 
 export type MetadataInput = z.output<typeof NEW_METADATA>
 /** What an administrator changes of a client. What is absent does not change. */
-export const METADATA_CHANGE = {
-  ...OPTIONAL_METADATA,
-  id_token_signed_response_alg: METADATA.id_token_signed_response_alg
-    .nullable()
-    .optional()
-    .describe(`${METADATA_TEXTS.id_token_signed_response_alg}; null: RS256.`),
-  default_max_age: METADATA.default_max_age
-    .nullable()
-    .optional()
-    .describe(`${METADATA_TEXTS.default_max_age} null: none.`),
-}
-type MetadataChange = z.output<z.ZodObject<typeof METADATA_CHANGE>>
+export const METADATA_CHANGE = z
+  .object({ ...NEW_METADATA.shape, client_name: CLIENT_NAME.optional(), ...changeShape(CLIENT_MEMBERS) })
+  .omit({ token_endpoint_auth_method: true, jwks: true, jwks_uri: true, token_endpoint_auth_signing_alg: true })
+type MetadataChange = z.output<typeof METADATA_CHANGE>
 type KeysInput = z.output<z.ZodObject<typeof KEYS>>
 
 export interface ClientInput {
@@ -208,7 +121,7 @@ export async function prepareClient(
   const secret = isConfidential(made) ? secrets.mint('client-secret', mintOrderedId(now, random), random) : undefined
   const client = { ...made, secretHash: secret?.hash }
   // A client with keys has a secret that is never shown. A client that changes from keys to a secret rotates it.
-  return { client, secret: metadata.authMethod === 'private_key_jwt' ? undefined : secret?.token }
+  return { client, secret: metadata.token_endpoint_auth_method === 'private_key_jwt' ? undefined : secret?.token }
 }
 
 /**
@@ -238,7 +151,7 @@ export async function setKeys(context: ChangeNeeds, id: ClientId, keys: KeysInpu
 }
 
 function inputOf({ metadata }: ClientRecord): MetadataInput {
-  return describeMetadata(metadata) as unknown as MetadataInput
+  return metadata as unknown as MetadataInput
 }
 
 async function change(context: ChangeNeeds, client: ClientRecord, input: MetadataInput): Promise<ClientRecord> {
@@ -348,8 +261,8 @@ async function requireMetadata(
   const policy = registrationPolicy(context, await context.store.listApis(), ORIGIN)
   const implied = impliedMetadata(input)
   const grantTypes = implied.grant_types as readonly GrantType[]
-  const isSame = previous !== undefined && isSameJson(grantTypes, previous.grantTypes)
-  const isNew = (name: GrantType): boolean => previous?.grantTypes.includes(name) !== true
+  const isSame = previous !== undefined && isSameJson(grantTypes, previous.grant_types)
+  const isNew = (name: GrantType): boolean => previous?.grant_types.includes(name) !== true
   const missing = grantTypes.filter((name) => isNew(name) && !context.settings.grantTypes.includes(name))
   if (missing.length > 0) {
     throw conflict(`This server does not offer ${missing.join(', ')}. See GRANTOR_DEVICE_GRANT.`)
@@ -364,7 +277,7 @@ async function requireMetadata(
       ...input,
       token_endpoint_auth_method: method,
       grant_types: grantTypes,
-      response_types: isSame ? previous.responseTypes : needCode(grantTypes) ? ['code'] : [],
+      response_types: isSame ? previous.response_types : needCode(grantTypes) ? ['code'] : [],
     },
     { ...policy, ...(previous === undefined ? {} : { previous }) },
     undefined,
@@ -374,21 +287,21 @@ async function requireMetadata(
     throw conflict(problems.map(({ loc, msg }) => `${loc.slice(1).join(' ')}: ${msg}`).join('\n'), problems)
   }
   const { metadata } = reading
-  if ((input.backchannel_logout_uri ?? '') !== (metadata.backchannelLogoutUri ?? '')) {
+  if ((input.backchannel_logout_uri ?? '') !== (metadata.backchannel_logout_uri ?? '')) {
     throw conflict('The server sends no requests, so it cannot notify the client. See GRANTOR_OUTBOUND.')
   }
-  const dormant = findDormant(metadata.redirectUris, policy).find(
-    (uri) => previous?.redirectUris.includes(uri) !== true,
+  const dormant = findDormant(metadata.redirect_uris, policy).find(
+    (uri) => previous?.redirect_uris.includes(uri) !== true,
   )
   if (dormant !== undefined) {
     throw conflict(`The server does not allow the app of the redirect URI ${dormant}. See GRANTOR_REDIRECT_SCHEMES.`)
   }
-  const dropped = grantTypes.filter((name) => !metadata.grantTypes.includes(name))
+  const dropped = grantTypes.filter((name) => !metadata.grant_types.includes(name))
   if (dropped.length > 0) {
     throw conflict(`The client cannot use ${dropped.join(', ')} with its authentication method and other grant types.`)
   }
-  if (!isSame || !isSameJson(metadata.redirectUris, previous.redirectUris)) {
-    const hasUris = metadata.redirectUris.length > 0
+  if (!isSame || !isSameJson(metadata.redirect_uris, previous.redirect_uris)) {
+    const hasUris = metadata.redirect_uris.length > 0
     if (needCode(grantTypes) && !hasUris)
       throw conflict('authorization_code (or the default grant types) needs redirect_uris.')
     if (!needCode(grantTypes) && hasUris) throw conflict('redirect_uris need the grant type authorization_code.')

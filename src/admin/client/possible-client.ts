@@ -3,6 +3,7 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import { makeClientPolicy } from '../../clients/evaluate-client.ts'
 import { openDomainRules } from '../../protocol/client/domain-rule.ts'
 import { destinationsOf } from '../../protocol/client/identity.ts'
+import { clientKeys } from '../../protocol/client/keys.ts'
 import { evaluateClientPolicy, isBlocked } from '../../protocol/client/policy.ts'
 import { DEFAULT_ID_TOKEN_ALGORITHM } from '../../protocol/openid/id-token.ts'
 import { hasFapiKey, isFapiAlgorithm, PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
@@ -30,10 +31,10 @@ export async function requirePossible(
   const blocked = requestedHosts(client).find((uri) => !had.includes(uri) && isBlocked(domains, uri))
   if (blocked !== undefined) throw conflict(`The domain of ${blocked} is blocked. See "grantor domain list".`)
   const policy = makeClientPolicy(context.settings, openDomainRules([]))
-  const verdicts = metadata.redirectUris.map((redirectUri) =>
+  const verdicts = metadata.redirect_uris.map((redirectUri) =>
     evaluateClientPolicy(policy, { client, phase: 'enter', redirectUri }),
   )
-  if (rules.pkce !== 'required' && metadata.authMethod === 'none') {
+  if (rules.pkce !== 'required' && metadata.token_endpoint_auth_method === 'none') {
     throw conflict('Only a client that authenticates may omit PKCE. A public client needs it.')
   }
   if (rules.profile === 'fapi2') requireFapi(client)
@@ -53,18 +54,21 @@ export async function requirePossible(
 
 /** Where the server sends a browser or requests for the client. */
 function requestedHosts({ metadata }: ClientRecord): readonly string[] {
-  const keys = metadata.keys?.kind === 'jwks_uri' ? [metadata.keys.uri] : []
-  return [...destinationsOf(metadata).map(({ uri }) => uri), ...keys]
+  const { jwks_uri: keys } = metadata
+  return [...destinationsOf(metadata).map(({ uri }) => uri), ...(keys === undefined ? [] : [keys])]
 }
 
 /** FAPI 2.0 Security Profile §5.3.2.1 and §5.4. @throws AdminError which names each condition that the client does not meet */
 function requireFapi({ metadata, rules }: ClientRecord): void {
-  const { authMethod, grantTypes, idTokenAlgorithm, keys, scope } = metadata
+  const { grant_types: grantTypes, id_token_signed_response_alg: idTokenAlgorithm, scope } = metadata
+  const keys = clientKeys(metadata)
   const algorithm = keys?.algorithm
   const mayLogIn = grantTypes.includes('authorization_code') && (scope === undefined || isOpenid(scope))
   const isUnfit = idTokenAlgorithm === undefined || idTokenAlgorithm === DEFAULT_ID_TOKEN_ALGORITHM
   const missing = [
-    ...(authMethod === 'private_key_jwt' ? [] : ['keys (token_endpoint_auth_method private_key_jwt)']),
+    ...(metadata.token_endpoint_auth_method === 'private_key_jwt'
+      ? []
+      : ['keys (token_endpoint_auth_method private_key_jwt)']),
     ...(algorithm === undefined || isFapiAlgorithm(algorithm)
       ? []
       : [`a token_endpoint_auth_signing_alg of ${PROOF_ALGORITHMS.join(', ')}, or none`]),

@@ -131,7 +131,7 @@ function isMeant(
   { trust_level: level, host, name }: ClientSearch,
   client: ClientRecord,
 ): boolean {
-  if (name !== undefined && !hasText(name, client.metadata.descriptive.client_name)) return false
+  if (name !== undefined && !hasText(name, client.metadata.client_name)) return false
   if (level !== undefined && shownLevel(policy, client) !== level) return false
   return host === undefined || hostsOf(client).some((one) => isWithin(one, host.toLowerCase()))
 }

@@ -254,7 +254,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     path: `${PATH}/{client_id}`,
     access: 'write',
     summary: 'Change a client that the operator manages. Members that are absent do not change.',
-    input: ONE.extend(METADATA_CHANGE),
+    input: ONE.extend(METADATA_CHANGE.shape),
     output: CLIENT_DOCUMENT,
     async run(context, { client_id, ...changes }) {
       requireLastingTrust(context, await requireClient(context, client_id))

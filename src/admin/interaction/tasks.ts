@@ -264,7 +264,7 @@ function describeClient({
   const destination = destinationOf(authorization)
   return {
     client_id: identifierOf(client),
-    client_name: client.metadata.descriptive.client_name ?? null,
+    client_name: client.metadata.client_name ?? null,
     trust_level: rights.trust.level,
     registered_at: new Date(client.issuedAt * 1000).toISOString(),
     document_host: documentHostOf(client) ?? null,

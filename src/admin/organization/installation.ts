@@ -70,7 +70,7 @@ function describeInstallation({ installation, client }: InstalledClient): Instal
   return {
     organization_id: organizationId,
     client_id: client === undefined ? clientId : listedIdOf(client),
-    client_name: client?.metadata.descriptive.client_name ?? null,
+    client_name: client?.metadata.client_name ?? null,
     scope,
     acts_for_members: actsForMembers,
     created_at: iso(createdAt),
@@ -202,7 +202,7 @@ async function installClient(
   const { store, clock } = context
   await requireOrganization(context, key.organizationId)
   const client = await requireClient(context, key.clientId)
-  if (!isConfidential(client) || !client.metadata.grantTypes.includes('client_credentials')) {
+  if (!isConfidential(client) || !client.metadata.grant_types.includes('client_credentials')) {
     throw conflict(`The client ${client.id} did not register for client_credentials, so it cannot act without a user.`)
   }
   await requireDeclared(context, allowed.scope)

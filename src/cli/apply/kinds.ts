@@ -6,7 +6,7 @@ import { impliedMetadata } from '../../admin/client/metadata.ts'
 import { templateMembers } from '../../admin/provider/settings.ts'
 import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import { parseDomainPattern, type DomainVerdict } from '../../protocol/client/domain-rule.ts'
-import { describeKeys, readClientKeys } from '../../protocol/client/keys.ts'
+import { readClientKeys } from '../../protocol/client/keys.ts'
 import { PROVIDER_TEMPLATES, type ProviderTemplateName } from '../../protocol/sign-in/provider.ts'
 import { requireTask, type Members } from '../lib/perform-task.ts'
 import { forShell } from '../../base/shell.ts'
@@ -175,8 +175,7 @@ export const KINDS: readonly Kind[] = [
       // The server keeps only what it needs of a key.
       const members = jwks === undefined ? others : { ...others, jwks: readKeySet(jwks).jwks }
       const implied = impliedMetadata(members)
-      const authMethod = implied.token_endpoint_auth_method
-      return { ...members, ...implied, rules: rulesOf(members['rules'] as RulesInput, { authMethod }) }
+      return { ...members, ...implied, rules: rulesOf(members['rules'] as RulesInput, implied) }
     },
     refusal: refusalOfClient,
     consequences: consequencesForClient,
@@ -218,7 +217,7 @@ export const SECRET = 'client_secret'
 function readKeySet(jwks: unknown): { readonly jwks: unknown; readonly faults: readonly string[] } {
   const faults: string[] = []
   const keys = readClientKeys({ jwks }, undefined, ({ msg }) => void faults.push(msg))
-  return { jwks: describeKeys(keys)['jwks'], faults }
+  return { jwks: keys.jwks, faults }
 }
 
 /** A rule that is absent from an update stays, and one without scopes is removed. */

@@ -14,7 +14,7 @@ import { revocationCutoff } from '../../tokens/revocation-cutoff.ts'
 import { describeAccess } from '../../clients/access-view.ts'
 import { secondsSince, type EpochMs } from '../../base/brand.ts'
 import { documentHostOf } from '../../protocol/client/identifier.ts'
-import type { ShownMetadata } from '../../protocol/client/identity.ts'
+import type { ShownMetadata } from '../../protocol/client/members.ts'
 import { isOperatorMade, type ClientTrust } from '../../protocol/client/policy.ts'
 import { parseClientId, parseOrganizationId, type OrganizationId, type UserId } from '../../protocol/ids.ts'
 import { DEVICE_CODE } from '../../protocol/token/grant-types.ts'
@@ -188,8 +188,8 @@ async function viewApp(
     ...waiting,
     ...consents.map(({ scope, target, givenAt }) => ({ scope, resources: target.resources, createdAt: givenAt })),
   ]
-  const shown: ShownMetadata = client.metadata.descriptive
-  const [redirectUri] = client.metadata.redirectUris
+  const shown: ShownMetadata = client.metadata
+  const [redirectUri] = client.metadata.redirect_uris
   const organization = organizationId === undefined ? undefined : await context.store.findOrganization(organizationId)
   const hidden = { client: client.id, ...(organizationId === undefined ? {} : { organization: organizationId }) }
   return {
@@ -239,7 +239,7 @@ async function findTrust(
   context: Context,
   { client, grants, waiting }: Pick<Connection, 'client' | 'grants' | 'waiting'>,
 ): Promise<ClientTrust> {
-  const { grantTypes, redirectUris } = client.metadata
+  const { grant_types: grantTypes, redirect_uris: redirectUris } = client.metadata
   // It may have got its tokens as a device, and have lost the grant type since.
   const isDevice =
     grantTypes.includes(DEVICE_CODE) ||

@@ -38,7 +38,7 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
     const client = await store.findClient(id)
     return {
       client_id: client === undefined ? id : identifierOf(client),
-      client_name: client?.metadata.descriptive.client_name ?? null,
+      client_name: client?.metadata.client_name ?? null,
     }
   }
   return {

@@ -8,7 +8,7 @@ import { describeSentUri } from '../../protocol/uri/canonical-uri.ts'
 import { parseClientIdentifier } from '../../protocol/client/identifier.ts'
 import { mintAuthorizationId } from '../../protocol/ids.ts'
 import type { Acr, AuthenticationRequest } from '../../protocol/sign-in/acr.ts'
-import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
+import { MAX_AGE_LIMIT } from '../../protocol/openid/request.ts'
 import { tooManyRequests, unavailable } from '../../protocol/errors.ts'
 import { errorPage } from '../error-page.ts'
 import { findClient } from '../../clients/find-client.ts'
@@ -177,13 +177,13 @@ export function findDemand(
   asked: AuthorizationRequest['openid'] | undefined,
   now: EpochMs,
 ): Pick<AuthorizationRecord, 'authenticatedSince' | 'authentication'> {
-  const isTimeRequired = metadata.requireAuthTime === true || asked?.claims.isAuthTimeEssential === true
+  const isTimeRequired = metadata.require_auth_time === true || asked?.claims.isAuthTimeEssential === true
   // A sign-in of any age satisfies it, whose time is known.
   const anyAge = isTimeRequired && openid !== undefined ? MAX_AGE_LIMIT : undefined
-  const maxAge = asked?.maxAge ?? metadata.defaultMaxAge ?? anyAge
+  const maxAge = asked?.maxAge ?? metadata.default_max_age ?? anyAge
   return {
     authenticatedSince: maxAge === undefined ? undefined : after(now, -maxAge * 1000),
-    authentication: withDefault(asked?.authentication, metadata.defaultAcrValues),
+    authentication: withDefault(asked?.authentication, metadata.default_acr_values),
   }
 }
 

@@ -51,7 +51,7 @@ export async function checkRequest(
   const { request } = reading
   const onlyUserId = await findOnlyUser(context, client, request.openid)
   if (typeof onlyUserId === 'object') return onlyUserId
-  if (!client.metadata.grantTypes.includes('authorization_code')) return NO_CODE
+  if (!client.metadata.grant_types.includes('authorization_code')) return NO_CODE
   const requested = findRequestedAccess(await loadScopeCatalog(context), client, request)
   if ('error' in requested) return requested
   if (request.codeChallenge === undefined && !replacesPkce(request, pkce, requested.openid))
@@ -76,7 +76,7 @@ export function chooseRedirectUri(
   client: ClientRecord,
   params: Parameters,
 ): RedirectUriChoice {
-  const registered = client.metadata.redirectUris
+  const registered = client.metadata.redirect_uris
   const presented = params.get('redirect_uri') ?? soleRedirectUri(client)
   if (presented === undefined) return { kind: 'refused', reason: 'redirect_uri_missing' }
   if (!registered.some((one) => redirectUriMatches(one, presented))) {
@@ -95,9 +95,10 @@ export function chooseRedirectUri(
  * Returns the redirect URI that a request may omit. A public client with a loopback redirect URI must send it: programs with
  * the same metadata share the client, and each of them listens on its own port (decision 0021).
  */
-function soleRedirectUri({ metadata: { authMethod, redirectUris } }: ClientRecord): string | undefined {
-  const [only, another] = redirectUris
-  if (another !== undefined || (authMethod === 'none' && only?.startsWith('http:') === true)) return undefined
+function soleRedirectUri({ metadata }: ClientRecord): string | undefined {
+  const [only, another] = metadata.redirect_uris
+  if (another !== undefined || (metadata.token_endpoint_auth_method === 'none' && only?.startsWith('http:') === true))
+    return undefined
   return only
 }
 

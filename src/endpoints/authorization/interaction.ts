@@ -60,7 +60,7 @@ export async function findInteraction(context: Needs, request: Request, text: st
   if (authorization.createdAt < requestableFrom(client)) return errorPage('client_changed', known)
   const { device, redirectUri } = authorization
   // The client has removed the redirect URI since.
-  if (device === undefined && !client.metadata.redirectUris.some((uri) => redirectUriMatches(uri, redirectUri)))
+  if (device === undefined && !client.metadata.redirect_uris.some((uri) => redirectUriMatches(uri, redirectUri)))
     return errorPage('redirect_uri_removed', known)
   const allowed = await evaluateAuthorized(context, client, authorization)
   if (allowed === 'refused') return errorPage('client_not_allowed', known)

@@ -85,7 +85,7 @@ type Registered = Pick<AllowedClient['client'], 'metadata'>
 
 /** RP-Initiated Logout 1.0 §3: the URI is compared byte for byte; a loopback URI may have any port, as a redirect URI may. */
 function isRegisteredFor({ metadata }: Registered, uri: string | undefined): boolean {
-  return uri !== undefined && (metadata.postLogoutRedirectUris ?? []).some((one) => redirectUriMatches(one, uri))
+  return uri !== undefined && (metadata.post_logout_redirect_uris ?? []).some((one) => redirectUriMatches(one, uri))
 }
 
 function isRegistered(

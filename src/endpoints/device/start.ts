@@ -45,7 +45,7 @@ export async function startDevice(context: Context, request: Request): Promise<R
   if (request.fetchSite !== undefined && request.fetchSite !== 'none') throw invalidRequest('device_in_browser')
   const client = await authenticateClient(context, request)
   return asClient(client, async () => {
-    if (!client.metadata.grantTypes.includes(DEVICE_CODE)) throw unauthorizedClient('grant_type_not_registered')
+    if (!client.metadata.grant_types.includes(DEVICE_CODE)) throw unauthorizedClient('grant_type_not_registered')
     if ('kind' in (await evaluateClient(context, client, AT_DEVICE))) throw invalidClient('client_not_allowed', false)
     const requested = await readAccess(context, client, params)
     const budget = context.budgets.take('device', network, context.clock())

@@ -82,7 +82,7 @@ export async function readIdTokenHint(
 
 /** The algorithm that the client registered, and no other. */
 export function idTokenAlgorithmOf({ metadata }: Pick<ClientRecord, 'metadata'>): IdTokenAlgorithm {
-  return metadata.idTokenAlgorithm ?? DEFAULT_ID_TOKEN_ALGORITHM
+  return metadata.id_token_signed_response_alg ?? DEFAULT_ID_TOKEN_ALGORITHM
 }
 
 /**

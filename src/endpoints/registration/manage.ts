@@ -4,7 +4,7 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import { reportDormant } from '../../clients/registration-policy.ts'
 import { isSameIdentity } from '../../protocol/client/identity.ts'
 import { matchesClientSecret } from '../../protocol/client/authentication.ts'
-import { CLIENT_AUTH_METHODS } from '../../protocol/client/metadata.ts'
+import { CLIENT_AUTH_METHODS } from '../../protocol/client/registration-rules.ts'
 import { invalidToken, unavailable } from '../../protocol/errors.ts'
 import { parseClientId } from '../../protocol/ids.ts'
 import { matchesCredential } from '../../protocol/secrets.ts'
@@ -138,14 +138,15 @@ function checkMembers(
         {},
       ),
     )
-  if ((method === 'none') !== (client.metadata.authMethod === 'none')) problems.push(otherKind(client, method))
+  if ((method === 'none') !== (client.metadata.token_endpoint_auth_method === 'none'))
+    problems.push(otherKind(client, method))
   return problems
 }
 
 /** RFC 7592 §2.2 does not let an update issue or withdraw a secret, so the client stays public or confidential. */
 function otherKind({ metadata }: ClientRecord, method: unknown): Problem {
   const [kind, other, expected] =
-    metadata.authMethod === 'none'
+    metadata.token_endpoint_auth_method === 'none'
       ? ['public', 'confidential', ['none']]
       : ['confidential', 'public', CLIENT_AUTH_METHODS.filter((known) => known !== 'none')]
   const msg = `A ${kind} client cannot become ${other}. Register a new ${other} client.`

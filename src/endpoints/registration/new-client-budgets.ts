@@ -2,7 +2,7 @@ import { SERVER_POOL } from '../../ports/budgets.ts'
 import type { Context } from '../../ports/context.ts'
 import { tooManyRequests } from '../../protocol/errors.ts'
 import { writtenHost } from '../../protocol/uri/canonical-uri.ts'
-import type { ClientMetadata } from '../../protocol/client/metadata.ts'
+import type { ClientMetadata } from '../../protocol/client/members.ts'
 import { leadsToThisComputer } from '../../protocol/uri/loopback.ts'
 import { isPrivateUse } from '../../protocol/uri/redirect-uri.ts'
 
@@ -19,7 +19,7 @@ type Needs = Pick<Context, 'budgets' | 'clock'>
  */
 export function takeNewClient(
   { budgets, clock }: Needs,
-  { redirectUris }: Pick<ClientMetadata, 'redirectUris'>,
+  { redirect_uris: redirectUris }: Pick<ClientMetadata, 'redirect_uris'>,
   network: string,
 ): () => void {
   const now = clock()

@@ -5,7 +5,7 @@ import type { InitialTokenRecord } from '../../ports/records/initial-token.ts'
 import { newClient, registrationOrigin, withTemplate } from '../../clients/new-client.ts'
 import { reportDormant } from '../../clients/registration-policy.ts'
 import { after } from '../../base/brand.ts'
-import type { ClientMetadata } from '../../protocol/client/metadata.ts'
+import type { ClientMetadata } from '../../protocol/client/members.ts'
 import { mintOrderedId } from '../../protocol/ids.ts'
 import { offersRegistration } from '../../protocol/client/policy.ts'
 import { invalidRequest } from '../../protocol/errors.ts'
@@ -64,7 +64,7 @@ function registerAs(
   network: string,
 ): Promise<Registered> {
   if (token !== undefined) return registerWithToken(context, metadata, token, network)
-  return metadata.authMethod === 'none'
+  return metadata.token_endpoint_auth_method === 'none'
     ? registerPublic(context, metadata, network)
     : registerConfidential(context, metadata, network)
 }
@@ -100,7 +100,7 @@ async function registerWithToken(
 function mintClient(context: Needs, metadata: ClientMetadata): Registered {
   const now = context.clockCheck.now()
   const mint = (kind: SingleKind) => context.secrets.mint(kind, mintOrderedId(now, context.random), context.random)
-  const secret = metadata.authMethod === 'none' ? undefined : mint('client-secret')
+  const secret = metadata.token_endpoint_auth_method === 'none' ? undefined : mint('client-secret')
   const management = mint('management-token')
   const client = {
     ...newClient(context, now, metadata, 'registration'),
@@ -108,7 +108,7 @@ function mintClient(context: Needs, metadata: ClientMetadata): Registered {
     managementHash: management.hash,
   }
   // A client with keys has a secret too, which is never shown. A client that changes from keys to a secret rotates it.
-  const shown = metadata.authMethod === 'private_key_jwt' ? undefined : secret?.token
+  const shown = metadata.token_endpoint_auth_method === 'private_key_jwt' ? undefined : secret?.token
   return { client, secret: shown, managementToken: management.token, isRepeated: false }
 }
 

@@ -16,7 +16,7 @@ import {
   type ClientCredentials,
   type PresentedSecret,
 } from '../../protocol/client/authentication.ts'
-import { isSameAlgorithm, type ClientKeys } from '../../protocol/client/keys.ts'
+import { clientKeys, isSameAlgorithm, type ClientKeys } from '../../protocol/client/keys.ts'
 import { followsFapi } from '../../protocol/client/policy.ts'
 import { isFapiAlgorithm } from '../../protocol/token/dpop-proof.ts'
 import { invalidClient, OAuthError, tooManyRequests, unavailable } from '../../protocol/errors.ts'
@@ -84,11 +84,12 @@ export async function authenticateClient(
     const credentials = readClientCredentials(request.authorization, request.params)
     client = await findPresented(context, credentials, request, endpoint)
     if (client === undefined) throw invalidClient('client_unknown', credentials.usedBasic)
-    if (client.metadata.keys === undefined) {
+    const keys = clientKeys(client.metadata)
+    if (keys === undefined) {
       if (!isSecretRight(client, credentials, context)) await checkSlowSecret(client, credentials, context, request)
     } else {
       requireFapiAssertion(context, client, credentials)
-      await checkSignature(client, client.metadata.keys, credentials, context, request)
+      await checkSignature(client, keys, credentials, context, request)
     }
     if (client.disabledAt !== undefined) throw invalidClient('client_disabled', credentials.usedBasic)
     if (credentials.kind === 'assertion') await consume(client, credentials.assertion, context, request.network)

@@ -23,7 +23,7 @@ import { addressOf } from '../../protocol/uri/server-address.ts'
 
 /** Whether each token request of the client needs a proof. RFC 9449 §5.2, FAPI 2.0 Security Profile §5.3.2.1. */
 export function requiresProof(client: Pick<ClientRecord, 'metadata' | 'rules' | 'source'>): boolean {
-  return client.metadata.dpopBound === true || followsFapi(client)
+  return client.metadata.dpop_bound_access_tokens === true || followsFapi(client)
 }
 
 /**

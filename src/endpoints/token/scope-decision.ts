@@ -171,7 +171,7 @@ function whyLimited(limits: Limits, token: string, given: readonly ApiScope[]): 
   const takesRegistration = kind === 'machine' || given.some(({ grantedTo }) => grantedTo === 'approved-clients')
   if (takesRegistration && registered?.includes(token) === false) return 'not_registered'
   // OpenID Connect Core 1.0 §11: it has no meaning for a client that gets no refresh tokens.
-  if (token === 'offline_access' && !client.metadata.grantTypes.includes('refresh_token')) return 'not_registered'
+  if (token === 'offline_access' && !client.metadata.grant_types.includes('refresh_token')) return 'not_registered'
   return installable === undefined || installable.includes(token) ? undefined : 'not_installed'
 }
 

@@ -104,7 +104,7 @@ export function requireGrantKey(
   granted: readonly Resource[],
   { client, key }: TokenRequester,
 ): void {
-  if (key !== undefined || isConfidential(client) || !client.metadata.grantTypes.includes('refresh_token')) return
+  if (key !== undefined || isConfidential(client) || !client.metadata.grant_types.includes('refresh_token')) return
   const isBound = granted.some((one) => findNamed(apis, one)?.tokens.binding === 'dpop')
   if (isBound) throw invalidRequest('proof_missing')
 }

@@ -57,7 +57,7 @@ export async function token(context: Context, request: Request): Promise<Reply> 
  */
 function isOfClient({ metadata }: AuthenticatedClient, origin: string | undefined): boolean {
   if (origin === undefined) return true
-  return origin !== 'null' && metadata.redirectUris.some((uri) => URL.canParse(uri) && new URL(uri).origin === origin)
+  return origin !== 'null' && metadata.redirect_uris.some((uri) => URL.canParse(uri) && new URL(uri).origin === origin)
 }
 
 async function issueToClient(
@@ -68,7 +68,7 @@ async function issueToClient(
 ): Promise<IssuedToken> {
   const client = await authenticateClient(context, request, grantType === JWT_BEARER ? 'assertion' : 'other')
   try {
-    if (!client.metadata.grantTypes.includes(grantType)) throw unauthorizedClient('grant_type_not_registered')
+    if (!client.metadata.grant_types.includes(grantType)) throw unauthorizedClient('grant_type_not_registered')
     if (proof === undefined && requiresProof(client)) throw invalidRequest('proof_missing')
     const key = verifyProof(context, proof)
     const { id: requestId, network } = request

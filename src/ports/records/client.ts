@@ -1,5 +1,5 @@
 import type { EpochMs, EpochSeconds } from '../../base/brand.ts'
-import type { ClientMetadata } from '../../protocol/client/metadata.ts'
+import type { ClientMetadata } from '../../protocol/client/members.ts'
 import type { ClientRules, ClientSource } from '../../protocol/client/policy.ts'
 import type { ClientId, InitialTokenId } from '../../protocol/ids.ts'
 import type { RegistrationLimits } from '../../protocol/client/registration-template.ts'

@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../base/brand.ts'
 import { parseClientAssertion, type ClientAssertion } from './assertion.ts'
 import { parseClientIdentifier } from './identifier.ts'
-import type { ClientMetadata } from './metadata.ts'
+import type { ClientMetadata } from './members.ts'
 import { invalidClient, invalidRequest, type OAuthError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { decode, type Parameters } from '../../base/message.ts'
@@ -33,8 +33,12 @@ export interface PresentedCredentials {
 }
 
 /** Whether a client authenticates. RFC 6749 §2.1. */
-export function isConfidential({ metadata }: { readonly metadata: Pick<ClientMetadata, 'authMethod'> }): boolean {
-  return metadata.authMethod !== 'none'
+export function isConfidential({
+  metadata,
+}: {
+  readonly metadata: Pick<ClientMetadata, 'token_endpoint_auth_method'>
+}): boolean {
+  return metadata.token_endpoint_auth_method !== 'none'
 }
 
 /**

@@ -29,7 +29,7 @@ export function consoleCallback(origin: string): string {
 
 /** A request as it was stored. */
 interface ConsoleRequest {
-  readonly client: { readonly id: ClientId; readonly metadata: { readonly redirectUris: readonly string[] } }
+  readonly client: { readonly id: ClientId; readonly metadata: { readonly redirect_uris: readonly string[] } }
   readonly authorization: {
     readonly redirectUri: string
     readonly responseMode: ResponseMode
@@ -55,7 +55,7 @@ export function isOfConsole({ client, authorization }: ConsoleRequest): boolean 
   const { mustConsent, organizationId, openid, device } = authorization
   return (
     client.id === CONSOLE_CLIENT_ID &&
-    client.metadata.redirectUris.includes(redirectUri) &&
+    client.metadata.redirect_uris.includes(redirectUri) &&
     responseMode === 'query' &&
     codeChallenge !== undefined &&
     scope === CONSOLE_SCOPE &&

@@ -1,5 +1,6 @@
 import { after, type EpochMs } from '../../base/brand.ts'
-import { readRegistration, type ClientMetadata, type RegistrationPolicy } from './metadata.ts'
+import type { ClientMetadata } from './members.ts'
+import { readRegistration, type RegistrationPolicy } from './metadata.ts'
 import { isObject, readJson } from '../../base/json.ts'
 import { checkOutboundUrl, type OutboundPolicy } from '../uri/outbound-url.ts'
 
@@ -51,9 +52,9 @@ export function readClientDocument(text: string, url: string, policy: Registrati
     return refused(reading.problems.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join(' '))
   }
   const { metadata } = reading
-  if (metadata.descriptive.client_name === undefined) return refused('client_name is missing.')
-  const needsRedirect = metadata.grantTypes.includes('authorization_code')
-  if (needsRedirect && metadata.redirectUris.length === 0) return refused('redirect_uris is missing.')
+  if (metadata.client_name === undefined) return refused('client_name is missing.')
+  const needsRedirect = metadata.grant_types.includes('authorization_code')
+  if (needsRedirect && metadata.redirect_uris.length === 0) return refused('redirect_uris is missing.')
   return { kind: 'accepted', metadata }
 }
 

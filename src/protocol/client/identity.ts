@@ -1,48 +1,5 @@
-import type { ClientMetadata } from './metadata.ts'
-import type { DescriptiveMetadata } from './descriptive-metadata.ts'
+import { CLIENT_MEMBERS, type ClientMetadata, type NamesWith } from './members.ts'
 import { redirectHost, withoutLoopbackPort } from '../uri/redirect-uri.ts'
-
-/**
- * Whether a change of a field makes the client a different one to users, as a change of a redirect host does. Such a change ends
- * the client's verification and the consents to it. A new field does not compile until it has an answer here, and a page cannot
- * show a field whose answer is `false` (`ShownMetadata`).
- */
-const IS_IDENTITY = {
-  // What the client may do. The operator approves scopes separately (decision 0006).
-  authMethod: false,
-  keys: false,
-  grantTypes: false,
-  responseTypes: false,
-  scope: false,
-  dpopBound: false,
-  parRequired: false,
-  idTokenAlgorithm: false,
-  defaultMaxAge: false,
-  defaultAcrValues: false,
-  requireAuthTime: false,
-  backchannelLogoutSessionRequired: false,
-
-  client_name: true,
-  client_uri: false,
-  logo_uri: false,
-  tos_uri: false,
-  policy_uri: false,
-  contacts: false,
-  software_id: false,
-  software_version: false,
-} as const satisfies Readonly<
-  Record<keyof DescriptiveMetadata, boolean> & Record<Exclude<keyof ClientMetadata, 'descriptive' | UriMember>, false>
->
-
-/** Their hosts are part of the identity. */
-type UriMember = 'redirectUris' | 'postLogoutRedirectUris' | 'backchannelLogoutUri'
-
-type DescriptiveIdentity = {
-  [Name in keyof DescriptiveMetadata]-?: (typeof IS_IDENTITY)[Name] extends true ? Name : never
-}[keyof DescriptiveMetadata]
-
-/** The descriptive fields that pages may show: those whose change ends the verification. */
-export type ShownMetadata = Pick<DescriptiveMetadata, DescriptiveIdentity>
 
 /**
  * Whether two registrations look like the same client to users and operators, who recognize a client by its name and its
@@ -59,16 +16,20 @@ export function isSameIdentity(one: ClientMetadata, other: ClientMetadata): bool
 function identityOf(metadata: ClientMetadata): string {
   // RFC 8252 §7.3: the port of a loopback redirect is chosen at run time.
   const hosts = destinationsOf(metadata).map(({ uri }) => redirectHost(withoutLoopbackPort(uri)))
-  const shown = IDENTITY_FIELDS.map((field) => metadata.descriptive[field] ?? '')
+  const shown = SHOWN.map((name) => metadata[name] ?? '')
   return JSON.stringify([...shown, [...new Set(hosts)].toSorted()])
 }
 
-const IDENTITY_FIELDS = (Object.keys(IS_IDENTITY) as (keyof typeof IS_IDENTITY)[]).filter(
-  (field): field is DescriptiveIdentity => IS_IDENTITY[field],
-)
+const SHOWN = namesWith('shown')
+const HOSTS = namesWith('hosts')
+
+function namesWith<Identity extends 'shown' | 'hosts'>(identity: Identity): readonly NamesWith<Identity>[] {
+  const rows = Object.entries(CLIENT_MEMBERS).filter(([, row]) => 'identity' in row && row.identity === identity)
+  return rows.map(([name]) => name as NamesWith<Identity>)
+}
 
 /** The members of the metadata to which the server sends a browser or a notice. */
-export type ClientAddresses = Pick<ClientMetadata, UriMember>
+export type ClientAddresses = Pick<ClientMetadata, NamesWith<'hosts'>>
 
 /** A URI of the metadata. */
 export interface ClientDestination {
@@ -82,14 +43,11 @@ export interface ClientDestination {
  * and the identity that users consent to depend on all of them. `jwks_uri` is none of them: the client proves with its keys who it is,
  * and no user and no notice gets there.
  */
-export function destinationsOf({
-  redirectUris,
-  postLogoutRedirectUris = [],
-  backchannelLogoutUri: notified,
-}: ClientAddresses): readonly ClientDestination[] {
-  return [
-    ...redirectUris.map((uri, index) => ({ uri, path: ['redirect_uris', String(index)] })),
-    ...postLogoutRedirectUris.map((uri, index) => ({ uri, path: ['post_logout_redirect_uris', String(index)] })),
-    ...(notified === undefined ? [] : [{ uri: notified, path: ['backchannel_logout_uri'] }]),
-  ]
+export function destinationsOf(metadata: ClientAddresses): readonly ClientDestination[] {
+  return HOSTS.flatMap((name): readonly ClientDestination[] => {
+    const sent = metadata[name] ?? []
+    return typeof sent === 'string'
+      ? [{ uri: sent, path: [name] }]
+      : sent.map((uri, index) => ({ uri, path: [name, String(index)] }))
+  })
 }

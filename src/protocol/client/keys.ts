@@ -11,10 +11,17 @@ export type AssertionAlgorithm = (typeof ASSERTION_ALGORITHMS)[number]
 /** RFC 9864 §2.2: both are the same algorithm with an Ed25519 key. The first name is the older one. */
 export const ED25519_NAMES: readonly string[] = ['EdDSA', 'Ed25519'] satisfies readonly AssertionAlgorithm[]
 
-/** The keys of a client that authenticates with `private_key_jwt`. RFC 7591 §2. */
+/** The keys of a client that authenticates with `private_key_jwt`, as registered. RFC 7591 §2: it has either `jwks` or `jwks_uri`. */
+export interface RegisteredKeys {
+  readonly jwks?: { readonly keys: readonly PublicJwk[] }
+  readonly jwks_uri?: string
+  /** Absent: each of ASSERTION_ALGORITHMS. */
+  readonly token_endpoint_auth_signing_alg?: AssertionAlgorithm
+}
+
+/** The same, by where the keys are. */
 export type ClientKeys = (JwkSet | { readonly kind: 'jwks_uri'; readonly uri: string }) & {
-  /** `token_endpoint_auth_signing_alg`. Absent: each of ASSERTION_ALGORITHMS. */
-  readonly algorithm?: AssertionAlgorithm
+  readonly algorithm: AssertionAlgorithm | undefined
 }
 
 /** Public keys for signatures. RFC 7517 §5. */
@@ -66,19 +73,19 @@ export function readClientKeys(
   fields: KeyFields,
   outbound: OutboundPolicy | undefined,
   fault: (problem: Problem) => void,
-): ClientKeys {
+): RegisteredKeys {
   const algorithm = readAlgorithm(fields.token_endpoint_auth_signing_alg, fault)
-  const bound = algorithm === undefined ? {} : { algorithm }
+  const bound = algorithm === undefined ? {} : { token_endpoint_auth_signing_alg: algorithm }
   const { jwks: set, jwks_uri: uri } = fields
   if (uri !== undefined && uri !== null && uri !== '') {
     if (set !== undefined && set !== null) fault(faultOf(['jwks'], 'Register either jwks or jwks_uri.'))
-    return { kind: 'jwks_uri', uri: readUri(uri, outbound, fault), ...bound }
+    return { jwks_uri: readUri(uri, outbound, fault), ...bound }
   }
   const jwks = readKeys(set, fault)
   if (algorithm !== undefined && jwks.length > 0 && !jwks.some((jwk) => algorithmsOf(jwk).includes(algorithm))) {
     fault(faultOf(['token_endpoint_auth_signing_alg'], `No key of the set can verify ${algorithm}.`))
   }
-  return { kind: 'jwks', jwks, ...bound }
+  return { jwks: { keys: jwks }, ...bound }
 }
 
 function readUri(sent: unknown, outbound: OutboundPolicy | undefined, fault: (problem: Problem) => void): string {
@@ -213,9 +220,12 @@ function faultOf(path: readonly string[], msg: string): Problem {
   return problem(['body', ...path], 'value_error', msg, null, {})
 }
 
-/** The keys under the names of RFC 7591 §2. */
-export function describeKeys(keys: ClientKeys): Readonly<Record<string, unknown>> {
-  const { algorithm } = keys
-  const source = keys.kind === 'jwks' ? { jwks: { keys: keys.jwks } } : { jwks_uri: keys.uri }
-  return { ...source, ...(algorithm === undefined ? {} : { token_endpoint_auth_signing_alg: algorithm }) }
+/** The keys of a client; undefined if it has none. */
+export function clientKeys({
+  jwks,
+  jwks_uri: uri,
+  token_endpoint_auth_signing_alg: algorithm,
+}: RegisteredKeys): ClientKeys | undefined {
+  if (jwks !== undefined) return { kind: 'jwks', jwks: jwks.keys, algorithm }
+  return uri === undefined ? undefined : { kind: 'jwks_uri', uri, algorithm }
 }

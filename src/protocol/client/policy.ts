@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../base/brand.ts'
 import { destinationsOf, type ClientAddresses, type ClientDestination } from './identity.ts'
-import type { ClientMetadata } from './metadata.ts'
+import type { ClientMetadata } from './members.ts'
 import type { DomainRules } from './domain-rule.ts'
 import type { InitialTokenId } from '../ids.ts'
 import { isLoopback, webHost } from '../uri/redirect-uri.ts'
@@ -67,7 +67,8 @@ export interface PolicyClient {
   readonly verifiedAt: EpochMs | undefined
   readonly rules: ClientRules
   readonly document: { readonly url: string } | undefined
-  readonly metadata: ClientAddresses & Pick<ClientMetadata, 'keys' | 'authMethod' | 'parRequired'>
+  readonly metadata: ClientAddresses &
+    Pick<ClientMetadata, 'jwks_uri' | 'token_endpoint_auth_method' | 'require_pushed_authorization_requests'>
   /** The initial access token that the client registered with. */
   readonly initialToken: { readonly id: InitialTokenId } | undefined
 }
@@ -163,7 +164,8 @@ export function evaluateClientPolicy(
  * https that leads to another computer: any program can listen on loopback.
  */
 function pkceOf(client: PolicyClient, isWeb: boolean): ClientRights['pkce'] {
-  if (!isOperatorMade(client) || client.metadata.authMethod === 'none' || followsFapi(client)) return 'always'
+  if (!isOperatorMade(client) || client.metadata.token_endpoint_auth_method === 'none' || followsFapi(client))
+    return 'always'
   return client.rules.pkce === 'nonce' && !isWeb ? 'required' : client.rules.pkce
 }
 
@@ -193,12 +195,12 @@ export function followsFapi({ source, rules }: Pick<PolicyClient, 'source' | 'ru
 export function ownCopiesOf(client: Pick<PolicyClient, 'source' | 'rules' | 'metadata'>): CopiesRule | undefined {
   if (!isOperatorMade(client)) return client.rules.copies === 'strict' ? 'strict' : undefined
   if (followsFapi(client)) return 'strict'
-  return client.rules.copies ?? (client.metadata.authMethod === 'none' ? undefined : 'strict')
+  return client.rules.copies ?? (client.metadata.token_endpoint_auth_method === 'none' ? undefined : 'strict')
 }
 
 /** Whether the client must push its authorization requests. RFC 9126 §6, FAPI 2.0 Security Profile §5.3.2.2. */
 export function mustPush(client: Pick<PolicyClient, 'source' | 'rules' | 'metadata'>): boolean {
-  return client.metadata.parRequired === true || followsFapi(client)
+  return client.metadata.require_pushed_authorization_requests === true || followsFapi(client)
 }
 
 /** Whether ID tokens have the claims that the scope of the client requests. OpenID Connect Core 1.0 §5.4. */
@@ -216,7 +218,7 @@ export function mayBeNotifiedAt(client: ClientOrigin, url: string): boolean {
 }
 
 function noticeUriOf(client: PolicyClient): string | undefined {
-  const { backchannelLogoutUri: uri } = client.metadata
+  const { backchannel_logout_uri: uri } = client.metadata
   return uri !== undefined && mayBeNotifiedAt(client, uri) ? uri : undefined
 }
 
@@ -238,7 +240,7 @@ export function offersDocuments(mode: DocumentMode): boolean {
 function findBlocked({ domains }: ClientPolicy, { document, metadata }: PolicyClient): ClientDestination | undefined {
   if (domains.isEmpty) return undefined
   if (document !== undefined && domains.ofDocument(document.url) === 'blocked') return { uri: document.url, path: [] }
-  const keys = metadata.keys?.kind === 'jwks_uri' ? [{ uri: metadata.keys.uri, path: ['jwks_uri'] }] : []
+  const keys = metadata.jwks_uri === undefined ? [] : [{ uri: metadata.jwks_uri, path: ['jwks_uri'] }]
   return [...destinationsOf(metadata), ...keys].find(({ uri }) => isBlocked(domains, uri))
 }
 
@@ -265,7 +267,7 @@ const UNVERIFIED: ClientTrust = { level: 'unverified' }
 
 /** Whether only the client itself can request tokens. Any program can name a public client, and no redirect URI shows which one does. */
 function provesItself({ metadata }: PolicyClient): boolean {
-  return metadata.authMethod !== 'none'
+  return metadata.token_endpoint_auth_method !== 'none'
 }
 
 function trustOf(policy: ClientPolicy, client: PolicyClient, redirectUri: string | undefined): ClientTrust {
@@ -286,7 +288,7 @@ function knownHost(
   if (domains.isEmpty || (document !== undefined && domains.ofDocument(document.url) !== 'trusted')) return undefined
   const isKnown = (uri: string): boolean =>
     hasDomain(uri) ? domains.ofHost(new URL(uri).hostname) === 'trusted' : document !== undefined
-  const [first] = metadata.redirectUris
+  const [first] = metadata.redirect_uris
   if (first === undefined || !destinationsOf(metadata).every(({ uri }) => isKnown(uri))) return undefined
   return new URL(document?.url ?? redirectUri ?? first).host
 }

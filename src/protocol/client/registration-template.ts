@@ -1,5 +1,5 @@
 import { destinationsOf, type ClientAddresses } from './identity.ts'
-import type { ClientMetadata } from './metadata.ts'
+import type { ClientMetadata } from './members.ts'
 import { openDomainRules, parseDomainPattern } from './domain-rule.ts'
 import { isLoopback } from '../uri/redirect-uri.ts'
 import { intersect, narrow, type Scope } from '../token/scope.ts'

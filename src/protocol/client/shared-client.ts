@@ -1,4 +1,4 @@
-import { describeMetadata, type ClientMetadata } from './metadata.ts'
+import type { ClientMetadata } from './members.ts'
 import { withoutLoopbackPort } from '../uri/redirect-uri.ts'
 import { scopeTokens } from '../token/scope.ts'
 
@@ -8,8 +8,8 @@ import { scopeTokens } from '../token/scope.ts'
  */
 export function canonicalMetadata(metadata: ClientMetadata): string {
   // RFC 8252 §7.3: a loopback redirect may name any port, and many programs take a free one at each start.
-  const redirectUris = [...new Set(metadata.redirectUris.map(withoutLoopbackPort))]
-  const members = Object.entries(describeMetadata({ ...metadata, redirectUris }))
+  const uris = [...new Set(metadata.redirect_uris.map(withoutLoopbackPort))]
+  const members = Object.entries({ ...metadata, redirect_uris: uris })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name, withoutOrder(name, value)])
   return JSON.stringify(members.toSorted(([left], [right]) => (String(left) < String(right) ? -1 : 1)))

@@ -1,10 +1,12 @@
 import { isObject, parseJson } from '../../base/json.ts'
 import type { Parameters } from '../../base/message.ts'
-import { MAX_AGE_LIMIT } from '../client/openid-metadata.ts'
 import { knownAcrValues, type AuthenticationRequest } from '../sign-in/acr.ts'
 import { scopeOf, type Scope } from '../token/scope.ts'
 import { scopeOfClaim, type UserClaim } from './user-claims.ts'
 import { MAXIMA } from '../../base/maxima.ts'
+
+/** The most that `max_age` can be, in seconds. */
+export const MAX_AGE_LIMIT = 1e9
 
 /** What OpenID Connect adds to an authorization request. Core 1.0 §3.1.2.1 and §5.5. */
 export interface OpenidRequest {

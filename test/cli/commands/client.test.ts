@@ -191,7 +191,7 @@ test('client list and purge: by source, host and trust level', async () => {
 })
 
 test('client purge goes on to the end, and says meanwhile how far it is', async () => {
-  const metadata = { ...aClient().metadata, redirectUris: ['https://last.example/cb'] }
+  const metadata = { ...aClient().metadata, redirect_uris: ['https://last.example/cb'] }
   await registerAll(times(6_001, (index) => aClient(index === 6_000 ? { metadata } : {}, pastAt(index))))
   assert.match(
     await words('list', '--host', 'none.example'),

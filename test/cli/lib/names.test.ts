@@ -24,7 +24,7 @@ test('a user is found by address, and a client or an organization by a name that
   const { grant_id, user_id, client_id, organization_id } = await stage.makePeopledOrganization()
   const { store } = stage.server.context
   const email = (await store.findUser(user_id))?.email ?? ''
-  const name = (await store.findClient(client_id))?.metadata.descriptive.client_name ?? ''
+  const name = (await store.findClient(client_id))?.metadata.client_name ?? ''
   const shown = await commandJson<{ client_id: string }>(['client', 'show', name])
   assert.equal(shown.client_id, client_id)
   assert.equal((await commandJson<{ name: string }>(['org', 'show', 'Acme'])).name, 'Acme')

@@ -171,7 +171,7 @@ test('TOK-09: a client that removes a grant type can no longer use its refresh t
   await createAda(server)
   const client = await registerClient(server)
   const { refresh_token = '' } = await obtainTokens(server, client)
-  const narrowed = `update clients set metadata = json_replace(metadata, '$.grantTypes', json('["authorization_code"]')) where client_id = ?`
+  const narrowed = `update clients set metadata = json_replace(metadata, '$.grant_types', json('["authorization_code"]')) where client_id = ?`
   execute(server, narrowed, client.client_id)
   const attempt = () => refresh(server, client, refresh_token)
   assertError(await assertStoreUnchanged(server, attempt, 'lost grant type'), 400, 'unauthorized_client')

@@ -57,7 +57,7 @@ const BY_STRANGERS: Readonly<Record<string, (server: TestServer, t: TestContext)
     const client = host.client()
     assert.equal((await server.inject({ url: authorizeUrl(client, { scope: 'openid' }) })).statusCode, 303)
     const stored = await server.context.store.findClient(documentClientId(client.client_id))
-    return { id_token_signed_response_alg: stored?.metadata.idTokenAlgorithm }
+    return { id_token_signed_response_alg: stored?.metadata.id_token_signed_response_alg }
   },
 }
 
@@ -88,9 +88,12 @@ const FIRST_USES: Readonly<Record<string, (server: TestServer) => Promise<unknow
     await perform(context, 'client.update', { client_id, ...EDDSA })
   },
   async 'it was imported, and signs a user in'(server) {
-    const client = aClient({ source: 'operator', metadata: { ...aClient().metadata, idTokenAlgorithm: 'EdDSA' } })
+    const client = aClient({
+      source: 'operator',
+      metadata: { ...aClient().metadata, id_token_signed_response_alg: 'EdDSA' },
+    })
     assert.equal(await server.context.store.createClient(client), 'created')
-    const [redirect_uri = ''] = client.metadata.redirectUris
+    const [redirect_uri = ''] = client.metadata.redirect_uris
     const url = authorizeUrl({ client_id: client.id }, { redirect_uri, scope: 'openid' })
     assert.equal((await server.inject({ url })).statusCode, 303)
   },

@@ -3,11 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { openAppRedirects } from '../../../src/protocol/uri/app-redirect.ts'
 import { DEVICE_CODE, OFFERED_GRANT_TYPES } from '../../../src/protocol/token/grant-types.ts'
-import {
-  readRegistration,
-  type ClientMetadata,
-  type RegistrationPolicy,
-} from '../../../src/protocol/client/metadata.ts'
+import type { ClientMetadata } from '../../../src/protocol/client/members.ts'
+import { readRegistration, type RegistrationPolicy } from '../../../src/protocol/client/metadata.ts'
 
 const POLICY: RegistrationPolicy = {
   apps: openAppRedirects(['cursor']),
@@ -44,12 +41,10 @@ function refuse(body: unknown, kind: 'malformed' | 'not-allowed'): readonly stri
 
 test('The spec: {} is accepted with the four defaults', () => {
   assert.deepEqual(accept({}), {
-    redirectUris: [],
-    authMethod: 'client_secret_post',
-    grantTypes: ['authorization_code'],
-    responseTypes: ['code'],
-    scope: undefined,
-    descriptive: {},
+    redirect_uris: [],
+    token_endpoint_auth_method: 'client_secret_post',
+    grant_types: ['authorization_code'],
+    response_types: ['code'],
   })
 })
 
@@ -57,15 +52,15 @@ test('decision 0017: null and the empty string mean the default of a defaulted f
   const nulls = { redirect_uris: null, token_endpoint_auth_method: null, grant_types: null, response_types: null }
   const reading = readRegistration(nulls, POLICY, undefined)
   assert.deepEqual(reading, { kind: 'accepted', metadata: accept({}), nulls: [] })
-  assert.equal(accept({ token_endpoint_auth_method: '' }).authMethod, 'client_secret_post')
+  assert.equal(accept({ token_endpoint_auth_method: '' }).token_endpoint_auth_method, 'client_secret_post')
 })
 
 test('decision 0017: only a field that the spec types "or null" is remembered as null', () => {
   const every = [...LISTS, ...TEXTS]
   const reading = readRegistration(Object.fromEntries(every.map((field) => [field, null])), POLICY, undefined)
   assert.equal(reading.kind, 'accepted')
-  const expected = ['client_name', 'client_uri', 'logo_uri', 'scope', 'contacts', 'tos_uri', 'policy_uri']
-  assert.deepEqual(reading.nulls, [...expected, 'software_id', 'software_version'])
+  const expected = ['scope', 'client_name', 'client_uri', 'logo_uri', 'tos_uri', 'policy_uri']
+  assert.deepEqual(reading.nulls, [...expected, 'software_id', 'software_version', 'contacts'])
 })
 
 test('decision 0005: one response names every field of the wrong type', () => {
@@ -132,8 +127,8 @@ test('decision 0017: unsupported grant types and response types are dropped, and
   ] as const
   for (const [body, grantTypes, responseTypes] of table) {
     const metadata = accept(body)
-    assert.deepEqual(metadata.grantTypes, grantTypes, JSON.stringify(body))
-    assert.deepEqual(metadata.responseTypes, responseTypes, JSON.stringify(body))
+    assert.deepEqual(metadata.grant_types, grantTypes, JSON.stringify(body))
+    assert.deepEqual(metadata.response_types, responseTypes, JSON.stringify(body))
   }
 })
 
@@ -158,7 +153,7 @@ test('REG-12: a registration without a supported grant type is refused', () => {
 test('RFC 6749 §4.4: client_credentials is dropped for a public client', () => {
   const token_endpoint_auth_method = 'none'
   const kept = accept({ token_endpoint_auth_method, grant_types: ['client_credentials', 'authorization_code'] })
-  assert.deepEqual(kept.grantTypes, ['authorization_code'])
+  assert.deepEqual(kept.grant_types, ['authorization_code'])
   const alone = { token_endpoint_auth_method, grant_types: ['client_credentials'] }
   assert.deepEqual(refuse(alone, 'not-allowed'), ['body.grant_types:literal_error'])
 })
@@ -171,7 +166,7 @@ test('decision 0017: accepted grant types and response types are consistent for 
   const property = fc.property(lists, responses, methods, (grant_types, response_types, token_endpoint_auth_method) => {
     const reading = readRegistration({ grant_types, response_types, token_endpoint_auth_method }, POLICY, undefined)
     if (reading.kind !== 'accepted') return
-    const { grantTypes, responseTypes } = reading.metadata
+    const { grant_types: grantTypes, response_types: responseTypes } = reading.metadata
     const asked = grant_types ?? ['authorization_code']
     assert.ok(grantTypes.length > 0 && grantTypes.every((grant) => asked.includes(grant)))
     assert.equal(new Set(grantTypes).size, grantTypes.length)
@@ -195,7 +190,7 @@ test('REG-11: undeclared scopes are dropped, and a request without a scope diffe
 test('REG-15: descriptive URIs must use https, or http on loopback', () => {
   for (const field of ['client_uri', 'logo_uri', 'tos_uri', 'policy_uri']) {
     for (const uri of ['https://a.test', 'https://a.test/x?y#z', 'http://localhost:3000/x', 'http://127.0.0.1/'])
-      assert.deepEqual(accept({ [field]: uri }).descriptive, { [field]: uri })
+      assert.deepEqual(accept({ [field]: uri }), { ...accept({}), [field]: uri })
     for (const uri of ['javascript:alert(1)', 'JAVASCRIPT:x', 'data:text/html,x', 'http://a.test/', 'ftp://a.test/'])
       assert.deepEqual(refuse({ [field]: uri }, 'not-allowed'), [`body.${field}:url_scheme`])
     for (const uri of [
@@ -211,13 +206,13 @@ test('REG-15: descriptive URIs must use https, or http on loopback', () => {
     assert.deepEqual(refuse({ [field]: 'https://u@a.test/' }, 'not-allowed'), [`body.${field}:value_error`])
     const long = `https://a.test/${'x'.repeat(2034)}`
     assert.deepEqual(refuse({ [field]: long }, 'not-allowed'), [`body.${field}:too_long`])
-    assert.deepEqual(accept({ [field]: '' }).descriptive, {})
+    assert.deepEqual(accept({ [field]: '' }), accept({}))
   }
 })
 
 test('REG-09: texts have a length limit in characters and must not contain control characters', () => {
   for (const [field, limit] of Object.entries({ client_name: 128, software_id: 256, software_version: 128 })) {
-    assert.deepEqual(accept({ [field]: '😀'.repeat(limit) }).descriptive, { [field]: '😀'.repeat(limit) })
+    assert.deepEqual(accept({ [field]: '😀'.repeat(limit) }), { ...accept({}), [field]: '😀'.repeat(limit) })
     assert.deepEqual(refuse({ [field]: 'x'.repeat(limit + 1) }, 'not-allowed'), [`body.${field}:too_long`])
     for (const bad of ['a\u0000b', 'a\nb', 'a\u001b[31m', 'a\u2028b', 'a\ud800'])
       assert.deepEqual(refuse({ [field]: bad }, 'not-allowed'), [`body.${field}:value_error`])
@@ -226,10 +221,10 @@ test('REG-09: texts have a length limit in characters and must not contain contr
 
 test('REG-09: lists may have at most ten entries', () => {
   const uris = Array.from({ length: 11 }, (_, index) => `https://a.test/${index}`)
-  assert.equal(accept({ redirect_uris: uris.slice(0, 10) }).redirectUris.length, 10)
+  assert.equal(accept({ redirect_uris: uris.slice(0, 10) }).redirect_uris.length, 10)
   assert.deepEqual(refuse({ redirect_uris: uris }, 'not-allowed'), ['body.redirect_uris:too_many'])
   const contacts = Array.from({ length: 11 }, (_, index) => `c${index}@a.test`)
-  assert.deepEqual(accept({ contacts: contacts.slice(1) }).descriptive, { contacts: contacts.slice(1) })
+  assert.deepEqual(accept({ contacts: contacts.slice(1) }).contacts, contacts.slice(1))
   assert.deepEqual(refuse({ contacts }, 'not-allowed'), ['body.contacts:too_many'])
 })
 
@@ -240,7 +235,7 @@ test('RFC 7591 §2: contacts must be email addresses', () => {
 
 test('REG-07: a URI with an unusable scheme is kept together with a usable one, and refused without one', () => {
   const mixed = ['zed://x', 'https://a.test/cb', 'http://127.0.0.1:1/cb']
-  assert.deepEqual(accept({ redirect_uris: mixed }).redirectUris, mixed)
+  assert.deepEqual(accept({ redirect_uris: mixed }).redirect_uris, mixed)
   assert.deepEqual(refuse({ redirect_uris: ['zed://x'] }, 'not-allowed'), ['body.redirect_uris:url_scheme'])
   const reading = readRegistration({ redirect_uris: ['zed://x'] }, POLICY, undefined)
   const [fault] = 'problems' in reading ? reading.problems : []
@@ -251,7 +246,7 @@ test('FLOOD-02: the metadata of a client has at most 8 KiB in all', () => {
   const uris = (count: number): object => ({
     redirect_uris: Array.from({ length: count }, (_, index) => `https://a.test/${index}/${'x'.repeat(1000)}`),
   })
-  assert.equal(accept(uris(7)).redirectUris.length, 7)
+  assert.equal(accept(uris(7)).redirect_uris.length, 7)
   assert.deepEqual(refuse(uris(9), 'not-allowed'), ['body:too_long'])
   const sentence = { ...uris(7), client_name: '\u{1f600}'.repeat(128), software_id: '\u{1f600}'.repeat(256) }
   assert.deepEqual(refuse(sentence, 'not-allowed'), ['body:too_long'], 'Bytes, not characters.')

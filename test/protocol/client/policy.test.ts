@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CLIENT_AUTH_METHODS } from '../../../src/protocol/client/metadata.ts'
+import { CLIENT_AUTH_METHODS } from '../../../src/protocol/client/registration-rules.ts'
 import {
   CLIENT_SOURCES,
   evaluateClientPolicy,
@@ -124,8 +124,8 @@ function clientOf({ source, document, hasToken, isMarked, consent, redirect, bes
     document: document === undefined ? undefined : { url: DOCUMENTS[document] },
     initialToken: hasToken ? { id: TOKEN } : undefined,
     metadata: {
-      authMethod: 'client_secret_basic',
-      redirectUris: [redirect, ...(beside === undefined ? [] : [beside])].map((name) => REDIRECTS[name]),
+      token_endpoint_auth_method: 'client_secret_basic',
+      redirect_uris: [redirect, ...(beside === undefined ? [] : [beside])].map((name) => REDIRECTS[name]),
     },
   }
 }
@@ -195,7 +195,7 @@ test('WAY-01: a client of a known domain is shown with the host of its document,
 test('WAY-01: a client without a redirect URI is not of a known domain, and no consent to it is remembered or implied', () => {
   const client = {
     ...clientOf({ ...USUAL, consent: 'implied' }),
-    metadata: { redirectUris: [], authMethod: 'none' },
+    metadata: { redirect_uris: [], token_endpoint_auth_method: 'none' },
   } as const
   for (const source of CLIENT_SOURCES) {
     const document = source === 'document' ? { url: DOCUMENTS.trusted } : undefined
@@ -216,7 +216,11 @@ test('WAY-01: only the rule of a client of the operator that authenticates has a
     for (const pkce of ['required', 'nonce', 'optional'] as const) {
       for (const authMethod of CLIENT_AUTH_METHODS) {
         const usual = clientOf(one)
-        const client = { ...usual, rules: { ...usual.rules, pkce }, metadata: { ...usual.metadata, authMethod } }
+        const client = {
+          ...usual,
+          rules: { ...usual.rules, pkce },
+          metadata: { ...usual.metadata, token_endpoint_auth_method: authMethod },
+        }
         const question = { client, phase: 'use', redirectUri: REDIRECTS[one.redirect] } as const
         const verdict = evaluateClientPolicy(OPEN, question)
         if (verdict.kind === 'refused') continue
@@ -253,7 +257,7 @@ test('AG-17: the copies of a client follow its rule, of any other than the opera
   )
   for (const { source, authMethod, copies } of rows) {
     const rules = copies === undefined ? DEFAULT_RULES : { ...DEFAULT_RULES, copies }
-    const client = { source, rules, metadata: { ...aClient().metadata, authMethod } }
+    const client = { source, rules, metadata: { ...aClient().metadata, token_endpoint_auth_method: authMethod } }
     const strict = copies === 'strict' ? copies : undefined
     const own = copies ?? (authMethod === 'none' ? undefined : 'strict')
     assert.equal(ownCopiesOf(client), source === 'operator' ? own : strict)

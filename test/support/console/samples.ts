@@ -81,11 +81,12 @@ export async function fillConsole(
   for (const [name, uri, ageMs, usedMs, isVerified] of CLIENTS) {
     const madeAt: EpochMs = after(now, -ageMs)
     const base = aClient({ id: mintClientId(madeAt, randomBytes) }, madeAt)
+    const { client_name: _, contacts: __, ...nameless } = base.metadata
     const metadata = {
-      ...base.metadata,
-      redirectUris: [uri],
+      ...nameless,
+      redirect_uris: [uri],
       scope: 'projects:read builds:start' as Scope,
-      descriptive: name === undefined ? {} : { client_name: name },
+      ...(name !== undefined && { client_name: name }),
     }
     const usedAt = usedMs === undefined ? undefined : after(now, -ageMs + 1000)
     const lastUsedAt = usedMs === undefined ? undefined : after(now, -usedMs)

@@ -119,7 +119,7 @@ function mintRefreshToken(
   id: GrantId,
   now: EpochMs,
 ): MintedCredential | undefined {
-  if (!client.metadata.grantTypes.includes('refresh_token')) return undefined
+  if (!client.metadata.grant_types.includes('refresh_token')) return undefined
   return secrets.mintFamily(id, now, random)
 }
 

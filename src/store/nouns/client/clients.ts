@@ -1,7 +1,9 @@
+import { definedMembers, isObject } from '../../../base/json.ts'
 import type { ClientFilter, ClientUse } from '../../../ports/operations/client.ts'
 import type { ClientRecord } from '../../../ports/records/client.ts'
 import type { Page, Reach } from '../../../ports/store.ts'
 import { isGivenSecret } from '../../../protocol/client/authentication.ts'
+import { CLIENT_MEMBERS, type ClientMetadata } from '../../../protocol/client/members.ts'
 import { type ClientRules, DEFAULT_RULES } from '../../../protocol/client/policy.ts'
 import type { AuditEvent } from '../../../ports/records/audit.ts'
 import type { AuditEventName } from '../../../protocol/audit/event-names.ts'
@@ -44,7 +46,7 @@ export const CLIENTS = table<ClientRecord>({
   }),
   managementHash: text('management_hash'),
   dedupeKey: text('shared_key'),
-  metadata: json('metadata'),
+  metadata: json('metadata', undefined, restoreMetadata),
   usedAt: bigint('used_at'),
   verifiedAt: bigint('verified_at'),
   disabledAt: bigint('disabled_at'),
@@ -53,6 +55,33 @@ export const CLIENTS = table<ClientRecord>({
   notBefore: bigint('not_before'),
   lastUsedAt: bigint('last_used_at'),
 })
+
+/** The names in rows from before 0.1.0 that are not those of the wire in another case. */
+const FORMER_NAMES: Readonly<Record<string, string>> = {
+  token_endpoint_auth_method: 'authMethod',
+  require_pushed_authorization_requests: 'parRequired',
+  dpop_bound_access_tokens: 'dpopBound',
+  id_token_signed_response_alg: 'idTokenAlgorithm',
+}
+
+/** Reads also what was stored before 0.1.0, until 0.2. Such metadata keep the text of their row, with which a change finds it. */
+function restoreMetadata(stored: unknown): ClientMetadata {
+  if (!isObject(stored) || !('redirectUris' in stored)) return stored as ClientMetadata
+  const { keys, descriptive, ...others } = stored as Readonly<Record<string, object | undefined>>
+  const { jwks, uri, algorithm } = (keys ?? {}) as Readonly<Record<string, unknown>>
+  const joint = {
+    ...descriptive,
+    jwks: jwks && { keys: jwks },
+    jwks_uri: uri,
+    token_endpoint_auth_signing_alg: algorithm,
+  }
+  const had: Readonly<Record<string, unknown>> = { ...others, ...joint }
+  const formerName = (name: string): string =>
+    FORMER_NAMES[name] ?? name.replaceAll(/_./g, ([, letter = '']) => letter.toUpperCase())
+  const named = Object.keys(CLIENT_MEMBERS).map((name) => [name, had[formerName(name)] ?? had[name]] as const)
+  const metadata = definedMembers(Object.fromEntries(named)) as unknown as ClientMetadata
+  return Object.defineProperty(metadata, 'toJSON', { value: () => stored })
+}
 
 /** On SQLite the number of a row follows from its id, unless another row has that number (decision 0011). */
 const ROW = `(/*sqlite slot, */${CLIENTS.names}, held_until)

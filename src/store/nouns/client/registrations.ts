@@ -1,4 +1,5 @@
 import { isSameJson } from '../../../base/json.ts'
+import type { ClientMetadata } from '../../../protocol/client/members.ts'
 import { idOf, type NounOperations, when } from '../../noun.ts'
 import { countTokenUse } from './initial-tokens.ts'
 import { endLaterOfClient } from '../token/not-before.ts'
@@ -53,7 +54,7 @@ const operations = {
     keys: idKey,
     cache: idOf,
     event: ({ id, previous, metadata, identityFrom }, outcome) =>
-      outcome === 'updated' && !isSameJson(previous, metadata)
+      outcome === 'updated' && !isSameMetadata(previous, metadata)
         ? { event: 'client.updated', clientId: id, details: { identity_changed: identityFrom !== undefined } }
         : undefined,
     *run({ id, previous, metadata, identityFrom }) {
@@ -76,7 +77,7 @@ const operations = {
     keys: idKey,
     cache: idOf,
     event: ({ id, previous, metadata, identityFrom, notBefore }, outcome) =>
-      outcome === 'renewed' && !isSameJson(previous.metadata, metadata)
+      outcome === 'renewed' && !isSameMetadata(previous.metadata, metadata)
         ? {
             event: 'client.document-changed',
             clientId: id,
@@ -104,3 +105,8 @@ const operations = {
 } satisfies NounOperations
 
 export const registrations = { operations }
+
+/** Metadata of a row from before 0.1.0 have the text of the row, so their members are compared. */
+function isSameMetadata(one: ClientMetadata, other: ClientMetadata): boolean {
+  return isSameJson({ ...one }, { ...other })
+}

@@ -45,7 +45,7 @@ test('CC-01: a public client gets no token by client credentials', async (t) => 
 test('CC-01: a public client gets no token even if its record has the grant type', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server, { token_endpoint_auth_method: 'none' })
-  const widened = `update clients set metadata = json_replace(metadata, '$.grantTypes', json('["client_credentials"]')) where client_id = ?`
+  const widened = `update clients set metadata = json_replace(metadata, '$.grant_types', json('["client_credentials"]')) where client_id = ?`
   execute(server, widened, client.client_id)
   assertError(await assertStoreUnchanged(server, () => ask(server, client), 'public'), 400, 'unauthorized_client')
   assert.match(server.log(), /"reason":"client_public"/)

@@ -22,7 +22,8 @@ export const clientCases: Suite = (check) => {
 
   check('registerClient distinguishes "no scope registered" from "an empty scope"', async ({ first }) => {
     const { metadata } = aClient()
-    const none = aClient({ metadata: { ...metadata, scope: undefined } })
+    const { scope: _, ...unscoped } = metadata
+    const none = aClient({ metadata: unscoped })
     const empty = aClient({ metadata: { ...metadata, scope: '' as never } })
     await Promise.all([perform(first, 'registerClient', none), perform(first, 'registerClient', empty)])
     assert.equal((await first.findClient(none.id))?.metadata.scope, undefined)
@@ -56,7 +57,7 @@ export const clientCases: Suite = (check) => {
 
   check('updateClient replaces the metadata and changes nothing else', async ({ first, second }) => {
     const client = aClient()
-    const metadata = { ...client.metadata, redirectUris: [], scope: 'read' as Scope }
+    const metadata = { ...client.metadata, redirect_uris: [], scope: 'read' as Scope }
     await perform(first, 'registerClient', client)
     await perform(first, 'verifyClient', { id: client.id, now: at(1) })
     const update = { id: client.id, previous: client.metadata, metadata, identityFrom: undefined }
@@ -69,7 +70,7 @@ export const clientCases: Suite = (check) => {
     async ({ first }) => {
       const client = aClient()
       const { id, metadata: previous } = client
-      const metadata = { ...previous, descriptive: { client_name: 'Another' } }
+      const metadata = { ...previous, client_name: 'Another' }
       await perform(first, 'registerClient', client)
       await perform(first, 'verifyClient', { id, now: at(1) })
       await perform(first, 'approveClientScope', { id, scope: 'admin' as Scope })
@@ -83,7 +84,7 @@ export const clientCases: Suite = (check) => {
 
   check('updateClient of a client that was deleted or changed meanwhile changes nothing', async ({ first }) => {
     const client = aClient()
-    const metadata = { ...client.metadata, redirectUris: [] }
+    const metadata = { ...client.metadata, redirect_uris: [] }
     await perform(first, 'registerClient', client)
     const update = { id: client.id, previous: metadata, metadata, identityFrom: at(1) }
     assert.equal(await perform(first, 'updateClient', update), 'conflict')
@@ -97,7 +98,7 @@ export const clientCases: Suite = (check) => {
     const updates = times(20, (index) => ({
       id,
       previous,
-      metadata: { ...previous, descriptive: { client_name: `Name ${index}` } },
+      metadata: { ...previous, client_name: `Name ${index}` },
       identityFrom: at(index),
     }))
     assert.deepEqual(tally(await race(stores, 'updateClient', updates)), { updated: 1, conflict: 19 })

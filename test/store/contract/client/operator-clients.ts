@@ -130,7 +130,7 @@ export const operatorClientCases: Suite = (check) => {
     await perform(first, 'registerClient', client)
     await perform(first, 'createClient', documented)
     const attempts = [
-      { id: client.id, previous: { ...client.metadata, redirectUris: [] }, now: NOW },
+      { id: client.id, previous: { ...client.metadata, redirect_uris: [] }, now: NOW },
       { id: documented.id, previous: documented.metadata, now: NOW },
       { id: aClient().id, previous: client.metadata, now: NOW },
     ]
@@ -143,7 +143,7 @@ export const operatorClientCases: Suite = (check) => {
     const client = aClient()
     const { id, metadata: previous } = client
     await perform(first, 'registerClient', client)
-    const metadata = { ...previous, descriptive: { client_name: 'Another' } }
+    const metadata = { ...previous, client_name: 'Another' }
     const adoptions = times(10, () => perform(first, 'adoptClient', { id, previous, now: at(1) }))
     const updates = times(10, () => perform(second, 'updateClient', { id, previous, metadata, identityFrom: at(1) }))
     const outcomes = await Promise.all([...adoptions, ...updates])
@@ -162,7 +162,7 @@ export const operatorClientCases: Suite = (check) => {
       const client = aClient({ source: 'operator' })
       const { id, metadata: previous } = client
       await perform(first, 'createClient', client)
-      const update = { id, previous, metadata: { ...previous, redirectUris: [] }, identityFrom: undefined }
+      const update = { id, previous, metadata: { ...previous, redirect_uris: [] }, identityFrom: undefined }
       assert.equal(await perform(first, 'updateClient', update), 'conflict')
       assert.deepEqual(await first.findClient(id), client)
     },
@@ -173,7 +173,7 @@ export const operatorClientCases: Suite = (check) => {
     const client = aClient({ source: 'operator', verifiedAt: at(1), approvedScope: 'admin' as Scope })
     const { id, metadata: previous } = client
     await perform(first, 'createClient', client)
-    const metadata = { ...previous, descriptive: { client_name: 'Another' } }
+    const metadata = { ...previous, client_name: 'Another' }
     const { rules } = client
     const change = { id, previous, rules, metadata, identityFrom: at(5) }
     assert.equal(await perform(first, 'changeClient', change), 'changed')
@@ -189,7 +189,7 @@ export const operatorClientCases: Suite = (check) => {
       const client = aClient()
       const { id, metadata: previous, rules } = client
       await perform(first, 'registerClient', client)
-      const change = { id, previous, rules, metadata: { ...previous, redirectUris: [] }, identityFrom: at(1) }
+      const change = { id, previous, rules, metadata: { ...previous, redirect_uris: [] }, identityFrom: at(1) }
       assert.equal(await perform(first, 'changeClient', change), 'conflict')
       const implied = {
         id,
@@ -234,7 +234,7 @@ export const operatorClientCases: Suite = (check) => {
       const given = (['implied', 'asked'] as const).flatMap((consent) =>
         (['nonce', 'optional'] as const).map((pkce) => ({ ...rules, consent, pkce })),
       )
-      const metadata = { ...previous.metadata, descriptive: { client_name: 'Another' } }
+      const metadata = { ...previous.metadata, client_name: 'Another' }
       const ruled = given.map((one) => ({ id, previous, rules: one }))
       const change = { id, previous: previous.metadata, rules, metadata, identityFrom: undefined }
       const changes = await Promise.all([

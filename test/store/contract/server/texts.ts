@@ -30,7 +30,7 @@ const ODD_TEXTS = [
 export const textCases: Suite = (check) => {
   check('every text is read back unchanged, however many one batch writes', async ({ first, second }) => {
     const clients = ODD_TEXTS.map((text) =>
-      aClient({ metadata: { ...aClient().metadata, descriptive: { client_name: text, contacts: [text, text] } } }),
+      aClient({ metadata: { ...aClient().metadata, client_name: text, contacts: [text, text] } }),
     )
     await performAll(first, 'registerClient', clients)
     const authorizations = ODD_TEXTS.map((text) => anAuthorization({ state: text, loginHint: text }))

@@ -1,0 +1,99 @@
+import type * as z from 'zod'
+
+/**
+ * A member of a record that is registered: one row of the table of the record, under its name on the wire. `Rules` is what decides about
+ * values, and takes their faults.
+ */
+export interface Member<Sent, Kept, Rules> {
+  /** What the member means, in inputs and answers. */
+  readonly text: string
+  /** Its type in a request. */
+  readonly sent: z.ZodType<Sent>
+  /** Returns what the record has of a value; undefined: nothing. `null` and '' are absent, and given as undefined. */
+  readonly keep: (sent: NonNullable<Sent> | undefined, rules: Rules) => Kept
+  /** What an administrator may send, with a text of its own if that differs. Absent: the member is not among the common inputs. */
+  readonly input?: z.ZodType
+  /** What null means in a change by an administrator. Absent: null is refused. */
+  readonly cleared?: string
+  /** Its type in an answer. */
+  readonly shown: z.ZodType
+}
+
+/** A member of any type. */
+export interface AnyMember<Rules> extends Omit<Member<unknown, unknown, Rules>, 'keep'> {
+  readonly keep: (sent: never, rules: Rules) => unknown
+}
+
+type Table = Readonly<
+  Record<string, Omit<AnyMember<never>, 'keep'> & { readonly keep: (...given: never[]) => unknown }>
+>
+type KeptOf<T extends Table, Name extends keyof T> = ReturnType<T[Name]['keep']>
+
+/** The record of a table. A member is optional if its row may keep nothing. */
+export type RecordOf<T extends Table> = {
+  readonly [Name in keyof T as undefined extends KeptOf<T, Name> ? never : Name]: KeptOf<T, Name>
+} & {
+  readonly [Name in keyof T as undefined extends KeptOf<T, Name> ? Name : never]?: Exclude<KeptOf<T, Name>, undefined>
+}
+
+/** What a request may have of a table. */
+export type SentOf<T extends Table> = { readonly [Name in keyof T]?: z.output<T[Name]['sent']> | undefined }
+
+/** Returns the record that a request leads to, with its members in the order of the rows. */
+export function keepMembers<T extends Table, Rules>(
+  rows: readonly (readonly [string, AnyMember<Rules>])[],
+  sent: SentOf<T>,
+  rules: Rules,
+): RecordOf<T> {
+  const kept: Record<string, unknown> = {}
+  for (const [name, row] of rows) {
+    const given = sent[name]
+    const value = row.keep((given === null || given === '' ? undefined : given) as never, rules)
+    if (value !== undefined) kept[name] = value
+  }
+  return kept as RecordOf<T>
+}
+
+/** The schemas of the members in a request. */
+export function sentShape<T extends Table>(table: T): { readonly [Name in keyof T]: T[Name]['sent'] } {
+  return mapped(table, ({ sent }) => sent)
+}
+
+/** The schemas of the members in an answer. */
+export function shownShape<T extends Table>(table: T): { readonly [Name in keyof T]: T[Name]['shown'] } {
+  return mapped(table, ({ shown, text }) => shown.describe(text))
+}
+
+type Inputs<T extends Table> = {
+  readonly [Name in keyof T as T[Name] extends { readonly input: z.ZodType } ? Name : never]: T[Name] extends {
+    readonly input: infer Input extends z.ZodType
+  }
+    ? T[Name] extends { readonly cleared: string }
+      ? { readonly given: Input; readonly changed: z.ZodNullable<Input> }
+      : { readonly given: Input; readonly changed: Input }
+    : never
+}
+
+/** The schemas of what an administrator may give a new record. */
+export function inputShape<T extends Table>(
+  table: T,
+): { readonly [Name in keyof Inputs<T>]: z.ZodOptional<Inputs<T>[Name]['given']> } {
+  return mapped(table, ({ input, text }) => input?.describe(input.description ?? text).optional())
+}
+
+/** The same for a change. What is absent does not change. */
+export function changeShape<T extends Table>(
+  table: T,
+): { readonly [Name in keyof Inputs<T>]: z.ZodOptional<Inputs<T>[Name]['changed']> } {
+  return mapped(table, ({ input, text, cleared }) => {
+    const meant = input?.description ?? text
+    return cleared === undefined
+      ? input?.describe(meant).optional()
+      : input?.nullable().optional().describe(`${meant} null: ${cleared}.`)
+  })
+}
+
+function mapped<Shape>(table: Table, schemaOf: (row: Table[string]) => z.ZodType | undefined): Shape {
+  const entries = Object.entries(table).map(([name, row]) => [name, schemaOf(row)] as const)
+  return Object.fromEntries(entries.filter(([, schema]) => schema !== undefined)) as Shape
+}

@@ -4,18 +4,8 @@ import type { AdminCredentialRecord } from '../ports/records/admin.ts'
 import { after } from '../base/brand.ts'
 import { mintAdminCredentialId, type AdminCredentialId, type OrganizationId } from '../protocol/ids.ts'
 import { AdminError, unknown } from './admin-error.ts'
-import {
-  ADMIN_CREDENTIAL_ID,
-  ISO,
-  ISO_OR_NULL,
-  iso,
-  isoOrNull,
-  LIMIT,
-  NAME,
-  NEXT,
-  ORGANIZATION_ID,
-  pageStart,
-} from './fields.ts'
+import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../base/iso.ts'
+import { ADMIN_CREDENTIAL_ID, LIMIT, NAME, NEXT, ORGANIZATION_ID, pageStart } from './fields.ts'
 import { requireLasting } from './administrators.ts'
 import { requireOrganization } from './organization/organization.ts'
 import { listPage } from './page.ts'

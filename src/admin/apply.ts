@@ -3,7 +3,7 @@ import type { EpochMs } from '../base/brand.ts'
 import type { StoreNeeds } from '../ports/context.ts'
 import { mintOrderedId } from '../protocol/ids.ts'
 import { conflict, unknown } from './admin-error.ts'
-import { ISO_OR_NULL, iso } from './fields.ts'
+import { ISO_OR_NULL, iso } from '../base/iso.ts'
 import { defineTask, type Task } from './task.ts'
 import { MAXIMA } from '../base/maxima.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ISO, iso } from './fields.ts'
+import { ISO, iso } from '../base/iso.ts'
 import { defineTask, type Task } from './task.ts'
 
 export const CLOCK_TASKS: readonly Task[] = [

@@ -11,7 +11,8 @@ import {
 } from '../protocol/client/domain-rule.ts'
 import { conflict, unknown, type AdminError } from './admin-error.ts'
 import { requireLasting } from './administrators.ts'
-import { ISO, iso, LIMIT, NAME, NEXT } from './fields.ts'
+import { ISO, iso } from '../base/iso.ts'
+import { LIMIT, NAME, NEXT } from './fields.ts'
 import { pageOf } from './page.ts'
 import { defineTask, type Task } from './task.ts'
 

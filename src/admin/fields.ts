@@ -213,9 +213,6 @@ export const LIMIT = z
   .default(PAGE_LIMIT.usual)
   .describe(`At most this many rows, up to ${PAGE_LIMIT.most}.`)
 
-/** A time in an answer; null: it has not happened. */
-export const ISO_OR_NULL = z.iso.datetime().nullable()
-export const ISO = z.iso.datetime()
 /** Where the next page starts: the `before` to ask it with; null on the last one. */
 export const NEXT = z
   .string()
@@ -271,13 +268,4 @@ function sized(
     })
     .refine((value) => [...value].length <= most, { error: `This must have at most ${most} characters.` })
     .meta({ minLength: least, maxLength: most, examples: [example] })
-}
-
-/** A time as answers have it. */
-export function iso(time: EpochMs): string {
-  return new Date(time).toISOString()
-}
-
-export function isoOrNull(time: EpochMs | undefined): string | null {
-  return time === undefined ? null : iso(time)
 }

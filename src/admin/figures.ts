@@ -14,7 +14,8 @@ import {
 import { mostFrequent, OTHER } from '../base/most-frequent.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { AdminError } from './admin-error.ts'
-import { END, ISO, iso, TIME } from './fields.ts'
+import { ISO, iso } from '../base/iso.ts'
+import { END, TIME } from './fields.ts'
 import { defineTask, type Task } from './task.ts'
 
 const MINUTE_MS = 60 * 1000

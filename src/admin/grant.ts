@@ -6,19 +6,8 @@ import type { ClientId, GrantId, OrganizationId, UserId } from '../protocol/ids.
 import { findGrantReason, INACTIVE_REASONS } from '../tokens/inactive-reason.ts'
 import { findGrantType, OPENING_GRANT_TYPES } from '../clients/grant-type.ts'
 import { unknown } from './admin-error.ts'
-import {
-  CLIENT_ID,
-  GRANT_ID,
-  ISO,
-  ISO_OR_NULL,
-  iso,
-  isoOrNull,
-  LIMIT,
-  NEXT,
-  ORGANIZATION_ID,
-  USER_ID,
-  pageStart,
-} from './fields.ts'
+import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../base/iso.ts'
+import { CLIENT_ID, GRANT_ID, LIMIT, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from './fields.ts'
 import { findJwtAcceptance, JWT_ACCEPTANCE } from './jwt-acceptance.ts'
 import { findNames, NAMES } from './names.ts'
 import { listPage, searchPage, type Listed, type PageRequest } from './page.ts'

@@ -3,7 +3,7 @@ import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { EpochMs } from '../base/brand.ts'
 import { after } from '../base/brand.ts'
 import { findNamed } from '../protocol/token/resource.ts'
-import { iso, ISO_OR_NULL } from './fields.ts'
+import { iso, ISO_OR_NULL } from '../base/iso.ts'
 
 /**
  * Members of the answer of a task that revokes access. A revocation reaches an API that introspects at once, and an API with

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
-import { ISO, iso, LIMIT, NAME, NAME_OR_NONE, NEXT, RESOURCE, SCOPE, SCOPE_NAME } from '../fields.ts'
+import { ISO, iso } from '../../base/iso.ts'
+import { LIMIT, NAME, NAME_OR_NONE, NEXT, RESOURCE, SCOPE, SCOPE_NAME } from '../fields.ts'
 import { conflict } from '../admin-error.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/openid/request.ts'
 import { hasText, pageOf } from '../page.ts'

@@ -15,7 +15,7 @@ import {
   type ClientRules,
   type ShownLevel,
 } from '../../protocol/client/policy.ts'
-import { ISO_OR_NULL, isoOrNull } from '../fields.ts'
+import { ISO_OR_NULL, isoOrNull } from '../../base/iso.ts'
 
 export const SOURCE = z
   .enum(CLIENT_SOURCES)

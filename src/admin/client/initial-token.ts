@@ -15,7 +15,8 @@ import {
 } from '../../protocol/client/registration-template.ts'
 import { conflict, unknown } from '../admin-error.ts'
 import { requireLasting } from '../administrators.ts'
-import { INITIAL_TOKEN_ID, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, pageStart, SCOPE } from '../fields.ts'
+import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
+import { INITIAL_TOKEN_ID, LIMIT, NAME, NEXT, pageStart, SCOPE } from '../fields.ts'
 import { listPage } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
 

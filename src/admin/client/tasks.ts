@@ -6,15 +6,12 @@ import { isOperatorMade } from '../../protocol/client/policy.ts'
 import { NO_SCOPE, scopeTokens } from '../../protocol/token/scope.ts'
 import { conflict } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
+import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
 import {
   CHOSEN_CLIENT_ID,
   CLIENT_ID,
   CLIENT_NAME,
   GIVEN_SECRET,
-  ISO,
-  ISO_OR_NULL,
-  iso,
-  isoOrNull,
   LIMIT,
   NEXT,
   SCOPE,

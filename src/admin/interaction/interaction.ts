@@ -17,7 +17,7 @@ import { meetsAcr, reachableLevel } from '../../protocol/sign-in/acr.ts'
 import { isWithin, NO_SCOPE, type Scope } from '../../protocol/token/scope.ts'
 import { problem, type ProblemType } from '../../base/validation.ts'
 import { AdminError, unknown, type AdminErrorKind } from '../admin-error.ts'
-import { iso } from '../fields.ts'
+import { iso } from '../../base/iso.ts'
 import { provisionSubject } from '../user/subject.ts'
 
 type Needs = Pick<Context, 'clock' | 'encryption' | 'secrets'> &

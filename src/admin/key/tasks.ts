@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { KEY_PURPOSES, type KeyRecord } from '../../ports/records/key.ts'
-import { ISO, iso } from '../fields.ts'
+import { ISO, iso } from '../../base/iso.ts'
 import { defineTask, type Task } from '../task.ts'
 import { listKeys, retireKey, rotateKeys } from './key.ts'
 

@@ -10,18 +10,8 @@ import { NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { requireClient } from '../client/client.ts'
-import {
-  CLIENT_ID,
-  ISO,
-  ISO_OR_NULL,
-  iso,
-  isoOrNull,
-  LIMIT,
-  NEXT,
-  ORGANIZATION_ID,
-  SCOPE,
-  pageStart,
-} from '../fields.ts'
+import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
+import { CLIENT_ID, LIMIT, NEXT, ORGANIZATION_ID, SCOPE, pageStart } from '../fields.ts'
 import { requireOrganization } from './organization.ts'
 import { findNames, NAMES } from '../names.ts'
 import { listPage, type Listed, type PageRequest } from '../page.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { StoreNeeds } from '../../ports/context.ts'
 import type { MembershipRecord } from '../../ports/records/organization.ts'
-import { isoOrNull, ISO_OR_NULL } from '../fields.ts'
+import { isoOrNull, ISO_OR_NULL } from '../../base/iso.ts'
 
 /** A membership as its user has it. `MemberDocument` is as its organization has it. */
 export const MEMBERSHIP_DOCUMENT = z

@@ -4,18 +4,8 @@ import type { OrganizationRecord } from '../../ports/records/organization.ts'
 import { mintOrganizationId, type OrganizationId } from '../../protocol/ids.ts'
 import { conflict, noSuchOrganization } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
-import {
-  CHOSEN_ORGANIZATION_ID,
-  ISO,
-  ISO_OR_NULL,
-  iso,
-  isoOrNull,
-  LIMIT,
-  NAME,
-  NEXT,
-  ORGANIZATION_ID,
-  pageStart,
-} from '../fields.ts'
+import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
+import { CHOSEN_ORGANIZATION_ID, LIMIT, NAME, NEXT, ORGANIZATION_ID, pageStart } from '../fields.ts'
 import { listPage, namedPage } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
 

@@ -22,7 +22,7 @@ import {
   mayHavePassword,
   providersFor,
 } from '../../users/provider-routing.ts'
-import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../fields.ts'
+import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
 
 /** A passkey in an answer, without its key. */
 export const PASSKEY_DOCUMENT = z

@@ -11,20 +11,8 @@ import { ADDRESS_TEXTS, PROFILE_TEXTS, PROFILE_URLS } from '../../protocol/openi
 import { conflict, unknown } from '../admin-error.ts'
 import { roleOutlivesTrial } from '../administrators.ts'
 import { changeTasks } from '../change-tasks.ts'
-import {
-  EMAIL,
-  EMAIL_PREFIX,
-  ISO,
-  ISO_OR_NULL,
-  iso,
-  isoOrNull,
-  LIMIT,
-  NAME,
-  NEXT,
-  PASSWORD,
-  USER_ID,
-  pageStart,
-} from '../fields.ts'
+import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
+import { EMAIL, EMAIL_PREFIX, LIMIT, NAME, NEXT, PASSWORD, USER_ID, pageStart } from '../fields.ts'
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from '../jwt-acceptance.ts'
 import { describeMembership, MEMBERSHIP_DOCUMENT } from '../organization/membership.ts'
 import { defineTask, type Task } from '../task.ts'

@@ -1,0 +1,24 @@
+import type { ScreenForm } from '../../../console/screen.ts'
+import type { Found } from './show.ts'
+
+/** The page of the list or the object, with its filters. */
+export function withoutAsking({ here }: Pick<Found, 'here'>): string {
+  const [path = '', query = ''] = here.split('?', 2)
+  const kept = new URLSearchParams(query)
+  kept.delete('ask')
+  kept.delete('subject')
+  return kept.size === 0 ? path : `${path}?${kept.toString()}`
+}
+
+/** The page that asks before a form. */
+export function askAddress(
+  found: Pick<Found, 'here'>,
+  { task }: Pick<ScreenForm, 'task'>,
+  subjects: readonly string[],
+): string {
+  const [path = '', query = ''] = withoutAsking(found).split('?', 2)
+  const asked = new URLSearchParams(query)
+  asked.set('ask', task)
+  for (const subject of subjects) asked.append('subject', subject)
+  return `${path}?${asked.toString()}`
+}

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { parseJson } from '../base/json.ts'
 import { CLIENT_REFERENCE_FORM } from '../protocol/client/identifier.ts'
 import { ORGANIZATION_ID_FORM, USER_ID_FORM } from '../protocol/ids.ts'
+import type { Referred } from './find-by-name.ts'
 import type { Task } from './task.ts'
 
 /** A member of the input of a task, as a form shows it. */
@@ -44,9 +45,6 @@ export interface InputField {
   /** The members of a group, or of a row. */
   readonly parts: readonly InputField[]
 }
-
-/** What a member names by its id. */
-export type Referred = 'client' | 'organization' | 'user'
 
 /** By the form of the id, which the schema enforces. An id that the operator chooses for a new object has another one. */
 const REFERRED: Readonly<Record<string, { readonly noun: Referred; readonly hint: string }>> = {

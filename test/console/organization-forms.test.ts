@@ -145,9 +145,9 @@ test('a field that names an organization, a client or a user takes what people c
     assert.equal((await named(text, number)).statusCode, 200, text)
   assert.deepEqual(await held(), [globex, globex, globex])
   for (const [text, sentence] of [
-    ['Glob', 'There is no organization named &quot;Glob&quot;'],
-    ['TWIN', `&quot;TWIN&quot; means several\\. Give an id: [^<]*${twin ?? ''}`],
-    ['initech.example', 'There is no organization named'],
+    ['Glob', 'There is no organization with the id or the name &quot;Glob&quot;'],
+    ['TWIN', `2 organizations have the name &quot;TWIN&quot;\\. Give the id of one: [^<]*${twin ?? ''}`],
+    ['initech.example', 'There is no organization with the id or the name'],
   ] as const) {
     const wrong = await named(text, 9)
     assert.equal(wrong.statusCode, 422)
@@ -171,7 +171,7 @@ test('a field that names an organization, a client or a user takes what people c
   const add = await browser.console.get(`${home}/members?ask=member.add`)
   assert.match(
     (await browser.press(add, 'member.add', { user_id: 'Only One' })).body,
-    /error-user_id">Give the e-mail address or the id/,
+    /error-user_id">There is no user [^<]*Several people may have one name/,
   )
   assert.match(
     (await browser.press(add, 'member.add', { user_id: email.toUpperCase() })).body,

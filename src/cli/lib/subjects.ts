@@ -1,10 +1,7 @@
 import type * as z from 'zod'
-import { AdminError, unknown } from '../../admin/admin-error.ts'
-import type { UserDocument, WholeUserDocument } from '../../admin/user/tasks.ts'
-import { doubtfulAddress } from '../../admin/user/user.ts'
-import type { MemberDocument } from '../../admin/organization/member.ts'
+import { AdminError } from '../../admin/admin-error.ts'
+import { findByName, isAddress, type Referred, type Seeker } from '../../admin/find-by-name.ts'
 import { pathParameters, placeOf, type Task } from '../../admin/task.ts'
-import { SUBJECT_FORM } from '../../protocol/sign-in/interaction.ts'
 import { ForbiddenError } from './ask-server.ts'
 import { visible } from './columns.ts'
 import { requireTask, type Members, type PerformTask } from './perform-task.ts'
@@ -31,178 +28,101 @@ function plain(name: string, member: string, meaning: string, placeholder = '<id
   return { name, placeholder, meaning, members: [member], find: (text) => ({ [member]: text }) }
 }
 
-/** The rows that are searched for a name. In a longer list the name could occur again after them. */
-const NAMES_LIMIT = 1000
-
-/** How a record is found by its name. */
+/** How a record is found by what people call it. */
 interface Named {
   readonly name: string
-  readonly noun: 'client' | 'organization'
-  readonly member: 'client_id' | 'organization_id'
-  /** Whether a text is an id and not a name, whatever exists. */
-  readonly isId: (text: string) => boolean
-  /** The task that shows the record with a chosen id. undefined: only the list is searched. */
-  readonly show: string | undefined
+  readonly argument?: string
+  readonly placeholder: string
   readonly meaning: string
-  /** The task that lists the records, the member of its answer with the rows, and the member of a row with the name. */
-  readonly task: string
-  readonly rows: string
-  readonly label: string
-  readonly input: (known: Members) => Members
-  /** The command that lists them. */
-  readonly command: string
+  readonly member: 'client_id' | 'organization_id' | 'user_id'
+  /** The record is looked for in the organization that was found before. */
+  readonly isWithin?: true
+  /** The task gives the user something. */
+  readonly gives?: true
 }
 
-/**
- * A subject that is given by id or by name. A chosen id, which may look like a name, is the first to be looked for. A name is accepted only
- * when exactly one record has it: anyone can register a client under any name, so a name that may not be unique is rejected.
- */
-function named({ name, noun, member, isId, show, meaning, task, rows, label, input, command }: Named): Subject {
+const REFERRED = { client_id: 'client', organization_id: 'organization', user_id: 'user' } as const
+
+/** A subject that is given by its id, or by what `findByName` finds. */
+function named({ member, isWithin, gives, ...subject }: Named): Subject {
   return {
-    name,
-    argument: noun,
-    placeholder: `<${noun}>`,
-    meaning,
+    ...subject,
     members: [member],
     async find(text, perform, known) {
-      if (isId(text) || (show !== undefined && (await exists(perform, show, { [member]: text })))) {
-        return { [member]: text }
-      }
-      type Row = Readonly<Record<string, string | null | undefined>>
-      const answer = await perform<Readonly<Record<string, unknown>>>(task, { ...input(known), limit: NAMES_LIMIT })
-      if (answer['next'] !== null) {
-        throw new AdminError(
-          `Names are not supported with more than ${NAMES_LIMIT} ${noun}s. Give the id. See "${command}".`,
-        )
-      }
-      const listed = answer[rows] as readonly Row[]
-      if (listed.some((row) => row[member] === text)) return { [member]: text }
-      const found = listed.filter((row) => row[label] === text)
-      const [first, ...others] = found.map((row) => row[member])
-      if (first === undefined || first === null) {
-        throw unknown(`There is no ${noun} with the id or the name "${visible(text)}". See "${command}".`)
-      }
-      if (others.length > 0) {
-        const ids = [first, ...others].slice(0, 10).join(', ')
-        throw new AdminError(
-          `${found.length} ${noun}s have the name "${visible(text)}". Give the id of one: ${ids}. See "${command}".`,
-        )
-      }
-      return { [member]: first }
+      const within = isWithin === undefined ? undefined : String(known['organization_id'])
+      const found = await findByName(seekerOf(perform, within), REFERRED[member], text, gives === true)
+      if (found instanceof AdminError)
+        throw new AdminError(found.message.split('\n').map(visible).join('\n'), found.kind)
+      return { [member]: found }
     },
   }
 }
 
-/**
- * Whether a task finds its record. A text that is no id names none. Credentials of one organization cannot look for a client, so the text is
- * taken for an id, and the task that is performed with it finds whether there is such a client.
- */
-async function exists(perform: PerformTask, task: string, input: Members): Promise<boolean> {
-  const { shape } = requireTask(task).input
-  if (Object.entries(input).some(([member, text]) => shape[member]?.safeParse(text).success !== true)) return false
-  try {
-    await perform(task, input)
-    return true
-  } catch (cause) {
-    if (cause instanceof ForbiddenError) return true
-    if (cause instanceof AdminError && cause.kind === 'unknown') return false
-    throw cause
+function seekerOf(perform: PerformTask, within: string | undefined): Seeker {
+  return {
+    within,
+    see: (referred) => (within === undefined ? LISTED[referred] : listedIn(within, referred)),
+    async perform(task, input) {
+      try {
+        return await perform<Members>(task, input)
+      } catch (cause) {
+        // What the credentials may not look for is taken for an id.
+        const isFact = cause instanceof ForbiddenError || (cause instanceof AdminError && cause.kind === 'unknown')
+        if (isFact) return cause
+        throw cause
+      }
+    },
   }
 }
 
-const AMONG_CLIENTS = {
-  noun: 'client',
-  member: 'client_id',
-  isId: (text: string) => /^(gci_|gcd_|gcc_|https?:\/\/)/.test(text),
-  label: 'client_name',
-} as const
+/** The commands that list the records. */
+const LISTED: Readonly<Record<Referred, string>> = {
+  client: 'See "grantor client list".',
+  organization: 'See "grantor org list".',
+  user: 'See "grantor user list".',
+}
 
-const ALL_CLIENTS = {
-  ...AMONG_CLIENTS,
-  show: 'client.show',
-  task: 'client.list',
-  rows: 'clients',
-  input: () => ({}),
-  command: 'grantor client list',
-} as const
+function listedIn(organization: string, referred: Referred): string {
+  if (referred === 'client') return `See "grantor org installations ${forShell(organization)}".`
+  return `See "grantor org members ${forShell(organization)}".`
+}
 
+const CLIENT_WORDS = { argument: 'client', placeholder: '<client>', member: 'client_id' } as const
 const CLIENT = named({
-  ...ALL_CLIENTS,
+  ...CLIENT_WORDS,
   name: 'id',
   meaning: 'the client_id, or the name when exactly one client has it',
 })
-export const NEW_CLIENT = named({ ...ALL_CLIENTS, name: 'client', meaning: 'the client_id, or the name' })
-/** Searched among the installed clients, because administrators of the organization see no others. */
+export const NEW_CLIENT = named({ ...CLIENT_WORDS, name: 'client', meaning: 'the client_id, or the name' })
+/** Searched among the clients of the organization, because its administrators see no others. */
 const INSTALLED_CLIENT = named({
-  ...AMONG_CLIENTS,
+  ...CLIENT_WORDS,
   name: 'client',
   meaning: 'the client_id, or the name',
-  show: undefined,
-  task: 'installation.list',
-  rows: 'installations',
-  input: ({ organization_id }) => ({ organization_id }),
-  command: 'grantor org installations <organization>',
+  isWithin: true,
 })
 export const ORGANIZATION = named({
   name: 'organization',
-  noun: 'organization',
+  argument: 'organization',
+  placeholder: '<organization>',
   member: 'organization_id',
-  isId: (text) => text.startsWith('gor_'),
-  show: 'organization.show',
   meaning: 'the id of the organization, or its name',
-  task: 'organization.list',
-  rows: 'organizations',
-  label: 'name',
-  input: () => ({}),
-  command: 'grantor org list',
 })
 export const NAME = plain('name', 'name', 'the name, as the consent page shows it', '<name>')
 const API = plain('resource', 'resource', 'the identifier of the API', '<uri>')
 const KEY = plain('key', 'kid', 'the id of the key')
 const ADMIN_CREDENTIAL = plain('id', 'credential_id', 'the id of the credentials, not the token')
 
-/** Tasks take the id of a user; the command line also takes the address, and the id at the application that signs users in. */
-const USER: Subject = {
+const USER_WORDS = {
   name: 'email',
   placeholder: '<address>',
   meaning: 'the e-mail address or the id of the user, or the id at your application',
-  members: ['user_id'],
-  async find(text, perform) {
-    if (text.startsWith('gus_') || (await exists(perform, 'user.show', { user_id: text }))) return { user_id: text }
-    for (const [filter, form] of [
-      ['email', /@/],
-      ['subject', SUBJECT_FORM],
-    ] as const) {
-      if (!form.test(text)) continue
-      const { users } = await perform<{ readonly users: readonly UserDocument[] }>('user.list', { [filter]: text })
-      if (users[0] !== undefined) return { user_id: users[0].user_id }
-    }
-    throw unknownUser(text)
-  },
-}
+  member: 'user_id',
+} as const
+const USER = named(USER_WORDS)
 
 /** The user of a task that gives: an address that may be of another person names none (threats.md CON-34). */
-export const RECIPIENT: Subject = {
-  ...USER,
-  async find(text, perform, known) {
-    const found = await USER.find(text, perform, known)
-    if (!isAddress(text)) return found
-    const user = await perform<WholeUserDocument>('user.show', found)
-    if (user.is_address_doubtful) throw doubtfulAddress(user.user_id)
-    return found
-  },
-}
-
-function unknownUser(text: string): AdminError {
-  return unknown(
-    `There is no user with the id or the address "${visible(text)}", or with this id at your application. See "grantor user list".`,
-  )
-}
-
-/** An id of a user has no @, so that an argument is the one or the other. */
-export function isAddress(text: string): boolean {
-  return text.includes('@')
-}
+export const RECIPIENT = named({ ...USER_WORDS, gives: true })
 
 /** A user who is not a member yet. */
 export const NEW_MEMBER: Subject = {
@@ -214,25 +134,13 @@ export const NEW_MEMBER: Subject = {
 }
 
 /** Searched among the members of the organization, because its administrators see no other users. */
-const MEMBER: Subject = {
-  ...NEW_MEMBER,
-  members: ['user_id'],
-  async find(text, perform, known) {
-    if (!isAddress(text)) return { user_id: text }
-    const organization = String(known['organization_id'])
-    const found = await perform<{ readonly members: readonly MemberDocument[] }>('member.list', {
-      organization_id: organization,
-      email: text,
-    })
-    const [member] = found.members
-    if (member === undefined) {
-      throw unknown(
-        `There is no member ${text} in the organization ${organization}. See "grantor org members ${forShell(organization)}".`,
-      )
-    }
-    return { user_id: member.user_id }
-  },
-}
+const MEMBER = named({
+  name: 'user',
+  placeholder: '<address>',
+  meaning: 'the e-mail address or the id of the user',
+  member: 'user_id',
+  isWithin: true,
+})
 
 /** The user of a filter. With an organization the user is searched among its members. */
 const USER_FILTER: Subject = {

@@ -2,7 +2,7 @@ import { AdminError } from '../../../admin/admin-error.ts'
 import { labelOf } from '../../../admin/input-fields.ts'
 import { secretPage } from '../../../console/ask.ts'
 import type { Outcome } from '../../../console/notice.ts'
-import { asksFirst, type Members, type Named, type Shows } from '../../../console/screen.ts'
+import { asksFirst, type Members, type Shows } from '../../../console/screen.ts'
 import { askAddress, withoutAsking } from './addresses.ts'
 import type { Seen } from './compare.ts'
 import type { Stop } from './confirm.ts'
@@ -56,8 +56,11 @@ export async function answer(sent: Sent, seen: Seen, performed: readonly Perform
 /** The page with the answer, and with what it names. */
 async function showAnswer(sent: Sent, { reads, view }: Shows, answered: Members): Promise<ConsoleAnswer> {
   const { desk, found, visit, visitor } = sent
+  const seeker = seekerOf(desk, found, visitor)
   const read = await Promise.all(
-    Object.entries(reads?.(answered) ?? {}).map(async ([name, one]) => [name, await readOne(sent, one)] as const),
+    Object.entries(reads?.(answered) ?? {}).map(
+      async ([name, { task, input }]) => [name, await seeker.perform(task, input)] as const,
+    ),
   )
   const more = Object.fromEntries(read.map(([name, one]) => [name, one instanceof AdminError ? undefined : one]))
   const refused = Object.fromEntries(
@@ -65,15 +68,6 @@ async function showAnswer(sent: Sent, { reads, view }: Shows, answered: Members)
   )
   const shown = view(answered, more, frameOf(desk, found, visit, visitor), refused)
   return page(desk.framed(shown, visitor, found.screen.section))
-}
-
-async function readOne({ desk, found, visitor }: Sent, { task, input }: Named): Promise<Members | AdminError> {
-  try {
-    return await seekerOf(desk, found, visitor).read(task, input)
-  } catch (cause) {
-    if (!(cause instanceof AdminError)) throw cause
-    return cause
-  }
 }
 
 /** The page with a secret that the task answers, which no other page shows. */

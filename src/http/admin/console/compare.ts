@@ -3,7 +3,7 @@ import { PAGE_LIMIT } from '../../../admin/page.ts'
 import type { Members, Texts } from '../../../console/screen.ts'
 import type { Stop } from './confirm.ts'
 import { filledTexts, findUnknown, seenOf, taskOf, withoutTouch } from './filling.ts'
-import { resolveFields } from './resolve.ts'
+import { resolveFields } from './field-names.ts'
 import type { Sent } from './sent.ts'
 import { filtersIn, frameOf, namesIn, readAll, seekerOf } from './show.ts'
 

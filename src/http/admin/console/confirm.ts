@@ -1,4 +1,3 @@
-import { AdminError } from '../../../admin/admin-error.ts'
 import { after } from '../../../base/brand.ts'
 import { TYPED_FROM } from '../../../console/ask.ts'
 import { lockOutBy } from '../../../console/lock-out.ts'
@@ -65,11 +64,7 @@ async function isFirst(
 /** Counts once more what the filters find, so that a form about it does nothing to rows that the person has not seen. */
 export async function countMatches({ desk, form, found, visit, visitor }: Sent): Promise<Stop | undefined> {
   if (form.matches === undefined) return undefined
-  // A filter that is refused is said by the page itself.
-  const matches = await findMatches(desk, found, visit, visitor, form).catch((cause: unknown) => {
-    if (cause instanceof AdminError) return undefined
-    throw cause
-  })
+  const matches = await findMatches(desk, found, visit, visitor, form)
   const count = matches?.names.length ?? 0
   if (visit.form.get('typed') === String(count)) return undefined
   return { kind: 'again', status: 422, errors: { '': `${count} match now, which is another number.` } }

@@ -1,5 +1,6 @@
 import { AdminError } from '../../../admin/admin-error.ts'
 import { asAdministrator } from '../../../admin/administrators.ts'
+import type { Seeker } from '../../../admin/find-by-name.ts'
 import { inputFields, textsOf } from '../../../admin/input-fields.ts'
 import { PAGE_LIMIT } from '../../../admin/page.ts'
 import { runTask } from '../../../admin/run-task.ts'
@@ -20,7 +21,7 @@ import { matchSegments } from '../routes.ts'
 import { filledTexts, seenOf, taskOf } from './filling.ts'
 import { filtersOf, readFilters } from './filters.ts'
 import { readOutcome } from './outcome.ts'
-import { resolveFilters, type Seeker } from './resolve.ts'
+import { resolveFilters } from './filter-names.ts'
 import { page, securityUri, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
 
 /** How long ago a person may have signed in for a form that is `isRecent`. */
@@ -193,19 +194,17 @@ export function filtersIn({ screen }: Found, query: Parameters): Members {
   return first === undefined ? {} : readFilters(taskOf(first.task), screen.filters, texts)
 }
 
-/** What a form with filters is about: a dry run of its task. undefined: another form. */
+/** What a form with filters is about: a dry run of its task. undefined: another form, or a filter is refused, which the page itself says. */
 export async function findMatches(
-  { context }: Desk,
+  desk: Desk,
   found: Found,
   { query }: Visit,
-  { holder }: Visitor,
-  { task: name, matches }: ScreenForm,
+  visitor: Visitor,
+  { task, matches }: ScreenForm,
 ): Promise<Matches | undefined> {
   if (matches === undefined) return undefined
-  const task = taskOf(name)
-  authorizeTask(context, holder.administrator, task, found.parameters)
-  const input = { ...filtersIn(found, query), dry_run: true }
-  return matches(await runTask(asAdministrator(context, holder.administrator), task, input, () => undefined))
+  const answer = await seekerOf(desk, found, visitor).perform(task, { ...filtersIn(found, query), dry_run: true })
+  return answer instanceof AdminError ? undefined : matches(answer)
 }
 
 /** Without inherited members: what the address names may be `constructor` (threats.md CON-33). */
@@ -316,28 +315,24 @@ export async function readAll(
   limit?: number,
 ): Promise<AllRead> {
   const seeker = seekerOf(desk, { parameters }, { holder })
-  try {
-    const query = await resolveFilters(seeker, screen.filters, place.query)
-    const answers = await Promise.all(
-      Object.entries(screen.reads).map(async ([name, read], index) => {
-        const task = taskOf(read.task)
-        const own = pathParameters(task).flatMap((parameter) =>
-          parameters[parameter] === undefined ? [] : [[parameter, parameters[parameter]] as const],
-        )
-        const most = place.query[SAVE] === NDJSON ? { limit: PAGE_LIMIT.most } : limit === undefined ? {} : { limit }
-        const chosen = index === 0 ? { ...readFilters(task, screen.filters, query), ...most } : {}
-        const input = { ...chosen, ...read.input(place), ...Object.fromEntries(own) }
-        return [name, await seeker.read(read.task, input)] as const
-      }),
-    )
-    return { kind: 'read', answers: Object.fromEntries(answers) }
-  } catch (cause) {
-    if (cause instanceof AdminError) return { kind: 'refused', error: cause }
-    throw cause
-  }
+  const query = await resolveFilters(seeker, screen.filters, place.query)
+  if (query instanceof AdminError) return { kind: 'refused', error: query }
+  const read = await Promise.all(
+    Object.entries(screen.reads).map(async ([name, { task: named, input }], index) => {
+      const task = taskOf(named)
+      const own = Object.fromEntries(
+        pathParameters(task).flatMap((one) => (parameters[one] === undefined ? [] : [[one, parameters[one]]])),
+      )
+      const most = place.query[SAVE] === NDJSON ? { limit: PAGE_LIMIT.most } : limit === undefined ? {} : { limit }
+      const chosen = index === 0 ? { ...readFilters(task, screen.filters, query), ...most } : {}
+      return [name, await seeker.perform(named, { ...chosen, ...input(place), ...own })] as const
+    }),
+  )
+  const error = read.map(([, answer]) => answer).find((answer) => answer instanceof AdminError)
+  return error === undefined ? { kind: 'read', answers: Object.fromEntries(read) } : { kind: 'refused', error }
 }
 
-/** Looks for what the person names, by tasks that the person may perform: what is of the server is as if absent for other roles (CON-08). */
+/** Performs tasks that read as the person may: what is of the server is as if absent for other roles (threats.md CON-08). */
 export function seekerOf(
   { context }: Pick<Desk, 'context'>,
   { parameters }: Pick<Found, 'parameters'>,
@@ -346,10 +341,15 @@ export function seekerOf(
   const administration = asAdministrator(context, administrator)
   return {
     within: administrator.organizationId,
-    async read(name, input) {
+    async perform(name, input) {
       const task = taskOf(name)
       authorizeTask(context, administrator, task, parameters)
-      return runTask(administration, task, input, () => undefined)
+      try {
+        return await runTask(administration, task, input, () => undefined)
+      } catch (cause) {
+        if (cause instanceof AdminError) return cause
+        throw cause
+      }
     },
   }
 }

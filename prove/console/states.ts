@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Page as Tab } from 'playwright-core'
-import { asksFirst } from '../../src/console/screen.ts'
+import { asksFirst } from '../../src/console/engine/form.ts'
 import { SCREENS } from '../../src/console/screens.ts'
 import { after } from '../../src/base/brand.ts'
 import { mintClientId, mintOrganizationId, mintUserId } from '../../src/protocol/ids.ts'

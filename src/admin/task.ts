@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { decode } from '../base/message.ts'
 import type { Context } from '../ports/context.ts'
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
 import type { LinkRecord } from '../ports/records/user.ts'
@@ -97,6 +98,22 @@ export function defineTask<Input extends z.ZodObject, Output extends z.ZodObject
 /** The parameters in the path of a task. */
 export function pathParameters({ path }: Pick<Task, 'path'>): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
+}
+
+/** Returns the parameters that a path has at the places in braces, decoded and not empty; undefined: it is another path. */
+export function matchPath(wanted: string, path: string): Readonly<Record<string, string>> | undefined {
+  const [wants, segments] = [wanted.split('/'), path.split('/')]
+  if (wants.length !== segments.length) return undefined
+  const found: [string, string][] = []
+  for (const [index, want] of wants.entries()) {
+    const segment = segments[index] ?? ''
+    if (want.startsWith('{')) {
+      const value = decode(segment.replaceAll('+', '%2B'))
+      if (value === undefined || value === '') return undefined
+      found.push([want.slice(1, -1), value])
+    } else if (want !== segment) return undefined
+  }
+  return Object.fromEntries(found)
 }
 
 /** Whether the members outside the path are in a JSON body; otherwise they are in the query. */

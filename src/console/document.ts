@@ -3,7 +3,8 @@ import { initial } from '../web/initial.ts'
 import { href, html, isolate, type Fragment, type Markup } from '../web/markup.ts'
 import { downIcon, menuIcon, searchIcon } from './icons.ts'
 import { copyButton, hidden } from './parts.ts'
-import type { OneOrganization, Section } from './screen.ts'
+import type { Section } from './screen.ts'
+import type { OneOrganization } from './engine/form.ts'
 import { groupsOf, sectionsOf, type SectionRow } from './sections.ts'
 
 /** The addresses of the files that all pages load. Each has the hash of its content in its name. */

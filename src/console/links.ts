@@ -1,5 +1,6 @@
 import { html, type Fragment } from '../web/markup.ts'
-import type { Frame, Section } from './screen.ts'
+import type { Section } from './screen.ts'
+import type { Frame } from './engine/form.ts'
 import { organizationPath, sectionsOf } from './sections.ts'
 
 /** Where the page of an object is. */

@@ -4,7 +4,7 @@ import { visible } from '../web/visible.ts'
 import { closeIcon, copyIcon } from './icons.ts'
 import { linkFor, listAddress } from './links.ts'
 import { lockOutBy } from './lock-out.ts'
-import { asksFirst, type Filter, type Frame, type ScreenForm, type Texts } from './screen.ts'
+import { asksFirst, type Filter, type Frame, type ScreenForm, type Texts } from './engine/form.ts'
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 

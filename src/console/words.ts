@@ -1,5 +1,5 @@
 import type { ApiDocument } from '../admin/api/tasks.ts'
-import type { Texts } from './screen.ts'
+import type { Texts } from './engine/form.ts'
 
 type Scope = ApiDocument['scopes'][number]
 

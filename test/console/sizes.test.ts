@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { consoleAssets } from '../../src/console/assets.ts'
 import { document } from '../../src/console/document.ts'
 import { SCREENS } from '../../src/console/screens.ts'
-import type { Frame, Members } from '../../src/console/screen.ts'
+import type { Frame, Members } from '../../src/console/engine/form.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 
 /** How large the pages of lists are whose rows are as long as rows of a busy server. */

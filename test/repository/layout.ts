@@ -53,7 +53,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   providers: { layers: INNER, packages: ['openid-client'], node: [], pure: false },
   mail: { layers: INNER, packages: ['nodemailer'], node: [], pure: false },
   metrics: { layers: INNER, packages: TELEMETRY_PACKAGES, node: 'any', pure: false },
-  console: { layers: [...INNER, 'clients', 'admin', 'web'], packages: [], node: ['node:crypto'], pure: true },
+  console: { layers: [...INNER, 'clients', 'admin', 'web'], packages: ['zod'], node: ['node:crypto'], pure: true },
   http: { layers: [...INNER, 'endpoints', 'admin', 'web', 'console'], packages: [], node: 'any', pure: false },
   config: { layers: [...INNER, 'files'], packages: ['zod'], node: 'any', pure: false },
   server: {
@@ -162,6 +162,7 @@ const CATCHERS = [
   /^src\/(store|keys|files|passwords|passkeys|providers|mail|http|cli|config|library|server|maintenance|doctor|import)\//,
   /^src\/(protocol\/client\/keys|base\/(json|message))\.ts$/,
   /^src\/web\/browser\/passkey\.js$/,
+  /^src\/console\/engine\/open-screen\.ts$/,
   /^src\/endpoints\/(token\/authenticate-client|token\/token|sign-in\/password)\.ts$/,
 ]
 const IMPURE =

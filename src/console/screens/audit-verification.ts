@@ -1,6 +1,7 @@
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { actions, chip, command } from '../parts.ts'
-import { screen, type ScreenForm, type View } from '../screen.ts'
+import { screen } from '../screen.ts'
+import type { ScreenForm, View } from '../engine/form.ts'
 
 interface Report {
   readonly chains: number

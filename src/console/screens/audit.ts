@@ -2,7 +2,8 @@ import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { linkFor, listAddress } from '../links.ts'
 import { addressOf, exactTime, filterBar, moment, named, networkOf, nothing, table } from '../parts.ts'
-import { screen, type Frame, type Texts } from '../screen.ts'
+import { screen } from '../screen.ts'
+import type { Frame, Texts } from '../engine/form.ts'
 
 interface Listed {
   readonly events: readonly AuditEntryDocument[]

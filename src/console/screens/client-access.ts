@@ -5,7 +5,7 @@ import { forShell } from '../../base/shell.ts'
 import { addressOf, AUTHORIZE_PATH } from '../../protocol/uri/server-address.ts'
 import { code, html, type Fragment } from '../../web/markup.ts'
 import { command, copyButton, named, section, snippet, table } from '../parts.ts'
-import type { Frame, Texts } from '../screen.ts'
+import type { Frame, Texts } from '../engine/form.ts'
 import { requestCommand } from './apis/recipes.ts'
 import { exampleOf, installationColumns } from './organizations/installations.ts'
 

@@ -1,8 +1,8 @@
 import type { ClientDocument } from '../../admin/client/document.ts'
 import { DEFAULT_ID_TOKEN_ALGORITHM } from '../../protocol/openid/id-token.ts'
-import { membersOf } from '../fields.ts'
+import { membersOf } from '../engine/fields.ts'
 import { linkTo } from '../links.ts'
-import type { Members, ScreenForm } from '../screen.ts'
+import type { Members, ScreenForm } from '../engine/form.ts'
 
 /** What an administrator does with the clients that the operator manages. */
 

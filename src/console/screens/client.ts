@@ -11,7 +11,8 @@ import { MANAGING_FORMS } from './client-forms.ts'
 import { grantColumns, REVOKE_GRANT } from './grants.ts'
 import { linkTo, listAddress } from '../links.ts'
 import { actions, facts, formsFor, id, name, scopes, section, table, time } from '../parts.ts'
-import { screen, type Frame, type Members, type ScreenForm, type Texts } from '../screen.ts'
+import { screen } from '../screen.ts'
+import type { Frame, Members, ScreenForm, Texts } from '../engine/form.ts'
 
 interface Answers {
   readonly client: ClientDocument

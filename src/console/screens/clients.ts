@@ -5,7 +5,8 @@ import { linkTo } from '../links.ts'
 import { addressOf, chip, filterBar, name, nothing, table, time } from '../parts.ts'
 import { CREATE_CLIENT } from './client-forms.ts'
 import { isOwn } from '../lock-out.ts'
-import { screen, type Frame, type Members, type ScreenForm } from '../screen.ts'
+import { screen } from '../screen.ts'
+import type { Frame, Members, ScreenForm } from '../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly clients: readonly ClientDocument[]; readonly next: string | null }

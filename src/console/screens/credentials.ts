@@ -1,9 +1,10 @@
 import type { AdminCredentialDocument } from '../../admin/admin.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
-import { OF_PROGRAM } from '../ask.ts'
+import { OF_PROGRAM } from '../engine/ask.ts'
 import { linkTo } from '../links.ts'
 import { actions, asking, chip, exactTime, formOf, id, name, nothing, table, time } from '../parts.ts'
-import { screen, type Frame, type Members, type ScreenForm } from '../screen.ts'
+import { screen } from '../screen.ts'
+import type { Frame, Members, ScreenForm } from '../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly credentials: readonly AdminCredentialDocument[]; readonly next: string | null }

@@ -2,10 +2,11 @@ import type { ClientDocument } from '../../admin/client/document.ts'
 import type { DomainDocument } from '../../admin/domain.ts'
 import { parseDomainPattern } from '../../protocol/client/domain-rule.ts'
 import { code, html, type Markup } from '../../web/markup.ts'
-import { choosingForm } from '../ask.ts'
+import { choosingForm } from '../engine/ask.ts'
 import { linkTo, listAddress } from '../links.ts'
 import { chip, name, nothing, table, time } from '../parts.ts'
-import { screen, type Members, type ScreenForm, type Texts, type Undo } from '../screen.ts'
+import { screen } from '../screen.ts'
+import type { Members, ScreenForm, Texts, Undo } from '../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly domains: readonly DomainDocument[]; readonly next: string | null }

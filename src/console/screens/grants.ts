@@ -17,7 +17,8 @@ import {
   time,
   type Column,
 } from '../parts.ts'
-import { screen, type Frame, type ScreenForm, type Texts, type View } from '../screen.ts'
+import { screen } from '../screen.ts'
+import type { Frame, ScreenForm, Texts, View } from '../engine/form.ts'
 
 interface Listed {
   readonly list: { readonly grants: readonly GrantDocument[]; readonly names: Texts; readonly next: string | null }

@@ -1,7 +1,8 @@
 import type { KeyDocument } from '../../admin/key/tasks.ts'
 import { html, type Fragment } from '../../web/markup.ts'
 import { actions, asking, chip, formOf, id, table, time } from '../parts.ts'
-import { screen, type Frame, type ScreenForm } from '../screen.ts'
+import { screen } from '../screen.ts'
+import type { Frame, ScreenForm } from '../engine/form.ts'
 
 type Key = KeyDocument & { readonly state: string }
 

@@ -9,7 +9,8 @@ import { events, EVENTS_SHOWN } from './audit.ts'
 import { goesTo, trust } from './clients.ts'
 import { linkTo } from '../links.ts'
 import { addressOf, command, name, section, table, time } from '../parts.ts'
-import { screen, type Frame, type Texts } from '../screen.ts'
+import { screen } from '../screen.ts'
+import type { Frame, Texts } from '../engine/form.ts'
 import { history, POINTS_SHOWN } from './history.ts'
 
 interface Answers {

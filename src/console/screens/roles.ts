@@ -2,7 +2,8 @@ import type { ListedRoleDocument } from '../../admin/user/role.ts'
 import { forShell } from '../../base/shell.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { asking, chip, command, formOf, named, nothing, table, time } from '../parts.ts'
-import { screen, type Frame, type ScreenForm, type Texts } from '../screen.ts'
+import { screen } from '../screen.ts'
+import type { Frame, ScreenForm, Texts } from '../engine/form.ts'
 
 interface Answers {
   readonly list: {

@@ -1,7 +1,8 @@
 import type { ServerDocument } from '../../admin/server.ts'
 import { code, html, type Fragment } from '../../web/markup.ts'
 import { actions, chip, exactTime, facts, formsFor } from '../parts.ts'
-import { screen, type ScreenForm, type View } from '../screen.ts'
+import { screen } from '../screen.ts'
+import type { ScreenForm, View } from '../engine/form.ts'
 
 interface Answers {
   readonly server: ServerDocument

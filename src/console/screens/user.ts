@@ -26,7 +26,8 @@ import {
   table,
   time,
 } from '../parts.ts'
-import { screen, type Frame, type Members, type ScreenForm, type Texts } from '../screen.ts'
+import { screen } from '../screen.ts'
+import type { Frame, Members, ScreenForm, Texts } from '../engine/form.ts'
 
 interface Answers {
   readonly user: WholeUserDocument

@@ -4,7 +4,8 @@ import { callUser, nameUser } from '../../protocol/sign-in/account.ts'
 import { linkTo } from '../links.ts'
 import { chip, filterBar, name, nothing, table, time } from '../parts.ts'
 import { isOwn } from '../lock-out.ts'
-import { screen, type Members, type ScreenForm } from '../screen.ts'
+import { screen } from '../screen.ts'
+import type { Members, ScreenForm } from '../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly users: readonly UserDocument[]; readonly next: string | null }

@@ -1,11 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { noSuchOrganization } from '../../admin/admin-error.ts'
 import { authenticateAdministrator } from '../../admin/administrators.ts'
-import { type Administrator, type Task } from '../../admin/task.ts'
+import { recordRefusal, refuseAccess } from '../../admin/authorize-task.ts'
+import type { Administrator } from '../../admin/task.ts'
 import type { Context } from '../../ports/context.ts'
-import { invalidToken, OAuthError, tooManyRequests, type Reason } from '../../protocol/errors.ts'
+import { invalidToken, tooManyRequests, type OAuthError, type Reason } from '../../protocol/errors.ts'
 import { isLoopbackHost } from '../../protocol/uri/loopback.ts'
-import { problem } from '../../base/validation.ts'
 import { payingNetwork } from '../network.ts'
 import { scriptSiteOf } from '../request.ts'
 import type { PlainRoute } from './routes.ts'
@@ -46,33 +45,6 @@ function refuse({ budgets, clock }: Context, network: string, reason: Reason<'in
   return outcome.isWithin ? invalidToken(reason) : tooManyRequests('client-authentication', outcome)
 }
 
-/**
- * Checks whether the administrator may run a task at this path. An administrator of one organization may only run tasks below
- * that organization (threats.md ADM-03). For any other organization the answer is the same as for one that does not exist.
- *
- * @throws OAuthError insufficient_scope, not_found
- */
-export function authorizeTask(
-  context: Context,
-  { actor, access, organizationId }: Administrator,
-  task: Task,
-  parameters: Readonly<Record<string, string>>,
-): void {
-  if (access === 'metrics') throw refuseAccess(context, actor, 'admin_may_only_read_metrics')
-  if ((access === 'delegate') !== (task.access === 'delegate')) {
-    throw refuseAccess(context, actor, 'admin_of_sign_in')
-  }
-  if (organizationId !== undefined && task.extent !== 'organization') {
-    throw refuseAccess(context, actor, 'admin_of_one_organization')
-  }
-  if (task.access === 'write' && access !== 'write') throw refuseAccess(context, actor, 'admin_may_only_read')
-  if (organizationId === undefined || parameters['organization_id'] === organizationId) return
-  const other = parameters['organization_id'] ?? ''
-  const { message } = noSuchOrganization(other)
-  const problems = [problem(['path', 'organization_id'], 'value_error', message, other, {})]
-  throw new OAuthError('not_found', 'object_unknown', { problems })
-}
-
 /** Any of these headers means that a proxy forwarded the request. */
 export const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
 
@@ -107,16 +79,4 @@ export function authorizePlain(
   if (route.access === 'machine' && organizationId !== undefined) {
     throw refuseAccess(context, actor, 'admin_of_one_organization')
   }
-}
-
-function refuseAccess(context: Context, actor: string, reason: Reason<'insufficient_scope'>): OAuthError {
-  const headers = { 'WWW-Authenticate': 'Bearer realm="grantor", error="insufficient_scope"' }
-  const refusal = new OAuthError('insufficient_scope', reason, { headers })
-  recordRefusal(context, actor, refusal)
-  return refusal
-}
-
-/** Records that credentials were used for something that they do not allow. Beyond the budget nothing is recorded. */
-function recordRefusal({ report }: Context, actor: string, { reason, status }: OAuthError): void {
-  if (status !== 429) report({ event: 'admin.refused', actor, details: { reason } })
 }

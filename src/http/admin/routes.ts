@@ -1,5 +1,5 @@
 import { queryTypes, type QueryType } from '../../admin/query-values.ts'
-import type { Task } from '../../admin/task.ts'
+import { matchPath, pathParameters, type Task } from '../../admin/task.ts'
 
 /** A path that is not a task, such as the metrics. */
 export interface PlainRoute {
@@ -36,7 +36,7 @@ export interface TaskRow {
 
 /** A path with parameters, such as `/admin/v1/clients/{client_id}`. */
 interface Pattern {
-  readonly segments: readonly string[]
+  readonly path: string
   readonly tasks: ReadonlyMap<string, TaskRow>
 }
 
@@ -50,14 +50,13 @@ export function openAdminRoutes(
 ): (path: string) => AdminRoute | undefined {
   const patterns = [...Map.groupBy(tasks, ({ path }) => path)].map(([path, rows]) => patternOf(path, rows))
   // Fewer parameters first.
-  patterns.sort((left, right) => countParameters(left) - countParameters(right))
+  patterns.sort((left, right) => pathParameters(left).length - pathParameters(right).length)
   const plain = new Map(plainRoutes.map((route) => [route.path, route]))
   return (path) => {
     const route = plain.get(path)
     if (route !== undefined) return { kind: 'plain', route, methods: ['GET', 'HEAD'] }
-    const segments = path.split('/')
     for (const pattern of patterns) {
-      const parameters = matchSegments(pattern.segments, segments)
+      const parameters = matchPath(pattern.path, path)
       if (parameters === undefined) continue
       return { kind: 'tasks', tasks: pattern.tasks, methods: [...pattern.tasks.keys()], parameters }
     }
@@ -73,43 +72,5 @@ function patternOf(path: string, rows: readonly Task[]): Pattern {
       return (task.method === 'GET' ? ['GET', 'HEAD'] : [task.method]).map((method): [string, TaskRow] => [method, row])
     }),
   )
-  return { segments: path.split('/'), tasks }
-}
-
-function countParameters({ segments }: Pattern): number {
-  return segments.filter(isParameter).length
-}
-
-function isParameter(segment: string): boolean {
-  return segment.startsWith('{')
-}
-
-/** Returns the parameters in a path; undefined: it is another path. */
-export function matchSegments(
-  wanted: readonly string[],
-  segments: readonly string[],
-): Readonly<Record<string, string>> | undefined {
-  if (wanted.length !== segments.length) return undefined
-  const found: [string, string][] = []
-  for (const [index, want] of wanted.entries()) {
-    const segment = segments[index] ?? ''
-    if (!isParameter(want)) {
-      if (want !== segment) return undefined
-      continue
-    }
-    const value = decodeSegment(segment)
-    if (value === undefined || value === '') return undefined
-    found.push([want.slice(1, -1), value])
-  }
-  return Object.fromEntries(found)
-}
-
-/** undefined for an invalid percent-encoding. */
-function decodeSegment(segment: string): string | undefined {
-  if (!segment.includes('%')) return segment
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return undefined
-  }
+  return { path, tasks }
 }

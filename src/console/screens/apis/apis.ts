@@ -1,9 +1,10 @@
 import { DEFAULT_API_TOKENS, type ApiDocument } from '../../../admin/api/tasks.ts'
 import { code, html, type Markup } from '../../../web/markup.ts'
-import { membersOf } from '../../fields.ts'
+import { membersOf } from '../../engine/fields.ts'
 import { linkTo } from '../../links.ts'
 import { filterBar, name, nothing, table, time } from '../../parts.ts'
-import { screen, type ScreenForm } from '../../screen.ts'
+import { screen } from '../../screen.ts'
+import type { ScreenForm } from '../../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly apis: readonly ApiDocument[]; readonly next: string | null }

@@ -20,7 +20,8 @@ import {
   type Column,
 } from '../../parts.ts'
 import { requestCommand } from '../apis/recipes.ts'
-import { screen, type Frame, type Members, type Offered, type ScreenForm } from '../../screen.ts'
+import { screen } from '../../screen.ts'
+import type { Frame, Members, Offered, ScreenForm } from '../../engine/form.ts'
 import { nameIn, OF, organizationName } from './members.ts'
 
 interface Answers {

@@ -5,7 +5,8 @@ import { nameUser } from '../../../protocol/sign-in/account.ts'
 import { html, type Markup } from '../../../web/markup.ts'
 import { linkFor, linkTo } from '../../links.ts'
 import { chip, filterBar, formOf, name, nothing, table, time, type Column } from '../../parts.ts'
-import { screen, type Frame, type Members, type ScreenForm } from '../../screen.ts'
+import { screen } from '../../screen.ts'
+import type { Frame, Members, ScreenForm } from '../../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly members: readonly MemberDocument[]; readonly next: string | null }

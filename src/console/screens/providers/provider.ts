@@ -1,13 +1,14 @@
-import { inputFields } from '../../../admin/input-fields.ts'
+import { inputFields } from '../../engine/input-fields.ts'
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
 import type { ProviderDocument } from '../../../admin/provider/settings.ts'
 import { findTask } from '../../../admin/tasks.ts'
 import { code, html, type Fragment } from '../../../web/markup.ts'
-import { membersOf } from '../../fields.ts'
+import { membersOf } from '../../engine/fields.ts'
 import { signInRules } from './provider-rules.ts'
 import { providerState, trialCaution } from './providers.ts'
 import { actions, chip, copyButton, facts, formsFor, id, name, section, time } from '../../parts.ts'
-import { screen, type Members, type ScreenForm } from '../../screen.ts'
+import { screen } from '../../screen.ts'
+import type { Members, ScreenForm } from '../../engine/form.ts'
 import { testResult } from './test-result.ts'
 
 interface Answers {

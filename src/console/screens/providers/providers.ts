@@ -9,11 +9,12 @@ import {
   type ProviderTemplateName,
 } from '../../../protocol/sign-in/provider.ts'
 import { code, html, type Markup } from '../../../web/markup.ts'
-import { choosingForm } from '../../ask.ts'
-import { membersOf } from '../../fields.ts'
+import { choosingForm } from '../../engine/ask.ts'
+import { membersOf } from '../../engine/fields.ts'
 import { linkTo } from '../../links.ts'
 import { chip, copyButton, filterBar, name, nothing, section, table, time } from '../../parts.ts'
-import { screen, type Frame, type Members, type Named, type ScreenForm, type Texts, type View } from '../../screen.ts'
+import { screen } from '../../screen.ts'
+import type { Frame, Members, Named, ScreenForm, Texts, View } from '../../engine/form.ts'
 import { notTested, testResult } from './test-result.ts'
 
 interface Answers {

@@ -2,7 +2,7 @@ import type { ProviderTestDocument } from '../../../admin/provider/settings.ts'
 import { html, type Markup } from '../../../web/markup.ts'
 import { noIcon, yesIcon } from '../../icons.ts'
 import { linkTo } from '../../links.ts'
-import type { Frame, Members } from '../../screen.ts'
+import type { Frame, Members } from '../../engine/form.ts'
 
 const CHECKS: Readonly<Record<string, string>> = {
   state: 'State',

@@ -18,8 +18,22 @@ import {
 } from '../../../console/messages.ts'
 import { findSearched, searchAddress } from '../../../console/search.ts'
 import { homeOf } from '../../../console/sections.ts'
+import { act } from '../../../console/engine/act.ts'
+import {
+  isFromOwnPage,
+  page,
+  redirect,
+  withParameter,
+  type ConsoleAnswer,
+  type ConsoleContext,
+  type ConsoleRequest,
+  type SignedIn,
+} from '../../../console/engine/context.ts'
+import type { View } from '../../../console/engine/form.ts'
+import { findScreen, isScreen, isWithin } from '../../../console/engine/open-screen.ts'
+import { show } from '../../../console/engine/show.ts'
 import { createRenderer, type Renderer } from '../../../web/render.ts'
-import { PATHS } from '../../../endpoints/paths.ts'
+import { accountPath, PATHS } from '../../../endpoints/paths.ts'
 import type { Context } from '../../../ports/context.ts'
 import type { Branding } from '../../../ports/pages/pages.ts'
 import { CONSOLE_CLIENT_ID, CONSOLE_PATH } from '../../../protocol/client/console.ts'
@@ -30,20 +44,7 @@ import { addressOf } from '../../../protocol/uri/server-address.ts'
 import { isLoopbackHost } from '../../../protocol/uri/loopback.ts'
 import { FORWARDING } from '../authorize.ts'
 import { consoleCookies, type ConsoleSession } from './cookies.ts'
-import { act } from './act.ts'
-import { findScreen, isScreen, isWithin, show } from './show.ts'
 import { beginSignIn, finishSignIn } from './sign-in.ts'
-import {
-  isFromOwnPage,
-  page,
-  redirect,
-  securityUri,
-  withParameter,
-  type ConsoleAnswer,
-  type Desk,
-  type Visit,
-  type Visitor,
-} from './visit.ts'
 
 export interface ConsoleOptions {
   readonly context: Context
@@ -60,7 +61,7 @@ interface ConsoleLine {
 
 export interface Console {
   /** @throws OAuthError, StoreUnavailable */
-  readonly answer: (visit: Visit, line: ConsoleLine) => Promise<ConsoleAnswer>
+  readonly answer: (request: ConsoleRequest, line: ConsoleLine) => Promise<ConsoleAnswer>
   /** Counts a request until it has left. @throws OAuthError temporarily_unavailable */
   readonly enter: () => () => void
   /** The page of an error that was thrown. */
@@ -96,12 +97,14 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
   let renderer: Renderer | undefined
 
   const common = { branding, assets, version, accountUri: addressOf(issuer, PATHS.account) }
-  const desk: Desk = {
-    context,
+  /** Renders a view for a person who may see nothing of the server. */
+  const plain = (view: View, refresh?: string): string =>
+    document({ ...common, ...view, person: undefined, section: undefined, refresh })
+  const own: ConsoleContext = {
+    server: context,
     origin,
-    cookies,
-    framed: (view, visitor, section) => document({ ...common, ...view, person: personOf(context, visitor), section }),
-    plain: (view, refresh) => document({ ...common, ...view, person: undefined, section: undefined, refresh }),
+    securityUri: addressOf(issuer, accountPath('security')),
+    framed: (view, signedIn, section) => document({ ...common, ...view, person: personOf(context, signedIn), section }),
     preview(shown, back) {
       renderer ??= createRenderer(branding, PICTURES)
       // Without forms, scripts and navigation: the page is to be looked at.
@@ -116,7 +119,7 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
         .replace('<div class="card', (card) => `${previewBar(back).toString()}${card}`)
       return page(text, 200, { 'Content-Security-Policy': policy })
     },
-    async leave(visit, returnTo, isFresh, loginHint) {
+    async leave(request, returnTo, isFresh, loginHint) {
       // It may have been deleted since.
       if ((await context.store.findClient(CONSOLE_CLIENT_ID)) === undefined) client = undefined
       // Another node may have created it at the same time.
@@ -125,38 +128,38 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
         if ((await context.store.findClient(CONSOLE_CLIENT_ID)) === undefined) throw cause
       })
       await client
-      const [browserKey] = cookies.readBrowsers(visit.headers)
+      const [browserKey] = cookies.readBrowsers(request.headers)
       const beginning = beginSignIn(context, origin, { browserKey, returnTo, isFresh, loginHint })
-      const body = desk.plain(leaving(beginning.location), beginning.location)
+      const body = plain(leaving(beginning.location), beginning.location)
       return page(body, 200, { 'Set-Cookie': cookies.writeBrowser(beginning.browserKey) })
     },
   }
 
   /** `ended`: the browser had a session. `none`: it had none, or its cookies do not count here. */
   async function authenticate(
-    visit: Visit,
+    request: ConsoleRequest,
   ): Promise<{ session: ConsoleSession; found: KnownUser } | { session: undefined; found: 'ended' | 'none' }> {
-    if (!mayHaveCookie(visit)) return { session: undefined, found: 'none' }
-    const read = cookies.readSession(visit.headers)
+    if (!mayHaveCookie(request)) return { session: undefined, found: 'none' }
+    const read = cookies.readSession(request.headers)
     if (read.kind === 'several') throw invalidRequest('console_cookie_wrong', { status: 403 })
     if (read.kind !== 'session') return { session: undefined, found: read.kind }
     const found = await authenticateRole(context, read.session.grantId)
     return found.kind === 'ended' ? { session: undefined, found: 'ended' } : { session: read.session, found }
   }
 
-  async function arrive(visit: Visit): Promise<ConsoleAnswer> {
-    const arrival = await finishSignIn(context, origin, cookies.readBrowsers(visit.headers), visit)
+  async function arrive(request: ConsoleRequest): Promise<ConsoleAnswer> {
+    const arrival = await finishSignIn(context, origin, cookies.readBrowsers(request.headers), request)
     switch (arrival.kind) {
       case 'one-factor':
         throw new RefusedPage(
           'insufficient_scope',
           'console_factor_missing',
-          desk.plain(factorMissing(securityUri(issuer), undefined)),
+          plain(factorMissing(own.securityUri, undefined)),
         )
       case 'refused':
-        throw new RefusedPage('invalid_request', 'console_sign_in_failed', desk.plain(notSignedIn()))
+        throw new RefusedPage('invalid_request', 'console_sign_in_failed', plain(notSignedIn()))
       case 'signed-in': {
-        const earlier = await authenticate(visit)
+        const earlier = await authenticate(request)
         const grant = await context.store.findGrant(arrival.grantId)
         if (earlier.session !== undefined && grant !== undefined) await endGrant(context, earlier.found, grant.userId)
         const now = context.clock()
@@ -166,21 +169,21 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
     }
   }
 
-  async function signOut(visit: Visit): Promise<ConsoleAnswer> {
-    const known = await authenticate(visit)
+  async function signOut(request: ConsoleRequest): Promise<ConsoleAnswer> {
+    const known = await authenticate(request)
     if (known.session === undefined) return redirect(CONSOLE_PATH)
-    const csrf = visit.form.get('csrf') ?? ''
-    if (!isFromOwnPage(visit, origin) || !secrets.digestMatches('csrf', signOutParts(known.session), csrf))
+    const csrf = request.form.get('csrf') ?? ''
+    if (!isFromOwnPage(request, origin) || !secrets.digestMatches('csrf', signOutParts(known.session), csrf))
       throw invalidRequest('console_form_wrong', { status: 403 })
     await endGrant(context, known.found, known.found.user.id)
     const location = addressOf(issuer, PATHS.signOut)
-    return page(desk.plain(leaving(location), location), 200, { 'Set-Cookie': cookies.endSession() })
+    return page(plain(leaving(location), location), 200, { 'Set-Cookie': cookies.endSession() })
   }
 
   /** Without a sign-in the answer depends on the text alone, so that it says nothing about what exists. */
-  async function search(visit: Visit): Promise<ConsoleAnswer> {
-    const [text, section] = [visit.query.get('q') ?? '', visit.query.get('in')]
-    const { found } = await authenticate(visit)
+  async function search(request: ConsoleRequest): Promise<ConsoleAnswer> {
+    const [text, section] = [request.query.get('q') ?? '', request.query.get('in')]
+    const { found } = await authenticate(request)
     const role = typeof found === 'object' && found.kind === 'administrator' ? found.administrator : undefined
     return redirect(
       role === undefined || role.organizationId !== undefined
@@ -190,7 +193,7 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
   }
 
   function sessionNotKept(here: string): RefusedPage {
-    return new RefusedPage('invalid_request', 'console_cookie_wrong', desk.plain(notKept(here)))
+    return new RefusedPage('invalid_request', 'console_cookie_wrong', plain(notKept(here)))
   }
 
   function refuseHolder({
@@ -206,8 +209,8 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
     const view =
       reason === 'console_role_missing'
         ? roleMissing(user.name ?? user.email ?? user.id, user.id, csrf)
-        : factorMissing(securityUri(issuer), csrf)
-    throw new RefusedPage('insufficient_scope', reason, desk.plain(view))
+        : factorMissing(own.securityUri, csrf)
+    throw new RefusedPage('insufficient_scope', reason, plain(view))
   }
 
   return {
@@ -224,41 +227,41 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
       // Whether the screen of a path that is absent is there for the person is not known here.
       const back = error.status !== 404 && isScreen(path) ? path : undefined
       const text = TEXTS[error.reason] ?? error.problems[0]?.msg ?? error.description
-      return page(desk.plain(refusal(title, text, { requestId, back })), error.status)
+      return page(plain(refusal(title, text, { requestId, back })), error.status)
     },
     enter() {
       if (busy >= BUSY_LIMIT) throw unavailable('overloaded', 1)
       busy += 1
       return () => void (busy -= 1)
     },
-    async answer(visit, line) {
-      const { method, path } = visit
-      if (path === `${CONSOLE_PATH}/callback` && method === 'GET') return arrive(visit)
-      if (path === `${CONSOLE_PATH}/sign-out` && method === 'POST') return signOut(visit)
-      if (path === `${CONSOLE_PATH}/search` && method === 'GET') return search(visit)
+    async answer(request, line) {
+      const { method, path } = request
+      if (path === `${CONSOLE_PATH}/callback` && method === 'GET') return arrive(request)
+      if (path === `${CONSOLE_PATH}/sign-out` && method === 'POST') return signOut(request)
+      if (path === `${CONSOLE_PATH}/search` && method === 'GET') return search(request)
       if (path === `${CONSOLE_PATH}/` && method === 'GET') return redirect(CONSOLE_PATH)
-      const found = findScreen(visit)
+      const found = findScreen(request)
       if (found === undefined) throw invalidRequest('path_unknown', { status: 404 })
       line.task = `console ${found.screen.path}`
-      const known = await authenticate(visit)
+      const known = await authenticate(request)
       if (known.session === undefined) {
         // A form is not repeated after the sign-in: its page is shown again.
         if (method === 'POST') return redirect(found.here)
         // Another sign-in would end here again (threats.md CON-30).
-        if (known.found === 'none' && isMarked(visit, context.clock())) throw sessionNotKept(found.here)
-        return desk.leave(visit, found.here, known.found === 'ended')
+        if (known.found === 'none' && isMarked(request, context.clock())) throw sessionNotKept(found.here)
+        return own.leave(request, found.here, known.found === 'ended')
       }
       const { session } = known
       if (known.found.kind === 'refused') refuseHolder({ session, found: known.found })
-      const visitor: Visitor = { session, holder: known.found }
-      const { administrator } = known.found
+      const signedIn = known.found
+      const { administrator } = signedIn
       line.administrator = administrator
       if (path === CONSOLE_PATH && administrator.organizationId !== undefined)
         return redirect(homeOf(administrator.organizationId))
       if (!isWithin(found, administrator)) throw invalidRequest('path_unknown', { status: 404 })
-      const work = () =>
-        method === 'POST' ? act(desk, found, visit, visitor, line) : show(desk, found, visit, visitor)
-      const answer = await context.inRequest(visit.requestId, work)
+      const open = { ...found, context: own, request, signedIn }
+      const work = () => (method === 'POST' ? act(open, line) : show(open))
+      const answer = await context.inRequest(request.requestId, work)
       if (!cookies.isDue(session) || answer.headers['Set-Cookie'] !== undefined) return answer
       const renewed = cookies.writeSession({ ...session, seenAt: context.clock() })
       return { ...answer, headers: { ...answer.headers, 'Set-Cookie': renewed } }
@@ -272,13 +275,13 @@ type KnownUser = Exclude<RoleAuthentication, { kind: 'ended' }>
 const MARK = 'signed_in'
 const MARK_MS = 60 * 1000
 
-function isMarked({ query }: Visit, now: EpochMs): boolean {
+function isMarked({ query }: ConsoleRequest, now: EpochMs): boolean {
   const age = now - Number(query.get(MARK))
   return age >= 0 && age < MARK_MS
 }
 
 /** A page of another site, or of another port of the host, cannot ask for pages with the cookie, to measure how long they take. */
-function mayHaveCookie({ method, headers }: Visit): boolean {
+function mayHaveCookie({ method, headers }: ConsoleRequest): boolean {
   const site = headers['sec-fetch-site']
   return (
     method === 'POST' ||
@@ -326,18 +329,18 @@ const TEXTS: Partial<Record<Reason, string>> = {
   admin_may_only_read: 'Your role reads, and changes nothing.',
 }
 
-function personOf({ secrets }: Pick<Context, 'secrets'>, { holder, session }: Visitor): Person {
-  const { user, administrator } = holder
+function personOf({ secrets }: Pick<Context, 'secrets'>, signedIn: SignedIn): Person {
+  const { user, administrator, organization } = signedIn
   return {
     name: user.name ?? user.email ?? user.id,
     email: user.email ?? null,
     access: administrator.access === 'write' ? 'write' : 'read',
-    organization: holder.organization,
-    csrf: secrets.digest('csrf', signOutParts(session)),
+    organization,
+    csrf: secrets.digest('csrf', signOutParts(signedIn)),
   }
 }
 
-function signOutParts({ grantId }: ConsoleSession): readonly string[] {
+function signOutParts({ grantId }: Pick<ConsoleSession, 'grantId'>): readonly string[] {
   return ['console', grantId, 'sign-out']
 }
 

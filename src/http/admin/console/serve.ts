@@ -10,7 +10,7 @@ import { checkHeaders } from '../../request.ts'
 import { wrongMethod } from '../../routes.ts'
 import type { Scheduler } from '../../scheduler.ts'
 import type { Console } from './console.ts'
-import type { ConsoleAnswer } from './visit.ts'
+import type { ConsoleAnswer } from '../../../console/engine/context.ts'
 import { MAXIMA, type Maximum } from '../../../base/maxima.ts'
 
 const FORM_TYPE = 'application/x-www-form-urlencoded'

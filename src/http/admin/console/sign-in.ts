@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { RETURN_LIMIT, type ConsoleRequest } from '../../../console/engine/context.ts'
 import { PATHS } from '../../../endpoints/paths.ts'
 import { token } from '../../../endpoints/token/token.ts'
 import type { Context } from '../../../ports/context.ts'
@@ -11,13 +12,9 @@ import { invalidRequest } from '../../../protocol/errors.ts'
 import { grantIdOf, type AuthorizationId, type GrantId } from '../../../protocol/ids.ts'
 import { ACR_VALUES } from '../../../protocol/sign-in/acr.ts'
 import { addressOf } from '../../../protocol/uri/server-address.ts'
-import type { Visit } from './visit.ts'
 
 /** How long a person may take to sign in. */
 const STATE_MS = 10 * 60 * 1000
-
-/** Characters of an address to which a sign-in leads back: the `state` that has it is refused above 4,096. */
-export const RETURN_LIMIT = 2900
 
 /** A sign-in that begins: where the browser goes, and the value that binds it to the browser. */
 export interface Beginning {
@@ -95,9 +92,9 @@ export async function finishSignIn(
   context: Context,
   origin: string,
   browserKeys: readonly string[],
-  visit: Visit,
+  request: ConsoleRequest,
 ): Promise<Arrival> {
-  const { query } = visit
+  const { query } = request
   const state = query.get('state') ?? ''
   const browserKey = browserKeys.find((key) => isOfBrowser(context, key, state))
   const returnTo = await openState(context, browserKey, state)
@@ -115,7 +112,7 @@ export async function finishSignIn(
     code_verifier: verifierOf(context, browserKey, state),
   })
   await token(context, {
-    id: visit.requestId,
+    id: request.requestId,
     method: 'POST',
     params: parseForm(form.toString()) ?? NO_PARAMETERS,
     query: NO_PARAMETERS,
@@ -124,8 +121,8 @@ export async function finishSignIn(
     authorization: undefined,
     dpop: undefined,
     cookies: { browser: [], session: [] },
-    network: visit.network,
-    callerNetwork: visit.network,
+    network: request.network,
+    callerNetwork: request.network,
     origin: undefined,
     agent: undefined,
     fetchSite: undefined,

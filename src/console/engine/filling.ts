@@ -1,11 +1,11 @@
-import type { AdminError } from '../../../admin/admin-error.ts'
-import { fieldAt, findField, inputFields, textsOf, withoutGaps, type InputField } from '../../../admin/input-fields.ts'
-import type { Task } from '../../../admin/task.ts'
-import { findTask } from '../../../admin/tasks.ts'
-import type { Parameters } from '../../../base/message.ts'
-import type { Members, Offered, ScreenForm, Texts } from '../../../console/screen.ts'
-import type { Context } from '../../../ports/context.ts'
-import { visible } from '../../../web/visible.ts'
+import type { AdminError } from '../../admin/admin-error.ts'
+import { fieldAt, findField, inputFields, textsOf, withoutGaps, type InputField } from './input-fields.ts'
+import type { Task } from '../../admin/task.ts'
+import { findTask } from '../../admin/tasks.ts'
+import type { Parameters } from '../../base/message.ts'
+import type { Members, Offered, ScreenForm, Texts } from './form.ts'
+import type { Context } from '../../ports/context.ts'
+import { visible } from '../../web/visible.ts'
 
 /** What the fields of a form have, when it is shown and when it is sent. */
 

@@ -1,7 +1,8 @@
-import { inputFields, type InputField } from '../../../admin/input-fields.ts'
-import { queryTypes, readQueryValue } from '../../../admin/query-values.ts'
-import type { Task } from '../../../admin/task.ts'
-import type { AnyScreen, Filter, Members, Texts } from '../../../console/screen.ts'
+import { inputFields, type InputField } from './input-fields.ts'
+import { queryTypes, readQueryValue } from '../../admin/query-values.ts'
+import type { Task } from '../../admin/task.ts'
+import type { AnyScreen } from '../screen.ts'
+import type { Filter, Members, Texts } from './form.ts'
 import { taskOf } from './filling.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -1,7 +1,7 @@
-import { AdminError } from '../../../admin/admin-error.ts'
-import { findByName, type Seeker } from '../../../admin/find-by-name.ts'
-import { findField, type InputField } from '../../../admin/input-fields.ts'
-import type { Texts } from '../../../console/screen.ts'
+import { AdminError } from '../../admin/admin-error.ts'
+import { findByName, type Seeker } from '../../admin/find-by-name.ts'
+import { findField, type InputField } from './input-fields.ts'
+import type { Texts } from './form.ts'
 
 /** The texts of a form with the ids of what they name, or the sentences beside the fields whose text names nothing, or several. */
 export interface ResolvedFields {

@@ -1,17 +1,18 @@
-import { AdminError } from '../../../admin/admin-error.ts'
-import { labelOf } from '../../../admin/input-fields.ts'
-import { secretPage } from '../../../console/ask.ts'
-import type { Outcome } from '../../../console/notice.ts'
-import { asksFirst, type Members, type Shows } from '../../../console/screen.ts'
+import { AdminError } from '../../admin/admin-error.ts'
 import { askAddress, withoutAsking } from './addresses.ts'
+import { secretPage } from './ask.ts'
 import type { Seen } from './compare.ts'
 import type { Stop } from './confirm.ts'
+import { page, redirect, withParameter, type ConsoleAnswer } from './context.ts'
 import { errorsOf, restoredTexts } from './filling.ts'
+import { asksFirst, type Members, type Shows, type View } from './form.ts'
+import { labelOf } from './input-fields.ts'
+import type { Outcome } from './notice.ts'
+import { attempt, frameOf, type OpenScreen } from './open-screen.ts'
 import { sealOutcome } from './outcome.ts'
 import type { Performed } from './perform.ts'
 import type { Sent } from './sent.ts'
-import { frameOf, render, seekerOf } from './show.ts'
-import { page, redirect, withParameter, type ConsoleAnswer } from './visit.ts'
+import { render } from './show.ts'
 
 /** Of a reason that the address of the next page has. */
 const REASON_LIMIT = 160
@@ -21,57 +22,47 @@ const NOTE_LIMIT = 500
 const SHORT_REASON_LIMIT = 12
 
 /** Answers a form that performed nothing. */
-export async function stopped({ desk, found, ...sent }: Sent, stop: Stop): Promise<ConsoleAnswer> {
+export async function stopped({ open, form, subjects, values }: Sent, stop: Stop): Promise<ConsoleAnswer> {
   if (stop.kind === 'ask') return redirect(stop.address)
-  const { form, subjects, values, visit, visitor } = sent
   const { status, errors } = stop
-  if (stop.kind === 'again' && asksFirst(form)) {
-    const asking = { form, subjects, values, errors }
-    return render(desk, found, visit, visitor, { status, outcome: undefined, asking })
-  }
+  if (stop.kind === 'again' && asksFirst(form))
+    return render(open, { status, asking: { form, subjects, values, errors } })
   const refused = Object.values(errors).map((reason) => ['', reason] as const)
-  const outcome: Outcome = { task: form.task, text: form.done, done: [], unchanged: [], refused }
-  return render(desk, found, visit, visitor, { status, outcome, asking: undefined })
+  return render(open, { status, outcome: { task: form.task, text: form.done, done: [], unchanged: [], refused } })
 }
 
 /** Answers a form that performed its task: with what the task answers, a secret, or the next page, which says what was done. */
 export async function answer(sent: Sent, seen: Seen, performed: readonly Performed[]): Promise<ConsoleAnswer> {
-  const { desk, form, found, fields, visit, visitor } = sent
+  const { open, form, fields } = sent
   const [only] = performed
   if (performed.length === 1 && only?.error !== undefined)
     return stopped(sent, { kind: 'again', status: statusOf(only.error), errors: errorsOf(only.error, form, fields) })
   const answered = only?.answer
-  if (answered !== undefined && form.shows !== undefined) return showAnswer(sent, form.shows, answered)
-  if (answered !== undefined && form.result !== undefined) {
-    const result = form.result(answered, frameOf(desk, found, visit, visitor))
-    return render(desk, found, visit, visitor, { status: 200, outcome: undefined, asking: undefined, result })
-  }
+  if (answered !== undefined && form.shows !== undefined) return showAnswer(open, form.shows, answered)
+  if (answered !== undefined && form.result !== undefined)
+    return render(open, { status: 200, result: form.result(answered, frameOf(open)) })
   const secret = form.secret === undefined ? undefined : answered?.[form.secret]
   if (answered !== undefined && typeof secret === 'string') return showSecret(sent, seen, answered, secret)
-  return redirect(
-    withParameter(nextPage(sent, answered), 'done', sealOutcome(desk, visitor, outcomeOf(sent, seen, performed))),
-  )
+  const outcome = sealOutcome(open, outcomeOf(sent, seen, performed))
+  return redirect(withParameter(nextPage(sent, answered), 'done', outcome))
 }
 
 /** The page with the answer, and with what it names. */
-async function showAnswer(sent: Sent, { reads, view }: Shows, answered: Members): Promise<ConsoleAnswer> {
-  const { desk, found, visit, visitor } = sent
-  const seeker = seekerOf(desk, found, visitor)
+async function showAnswer(open: OpenScreen, { reads, view }: Shows, answered: Members): Promise<ConsoleAnswer> {
   const read = await Promise.all(
     Object.entries(reads?.(answered) ?? {}).map(
-      async ([name, { task, input }]) => [name, await seeker.perform(task, input)] as const,
+      async ([name, { task, input }]) => [name, await attempt(open, task, input)] as const,
     ),
   )
   const more = Object.fromEntries(read.map(([name, one]) => [name, one instanceof AdminError ? undefined : one]))
   const refused = Object.fromEntries(
     read.flatMap(([name, one]) => (one instanceof AdminError ? [[name, one.message]] : [])),
   )
-  const shown = view(answered, more, frameOf(desk, found, visit, visitor), refused)
-  return page(desk.framed(shown, visitor, found.screen.section))
+  return framed(open, view(answered, more, frameOf(open), refused))
 }
 
 /** The page with a secret that the task answers, which no other page shows. */
-function showSecret({ desk, form, found, visitor }: Sent, { name }: Seen, answered: Members, secret: string) {
+function showSecret({ open, form }: Sent, { name }: Seen, answered: Members, secret: string): ConsoleAnswer {
   const { expires_at: until } = answered
   const beside = (form.beside ?? []).flatMap((member): readonly (readonly [string, string])[] => {
     const text = answered[member]
@@ -84,15 +75,18 @@ function showSecret({ desk, form, found, visitor }: Sent, { name }: Seen, answer
     beside,
     noun: labelOf(form.secret ?? '').toLowerCase(),
   }
-  const back = form.leadsTo?.(answered) ?? found.here.split('?', 1)[0] ?? found.here
-  return page(desk.framed(secretPage(form, secret, use, back), visitor, found.screen.section))
+  return framed(open, secretPage(form, secret, use, form.leadsTo?.(answered) ?? open.request.path))
+}
+
+function framed({ context, screen, signedIn }: OpenScreen, view: View): ConsoleAnswer {
+  return page(context.framed(view, signedIn, screen.section))
 }
 
 /** Where the person goes on. */
-function nextPage({ form, found }: Sent, answered: Members | undefined): string {
+function nextPage({ open, form }: Sent, answered: Members | undefined): string {
   const leads = form.subject === undefined && answered !== undefined ? form.leadsTo?.(answered) : undefined
   const isLeft = answered !== undefined && typeof form.matches?.(answered).next === 'string'
-  return leads ?? (isLeft ? askAddress(found, form, []) : withoutAsking(found))
+  return leads ?? (isLeft ? askAddress(open, form, []) : withoutAsking(open))
 }
 
 /** What the next page says of each row. */

@@ -1,8 +1,8 @@
-import type { ScreenForm } from '../../../console/screen.ts'
-import type { Found } from './show.ts'
+import type { ScreenForm } from './form.ts'
+import type { FoundScreen } from './open-screen.ts'
 
 /** The page of the list or the object, with its filters. */
-export function withoutAsking({ here }: Pick<Found, 'here'>): string {
+export function withoutAsking({ here }: Pick<FoundScreen, 'here'>): string {
   const [path = '', query = ''] = here.split('?', 2)
   const kept = new URLSearchParams(query)
   kept.delete('ask')
@@ -12,11 +12,11 @@ export function withoutAsking({ here }: Pick<Found, 'here'>): string {
 
 /** The page that asks before a form. */
 export function askAddress(
-  found: Pick<Found, 'here'>,
+  screen: Pick<FoundScreen, 'here'>,
   { task }: Pick<ScreenForm, 'task'>,
   subjects: readonly string[],
 ): string {
-  const [path = '', query = ''] = withoutAsking(found).split('?', 2)
+  const [path = '', query = ''] = withoutAsking(screen).split('?', 2)
   const asked = new URLSearchParams(query)
   asked.set('ask', task)
   for (const subject of subjects) asked.append('subject', subject)

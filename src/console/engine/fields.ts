@@ -1,11 +1,11 @@
-import { isChanged, rowsIn, type InputField } from '../admin/input-fields.ts'
-import { pathParameters } from '../admin/task.ts'
-import { findTask } from '../admin/tasks.ts'
-import { parseJson } from '../base/json.ts'
-import { SECRET_MEMBERS } from '../protocol/client/keys.ts'
-import { code, html, lines, type Fragment, type Markup } from '../web/markup.ts'
-import type { Offered, ScreenForm, Texts } from './screen.ts'
-import { CHOICE_WORDS } from './words.ts'
+import { isChanged, rowsIn, type InputField } from './input-fields.ts'
+import { pathParameters } from '../../admin/task.ts'
+import { findTask } from '../../admin/tasks.ts'
+import { parseJson } from '../../base/json.ts'
+import { SECRET_MEMBERS } from '../../protocol/client/keys.ts'
+import { code, html, lines, type Fragment, type Markup } from '../../web/markup.ts'
+import type { Offered, ScreenForm, Texts } from './form.ts'
+import { CHOICE_WORDS } from '../words.ts'
 
 /** The fields of a form, and what is in them. Texts and errors are by the path of a field: `name`, `scopes.0.name`. */
 export interface Filling {

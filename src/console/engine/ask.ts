@@ -1,10 +1,10 @@
-import { inputFields } from '../admin/input-fields.ts'
-import { findTask } from '../admin/tasks.ts'
-import { href, html, type Markup } from '../web/markup.ts'
+import { inputFields } from './input-fields.ts'
+import { findTask } from '../../admin/tasks.ts'
+import { href, html, type Markup } from '../../web/markup.ts'
 import { fieldsOf, type Filling } from './fields.ts'
-import { withScreens } from './links.ts'
-import { addressOf, called, copyButton, exactTime, facts, hidden, name } from './parts.ts'
-import type { Frame, Matches, ScreenForm, Texts, View } from './screen.ts'
+import { withScreens } from '../links.ts'
+import { addressOf, called, copyButton, exactTime, facts, hidden, name } from '../parts.ts'
+import type { Frame, Matches, ScreenForm, Texts, View } from './form.ts'
 
 /** From this number of rows on, the person types the number. */
 export const TYPED_FROM = 11

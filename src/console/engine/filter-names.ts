@@ -1,6 +1,6 @@
-import type { AdminCredentialDocument } from '../../../admin/admin.ts'
-import { AdminError } from '../../../admin/admin-error.ts'
-import { COMMAND_LINE, LIBRARY, SERVER } from '../../../admin/administrators.ts'
+import type { AdminCredentialDocument } from '../../admin/admin.ts'
+import { AdminError } from '../../admin/admin-error.ts'
+import { COMMAND_LINE, LIBRARY, SERVER } from '../../admin/administrators.ts'
 import {
   exactly,
   isAddress,
@@ -10,9 +10,9 @@ import {
   type Matches,
   type Referred,
   type Seeker,
-} from '../../../admin/find-by-name.ts'
-import type { Texts } from '../../../console/screen.ts'
-import { isChosenId, parseAdminCredentialId } from '../../../protocol/ids.ts'
+} from '../../admin/find-by-name.ts'
+import type { Texts } from './form.ts'
+import { isChosenId, parseAdminCredentialId } from '../../protocol/ids.ts'
 
 /** The filters whose ids people know by names, and what those are of. An event has an actor, which is a user or credentials. */
 const FILTERS: Readonly<Record<string, Referred | 'actor'>> = {

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { parseJson } from '../base/json.ts'
-import { CLIENT_REFERENCE_FORM } from '../protocol/client/identifier.ts'
-import { ORGANIZATION_ID_FORM, USER_ID_FORM } from '../protocol/ids.ts'
-import type { Referred } from './find-by-name.ts'
-import type { Task } from './task.ts'
+import { parseJson } from '../../base/json.ts'
+import { CLIENT_REFERENCE_FORM } from '../../protocol/client/identifier.ts'
+import { ORGANIZATION_ID_FORM, USER_ID_FORM } from '../../protocol/ids.ts'
+import type { Referred } from '../../admin/find-by-name.ts'
+import type { Task } from '../../admin/task.ts'
 
 /** A member of the input of a task, as a form shows it. */
 export interface InputField {

@@ -1,7 +1,7 @@
-import { html, type Fragment, type Markup } from '../web/markup.ts'
-import { withScreens } from './links.ts'
-import { actions, addressOf, called, formOf, hidden, name } from './parts.ts'
-import { asksFirst, type Frame, type ScreenForm, type Texts, type Undo } from './screen.ts'
+import { html, type Fragment, type Markup } from '../../web/markup.ts'
+import { withScreens } from '../links.ts'
+import { actions, addressOf, called, formOf, hidden, name } from '../parts.ts'
+import { asksFirst, type Frame, type ScreenForm, type Texts, type Undo } from './form.ts'
 
 /** What became of the rows of a form. */
 export interface Outcome {

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as z from 'zod'
-import { fieldAt, findField, inputFields, readFields, textsOf, withoutGaps } from '../../src/admin/input-fields.ts'
+import {
+  fieldAt,
+  findField,
+  inputFields,
+  readFields,
+  textsOf,
+  withoutGaps,
+} from '../../src/console/engine/input-fields.ts'
 
 /** The one reader of schemas for forms. */
 

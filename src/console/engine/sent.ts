@@ -1,19 +1,16 @@
-import type { InputField } from '../../../admin/input-fields.ts'
-import type { ScreenForm, Texts } from '../../../console/screen.ts'
-import { invalidRequest } from '../../../protocol/errors.ts'
-import { authorizeTask } from '../authorize.ts'
+import { authorizeTask } from '../../admin/authorize-task.ts'
+import { invalidRequest } from '../../protocol/errors.ts'
+import { isFromOwnPage } from './context.ts'
 import { formFields, taskOf, textsIn } from './filling.ts'
+import type { ScreenForm, Texts } from './form.ts'
 import { frozenContext } from './frozen-context.ts'
-import { csrfParts, formFor, subjectsIn, type Found } from './show.ts'
-import { isFromOwnPage, type Desk, type Visit, type Visitor } from './visit.ts'
+import type { InputField } from './input-fields.ts'
+import { csrfParts, subjectsIn, type OpenScreen } from './open-screen.ts'
 
 /** A form that a page of the session sent. */
 export interface Sent {
   /** Its context reads the objects of a form that shows them once, so that its task changes what was compared. */
-  readonly desk: Desk
-  readonly found: Found
-  readonly visit: Visit
-  readonly visitor: Visitor
+  readonly open: OpenScreen
   readonly form: ScreenForm
   readonly fields: readonly InputField[]
   /** By the paths of the fields. */
@@ -30,20 +27,25 @@ const OWN_NAMES: ReadonlySet<string> = new Set(['csrf', 'task', 'subject', 'conf
  *
  * @throws OAuthError invalid_request, insufficient_scope
  */
-export function admit(desk: Desk, found: Found, visit: Visit, visitor: Visitor, line: { task: string }): Sent {
-  const { form: sent, path } = visit
-  const parts = csrfParts(visitor.session.grantId, path)
-  if (!isFromOwnPage(visit, desk.origin) || !desk.context.secrets.digestMatches('csrf', parts, sent.get('csrf') ?? ''))
+export function admit(open: OpenScreen, line: { task: string }): Sent {
+  const { context, parameters, request, screen, signedIn } = open
+  const { form: sent } = request
+  const { secrets } = context.server
+  if (
+    !isFromOwnPage(request, context.origin) ||
+    !secrets.digestMatches('csrf', csrfParts(open), sent.get('csrf') ?? '')
+  )
     throw refused()
-  const form = formFor(found, sent.get('task'))
+  const form = screen.forms.find(({ task }) => task === sent.get('task'))
+  if (form === undefined) throw refused()
   line.task = `console ${form.task}`
-  const context = form.filled === undefined ? desk.context : frozenContext(desk.context)
-  authorizeTask(context, visitor.holder.administrator, taskOf(form.task), found.parameters)
+  authorizeTask(context.server, signedIn.administrator, taskOf(form.task), parameters)
   const fields = formFields(form)
   const values = textsIn(fields, sent, OWN_NAMES)
   if (values === undefined) throw refused()
   const subjects = form.subject === undefined ? [] : subjectsIn(sent)
-  return { desk: { ...desk, context }, found, visit, visitor, form, fields, values, subjects }
+  const server = form.filled === undefined ? context.server : frozenContext(context.server)
+  return { open: { ...open, context: { ...context, server } }, form, fields, values, subjects }
 }
 
 function refused() {

@@ -1,5 +1,5 @@
-import type { Context } from '../../../ports/context.ts'
-import type { Store } from '../../../ports/store.ts'
+import type { Context } from '../../ports/context.ts'
+import type { Store } from '../../ports/store.ts'
 
 /** The records that a form shows filled in, and the operations that change them, only if they are still what the caller read. */
 const [READS, CHANGES] = [

@@ -1,0 +1,152 @@
+import { AdminError } from '../../admin/admin-error.ts'
+import { asAdministrator } from '../../admin/administrators.ts'
+import { authorizeTask } from '../../admin/authorize-task.ts'
+import type { Seeker } from '../../admin/find-by-name.ts'
+import { runTask } from '../../admin/run-task.ts'
+import { matchPath, type Administrator } from '../../admin/task.ts'
+import { NO_PARAMETERS, type Parameters } from '../../base/message.ts'
+import type { AnyScreen } from '../screen.ts'
+import { SCREENS } from '../screens.ts'
+import type { ConsoleContext, ConsoleRequest, SignedIn } from './context.ts'
+import { taskOf } from './filling.ts'
+import type { Frame, Members, Place, ScreenForm, Texts } from './form.ts'
+import { filtersOf } from './filters.ts'
+
+/** How long ago a person may have signed in for a form that is `isRecent`. */
+const RECENT_MS = 5 * 60 * 1000
+
+/** The screen of an address. */
+export interface FoundScreen {
+  readonly screen: AnyScreen
+  readonly parameters: Texts
+  /** The path and the query of the page, without what was said before. */
+  readonly here: string
+}
+
+/** A screen that a person opens, by a request that was authenticated. */
+export interface OpenScreen extends FoundScreen {
+  readonly context: ConsoleContext
+  readonly request: ConsoleRequest
+  readonly signedIn: SignedIn
+}
+
+export function findScreen({ path, query }: Pick<ConsoleRequest, 'path' | 'query'>): FoundScreen | undefined {
+  for (const screen of SCREENS) {
+    const parameters = matchPath(screen.path, path)
+    if (parameters === undefined) continue
+    const kept = ['before', 'ask', ...screen.filters, ...(screen.keeps ?? [])].flatMap((name): [string, string][] => {
+      const value = query.get(name)
+      return value === undefined ? [] : [[name, value]]
+    })
+    const chosen = query.all('subject').map((subject): [string, string] => ['subject', subject])
+    const text = new URLSearchParams([...kept, ...(query.get('ask') === undefined ? [] : chosen)]).toString()
+    return { screen, parameters, here: text === '' ? path : `${path}?${text}` }
+  }
+  return undefined
+}
+
+export function isScreen(path: string): boolean {
+  return findScreen({ path, query: NO_PARAMETERS }) !== undefined
+}
+
+/** The nearest screen above that of an object. */
+export function screenAbove(path: string): string {
+  const above = path.slice(0, path.lastIndexOf('/'))
+  return above === '' || isScreen(above) ? above : screenAbove(above)
+}
+
+/**
+ * Whether a screen is there for a person. A role for one organization has the screens that read nothing but tasks for it; others, and those
+ * of another organization, are as if absent (threats.md CON-08).
+ */
+export function isWithin({ screen, parameters }: FoundScreen, { organizationId }: Administrator): boolean {
+  if (organizationId === undefined) return true
+  if (parameters['organization_id'] !== organizationId) return false
+  return Object.values(screen.reads).every(({ task }) => taskOf(task).extent === 'organization')
+}
+
+/** Whether the person signed in a moment ago, so that no other person at the open browser does what cannot be undone. */
+export function isRecent({ context, signedIn }: Pick<OpenScreen, 'context' | 'signedIn'>): boolean {
+  return context.server.clock() - (signedIn.authenticatedAt ?? 0) <= RECENT_MS
+}
+
+/** A form is for one page and one session (threats.md CON-06). */
+export function csrfParts({ signedIn, request }: Pick<OpenScreen, 'signedIn' | 'request'>): readonly string[] {
+  return ['console', signedIn.grantId, request.path]
+}
+
+/** The rows that an address or a form names, each once. */
+export function subjectsIn(parameters: Parameters): readonly string[] {
+  return [...new Set(parameters.all('subject'))]
+}
+
+/** Where the person is. */
+export function placeOf({ context, request, parameters }: OpenScreen): Place {
+  const { path, query } = request
+  const texts = query.names.flatMap((name): [string, string][] => {
+    const text = query.get(name)
+    return text === undefined ? [] : [[name, text]]
+  })
+  return { path, parameters, query: Object.fromEntries(texts), now: context.server.clock() }
+}
+
+/** The place of the person, and the forms that the person may use. */
+export function frameOf(open: OpenScreen): Frame {
+  const { context, screen, signedIn } = open
+  const { server } = context
+  const { administrator, lacksFactor, organization, user } = signedIn
+  const mayWrite = administrator.access === 'write'
+  const place = placeOf(open)
+  return {
+    place,
+    issuer: server.issuer,
+    organization,
+    mayWrite,
+    self: user.id,
+    isLoopbackOnly: administrator.isLoopbackOnly,
+    factorUri: mayWrite && lacksFactor ? context.securityUri : undefined,
+    csrf: server.secrets.digest('csrf', csrfParts(open)),
+    forms: formsWithin(screen, administrator),
+    filters: filtersOf(screen, place.query),
+  }
+}
+
+/** A role that only reads has only the forms of tasks that do, and a role for one organization those of tasks for it. */
+function formsWithin({ forms }: AnyScreen, { access, organizationId }: Administrator): readonly ScreenForm[] {
+  return forms.filter(({ task: name }) => {
+    const task = taskOf(name)
+    const isWithinExtent = organizationId === undefined || task.extent === 'organization'
+    return isWithinExtent && (access === 'write' || task.access === 'read')
+  })
+}
+
+/**
+ * Performs a task as the person may: what is of the server is as if absent for other roles (threats.md CON-08). The error: the task refused.
+ *
+ * @throws OAuthError insufficient_scope, not_found
+ */
+export async function attempt(
+  {
+    context: { server },
+    parameters,
+    signedIn: { administrator },
+  }: Pick<OpenScreen, 'context' | 'parameters' | 'signedIn'>,
+  name: string,
+  input: Members,
+): Promise<Members | AdminError> {
+  const task = taskOf(name)
+  authorizeTask(server, administrator, task, parameters)
+  try {
+    return await runTask(asAdministrator(server, administrator), task, input, () => undefined)
+  } catch (cause) {
+    if (cause instanceof AdminError) return cause
+    throw cause
+  }
+}
+
+export function seekerOf(open: OpenScreen): Seeker {
+  return {
+    within: open.signedIn.administrator.organizationId,
+    perform: (task, input) => attempt(open, task, input),
+  }
+}

@@ -1,0 +1,175 @@
+import { AdminError } from '../../admin/admin-error.ts'
+import { authorizeTask } from '../../admin/authorize-task.ts'
+import { PAGE_LIMIT } from '../../admin/page.ts'
+import { chosenClientId } from '../../protocol/client/identifier.ts'
+import { invalidRequest, type Reason } from '../../protocol/errors.ts'
+import { html, type Markup } from '../../web/markup.ts'
+import { listAddress, withScreens } from '../links.ts'
+import { filterBar } from '../parts.ts'
+import { askPage, type Asking } from './ask.ts'
+import { page, type ConsoleAnswer } from './context.ts'
+import { filledTexts, seenOf, taskOf } from './filling.ts'
+import { worksOnce, type Frame, type Members, type Texts, type View } from './form.ts'
+import { inputFields, textsOf } from './input-fields.ts'
+import { outcomeNotice, type Outcome } from './notice.ts'
+import { frameOf, isRecent, screenAbove, subjectsIn, type OpenScreen } from './open-screen.ts'
+import { readOutcome } from './outcome.ts'
+import { findMatches, namesIn, readAll } from './read.ts'
+
+/** What a page of a screen shows besides it. */
+export interface Shown {
+  readonly status: number
+  /** What was done on the page before, or could not be done. */
+  readonly outcome?: Outcome | undefined
+  /** The form that the page asks about. */
+  readonly asking?: Asked
+  /** What the answer of a task that changed nothing says. */
+  readonly result?: Markup
+}
+
+/** A form with the rows that were chosen, and with what the person typed. */
+type Asked = Pick<Asking, 'form' | 'subjects' | 'values' | 'errors'>
+
+/** The parameter of an address that saves the rows instead of showing them, one JSON object a line. */
+const [SAVE, NDJSON] = ['format', 'ndjson']
+
+/** Shows a screen, or the page that asks before a change. */
+export async function show(open: OpenScreen): Promise<ConsoleAnswer> {
+  const { context, here, parameters, request, screen, signedIn } = open
+  const { query } = request
+  if (isSaved(open) && screen.lines === undefined) throw invalidRequest('path_unknown', { status: 404 })
+  const ask = query.get('ask')
+  const outcome = readOutcome(open, query.get('done'))
+  if (ask === undefined) return render(open, { status: 200, outcome })
+  const frame = frameOf(open)
+  const form = frame.forms.find(({ task }) => task === ask)
+  // The refusal says that the person may only read, and is recorded.
+  if (form === undefined && !frame.mayWrite && screen.forms.some(({ task }) => task === ask))
+    authorizeTask(context.server, signedIn.administrator, taskOf(ask), parameters)
+  if (form === undefined) throw invalidRequest('path_unknown', { status: 404 })
+  if (form.isRecent === true && !isRecent(open)) return context.leave(request, here, true, signedIn.user.email)
+  const asking = { form, subjects: subjectsIn(query), values: {}, errors: {} }
+  return render(open, { status: 200, outcome, asking })
+}
+
+/** Reads the tasks of the screen, and renders what they answer. */
+export async function render(open: OpenScreen, { status, outcome, asking, result }: Shown): Promise<ConsoleAnswer> {
+  const { context, request, screen } = open
+  const frame = frameOf(open)
+  const answers = await readAll(open, isSaved(open) ? PAGE_LIMIT.most : undefined)
+  if (answers instanceof AdminError) return refused(open, frame, answers)
+  if (isSaved(open) && screen.lines !== undefined) return saved(screen.lines(answers), request.query.get('since'))
+  if (asking === undefined && screen.preview !== undefined)
+    return context.preview(screen.preview(answers, frame), screenAbove(request.path))
+  const names = namesIn(screen, answers)
+  const view =
+    asking === undefined
+      ? screen.view(answers, frame)
+      : askPage(await questionOf(open, asking, { answers, names, frame }), frame)
+  const notice = outcome === undefined ? undefined : outcomeNotice(frame, outcome, screen.forms, names)
+  return answered(open, { ...view, main: html`${notice}${result}${view.main}` }, status)
+}
+
+/** What the page that asks shows. */
+async function questionOf(
+  open: OpenScreen,
+  asked: Asked,
+  { answers, names, frame }: { readonly answers: Members; readonly names: Texts; readonly frame: Frame },
+): Promise<Asking> {
+  const { form, values } = asked
+  const { server } = open.context
+  const task = taskOf(form.task)
+  // Without a mail server the task only refuses to send.
+  const fields = inputFields(
+    task,
+    (form.fields ?? []).filter((name) => name !== 'send' || server.mail !== undefined),
+  )
+  const fixed = form.fixed ?? []
+  const kept = Object.fromEntries(fixed.map((name) => [name, values[name] ?? frame.place.query[name] ?? '']))
+  const preset = textsOf(fields, form.preset?.(kept, frame) ?? {})
+  const filled = filledTexts(form, answers, asked.subjects[0])
+  const initial = filled ?? { ...preset, ...kept }
+  const shown = Object.keys(values).length === 0 ? initial : values
+  return {
+    ...asked,
+    values: shown,
+    initial,
+    preset,
+    names,
+    fields: fields.filter(({ name }) => !fixed.includes(name)),
+    summary: task.summary,
+    choosing: form.choosing?.(answers, shown),
+    choices: form.choices?.(answers) ?? {},
+    suggestions: form.suggestions?.(answers) ?? {},
+    caution: form.caution?.(answers, frame),
+    about: form.about?.(answers),
+    intro: form.intro?.(answers, shown),
+    matches: await findMatches(open, form),
+    once: worksOnce(form) ? server.random(16).toString('base64url') : undefined,
+    seen: filled && seenOf(server, filled),
+  }
+}
+
+function isSaved({ request }: OpenScreen): boolean {
+  return request.query.get(SAVE) === NDJSON
+}
+
+/** A list that was cut says so in its last line, with where it goes on. */
+function saved(
+  { rows, next }: { readonly rows: readonly object[]; readonly next: string | null },
+  since: string | undefined,
+): ConsoleAnswer {
+  const lines = next === null ? rows : [...rows, { more_follow_before: next }]
+  return {
+    status: 200,
+    contentType: 'application/x-ndjson',
+    body: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+    headers: {
+      'Content-Disposition': `attachment; filename="audit-${since?.replaceAll(/[^0-9TZ-]/g, '') ?? 'newest'}.ndjson"`,
+    },
+  }
+}
+
+/** Why a page has this status. */
+const REASONS: Readonly<Record<number, Reason>> = {
+  404: 'object_unknown',
+  409: 'state_differs',
+  422: 'input_malformed',
+}
+
+function answered({ context, screen, signedIn }: OpenScreen, view: View, status: number): ConsoleAnswer {
+  return { ...page(context.framed(view, signedIn, screen.section), status), reason: REASONS[status] }
+}
+
+/** The page of a screen that cannot be read. */
+function refused(open: OpenScreen, frame: Frame, { kind, message }: AdminError): ConsoleAnswer {
+  if (kind === 'unknown') return answered(open, absentView(frame, message), 404)
+  return answered(open, frame.filters.length === 0 ? absentView(frame, message) : refusedView(frame, message), 422)
+}
+
+/** What there was may have been deleted: the audit has its events. A role for one organization has no audit. */
+function absentView(frame: Frame, text: string): View {
+  const title = 'There is nothing here'
+  const object = Object.entries(frame.place.parameters).find(([name]) => name === 'user_id' || name === 'client_id')
+  const [filter = '', given = ''] = object ?? []
+  // By the id of its record a client is found however long ago it was deleted, and no other one has that as its name.
+  const id = filter === 'client_id' ? (chosenClientId(given) ?? given) : given
+  return {
+    title,
+    main: html`<div class="heading"><h1>${title}</h1></div>
+      <p>${withScreens(frame, text)}</p>
+      ${object !== undefined && frame.organization === undefined ? html`<p>If it was deleted, <a href="${listAddress('audit', filter, id)}">its events</a> are in the audit.</p>` : undefined}
+      <p><a href="${screenAbove(frame.place.path)}">Back</a></p>`,
+  }
+}
+
+/** A filter that is not acceptable: the filters stay, to be corrected. */
+function refusedView(frame: Frame, text: string): View {
+  const title = 'This filter is wrong'
+  return {
+    title,
+    main: html`<div class="heading"><h1>${title}</h1></div>
+      ${filterBar(frame)}
+      <p class="error" role="alert">${text}</p>`,
+  }
+}

@@ -9,6 +9,7 @@ import { ADMIN_CREDENTIAL_ID, LIMIT, NAME, NEXT, ORGANIZATION_ID, pageStart } fr
 import { requireLasting } from './administrators.ts'
 import { requireOrganization } from './organization/organization.ts'
 import { listPage } from './page.ts'
+import { shown } from '../shown/table.ts'
 import { defineTask, type Task } from './task.ts'
 
 /** The lifetime of credentials in days. All credentials expire. */
@@ -23,37 +24,24 @@ const ANY_ACCESS = z
   .enum([...ACCESS.options, 'delegate'])
   .describe('delegate: only the sign-ins of your application, by the token of "grantor delegate create-credentials".')
 
-/** An administrator's credentials in an answer. */
-export const ADMIN_CREDENTIAL_DOCUMENT = z
-  .object({
-    credential_id: z.string(),
-    name: z.string(),
-    access: ANY_ACCESS,
-    organization_id: z
-      .string()
-      .nullable()
-      .describe('The one organization that the credentials are for; null: the whole server.'),
-    created_at: ISO,
-    expires_at: ISO,
-    revoked_at: ISO_OR_NULL,
-  })
-  .meta({ id: 'AdminCredential' })
+const { row, table } = shown<AdminCredentialRecord>()
+
+/** An administrator's credentials in an answer, without the hash of the token. */
+export const ADMIN_CREDENTIAL = table({
+  credential_id: row(z.string(), ({ id }) => id),
+  name: row(z.string(), ({ name }) => name),
+  access: row(ANY_ACCESS, ({ access }) => access),
+  organization_id: row(
+    z.string().nullable().describe('The one organization that the credentials are for; null: the whole server.'),
+    ({ organizationId }) => organizationId ?? null,
+  ),
+  created_at: row(ISO, ({ createdAt }) => iso(createdAt)),
+  expires_at: row(ISO, ({ expiresAt }) => iso(expiresAt)),
+  revoked_at: row(ISO_OR_NULL, ({ revokedAt }) => isoOrNull(revokedAt)),
+})
+export const ADMIN_CREDENTIAL_DOCUMENT = z.object(ADMIN_CREDENTIAL.shape).meta({ id: 'AdminCredential' })
 
 export type AdminCredentialDocument = z.output<typeof ADMIN_CREDENTIAL_DOCUMENT>
-
-/** Credentials as the operator sees them, without the hash of the token. */
-export function describeAdminCredential(credential: AdminCredentialRecord): AdminCredentialDocument {
-  const { id, name, access, organizationId, createdAt, expiresAt, revokedAt } = credential
-  return {
-    credential_id: id,
-    name,
-    access,
-    organization_id: organizationId ?? null,
-    created_at: iso(createdAt),
-    expires_at: iso(expiresAt),
-    revoked_at: isoOrNull(revokedAt),
-  }
-}
 
 export const ADMIN_TASKS: readonly Task[] = [
   defineTask({
@@ -66,7 +54,7 @@ export const ADMIN_TASKS: readonly Task[] = [
     output: z.object({ credentials: z.array(ADMIN_CREDENTIAL_DOCUMENT), next: NEXT }),
     async run({ store }, page) {
       const { rows, next } = await listPage(store.listAdminCredentials, page)
-      return { credentials: rows.map(describeAdminCredential), next }
+      return { credentials: rows.map(ADMIN_CREDENTIAL.show), next }
     },
   }),
   defineTask({
@@ -88,7 +76,7 @@ export const ADMIN_TASKS: readonly Task[] = [
     async run(context, { name, access, organization_id: organizationId, days }) {
       if (access === 'write') requireLasting(context.administrator, 'create credentials with write access')
       const { credential, token } = await createAdminCredential(context, { name, access, organizationId, days })
-      return { ...describeAdminCredential(credential), token }
+      return { ...ADMIN_CREDENTIAL.show(credential), token }
     },
   }),
   defineTask({
@@ -100,7 +88,7 @@ export const ADMIN_TASKS: readonly Task[] = [
     input: z.object({ credential_id: ADMIN_CREDENTIAL_ID }),
     output: ADMIN_CREDENTIAL_DOCUMENT,
     run: async (context, { credential_id }) =>
-      describeAdminCredential(await revokeAdminCredential(context, credential_id)),
+      ADMIN_CREDENTIAL.show(await revokeAdminCredential(context, credential_id)),
   }),
 ]
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { StoreNeeds } from '../ports/context.ts'
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
-import { ADMIN_CREDENTIAL_DOCUMENT, createAdminCredential, describeAdminCredential } from './admin.ts'
+import { ADMIN_CREDENTIAL, ADMIN_CREDENTIAL_DOCUMENT, createAdminCredential } from './admin.ts'
 import { requireLasting } from './administrators.ts'
 import { PAGE_LIMIT } from './page.ts'
 import { defineTask, type Task } from './task.ts'
@@ -28,7 +28,7 @@ export const DELEGATE_TASKS: readonly Task[] = [
     async run(context, { days }) {
       requireLasting(context.administrator, 'create the credentials of the application that signs users in')
       const { credential, token } = await createDelegateCredentials(context, days)
-      return { ...describeAdminCredential(credential), token }
+      return { ...ADMIN_CREDENTIAL.show(credential), token }
     },
   }),
 ]

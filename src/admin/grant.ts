@@ -3,10 +3,10 @@ import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
 import type { GrantOwner } from '../ports/store.ts'
 import type { ClientId, GrantId, OrganizationId, UserId } from '../protocol/ids.ts'
-import { findGrantReason, INACTIVE_REASONS } from '../tokens/inactive-reason.ts'
-import { findGrantType, OPENING_GRANT_TYPES } from '../clients/grant-type.ts'
+import { findGrantReason } from '../tokens/inactive-reason.ts'
+import { findGrantType } from '../clients/grant-type.ts'
+import { GRANT } from '../shown/grant.ts'
 import { unknown } from './admin-error.ts'
-import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../base/iso.ts'
 import { CLIENT_ID, GRANT_ID, LIMIT, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from './fields.ts'
 import { findJwtAcceptance, JWT_ACCEPTANCE } from './jwt-acceptance.ts'
 import { findNames, NAMES } from './names.ts'
@@ -29,37 +29,7 @@ const PAGE = z.object({
 const ONE = z.object({ grant_id: GRANT_ID })
 const PLACE = { organization_id: ORGANIZATION_ID }
 
-/** A grant in an answer, without tokens and hashes of tokens. */
-const GRANT_DOCUMENT = z
-  .object({
-    grant_id: z.string(),
-    client_id: z.string(),
-    user_id: z.string(),
-    organization_id: z.string().nullable(),
-    scope: z.string(),
-    resources: z.array(z.string()).describe('The APIs that its tokens are for; empty: the issuer itself.'),
-    grant_type: z
-      .enum(OPENING_GRANT_TYPES)
-      .nullable()
-      .describe(
-        'How the client got it, as far as the grant and the redirect URIs of the client say; null: by a code at a redirect URI to the computer of the user, or by a device, or the client was deleted.',
-      ),
-    provider_id: z
-      .string()
-      .nullable()
-      .describe('The provider whose identity assertion gave the access; null: the user did.'),
-    created_at: ISO.describe('When the user consented, or the assertion was used.'),
-    expires_at: ISO.describe('All tokens of the grant expire by this time.'),
-    revoked_at: ISO_OR_NULL,
-    inactive_reason: z
-      .enum(INACTIVE_REASONS)
-      .nullable()
-      .describe(
-        'Why its tokens do not work: expired, revoked, or the principal that is disabled, deleted, or had all tokens revoked since. null: they do.',
-      ),
-    refreshed_at: ISO_OR_NULL.describe('When its refresh token was issued; null: it has none.'),
-  })
-  .meta({ id: 'Grant' })
+const GRANT_DOCUMENT = z.object(GRANT.shape).meta({ id: 'Grant' })
 const ENDED_GRANT = GRANT_DOCUMENT.extend({
   ...JWT_ACCEPTANCE,
   was_revoked: z.boolean().describe('Whether the grant was already revoked; then nothing changed.'),
@@ -209,24 +179,12 @@ async function answerRevocation(context: TaskContext, place: GrantPlace): Promis
   }
 }
 
-async function describeGrant(context: TaskContext, whole: GrantRecord): Promise<GrantDocument> {
-  const { id, clientId, userId, organizationId, ...grant } = whole
-  const client = await context.store.findClient(clientId)
-  return {
-    grant_id: id,
-    client_id: clientId,
-    user_id: userId,
-    organization_id: organizationId ?? null,
-    scope: grant.scope,
-    resources: [...grant.resources],
+async function describeGrant(context: TaskContext, grant: GrantRecord): Promise<GrantDocument> {
+  const client = await context.store.findClient(grant.clientId)
+  return GRANT.show(grant, {
     grant_type: findGrantType(grant, client) ?? null,
-    provider_id: grant.providerId ?? null,
-    created_at: iso(grant.createdAt),
-    expires_at: iso(grant.expiresAt),
-    revoked_at: isoOrNull(grant.revokedAt),
-    inactive_reason: (await findGrantReason(context, client, whole, context.clock())) ?? null,
-    refreshed_at: isoOrNull(grant.family?.rotatedAt),
-  }
+    inactive_reason: (await findGrantReason(context, client, grant, context.clock())) ?? null,
+  })
 }
 
 /** A grant, searched in one organization only (threats.md ADM-03), or, with undefined, in all. */

@@ -5,7 +5,7 @@ import { isLiveSession } from '../tokens/invalid-principal.ts'
 import { revocationCutoff } from '../tokens/revocation-cutoff.ts'
 import type { SessionId } from '../protocol/ids.ts'
 import { unknown, type AdminError } from './admin-error.ts'
-import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../base/iso.ts'
+import { SESSION } from '../shown/session.ts'
 import { LIMIT, NEXT, pageStart, SESSION_ID, USER_ID } from './fields.ts'
 import { findNames, NAMES } from './names.ts'
 import { listPage } from './page.ts'
@@ -13,25 +13,7 @@ import { defineTask, type Task } from './task.ts'
 
 const PATH = '/admin/v1/sessions'
 
-/** A session in an answer, without the hash of its cookie. */
-const SESSION_DOCUMENT = z
-  .object({
-    session_id: z.string(),
-    user_id: z.string(),
-    methods: z.array(z.string()).describe('How the user authenticated (RFC 8176); `recovery`: with a recovery code.'),
-    provider_id: z.string().nullable(),
-    authenticated_at: ISO_OR_NULL.describe('null: unknown, because the provider or the application did not report it.'),
-    browser: z.string().nullable(),
-    system: z.string().nullable(),
-    network: z
-      .string()
-      .nullable()
-      .describe('The network that the user signed in from: an IPv4 address, or the /64 of an IPv6 address.'),
-    started_at: ISO,
-    seen_at: ISO.describe('When the browser last showed a page of this server, to within five minutes.'),
-    expires_at: ISO,
-  })
-  .meta({ id: 'Session' })
+const SESSION_DOCUMENT = z.object(SESSION.shape).meta({ id: 'Session' })
 
 export type SessionDocument = z.output<typeof SESSION_DOCUMENT>
 
@@ -54,7 +36,7 @@ export const SESSION_TASKS: readonly Task[] = [
       const users = await Promise.all(stored.map((session) => context.store.findUser(session.userId)))
       const rows = stored.filter((session, index) => isLiveSession(session, users[index], times))
       const names = await findNames(context, { users: rows.map((session) => session.userId) })
-      return { sessions: rows.map(describeSession), names, next }
+      return { sessions: rows.map(SESSION.show), names, next }
     },
   }),
   defineTask({
@@ -67,7 +49,7 @@ export const SESSION_TASKS: readonly Task[] = [
       'Sign a user out of one browser, and of the apps that signed the user in there. Other tokens keep working.',
     input: z.object({ session_id: SESSION_ID }),
     output: SESSION_DOCUMENT,
-    run: async (context, { session_id }) => describeSession(await endSession(context, session_id)),
+    run: async (context, { session_id }) => SESSION.show(await endSession(context, session_id)),
   }),
 ]
 
@@ -87,20 +69,4 @@ async function endSession(
 
 function noSuchSession(id: SessionId): AdminError {
   return unknown(`There is no session ${id}. See "grantor session list".`)
-}
-
-function describeSession({ id, userId, authentication, agent, network, ...session }: SessionRecord): SessionDocument {
-  return {
-    session_id: id,
-    user_id: userId,
-    methods: [...authentication.methods],
-    provider_id: authentication.providerId ?? null,
-    authenticated_at: isoOrNull(authentication.at),
-    browser: agent?.browser ?? null,
-    system: agent?.system ?? null,
-    network: network ?? null,
-    started_at: iso(session.createdAt),
-    seen_at: iso(session.seenAt),
-    expires_at: iso(session.expiresAt),
-  }
 }

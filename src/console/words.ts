@@ -1,5 +1,5 @@
-import type { ApiDocument } from '../admin/api/tasks.ts'
 import type { Texts } from './engine/form.ts'
+import type { ApiDocument } from '../admin/api/document.ts'
 
 type Scope = ApiDocument['scopes'][number]
 

@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { IdentityRecord, ProviderRecord } from '../ports/records/provider.ts'
+import type { ProviderRecord } from '../ports/records/provider.ts'
 import type { UserRecord } from '../ports/records/user.ts'
 import { rpIdOf } from '../protocol/sign-in/passkey.ts'
 import type { OrganizationId } from '../protocol/ids.ts'
@@ -122,15 +122,4 @@ export function providersShown(
   const isForEachVisitor = (one: ProviderRecord): boolean =>
     isListed(one.settings) || (isOnlyWay && one.settings.listing === 'auto')
   return [...usable.filter(isOwn), ...usable.filter((one) => !isOwn(one) && isForEachVisitor(one))]
-}
-
-/** An identity of a user, for an administrator or the user. */
-export function describeIdentity({ providerId, subject, email, linkedAt, usedAt }: IdentityRecord) {
-  return {
-    provider_id: providerId,
-    subject,
-    email: email ?? null,
-    linked_at: new Date(linkedAt).toISOString(),
-    used_at: new Date(usedAt).toISOString(),
-  }
 }

@@ -1,9 +1,7 @@
 import * as z from 'zod'
 import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
-import { ISO, iso } from '../../base/iso.ts'
 import { LIMIT, NAME, NAME_OR_NONE, NEXT, RESOURCE, SCOPE, SCOPE_NAME } from '../fields.ts'
 import { conflict } from '../admin-error.ts'
-import { MAX_AGE_LIMIT } from '../../protocol/openid/request.ts'
 import { hasText, pageOf } from '../page.ts'
 import { defineTask, type Task, type TaskContext } from '../task.ts'
 import {
@@ -20,6 +18,15 @@ import {
   unknownApi,
   updateApi,
 } from './api.ts'
+import {
+  API,
+  API_DOCUMENT,
+  KEPT_API_DOCUMENT,
+  SCOPE_DOCUMENT,
+  STEP_UP,
+  TOKENS_DOCUMENT,
+  type KeptApiDocument,
+} from './document.ts'
 
 const PATH = '/admin/v1/apis'
 /** The input of a task about one API. An identifier that no API has is reported as unknown. */
@@ -31,64 +38,12 @@ const ONE = z.object({
     .describe('The identifier of the API.'),
 })
 
-const LEVEL = z
-  .enum(['2fa', 'phr'])
-  .describe('2fa: the user must have signed in with two factors. phr: with a passkey, or one beside another method.')
-const AGE = z
-  .int()
-  .min(0)
-  .max(MAX_AGE_LIMIT)
-  .nullable()
-  .describe('The greatest age of the authentication at the request of the client, in seconds; null: any.')
-const STEP_UP = z.object({ level: LEVEL, max_age: AGE })
-const STEP_UP_INPUT = z.strictObject({ level: LEVEL, max_age: AGE.optional() })
+const STEP_UP_INPUT = STEP_UP.partial({ max_age: true }).strict()
 
-/** A scope, and which clients can have it (decision 0006). */
-const SCOPE_OF_API = z
-  .object({
-    name: z.string(),
-    sentence: z.string().describe('The text of the scope on the consent page.'),
-    granted_to: z
-      .enum(['users', 'users-on-request', 'users-and-machines', 'approved-clients'])
-      .describe(
-        'users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope.',
-      ),
-    step_up: STEP_UP.nullable().describe('What the scope requires of the authentication of the user; null: nothing.'),
-  })
-  .meta({ id: 'ApiScope' })
-
-const FORMAT = z
-  .enum(['jwt', 'opaque'])
-  .describe('jwt: APIs can verify the tokens locally. opaque: APIs introspect them.')
-const ALGORITHM = z.enum(['ES256', 'EdDSA', 'RS256']).nullable().describe('null: the algorithm of the server.')
-const LIFETIME = z.int().nullable().describe('Seconds; null: the lifetime of the server.')
-const JWT_TYPE = z
-  .enum(['at+jwt', 'JWT'])
-  .describe('The `typ` of its JWTs: at+jwt (RFC 9068), or JWT for verifiers that accept no other type.')
-const APPLICATION_SUBJECT = z
-  .boolean()
-  .describe(
-    'Whether its tokens have `application_subject`: the id of the user at the application that signs users in. The client can read it in a JWT.',
-  )
-const BINDING = z
-  .enum(['any', 'dpop', 'bearer'])
-  .describe(
-    'Whether its tokens are bound to a key of the client (DPoP). any: if the client sends a proof. dpop: always; a request without a proof is refused. bearer: never, because the API cannot check proofs.',
-  )
-const TOKENS = z
-  .object({
-    format: FORMAT,
-    lifetime: LIFETIME,
-    algorithm: ALGORITHM,
-    jwt_type: JWT_TYPE,
-    application_subject: APPLICATION_SUBJECT,
-    binding: BINDING,
-  })
-  .meta({ id: 'ApiTokens' })
 /** What is not given does not change. */
 const TOKENS_INPUT = z
   .strictObject({
-    format: FORMAT.optional(),
+    ...TOKENS_DOCUMENT.partial().shape,
     lifetime: z
       .int()
       .min(1)
@@ -96,10 +51,6 @@ const TOKENS_INPUT = z
       .nullable()
       .optional()
       .describe(`Seconds, up to ${LIFETIME_LIMIT.toLocaleString('en')}; null: the lifetime of the server.`),
-    algorithm: ALGORITHM.optional(),
-    jwt_type: JWT_TYPE.optional(),
-    application_subject: APPLICATION_SUBJECT.optional(),
-    binding: BINDING.optional(),
   })
   .refine(({ format, algorithm }) => format !== 'opaque' || typeof algorithm !== 'string', {
     error: 'Opaque tokens are not signed: leave the algorithm out.',
@@ -118,7 +69,7 @@ const TOKENS_INPUT = z
       ],
     },
   })
-const SCOPE_INPUT = SCOPE_OF_API.extend({
+const SCOPE_INPUT = SCOPE_DOCUMENT.extend({
   name: SCOPE_NAME.describe('The name of the scope.'),
   sentence: NAME.describe('The text of the scope on the consent page.'),
   step_up: STEP_UP_INPUT.nullable()
@@ -136,7 +87,13 @@ const INPUT = {
     .optional()
     .describe('All scopes of the API. Each has a different name.'),
   step_up: z
-    .array(z.strictObject({ scope: SCOPE_NAME, level: z.enum(['none', '2fa', 'phr']), max_age: AGE.optional() }))
+    .array(
+      z.strictObject({
+        scope: SCOPE_NAME,
+        level: z.enum(['none', '2fa', 'phr']),
+        max_age: STEP_UP.shape.max_age.optional(),
+      }),
+    )
     .max(SCOPE_LIMIT)
     .optional()
     .describe('What scopes of the API require; those that are not named do not change.'),
@@ -149,30 +106,6 @@ const INPUT = {
     ),
   tokens: TOKENS_INPUT.optional().describe('The format, lifetime, algorithm and type of its access tokens.'),
 }
-
-/** An API in an answer, without its secret. */
-const API_DOCUMENT = z
-  .object({
-    resource: z.string(),
-    name: z.string().nullable(),
-    scopes: z.array(SCOPE_OF_API),
-    tokens: TOKENS,
-    exchange: z
-      .array(z.object({ resource: z.string(), scope: z.string() }))
-      .describe('The APIs whose tokens can be exchanged for tokens of this API, and the most that they have.'),
-    introspection_id: z
-      .string()
-      .nullable()
-      .describe('The id that the API introspects tokens with; null: it has no credentials.'),
-    created_at: ISO,
-  })
-  .meta({ id: 'Api' })
-const KEPT_API_DOCUMENT = API_DOCUMENT.extend({
-  notice: z.string().nullable().describe('A warning about the API as it is now; null: none.'),
-}).meta({ id: 'KeptApi' })
-
-export type ApiDocument = z.output<typeof API_DOCUMENT>
-export type KeptApiDocument = z.output<typeof KEPT_API_DOCUMENT>
 
 export const API_TASKS: readonly Task[] = [
   defineTask({
@@ -192,7 +125,7 @@ export const API_TASKS: readonly Task[] = [
     async run({ store }, { name, ...page }) {
       const isMeant = (api: ApiRecord) => name === undefined || hasText(name, ...textsOf(api))
       const { rows, next } = pageOf((await store.listApis()).filter(isMeant), ({ resource }) => resource, page)
-      return { apis: rows.map(describeApi), next }
+      return { apis: rows.map(API.show), next }
     },
   }),
   defineTask({
@@ -203,7 +136,7 @@ export const API_TASKS: readonly Task[] = [
     summary: 'Show an API, its scopes and the settings of its tokens.',
     input: ONE,
     output: API_DOCUMENT,
-    run: async (context, { resource }) => describeApi(await requireApi(context, resource)),
+    run: async (context, { resource }) => API.show(await requireApi(context, resource)),
   }),
   defineTask({
     name: 'api.create',
@@ -329,40 +262,5 @@ function tokensOf(before: ApiTokens, input: z.output<typeof TOKENS_INPUT>): ApiT
 async function describeKept(context: TaskContext, api: ApiRecord): Promise<KeptApiDocument> {
   const declared = await context.store.listApis()
   const notices = [await algorithmNotice(context, api), sharedNotice(api, declared), exchangeNotice(api, declared)]
-  return { ...describeApi(api), notice: notices.filter((notice) => notice !== undefined).join(' ') || null }
-}
-
-function describeScope({ name, sentence, grantedTo, stepUp }: ApiScope): ApiDocument['scopes'][number] {
-  const step_up =
-    stepUp === undefined
-      ? null
-      : { level: stepUp.level === 3 ? ('phr' as const) : ('2fa' as const), max_age: stepUp.maxAge ?? null }
-  return { name, sentence, granted_to: grantedTo, step_up }
-}
-
-function describeTokens(tokens: ApiTokens): ApiDocument['tokens'] {
-  return {
-    format: tokens.format,
-    lifetime: tokens.lifetime ?? null,
-    algorithm: tokens.algorithm ?? null,
-    jwt_type: tokens.jwtType,
-    application_subject: tokens.applicationSubject,
-    binding: tokens.binding,
-  }
-}
-
-/** The settings of the tokens of an API without any of its own. */
-export const DEFAULT_API_TOKENS = describeTokens(SERVER_TOKENS)
-
-/** An API as the operator sees it. */
-function describeApi({ resource, name, scopes, tokens, exchange, credentials, createdAt }: ApiRecord): ApiDocument {
-  return {
-    resource,
-    name: name ?? null,
-    scopes: scopes.map(describeScope),
-    tokens: describeTokens(tokens),
-    exchange: exchange.map((rule) => ({ resource: rule.resource, scope: rule.scope })),
-    introspection_id: credentials?.id ?? null,
-    created_at: iso(createdAt),
-  }
+  return { ...API.show(api), notice: notices.filter((notice) => notice !== undefined).join(' ') || null }
 }

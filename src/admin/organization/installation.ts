@@ -16,6 +16,7 @@ import { requireOrganization } from './organization.ts'
 import { findNames, NAMES } from '../names.ts'
 import { listPage, type Listed, type PageRequest } from '../page.ts'
 import { requireLasting } from '../administrators.ts'
+import { shown } from '../../shown/table.ts'
 import { defineTask, type Task } from '../task.ts'
 import { forShell } from '../../base/shell.ts'
 
@@ -30,21 +31,31 @@ const PATH = '/admin/v1/organizations/{organization_id}/installations'
 const PLACE = z.object({ organization_id: ORGANIZATION_ID })
 const ONE = PLACE.extend({ client_id: CLIENT_ID })
 
+const { row, table } = shown<InstalledClient>()
+
 /** An installation in an answer. */
-const INSTALLATION_DOCUMENT = z
-  .object({
-    organization_id: z.string(),
-    client_id: z.string(),
-    client_name: z.string().nullable(),
-    scope: z.string().describe('The scopes that the client can have at most.'),
-    acts_for_members: z.boolean().describe('Whether the client may also act for members of the organization.'),
-    created_at: ISO,
-    disabled_at: ISO_OR_NULL,
-    not_before: ISO.describe(
-      'The not-before time: tokens of the client for the organization issued earlier are revoked.',
-    ),
-  })
-  .meta({ id: 'Installation' })
+const INSTALLATION = table({
+  organization_id: row(z.string(), ({ installation }) => installation.organizationId),
+  client_id: row(z.string(), ({ installation, client }) =>
+    client === undefined ? installation.clientId : listedIdOf(client),
+  ),
+  client_name: row(z.string().nullable(), ({ client }) => client?.metadata.client_name ?? null),
+  scope: row(
+    z.string().describe('The scopes that the client can have at most.'),
+    ({ installation }) => installation.scope,
+  ),
+  acts_for_members: row(
+    z.boolean().describe('Whether the client may also act for members of the organization.'),
+    ({ installation }) => installation.actsForMembers,
+  ),
+  created_at: row(ISO, ({ installation }) => iso(installation.createdAt)),
+  disabled_at: row(ISO_OR_NULL, ({ installation }) => isoOrNull(installation.disabledAt)),
+  not_before: row(
+    ISO.describe('The not-before time: tokens of the client for the organization issued earlier are revoked.'),
+    ({ installation }) => iso(installation.notBefore),
+  ),
+})
+const INSTALLATION_DOCUMENT = z.object(INSTALLATION.shape).meta({ id: 'Installation' })
 
 export type InstallationDocument = z.output<typeof INSTALLATION_DOCUMENT>
 
@@ -54,20 +65,6 @@ const NEW_INSTALLATION_DOCUMENT = INSTALLATION_DOCUMENT.extend({
 }).meta({ id: 'NewInstallation' })
 
 export type NewInstallationDocument = z.output<typeof NEW_INSTALLATION_DOCUMENT>
-
-function describeInstallation({ installation, client }: InstalledClient): InstallationDocument {
-  const { organizationId, clientId, scope, actsForMembers, createdAt, disabledAt, notBefore } = installation
-  return {
-    organization_id: organizationId,
-    client_id: client === undefined ? clientId : listedIdOf(client),
-    client_name: client?.metadata.client_name ?? null,
-    scope,
-    acts_for_members: actsForMembers,
-    created_at: iso(createdAt),
-    disabled_at: isoOrNull(disabledAt),
-    not_before: iso(notBefore),
-  }
-}
 
 const INSTALLING = 'let a client act for an organization'
 
@@ -79,7 +76,7 @@ const { change, end, remove } = changeTasks({
   output: INSTALLATION_DOCUMENT,
   find: (context, one) => requireInstallation(context, keyOf(one)),
   missing: (one) => notInstalled(keyOf(one)),
-  describe: describeInstallation,
+  describe: INSTALLATION.show,
   endOf: ({ installation }) => installation,
 })
 
@@ -95,7 +92,7 @@ export const INSTALLATION_TASKS: readonly Task[] = [
     output: z.object({ installations: z.array(INSTALLATION_DOCUMENT), next: NEXT }),
     async run(context, { organization_id, ...page }) {
       const { rows, next } = await listInstallations(context, organization_id, page)
-      return { installations: rows.map(describeInstallation), next }
+      return { installations: rows.map(INSTALLATION.show), next }
     },
   }),
   defineTask({
@@ -117,7 +114,7 @@ export const INSTALLATION_TASKS: readonly Task[] = [
         page,
       )
       return {
-        installations: rows.map((installation) => describeInstallation({ installation, client })),
+        installations: rows.map((installation) => INSTALLATION.show({ installation, client })),
         names: await findNames(context, { organizations: rows.map(({ organizationId }) => organizationId) }),
         next,
       }
@@ -142,8 +139,8 @@ export const INSTALLATION_TASKS: readonly Task[] = [
       const previous = await context.store.findInstallation(keyOf(one))
       const installed = await installClient(context, keyOf(one), { scope, actsForMembers })
       return {
-        ...describeInstallation(installed),
-        previous: previous === undefined ? null : describeInstallation({ ...installed, installation: previous }),
+        ...INSTALLATION.show(installed),
+        previous: previous === undefined ? null : INSTALLATION.show({ ...installed, installation: previous }),
         notice: scope === NO_SCOPE ? WITHOUT_SCOPE : null,
       }
     },

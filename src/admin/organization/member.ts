@@ -13,6 +13,7 @@ import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
 import { EMAIL, LIMIT, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from '../fields.ts'
 import { requireOrganization } from './organization.ts'
 import { listPage, type Listed, type PageRequest } from '../page.ts'
+import { shown } from '../../shown/table.ts'
 import { defineTask, type Task } from '../task.ts'
 import { requireRecipient } from '../user/user.ts'
 import { forShell } from '../../base/shell.ts'
@@ -28,35 +29,27 @@ const PATH = '/admin/v1/organizations/{organization_id}/members'
 const PLACE = z.object({ organization_id: ORGANIZATION_ID })
 const ONE = PLACE.extend({ user_id: USER_ID })
 
+const { row, table } = shown<Member>()
+
 /** A member in an answer. */
-const MEMBER_DOCUMENT = z
-  .object({
-    organization_id: z.string(),
-    user_id: z.string(),
-    email: z.string().nullable(),
-    name: z.string().nullable(),
-    created_at: ISO.describe('When the user became a member.'),
-    disabled_at: ISO_OR_NULL.describe('When the membership was disabled; the account is not affected.'),
-    not_before: ISO.describe(
-      'The not-before time: tokens of the member for the organization issued earlier are revoked.',
-    ),
-  })
-  .meta({ id: 'Member' })
+const MEMBER = table({
+  organization_id: row(z.string(), ({ membership }) => membership.organizationId),
+  user_id: row(z.string(), ({ membership }) => membership.userId),
+  email: row(z.string().nullable(), ({ user }) => user?.email ?? null),
+  name: row(z.string().nullable(), ({ user }) => user?.name ?? null),
+  created_at: row(ISO.describe('When the user became a member.'), ({ membership }) => iso(membership.createdAt)),
+  disabled_at: row(
+    ISO_OR_NULL.describe('When the membership was disabled; the account is not affected.'),
+    ({ membership }) => isoOrNull(membership.disabledAt),
+  ),
+  not_before: row(
+    ISO.describe('The not-before time: tokens of the member for the organization issued earlier are revoked.'),
+    ({ membership }) => iso(membership.notBefore),
+  ),
+})
+const MEMBER_DOCUMENT = z.object(MEMBER.shape).meta({ id: 'Member' })
 
 export type MemberDocument = z.output<typeof MEMBER_DOCUMENT>
-
-function describeMember({ membership, user }: Member): MemberDocument {
-  const { organizationId, userId, createdAt, disabledAt, notBefore } = membership
-  return {
-    organization_id: organizationId,
-    user_id: userId,
-    email: user?.email ?? null,
-    name: user?.name ?? null,
-    created_at: iso(createdAt),
-    disabled_at: isoOrNull(disabledAt),
-    not_before: iso(notBefore),
-  }
-}
 
 const { change, end, remove } = changeTasks({
   noun: 'member',
@@ -66,7 +59,7 @@ const { change, end, remove } = changeTasks({
   output: MEMBER_DOCUMENT,
   find: (context, one) => requireMember(context, keyOf(one)),
   missing: (one) => noSuchMember(keyOf(one)),
-  describe: describeMember,
+  describe: MEMBER.show,
   endOf: ({ membership }) => membership,
 })
 
@@ -93,7 +86,7 @@ export const MEMBER_TASKS: readonly Task[] = [
     async run(context, { organization_id, outside_domains: isOutside = false, ...page }) {
       const { rows, next } = await listMembers(context, organization_id, page)
       const isMeant = isOutside ? await outsideDomains(context, organization_id) : () => true
-      return { members: rows.filter(isMeant).map(describeMember), next }
+      return { members: rows.filter(isMeant).map(MEMBER.show), next }
     },
   }),
   defineTask({
@@ -110,7 +103,7 @@ export const MEMBER_TASKS: readonly Task[] = [
     exactlyOneOf: ['user_id', 'email'],
     output: MEMBER_DOCUMENT,
     run: async (context, { organization_id, user_id, email }) =>
-      describeMember(await addMember(context, organization_id, user_id ?? email ?? '')),
+      MEMBER.show(await addMember(context, organization_id, user_id ?? email ?? '')),
   }),
   end('disable', 'Disable a member: tokens of the member for the organization stop working.', ({ store, clock }, one) =>
     store.disableMember({ ...keyOf(one), now: clock() }),

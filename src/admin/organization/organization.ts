@@ -7,35 +7,29 @@ import { changeTasks } from '../change-tasks.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
 import { CHOSEN_ORGANIZATION_ID, LIMIT, NAME, NEXT, ORGANIZATION_ID, pageStart } from '../fields.ts'
 import { listPage, namedPage } from '../page.ts'
+import { shown } from '../../shown/table.ts'
 import { defineTask, type Task } from '../task.ts'
 
 const PATH = '/admin/v1/organizations'
 const ONE = z.object({ organization_id: ORGANIZATION_ID })
 const ORGANIZATION_NAME = NAME.describe('The name, as the consent page shows it.')
 
+const { row, table } = shown<OrganizationRecord>()
+
 /** An organization in an answer. */
-const ORGANIZATION_DOCUMENT = z
-  .object({
-    organization_id: z.string(),
-    name: z.string(),
-    created_at: ISO,
-    disabled_at: ISO_OR_NULL,
-    not_before: ISO.describe('The not-before time: tokens for the organization issued earlier are revoked.'),
-  })
-  .meta({ id: 'Organization' })
+const ORGANIZATION = table({
+  organization_id: row(z.string(), ({ id }) => id),
+  name: row(z.string(), ({ name }) => name),
+  created_at: row(ISO, ({ createdAt }) => iso(createdAt)),
+  disabled_at: row(ISO_OR_NULL, ({ disabledAt }) => isoOrNull(disabledAt)),
+  not_before: row(
+    ISO.describe('The not-before time: tokens for the organization issued earlier are revoked.'),
+    ({ notBefore }) => iso(notBefore),
+  ),
+})
+const ORGANIZATION_DOCUMENT = z.object(ORGANIZATION.shape).meta({ id: 'Organization' })
 
 export type OrganizationDocument = z.output<typeof ORGANIZATION_DOCUMENT>
-
-function describeOrganization(organization: OrganizationRecord): OrganizationDocument {
-  const { id, name, createdAt, disabledAt, notBefore } = organization
-  return {
-    organization_id: id,
-    name,
-    created_at: iso(createdAt),
-    disabled_at: isoOrNull(disabledAt),
-    not_before: iso(notBefore),
-  }
-}
 
 const { change, end, remove } = changeTasks({
   noun: 'organization',
@@ -46,7 +40,7 @@ const { change, end, remove } = changeTasks({
   output: ORGANIZATION_DOCUMENT,
   find: (context, { organization_id: id }) => requireOrganization(context, id),
   missing: ({ organization_id: id }) => noSuchOrganization(id),
-  describe: describeOrganization,
+  describe: ORGANIZATION.show,
   endOf: (organization) => organization,
 })
 
@@ -68,7 +62,7 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     async run({ store }, { name, ...page }) {
       const list = store.listOrganizations
       const { rows, next } = await (name === undefined ? listPage(list, page) : namedPage(list, name, page))
-      return { organizations: rows.map(describeOrganization), next }
+      return { organizations: rows.map(ORGANIZATION.show), next }
     },
   }),
   defineTask({
@@ -87,7 +81,7 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
       const organization: OrganizationRecord = { id, name, createdAt: now, disabledAt: undefined, notBefore: now }
       if ((await store.createOrganization(organization)) === 'id-taken')
         throw conflict(`There is already an organization ${id}.`)
-      return describeOrganization(organization)
+      return ORGANIZATION.show(organization)
     },
   }),
   defineTask({
@@ -99,7 +93,7 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     summary: 'Show an organization.',
     input: ONE,
     output: ORGANIZATION_DOCUMENT,
-    run: async (context, { organization_id: id }) => describeOrganization(await requireOrganization(context, id)),
+    run: async (context, { organization_id: id }) => ORGANIZATION.show(await requireOrganization(context, id)),
   }),
   defineTask({
     name: 'organization.rename',
@@ -114,7 +108,7 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
       const { name: previous } = await requireOrganization(context, id)
       if ((await context.store.renameOrganization({ id, name, previous })) === 'conflict')
         throw conflict(`The organization ${id} was changed or deleted at the same time. Try again.`)
-      return describeOrganization(await requireOrganization(context, id))
+      return ORGANIZATION.show(await requireOrganization(context, id))
     },
   }),
   end(

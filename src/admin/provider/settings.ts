@@ -23,6 +23,7 @@ import { asciiDomain } from '../../protocol/sign-in/email-address.ts'
 import { isUsable } from '../../users/provider-routing.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
 import { CLIENT_IDENTIFIER, NAME, ORGANIZATION_ID, RESOURCE_TEXT } from '../fields.ts'
+import { shown } from '../../shown/table.ts'
 import type { TaskContext } from '../task.ts'
 
 export const SHORT_TEXT = z.string().min(1).max(500)
@@ -106,14 +107,20 @@ type Wire<Name extends string> = Name extends `${infer Head}${infer Tail}`
   : Name
 type Rows = typeof SETTINGS
 type Inputs = { [Name in keyof Rows as Wire<Name>]: Rows[Name] }
-type Shown = {
-  [Name in keyof Rows as Wire<Name>]: Rows[Name] extends z.ZodEnum
-    ? Rows[Name]
-    : Rows[Name] extends z.ZodArray
-      ? z.ZodArray<z.ZodString>
-      : Rows[Name] extends z.ZodBoolean
-        ? Rows[Name]
-        : z.ZodString
+type SettingRows = {
+  [Name in keyof Rows as Wire<Name>]: ShownRow<
+    Rows[Name] extends z.ZodEnum
+      ? Rows[Name]
+      : Rows[Name] extends z.ZodArray
+        ? z.ZodArray<z.ZodString>
+        : Rows[Name] extends z.ZodBoolean
+          ? Rows[Name]
+          : z.ZodString
+  >
+}
+interface ShownRow<Schema> {
+  readonly schema: Schema
+  readonly value: (provider: ProviderRecord) => unknown
 }
 
 /** The settings by their names on the wire: `authMethod` is `auth_method`. */
@@ -126,33 +133,46 @@ export const SECRET = z
   .meta({ format: 'password', examples: ['s3cr3t'] })
   .describe('The client_secret of this server at the provider. It is never shown.')
 
+const { row, given, table } = shown<ProviderRecord>()
+
 /** A provider in an answer, without the secret. */
-export const PROVIDER_DOCUMENT = z
-  .object({
-    provider_id: z.string(),
-    kind: z.enum(PROVIDER_KINDS),
-    issuer: z.string(),
-    redirect_uri: z.string().describe('The redirect URI to register at the provider.'),
-    has_secret: z
-      .boolean()
-      .describe('false: the master key was replaced after a leak, and the secret has to be set again.'),
-    subject_claim: z.enum(SUBJECT_CLAIMS),
-    ...(ofSettings((name) => shownAs(SETTINGS[name])) as Shown),
-    organization_id: z.string().nullable().describe('The organization of which users become members; null: none.'),
-    listed: z
+const PROVIDER = table({
+  provider_id: row(z.string(), ({ id }) => id),
+  kind: row(z.enum(PROVIDER_KINDS), ({ settings }) => settings.kind),
+  issuer: row(z.string(), ({ settings }) => settings.issuer),
+  redirect_uri: given(z.string().describe('The redirect URI to register at the provider.')),
+  has_secret: row(
+    z.boolean().describe('false: the master key was replaced after a leak, and the secret has to be set again.'),
+    ({ encryptedSecret }) => encryptedSecret !== undefined,
+  ),
+  subject_claim: row(z.enum(SUBJECT_CLAIMS), ({ settings }) => settings.subjectClaim),
+  ...(ofSettings((name) => ({
+    schema: shownAs(SETTINGS[name]),
+    value: ({ settings }: ProviderRecord) => settings[name] ?? null,
+  })) as SettingRows),
+  organization_id: row(
+    z.string().nullable().describe('The organization of which users become members; null: none.'),
+    ({ settings }) => settings.organizationId ?? null,
+  ),
+  listed: row(
+    z
       .boolean()
       .describe(
         'Whether each visitor of the sign-in page sees a button of the provider, as `listing` says. Without passwords, `auto` also shows the only provider.',
       ),
-    usable: z
+    ({ settings }) => isListed(settings),
+  ),
+  usable: given(
+    z
       .boolean()
       .describe(
         'Whether users can sign in at the provider: it is enabled, and no application of yours signs users in.',
       ),
-    created_at: ISO,
-    disabled_at: ISO_OR_NULL,
-  })
-  .meta({ id: 'Provider' })
+  ),
+  created_at: row(ISO, ({ createdAt }) => iso(createdAt)),
+  disabled_at: row(ISO_OR_NULL, ({ disabledAt }) => isoOrNull(disabledAt)),
+})
+export const PROVIDER_DOCUMENT = z.object(PROVIDER.shape).meta({ id: 'Provider' })
 
 export type ProviderDocument = z.output<typeof PROVIDER_DOCUMENT>
 
@@ -196,8 +216,8 @@ function shownAs(schema: z.ZodType): z.ZodType {
 
 /** The settings among the members of an input. `null` removes a setting. */
 export function settingsOf(input: Readonly<Record<string, unknown>>): Partial<ProviderSettings> {
-  const given = Object.keys(SETTINGS).filter((name) => input[wireName(name)] !== undefined)
-  return Object.fromEntries(given.map((name) => [name, input[wireName(name)] ?? undefined]))
+  const present = Object.keys(SETTINGS).filter((name) => input[wireName(name)] !== undefined)
+  return Object.fromEntries(present.map((name) => [name, input[wireName(name)] ?? undefined]))
 }
 
 /** A provider as administrators see it. */
@@ -205,21 +225,10 @@ export function describeProvider(
   provider: ProviderRecord,
   { issuer, settings: policy }: Pick<TaskContext, 'issuer' | 'settings'>,
 ): ProviderDocument {
-  const { id, settings, encryptedSecret, createdAt, disabledAt } = provider
-  return {
-    provider_id: id,
-    kind: settings.kind,
-    issuer: settings.issuer,
-    redirect_uri: providerRedirectUri(issuer, id),
-    has_secret: encryptedSecret !== undefined,
-    subject_claim: settings.subjectClaim,
-    ...(ofSettings((name) => settings[name] ?? null) as z.output<z.ZodObject<Shown>>),
-    organization_id: settings.organizationId ?? null,
-    listed: isListed(settings),
+  return PROVIDER.show(provider, {
+    redirect_uri: providerRedirectUri(issuer, provider.id),
     usable: isUsable(policy, provider),
-    created_at: iso(createdAt),
-    disabled_at: isoOrNull(disabledAt),
-  }
+  })
 }
 
 /** Which persons the sign-in page leads to the provider, in a sentence. */

@@ -14,6 +14,7 @@ import { findNames, NAMES } from '../names.ts'
 import { requireOrganization } from '../organization/organization.ts'
 import { listPage } from '../page.ts'
 import { requireLasting, roleOutlivesTrial } from '../administrators.ts'
+import { shown } from '../../shown/table.ts'
 import { defineTask, type Task } from '../task.ts'
 import { hasSecondFactor } from './role-holder.ts'
 import { changedMeanwhile, noSuchUser, requireUser } from './user.ts'
@@ -21,19 +22,23 @@ import { changedMeanwhile, noSuchUser, requireUser } from './user.ts'
 const PATH = '/admin/v1/users/{user_id}/role'
 const ONE = z.object({ user_id: USER_ID })
 
+const { row, table } = shown<RoleRecord>()
+
 /** A role in an answer. */
-export const ROLE_DOCUMENT = z
-  .object({
-    user_id: z.string(),
-    access: z.enum(['read', 'write']),
-    organization_id: z
-      .string()
-      .nullable()
-      .describe('The one organization that the role is for; null: the whole server.'),
-    loopback_only: z.boolean().describe('The role counts only while the issuer is a loopback address.'),
-    set_at: ISO,
-  })
-  .meta({ id: 'Role' })
+export const ROLE = table({
+  user_id: row(z.string(), ({ userId }) => userId),
+  access: row(z.enum(['read', 'write']), ({ access }) => access),
+  organization_id: row(
+    z.string().nullable().describe('The one organization that the role is for; null: the whole server.'),
+    ({ organizationId }) => organizationId ?? null,
+  ),
+  loopback_only: row(
+    z.boolean().describe('The role counts only while the issuer is a loopback address.'),
+    ({ isLoopbackOnly }) => isLoopbackOnly,
+  ),
+  set_at: row(ISO, ({ setAt }) => iso(setAt)),
+})
+export const ROLE_DOCUMENT = z.object(ROLE.shape).meta({ id: 'Role' })
 
 export type RoleDocument = z.output<typeof ROLE_DOCUMENT>
 
@@ -50,16 +55,6 @@ const LISTED_ROLE = ROLE_DOCUMENT.extend({
 }).meta({ id: 'ListedRole' })
 
 export type ListedRoleDocument = z.output<typeof LISTED_ROLE>
-
-export function describeRole({ userId, access, organizationId, isLoopbackOnly, setAt }: RoleRecord): RoleDocument {
-  return {
-    user_id: userId,
-    access,
-    organization_id: organizationId ?? null,
-    loopback_only: isLoopbackOnly,
-    set_at: iso(setAt),
-  }
-}
 
 /** A session of the console is the grant of its sign-in (decision 0041). */
 async function findSignIn({ store }: StoreNeeds<'listGrants'>, userId: UserId): Promise<EpochMs | undefined> {
@@ -97,7 +92,7 @@ export const ROLE_TASKS: readonly Task[] = [
       const [roles, names] = await Promise.all([
         Promise.all(
           rows.map(async (role) => ({
-            ...describeRole(role),
+            ...ROLE.show(role),
             has_second_factor:
               context.settings.delegate === undefined ? await hasSecondFactor(context, role.userId) : null,
             signed_in_at: isoOrNull(await findSignIn(context, role.userId)),
@@ -150,8 +145,8 @@ export const ROLE_TASKS: readonly Task[] = [
       if (outcome === 'role-lasts') throw roleOutlivesTrial()
       if (outcome === 'prepared') throw preparedInTrial(userId)
       return {
-        ...describeRole(role),
-        previous: previous && describeRole(previous),
+        ...ROLE.show(role),
+        previous: previous && ROLE.show(previous),
         console_url: consoleOf(context) ?? null,
         link_ended: hasLink,
       }

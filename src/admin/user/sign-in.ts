@@ -22,19 +22,11 @@ import {
   mayHavePassword,
   providersFor,
 } from '../../users/provider-routing.ts'
+import { PASSKEY } from '../../shown/passkey.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
 
 /** A passkey in an answer, without its key. */
-export const PASSKEY_DOCUMENT = z
-  .object({
-    passkey_id: z.string(),
-    browser: z.string().nullable().describe('The browser in which the user added it; null: not a known one.'),
-    system: z.string().nullable(),
-    is_synced: z.boolean().describe('Whether the key has a copy outside the device that made it.'),
-    added_at: ISO,
-    used_at: ISO_OR_NULL.describe('null: no sign-in has used it.'),
-  })
-  .meta({ id: 'Passkey' })
+export const PASSKEY_DOCUMENT = z.object(PASSKEY.shape).meta({ id: 'Passkey' })
 
 export type PasskeyDocument = z.output<typeof PASSKEY_DOCUMENT>
 

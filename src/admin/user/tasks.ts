@@ -1,61 +1,36 @@
 import * as z from 'zod'
-import type { UserRecord } from '../../ports/records/user.ts'
 import { isAddressDoubtful } from '../../users/doubtful-address.ts'
-import { describePasskey } from '../../users/passkey-document.ts'
-import { describeIdentity } from '../../users/provider-routing.ts'
-import { firstSignInOf, nameUser } from '../../protocol/sign-in/account.ts'
-import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
+import { IDENTITY } from '../../shown/identity.ts'
+import { PASSKEY } from '../../shown/passkey.ts'
+import { USER } from '../../shown/user.ts'
+import { nameUser } from '../../protocol/sign-in/account.ts'
 import { PASSKEY_ID_FORM, type PasskeyId } from '../../protocol/sign-in/passkey.ts'
 import { SUBJECT_FORM } from '../../protocol/sign-in/interaction.ts'
 import { ADDRESS_TEXTS, PROFILE_TEXTS, PROFILE_URLS } from '../../protocol/openid/user-claims.ts'
 import { conflict, unknown } from '../admin-error.ts'
 import { roleOutlivesTrial } from '../administrators.ts'
 import { changeTasks } from '../change-tasks.ts'
-import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
+import { ISO, iso } from '../../base/iso.ts'
 import { EMAIL, EMAIL_PREFIX, LIMIT, NAME, NEXT, PASSWORD, USER_ID, pageStart } from '../fields.ts'
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from '../jwt-acceptance.ts'
 import { describeMembership, MEMBERSHIP_DOCUMENT } from '../organization/membership.ts'
 import { defineTask, type Task } from '../task.ts'
 import { createLink, LINK_DOCUMENT, sendLink } from './link.ts'
 import { APP_DOCUMENT, describeApp, describeSignIn, PASSKEY_DOCUMENT, SIGN_IN_DOCUMENT } from './sign-in.ts'
-import { describeRole, ROLE_DOCUMENT } from './role.ts'
+import { ROLE, ROLE_DOCUMENT } from './role.ts'
 import { listUsers } from './search.ts'
 import { createUser, noSuchUser, requireUser, setEmail, setPassword, updateUser } from './user.ts'
 import { noticesWithoutBrowser } from '../../users/mails.ts'
 import { isMakerThere } from '../../users/role.ts'
 
-/** A user in an answer, without the hash of the password. */
-const USER_DOCUMENT = z
-  .object({
-    user_id: z.string(),
-    email: z.string().nullable().describe('null: the user signs in without an address, at a provider.'),
-    email_verified_at: ISO_OR_NULL.describe("When the address was proved to be the user's."),
-    name: z.string().nullable(),
-    profile: z
-      .record(z.string(), z.unknown())
-      .describe('The claims that apps with the scopes profile, phone and address get.'),
-    has_password: z.boolean(),
-    first_signed_in_at: ISO_OR_NULL.describe('null: never.'),
-    created_at: ISO,
-    disabled_at: ISO_OR_NULL,
-    not_before: ISO.describe('The not-before time: sessions and tokens of the user issued earlier are revoked.'),
-  })
-  .meta({ id: 'User' })
+const USER_DOCUMENT = z.object(USER.shape).meta({ id: 'User' })
 
 export type UserDocument = z.output<typeof USER_DOCUMENT>
 
 /** A user with all sign-in methods. */
 const WHOLE_USER = USER_DOCUMENT.extend({
   identities: z
-    .array(
-      z.object({
-        provider_id: z.string().describe(`A provider, or "${APPLICATION}" for your own application.`),
-        subject: z.string().describe('The id of the user at the provider.'),
-        email: z.string().nullable(),
-        linked_at: ISO,
-        used_at: ISO,
-      }),
-    )
+    .array(z.object(IDENTITY.shape))
     .describe('The providers and the application at which the user signs in.'),
   authenticator_app: APP_DOCUMENT.nullable().describe('The app of the two-step sign-in; null: none.'),
   passkeys: z.array(PASSKEY_DOCUMENT).describe('The passkeys, the oldest first.'),
@@ -74,22 +49,6 @@ const WHOLE_USER = USER_DOCUMENT.extend({
 }).meta({ id: 'WholeUser' })
 
 export type WholeUserDocument = z.output<typeof WHOLE_USER>
-
-/** A user as the operator sees it, without the hash of the password. */
-function describeUser(user: UserRecord): UserDocument {
-  return {
-    user_id: user.id,
-    email: user.email ?? null,
-    email_verified_at: isoOrNull(user.emailVerifiedAt),
-    name: user.name ?? null,
-    profile: { ...user.profile },
-    has_password: user.passwordHash !== undefined,
-    first_signed_in_at: isoOrNull(firstSignInOf(user)),
-    created_at: iso(user.createdAt),
-    disabled_at: isoOrNull(user.disabledAt),
-    not_before: iso(user.notBefore),
-  }
-}
 
 const TEXT = z
   .string()
@@ -135,7 +94,7 @@ const { change, end } = changeTasks({
   output: USER_DOCUMENT,
   find: (context, { user_id: id }) => requireUser(context, id),
   missing: ({ user_id: id }) => noSuchUser(id),
-  describe: describeUser,
+  describe: USER.show,
   endOf: (user) => user,
 })
 
@@ -161,7 +120,7 @@ export const USER_TASKS: readonly Task[] = [
     output: z.object({ users: z.array(USER_DOCUMENT), next: NEXT }),
     async run(context, page) {
       const { rows, next } = await listUsers(context, page)
-      return { users: rows.map(describeUser), next }
+      return { users: rows.map(USER.show), next }
     },
   }),
   defineTask({
@@ -187,13 +146,13 @@ export const USER_TASKS: readonly Task[] = [
       const there = await Promise.all(open.map((one) => isMakerThere(context, one)))
       const link = open.find((_, index) => there[index])
       return {
-        ...describeUser(user),
-        identities: identities.map(describeIdentity),
+        ...USER.show(user),
+        identities: identities.map(IDENTITY.show),
         authenticator_app: await describeApp(context, app),
-        passkeys: passkeys.map(describePasskey),
+        passkeys: passkeys.map(PASSKEY.show),
         is_address_doubtful: await isAddressDoubtful(context, user),
         sign_in: await describeSignIn(context, { user, identities, passkeys, app }),
-        role: role === undefined ? null : describeRole(role),
+        role: role === undefined ? null : ROLE.show(role),
         organizations: await Promise.all(memberships.map((one) => describeMembership(context, one))),
         link: link === undefined ? null : { purpose: link.purpose, expires_at: iso(link.expiresAt) },
       }
@@ -217,7 +176,7 @@ export const USER_TASKS: readonly Task[] = [
     }),
     output: USER_DOCUMENT,
     run: async (context, { email, email_verified: isVerified, password, name, profile = {} }) =>
-      describeUser(await createUser(context, { email, isVerified, password, name, profile }, context.administrator)),
+      USER.show(await createUser(context, { email, isVerified, password, name, profile }, context.administrator)),
   }),
   defineTask({
     name: 'user.set-password',
@@ -230,7 +189,7 @@ export const USER_TASKS: readonly Task[] = [
     output: USER_DOCUMENT.extend(JWT_ACCEPTANCE).meta({ id: 'EndedUser' }),
     async run(context, { user_id, password }) {
       const user = await setPassword(context, user_id, password, context.administrator)
-      return withJwtAcceptance(context, describeUser(user), user)
+      return withJwtAcceptance(context, USER.show(user), user)
     },
   }),
   defineTask({
@@ -246,7 +205,7 @@ export const USER_TASKS: readonly Task[] = [
     }),
     output: USER_DOCUMENT,
     async run(context, { user_id, email, verified }) {
-      return describeUser(await setEmail(context, user_id, { email, isVerified: verified }, context.administrator))
+      return USER.show(await setEmail(context, user_id, { email, isVerified: verified }, context.administrator))
     },
   }),
   defineTask({
@@ -261,7 +220,7 @@ export const USER_TASKS: readonly Task[] = [
     }),
     output: USER_DOCUMENT,
     run: async (context, { user_id, name, profile }) =>
-      describeUser(await updateUser(context, user_id, { name, profile })),
+      USER.show(await updateUser(context, user_id, { name, profile })),
   }),
   defineTask({
     name: 'user.create-link',
@@ -319,7 +278,7 @@ export const USER_TASKS: readonly Task[] = [
     output: z.object({ passkeys: z.array(PASSKEY_DOCUMENT) }),
     async run(context, { user_id }) {
       const { id } = await requireUser(context, user_id)
-      return { passkeys: (await context.store.listPasskeys(id)).map(describePasskey) }
+      return { passkeys: (await context.store.listPasskeys(id)).map(PASSKEY.show) }
     },
   }),
   defineTask({
@@ -338,7 +297,7 @@ export const USER_TASKS: readonly Task[] = [
       const outcome = await context.store.removePasskey({ userId: user_id, id, by: { kind: 'operator' }, mails })
       if (outcome !== 'removed')
         throw unknown(`${nameUser(user)} has no passkey ${id}. See "grantor user list-passkeys".`)
-      return describeUser(user)
+      return USER.show(user)
     },
   }),
   end('disable', 'Disable a user: sessions and tokens of the user stop working.', ({ store, clock }, { user_id: id }) =>

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { DEFAULT_API_TOKENS } from '../../admin/api/tasks.ts'
+import { DEFAULT_API_TOKENS } from '../../admin/api/document.ts'
 import type { APPLIED_KINDS } from '../../admin/apply.ts'
 import { rulesOf, type RulesInput } from '../../admin/client/document.ts'
 import { impliedMetadata } from '../../admin/client/metadata.ts'

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import type { ApiDocument, KeptApiDocument } from '../../admin/api/tasks.ts'
+import type { ApiDocument, KeptApiDocument } from '../../admin/api/document.ts'
 import { columns, record } from '../lib/columns.ts'
 import type { OptionRows } from '../lib/member-options.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'

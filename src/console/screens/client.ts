@@ -1,5 +1,5 @@
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
-import type { ApiDocument } from '../../admin/api/tasks.ts'
+import type { ApiDocument } from '../../admin/api/document.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import type { DomainDocument } from '../../admin/domain.ts'
 import type { GrantDocument } from '../../admin/grant.ts'

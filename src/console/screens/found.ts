@@ -1,4 +1,4 @@
-import type { ApiDocument } from '../../admin/api/tasks.ts'
+import type { ApiDocument } from '../../admin/api/document.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import type { OrganizationDocument } from '../../admin/organization/organization.ts'
 import { hasText } from '../../admin/page.ts'

@@ -2,10 +2,13 @@ import type { Context } from '../../ports/context.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { readEvents } from '../../protocol/audit/audit-link.ts'
-import { describePasskey } from '../../users/passkey-document.ts'
-import { describeIdentity } from '../../users/provider-routing.ts'
+import { GRANT } from '../../shown/grant.ts'
+import { IDENTITY } from '../../shown/identity.ts'
+import { PASSKEY } from '../../shown/passkey.ts'
+import { SESSION } from '../../shown/session.ts'
+import { USER } from '../../shown/user.ts'
+import { iso, isoOrNull } from '../../base/iso.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import { firstSignInOf } from '../../protocol/sign-in/account.ts'
 import { identifierOf } from '../../protocol/client/identifier.ts'
 import type { ClientId, UserId } from '../../protocol/ids.ts'
 
@@ -14,6 +17,40 @@ const ROW_LIMIT = 1000
 /** Links of the audit: no index has the events of a user, so the newest links are searched. */
 const LINK_LIMIT = 5000
 const SLICE = 200
+
+/** What users see of what operators see. */
+const ACCOUNT = USER.pick(
+  'user_id',
+  'email',
+  'email_verified_at',
+  'name',
+  'profile',
+  'has_password',
+  'first_signed_in_at',
+  'created_at',
+)
+const GRANT_OF_ACCOUNT = GRANT.pick(
+  'grant_id',
+  'organization_id',
+  'scope',
+  'resources',
+  'provider_id',
+  'created_at',
+  'expires_at',
+  'revoked_at',
+  'refreshed_at',
+)
+const SESSION_OF_ACCOUNT = SESSION.pick(
+  'methods',
+  'provider_id',
+  'authenticated_at',
+  'browser',
+  'system',
+  'network',
+  'started_at',
+  'seen_at',
+  'expires_at',
+)
 
 /**
  * What is kept about a user, as a document: snake_case, null for absent values, times as ISO 8601. It has no secret, no hash and no
@@ -44,28 +81,19 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
   return {
     grantor_export: 1,
     exported_at: iso(now),
-    account: {
-      user_id: userId,
-      email: user.email ?? null,
-      email_verified_at: iso(user.emailVerifiedAt),
-      name: user.name ?? null,
-      profile: user.profile,
-      has_password: user.passwordHash !== undefined,
-      first_signed_in_at: iso(firstSignInOf(user)),
-      created_at: iso(user.createdAt),
-    },
-    identities: identities.map(describeIdentity),
+    account: ACCOUNT.show(user),
+    identities: identities.map(IDENTITY.show),
     authenticator_app:
       app === undefined
         ? null
-        : { added_at: iso(app.createdAt), used_at: iso(app.usedAt), recovery_codes: recoveryCodes },
-    passkeys: passkeys.map(describePasskey),
+        : { added_at: iso(app.createdAt), used_at: isoOrNull(app.usedAt), recovery_codes: recoveryCodes },
+    passkeys: passkeys.map(PASSKEY.show),
     organizations: await Promise.all(
       memberships.map(async ({ organizationId, createdAt, disabledAt }) => ({
         organization_id: organizationId,
         name: (await store.findOrganization(organizationId))?.name ?? null,
         member_since: iso(createdAt),
-        disabled_at: iso(disabledAt),
+        disabled_at: isoOrNull(disabledAt),
       })),
     ),
     consents: await Promise.all(
@@ -79,30 +107,9 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
       })),
     ),
     grants: await Promise.all(
-      grants.map(async (grant) => ({
-        ...(await named(grant.clientId)),
-        grant_id: grant.id,
-        organization_id: grant.organizationId ?? null,
-        scope: grant.scope,
-        resources: grant.resources,
-        provider_id: grant.providerId ?? null,
-        created_at: iso(grant.createdAt),
-        expires_at: iso(grant.expiresAt),
-        revoked_at: iso(grant.revokedAt),
-        refreshed_at: iso(grant.family?.rotatedAt),
-      })),
+      grants.map(async (grant) => ({ ...(await named(grant.clientId)), ...GRANT_OF_ACCOUNT.show(grant) })),
     ),
-    sessions: sessions.map(({ authentication, agent, network, createdAt, seenAt, expiresAt }) => ({
-      methods: authentication.methods,
-      provider_id: authentication.providerId ?? null,
-      authenticated_at: iso(authentication.at),
-      browser: agent?.browser ?? null,
-      system: agent?.system ?? null,
-      network: network ?? null,
-      started_at: iso(createdAt),
-      seen_at: iso(seenAt),
-      expires_at: iso(expiresAt),
-    })),
+    sessions: sessions.map(SESSION_OF_ACCOUNT.show),
     audit,
   }
 }
@@ -131,8 +138,4 @@ function describeEvent({ event, clientId, organizationId, grantId }: AuditEvent,
     organization_id: organizationId ?? null,
     grant_id: grantId ?? null,
   }
-}
-
-function iso(time: EpochMs | undefined): string | null {
-  return time === undefined ? null : new Date(time).toISOString()
 }

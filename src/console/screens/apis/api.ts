@@ -1,4 +1,4 @@
-import type { ApiDocument } from '../../../admin/api/tasks.ts'
+import type { ApiDocument } from '../../../admin/api/document.ts'
 import type { ServerDocument } from '../../../admin/server.ts'
 import { addressOf, INTROSPECT_PATH, JWKS_PATH } from '../../../protocol/uri/server-address.ts'
 import { code, html, type Fragment, type Markup } from '../../../web/markup.ts'

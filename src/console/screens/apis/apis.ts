@@ -1,4 +1,4 @@
-import { DEFAULT_API_TOKENS, type ApiDocument } from '../../../admin/api/tasks.ts'
+import { DEFAULT_API_TOKENS, type ApiDocument } from '../../../admin/api/document.ts'
 import { code, html, type Markup } from '../../../web/markup.ts'
 import { membersOf } from '../../engine/fields.ts'
 import { linkTo } from '../../links.ts'

@@ -1,4 +1,4 @@
-import type { ApiDocument } from '../../../admin/api/tasks.ts'
+import type { ApiDocument } from '../../../admin/api/document.ts'
 import { forShell } from '../../../base/shell.ts'
 import { addressOf, TOKEN_PATH } from '../../../protocol/uri/server-address.ts'
 

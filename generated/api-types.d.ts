@@ -554,9 +554,22 @@ export interface GrantorTasks {
   readonly 'user.create-link': (input: {
     /** The id of the user. */
     readonly user_id: string
-    /** Mail the link to the user, whose use of it verifies the address. The answer has no link then. Where the account confirms with a second factor, such a link replaces none. */
-    readonly send?: boolean
   }) => Promise<Link>
+  /** Mail the user a link, as user.create-link makes it, and show it to no administrator. Its use verifies the address, and replaces no second factor that the account confirms with. At most one mail in a minute, and five in an hour. */
+  readonly 'user.send-link': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<SentLink>
+  /** End a lock after wrong passwords or codes: they are checked again at once, by other processes within ten seconds. */
+  readonly 'user.unlock': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<User>
+  /** Sign a user out of all browsers, and of the apps that signed the user in there. Other tokens keep working. */
+  readonly 'user.end-sessions': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<SignedOutUser>
   /** Remove the authenticator app and the recovery codes of a user who has lost them, and end the sessions. Grants stay. */
   readonly 'user.reset-second-factor': (input: {
     /** The id of the user. */
@@ -1379,7 +1392,7 @@ export interface GrantorTasks {
     /** Continue after this row: the `next` of the previous page. */
     readonly before?: string
     /** Only events of this name, or of all names that begin with it, such as `client.`; a part of a name ends with a dot. */
-    readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'apply.' | 'assertion.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'console.' | 'credential.' | 'device.' | 'domain.' | 'exchange.' | 'grant.' | 'identity.' | 'import.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'mail.' | 'member.' | 'organization.' | 'passkey.' | 'provider.' | 'recovery-code.' | 'recovery-codes.' | 'refresh-token.' | 'revocation.' | 'role.' | 'scope.' | 'second-factor.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.secret-set' | 'client.secret-upgraded' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'device.presented-by-another-client' | 'refresh-token.reused' | 'refresh-token.parted' | 'assertion.refused' | 'refresh-token.presented-by-another-client' | 'credential.presented-with-another-key' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'exchange.refused' | 'tokens.issued' | 'user.created' | 'user.imported' | 'user.import-updated' | 'user.password-changed' | 'user.password-upgraded' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'second-factor.enabled' | 'second-factor.disabled' | 'passkey.added' | 'passkey.removed' | 'passkey.counter-back' | 'passkey.backup-changed' | 'user.password-removed' | 'second-factor.refused' | 'recovery-codes.replaced' | 'recovery-code.used' | 'mail.undelivered' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'import.finished' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'apply.finished' | 'apply.released' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'console.refused' | 'role.set' | 'role.removed' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
+    readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'apply.' | 'assertion.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'console.' | 'credential.' | 'device.' | 'domain.' | 'exchange.' | 'grant.' | 'identity.' | 'import.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'mail.' | 'member.' | 'organization.' | 'passkey.' | 'provider.' | 'recovery-code.' | 'recovery-codes.' | 'refresh-token.' | 'revocation.' | 'role.' | 'scope.' | 'second-factor.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.secret-set' | 'client.secret-upgraded' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'device.presented-by-another-client' | 'refresh-token.reused' | 'refresh-token.parted' | 'assertion.refused' | 'refresh-token.presented-by-another-client' | 'credential.presented-with-another-key' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'exchange.refused' | 'tokens.issued' | 'user.created' | 'user.imported' | 'user.import-updated' | 'user.password-changed' | 'user.password-upgraded' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.unlocked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'second-factor.enabled' | 'second-factor.disabled' | 'passkey.added' | 'passkey.removed' | 'passkey.counter-back' | 'passkey.backup-changed' | 'user.password-removed' | 'second-factor.refused' | 'recovery-codes.replaced' | 'recovery-code.used' | 'mail.undelivered' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'import.finished' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'apply.finished' | 'apply.released' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'console.refused' | 'role.set' | 'role.removed' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
     /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id?: string
     /** The id of the user. */
@@ -1909,14 +1922,14 @@ export interface Key {
 
 export interface Link {
   readonly user_id: string
-  readonly email: string | null
+  readonly email: string
   /** invitation: the user has no password and never signed in. reset: using the link ends all sessions and grants. */
   readonly purpose: 'invitation' | 'reset'
-  /** The address of the link, for the user only. It is shown once. null: it was mailed. */
-  readonly link: string | null
   readonly expires_at: string
   /** What its page offers now: "password", "passkey", or the ids of providers. A provider that is required for the address is the only one. */
   readonly methods: readonly string[]
+  /** The address of the link, for the user only. It is shown once. */
+  readonly link: string
 }
 
 export interface ListedRole extends Role {
@@ -2098,6 +2111,16 @@ export interface RuledClient extends Client {
   }
 }
 
+export interface SentLink {
+  readonly user_id: string
+  readonly email: string
+  /** invitation: the user has no password and never signed in. reset: using the link ends all sessions and grants. */
+  readonly purpose: 'invitation' | 'reset'
+  readonly expires_at: string
+  /** What its page offers now: "password", "passkey", or the ids of providers. A provider that is required for the address is the only one. */
+  readonly methods: readonly string[]
+}
+
 export interface Server {
   readonly version: string
   readonly issuer: string
@@ -2156,6 +2179,11 @@ export interface SetRole extends Role {
 export interface ShownGrant extends Grant {
   /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
   readonly names: Readonly<Record<string, string>>
+}
+
+export interface SignedOutUser extends User {
+  /** How many sessions ended. */
+  readonly sessions: number
 }
 
 export interface TokenInspection {

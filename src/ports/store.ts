@@ -177,8 +177,9 @@ export interface Reads {
   readonly listDueMails: (due: DueMails) => Promise<readonly MailRecord[]>
   readonly findInteraction: (id: InteractionId) => Promise<InteractionRecord | undefined>
   readonly findSession: (id: SessionId) => Promise<SessionRecord | undefined>
-  /** Whether this browser signed in as this user before. */
+  /** Whether this browser signed in as this user before; all that did. */
   readonly knowsBrowser: (userId: UserId, browserHash: SecretHash) => Promise<boolean>
+  readonly listBrowsers: (userId: UserId) => Promise<readonly SecretHash[]>
   /** The scope of the consent that is remembered under this key, if there is one. */
   readonly findConsent: (key: ConsentKey) => Promise<Scope | undefined>
   /** The grants of a user that are neither revoked nor expired, and match what else is given, newest first. */

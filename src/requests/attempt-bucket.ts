@@ -1,5 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { UserId } from '../protocol/ids.ts'
+import type { SecretHash } from '../protocol/secrets.ts'
 
 /** Attempts to sign in are counted in windows of this length. */
 export const ATTEMPT_WINDOW_MS = 15 * 60 * 1000
@@ -21,4 +22,32 @@ export function accountBucket(context: Pick<Context, 'secrets'>, email: string):
 /** The same for the codes of a user. */
 export function codeBucket(context: Pick<Context, 'secrets'>, userId: UserId): string {
   return attemptBucket(context, 'second-step', 'account', userId)
+}
+
+/** The same for the passwords of a browser that is known to the account. */
+export function deviceBucket(context: Pick<Context, 'secrets'>, email: string, browser: SecretHash): string {
+  return attemptBucket(context, 'device', email, browser)
+}
+
+/** The same for the codes of such a browser. */
+export function codeDeviceBucket(context: Pick<Context, 'secrets'>, userId: UserId, browser: SecretHash): string {
+  return attemptBucket(context, 'second-step', 'device', userId, browser)
+}
+
+/** Everywhere that passwords for an address are counted, but by network. */
+export function passwordBuckets(
+  context: Pick<Context, 'secrets'>,
+  email: string,
+  browsers: readonly SecretHash[],
+): readonly string[] {
+  return [accountBucket(context, email), ...browsers.map((browser) => deviceBucket(context, email, browser))]
+}
+
+/** The same for codes. */
+export function codeBuckets(
+  context: Pick<Context, 'secrets'>,
+  userId: UserId,
+  browsers: readonly SecretHash[],
+): readonly string[] {
+  return [codeBucket(context, userId), ...browsers.map((browser) => codeDeviceBucket(context, userId, browser))]
 }

@@ -41,6 +41,9 @@ export function mailedCode(
   return (BigInt(`0x${bits}`) % CODES).toString().padStart(CODE_DIGITS, '0')
 }
 
+/** A mail is on its way for so long: another one would end the link in it. */
+export const MAIL_AGAIN_MS = 60 * 1000
+
 /** To whom a mail with a secret goes. */
 type Addressee = Pick<MailRecord, 'address' | 'agent' | 'language'>
 

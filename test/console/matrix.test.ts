@@ -34,7 +34,9 @@ interface Caller {
 type Kind = 'sign-in' | 'back' | 'refused' | 'absent' | 'page' | 'asks' | 'performed'
 
 before(async () => {
-  stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) })
+  // The forms of mails are there. Nothing is delivered.
+  const mail = { GRANTOR_SMTP_URL: 'smtp://127.0.0.1:9', GRANTOR_MAIL_FROM: 'no-reply@acme.test' }
+  stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) }, mail)
   mine = await stage.makePeopledOrganization()
   callers = await makeCallers()
 })

@@ -48,6 +48,9 @@ export const RULES: Readonly<Record<string, ScreenRule>> = {
     extent: 'server',
     forms: {
       'user.create-link': 'fresh',
+      'user.send-link': 'asks',
+      'user.unlock': 'asks',
+      'user.end-sessions': 'asks',
       'user.disable': 'asks',
       'user.enable': 'at-once',
       'user.set-email': 'fresh',

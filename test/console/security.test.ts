@@ -143,6 +143,7 @@ test('CON-19: a role that counts only on a loopback issuer gets into no account 
   const [account, role] = [await context.store.findUser(keeper), await roleOf(keeper)]
   for (const [task, fields] of [
     ['user.create-link', {}],
+    ['user.unlock', {}],
     ['user.set-email', { email: 'ada@acme.test', verified: 'on' }],
     ['role.set', { access: 'read', loopback_only: 'on' }],
     ['role.remove', {}],
@@ -161,6 +162,7 @@ test('CON-19: a role that counts only on a loopback issuer gets into no account 
   const { actingAs } = context
   for (const [task, fields, operation] of [
     ['user.create-link', {}, 'createLink'],
+    ['user.unlock', {}, 'unlockUser'],
     ['user.set-email', { email: stage.anEmail(), verified: 'on' }, 'setEmail'],
     ['role.set', { access: 'read', loopback_only: 'on' }, 'setRole'],
     ['role.remove', {}, 'removeRole'],

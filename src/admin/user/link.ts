@@ -1,35 +1,33 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
-import type { Input } from '../../ports/operations/index.ts'
+import type { Input, Outcome } from '../../ports/operations/index.ts'
 import type { LinkPurpose, LinkRecord, UserRecord } from '../../ports/records/user.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import { firstSignInOf, nameUser } from '../../protocol/sign-in/account.ts'
 import { linkAddress, mintLink } from '../../protocol/sign-in/link.ts'
 import { isMailAddress } from '../../protocol/sign-in/email-address.ts'
-import { parseAdminCredentialId } from '../../protocol/ids.ts'
+import { parseAdminCredentialId, type UserId } from '../../protocol/ids.ts'
 import { conflict } from '../admin-error.ts'
 import { COMMAND_LINE, roleOutlivesTrial } from '../administrators.ts'
-import { ISO } from '../../base/iso.ts'
-import type { Administrator } from '../task.ts'
-import { languageOf, mailLink } from '../../users/mails.ts'
+import { ISO, iso } from '../../base/iso.ts'
+import { USER_ID } from '../fields.ts'
+import { defineTask, type Administrator, type Task, type TaskContext } from '../task.ts'
+import { attemptBucket } from '../../requests/attempt-bucket.ts'
+import { languageOf, MAIL_AGAIN_MS, mailLink } from '../../users/mails.ts'
 import type { FactorNeeds } from '../../users/factors.ts'
 import { findLinkMethods, hasLinkMethod } from '../../users/link-methods.ts'
 import { refuseRouted, requireUser, withoutPasswords } from './user.ts'
 
-/** The answer to the creation of a link. */
-export const LINK_DOCUMENT = z
+/** The answer to a mail with a link, which has no link: only the mailbox gets it. */
+const SENT_LINK_DOCUMENT = z
   .object({
     user_id: z.string(),
-    email: z.string().nullable(),
+    email: z.string(),
     purpose: z
       .enum(['invitation', 'reset'])
       .describe(
         'invitation: the user has no password and never signed in. reset: using the link ends all sessions and grants.',
       ),
-    link: z
-      .string()
-      .nullable()
-      .describe('The address of the link, for the user only. It is shown once. null: it was mailed.'),
     expires_at: ISO,
     methods: z
       .array(z.string())
@@ -37,14 +35,24 @@ export const LINK_DOCUMENT = z
         'What its page offers now: "password", "passkey", or the ids of providers. A provider that is required for the address is the only one.',
       ),
   })
-  .meta({ id: 'Link' })
+  .meta({ id: 'SentLink' })
 
+/** The answer to the creation of a link. */
+const LINK_DOCUMENT = SENT_LINK_DOCUMENT.extend({
+  link: z.string().describe('The address of the link, for the user only. It is shown once.'),
+}).meta({ id: 'Link' })
+
+export type SentLinkDocument = z.output<typeof SENT_LINK_DOCUMENT>
 export type LinkDocument = z.output<typeof LINK_DOCUMENT>
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** An invitation opens an account that is still empty, so it may wait longer than the reset of one that is in use. */
 const LIFETIME_MS: Readonly<Record<LinkPurpose, number>> = { invitation: 7 * DAY_MS, reset: DAY_MS }
+/** Mails with links that administrators cause for one user in an hour, as many as strangers can. */
+const MAILS_TO_USER = 5
+const HOUR_MS = 60 * 60 * 1000
 
+/** What was made for a user, without the link. */
 interface NewLink {
   readonly user: UserRecord & { readonly email: string }
   readonly purpose: LinkPurpose
@@ -67,6 +75,51 @@ type Needs = Pick<Context, 'clock' | 'random' | 'secrets'> &
   FactorNeeds &
   StoreNeeds<'createLink' | 'findRole' | 'findUser' | 'findUserByEmail' | 'listMemberships' | 'listProviders'>
 
+const PATH = '/admin/v1/users/{user_id}'
+const ONE = z.object({ user_id: USER_ID })
+
+/** The tasks of links. */
+export const LINK_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'user.create-link',
+    method: 'POST',
+    path: `${PATH}/link`,
+    access: 'write',
+    gives: true,
+    creates: true,
+    summary:
+      'Create a link with which a user sets a password, or adds a passkey or a provider, as the address allows, once. An earlier link of the user stops working.',
+    input: ONE,
+    output: LINK_DOCUMENT,
+    async run(context, { user_id }) {
+      const { address: link, ...made } = await createLink(context, user_id, await orderFor(context, user_id))
+      return { ...describeLink(made), link }
+    },
+  }),
+  defineTask({
+    name: 'user.send-link',
+    method: 'POST',
+    path: `${PATH}/send-link`,
+    access: 'write',
+    gives: true,
+    summary:
+      'Mail the user a link, as user.create-link makes it, and show it to no administrator. Its use verifies the address, and replaces no second factor that the account confirms with. At most one mail in a minute, and five in an hour.',
+    input: ONE,
+    output: SENT_LINK_DOCUMENT,
+    run: async (context, { user_id }) =>
+      describeLink(await sendLink(context, user_id, await orderFor(context, user_id))),
+  }),
+]
+
+/** The order of an administrator, with the role of the user: the store refuses a link for one that came later, of which the administrator does not know (threats.md LNK-07). */
+async function orderFor({ administrator, store }: TaskContext, userId: UserId) {
+  return { ...administrator, roleSince: (await store.findRole(userId))?.setAt }
+}
+
+function describeLink({ user, purpose, expiresAt, methods }: NewLink): SentLinkDocument {
+  return { user_id: user.id, email: user.email, purpose, expires_at: iso(expiresAt), methods: [...methods] }
+}
+
 /**
  * Creates a link with which the user sets a password, or adds a provider or a passkey, once. An earlier link of the user stops working. It is an invitation if the
  * user has no password and never signed in. One that a user with a role made works while that role goes on (threats.md LNK-08), and one that was
@@ -78,29 +131,46 @@ type Needs = Pick<Context, 'clock' | 'random' | 'secrets'> &
 export async function createLink(context: Needs, who: string, order: LinkOrder = COMMAND_LINE): Promise<CreatedLink> {
   const link = await prepareLink(context, who, { isMailed: false })
   const { token, hash } = mintLink(context.secrets, link.user.id, context.random)
-  await storeLink(context, order, link, { ...recordOf(context, order, link), hash, isMailed: false, mails: [] })
+  const record = { ...recordOf(context, order, link), hash, isMailed: false, mails: [] }
+  requireStored(await storeLink(context, order, record), link)
   return { ...link, address: linkAddress(context.issuer, token) }
 }
 
 /**
  * The same for a link that only the mailbox of the user gets. Its use verifies the address. Where the account is asked for a second factor,
- * it replaces none (threats.md ACC-20).
+ * it replaces none (threats.md ACC-20). One leaves in a minute, and five in an hour, so that no administrator fills a mailbox (ACC-21).
  *
- * @throws AdminError also when the server sends no mail, or none to such an address
+ * @throws AdminError also when the server sends no mail, or none to such an address, or has sent one lately
  */
 export async function sendLink(
-  context: Needs & Pick<Context, 'mail'>,
+  context: Needs & Pick<Context, 'mail'> & StoreNeeds<'countHit' | 'forgiveHit'>,
   who: string,
   order: LinkOrder = COMMAND_LINE,
 ): Promise<NewLink> {
-  if (context.mail === undefined) {
-    throw conflict('The server sends no mail. Set GRANTOR_SMTP_URL and GRANTOR_MAIL_FROM, or leave out --send.')
-  }
   const link = await prepareLink(context, who, { isMailed: true })
+  if (context.mail === undefined) {
+    throw conflict(
+      'The server sends no mail. Set GRANTOR_SMTP_URL and GRANTOR_MAIL_FROM, or hand over a link: "grantor user create-link".',
+    )
+  }
   const { email: address } = link.user
-  if (!isMailAddress(address)) throw conflict(`No mail can be sent to ${address}. Leave out --send.`)
+  if (!isMailAddress(address))
+    throw conflict(`No mail can be sent to ${address}. Hand over a link: "grantor user create-link".`)
   const to = { address, agent: undefined, language: languageOf(link.user) }
-  await storeLink(context, order, link, mailLink(context, recordOf(context, order, link), to))
+  const record = mailLink(context, recordOf(context, order, link), to)
+  const { createdAt: now } = record
+  const hit = { bucket: attemptBucket(context, 'mail', 'operator', link.user.id), now, windowMs: HOUR_MS, by: 1 }
+  const { count, windowEndsAt } = await context.store.countHit(hit)
+  const isWithin = count <= MAILS_TO_USER
+  const limited = { ...record, unlessSentSince: after(now, -MAIL_AGAIN_MS) }
+  const outcome = isWithin ? await storeLink(context, order, limited) : 'too-many'
+  // What sends nothing uses nothing up.
+  if (outcome !== 'created') await context.store.forgiveHit(hit)
+  if (outcome === 'too-many')
+    throw conflict(
+      `${MAILS_TO_USER} mails with a link went to ${address} lately. The next one can go at ${iso(windowEndsAt)}.`,
+    )
+  requireStored(outcome, link)
   return link
 }
 
@@ -132,7 +202,7 @@ async function refuseUseless(
 ): Promise<never> {
   if (isMailed && hasLinkMethod(await findLinkMethods(context, user, { isMailed: false })))
     throw conflict(
-      `A mail proves the mailbox alone, so its link adds nothing to an account that confirms with a second factor. Leave out --send, and hand the link to ${nameUser(user)}.`,
+      `A mail proves the mailbox alone, so its link adds nothing to an account that confirms with a second factor. Hand a link to ${nameUser(user)}: "grantor user create-link".`,
     )
   refuseRouted(await context.providers(), user.email)
   if ((await context.store.findSecondFactor(user.id)) !== undefined)
@@ -151,16 +221,25 @@ function recordOf(
   return { userId: user.id, origin: 'operator', purpose, madeBy, madeWith, createdAt: clock(), expiresAt } as const
 }
 
-async function storeLink(
+function storeLink(
   { store }: Needs,
   { isLoopbackOnly: isTrial, roleSince }: LinkOrder,
-  { user }: NewLink,
   link: Input<'createLink'>,
-): Promise<void> {
-  const outcome = await store.createLink({ ...link, isTrial, roleSince })
-  if (outcome === 'created') return
-  if (outcome === 'role-lasts') throw roleOutlivesTrial()
-  throw conflict(
-    `${user.email} is disabled, or was changed meanwhile. See "grantor user show" and "grantor user enable".`,
-  )
+): Promise<Outcome<'createLink'>> {
+  return store.createLink({ ...link, isTrial, roleSince })
+}
+
+function requireStored(outcome: Outcome<'createLink'>, { user: { email } }: NewLink): void {
+  switch (outcome) {
+    case 'created':
+      return
+    case 'role-lasts':
+      throw roleOutlivesTrial()
+    case 'sent-lately':
+      throw conflict(`A mail with a link is on its way to ${email}. Another one can follow in a minute.`)
+    case 'unknown':
+      throw conflict(
+        `${email} is disabled, or was changed meanwhile. See "grantor user show" and "grantor user enable".`,
+      )
+  }
 }

@@ -15,12 +15,13 @@ import { EMAIL, EMAIL_PREFIX, LIMIT, NAME, NEXT, PASSWORD, USER_ID, pageStart } 
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from '../jwt-acceptance.ts'
 import { describeMembership, MEMBERSHIP_DOCUMENT } from '../organization/membership.ts'
 import { defineTask, type Task } from '../task.ts'
-import { createLink, LINK_DOCUMENT, sendLink } from './link.ts'
+import { LINK_TASKS } from './link.ts'
 import { APP_DOCUMENT, describeApp, describeSignIn, PASSKEY_DOCUMENT, SIGN_IN_DOCUMENT } from './sign-in.ts'
 import { ROLE, ROLE_DOCUMENT } from './role.ts'
 import { listUsers } from './search.ts'
-import { createUser, noSuchUser, requireUser, setEmail, setPassword, updateUser } from './user.ts'
+import { createUser, noSuchUser, requireUser, setEmail, setPassword, unlockUser, updateUser } from './user.ts'
 import { noticesWithoutBrowser } from '../../users/mails.ts'
+import { revocationCutoff } from '../../tokens/revocation-cutoff.ts'
 import { isMakerThere } from '../../users/role.ts'
 
 const USER_DOCUMENT = z.object(USER.shape).meta({ id: 'User' })
@@ -222,39 +223,28 @@ export const USER_TASKS: readonly Task[] = [
     run: async (context, { user_id, name, profile }) =>
       USER.show(await updateUser(context, user_id, { name, profile })),
   }),
+  ...LINK_TASKS,
+  change(
+    'unlock',
+    'End a lock after wrong passwords or codes: they are checked again at once, by other processes within ten seconds.',
+    (context, { user_id }) => unlockUser(context, user_id, context.administrator),
+  ),
   defineTask({
-    name: 'user.create-link',
+    name: 'user.end-sessions',
     method: 'POST',
-    path: `${PATH}/{user_id}/link`,
+    path: `${PATH}/{user_id}/end-sessions`,
     access: 'write',
-    gives: true,
-    creates: true,
+    anyClock: true,
     summary:
-      'Create a link with which a user sets a password, or adds a passkey or a provider, as the address allows, once. An earlier link of the user stops working.',
-    input: ONE.extend({
-      send: z
-        .boolean()
-        .default(false)
-        .describe(
-          'Mail the link to the user, whose use of it verifies the address. The answer has no link then. Where the account confirms with a second factor, such a link replaces none.',
-        ),
+      'Sign a user out of all browsers, and of the apps that signed the user in there. Other tokens keep working.',
+    input: ONE,
+    output: USER_DOCUMENT.extend({ sessions: z.int().describe('How many sessions ended.') }).meta({
+      id: 'SignedOutUser',
     }),
-    output: LINK_DOCUMENT,
-    async run(context, { user_id, send }) {
-      // The store refuses a link for a role that came later, of which the administrator does not know (threats.md LNK-07).
-      const roleSince = (await context.store.findRole(user_id))?.setAt
-      const order = { ...context.administrator, roleSince }
-      const { address, user, purpose, expiresAt, methods } = send
-        ? { ...(await sendLink(context, user_id, order)), address: null }
-        : await createLink(context, user_id, order)
-      return {
-        user_id: user.id,
-        email: user.email,
-        purpose,
-        link: address,
-        expires_at: iso(expiresAt),
-        methods: [...methods],
-      }
+    async run(context, { user_id: userId }) {
+      const user = await requireUser(context, userId)
+      const { ended } = await context.store.endOtherSessions({ userId, keep: undefined, ...revocationCutoff(context) })
+      return { ...describeUser(user), sessions: ended }
     },
   }),
   change(

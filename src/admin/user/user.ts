@@ -16,6 +16,7 @@ import { AdminError, conflict, unknown } from '../admin-error.ts'
 import { COMMAND_LINE, roleOutlivesTrial } from '../administrators.ts'
 import type { Administrator } from '../task.ts'
 import { noticesWithoutBrowser } from '../../users/mails.ts'
+import { codeBuckets, passwordBuckets } from '../../requests/attempt-bucket.ts'
 import { MAXIMA } from '../../base/maxima.ts'
 
 /** 32 characters, 5 bits each, without those that are easily confused. */
@@ -155,6 +156,29 @@ export async function setEmail(
   if (outcome === 'email-taken') throw emailTaken(email)
   if (outcome === 'role-lasts') throw roleOutlivesTrial()
   return requireUser(context, id)
+}
+
+/**
+ * Ends what locks the account after wrong passwords and codes, also in browsers that it knows. This process checks passwords at once, another
+ * one within seconds. A stranger learns of it only by another attempt.
+ *
+ * @throws AdminError when there is no such user, or the role of the user counts longer than that of the administrator
+ */
+export async function unlockUser(
+  context: Changing<'unlockUser'> & Pick<Context, 'secrets' | 'spentBuckets'> & StoreNeeds<'listBrowsers'>,
+  who: string,
+  { isLoopbackOnly: isTrial }: Pick<Administrator, 'isLoopbackOnly'>,
+): Promise<UserRecord> {
+  const user = await requireUser(context, who)
+  const { id, email } = user
+  const browsers = await context.store.listBrowsers(id)
+  const passwords = email === undefined ? [] : passwordBuckets(context, email, browsers)
+  const buckets = [...passwords, ...codeBuckets(context, id, browsers)]
+  const outcome = await context.store.unlockUser({ id, buckets, isTrial })
+  if (outcome === 'unknown') throw noSuchUser(who)
+  if (outcome === 'role-lasts') throw roleOutlivesTrial()
+  for (const name of buckets) context.spentBuckets.delete(name)
+  return user
 }
 
 /** The changes of a profile, by the names of the claims. null removes a claim, undefined keeps it. */

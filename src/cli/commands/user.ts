@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { LinkDocument } from '../../admin/user/link.ts'
+import type { LinkDocument, SentLinkDocument } from '../../admin/user/link.ts'
 import type { PasskeyDocument } from '../../admin/user/sign-in.ts'
 import type { UserDocument } from '../../admin/user/tasks.ts'
 import { PROFILE_TEXTS, PROFILE_URLS } from '../../protocol/openid/user-claims.ts'
@@ -61,11 +61,19 @@ function nameOf(user: UserDocument): string {
 }
 
 /** The link that a task has created, and what the user does with it. */
-export function linkLines({ email, purpose, link, expires_at, methods }: LinkDocument): readonly string[] {
+export function linkLines(made: LinkDocument): readonly string[] {
+  const { email, link, expires_at } = made
   return [
-    ...(link === null
-      ? [`A mail with a link goes to ${email}. The link works once, until ${formatTime(expires_at)} UTC.`]
-      : [link, '', `Hand this link to ${email}: it works once, until ${formatTime(expires_at)} UTC.`]),
+    link,
+    '',
+    `Hand this link to ${email}: it works once, until ${formatTime(expires_at)} UTC.`,
+    ...effectLines(made),
+  ]
+}
+
+/** What a link does when the user opens it. */
+function effectLines({ purpose, methods }: SentLinkDocument): readonly string[] {
+  return [
     `With it the user ${choices(methods)}.`,
     ...(purpose === 'reset' ? ['Using it ends all sessions and grants of the user.'] : []),
   ]
@@ -141,6 +149,22 @@ export const USER_VERBS: readonly AddVerb[] = [
   taskVerb<LinkDocument>({
     task: 'user.create-link',
     say: linkLines,
+  }),
+  taskVerb<SentLinkDocument>({
+    task: 'user.send-link',
+    say: (sent) => [
+      `A mail with a link goes to ${sent.email}. The link works once, until ${formatTime(sent.expires_at)} UTC.`,
+      ...effectLines(sent),
+    ],
+  }),
+  taskVerb<UserDocument>({
+    task: 'user.unlock',
+    say: (user) => `${nameOf(user)} is not locked. Wrong passwords and codes are counted from zero.`,
+  }),
+  taskVerb<UserDocument & { readonly sessions: number }>({
+    task: 'user.end-sessions',
+    say: (user) =>
+      `${nameOf(user)} is signed out of ${user.sessions === 1 ? 'one browser' : `${user.sessions} browsers`}.`,
   }),
   taskVerb<UserDocument>({
     task: 'user.reset-second-factor',

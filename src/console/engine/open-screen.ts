@@ -5,6 +5,7 @@ import type { Seeker } from '../../admin/find-by-name.ts'
 import { runTask } from '../../admin/run-task.ts'
 import { matchPath, type Administrator } from '../../admin/task.ts'
 import { NO_PARAMETERS, type Parameters } from '../../base/message.ts'
+import type { Context } from '../../ports/context.ts'
 import type { AnyScreen } from '../screen.ts'
 import { SCREENS } from '../screens.ts'
 import type { ConsoleContext, ConsoleRequest, SignedIn } from './context.ts'
@@ -106,17 +107,25 @@ export function frameOf(open: OpenScreen): Frame {
     isLoopbackOnly: administrator.isLoopbackOnly,
     factorUri: mayWrite && lacksFactor ? context.securityUri : undefined,
     csrf: server.secrets.digest('csrf', csrfParts(open)),
-    forms: formsWithin(screen, administrator),
+    forms: formsWithin(server, screen, administrator),
     filters: filtersOf(screen, place.query),
   }
 }
 
-/** A role that only reads has only the forms of tasks that do, and a role for one organization those of tasks for it. */
-function formsWithin({ forms }: AnyScreen, { access, organizationId }: Administrator): readonly ScreenForm[] {
+/**
+ * A role that only reads has only the forms of tasks that do, and a role for one organization those of tasks for it. Without a mail server
+ * the task of a mailed link only refuses.
+ */
+function formsWithin(
+  { mail }: Pick<Context, 'mail'>,
+  { forms }: AnyScreen,
+  { access, organizationId }: Administrator,
+): readonly ScreenForm[] {
   return forms.filter(({ task: name }) => {
     const task = taskOf(name)
     const isWithinExtent = organizationId === undefined || task.extent === 'organization'
-    return isWithinExtent && (access === 'write' || task.access === 'read')
+    const isThere = name !== 'user.send-link' || mail !== undefined
+    return isThere && isWithinExtent && (access === 'write' || task.access === 'read')
   })
 }
 

@@ -79,11 +79,7 @@ async function questionOf(
   const { form, values } = asked
   const { server } = open.context
   const task = taskOf(form.task)
-  // Without a mail server the task only refuses to send.
-  const fields = inputFields(
-    task,
-    (form.fields ?? []).filter((name) => name !== 'send' || server.mail !== undefined),
-  )
+  const fields = inputFields(task, form.fields ?? [])
   const fixed = form.fixed ?? []
   const kept = Object.fromEntries(fixed.map((name) => [name, values[name] ?? frame.place.query[name] ?? '']))
   const preset = textsOf(fields, form.preset?.(kept, frame) ?? {})

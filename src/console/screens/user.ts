@@ -47,12 +47,31 @@ const FORMS: readonly ScreenForm[] = [
     task: 'user.create-link',
     label: 'Create a link',
     done: 'Link created',
-    fields: ['send'],
     isRecent: true,
     secret: 'link',
     warning:
-      'With the link the user sets a password, or adds a passkey or a provider; where the address requires a provider, that one alone. Where the account confirms with a second factor, a mailed link replaces none, and one that you hand over does. For a user who signed in before, its use ends all sessions and grants.',
+      'With the link the user sets a password, or adds a passkey or a provider; where the address requires a provider, that one alone. It replaces the second factor of the account. For a user who signed in before, its use ends all sessions and grants.',
     caution: strangerIn,
+  },
+  {
+    task: 'user.send-link',
+    label: 'Send a mail with a link',
+    done: 'Mail sent',
+    warning:
+      'With the link in the mail the user sets a password, or adds a passkey or a provider; where the address requires a provider, that one alone. It replaces no second factor. No administrator sees the link. For a user who signed in before, its use ends all sessions and grants.',
+    caution: strangerIn,
+  },
+  {
+    task: 'user.unlock',
+    label: 'Unlock',
+    done: 'Unlocked',
+    warning: 'Wrong passwords and codes are counted from zero, also those of a stranger who guesses.',
+  },
+  {
+    task: 'user.end-sessions',
+    label: 'End all sessions',
+    done: 'Sessions ended',
+    warning: 'The user signs in again in each browser and in the apps that signed the user in there.',
   },
   ...USER_FORMS,
   {

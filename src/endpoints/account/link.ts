@@ -21,6 +21,7 @@ import { askToMake, checkOf, verifyNewPasskey, type Ceremony } from '../sign-in/
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
 import { findConsole } from './frame.ts'
 import { readNewPassword } from './new-password.ts'
+import { passwordBuckets } from '../../requests/attempt-bucket.ts'
 import { noticesOf } from '../../users/mails.ts'
 import { findLinkMethods, hasLinkMethod, type LinkMethods } from '../../users/link-methods.ts'
 import { isMakerThere } from '../../users/role.ts'
@@ -68,6 +69,7 @@ export async function useLink(context: Context, request: Request): Promise<Reply
   const now = context.clockCheck.now()
   const browser = browserOf(context, request)
   const mails = noticesOf(context, user, 'password-changed', request)
+  const buckets = user.email === undefined ? [] : passwordBuckets(context, user.email, [browser.hash])
   const outcome = await context.store.useLink({
     userId: user.id,
     hash: link.hash,
@@ -75,10 +77,12 @@ export async function useLink(context: Context, request: Request): Promise<Reply
     keep,
     isSecondStepRequired: context.settings.secondFactor === 'required',
     browserHash: browser.hash,
+    buckets,
     now,
     mails,
   })
   if (outcome === 'unknown') return unusable(context, request, user.id)
+  for (const name of buckets) context.spentBuckets.delete(name)
   return { ...(await usedPage(context, request, user, 'password')), cookies: browser.cookies }
 }
 

@@ -5,7 +5,7 @@ import { ASK_FIELD } from '../../ports/pages/pages.ts'
 import { normalizeEmail } from '../../protocol/sign-in/email-address.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
 import { findLinkMethods, hasLinkMethod } from '../../users/link-methods.ts'
-import { mailLink } from '../../users/mails.ts'
+import { MAIL_AGAIN_MS, mailLink } from '../../users/mails.ts'
 import { isCrossSite } from '../authorization/interaction.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
@@ -14,8 +14,6 @@ import { countMail, countSentMail } from './throttle.ts'
 
 /** How long a link is valid for which a stranger can ask. */
 const LIFETIME_MS = 60 * 60 * 1000
-/** A mail is on its way for so long: another one would end the link in it. */
-const AGAIN_MS = 60 * 1000
 
 /** The address of the page for a target. undefined: the server sends no mail. */
 export function forgotAddress(context: Pick<Context, 'issuer' | 'mail'>, target: SignInTarget): string | undefined {
@@ -70,13 +68,9 @@ async function sendReset(context: Context, { agent, language, network }: Request
   if (user.emailVerifiedAt === undefined) return withhold('address-unverified')
   if (findRequiredProvider(await context.providers(), user.email) !== undefined) return withhold('provider-required')
   if (!hasLinkMethod(await findLinkMethods(context, user, { isMailed: true }))) return withhold('no-method')
+  const sent = await countSentMail(context)
+  if (sent.kind === 'refused') return withhold('too-many')
   const createdAt = context.clockCheck.now()
-  const earlier = (await store.listLinks(user.id)).find(({ origin }) => origin === 'user')
-  if (earlier !== undefined && createdAt < after(earlier.createdAt, AGAIN_MS)) {
-    await attempt.forgive()
-    return withhold('sent-lately')
-  }
-  if ((await countSentMail(context)).kind === 'refused') return withhold('too-many')
   const link = {
     userId: user.id,
     origin: 'user',
@@ -86,7 +80,11 @@ async function sendReset(context: Context, { agent, language, network }: Request
     createdAt,
   } as const
   const expiresAt = after(createdAt, LIFETIME_MS)
-  await store.createLink(mailLink(context, { ...link, expiresAt }, { address: user.email, agent, language }))
+  const mailed = mailLink(context, { ...link, expiresAt }, { address: user.email, agent, language })
+  const outcome = await store.createLink({ ...mailed, unlessSentSince: after(createdAt, -MAIL_AGAIN_MS) })
+  if (outcome !== 'sent-lately') return
+  await Promise.all([attempt.forgive(), sent.forgive()])
+  withhold('sent-lately')
 }
 
 function forgotPage(

@@ -14,6 +14,8 @@ import {
   attemptBucket,
   CODE_LIMIT,
   codeBucket,
+  codeDeviceBucket,
+  deviceBucket,
 } from '../../requests/attempt-bucket.ts'
 import { openCookie } from '../authorization/cookie.ts'
 
@@ -93,7 +95,7 @@ export async function countAttempt(
   const userId = await context.store.findUserIdByEmail(attempt.email, NO_USER)
   const isKnown = await context.store.knowsBrowser(userId, attempt.browserHash)
   if (isKnown) {
-    const device = bucketOf(context, DEVICE_LIMIT, ['device', attempt.email, attempt.browserHash])
+    const device = bucketNamed(deviceBucket(context, attempt.email, attempt.browserHash), DEVICE_LIMIT)
     const counted = await countInAll(context, [device], { now, rate: undefined })
     if (counted.kind === 'allowed') return counted
   }
@@ -135,7 +137,7 @@ export async function countCode(
   const now = context.clock()
   const rate = { name: network, network }
   if (await context.store.knowsBrowser(userId, browserHash)) {
-    const device = bucketOf(context, CODE_LIMIT, ['second-step', 'device', userId, browserHash])
+    const device = bucketNamed(codeDeviceBucket(context, userId, browserHash), CODE_LIMIT)
     const counted = await countInAll(context, [device], { now, rate })
     if (counted.kind === 'allowed') return { ...counted, isKnown: true }
   }

@@ -47,9 +47,9 @@ export interface SessionOperations {
    * grants stay. The notices of its clients become due. OpenID Connect Back-Channel Logout 1.0 §2.5 and §2.7.
    */
   endSession: [end: { readonly id: SessionId } & RevocationCutoff & About, outcome: 'ended' | 'unknown']
-  /** The same for all sessions of a user but one, and for those that have expired. Returns how many sessions were ended. */
+  /** The same for all sessions of a user but one, and for those that have expired. `keep`: undefined: none is kept. Returns how many sessions were ended. */
   endOtherSessions: [
-    end: { readonly userId: UserId; readonly keep: SessionId } & RevocationCutoff,
+    end: { readonly userId: UserId; readonly keep: SessionId | undefined } & RevocationCutoff,
     outcome: { readonly ended: number },
   ]
   /**

@@ -59,6 +59,11 @@ export interface UserOperations {
   deleteUser: [id: UserId, outcome: 'deleted' | 'unknown']
   /** Evicts everyone, as `setPassword` does. */
   revokeUserTokens: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  /** Ends what locks the account after wrong passwords and codes: the counts in the buckets, and the failures of the app. Ends no session. */
+  unlockUser: [
+    unlock: { readonly id: UserId } & EndsCounts & MayBeTrial,
+    outcome: 'unlocked' | 'role-lasts' | 'unknown',
+  ]
   /**
    * Replaces the e-mail address, and when it was verified; `updatedAt` becomes now. Ends the link that an operator handed over: it may
    * have been sent to the previous address. `email-taken`: another user has it. `conflict`: the user has not this `previous` address.
@@ -114,14 +119,17 @@ export interface UserOperations {
    * Stores a link for the user. A link of the operator replaces all earlier ones. A link that the user asked for replaces only another such one,
    * because a stranger can ask for it (threats.md LNK-04). `unknown`: also if the user is disabled, or has another address than the mail
    * with the link: the previous mailbox would get a link that is valid (LNK-06). So too a link of the operator if the user has another role than that of
-   * `roleSince`, its beginning, which was examined (LNK-07). undefined: none.
+   * `roleSince`, its beginning, which was examined (LNK-07). undefined: none. `sent-lately`: a link that was mailed since `unlessSentSince`, and
+   * which this one would replace, is on its way. Of concurrent mails of one origin one is `created`.
    */
   createLink: [
-    link: LinkRecord & MayBeTrial & CausesMail & { readonly roleSince?: EpochMs | undefined },
-    outcome: 'created' | 'role-lasts' | 'unknown',
+    link: LinkRecord &
+      MayBeTrial &
+      CausesMail & { readonly roleSince?: EpochMs | undefined; readonly unlessSentSince?: EpochMs | undefined },
+    outcome: 'created' | 'role-lasts' | 'sent-lately' | 'unknown',
   ]
   /**
-   * Uses a link and ends the other one: sets the password, verifies the e-mail address if the link was mailed, removes the identities and passkeys
+   * Uses a link and ends the other one: sets the password, ends the counts of wrong ones, verifies the e-mail address if the link was mailed, removes the identities and passkeys
    * that the user did not keep, but no passkeys by a link that the user asked for if the account has an app or each sign-in two factors, and revokes the user's sessions and grants from
    * before now. `unknown`: the link was used,
    * replaced or has expired, its maker has no longer the role with which it was made (LNK-08), or since it was created the user was disabled,
@@ -164,6 +172,11 @@ export interface UserOperations {
   ]
 }
 
+/** The names of the buckets in which attempts were counted that no longer count. */
+export interface EndsCounts {
+  readonly buckets: readonly string[]
+}
+
 /** What an administrator orders whose own role may be for a trial. */
 export interface MayBeTrial {
   /**
@@ -201,7 +214,7 @@ export interface LinkUse extends CausesMail {
 }
 
 /** The same with a new password, in a browser that is then known: wrong passwords of others do not lock it out. */
-export interface PasswordLinkUse extends LinkUse {
+export interface PasswordLinkUse extends LinkUse, Partial<EndsCounts> {
   readonly passwordHash: string
   readonly browserHash: SecretHash
 }

@@ -1,12 +1,12 @@
 import type { ChangingSession } from '../../ports/operations/second-factor.ts'
 import type { SignInBasis } from '../../ports/operations/session.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import type { SessionId, UserId } from '../../protocol/ids.ts'
+import type { UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import { endLogoutNoticesOfUser } from '../nouns/user/logout-notices.ts'
 import { endLaterOfUser } from '../nouns/token/not-before.ts'
-import { endOtherSessions, endSessionsOfProvider } from '../nouns/user/sessions.ts'
+import { endOtherSessions, endSessionsOfProvider, NO_SESSION } from '../nouns/user/sessions.ts'
 import { endProof } from '../nouns/user/identity-proofs.ts'
 import { rows, shared, type Steps } from './statement.ts'
 
@@ -26,9 +26,6 @@ const LINKS = shared('delete from links where user_id = :userId')
 
 /** The session of a user who evicts others, or the sign-in that waits for it. undefined: the user has none yet. */
 type Own = Pick<ChangingSession, 'id' | 'createdAt'> | Pick<SignInBasis, 'proof'> | undefined
-
-/** The id of no session: all sessions of the user are other ones. */
-const NO_SESSION = '' as SessionId
 
 /**
  * Evicts everyone, for an operation that sets the not-before time of the user to now: sessions, codes, grants, consents, links and what the

@@ -10,6 +10,8 @@ import { command, commandJson, openServerForCommands } from '../../support/comma
 import { aUser } from '../../support/records.ts'
 
 const server = await openServerForCommands(WHOLE_FILE)
+// No process delivers here.
+Object.assign(process.env, { GRANTOR_SMTP_URL: 'smtp://127.0.0.1:9', GRANTOR_MAIL_FROM: 'no-reply@acme.test' })
 const { clock, store } = server.context
 const { organization_id: org } = await commandJson<{ organization_id: string }>(['org', 'create', 'Acme'])
 
@@ -54,6 +56,7 @@ const GIVING: readonly (readonly [command: string, (who: string) => readonly str
   ['role set --link', (who) => ['role', 'set', who, '--access', 'write', '--link']],
   ['org add-member', (who) => ['org', 'add-member', org, who]],
   ['user create-link', (who) => ['user', 'create-link', who]],
+  ['user send-link', (who) => ['user', 'send-link', who]],
   ['user set-password', (who) => ['user', 'set-password', who, '--password', 'another long horse']],
   ['user set-email', (who) => ['user', 'set-email', who, '--to', `${randomBytes(6).toString('hex')}@new.test`]],
 ]
@@ -84,6 +87,8 @@ for (const [name, wordsOf] of GIVING) {
 /** The tasks that change a user and give nothing. One that is new needs a row, or `gives`. */
 const WITHOUT_GIFT: Readonly<Record<string, string>> = {
   'user.update': 'it changes what is said of the account',
+  'user.unlock': 'the account gets back what it had',
+  'user.end-sessions': 'it takes away',
   'user.enable': 'the account gets back what it had',
   'user.reset-second-factor': 'it takes away',
   'user.remove-passkey': 'it takes away',

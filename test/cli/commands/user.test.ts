@@ -96,7 +96,7 @@ test('a link to set a password is printed with what it does; a new address is th
   await runHere(place, ['user', 'set-password', ...ADA])
   const reset = await runHere(place, ['user', 'create-link', 'ada@acme.test'])
   assert.match(reset.stdout, /Using it ends all sessions and grants of the user\.\n$/)
-  const send = ['user', 'create-link', 'ada@acme.test', '--send']
+  const send = ['user', 'send-link', 'ada@acme.test']
   assert.match((await runHere(place, send)).stderr, /The server sends no mail\. Set GRANTOR_SMTP_URL/)
   const environment = { GRANTOR_SMTP_URL: 'smtp://127.0.0.1:9', GRANTOR_MAIL_FROM: 'no-reply@acme.test' }
   const { stdout: sent } = await runHere(place, send, { environment })
@@ -104,6 +104,11 @@ test('a link to set a password is printed with what it does; a new address is th
     sent,
     /^A mail with a link goes to ada@acme\.test\. The link works once, until \S+ \S+ UTC\.\nWith it the user sets .*\nUsing it ends/,
   )
+  assert.match((await runHere(place, send, { environment })).stderr, /on its way to ada@acme\.test/)
+  const unlocked = await runHere(place, ['user', 'unlock', 'ada@acme.test'])
+  assert.match(unlocked.stdout, /^ada@acme\.test is not locked\./)
+  const ended = await runHere(place, ['user', 'end-sessions', 'ada@acme.test'])
+  assert.equal(ended.stdout, 'ada@acme.test is signed out of 0 browsers.\n')
   const set = ['user', 'set-email', 'ada@acme.test', '--to', 'Ada@Other.test']
   assert.match((await runHere(place, set)).stdout, /^ada@acme\.test \(gus_\S+\) now signs in with ada@other\.test\.\n$/)
   const show = ['user', 'show', 'ada@other.test']

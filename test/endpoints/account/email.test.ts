@@ -199,12 +199,27 @@ test('a code whose user got another address by the operator, or another code, is
   assert.equal(mailsTo(email).length, 0)
 })
 
-test('create-link --send: the answer has no link, and without mail or for an address that mail cannot reach nothing is stored', async (t) => {
+test('ACC-21: send-link answers no link, and mails one in a minute, five in an hour; without mail or a mailbox it stores nothing', async (t) => {
   const { email, id } = await aPerson()
-  const sent = await perform(context, 'user.create-link', { user_id: id, send: true })
-  assert.deepEqual([sent['link'], sent['purpose'], sent['email']], [null, 'reset', email])
-  await deliver(server)
-  assert.match(mailsTo(email).at(-1)?.text ?? '', /The link is valid for 24 hours/)
+  const send = () => perform(context, 'user.send-link', { user_id: id })
+  const refuses = (message: RegExp) => assertStoreUnchanged(server, () => assert.rejects(send(), message))
+  for (let count = 1; count <= 5; count += 1) {
+    const { expires_at, ...sent } = await send()
+    assert.deepEqual(sent, { user_id: id, email, purpose: 'reset', methods: ['password', 'passkey', 'corp'] })
+    assert.ok(Date.parse(String(expires_at)) > server.clock.now())
+    await deliver(server)
+    assert.equal(mailsTo(email).length, count)
+    assert.match(mailsTo(email).at(-1)?.text ?? '', /The link is valid for 24 hours/)
+    server.clock.advance(50_000)
+    await refuses(count < 5 ? /on its way/ : /5 mails with a link went to/)
+    // What would let another mail follow at once uses none of the others up.
+    if (count === 2) await perform(context, 'user.create-link', { user_id: id })
+    server.clock.advance(10_000)
+  }
+  for (const task of ['user.disable', 'user.enable']) await perform(context, task, { user_id: id })
+  await refuses(/5 mails with a link went to/)
+  server.clock.advance(3_600_000)
+  await send()
   const quoted = await createAccount(server, { email: '"a"@acme.test', password: undefined, name: undefined })
   await assertStoreUnchanged(server, () => assert.rejects(sendLink(context, quoted.id), /No mail can be sent/))
   const other = await openTestServer(t)

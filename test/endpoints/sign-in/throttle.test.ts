@@ -12,6 +12,9 @@ import {
   registerClient,
   signInAndAllow,
 } from '../../../tools/flow.ts'
+import { createLink } from '../../../src/admin/user/link.ts'
+import type { WholeUserDocument } from '../../../src/admin/user/tasks.ts'
+import { perform } from '../../support/tasks.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
 import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { beginWindow, openTestServer, type TestServer, type TestServerOptions } from '../../support/server.ts'
@@ -19,6 +22,7 @@ import { selectAll } from '../../support/store/dump.ts'
 import { openNode } from '../../support/store/postgres-node.ts'
 import { recordPostgres } from '../../store/recorded-statements.ts'
 import { aUser } from '../../support/records.ts'
+import { storeApp } from '../../support/sign-in/stored-app.ts'
 
 const WINDOW_MS = 15 * 60_000
 
@@ -39,7 +43,7 @@ test('BND-03: a network above its limit writes nothing when it tries again, for 
 
 test('BND-03: an attempt above the limit of the network does not count for the account', async (t) => {
   const { server, tryAs } = await open(t)
-  await spend(server, 'network', '127.0.0.1', 20)
+  await spend(server, ['network', '127.0.0.1'], 20)
   for (let count = 0; count < 30; count += 1) {
     assert.equal((await tryAs(EMAIL)).statusCode, 429)
     server.clock.advance(11_000)
@@ -63,7 +67,7 @@ test('BND-03: many networks cause a limited number of counts, and other users ca
 test('BND-03: the store is queried again after ten seconds, and a clock that is set back does not extend a lock-out', async (t) => {
   const { server, tryAs } = await open(t)
   const counted = (): number => hitsOf(server).reduce((sum, row) => sum + Number(row['count']), 0)
-  await spend(server, 'account', EMAIL, 10)
+  await spend(server, ['account', EMAIL], 10)
   await tryAs(EMAIL)
   const before = counted()
   await tryAs(EMAIL)
@@ -93,10 +97,51 @@ test('UI-08: the owner’s browser can sign in while its network is above the li
   const { server, tryAs, client } = await open(t)
   const owner = new PlainBrowser(server)
   await signInAndAllow(owner, authorizeUrl(client))
-  await spend(server, 'network', '127.0.0.1', 20)
+  await spend(server, ['network', '127.0.0.1'], 20)
   assert.equal((await tryAs(EMAIL, PASSWORD)).statusCode, 429)
   const page = await pageOf(owner, authorizeUrl(client, { prompt: 'login' }))
   assert.equal((await owner.submit(page, { email: EMAIL, password: PASSWORD })).statusCode, 303)
+})
+
+test('UI-08: an administrator ends the lock of one account, also of a browser that it knows; a link that sets a password ends it too', async (t) => {
+  const { server, tryAs, client } = await open(t)
+  const { context } = server
+  const other = 'bob@acme.test'
+  await createAccount(server, { email: other, password: PASSWORD, name: undefined })
+  const owner = new PlainBrowser(server)
+  await signInAndAllow(owner, authorizeUrl(client))
+  const ada = await context.store.findUserByEmail(EMAIL)
+  assert.ok(ada !== undefined)
+  const [known = ''] = await context.store.listBrowsers(ada.id)
+  const ownTry = async (password: string) =>
+    (await owner.submit(await pageOf(owner, authorizeUrl(client, { prompt: 'login' })), { email: EMAIL, password }))
+      .statusCode
+  const reasons = async () => {
+    const { sign_in } = await perform<WholeUserDocument>(context, 'user.show', { user_id: ada.id })
+    return sign_in.obstacles.map(({ reason }) => reason)
+  }
+  await storeApp(context, ada.id)
+  await Promise.all([EMAIL, other].map((email) => spend(server, ['account', email], 10)))
+  await spend(server, ['device', EMAIL, known], 10)
+  await spend(server, ['second-step', 'account', ada.id], 5)
+  for (const email of [EMAIL, other]) assert.equal((await tryAs(email, PASSWORD)).statusCode, 429)
+  assert.deepEqual([await ownTry(PASSWORD), await reasons()], [429, ['too-many-passwords', 'too-many-codes']])
+  await perform(context, 'user.unlock', { user_id: ada.id })
+  assert.deepEqual([(await tryAs(EMAIL, PASSWORD)).statusCode, await ownTry(PASSWORD), await reasons()], [200, 200, []])
+  assert.equal((await tryAs(other, PASSWORD)).statusCode, 429)
+  assert.equal((await tryAs(EMAIL)).statusCode, 401)
+
+  const tryNew = async (password: string) => {
+    const stranger = new PlainBrowser(server)
+    return (await stranger.submit(await pageOf(stranger, authorizeUrl(client)), { email: EMAIL, password })).statusCode
+  }
+  await spend(server, ['account', EMAIL], 10)
+  assert.deepEqual([await tryNew(PASSWORD), await reasons()], [429, ['too-many-passwords']])
+  const changed = 'another long horse'
+  const link = await owner.get((await createLink(context, ada.id)).address)
+  await owner.submit(link, { password: changed, repeated: changed })
+  assert.deepEqual([await tryNew(changed), await reasons()], [200, []])
+  assert.equal((await tryAs(other, PASSWORD)).statusCode, 429)
 })
 
 test('UI-08: a known and an unknown account cause the same number of rows, allowed and refused', async (t) => {
@@ -105,7 +150,7 @@ test('UI-08: a known and an unknown account cause the same number of rows, allow
     const { server, tryAs } = await open(t)
     for (const email of ['person0@acme.test', 'person1@acme.test'])
       await createAccount(server, { email, password: PASSWORD, name: undefined })
-    await spend(server, 'network', '127.0.0.1', 16)
+    await spend(server, ['network', '127.0.0.1'], 16)
     for (let count = 0; count < 8; count += 1) await tryAs(`${prefix}${count % 2}@acme.test`)
     server.clock.advance(60_000)
     await server.close()
@@ -137,7 +182,7 @@ test('UI-08: a known and an unknown account cause the same queries to PostgreSQL
     const unknown = await recordPostgres(() => attempt('nobody@acme.test', status))
     assert.ok(known.size > 0)
     assert.deepEqual(known, unknown, String(status))
-    await spend(server, 'network', '127.0.0.1', 20)
+    await spend(server, ['network', '127.0.0.1'], 20)
   }
 })
 
@@ -159,8 +204,8 @@ async function prepare(server: TestServer) {
 }
 
 /** Attempts that were made before, without the time that their passwords take. */
-async function spend({ context }: TestServer, kind: 'account' | 'network', name: string, by: number): Promise<void> {
-  const bucket = context.secrets.digest('bucket', ['sign-in', kind, name])
+async function spend({ context }: TestServer, parts: readonly string[], by: number): Promise<void> {
+  const bucket = context.secrets.digest('bucket', ['sign-in', ...parts])
   await context.store.countHit({ bucket, now: context.clock(), windowMs: WINDOW_MS, by })
 }
 

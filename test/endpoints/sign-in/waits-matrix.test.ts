@@ -106,7 +106,7 @@ const FACTS = {
   'the sessions ended': ({ user: { id: userId } }) =>
     server.context.store.endOtherSessions({
       userId,
-      keep: '' as never,
+      keep: undefined,
       now: server.clock.now(),
       codesSince: server.clock.now(),
     }),

@@ -1,6 +1,7 @@
 import { createInitialToken } from '../../../src/admin/client/initial-token.ts'
 import { provisionSubject } from '../../../src/admin/user/subject.ts'
 import { after, type EpochMs } from '../../../src/base/brand.ts'
+import type { SessionRecord } from '../../../src/ports/records/user.ts'
 import { mintInteractionId } from '../../../src/protocol/ids.ts'
 import { registerClient } from '../../../tools/flow.ts'
 import { DEFAULT_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
@@ -57,12 +58,17 @@ const A_PROVIDER: Sample = async ({ server }) => {
   return { provider_id: id }
 }
 const AN_API: Sample = async ({ makeApi }) => ({ resource: await makeApi() })
-const A_SESSION: Sample = async ({ server: { context } }) => {
+const A_SESSION: Sample = async ({ server }) => ({ session_id: (await startSession(server)).id })
+const A_SIGNED_IN_USER: Sample = async ({ server }) => ({ user_id: (await startSession(server)).userId })
+
+async function startSession({
+  context: { store },
+}: AdminServer['server']): Promise<Pick<SessionRecord, 'id' | 'userId'>> {
   const user = aUserOfProvider()
-  await context.store.createUser(user)
+  await store.createUser(user)
   const start = aSessionStart({ session: aSession({ userId: user.id }), passwordHash: undefined })
-  await context.store.startSession(start)
-  return { session_id: start.session.id }
+  await store.startSession(start)
+  return start.session
 }
 const AN_ORGANIZATION: Sample = async ({ makeOrganization }) => ({ organization_id: await makeOrganization() })
 const A_MEMBER = partsOf('organization_id', 'user_id')
@@ -161,6 +167,10 @@ export const RULES: Readonly<Record<string, Rule>> = {
   ),
   'user.set-email': writes(and(A_USER, ({ anEmail }) => ({ email: anEmail() }))),
   'user.create-link': writes(A_USER, 201),
+  // No mail server is configured.
+  'user.send-link': writes(A_USER, 409),
+  'user.unlock': writes(A_USER),
+  'user.end-sessions': writes(A_SIGNED_IN_USER),
   'user.disable': writes(A_USER),
   'user.enable': writes(A_USER),
   'user.reset-second-factor': writes(A_USER_WITH_APP),

@@ -23,6 +23,9 @@ export const USER_EVENTS = {
   'user.enabled': { when: 'Sessions and tokens from before stay invalid.' },
   'user.deleted': {},
   'user.tokens-revoked': {},
+  'user.unlocked': {
+    when: 'An administrator ended a lock after wrong passwords or codes, or what might have become one.',
+  },
   'user.provisioned': {
     when: 'A person without an account signed in at a provider, and got one.',
     details: '`provider`',

@@ -2,9 +2,10 @@ import type { Hit, HitCount } from '../../../ports/operations/server.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { NounOperations } from '../../noun.ts'
 import { windowStart } from '../../rows.ts'
-import { rows, shared, type Steps } from '../../shared/statement.ts'
+import { listOf, rows, shared, type Steps } from '../../shared/statement.ts'
 
 const FIND = shared('select count, window_end from hits where bucket = :bucket and window_start = :start')
+const END = shared(`delete from hits where bucket = any(string_to_array(:buckets, ' '))`)
 
 const operations = {
   // Each engine writes these by itself.
@@ -20,3 +21,8 @@ const reads = {
 }
 
 export const hits = { operations, reads }
+
+/** Ends the counts of attempts in these buckets, for an operation that ends a lock. One that is counted at the same time may be the first of a new count. */
+export function* endHits(buckets: readonly string[]): Steps<void> {
+  if (buckets.length > 0) yield* rows(END, { buckets: listOf(buckets) })
+}

@@ -5,6 +5,7 @@ import type { SecretHash } from '../../../protocol/secrets.ts'
 import type { ProviderId } from '../../../protocol/sign-in/authentication.ts'
 import type { IdentityKey } from '../../../protocol/sign-in/provider-identity.ts'
 import { type NounOperations, when } from '../../noun.ts'
+import { endHits } from '../server/hits.ts'
 import { isRequiredElsewhere } from './providers.ts'
 import { markPrepared, mustSpare } from './roles.ts'
 import { meetBrowser } from './sessions.ts'
@@ -41,6 +42,9 @@ const CREATE = shared(
 /** The operator who creates the link may not have known of the role (threats.md LNK-07). */
 const FIND_OTHER_ROLE = shared(
   'select user_id from roles where user_id = :userId and set_at is distinct from cast(:roleSince as bigint)',
+)
+const FIND_SENT = shared(
+  'select user_id from links where user_id = :userId and origin = :origin and mailed = 1 and created_at > :unlessSentSince',
 )
 const FIND_ROLE = shared('select user_id from roles where user_id = :userId')
 const LIST = shared('select * from links where user_id = :userId order by origin')
@@ -97,6 +101,7 @@ const operations = {
       const [user] = yield* rows(HOLD_LIVE, link)
       if (user === undefined || link.mails.some(({ address }) => address !== user['email'])) return 'unknown'
       if (yield* mustSpare(link, link.userId)) return 'role-lasts'
+      if (link.unlessSentSince !== undefined && (yield* rows(FIND_SENT, link)).length > 0) return 'sent-lately'
       if (link.origin === 'operator') {
         const { userId, roleSince } = link
         if ((yield* rows(FIND_OTHER_ROLE, { userId, roleSince })).length > 0) return 'unknown'
@@ -114,6 +119,7 @@ const operations = {
     mails: 'used',
     *run(use) {
       if (!(yield* acceptLink({ ...use, providerId: undefined, adds: undefined, addsFactor: false }))) return 'unknown'
+      yield* endHits(use.buckets ?? [])
       // The app of an account would otherwise have no limit of codes in the browser of a reader of the mailbox (threats.md OTP-09).
       if (!(yield* hasSecondFactor(use.userId))) yield* meetBrowser(use)
       return 'used'

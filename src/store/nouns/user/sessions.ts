@@ -12,6 +12,7 @@ import { linkProven, identityLinked } from './identity-proofs.ts'
 import { useInteraction, interactions } from './interactions.ts'
 import { continueLogoutNotices, endLogoutNotices, endLogoutNoticesOfUser, holdSession } from './logout-notices.ts'
 import { idBefore } from '../../rows.ts'
+import { forgiveGuesses } from '../../shared/sign-in/covered-factors.ts'
 import { holdSignIn, type HeldSignIn } from '../../shared/sign-in/held-sign-in.ts'
 import { eachOf, idKey, rows, shared, type SharedStatement, type Steps } from '../../shared/statement.ts'
 import { bigint, group, optionalGroup, table, text } from '../../table.ts'
@@ -42,6 +43,9 @@ const BROWSER_LIMIT = MAXIMA.browsers.most
 /** The sessions of a user. Beyond it the oldest is removed, as if it had expired. */
 const SESSION_LIMIT = MAXIMA.sessions.most
 
+/** The id of no session: all sessions of the user are other ones. */
+export const NO_SESSION = '' as SessionId
+
 const REPLACE_SESSION = shared(
   `delete from sessions where session_id = :replaces and user_id = :userId
    returning root_id`,
@@ -58,8 +62,6 @@ const NOTE_FIRST = shared(
 )
 /** After the row of the user is locked: an app that is set up at the same time is seen, or ends this session. */
 const FIND_SECOND_FACTOR = shared('select created_at from second_factors where user_id = :userId')
-/** A passkey is not guessed: codes of unknown browsers are accepted again. */
-const FORGIVE_GUESSES = shared('update second_factors set failures = 0 where user_id = :userId')
 const FIND_PASSKEY = shared('select passkey_id from passkeys where user_id = :userId and passkey_id = :passkey')
 const NOTE_SESSION = shared('update sessions set seen_at = :at where session_id = :id and seen_at < :at')
 const MEET_BROWSER = shared(
@@ -70,6 +72,7 @@ const FORGET_BROWSERS = shared(
   `delete from browsers where user_id = :userId and browser_hash not in (
      select browser_hash from browsers where user_id = :userId order by seen_at desc limit :limit)`,
 )
+const LIST_BROWSERS = shared('select browser_hash from browsers where user_id = :userId')
 const KNOWS_BROWSER = shared('select seen_at from browsers where user_id = :userId and browser_hash = :hash')
 const END = shared('delete from sessions where session_id = :id returning user_id, root_id')
 const FIND_ROOT = shared('select root_id from sessions where session_id = :id and user_id = :userId')
@@ -157,6 +160,9 @@ const reads = {
   *knowsBrowser(userId: UserId, hash: SecretHash): Steps<boolean> {
     return (yield* rows(KNOWS_BROWSER, { userId, hash })).length > 0
   },
+  *listBrowsers(userId: UserId): Steps<readonly SecretHash[]> {
+    return (yield* rows(LIST_BROWSERS, { userId })).map((row) => row['browser_hash'] as SecretHash)
+  },
   *listSessions(page: Page<SessionId> & { readonly userId?: UserId | undefined }): Steps<readonly SessionRecord[]> {
     const statement = page.userId === undefined ? LIST : LIST_OF_USER
     return (yield* rows(statement, { ...page, before: page.before ?? '~' })).map(SESSIONS.read)
@@ -175,7 +181,8 @@ export function* startSession(start: SessionStart, listEarlier: SharedStatement)
   if (held.mustLink && !isLinked) return { kind: 'user-changed' }
   if (interactionId !== undefined && !(yield* useInteraction(interactionId, now))) return { kind: 'interaction-used' }
   yield* rows(NOTE_FIRST, { userId, now })
-  if (passkey !== undefined) yield* rows(FORGIVE_GUESSES, { userId })
+  // A passkey is not guessed.
+  if (passkey !== undefined) yield* forgiveGuesses(userId)
   const [replaced] = replaces === undefined ? [] : yield* rows(REPLACE_SESSION, { replaces, userId })
   const rootId = (replaced?.['root_id'] ?? id) as SessionId
   yield* rows(START_SESSION, SESSIONS.values({ ...session, rootId }))
@@ -229,7 +236,7 @@ function* endSession({ id, now, codesSince }: Input<'endSession'>): Steps<Outcom
 
 function* endOtherLogins({
   userId,
-  keep,
+  keep = NO_SESSION,
   now,
   codesSince,
 }: Input<'endOtherSessions'>): Steps<Outcome<'endOtherSessions'>> {

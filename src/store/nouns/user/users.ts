@@ -9,10 +9,11 @@ import type { UserId } from '../../../protocol/ids.ts'
 import type { UserProfile } from '../../../protocol/openid/user-claims.ts'
 import { normalizeEmail, unicodeEmail } from '../../../protocol/sign-in/email-address.ts'
 import { idOf, type NounOperations, when } from '../../noun.ts'
+import { endHits } from '../server/hits.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { markPrepared, mustSpare } from './roles.ts'
 import { endProofAndLinks, evictAll, evictOthers } from '../../shared/evictions.ts'
-import { holdChange } from '../../shared/sign-in/covered-factors.ts'
+import { forgiveGuesses, holdChange } from '../../shared/sign-in/covered-factors.ts'
 import { change, DISABLE, eachOf, ENABLE, idKey, listPage, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, disabling, table, text } from '../../table.ts'
 
@@ -35,6 +36,8 @@ export const USERS = table<UserRecord>({
 const INSERT = shared(
   `insert into users (${USERS.names}) values (${USERS.parameters}) on conflict (email) do nothing returning user_id`,
 )
+/** Changes nothing, and locks the row. */
+const HOLD = shared('update users set password_hash = password_hash where user_id = :userId returning user_id')
 const UPDATE = shared(
   `update users set name = :name, profile = :profile, updated_at = :now
    where user_id = :id and profile is not distinct from cast(:previous as text) returning user_id`,
@@ -214,6 +217,19 @@ const operations = {
       for (const statement of END_GRANTED) yield* rows(statement, { userId: id })
       for (const statement of DELETE_OWN) yield* rows(statement, { userId: id })
       return deleted.length === 1 ? 'deleted' : 'unknown'
+    },
+  },
+  unlockUser: {
+    keys: idKey,
+    cache: 'kept',
+    event: when('unlocked', aboutUser('user.unlocked')),
+    *run(input) {
+      const { id: userId, buckets } = input
+      if ((yield* rows(HOLD, { userId })).length === 0) return 'unknown'
+      if (yield* mustSpare(input, userId)) return 'role-lasts'
+      yield* forgiveGuesses(userId)
+      yield* endHits(buckets)
+      return 'unlocked'
     },
   },
   revokeUserTokens: {

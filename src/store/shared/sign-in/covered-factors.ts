@@ -8,6 +8,7 @@ import { holdSession } from '../../nouns/user/logout-notices.ts'
 import { eachOf, rows, shared, type Steps } from '../statement.ts'
 
 const FIND_APP = shared('select user_id from second_factors where user_id = :userId')
+const FORGIVE_GUESSES = shared('update second_factors set failures = 0 where user_id = :userId')
 const OTHER_PASSKEY = shared(
   'select passkey_id from passkeys where user_id = :userId and passkey_id <> :removed limit 1',
 )
@@ -47,6 +48,11 @@ export function* keepsFactor(
   if (factors === undefined || (factors.app && (yield* hasSecondFactor(userId)))) return true
   const values = { userId, removed, among: ` ${factors.identities.join(' ')} ` }
   return (yield* rows(OTHER_PASSKEY, values)).length + (yield* rows(OTHER_IDENTITY, values)).length > 0
+}
+
+/** Accepts codes of unknown browsers again. */
+export function* forgiveGuesses(userId: UserId): Steps<void> {
+  yield* rows(FORGIVE_GUESSES, { userId })
 }
 
 /** Whether the user has a passkey. */

@@ -187,6 +187,7 @@ const WITHOUT_EVICTION: Readonly<Record<Exclude<keyof Operations & OperationName
     setEmail: 'sessions and grants stay; links, proofs and codes of the previous address end (changes.ts)',
     confirmEmail: 'the same by the user',
     respellEmail: 'the address stays the same',
+    unlockUser: 'the ways in stay: attempts count from zero',
     renameUser: DESCRIBES,
     updateUser: DESCRIBES,
     createLink: 'its use evicts',

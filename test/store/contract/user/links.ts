@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { PasswordLinkUse } from '../../../../src/ports/operations/user.ts'
+import { after } from '../../../../src/base/brand.ts'
 import type { LinkRecord } from '../../../../src/ports/records/user.ts'
 import { anIdentity, aProvider, aStrongProvider } from '../../../support/provider/provider-records.ts'
 import { aMail, aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
@@ -46,6 +47,50 @@ export const linkCases: Suite = (check) => {
       assert.deepEqual(await performAll(first, 'createLink', links), ['unknown', 'unknown'])
     },
   )
+
+  check(
+    'ACC-21: of links that are mailed within a minute the first is stored, and beside it one of another origin, or one that is shown',
+    async (stores) => {
+      const { first, second } = stores
+      const user = aUser()
+      await perform(first, 'createUser', user)
+      const sending = (differing: Partial<LinkRecord> = {}) => {
+        const link = aLink({ userId: user.id, isMailed: true, createdAt: at(60_000), ...differing })
+        const mails = [aMail({ userId: user.id, address: user.email ?? '' })]
+        return { ...link, mails, unlessSentSince: after(link.createdAt, -60_000) }
+      }
+      const outcomes = await race(
+        stores,
+        'createLink',
+        times(12, () => sending()),
+      )
+      assert.deepEqual(tally(outcomes), { created: 1, 'sent-lately': 11 })
+      const [stored] = await first.listLinks(user.id)
+      assert.equal((await first.listDueMails({ now: at(HOUR), limit: 100 })).length, 1)
+      assert.equal(await perform(second, 'createLink', sending({ createdAt: at(119_999) })), 'sent-lately')
+      assert.deepEqual(await second.listLinks(user.id), [stored])
+      assert.equal(await perform(second, 'createLink', sending({ origin: 'user', createdAt: at(60_001) })), 'created')
+      assert.equal(await perform(second, 'createLink', sending({ createdAt: at(120_000) })), 'created')
+      const shown = aLink({ userId: user.id, createdAt: at(120_001) })
+      assert.equal(await perform(first, 'createLink', shown), 'created')
+      assert.deepEqual(await second.listLinks(user.id), [shown])
+    },
+  )
+
+  check('a link whose use sets a password ends the counts of wrong ones in its buckets', async ({ first, second }) => {
+    const user = aUser()
+    const link = aLink({ userId: user.id })
+    await perform(first, 'createUser', user)
+    await perform(first, 'createLink', link)
+    const hits = times(2, () => ({ bucket: aHash() as string, now: NOW, windowMs: HOUR, by: 1 }))
+    await performAll(first, 'countHit', hits)
+    const buckets = hits.slice(0, 1).map(({ bucket }) => bucket)
+    const counts = () => Promise.all(hits.map(async (hit) => (await second.findHits(hit))?.count))
+    assert.equal(await perform(first, 'useLink', useOf(link, { hash: aHash(), buckets })), 'unknown')
+    assert.deepEqual(await counts(), [1, 1])
+    assert.equal(await perform(first, 'useLink', useOf(link, { buckets })), 'used')
+    assert.deepEqual(await counts(), [undefined, 1])
+  })
 
   check(
     'LNK-04: a link that the user asked for replaces only such a link, a link of the operator replaces all, and its use ends all',

@@ -194,6 +194,7 @@ export const roleCases: Suite = (check) => {
         setRole: (user, isTrial) =>
           perform(first, 'setRole', { ...aRole(user, { access: 'read', isLoopbackOnly: true }), isTrial }),
         removeRole: ({ id: userId }, isTrial) => perform(first, 'removeRole', { userId, isTrial }),
+        unlockUser: ({ id }, isTrial) => perform(first, 'unlockUser', { id, buckets: [], isTrial }),
         enableUser: ({ id }, isTrial) => perform(first, 'enableUser', { id, now: at(1), isTrial }),
       }
       for (const [name, order] of Object.entries(orders))

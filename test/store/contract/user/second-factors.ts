@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { EnrolmentReason, TotpUse } from '../../../../src/ports/operations/second-factor.ts'
 import type { Input } from '../../../../src/ports/operations/index.ts'
+import type { Hit } from '../../../../src/ports/operations/server.ts'
 import type { SecondFactorRecord } from '../../../../src/ports/records/second-factor.ts'
 import type { SessionRecord, UserRecord } from '../../../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
@@ -9,7 +10,7 @@ import { after } from '../../../../src/base/brand.ts'
 import { GUESS_LIMIT } from '../../../../src/protocol/sign-in/totp.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
 import { anIdentity, aProvider } from '../../../support/provider/provider-records.ts'
-import { aHash, aSession, aSessionStart, aUser, at } from '../../../support/records.ts'
+import { aHash, aSession, aSessionStart, aUser, at, HOUR } from '../../../support/records.ts'
 import { aPasskey, aSecondFactor, aSignInBasis } from '../../../support/sign-in/factor-records.ts'
 import { aReplacement, place } from '../server/master-key.ts'
 import { END } from './sessions.ts'
@@ -41,6 +42,11 @@ function enabling(
     mails: [],
     ...other,
   }
+}
+
+/** An attempt in a bucket of its own. */
+function aHit(): Hit {
+  return { bucket: aHash(), now: at(5), windowMs: HOUR, by: 1 }
 }
 
 /** A person with an app whose last step is 10. */
@@ -290,6 +296,53 @@ export const secondFactorCases: Suite = (check) => {
     await perform(first, 'resetSecondFactor', { userId: user.id })
     const start = { session: aSession({ userId: user.id }), app: factor.createdAt, isSecondStepDone: true }
     assert.deepEqual(await perform(first, 'startSession', aSessionStart(start)), { kind: 'user-changed' })
+  })
+
+  check(
+    'unlockUser ends the counts in its buckets and the failures of the app, and no others; of no user it ends nothing',
+    async ({ first, second }) => {
+      const [{ user, session, use }, { user: other, use: useOther }] = [
+        await aUserOfApp(first),
+        await aUserOfApp(first),
+      ]
+      const [password, code, foreign] = [aHit(), aHit(), aHit()]
+      const hits = [password, code, foreign]
+      await performAll(first, 'countHit', [...hits, password])
+      await performAll(first, 'useTotp', [use({ step: undefined }), useOther({ step: undefined })])
+      const buckets = [password.bucket, code.bucket, aHash()]
+      assert.equal(await perform(first, 'unlockUser', { id: aUser().id, buckets: [password.bucket] }), 'unknown')
+      assert.equal((await second.findHits(password))?.count, 2)
+      assert.equal(await perform(first, 'unlockUser', { id: user.id, buckets }), 'unlocked')
+      assert.deepEqual(await Promise.all(hits.map(async (hit) => (await second.findHits(hit))?.count)), [
+        undefined,
+        undefined,
+        1,
+      ])
+      assert.deepEqual(
+        await Promise.all([user, other].map(async ({ id }) => (await second.findSecondFactor(id))?.failures)),
+        [0, 1],
+      )
+      assert.deepEqual(await second.findSession(session.id), session)
+      assert.equal(await perform(first, 'unlockUser', { id: user.id, buckets: [] }), 'unlocked')
+    },
+  )
+
+  check('an attempt that is counted while its user is unlocked counts once, or not at all', async (stores) => {
+    const { user } = await aUserOfApp(stores.first)
+    const hit = aHit()
+    for (let round = 0; round < 10; round += 1) {
+      await perform(stores.first, 'countHit', { ...hit, by: 10 })
+      const [counted] = await Promise.all([
+        perform(stores.second, 'countHit', hit),
+        perform(stores.first, 'unlockUser', { id: user.id, buckets: [hit.bucket] }),
+      ])
+      const left = (await stores.first.findHits(hit))?.count
+      assert.ok(
+        counted.count === 11 ? left === undefined : counted.count === 1 && left === 1,
+        `${counted.count}, ${left}`,
+      )
+      await perform(stores.first, 'unlockUser', { id: user.id, buckets: [hit.bucket] })
+    }
   })
 
   check('deleteUser removes the app and the codes', async ({ first, second }) => {

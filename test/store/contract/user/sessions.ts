@@ -47,6 +47,7 @@ export const sessionCases: Suite = (check) => {
     assert.deepEqual(await second.findSession(session.id), session)
     assert.equal(await second.knowsBrowser(session.userId, browserHash), true)
     assert.equal(await second.knowsBrowser(session.userId, aHash()), false)
+    assert.deepEqual(await second.listBrowsers(session.userId), [browserHash])
     assert.equal(await second.knowsBrowser(aSession().userId, browserHash), false)
   })
 

@@ -41,14 +41,20 @@ const numbers = Buffer.alloc(2 * NUMBER_BYTES)
 function joinNumbers(der: Buffer): string {
   const rStart = 4
   const rEnd = rStart + (der[rStart - 1] as number)
-  putNumber(der.subarray(rStart, rEnd), NUMBER_BYTES)
-  putNumber(der.subarray(rEnd + 2), 2 * NUMBER_BYTES)
+  putNumber(der, { from: rStart, to: rEnd }, NUMBER_BYTES)
+  putNumber(der, { from: rEnd + 2, to: der.length }, 2 * NUMBER_BYTES)
   return numbers.toString('base64url')
 }
 
-/** An integer of DER has no zeros in front, but one that keeps it positive. */
-function putNumber(integer: Buffer, end: number): void {
-  for (let back = 1; back <= NUMBER_BYTES; back += 1) numbers[end - back] = integer[integer.length - back] ?? 0
+/**
+ * Copies an integer of DER, which has no zeros in front but one that keeps it positive. An index outside of the buffer, which is undefined,
+ * would make V8 read every byte in the generic way: a third of a microsecond for a signature.
+ */
+function putNumber(der: Buffer, { from, to }: { readonly from: number; readonly to: number }, end: number): void {
+  for (let back = 1; back <= NUMBER_BYTES; back += 1) {
+    const index = to - back
+    numbers[end - back] = index < from ? 0 : (der[index] as number)
+  }
 }
 
 function asIs(signature: Buffer): string {

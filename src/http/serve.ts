@@ -52,8 +52,16 @@ export async function serve(serving: Serving, message: IncomingMessage, response
   const network = connections.networkOf(message)
   const startedAt = performance.now()
   const requestId = serving.nextRequestId()
-  const found = { route: undefined, endpoint: undefined, isOpenerCut: false }
-  const exchange: Exchange = { message, response, requestId, network, startedAt, ...found }
+  const exchange: Exchange = {
+    message,
+    response,
+    requestId,
+    network,
+    startedAt,
+    route: undefined,
+    endpoint: undefined,
+    isOpenerCut: false,
+  }
   closeIfStopping(serving, response)
   connections.beginRequest(response)
   try {
@@ -100,8 +108,10 @@ async function run(serving: Serving, exchange: Exchange, endpoint: Endpoint, bod
       issuer,
       isCallerKnown: connections.knowsCaller(message),
     })
-    const work = (): Promise<Reply> => context.inTime(() => endpoint.run(context, request))
-    const reply = await (endpoint.audience === 'page' ? context.inRequest(exchange.requestId, work) : work())
+    const work = (): Promise<Reply> => endpoint.run(context, request)
+    const reply = await (endpoint.audience === 'page'
+      ? context.inRequest(exchange.requestId, () => context.inTime(work))
+      : context.inTime(work))
     closeIfStopping(serving, response)
     replies.send(exchange, reply, languageOf(reply, request, message), endpoint.cors === true)
     logReply(serving, exchange, endpoint, reply)

@@ -1,7 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { ApiRecord, ApiScope } from '../../ports/records/api.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { apisWithScope, findScope } from '../../clients/declared-scopes.ts'
+import { apisWithScope, findScopes } from '../../clients/declared-scopes.ts'
 import { acceptsAnyScope } from '../../clients/registration-policy.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { describeSentUri } from '../../protocol/uri/canonical-uri.ts'
@@ -166,7 +166,7 @@ export function audienceOf(catalog: ScopeCatalog, resources: readonly Resource[]
 /** Returns the declarations of a scope by these APIs. The issuer declares the identity scopes. */
 export function declarationsOf(apis: readonly ApiRecord[], token: string): readonly ApiScope[] {
   if (isIdentityScope(token)) return IDENTITY_DECLARATIONS.filter(({ name }) => name === token)
-  return apisWithScope(apis, token).flatMap((api) => findScope(api, token) ?? [])
+  return findScopes(apis, token)
 }
 
 /** Returns the time at which the last of these APIs declared the scope; 0 if none declares it. */

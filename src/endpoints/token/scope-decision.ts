@@ -106,8 +106,9 @@ export function decideScope(catalog: ScopeCatalog, requester: Requester, request
  */
 function fitsToken(scope: Scope, resources: readonly Resource[]): boolean {
   const tokens = scopeTokens(scope)
-  const ofApis = tokens.filter((token) => !isIdentityScope(token))
-  return tokens.length <= MAXIMA.scopesOfRequest.most && lengthOf([...ofApis, ...resources]) <= MAXIMA.tokenTexts.most
+  let length = lengthOf(resources)
+  for (const token of tokens) if (!isIdentityScope(token)) length += token.length + 1
+  return tokens.length <= MAXIMA.scopesOfRequest.most && length <= MAXIMA.tokenTexts.most
 }
 
 /**

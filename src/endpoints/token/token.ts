@@ -42,13 +42,14 @@ export async function token(context: Context, request: Request): Promise<Reply> 
   const grantType = readGrantType(params, context.settings.grantTypes)
   refuseRepeated(params, 'resource')
   const proof = readProof(context, request, PATHS.token)
-  const { response, facts, earlier } = isForClients(grantType)
+  const issued = isForClients(grantType)
     ? await issueToClient(context, request, grantType, proof)
     : await issueToApi(context, request, proof)
+  const { response, facts } = issued
   context.issued(facts.clientId, grantType)
   const isShown = facts.resources.length > 0 && context.settings.isLoopbackIssuer
   const resources = isShown ? await describeResources(context, facts) : facts.resources
-  return { kind: 'json', status: 200, body: response, event: { ...issuedEvent(grantType, facts, resources), earlier } }
+  return { kind: 'json', status: 200, body: response, event: issuedEvent(grantType, issued, resources) }
 }
 
 /**
@@ -123,7 +124,11 @@ function describeInvalidGrant(
 }
 
 /** The log event of a token. It has ids, scopes and resources, and never the token. */
-function issuedEvent(reason: GrantType, facts: AccessTokenFacts, resources: OutcomeEvent['resources']): OutcomeEvent {
+function issuedEvent(
+  reason: GrantType,
+  { facts, earlier }: Pick<IssuedToken, 'facts' | 'earlier'>,
+  resources: OutcomeEvent['resources'],
+): OutcomeEvent {
   const { clientId: client, userId: user, organizationId: organization, grantId: grant, scope } = facts
   return {
     event: 'token.issued',
@@ -136,6 +141,7 @@ function issuedEvent(reason: GrantType, facts: AccessTokenFacts, resources: Outc
     resources,
     reason,
     bound: facts.keyThumbprint === undefined ? undefined : true,
+    earlier,
   }
 }
 

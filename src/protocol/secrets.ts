@@ -286,6 +286,13 @@ function hashOf(mac: string): SecretHash {
   return mac.slice(TAG_LENGTH) as SecretHash
 }
 
+/** `toString(16)` divides for each digit, which takes three times as long. */
 function formatPlace({ generation, issuedAt }: FamilyPlace): string {
-  return generation.toString(16).padStart(GENERATION_LENGTH, '0') + issuedAt.toString(16).padStart(ISSUED_LENGTH, '0')
+  place.writeUIntBE(generation, 0, 3)
+  place.writeUIntBE(issuedAt, 3, 6)
+  const digits = place.toString('hex')
+  return digits.slice(0, GENERATION_LENGTH) + digits.slice(-ISSUED_LENGTH)
 }
+
+/** 3 bytes of a generation, and 6 of a time. */
+const place = Buffer.alloc(9)

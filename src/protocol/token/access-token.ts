@@ -196,7 +196,7 @@ export function tokenTypeOf({ keyThumbprint }: Pick<AccessTokenFacts, 'keyThumbp
 }
 
 /** The body of a successful token response. RFC 6749 §5.1. JSON leaves out undefined members (clients.md). */
-export interface TokenResponse extends Partial<RefreshExpiration> {
+export interface TokenResponse extends Readonly<Record<keyof RefreshExpiration, number | undefined>> {
   readonly access_token: string
   readonly token_type: TokenType
   /** Seconds. */
@@ -230,19 +230,14 @@ export function tokenResponse(
   now: EpochMs,
   refresh: AnsweredRefresh | undefined,
 ): TokenResponse {
+  const expiration = refresh && refreshExpiration(refresh, now)
   return {
     access_token: accessToken,
     token_type: tokenTypeOf(facts),
     expires_in: Math.max(0, facts.expiresAt - toSeconds(now)),
     refresh_token: refresh?.token,
-    ...(refresh === undefined ? undefined : expirationOf(refresh, now)),
+    refresh_token_timeout: refresh?.token === undefined ? undefined : expiration?.refresh_token_timeout,
+    authorization_expires_in: expiration?.authorization_expires_in,
     scope: facts.scope === '' ? undefined : facts.scope,
   }
-}
-
-function expirationOf(refresh: AnsweredRefresh, now: EpochMs): Partial<RefreshExpiration> {
-  const { refresh_token_timeout, authorization_expires_in } = refreshExpiration(refresh, now)
-  return refresh.token === undefined
-    ? { authorization_expires_in }
-    : { refresh_token_timeout, authorization_expires_in }
 }

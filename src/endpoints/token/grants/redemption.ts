@@ -90,7 +90,7 @@ export async function redeemApproval(
       generation: 0,
       at: now,
       now,
-      refresh: refresh && { token: refresh.token, ...expiryOf(grant) },
+      refresh: refresh && { ...expiryOf(grant), token: refresh.token },
       nonce: authorization.openid?.nonce,
     })
   // An opaque token is stored in the same turn, so that usually one batch commits both (threats.md CODE-12). If a crash separates

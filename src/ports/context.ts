@@ -1,4 +1,4 @@
-import type { CopyFault } from './operations/token.ts'
+import type { CopyFault } from '../protocol/token/refresh-rotation.ts'
 import type { RedirectUriPolicy } from '../protocol/uri/redirect-uri.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { ClientPolicy, CopiesRule, DocumentMode, RegistrationMode } from '../protocol/client/policy.ts'

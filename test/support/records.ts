@@ -5,7 +5,8 @@ import { SERVER_TOKENS, type ApiDeclaration } from '../../src/admin/api/api.ts'
 import type { SessionStart } from '../../src/ports/operations/session.ts'
 import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
-import type { FamilyRecord, GrantRecord } from '../../src/ports/records/grant.ts'
+import type { GrantRecord } from '../../src/ports/records/grant.ts'
+import type { RefreshFamily } from '../../src/protocol/token/refresh-rotation.ts'
 import type { InitialTokenRecord } from '../../src/ports/records/initial-token.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../../src/ports/records/organization.ts'
 import type { InteractionRecord } from '../../src/ports/records/interaction.ts'
@@ -171,7 +172,7 @@ export function anApproval(
 /** Tags of two networks. */
 export const [HERE, ELSEWHERE] = ['networkA', 'networkB'] as const
 
-export function aFamily(differing: Partial<FamilyRecord> = {}): FamilyRecord {
+export function aFamily(differing: Partial<RefreshFamily> = {}): RefreshFamily {
   return {
     generation: 0,
     liveHash: aHash(),

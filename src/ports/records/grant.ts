@@ -1,9 +1,8 @@
 import type { EpochMs } from '../../base/brand.ts'
 import type { ClientId, GrantId, OrganizationId, UserId } from '../../protocol/ids.ts'
-import type { JwkThumbprint } from '../../protocol/token/dpop-proof.ts'
+import type { BoundKey, RefreshFamily } from '../../protocol/token/refresh-rotation.ts'
 import type { Resource } from '../../protocol/token/resource.ts'
 import type { Scope } from '../../protocol/token/scope.ts'
-import type { SecretHash } from '../../protocol/secrets.ts'
 import type { UserClaim } from '../../protocol/openid/user-claims.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import type { StatedAuthentication } from '../../protocol/sign-in/acr.ts'
@@ -24,7 +23,7 @@ export interface GrantRecord {
   readonly expiresAt: EpochMs
   readonly revokedAt: EpochMs | undefined
   /** undefined: the client is not registered for refresh tokens. */
-  readonly family: FamilyRecord | undefined
+  readonly family: RefreshFamily | undefined
   /** Present if the scope has `openid`. */
   readonly openid: OpenidGrant | undefined
   /** The authentication that all tokens state. undefined: neither the client nor a scope asks for it. */
@@ -37,36 +36,11 @@ export interface GrantRecord {
   readonly providerId: ProviderId | undefined
 }
 
-/** The key that a refresh must prove. */
-export interface BoundKey {
-  readonly thumbprint: JwkThumbprint
-  /** The refresh tokens of this generation and later ones are bound to it. It is 0 if the code was exchanged with a proof. */
-  readonly generation: number
-}
-
 /** What all ID tokens of a grant have in common. OpenID Connect Core 1.0 §12.2. */
 export interface OpenidGrant {
   readonly session: ApprovedSession
   /** The claims about the user that the client requested in the ID token. */
   readonly idTokenClaims: readonly UserClaim[]
-}
-
-/** The refresh tokens of a grant. Each rotation raises the generation by one; only the newest token is live. */
-export interface FamilyRecord {
-  /** The generation of the live token. */
-  readonly generation: number
-  readonly liveHash: SecretHash
-  /** When the live token was issued. */
-  readonly rotatedAt: EpochMs
-  /** When the live token expires unless it is used. */
-  readonly idleExpiresAt: EpochMs
-  /** The network that got the live token, as `networkTag` of the secrets writes it. '': it is unknown. */
-  readonly network: string
-  /**
-   * The network of an earlier token that was presented elsewhere (decision 0054). The live token is accepted only from there, and everything
-   * issued on the grant is inactive until then. undefined: the family is not held.
-   */
-  readonly heldFor: string | undefined
 }
 
 /** A remembered consent, as the user sees it. */

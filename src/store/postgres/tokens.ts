@@ -1,10 +1,10 @@
 import type { GrantRecord } from '../../ports/records/grant.ts'
 import type { Reads } from '../../ports/store.ts'
 import type { Redemption } from '../../ports/operations/authorization.ts'
-import type { RotateOutcome, Rotation } from '../../ports/operations/token.ts'
+import type { Rotation } from '../../ports/operations/token.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { GrantId } from '../../protocol/ids.ts'
-import { decideRotation } from '../refresh-rotation.ts'
+import { decideRotation, type RotateOutcome } from '../../protocol/token/refresh-rotation.ts'
 import { without } from '../table.ts'
 import { GRANTS, NEW_GRANT } from '../nouns/token/grants.ts'
 import { arrays, columns, qualified } from './connection/column-parameters.ts'
@@ -154,7 +154,7 @@ async function findRedeemed(query: Query, late: readonly Redemption[]): Promise<
   return valuesOf(rows, 'authorization_id')
 }
 
-/** Decides what became of the tokens that were not rotated (../refresh-rotation.ts). */
+/** Decides what became of the tokens that were not rotated (protocol/token/refresh-rotation.ts). */
 async function checkLate(
   query: Query,
   late: readonly Rotation[],

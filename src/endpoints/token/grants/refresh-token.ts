@@ -1,5 +1,4 @@
 import type { Context } from '../../../ports/context.ts'
-import type { CopyFault } from '../../../ports/operations/token.ts'
 import type { ClientRecord } from '../../../ports/records/client.ts'
 import type { GrantRecord } from '../../../ports/records/grant.ts'
 import type { Outage } from '../../../ports/store.ts'
@@ -11,6 +10,7 @@ import { isConfidential } from '../../../protocol/client/authentication.ts'
 import { followsFapi, isVerified, ownCopiesOf } from '../../../protocol/client/policy.ts'
 import type { GrantId } from '../../../protocol/ids.ts'
 import { expiryOf } from '../../../protocol/token/refresh-expiration.ts'
+import type { CopyFault } from '../../../protocol/token/refresh-rotation.ts'
 import { sameText, type MintedCredential, type ParsedCredential } from '../../../protocol/secrets.ts'
 import type { Parameters } from '../../../base/message.ts'
 import { isIdentityScope, narrow, NO_SCOPE, scopeTokens, subtract, type Scope } from '../../../protocol/token/scope.ts'
@@ -27,8 +27,8 @@ import { chooseTokenProfile, requireGrantKey, type TokenRequester } from '../tok
 import { checkKey, checkOwner, narrowResources, principalsOf, readScope, requireLive, scopeFor } from './grant.ts'
 
 /**
- * Refreshing an Access Token. RFC 6749 §6, RFC 9700 §4.14.2. The steps of the rule are in `store/refresh-rotation.ts`. This
- * function performs the first; `rotateRefreshToken` of the store performs the others as one atomic operation.
+ * Refreshing an Access Token. RFC 6749 §6, RFC 9700 §4.14.2. The steps of the rule are in `protocol/token/refresh-rotation.ts`.
+ * This function performs the first; `rotateRefreshToken` of the store performs the others as one atomic operation.
  *
  * @throws OAuthError invalid_grant, invalid_request, invalid_scope, invalid_target
  */

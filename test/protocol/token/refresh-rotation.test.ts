@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CopyFault, RotateOutcome, Rotation } from '../../src/ports/operations/token.ts'
-import type { GrantRecord } from '../../src/ports/records/grant.ts'
-import { decideRotation } from '../../src/store/refresh-rotation.ts'
-import { A_KEY, aFamily, aGrant, aHash, ANOTHER_KEY, aRotation, at, ELSEWHERE, HERE, HOUR } from '../support/records.ts'
+import type { Rotation } from '../../../src/ports/operations/token.ts'
+import type { GrantRecord } from '../../../src/ports/records/grant.ts'
+import { decideRotation, type CopyFault, type RotateOutcome } from '../../../src/protocol/token/refresh-rotation.ts'
+import {
+  A_KEY,
+  aFamily,
+  aGrant,
+  aHash,
+  ANOTHER_KEY,
+  aRotation,
+  at,
+  ELSEWHERE,
+  HERE,
+  HOUR,
+} from '../../support/records.ts'
 
 /** The generation of the newest token of each family. */
 const NEWEST = 6000

@@ -137,6 +137,17 @@ export function decideRotation(grant: RefreshedGrant | undefined, presented: Pre
   return isWithin(issuedAt, presented.earlierMs) ? earlier : { kind: 'parted', newest, why: 'too-old' }
 }
 
+/**
+ * Returns the newest token for an earlier one, where the grant that was read decides it. Generations only grow, so nothing rotates an earlier
+ * token, and nothing is written for it: the answer is that of the moment of the read. What ends or holds the family after that moment could
+ * also have come after the answer. undefined: the store decides.
+ */
+export function findEarlier(grant: RefreshedGrant, presented: PresentedRefresh): EarlierToken | undefined {
+  if (grant.family === undefined || presented.generation >= grant.family.generation) return undefined
+  const outcome = decideRotation(grant, presented)
+  return outcome.kind === 'earlier' ? outcome : undefined
+}
+
 function reused(why: CopyFault | undefined, wasHeld = false): RotateOutcome {
   return { kind: 'reused', wasHeld, why }
 }

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Rotation } from '../../../src/ports/operations/token.ts'
 import type { GrantRecord } from '../../../src/ports/records/grant.ts'
-import { decideRotation, type CopyFault, type RotateOutcome } from '../../../src/protocol/token/refresh-rotation.ts'
+import {
+  decideRotation,
+  findEarlier,
+  type CopyFault,
+  type RotateOutcome,
+} from '../../../src/protocol/token/refresh-rotation.ts'
 import {
   A_KEY,
   aFamily,
@@ -110,6 +115,9 @@ test('AG-01: what becomes of each token that was not rotated, by a second plain 
       inactive: undefined,
     }[kind ?? 'rotated']
     if (JSON.stringify(outcome) !== JSON.stringify(expected)) wrong ??= { one, row, outcome }
+    const known = findEarlier(grant, rotationOf(one))
+    if (JSON.stringify(known) !== JSON.stringify(kind === 'earlier' ? expected : undefined))
+      wrong ??= { one, row, known }
   }
   assert.equal(wrong, undefined)
   assert.deepEqual(

@@ -10,7 +10,7 @@ import { isConfidential } from '../../../protocol/client/authentication.ts'
 import { followsFapi, isVerified, ownCopiesOf } from '../../../protocol/client/policy.ts'
 import type { GrantId } from '../../../protocol/ids.ts'
 import { expiryOf } from '../../../protocol/token/refresh-expiration.ts'
-import type { CopyFault } from '../../../protocol/token/refresh-rotation.ts'
+import { findEarlier, type CopyFault, type EarlierToken } from '../../../protocol/token/refresh-rotation.ts'
 import { sameText, type MintedCredential, type ParsedCredential } from '../../../protocol/secrets.ts'
 import type { Parameters } from '../../../base/message.ts'
 import { isIdentityScope, narrow, NO_SCOPE, scopeTokens, subtract, type Scope } from '../../../protocol/token/scope.ts'
@@ -27,8 +27,9 @@ import { chooseTokenProfile, requireGrantKey, type TokenRequester } from '../tok
 import { checkKey, checkOwner, narrowResources, principalsOf, readScope, requireLive, scopeFor } from './grant.ts'
 
 /**
- * Refreshing an Access Token. RFC 6749 §6, RFC 9700 §4.14.2. The steps of the rule are in `protocol/token/refresh-rotation.ts`.
- * This function performs the first; `rotateRefreshToken` of the store performs the others as one atomic operation.
+ * Refreshing an Access Token. RFC 6749 §6, RFC 9700 §4.14.2. The steps of the rule are in
+ * `protocol/token/refresh-rotation.ts`. This function performs the first; `rotateRefreshToken` of the store performs the others as one atomic
+ * operation. An earlier token that gets the newest one changes nothing, and needs none.
  *
  * @throws OAuthError invalid_grant, invalid_request, invalid_scope, invalid_target
  */
@@ -72,7 +73,7 @@ export async function refreshToken(
   // that is held since before.
   const isFapi = followsFapi(client)
   if (isFapi && isCurrent(grant, opened) && !canIdle(grant) && grant.family?.heldFor === undefined) {
-    const refresh = { token: undefined, ...expiryOf(grant) }
+    const refresh = { ...expiryOf(grant), token: undefined }
     const issue = { profile, generation: opened.generation, at: now, now, refresh, nonce: undefined }
     return await issueGrantToken(context, client, grant, target, issue)
   }
@@ -80,29 +81,7 @@ export async function refreshToken(
   const { lifetimes } = settings
   const at = (generation: number, issuedAt: EpochMs) =>
     context.secrets.atGeneration(presented, { generation, issuedAt })
-  const successor = at(opened.generation + 1, now)
   const idleExpiryAt = (issuedAt: EpochMs) => (isFapi ? grant.expiresAt : after(issuedAt, lifetimes.refreshIdle * 1000))
-  const idleExpiresAt = idleExpiryAt(now)
-  const networkTag = context.secrets.networkTag(requester.callerNetwork)
-  const earlierMs = lifetimes.refreshEarlier * 1000
-  const recordsParting =
-    mayPart(grant, opened, networkTag, now - earlierMs) && isPartingRecorded(context, client, grant)
-  const outcome = await context.store.rotateRefreshToken({
-    grantId: grant.id,
-    generation: opened.generation,
-    issuedAt: opened.issuedAt,
-    presentedHash: opened.hash,
-    successorHash: successor.hash,
-    now,
-    idleExpiresAt,
-    key: isConfidential(client) && grant.boundKey === undefined ? undefined : requester.key,
-    retryMs: retryWindow(lifetimes.refreshRetry * 1000, context.store.lastOutage()),
-    network: networkTag,
-    copies: ownCopiesOf(client) ?? settings.refreshCopies,
-    earlierMs,
-    recordsParting,
-    about: { clientId: client.id, userId: grant.userId, organizationId: grant.organizationId },
-  })
   // The grant that was read is older than the outcome if another request of the turn rotated its token.
   const idleExpiryOf = (generation: number, rotatedAt: EpochMs) =>
     grant.family?.generation === generation ? grant.family.idleExpiresAt : idleExpiryAt(rotatedAt)
@@ -115,6 +94,39 @@ export async function refreshToken(
       refresh: { token: newest.token, expiresAt: grant.expiresAt, idleExpiresAt: idleEnd },
       nonce: undefined,
     })
+  const issueNewest = async ({ generation, rotatedAt, liveHash }: EarlierToken): Promise<IssuedToken> => {
+    const newest = at(generation, rotatedAt)
+    // All tokens of a family have the random bits of the first one, so the newest of another family is never made here.
+    if (!sameText(newest.hash, liveHash)) throw invalidGrant('refresh_revoked', grant.userId)
+    const issued = await issue(newest, generation, now, idleExpiryOf(generation, rotatedAt))
+    return { ...issued, earlier: generation - opened.generation }
+  }
+  const refresh = {
+    generation: opened.generation,
+    issuedAt: opened.issuedAt,
+    presentedHash: opened.hash,
+    now,
+    key: isConfidential(client) && grant.boundKey === undefined ? undefined : requester.key,
+    retryMs: retryWindow(lifetimes.refreshRetry * 1000, context.store.lastOutage()),
+    network: context.secrets.networkTag(requester.callerNetwork),
+    copies: ownCopiesOf(client) ?? settings.refreshCopies,
+    earlierMs: lifetimes.refreshEarlier * 1000,
+  }
+  // While commits fail, the newest token may be one that is lost with its commit: the store decides, and refuses.
+  const known = context.store.doubtsWrites() ? undefined : findEarlier(grant, refresh)
+  if (known !== undefined) return await issueNewest(known)
+  const successor = at(opened.generation + 1, now)
+  const idleExpiresAt = idleExpiryAt(now)
+  const recordsParting =
+    mayPart(grant, opened, refresh.network, now - refresh.earlierMs) && isPartingRecorded(context, client, grant)
+  const outcome = await context.store.rotateRefreshToken({
+    ...refresh,
+    grantId: grant.id,
+    successorHash: successor.hash,
+    idleExpiresAt,
+    recordsParting,
+    about: { clientId: client.id, userId: grant.userId, organizationId: grant.organizationId },
+  })
   const logCopy = (event: 'refresh-token.parted' | 'refresh-token.reused', why: CopyFault | undefined): void => {
     const copy = { client: client.id, user: grant.userId, grant: grant.id, generation: opened.generation }
     context.inRequest(requester.requestId, () => context.record({ event, ...copy, why }))
@@ -127,14 +139,8 @@ export async function refreshToken(
       const { rotatedAt } = outcome
       return await issue(at(generation, rotatedAt), generation, rotatedAt, idleExpiryOf(generation, rotatedAt))
     }
-    case 'earlier': {
-      const { generation, rotatedAt, liveHash } = outcome
-      const newest = at(generation, rotatedAt)
-      // All tokens of a family have the random bits of the first one, so the newest of another family is never made here.
-      if (!sameText(newest.hash, liveHash)) throw invalidGrant('refresh_revoked', grant.userId)
-      const issued = await issue(newest, generation, now, idleExpiryOf(generation, rotatedAt))
-      return { ...issued, earlier: generation - opened.generation }
-    }
+    case 'earlier':
+      return await issueNewest(outcome)
     case 'parted':
       if (recordsParting) logCopy('refresh-token.parted', outcome.why)
       else context.report({ event: 'refresh-token.parted', clientId: client.id })

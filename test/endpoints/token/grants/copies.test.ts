@@ -149,7 +149,7 @@ test('AG-05: while a family is held, nothing issued on it is active, and after t
   assert.deepEqual([await isActive(server, client, access), (await userinfo()).statusCode], [true, 200])
 })
 
-test('AG-02: an earlier token gets its own access token, narrowed as asked, and the log says how far it was behind', async () => {
+test('AG-02: an earlier token gets its own access token, narrowed as asked, without a commit, and the log says how far it was behind', async () => {
   const [api, other] = ['https://api.example', 'https://other.example']
   const client = await registerClient(server)
   const code = await obtainCodeFor(server, client, [api, other])
@@ -157,12 +157,16 @@ test('AG-02: an earlier token gets its own access token, narrowed as asked, and 
   const second = tokensOf(await refresh(from(HOME), client, first))
   const third = tokensOf(await refresh(from(HOME), client, second.refresh_token ?? ''))
   const before = selectAll(server, 'select * from grants')
+  const operations = async (): Promise<readonly unknown[]> =>
+    (await scrape(server)).samples.filter(({ name }) => name === 'grantor_store_operations_total')
+  const performed = await operations()
   const answer = tokensOf(await refresh(from(HOME), client, first, { resource: api, scope: 'read' }))
   assert.equal(answer.refresh_token, third.refresh_token)
   assert.equal(answer.scope, 'read')
   assert.notEqual(answer.access_token, third.access_token)
   assert.deepEqual(selectAll(server, 'select * from grants'), before)
   assert.partialDeepStrictEqual(lastLogged(server), { event: 'token.issued', earlier: 2 })
+  assert.deepEqual(await operations(), performed)
 })
 
 test('AG-10: where the network of the caller is unknown, an earlier token ends the family', async (t) => {

@@ -6,7 +6,6 @@ import type { SessionStart } from '../../src/ports/operations/session.ts'
 import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
 import type { GrantRecord } from '../../src/ports/records/grant.ts'
-import type { RefreshFamily } from '../../src/protocol/token/refresh-rotation.ts'
 import type { InitialTokenRecord } from '../../src/ports/records/initial-token.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../../src/ports/records/organization.ts'
 import type { InteractionRecord } from '../../src/ports/records/interaction.ts'
@@ -172,7 +171,7 @@ export function anApproval(
 /** Tags of two networks. */
 export const [HERE, ELSEWHERE] = ['networkA', 'networkB'] as const
 
-export function aFamily(differing: Partial<RefreshFamily> = {}): RefreshFamily {
+export function aFamily(differing: Partial<GrantRecord['family']> = {}): NonNullable<GrantRecord['family']> {
   return {
     generation: 0,
     liveHash: aHash(),

@@ -244,7 +244,7 @@ export const USER_TASKS: readonly Task[] = [
     async run(context, { user_id: userId }) {
       const user = await requireUser(context, userId)
       const { ended } = await context.store.endOtherSessions({ userId, keep: undefined, ...revocationCutoff(context) })
-      return { ...describeUser(user), sessions: ended }
+      return { ...USER.show(user), sessions: ended }
     },
   }),
   change(

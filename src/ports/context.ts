@@ -93,7 +93,7 @@ export interface Context {
    */
   readonly inRequest: <Result>(requestId: string, work: () => Result) => Result
   /** Runs the work of a request. All that it waits for in the store has one limit (docs/faults.md). */
-  readonly inTime: <Result>(work: () => Result) => Result
+  readonly inTime: <Result>(work: () => Promise<Result>) => Promise<Result>
   /** Records, some seconds later, that a browser has shown a page to the user of its session. */
   readonly sessionSeen: (id: SessionId, at: EpochMs) => void
   /** Counts an issued access token. The audit records the counts once a minute. */

@@ -3,8 +3,12 @@ import { StoreUnavailable, type Store } from '../ports/store.ts'
 
 /** One limit for all that a request waits for in the store, however many steps it has. */
 export interface TimelyWaits {
-  /** Runs the work of a request. Work outside of it has no limit but those of the driver. */
-  readonly inTime: <Result>(work: () => Result) => Result
+  /**
+   * Runs the work of a request. Work outside of it has no limit but those of the driver.
+   *
+   * @throws StoreUnavailable when the request has waited as long as it may. Its work ends with its next step in the store.
+   */
+  readonly inTime: <Result>(work: () => Promise<Result>) => Promise<Result>
   /**
    * Waits for the store on behalf of the request that is being served. What was asked continues: whether it commits is then unknown.
    *
@@ -17,8 +21,13 @@ export interface TimelyWaits {
 interface Waited {
   /** How often the timer found it waiting. Waits at the same time count once. */
   looks: number
-  /** Ends each wait that is open. */
-  readonly open: ((cause: StoreUnavailable) => void)[]
+  /** Its waits that have not ended. */
+  open: number
+  /** Ends the request. */
+  readonly end: (cause: StoreUnavailable) => void
+  /** What becomes of an answer of the store, and of its fault. A request has both once, because each wait would make them anew. */
+  readonly pass: <Answer>(answer: Answer) => Answer
+  readonly fail: (cause: unknown) => never
 }
 
 /** One timer for all requests costs less than a clock that each wait reads. */
@@ -31,51 +40,64 @@ export const UNLIMITED_WAITS: TimelyWaits = { inTime: (work) => work(), within: 
 
 export function openTimelyWaits(): TimelyWaits {
   const requests = new AsyncLocalStorage<Waited>()
-  const waiting = new Set<Waited>()
+  const running = new Set<Waited>()
   let timer: NodeJS.Timeout | undefined
 
   function look(): void {
-    for (const waited of waiting) {
+    for (const waited of running) {
+      if (waited.open === 0) continue
       waited.looks += 1
-      if (waited.looks < LOOK_LIMIT) continue
-      waiting.delete(waited)
-      for (const end of waited.open) end(tooLong())
+      if (waited.looks === LOOK_LIMIT) waited.end(tooLong())
     }
-    if (waiting.size > 0) return
+    if (running.size > 0) return
     clearInterval(timer)
     timer = undefined
   }
 
-  function limited<Answer>(waited: Waited, ask: () => Promise<Answer>): Promise<Answer> {
-    const { open } = waited
-    if (waited.looks >= LOOK_LIMIT) return Promise.reject(tooLong())
-    return new Promise((resolve, reject) => {
-      const settle = (): void => {
-        open.splice(open.indexOf(reject), 1)
-        if (open.length === 0) waiting.delete(waited)
-      }
-      if (open.push(reject) === 1) waiting.add(waited)
-      timer ??= setInterval(look, LOOK_INTERVAL_MS).unref()
-      ask().then(
-        (answer) => {
-          settle()
-          resolve(answer)
-        },
-        (cause: unknown) => {
-          settle()
-          reject(cause)
-        },
-      )
-    })
-  }
-
   return {
-    inTime: (work) => requests.run({ looks: 0, open: [] }, work),
+    inTime: (work) =>
+      new Promise((resolve, reject) => {
+        const waited = newWaited(reject)
+        const answer = requests.run(waited, work)
+        running.add(waited)
+        timer ??= setInterval(look, LOOK_INTERVAL_MS).unref()
+        answer.then(
+          (result) => {
+            running.delete(waited)
+            resolve(result)
+          },
+          (cause: unknown) => {
+            running.delete(waited)
+            reject(cause)
+          },
+        )
+      }),
     within(ask) {
       const waited = requests.getStore()
-      return waited === undefined ? ask() : limited(waited, ask)
+      if (waited === undefined) return ask()
+      if (waited.looks >= LOOK_LIMIT) return Promise.reject(tooLong())
+      waited.open += 1
+      return ask().then(waited.pass, waited.fail)
     },
   }
+}
+
+function newWaited(end: Waited['end']): Waited {
+  const waited: Waited = {
+    looks: 0,
+    open: 0,
+    end,
+    pass(answer) {
+      waited.open -= 1
+      if (waited.looks >= LOOK_LIMIT) throw tooLong()
+      return answer
+    },
+    fail(cause) {
+      waited.open -= 1
+      throw cause
+    },
+  }
+  return waited
 }
 
 /** The same store, for which a request waits only so long. */

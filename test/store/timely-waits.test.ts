@@ -30,6 +30,8 @@ test('all waits of a request share one limit', async (t) => {
   assert.deepEqual(steps, [1500, 1500])
   await pass(200)
   await refused
+  // Its third step has its answer, and is the last one.
+  await pass(3000)
   assert.deepEqual(steps, [1500, 1500])
 })
 

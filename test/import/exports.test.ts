@@ -18,7 +18,7 @@ const OWN = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/
 const [BCRYPT, BCRYPT_2A] = HASH_VECTORS.map(({ text }) => text)
 const APP = Buffer.from('a secret of an app, 24 b')
 
-const server = await openTestServer(WHOLE_FILE)
+const server = await openTestServer(WHOLE_FILE, { passwordCosts: 'released' })
 const client = await registerClient(server)
 const { store } = server.context
 await addProvider(server, { issuer: 'https://idp.example' })

@@ -9,10 +9,7 @@ import type { TestServer } from './server.ts'
 const LEAST = { memory: 8, passes: 1, parallelism: 1 } as const
 const LEAST_COSTS = `$argon2id$v=19$m=${LEAST.memory},t=${LEAST.passes},p=${LEAST.parallelism}$`
 
-/**
- * Creates an account whose password is hashed at the lowest cost. The hash contains its cost, so checking it is cheap too. With
- * the production cost a hash takes 50 ms of processor time; test/passwords and test/endpoints/sign-in/password.test.ts test that.
- */
+/** Creates an account. Its password is hashed at the lowest cost, also where the server keeps the costs of a release. */
 export function createAccount(
   { context }: Pick<TestServer, 'context'>,
   account: Parameters<typeof createUser>[1],
@@ -41,10 +38,18 @@ function keepCheap(passwords: Passwords): void {
   })
 }
 
-/** From now on the server hashes new passwords at the lowest cost too. */
-export function lowerCost({ context }: Pick<TestServer, 'context'>): void {
-  keepCheap(context.passwords)
-  Object.assign(context.passwords, { hash: hashCheaply })
+/**
+ * From now on the server hashes and checks passwords at the lowest cost. With that of a release, each takes 50 ms of processor time;
+ * test/passwords and test/endpoints/sign-in/password.test.ts test it.
+ */
+export function lowerCost({ context: { passwords } }: Pick<TestServer, 'context'>): void {
+  keepCheap(passwords)
+  const { verify } = passwords
+  Object.assign(passwords, {
+    hash: hashCheaply,
+    verify: async (...[password, stored, network]: Parameters<Passwords['verify']>) =>
+      verify(password, stored ?? (await NO_ACCOUNT), network),
+  })
 }
 
 /** Creates the account of tools/flow.ts. */
@@ -57,6 +62,9 @@ async function hashCheaply(password: string): Promise<string> {
   const tag = argon2Sync('argon2id', { message: password, nonce, tagLength: 32, ...LEAST })
   return `${LEAST_COSTS}${unpadded(nonce)}$${unpadded(tag)}`
 }
+
+/** Of a password that nobody types. */
+const NO_ACCOUNT = hashCheaply(randomBytes(32).toString('hex'))
 
 function unpadded(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '')

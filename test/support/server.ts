@@ -15,6 +15,8 @@ import type { EpochMs } from '../../src/base/brand.ts'
 import type { GrantType } from '../../src/protocol/token/grant-types.ts'
 import { FORM_REFUSALS, PAGE_REFUSALS } from '../../src/protocol/authorization/page-refusals.ts'
 import { REFUSALS } from '../../src/protocol/refusals.ts'
+import { lowerCost } from './accounts.ts'
+import { keepPrimes } from './rsa-keys.ts'
 import { placeBlankDatabase } from './store/blank-database.ts'
 import { freePort } from '../../tools/process/free-ports.ts'
 
@@ -57,12 +59,16 @@ export interface TestServerOptions {
   readonly clock?: TestClock
   /** Name servers and public addresses of the test, where they are not those of the machine. */
   readonly network?: Network
+  /** What a password costs, by default the least. */
+  readonly passwordCosts?: 'lowest' | 'released'
   /** Called with each log line, also while the server is still opening. */
   readonly onLog?: (line: string) => void
 }
 
 /** Earlier refresh tokens end the grant, as the cases RT-01 to RT-19 have it. */
 export const STRICT = { GRANTOR_REFRESH_COPIES: 'strict' } as const
+
+keepPrimes()
 
 /** A complete server on a real SQLite file, removed after the test. Rate limits are very high unless `env` sets them. */
 export async function openTestServer(
@@ -101,6 +107,7 @@ export async function openTestServer(
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
     throw refusal
   })
+  if (options.passwordCosts !== 'released') lowerCost(server)
   const adminOrigin = `http://localhost:${adminPort}`
   let isOpen = true
   const successors: (() => Promise<void>)[] = []

@@ -16,7 +16,7 @@ import {
   type RegisteredClient,
   type Tokens,
 } from '../../../tools/flow.ts'
-import { createAccount, createAda, lowerCost } from '../../support/accounts.ts'
+import { createAccount, createAda } from '../../support/accounts.ts'
 import { declareApi } from '../../support/apis.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { assertInvalidGrant } from '../../support/token-answers.ts'
@@ -316,7 +316,6 @@ interface ServerWithApps {
 
 async function openServerWithApps(t: Parameters<typeof openTestServer>[0]): Promise<ServerWithApps> {
   const server = await openTestServer(t)
-  lowerCost(server)
   await createAda(server)
   const introspecting = await declareApi(server, API, { format: 'jwt' }, [
     { name: 'read', sentence: 'Read your projects', grantedTo: 'users' },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EMAIL, locationOf, obtainTokens, PASSWORD, registerClient } from '../../../tools/flow.ts'
-import { createAccount, createAda, lowerCost } from '../../support/accounts.ts'
+import { createAccount, createAda } from '../../support/accounts.ts'
 import { beginWindow, openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, dumpStore, selectAll } from '../../support/store/dump.ts'
 import { formsOf, openOwner } from './owner.ts'
@@ -65,7 +65,6 @@ test('ACC-12: the export has no secret, no hash, and no data of others', async (
 test('ACC-14: a stolen session that uses up one limit leaves the owner every other change', async (t) => {
   const server = await openTestServer(t)
   beginWindow(server)
-  lowerCost(server)
   await createAda(server)
   const owner = openOwner(server)
   const [overview, data, security] = [

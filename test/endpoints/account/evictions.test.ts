@@ -5,7 +5,7 @@ import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { coversAll } from '../../../src/endpoints/sign-in/changing-session.ts'
 import { authorizeUrl, PASSWORD, registerClient, signInAndAllow, type PlainBrowser } from '../../../tools/flow.ts'
 import { addApp } from '../../../tools/sign-in/app.ts'
-import { createAccount, lowerCost } from '../../support/accounts.ts'
+import { createAccount } from '../../support/accounts.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openProviderHost } from '../../support/provider/provider-host.ts'
 import { anIdentity } from '../../support/provider/provider-records.ts'
@@ -20,7 +20,6 @@ import { formsOf } from './owner.ts'
 /** A thief of a session allowed an app of the own. After each operation that evicts, it gets no code without a question in the browser of the owner. */
 
 const server = await openTestServer(WHOLE_FILE)
-lowerCost(server)
 await addProvider(server, await openProviderHost(WHOLE_FILE))
 const thief = await registerClient(server, { client_name: 'Thief' })
 const SILENT = authorizeUrl(thief, { prompt: 'none' })

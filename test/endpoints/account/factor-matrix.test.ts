@@ -13,7 +13,7 @@ import { hiddenFields, locationOf, PASSWORD, PlainBrowser } from '../../../tools
 import { addApp } from '../../../tools/sign-in/app.ts'
 import { openAuthenticator } from '../../../tools/sign-in/authenticator.ts'
 import { madeFields } from '../../../tools/sign-in/passkeys.ts'
-import { createAccount, lowerCost } from '../../support/accounts.ts'
+import { createAccount } from '../../support/accounts.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openProviderHost } from '../../support/provider/provider-host.ts'
 import { anIdentity } from '../../support/provider/provider-records.ts'
@@ -49,7 +49,6 @@ const SERVERS = {
   required: await openTestServer(WHOLE_FILE, { env: { GRANTOR_SECOND_FACTOR: 'required' } }),
 }
 for (const server of Object.values(SERVERS)) {
-  lowerCost(server)
   for (const id of ['strong', 'disabled', 'deleted'])
     await addProvider(server, host, { multiFactor: true }, { id, name: `The ${id} one` })
   await addProvider(server, host, { domains: ['routed.test'] }, { id: 'routing', name: 'Globex' })

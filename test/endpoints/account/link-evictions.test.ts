@@ -7,7 +7,7 @@ import { leadsTo } from '../../../tools/provider-page.ts'
 import { openAuthenticator } from '../../../tools/sign-in/authenticator.ts'
 import { givePasskey, madeFields, signedFields } from '../../../tools/sign-in/passkeys.ts'
 import { openTestServer } from '../../support/server.ts'
-import { createAccount, createAda, lowerCost } from '../../support/accounts.ts'
+import { createAccount, createAda } from '../../support/accounts.ts'
 import { addProvider, signInAt } from '../../support/provider/providers.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { perform } from '../../support/tasks.ts'
@@ -28,7 +28,6 @@ const STOLEN = 'the horse of a thief'
 async function openTheft(t: Parameters<typeof openServerWithProvider>[0]) {
   const setup = await openServerWithProvider(t)
   const { server, host, client } = setup
-  lowerCost(server)
   await createAda(server)
   await addProvider(server, host, {}, { id: 'second', name: 'Second' })
   server.clock.advance(1001)

@@ -9,7 +9,6 @@ import { leadsTo } from '../../../tools/provider-page.ts'
 import { addApp } from '../../../tools/sign-in/app.ts'
 import { openAuthenticator } from '../../../tools/sign-in/authenticator.ts'
 import { madeFields } from '../../../tools/sign-in/passkeys.ts'
-import { lowerCost } from '../../support/accounts.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openProviderHost } from '../../support/provider/provider-host.ts'
 import { addProvider } from '../../support/provider/providers.ts'
@@ -30,7 +29,6 @@ const SERVERS = {
   required: await openTestServer(WHOLE_FILE, { env: { GRANTOR_SECOND_FACTOR: 'required' } }),
 }
 for (const server of Object.values(SERVERS)) {
-  lowerCost(server)
   await addProvider(server, host, { multiFactor: true }, { id: 'strong', name: 'Strong ID' })
   server.clock.advance(1001)
 }

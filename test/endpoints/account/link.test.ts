@@ -14,7 +14,7 @@ import {
 } from '../../../tools/flow.ts'
 import { openAuthenticator } from '../../../tools/sign-in/authenticator.ts'
 import { madeFields } from '../../../tools/sign-in/passkeys.ts'
-import { createAccount, createAda, lowerCost } from '../../support/accounts.ts'
+import { createAccount, createAda } from '../../support/accounts.ts'
 import { assertLocalPage } from '../../support/authorize-answers.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
@@ -261,7 +261,6 @@ async function openLink(
   t: Parameters<typeof openTestServer>[0],
 ): Promise<{ readonly server: TestServer; readonly address: string }> {
   const server = await openTestServer(t)
-  lowerCost(server)
   await createAda(server)
   server.clock.advance(1000)
   return { server, address: (await createLink(server.context, EMAIL)).address }

@@ -17,7 +17,7 @@ import { leadsTo } from '../../../tools/provider-page.ts'
 import { addApp } from '../../../tools/sign-in/app.ts'
 import { openAuthenticator } from '../../../tools/sign-in/authenticator.ts'
 import { madeFields, passkeyFormOf, signedFields } from '../../../tools/sign-in/passkeys.ts'
-import { createAccount, lowerCost } from '../../support/accounts.ts'
+import { createAccount } from '../../support/accounts.ts'
 import { appOfPage, doFirstStep, submitTo } from '../../support/sign-in/apps.ts'
 import { execute, selectAll } from '../../support/store/dump.ts'
 import { performOnUser } from '../../support/tasks.ts'
@@ -36,7 +36,6 @@ type Queued = readonly [notice: unknown, address: unknown, locale: unknown, brow
 
 test('each change of the sign-in methods, by the user, a link or the operator, queues one notice to the verified address', async (t) => {
   const { server, host } = await openServerWithProvider(t, {}, { env: MAIL })
-  lowerCost(server)
   const { context } = server
   const { id: userId } = await createAccount(server, {
     email: EMAIL,

@@ -19,7 +19,7 @@ import { submitTo } from '../../support/sign-in/apps.ts'
 const BCRYPT = HASH_VECTORS[0]?.text ?? ''
 const OWN = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/
 
-const server = await openTestServer(WHOLE_FILE)
+const server = await openTestServer(WHOLE_FILE, { passwordCosts: 'released' })
 const client = await registerClient(server)
 
 test('a sign-in replaces the hash of another system, ends nothing, and is recorded once', async () => {

@@ -8,7 +8,7 @@ import type { UserRecord } from '../../../src/ports/records/user.ts'
 import { hiddenFields, PASSWORD, PlainBrowser } from '../../../tools/flow.ts'
 import { openAuthenticator } from '../../../tools/sign-in/authenticator.ts'
 import { madeFields } from '../../../tools/sign-in/passkeys.ts'
-import { createAccount, lowerCost } from '../../support/accounts.ts'
+import { createAccount } from '../../support/accounts.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { deliver, mailedLinkTo, openMailHost } from '../../support/hosts/mail-host.ts'
 import { addProvider } from '../../support/provider/providers.ts'
@@ -20,7 +20,6 @@ import { formsOf, openOwner } from '../account/owner.ts'
 
 const host = await openMailHost(WHOLE_FILE)
 const server = await openTestServer(WHOLE_FILE, { env: host.env })
-lowerCost(server)
 const { context } = server
 const NEW = 'another long horse'
 const BOTH = { password: NEW, repeated: NEW }

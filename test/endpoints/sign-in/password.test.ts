@@ -271,7 +271,7 @@ test('UI-13: a password change or a disabled account during the password check p
     // The change has to come while the password is hashed, which a busy machine may miss.
     let status = 0
     for (let round = 0; round < 3 && status !== 401; round += 1) {
-      const { server, client } = await open(t, {}, createSlowly)
+      const { server, client } = await open(t, {}, 'released')
       const id = selectAll(server, 'select user_id from users')[0]?.['user_id'] as never
       const browser = new PlainBrowser(server)
       const page = await signInPage(browser, client)
@@ -331,17 +331,13 @@ function assertNoMarkup(page: LightMyRequestResponse): void {
 async function open(
   t: Parameters<typeof openTestServer>[0],
   env: Readonly<Record<string, string>> = {},
-  create: (server: TestServer) => Promise<unknown> = createAda,
+  passwordCosts: 'lowest' | 'released' = 'lowest',
 ): Promise<{ server: TestServer; client: RegisteredClient }> {
-  const server = await openTestServer(t, { env })
+  const server = await openTestServer(t, { env, passwordCosts })
   beginWindow(server)
-  await create(server)
+  if (passwordCosts === 'released') await createUser(server.context, { email: EMAIL, password: PASSWORD, name: 'Ada' })
+  else await createAda(server)
   return { server, client: await registerClient(server) }
-}
-
-/** Ada, with the production cost of a password. */
-async function createSlowly({ context }: TestServer): Promise<void> {
-  await createUser(context, { email: EMAIL, password: PASSWORD, name: 'Ada' })
 }
 
 async function signInPage(

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { authorizeUrl, locationOf, PASSWORD, PlainBrowser, redeem, type RegisteredClient } from '../../../tools/flow.ts'
 import { createLink } from '../../../src/admin/user/link.ts'
-import { createAccount, lowerCost } from '../../support/accounts.ts'
+import { createAccount } from '../../support/accounts.ts'
 import { APPLICATION_URL, leave, openApplication } from '../../support/application.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { leadsTo } from '../../../tools/provider-page.ts'
@@ -47,7 +47,6 @@ const onPostgres = await openTestServer(WHOLE_FILE, {
   env: { ...env, ...(await openNodeSettings(WHOLE_FILE)), GRANTOR_SECOND_FACTOR: 'required' },
 })
 for (const server of [optional, required, onPostgres]) {
-  lowerCost(server)
   await addProvider(server, host, { signUp: 'anybody' })
   await addProvider(server, host, { signUp: 'anybody', multiFactor: true }, { id: 'strong', name: 'Strong ID' })
   server.clock.advance(1001)

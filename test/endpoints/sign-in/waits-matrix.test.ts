@@ -13,7 +13,7 @@ import { leadsTo, pressProvider } from '../../../tools/provider-page.ts'
 import { addApp } from '../../../tools/sign-in/app.ts'
 import { openAuthenticator } from '../../../tools/sign-in/authenticator.ts'
 import { givePasskey, madeFields, passkeyFormOf, signedFields } from '../../../tools/sign-in/passkeys.ts'
-import { createAccount, lowerCost } from '../../support/accounts.ts'
+import { createAccount } from '../../support/accounts.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openProviderHost } from '../../support/provider/provider-host.ts'
 import { addProvider, signInAt } from '../../support/provider/providers.ts'
@@ -38,7 +38,6 @@ const env = { GRANTOR_SECOND_FACTOR: 'required', GRANTOR_REDIRECT_ERRORS: 'true'
 const host = await openProviderHost(WHOLE_FILE)
 const node = await openNodeSettings(WHOLE_FILE)
 const server = await openTestServer(WHOLE_FILE, { env: { ...env, ...node } })
-lowerCost(server)
 const database = await openSession(WHOLE_FILE, node['DATABASE_URL'] ?? '')
 const tables = await listTables(database)
 

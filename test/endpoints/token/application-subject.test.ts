@@ -18,7 +18,6 @@ import {
   requestToken,
   type RegisteredClient,
 } from '../../../tools/flow.ts'
-import { lowerCost } from '../../support/accounts.ts'
 import { declareApi, knowApis, obtainCodeFor } from '../../support/apis.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openTestServer } from '../../support/server.ts'
@@ -40,7 +39,6 @@ for (const resource of [JWT, JWT_TOO, JWT_NO, OPAQUE, OPAQUE_NO]) {
   const format = resource.includes('opaque') ? 'opaque' : 'jwt'
   apis.set(resource, await declareApi(server, resource, { format, applicationSubject: resource.endsWith('yes') }))
 }
-lowerCost(server)
 const now = context.clock()
 const ada = newUser(context, now, {
   email: normalizeEmail(EMAIL),

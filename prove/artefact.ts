@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { ChildProcess } from 'node:child_process'
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
+import { FILES } from '../src/texts/generated.ts'
 import { EMAIL, obtainTokens, PASSWORD, postForm, refresh, registerClient } from '../tools/flow.ts'
 import { freePorts } from '../tools/process/free-ports.ts'
 import { readTreeUsage } from '../tools/process/usage.ts'
@@ -32,7 +33,7 @@ const ANSWER_LIMIT_MS = 10_000
 
 /**
  * Starts the server, asks for its health, creates a user by the command line, walks from the registration to a refreshed token over
- * HTTP, signs in with a passkey, and stops the server.
+ * HTTP, reads a German page, signs in with a passkey, and stops the server.
  */
 export async function walkArtefact({ start }: Artefact, findings: Findings): Promise<Measured> {
   const [port = 0] = await freePorts(1)
@@ -83,6 +84,10 @@ async function walk(port: number): Promise<void> {
   const { client_id, client_secret = '' } = client
   const answer = await postForm(server, '/v2/oauth/introspect', { token, client_id, client_secret })
   if (!answer.json<{ readonly active: boolean }>().active) throw new Error(`The token is not active: ${answer.body}`)
+  const german = { accept: 'text/html', 'accept-language': 'de' }
+  const page = await server.inject({ url: '/nothing', headers: german })
+  if (!page.body.includes(FILES.de['errors.not-found.heading'] ?? ''))
+    throw new Error(`The German page is: ${page.body}`)
   agent.destroy()
 }
 

@@ -1,14 +1,14 @@
+import { LANGUAGES, type Language } from '../texts/generated.ts'
 import { parsePreferences } from './preferences.ts'
 
-/** The languages that the pages and the mails are written in. The first one is the default. */
-export const LANGUAGES = ['en', 'de'] as const
-export type Language = (typeof LANGUAGES)[number]
+export { LANGUAGES, type Language }
 
 const maxLength = 1000
 
 /**
  * Chooses the language of the pages: the first supported one in the client's `ui_locales` (OpenID Connect Core §3.1.2.1), else
- * the supported one that the browser prefers (RFC 9110 §12.5.4), else English. Regions and scripts are ignored.
+ * the supported one that the browser prefers (RFC 9110 §12.5.4), else English. A language without the region or script that is
+ * asked for is taken for it (RFC 4647 §3.4).
  */
 export function chooseLanguage(uiLocales: string | undefined, acceptLanguage: string | undefined): Language {
   const asked = (uiLocales ?? '').slice(0, maxLength).split(/\s+/)
@@ -17,6 +17,8 @@ export function chooseLanguage(uiLocales: string | undefined, acceptLanguage: st
 }
 
 function findLanguage(tag: string): Language | undefined {
-  const primary = tag.split('-')[0]?.toLowerCase()
-  return LANGUAGES.find((language) => language === primary)
+  const range = tag.toLowerCase()
+  const found = LANGUAGES.find((language) => language.toLowerCase() === range)
+  const end = range.lastIndexOf('-')
+  return found !== undefined || end < 1 ? found : findLanguage(range.slice(0, end))
 }

@@ -261,7 +261,7 @@ function configOf(
   return {
     ...placed,
     ...computed,
-    branding: { ...placed.branding, logo },
+    branding: { ...placed.branding, logo, texts: {} },
     admin,
     logLevel: values.LOG_LEVEL ?? (process.stdout.isTTY ? 'warn' : 'info'),
     drainSeconds: values.GRANTOR_DRAIN_SECONDS ?? (process.stdout.isTTY ? 0 : 2),

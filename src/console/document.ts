@@ -1,5 +1,5 @@
 import type { Branding } from '../ports/pages/pages.ts'
-import { initial } from '../web/initial.ts'
+import { initial } from '../web/pictures.ts'
 import { href, html, isolate, type Fragment, type Markup } from '../web/markup.ts'
 import { downIcon, menuIcon, searchIcon } from './icons.ts'
 import { copyButton, hidden } from './parts.ts'

@@ -32,13 +32,12 @@ export function openMailing(
       while (later.size > 0) await Promise.all(later)
     },
     send: (id, model, signal) => {
-      const { address, language } = model
-      return send({ id, to: address, language, ...renderMail(branding, model) }, signal)
+      return send({ id, to: model.address, ...renderMail(branding, model) }, signal)
     },
     test: (address) => {
       const model = { content: { kind: 'test' }, address, language: 'en' } as const
       const id = mintMailId(random)
-      return send({ id, to: address, language: 'en', ...renderMail(branding, model) }, new AbortController().signal)
+      return send({ id, to: address, ...renderMail(branding, model) }, new AbortController().signal)
     },
   }
 }

@@ -14,9 +14,9 @@ const maxNameLength = 100
 const seen = /[^\p{M}\s\u{fffd}]/u
 
 /** The client's name for use in a sentence, or `nameless` for a client without a name, or with one that a reader cannot see. */
-export function clientName(client: Pick<ClientView, 'name'>, nameless: string): Markup {
+export function clientName(client: Pick<ClientView, 'name'>, nameless: Markup): Markup {
   const name = visible(client.name ?? '').trim()
-  if (!seen.test(name)) return html`${nameless}`
+  if (!seen.test(name)) return nameless
   const characters = [...name]
   if (characters.length <= maxNameLength) return isolate(characters.join(''))
   return isolate(`${characters.slice(0, maxNameLength).join('')}…`)
@@ -27,9 +27,11 @@ export function trustLine(view: View, client: ClientView): Markup {
   const { branding, texts } = view
   switch (client.trust.level) {
     case 'verified':
-      return html`<p class="trust">${tick}<span>${texts.verifiedBy(isolate(branding.name))}</span></p>`
+      return html`<p class="trust">
+        ${tick}<span>${texts.show('verifiedBy', { brand: isolate(branding.name) })}</span>
+      </p>`
     case 'known-domain':
-      return html`<p class="trust">${tick}<span>${texts.from(code(client.trust.host))}</span></p>`
+      return html`<p class="trust">${tick}<span>${texts.show('fromHost', { host: code(client.trust.host) })}</span></p>`
     case 'unverified':
       return unverifiedLine(view, client)
   }
@@ -38,9 +40,9 @@ export function trustLine(view: View, client: ClientView): Markup {
 function unverifiedLine(view: View, client: ClientView): Markup {
   const { texts } = view
   const since = ago(view, client.ageSeconds)
-  const age = client.documentHost === undefined ? texts.registered(since) : texts.firstSeen(since)
+  const age = texts.show(client.documentHost === undefined ? 'registered' : 'firstSeen', { ago: since })
   return html`<p class="trust unverified">
-    ${warning}<span><strong>${texts.unverified}</strong> · ${age}</span>
+    ${warning}<span><strong>${texts.show('unverified')}</strong> · ${age}</span>
   </p>`
 }
 
@@ -55,8 +57,8 @@ export function destination({ texts }: View, to: RedirectDestination): Markup {
     case 'host':
       return code(to.host)
     case 'this-computer':
-      return html`${texts.thisComputer} <span class="small muted">${code(to.host)}</span>`
+      return html`${texts.show('thisComputer')} <span class="small muted">${code(to.host)}</span>`
     case 'app':
-      return texts.appLinks(code(`${to.scheme}:`))
+      return texts.show('appLinks', { scheme: code(`${to.scheme}:`) })
   }
 }

@@ -9,22 +9,22 @@ import type { View } from './layout.ts'
 import { code, hiddenFields, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 import { organizationFact, organizationField } from './organization.ts'
-import type { Texts } from './texts/texts.ts'
+import type { Texts } from './texts.ts'
 
 /** The consent page: the client, the permissions, where the answer goes, the account, and how to revoke the consent. */
 export function consentPage(view: View, page: ConsentPage): Markup {
   const { texts } = view
   const { device } = page
-  const title = device === undefined ? texts.consentTitle : texts.device.title
   return layout(view, {
-    title: page.problem === undefined ? title : texts.titleWithError(title),
+    title: device === undefined ? 'consentTitle' : 'device.title',
+    hasProblem: page.problem !== undefined,
     main: html`${device === undefined ? head(view, page) : deviceHead(view, page, device)} ${permissions(view, page)}
       <dl class="facts">
         ${resources(view, page)} ${documentFact(view, page.client)} ${destinationFact(view, page.client)}
         <div>
-          <dt>${texts.signedInAs}</dt>
+          <dt>${texts.show('signedInAs')}</dt>
           ${account(view, page)}
-          <dd class="action"><a href="${page.switchUri}">${texts.switchAccount}</a></dd>
+          <dd class="action"><a href="${page.switchUri}">${texts.show('switchAccount')}</a></dd>
         </div>
         ${organizationFact(view, page)}
       </dl>
@@ -32,34 +32,36 @@ export function consentPage(view: View, page: ConsentPage): Markup {
       <form method="post" action="${page.action}" id="${FORM}">
         ${hiddenFields(page.hidden)} ${organizationField(view, page)} ${ownDeviceField(view, page)}
         <div class="buttons">
-          <button class="button" type="submit" name="decision" value="deny" formnovalidate>${texts.deny}</button>
+          <button class="button" type="submit" name="decision" value="deny" formnovalidate>
+            ${texts.show('deny')}
+          </button>
           <button class="button main" type="submit" name="decision" value="allow">
-            ${device === undefined ? texts.allow : texts.device.connect}
+            ${texts.show(device === undefined ? 'allow' : 'device.connect')}
           </button>
         </div>
       </form>
       <p class="small muted after">
-        ${texts.takeBack(html`<a class="inline within" href="${page.appsUri}">${texts.account.pages.apps}</a>`)}
+        ${texts.show('takeBack', { connectedApps: html`<a class="inline within" href="${page.appsUri}">${texts.show('account.pages.apps')}</a>` })}
       </p>`,
   })
 }
 
 function head(view: View, { client }: ConsentPage): Markup {
   const { texts } = view
-  return html`<h1>${texts.consentHeading(clientName(client, texts.namelessApp))}</h1>
+  return html`<h1>${texts.show('consentHeading', { client: clientName(client, texts.show('namelessApp')) })}</h1>
     ${trustLine(view, client)}
-    ${client.trust.level === 'verified' ? undefined : html`<p class="small muted lead">${texts.onlyIfStarted}</p>`}`
+    ${client.trust.level === 'verified' ? undefined : html`<p class="small muted lead">${texts.show('onlyIfStarted')}</p>`}`
 }
 
 /** What the token permits: its scopes, and full access to each API that has no scopes. */
 function permissions({ texts }: View, { scopes, resources: apis, problem }: ConsentPage): Fragment {
   const unlimited = apis.filter(({ isLimited }) => !isLimited)
-  if (scopes.length === 0 && unlimited.length === 0) return html`<p class="part">${texts.noScope}</p>`
+  if (scopes.length === 0 && unlimited.length === 0) return html`<p class="part">${texts.show('noScope')}</p>`
   const list =
     scopes.length === 0
       ? undefined
       : html`<section class="part" aria-labelledby="permissions">
-          <h2 id="permissions">${texts.ableTo}</h2>
+          <h2 id="permissions">${texts.show('ableTo')}</h2>
           <ul class="scopes" role="list">
             ${scopes.map((scope) => html`<li>${permission(texts, scope)}</li> `)}
           </ul>
@@ -67,7 +69,10 @@ function permissions({ texts }: View, { scopes, resources: apis, problem }: Cons
         </section>`
   return [
     list,
-    ...unlimited.map(({ name, identifier }) => html`<p class="part">${texts.noLimit(isolate(name ?? identifier))}</p>`),
+    ...unlimited.map(
+      ({ name, identifier }) =>
+        html`<p class="part">${texts.show('noLimit', { api: isolate(name ?? identifier) })}</p>`,
+    ),
   ]
 }
 
@@ -76,7 +81,7 @@ function permission(texts: Texts, { name, sentences, box }: ScopeView): Markup {
   const text = scopeText(texts, { name, sentences })
   if (box === 'withheld' || box === 'declined')
     return html`<span class="fixed withheld"
-      >${stop}<span>${text}<span class="line small">${texts.scopeNeedsStep[box]}</span></span></span
+      >${stop}<span>${text}<span class="line small">${texts.show(`scopeNeedsStep.${box}`)}</span></span></span
     >`
   if (box === undefined) return html`<span class="fixed">${tick}${text}</span>`
   const checked = box.isChecked ? html` checked` : undefined
@@ -88,7 +93,7 @@ function permission(texts: Texts, { name, sentences, box }: ScopeView): Markup {
 
 /** What a scope permits, a line for each API. */
 export function scopeText(texts: Texts, { name, sentences }: Pick<ScopeView, 'name' | 'sentences'>): Markup {
-  const lines = isIdentityScope(name) ? [texts.identityScopes[name]] : linesOf(name, sentences)
+  const lines = isIdentityScope(name) ? [texts.show(`identityScopes.${name}`)] : linesOf(name, sentences)
   return html`<span>${lines.map((line) => html`<span class="line">${line}</span>`)}</span>`
 }
 
@@ -97,8 +102,8 @@ function linesOf(name: string, sentences: readonly string[]): readonly Fragment[
 }
 
 function leaveOut({ texts }: Pick<View, 'texts'>, problem: ConsentProblem | undefined): Markup {
-  if (problem !== 'scope-missing') return html`<p class="small muted after">${texts.leaveOut}</p>`
-  return html`<p class="error" role="alert">${stop}<span>${texts.scopeMissing}</span></p>`
+  if (problem !== 'scope-missing') return html`<p class="small muted after">${texts.show('leaveOut')}</p>`
+  return html`<p class="error" role="alert">${stop}<span>${texts.show('scopeMissing')}</span></p>`
 }
 
 const FORM = 'consent'
@@ -112,7 +117,7 @@ function resources({ branding, texts }: View, page: ConsentPage): Fragment {
       : html`<dd>${isolate(name)} <span class="small muted">${code(identifier)}</span></dd>`
   })
   return html`<div>
-    <dt>${texts.usedWith}</dt>
+    <dt>${texts.show('usedWith')}</dt>
     ${named.length === 0 ? html`<dd>${isolate(branding.name)}</dd>` : named}
   </div>`
 }
@@ -128,7 +133,7 @@ function documentFact({ texts }: View, client: ClientView): Markup | undefined {
   const site = describedBy(client)
   if (site === undefined) return undefined
   return html`<div>
-    <dt>${texts.describedBy}</dt>
+    <dt>${texts.show('describedBy')}</dt>
     <dd>${site}</dd>
   </div>`
 }
@@ -136,7 +141,7 @@ function documentFact({ texts }: View, client: ClientView): Markup | undefined {
 function destinationFact(view: View, { destination: to }: ClientView): Fragment {
   if (to.kind === 'device') return undefined
   return html`<div>
-    <dt>${view.texts.sendsYouTo}</dt>
+    <dt>${view.texts.show('sendsYouTo')}</dt>
     <dd>${destination(view, to)}</dd>
   </div>`
 }
@@ -144,6 +149,6 @@ function destinationFact(view: View, { destination: to }: ClientView): Fragment 
 /** MCP, "Client ID Metadata Documents": the document of another client proves nothing about a program on the user's computer. */
 function loopbackWarning({ texts }: View, client: ClientView): Markup {
   const site = describedBy(client)
-  const impostor = site === undefined ? undefined : html`${texts.anyProgram(site)} `
-  return html`<p class="notice">${warning}<span>${impostor}${texts.loopbackWarning}</span></p>`
+  const impostor = site === undefined ? undefined : html`${texts.show('anyProgram', { site })} `
+  return html`<p class="notice">${warning}<span>${impostor}${texts.show('loopbackWarning')}</span></p>`
 }

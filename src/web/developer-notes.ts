@@ -7,7 +7,7 @@ import type { Fragment, Markup } from './markup.ts'
 export function developerNotes({ texts }: Pick<View, 'texts'>, notes: DeveloperNotes): Markup {
   const { error, reason, explanation, redirectUri } = notes
   return html`<details class="small muted after">
-    <summary>${texts.forDevelopers}</summary>
+    <summary>${texts.show('forDevelopers')}</summary>
     <p lang="en">
       ${line('error', error)}${line('reason', reason)}${isolate(explanation)}
       ${redirectUri === undefined ? undefined : html`<br />redirect_uri: ${code(redirectUri)}`}

@@ -9,27 +9,27 @@ import type { Markup } from './markup.ts'
 export function forgotPage(view: View, { action, backUri, email, problem }: ForgotPage): Markup {
   const { texts } = view
   return layout(view, {
-    title: problem === undefined ? texts.forgotHeading : texts.titleWithError(texts.forgotHeading),
-    main: html`<h1>${texts.forgotHeading}</h1>
-      <p class="lead muted">${texts.forgotLead}</p>
+    title: 'forgotHeading',
+    hasProblem: problem !== undefined,
+    main: html`<h1>${texts.show('forgotHeading')}</h1>
+      <p class="lead muted">${texts.show('forgotLead')}</p>
       <form method="post" action="${action}" novalidate>
-        ${emailField(texts.email, email, problem === undefined ? undefined : texts.emailMissing)}
-        ${submitButton(texts.forgotSend, 'main')}
+        ${emailField(texts.show('email'), email, problem === undefined ? undefined : texts.show('emailMissing'))}
+        ${submitButton(texts.show('forgotSend'), 'main')}
       </form>
-      <p class="small after"><a class="inline" href="${backUri}">${texts.backToSignIn}</a></p>`,
+      <p class="small after"><a class="inline" href="${backUri}">${texts.show('backToSignIn')}</a></p>`,
   })
 }
 
 export function forgotDonePage(view: View, { provider, isOff, backUri }: ForgotDonePage): Markup {
   const { texts } = view
-  const heading = provider === undefined ? texts.forgotDoneHeading : texts.forgotHeading
-  const mailed = html`<p class="lead">${texts.forgotDone}</p>
-    <p class="after">${texts.forgotNothing}</p>`
-  const atProvider = isOff ? texts.providerOff : texts.forgotAtProvider
+  const title = provider === undefined ? 'forgotDoneHeading' : 'forgotHeading'
+  const mailed = html`<p class="lead">${texts.show('forgotDone')}</p>
+    <p class="after">${texts.show('forgotNothing')}</p>`
   return layout(view, {
-    title: heading,
-    main: html`<h1>${heading}</h1>
-      ${provider === undefined ? mailed : html`<p class="lead">${atProvider(isolate(provider))}</p>`}
-      ${linkButton(backUri, texts.backToSignIn)}`,
+    title,
+    main: html`<h1>${texts.show(title)}</h1>
+      ${provider === undefined ? mailed : html`<p class="lead">${texts.show(isOff ? 'providerOff' : 'forgotAtProvider', { provider: isolate(provider) })}</p>`}
+      ${linkButton(backUri, texts.show('backToSignIn'))}`,
   })
 }

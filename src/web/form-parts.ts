@@ -17,16 +17,15 @@ export function linkButton(uri: string, text: Fragment): Markup {
 
 /** A button that a script shows (`showPasswordScript`), and that makes the password in the field with this id readable. */
 export function revealButton({ texts }: View, id: string): Markup {
-  const { showPassword, show } = texts
   return html`<button
     class="reveal"
     type="button"
     aria-controls="${id}"
     aria-pressed="false"
-    aria-label="${showPassword}"
+    aria-label="${texts.say('showPassword')}"
     hidden
   >
-    ${show}
+    ${texts.show('show')}
   </button>`
 }
 
@@ -34,7 +33,7 @@ export function revealButton({ texts }: View, id: string): Markup {
  * The field of an address, with the cursor in it. `problem`: what is wrong with it. It has the type of a text: of `email` Chromium rewrites the
  * domain by an older rule, so that the address of faß.de becomes that of another domain (threats.md UI-21).
  */
-export function emailField(label: string, value: string, problem: Fragment): Markup {
+export function emailField(label: Markup, value: string, problem: Fragment): Markup {
   const blame = html` aria-invalid="true" aria-describedby="email-problem"`
   return html`<div class="field">
     <label for="email">${label}</label>

@@ -9,11 +9,11 @@ import type { Markup } from './markup.ts'
 export function formPostPage(view: View, { action, fields }: FormPostPage): Markup {
   const { texts } = view
   return layout(view, {
-    title: texts.formPostTitle,
-    main: html`<h1>${texts.formPostTitle}</h1>
-      <p class="lead">${texts.formPostHint}</p>
+    title: 'formPostTitle',
+    main: html`<h1>${texts.show('formPostTitle')}</h1>
+      <p class="lead">${texts.show('formPostHint')}</p>
       <form method="post" action="${href(action)}">
-        ${hiddenFields(fields)} ${submitButton(texts.continue, 'main')}
+        ${hiddenFields(fields)} ${submitButton(texts.show('continue'), 'main')}
       </form>`,
   })
 }

@@ -1,5 +1,5 @@
 import type { ProviderMark } from '../ports/pages/parts.ts'
-import { initial } from './initial.ts'
+import { initial } from './pictures.ts'
 import { html } from './markup.ts'
 import type { Markup } from './markup.ts'
 

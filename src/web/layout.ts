@@ -1,9 +1,9 @@
 import type { Language } from '../base/language.ts'
 import type { Branding } from '../ports/pages/pages.ts'
-import { initial } from './initial.ts'
+import { initial } from './pictures.ts'
 import { href, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
-import type { Texts } from './texts/texts.ts'
+import type { PlainTextId, Texts } from './texts.ts'
 
 /** What every template gets in addition to its page model. */
 export interface View {
@@ -18,8 +18,10 @@ export interface View {
 
 /** The parts of a page inside the layout that all pages share. */
 export interface Content {
-  /** Only the server's own text: a client's name must not appear in the title bar. */
-  readonly title: string
+  /** A text without slots: a client's name must not appear in the title bar. */
+  readonly title: PlainTextId
+  /** Whether the page names a mistake, which its title then says, too. */
+  readonly hasProblem?: boolean
   readonly main: Fragment
   /** What is above the content on a narrow screen, and beside it on a wide one. */
   readonly beside?: Markup
@@ -38,7 +40,7 @@ export function layout(view: View, content: Content): Markup {
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
         ${content.refresh === undefined ? undefined : html`<meta http-equiv="refresh" content="0; url=${href(content.refresh)}" />`}
-        <title>${texts.title(content.title, branding.name)}</title>
+        <title>${texts.say('title', { heading: titleOf(texts, content), brand: branding.name })}</title>
         <link rel="icon" href="${view.picturePath}" />
         ${styleElement}
       </head>
@@ -53,6 +55,11 @@ export function layout(view: View, content: Content): Markup {
     </html> `
 }
 
+function titleOf(texts: Texts, { title, hasProblem = false }: Content): string {
+  const heading = texts.say(title)
+  return hasProblem ? texts.say('titleWithError', { title: heading }) : heading
+}
+
 function mark({ branding, picturePath }: View): Markup {
   return branding.logo === undefined
     ? html`<span class="mark" aria-hidden="true">${initial(branding.name)}</span>`
@@ -62,9 +69,9 @@ function mark({ branding, picturePath }: View): Markup {
 function footer({ branding, texts }: View): Fragment {
   const { contact, termsUri, privacyUri } = branding
   if (contact === undefined && termsUri === undefined && privacyUri === undefined) return undefined
-  const link = (uri: string | undefined, text: string): Fragment =>
+  const link = (uri: string | undefined, text: Markup): Fragment =>
     uri === undefined ? undefined : html`<a href="${href(uri)}">${text}</a>`
-  return html`<footer aria-label="${texts.footer}">
-    ${link(contact, texts.contact)}${link(termsUri, texts.terms)}${link(privacyUri, texts.privacy)}
+  return html`<footer aria-label="${texts.say('footer')}">
+    ${link(contact, texts.show('contact'))}${link(termsUri, texts.show('terms'))}${link(privacyUri, texts.show('privacy'))}
   </footer>`
 }

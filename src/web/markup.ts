@@ -18,6 +18,20 @@ export function html(strings: TemplateStringsArray, ...values: readonly Fragment
   return escaped(strings, ...values.map(prepare))
 }
 
+/** Text of the server or its operator as the fixed part of a template. It keeps characters that visible() replaces. */
+export function escapeText(text: string): string {
+  return escaped`${text}`.toString()
+}
+
+/** Fills the slots between parts that `escapeText` returned, as `html` does. */
+export function fill(
+  parts: readonly string[],
+  slots: readonly string[],
+  values: Readonly<Record<string, Fragment>>,
+): Markup {
+  return escaped(parts, ...slots.map((slot) => prepare(values[slot])))
+}
+
 /** Untrusted text inside the server's text. Its writing direction cannot affect the text around it. */
 export function isolate(text: string): Markup {
   return html`<bdi>${text}</bdi>`
@@ -69,8 +83,8 @@ export function scriptElement(script: string): Markup {
   return raw(`<script>${script}</script>`)
 }
 
-function escaped(strings: TemplateStringsArray, ...values: readonly unknown[]): Markup {
-  const markup = escape(strings, ...values)
+function escaped(strings: readonly string[], ...values: readonly unknown[]): Markup {
+  const markup = escape(strings as TemplateStringsArray, ...values)
   // hono returns a promise only when a value is a promise, and a Fragment never is.
   if (markup instanceof Promise) throw new Error('A template contains a promise.')
   return markup

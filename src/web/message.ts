@@ -17,14 +17,14 @@ const WITHOUT_REFERENCE: ReadonlySet<ErrorProblem> = new Set(['home', 'not-found
 /** States what happened and what to do, when there is no safe address to redirect the user to. */
 export function errorPage(view: View, page: ErrorPage): Markup {
   const { texts } = view
-  const { heading, happened, todo } = texts.errors[page.problem]
-  const reference = html`<p class="small muted after">${texts.reference} <code>${REQUEST_ID}</code></p>`
+  const title = `errors.${page.problem}.heading` as const
+  const reference = html`<p class="small muted after">${texts.show('reference')} <code>${REQUEST_ID}</code></p>`
   return layout(view, {
-    title: heading,
-    main: html`<h1>${heading}</h1>
-      <p class="lead">${happened}</p>
-      <p class="lead">${todo}</p>
-      ${page.accountUri === undefined ? undefined : linkButton(page.accountUri, texts.account.toAccount)}
+    title,
+    main: html`<h1>${texts.show(title)}</h1>
+      <p class="lead">${texts.show(`errors.${page.problem}.happened`)}</p>
+      <p class="lead">${texts.show(`errors.${page.problem}.todo`)}</p>
+      ${page.accountUri === undefined ? undefined : linkButton(page.accountUri, texts.show('account.toAccount'))}
       ${WITHOUT_REFERENCE.has(page.problem) ? undefined : reference}
       ${page.notes === undefined ? undefined : developerNotes(view, page.notes)}`,
   })
@@ -35,23 +35,23 @@ export function signOutPage(view: View, page: SignOutPage): Markup {
   const { branding, texts } = view
   const { account } = page
   return layout(view, {
-    title: texts.signOut,
-    main: html`<h1>${texts.signOutHeading(isolate(branding.name))}</h1>
-      ${account === undefined ? undefined : html`<p class="lead">${texts.signOutAs(account.isWithoutEmail ? accountName(view, account) : isolate(account.detail ?? account.name))}</p>`}
-      <p class="lead">${texts.signOutConsequence}</p>
+    title: 'signOut',
+    main: html`<h1>${texts.show('signOutHeading', { brand: isolate(branding.name) })}</h1>
+      ${account === undefined ? undefined : html`<p class="lead">${texts.show('signOutAs', { email: account.isWithoutEmail ? accountName(view, account) : isolate(account.detail ?? account.name) })}</p>`}
+      <p class="lead">${texts.show('signOutConsequence')}</p>
       <form method="post" action="${page.action}">
-        ${hiddenFields(page.hidden)} ${submitButton(texts.signOut, 'main')}
+        ${hiddenFields(page.hidden)} ${submitButton(texts.show('signOut'), 'main')}
       </form>`,
   })
 }
 
 /** Says that the user is signed out. A link names the host that it leads to. */
 export function signedOutPage(view: View, { back }: SignedOutPage): Markup {
-  const { signedOutHeading, signedOut } = view.texts
+  const { texts } = view
   return layout(view, {
-    title: signedOutHeading,
-    main: html`<h1>${signedOutHeading}</h1>
-      <p class="lead">${signedOut}</p>
+    title: 'signedOutHeading',
+    main: html`<h1>${texts.show('signedOutHeading')}</h1>
+      <p class="lead">${texts.show('signedOut')}</p>
       ${back === undefined ? undefined : html`<div class="buttons"><a class="button" href="${href(back.uri)}">${offerReturn(view, back.destination)}</a></div>`}`,
   })
 }

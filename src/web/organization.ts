@@ -10,7 +10,7 @@ type OrganizationProblem = Extract<ConsentProblem, `organization-${string}`>
 export function organizationFact({ texts }: View, { organization }: ConsentPage): Fragment {
   if (organization?.kind !== 'fixed') return undefined
   return html`<div>
-    <dt>${texts.organization}</dt>
+    <dt>${texts.show('organization')}</dt>
     <dd>${isolate(organization.name)}</dd>
   </div>`
 }
@@ -36,14 +36,14 @@ function field(
   const { texts } = view
   const described = problem === undefined ? 'organization-hint' : 'organization-hint organization-problem'
   return html`<div class="field">
-    <label for="organization">${texts.organization}</label>
-    <p class="small muted hint" id="organization-hint">${texts.organizationHint}</p>
+    <label for="organization">${texts.show('organization')}</label>
+    <p class="small muted hint" id="organization-hint">${texts.show('organizationHint')}</p>
     <select id="organization" name="organization" aria-describedby="${described}" ${marks(selected, problem)}>
-      ${selected === undefined ? html`<option value="">${texts.chooseOrganization}</option>` : undefined}
+      ${selected === undefined ? html`<option value="">${texts.say('chooseOrganization')}</option>` : undefined}
       ${options.map(
         ({ value, name }) =>
           html`<option value="${value}" dir="auto" ${value === selected ? html` selected` : undefined}>
-            ${name ?? texts.withoutOrganization}
+            ${name ?? texts.say('withoutOrganization')}
           </option> `,
       )}
     </select>
@@ -59,6 +59,6 @@ function marks(selected: string | undefined, problem: OrganizationProblem | unde
   ]
 }
 
-function complaint({ texts }: View, problem: OrganizationProblem): string {
-  return problem === 'organization-missing' ? texts.organizationMissing : texts.organizationGone
+function complaint({ texts }: View, problem: OrganizationProblem): Markup {
+  return texts.show(problem === 'organization-missing' ? 'organizationMissing' : 'organizationGone')
 }

@@ -14,7 +14,7 @@ export interface PasskeyForm {
   readonly action: string
   readonly hidden: HiddenFields
   readonly ceremony: PasskeyCeremony
-  readonly button: string
+  readonly button: Markup
   readonly look: 'main' | 'plain'
   /** Whether the browser offers passkeys in the field of the address, too. */
   readonly hasAutofill: boolean
@@ -35,12 +35,12 @@ export function passkeyForm(view: View, { action, hidden, ceremony, button, look
     ${hiddenFields({ ...hidden, credential: '' })}
     ${ANSWERS[ceremony.kind].map((name) => html`<input type="hidden" name="${name}" data-answer />`)}
     ${submitButton(button, look)}
-    <div data-problem hidden>${fieldProblem(id, texts.noPasskey[ceremony.kind])}</div>
+    <div data-problem hidden>${fieldProblem(id, texts.show(`noPasskey.${ceremony.kind}`))}</div>
   </form>`
 }
 
 /** What a page says where no passkey can be made or used: without scripts, or in a browser that has none. The script hides it. */
-export function passkeyMissing(text: string): Markup {
+export function passkeyMissing(text: Markup): Markup {
   return html`<p class="part" data-no-passkey>${text}</p>`
 }
 

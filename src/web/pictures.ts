@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Branding, Picture } from '../ports/pages/pages.ts'
 import { accentColours } from './accent.ts'
-import { initial } from './initial.ts'
 import { html } from './markup.ts'
+
+/** Characters that no character after them changes, and of which no letter has several. */
+const PLAIN = /^[!-~](?=[ -~]|$)/
 
 /** The picture of the operator: the logo, or the first letter of the name on a tile in the accent colour. */
 export function pictureOf(branding: Branding): Picture {
@@ -24,4 +26,13 @@ function letterTile({ name, accent }: Branding): Picture {
     ${text}
   </svg>`
   return { mediaType: 'image/svg+xml', body: Buffer.from(picture.toString()) }
+}
+
+/** The first letter of a name, as the pages show it in a tile. */
+export function initial(name: string): string {
+  const [plain] = PLAIN.exec(name.trim()) ?? []
+  // The first segmenter of a process takes 18 ms of each start.
+  if (plain !== undefined) return plain.toLocaleUpperCase('en')
+  const [first] = new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(name.trim())
+  return (first?.segment ?? '').toLocaleUpperCase('en')
 }

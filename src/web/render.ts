@@ -27,7 +27,7 @@ import { recoveryCodesPage } from './second-factor.ts'
 import { secondStepPage } from './second-step.ts'
 import { leavePage, signInPage } from './sign-in.ts'
 import { stylesheet } from './stylesheet.ts'
-import { translations } from './texts/language.ts'
+import { openTranslations } from './texts.ts'
 
 /** Renders page models as documents. */
 export interface Renderer {
@@ -56,6 +56,7 @@ export function createRenderer(branding: Branding, picturePath: string): Rendere
     styleElement: styleElement(sheet),
     picturePath: picturePath + pictureName,
   }
+  const translations = openTranslations(branding.texts)
   const draw = (page: Page, language: Language): string =>
     template({ ...shared, language, texts: translations[language], scripts: scriptsOf(page) }, page).toString()
   /** An error page that is the same object for many requests is rendered once for each language. */

@@ -11,11 +11,11 @@ import type { Fragment, Markup } from './markup.ts'
 export function returnPage(view: View, page: ReturnPage): Markup {
   const { texts } = view
   return layout(view, {
-    title: texts.returnTitle,
-    main: html`<h1>${texts.returnHeading(clientName(page.client, texts.namelessApp))}</h1>
+    title: 'returnTitle',
+    main: html`<h1>${texts.show('returnHeading', { client: clientName(page.client, texts.show('namelessApp')) })}</h1>
       ${trustLine(view, page.client)}
-      <p class="part">${texts.returnProblems[page.problem]}</p>
-      <p class="lead">${texts.returnOffer}</p>
+      <p class="part">${texts.show(`returnProblems.${page.problem}`)}</p>
+      <p class="lead">${texts.show('returnOffer')}</p>
       ${leadsTo(view, page.client.destination)}
       <div class="buttons">${wayBack(page.back, offerReturn(view, page.client.destination))}</div>
       ${developerNotes(view, page.notes)}`,
@@ -34,7 +34,7 @@ function leadsTo(view: View, to: RedirectDestination): Fragment {
   if (to.kind === 'host') return undefined
   return html`<dl class="facts">
     <div>
-      <dt>${view.texts.leadsTo}</dt>
+      <dt>${view.texts.show('leadsTo')}</dt>
       <dd>${destination(view, to)}</dd>
     </div>
   </dl>`
@@ -44,10 +44,10 @@ function leadsTo(view: View, to: RedirectDestination): Fragment {
 export function offerReturn({ texts }: View, to: RedirectDestination): Fragment {
   switch (to.kind) {
     case 'host':
-      return html`<span>${texts.returnTo(code(to.host))}</span>`
+      return html`<span>${texts.show('returnTo', { host: code(to.host) })}</span>`
     case 'this-computer':
-      return texts.returnToComputer
+      return texts.show('returnToComputer')
     case 'app':
-      return texts.returnToApp
+      return texts.show('returnToApp')
   }
 }

@@ -10,12 +10,12 @@ import type { Markup } from './markup.ts'
 /** How an app is set up: the QR code, the key for those who type it, and the field of the first code. */
 export function enrolmentFields({ texts }: View, { uri, key }: EnrolmentView, isWrong: boolean): Markup {
   const described = isWrong ? 'code-hint code-problem' : 'code-hint'
-  return html`<p class="after">${texts.scanCode}</p>
-    ${qrCode(uri, texts.qrCode)}
-    <p class="small muted">${texts.typeKey} <code class="key">${key}</code></p>
+  return html`<p class="after">${texts.show('scanCode')}</p>
+    ${qrCode(uri, texts.say('qrCode'))}
+    <p class="small muted">${texts.show('typeKey')} <code class="key">${key}</code></p>
     <div class="field">
-      <label for="code">${texts.code}</label>
-      <p class="small muted hint" id="code-hint">${texts.codeHint}</p>
+      <label for="code">${texts.show('code')}</label>
+      <p class="small muted hint" id="code-hint">${texts.show('codeHint')}</p>
       <input
         id="code"
         name="code"
@@ -27,29 +27,31 @@ export function enrolmentFields({ texts }: View, { uri, key }: EnrolmentView, is
         aria-describedby="${described}"
         ${isWrong ? html` aria-invalid="true" autofocus` : undefined}
       />
-      ${isWrong ? fieldProblem('code-problem', texts.codeWrong) : undefined}
+      ${isWrong ? fieldProblem('code-problem', texts.show('codeWrong')) : undefined}
     </div>`
 }
 
 /** The codes, shown once, and a link that saves them as a file. The file is in the link, so that no address of the server has the codes. */
 export function recoveryCodeList({ texts }: View, codes: readonly string[]): Markup {
   const file = `data:text/plain;charset=utf-8,${encodeURIComponent(`${codes.join('\n')}\n`)}`
-  return html`<p class="lead">${texts.recoverySave}</p>
+  return html`<p class="lead">${texts.show('recoverySave')}</p>
     <ul class="codes" role="list">
       ${codes.map((code) => html`<li><code>${code}</code></li> `)}
     </ul>
-    <p class="step"><a class="button" href="${file}" download="recovery-codes.txt">${texts.recoveryDownload}</a></p>`
+    <p class="step">
+      <a class="button" href="${file}" download="recovery-codes.txt">${texts.show('recoveryDownload')}</a>
+    </p>`
 }
 
 /** The recovery codes of an app that was set up in a sign-in. The form continues the sign-in. */
 export function recoveryCodesPage(view: View, { action, hidden, codes }: RecoveryCodesPage): Markup {
   const { texts } = view
   return layout(view, {
-    title: texts.recoveryCodes,
-    main: html`<h1>${texts.recoveryCodes}</h1>
+    title: 'recoveryCodes',
+    main: html`<h1>${texts.show('recoveryCodes')}</h1>
       ${recoveryCodeList(view, codes)}
       <form method="post" action="${action}" novalidate>
-        ${hiddenFields(hidden)} ${submitButton(texts.continue, 'main')}
+        ${hiddenFields(hidden)} ${submitButton(texts.show('continue'), 'main')}
       </form>`,
   })
 }

@@ -21,18 +21,19 @@ export function secondStepPage(view: View, page: SecondStepPage): Markup {
   const { problem, offers } = page
   const isSetUp = offers.some(isNew)
   const isByPasskey = offers.every(({ kind }) => kind === 'passkey')
-  const heading = isSetUp ? texts.setUpSecondStep : texts.secondStep
+  const title = isSetUp ? 'setUpSecondStep' : 'secondStep'
   return layout(view, {
-    title: problem === undefined ? heading : texts.titleWithError(heading),
-    main: html`<h1>${heading}</h1>
+    title,
+    hasProblem: problem !== undefined,
+    main: html`<h1>${texts.show(title)}</h1>
       <p class="lead muted">${lead(view, page)}</p>
       ${page.stepUp === undefined ? undefined : neededFor(view, page.stepUp)}
-      ${isSetUp ? html`<p class="after">${texts.secondStepNeeded}</p>` : undefined}
+      ${isSetUp ? html`<p class="after">${texts.show('secondStepNeeded')}</p>` : undefined}
       ${problem === undefined || isBeside(problem) ? undefined : pageProblem(describe(view, problem))}
-      ${offers.length > 0 && isByPasskey ? passkeyMissing(texts.account.passkeyMissing) : undefined}
-      ${offers.length === 0 ? html`<p class="part">${texts.noSecondStep}</p>` : undefined}
+      ${offers.length > 0 && isByPasskey ? passkeyMissing(texts.show('account.passkeyMissing')) : undefined}
+      ${offers.length === 0 ? html`<p class="part">${texts.show('noSecondStep')}</p>` : undefined}
       ${offers.map((offer) => offerForm(view, page, offer))}
-      ${offers.length > 0 && isByPasskey && !isSetUp ? html`<p class="small muted after">${texts.passkeyLost}</p>` : undefined}
+      ${offers.length > 0 && isByPasskey && !isSetUp ? html`<p class="small muted after">${texts.show('passkeyLost')}</p>` : undefined}
       ${page.stepUp === undefined ? undefined : instead(view, page, page.stepUp)}`,
   })
 }
@@ -41,7 +42,7 @@ export function secondStepPage(view: View, page: SecondStepPage): Markup {
 function neededFor({ texts }: View, { scopes }: StepUpView): Fragment {
   if (scopes.length === 0) return undefined
   return html`<section class="after" aria-labelledby="needed-for">
-    <h2 id="needed-for">${texts.stepUpFor}</h2>
+    <h2 id="needed-for">${texts.show('stepUpFor')}</h2>
     <ul class="plain" role="list">
       ${scopes.map((scope) => html`<li>${scopeText(texts, scope)}</li> `)}
     </ul>
@@ -51,15 +52,15 @@ function neededFor({ texts }: View, { scopes }: StepUpView): Fragment {
 /** A user who cannot confirm is not stuck. */
 function instead({ texts }: View, { hidden }: SecondStepPage, { action, isEnd, switchUri }: StepUpView): Markup {
   return html`<form method="post" action="${action}">
-      ${hiddenFields(hidden)} ${submitButton(isEnd ? texts.account.cancel : texts.continueWithout, 'plain')}
+      ${hiddenFields(hidden)} ${submitButton(texts.show(isEnd ? 'account.cancel' : 'continueWithout'), 'plain')}
     </form>
-    <p class="small after"><a class="inline" href="${switchUri}">${texts.otherAccount}</a></p>`
+    <p class="small after"><a class="inline" href="${switchUri}">${texts.show('otherAccount')}</a></p>`
 }
 
 /** A user who is signed in learns why the page comes. */
 function lead(view: View, { client, stepUp }: SecondStepPage): Fragment {
   if (stepUp === undefined || client === undefined) return continuation(view, { client, isConfirmation: false })
-  return view.texts.stepUp(clientName(client, view.texts.namelessApp))
+  return view.texts.show('stepUp', { client: clientName(client, view.texts.show('namelessApp')) })
 }
 
 function isNew(offer: SecondStepOffer): boolean {
@@ -77,7 +78,7 @@ function offerForm(view: View, page: SecondStepPage, offer: SecondStepOffer): Ma
       return codeForm(view, page, offer)
     case 'recovery-code':
       return html`<details class="after" ${isWanted(page, offer) ? html` open` : undefined}>
-        <summary class="small">${view.texts.cannotUseApp}</summary>
+        <summary class="small">${view.texts.show('cannotUseApp')}</summary>
         ${codeForm(view, page, offer)}
       </details>`
     case 'passkey':
@@ -85,17 +86,18 @@ function offerForm(view: View, page: SecondStepPage, offer: SecondStepOffer): Ma
         action: offer.action,
         hidden: page.hidden,
         ceremony: offer.ceremony,
-        button: isNew(offer) ? view.texts.account.addPasskey : view.texts.passkeyStep,
+        button: isNew(offer) ? view.texts.show('account.addPasskey') : view.texts.show('passkeyStep'),
         look: 'plain',
         hasAutofill: false,
       })
     case 'provider':
       return providerForm(view, page, offer)
     case 'set-up':
-      return html`${page.offers.length > 1 ? html`<p class="or small muted alone">${view.texts.or}</p>` : undefined}
+      return html`${page.offers.length > 1 ? html`<p class="or small muted alone">${view.texts.show('or')}</p>` : undefined}
         <form method="post" action="${offer.action}" novalidate>
           ${hiddenFields({ ...page.hidden, ...offer.hidden })}
-          ${enrolmentFields(view, offer.enrolment, isBlamed(page, offer))} ${submitButton(view.texts.continue, 'main')}
+          ${enrolmentFields(view, offer.enrolment, isBlamed(page, offer))}
+          ${submitButton(view.texts.show('continue'), 'main')}
         </form>`
   }
 }
@@ -108,12 +110,12 @@ function codeForm(
   const { texts } = view
   const isOfApp = offer.kind === 'code'
   const isWrong = isBlamed(page, offer)
-  const hint = isOfApp ? html`<p class="small muted hint" id="code-hint">${texts.codeHint}</p>` : undefined
+  const hint = isOfApp ? html`<p class="small muted hint" id="code-hint">${texts.show('codeHint')}</p>` : undefined
   const described = [isOfApp ? 'code-hint' : [], isWrong ? `${offer.kind}-problem` : []].flat().join(' ')
   return html`<form method="post" action="${offer.action}" novalidate>
     ${hiddenFields(page.hidden)}
     <div class="field">
-      <label for="${offer.kind}">${isOfApp ? texts.code : texts.recoveryCode}</label>
+      <label for="${offer.kind}">${isOfApp ? texts.show('code') : texts.show('recoveryCode')}</label>
       ${hint}
       <input
         id="${offer.kind}"
@@ -126,9 +128,9 @@ function codeForm(
         ${described === '' ? undefined : html` aria-describedby="${described}"`}
         ${isWrong ? html` aria-invalid="true"` : undefined}
       />
-      ${isWrong ? fieldProblem(`${offer.kind}-problem`, isOfApp ? texts.codeWrong : texts.recoveryCodeWrong) : undefined}
+      ${isWrong ? fieldProblem(`${offer.kind}-problem`, isOfApp ? texts.show('codeWrong') : texts.show('recoveryCodeWrong')) : undefined}
     </div>
-    ${submitButton(texts.continue, isOfApp ? 'main' : 'plain')}
+    ${submitButton(texts.show('continue'), isOfApp ? 'main' : 'plain')}
   </form>`
 }
 
@@ -150,12 +152,12 @@ function isBlamed({ problem }: SecondStepPage, { kind }: SecondStepOffer): boole
 function describe({ texts, language }: View, problem: GeneralProblem): string {
   switch (problem.kind) {
     case 'second-step-wrong':
-      return texts.passkeyFailed
+      return texts.show('passkeyFailed')
     case 'second-step-used':
-      return texts.codeUsed
+      return texts.show('codeUsed')
     case 'second-step-locked':
-      return texts.codesLocked
+      return texts.show('codesLocked')
     case 'throttled':
-      return texts.throttled(inAWhile(language, problem.retryAfterSeconds))
+      return texts.show('throttled', { when: inAWhile(language, problem.retryAfterSeconds) })
   }
 }

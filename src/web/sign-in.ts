@@ -11,13 +11,13 @@ import { hiddenFields, href, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 import { passkeyForm } from './passkey.ts'
 import { inAWhile } from './spans.ts'
-import type { Texts } from './texts/texts.ts'
+import type { Texts } from './texts.ts'
 
 type Field = 'email' | 'password'
 
 /** The message about the last attempt, and the fields that it is about. */
 interface Complaint {
-  readonly text: string | Markup
+  readonly text: Markup
   readonly fields: readonly Field[]
 }
 
@@ -26,13 +26,14 @@ export function signInPage(view: View, page: SignInPage): Markup {
   const { texts } = view
   const complaint = page.problem === undefined ? undefined : describe(view, page.problem)
   return layout(view, {
-    title: complaint === undefined ? texts.signIn : texts.titleWithError(texts.signIn),
-    main: html`<h1>${texts.signIn}</h1>
+    title: 'signIn',
+    hasProblem: complaint !== undefined,
+    main: html`<h1>${texts.show('signIn')}</h1>
       <p class="lead muted">${continuation(view, page)}</p>
-      ${page.isConfirmation && page.client !== undefined ? html`<p class="part">${texts.signInAgain}</p>` : undefined}
+      ${page.isConfirmation && page.client !== undefined ? html`<p class="part">${texts.show('signInAgain')}</p>` : undefined}
       ${complaint === undefined || complaint.fields.length === 1 ? undefined : pageProblem(complaint.text)}
       ${connection(view, page)}
-      ${page.offers.length === 0 ? html`<p class="part">${texts.noSignInMethod}</p>` : undefined}
+      ${page.offers.length === 0 ? html`<p class="part">${texts.show('noSignInMethod')}</p>` : undefined}
       ${page.offers.map((offer) => offerForm(view, page, offer, complaint))} ${lostPasskey(view, page)}
       ${notes(view, page.problem, complaint)}`,
   })
@@ -42,7 +43,7 @@ export function signInPage(view: View, page: SignInPage): Markup {
 function lostPasskey({ texts }: View, { offers, forgotUri }: SignInPage): Fragment {
   if (forgotUri === undefined || !offers.some(({ kind }) => kind === 'passkey')) return undefined
   if (offers.some(({ kind }) => kind === 'password')) return undefined
-  return html`<p class="small after"><a class="inline" href="${forgotUri}">${texts.lostPasskey}</a></p>`
+  return html`<p class="small after"><a class="inline" href="${forgotUri}">${texts.show('lostPasskey')}</a></p>`
 }
 
 /** A message about no field is about something that the person cannot correct on the page. */
@@ -63,12 +64,12 @@ function offerForm(view: View, page: SignInPage, offer: SignInOffer, complaint: 
       return passkeyForm(view, {
         ...offer,
         hidden: page.hidden,
-        button: view.texts.passkeySignIn,
+        button: view.texts.show('passkeySignIn'),
         look: 'plain',
         hasAutofill: true,
       })
     case 'application':
-      return linkButton(offer.uri, view.texts.signIn)
+      return linkButton(offer.uri, view.texts.show('signIn'))
   }
 }
 
@@ -76,11 +77,11 @@ function offerForm(view: View, page: SignInPage, offer: SignInOffer, complaint: 
 export function leavePage(view: View, { provider, uri }: LeavePage): Markup {
   const { texts } = view
   return layout(view, {
-    title: texts.leaveTitle,
+    title: 'leaveTitle',
     refresh: uri,
-    main: html`<h1>${texts.leaveHeading(isolate(provider))}</h1>
-      <p class="lead">${texts.leaveHint(isolate(provider))}</p>
-      ${linkButton(href(uri), texts.continue)}`,
+    main: html`<h1>${texts.show('leaveHeading', { provider: isolate(provider) })}</h1>
+      <p class="lead">${texts.show('leaveHint', { provider: isolate(provider) })}</p>
+      ${linkButton(href(uri), texts.show('continue'))}`,
   })
 }
 
@@ -92,7 +93,8 @@ function connection({ texts }: View, { connecting, offers }: SignInPage): Fragme
   const isPasskeyUsable = !isRequired && offers.some(({ kind }) => kind === 'passkey')
   return html`<p class="notice" role="status">
     <span
-      >${texts.signInToConnect(isolate(name), isRequired)} ${isPasskeyUsable ? texts.connectByPasskey : undefined}</span
+      >${texts.show(isRequired ? 'signInToConnectRequired' : 'signInToConnect', { provider: isolate(name) })}
+      ${isPasskeyUsable ? texts.show('connectByPasskey') : undefined}</span
     >
   </p>`
 }
@@ -104,10 +106,10 @@ export function providerForm({ texts }: View, page: Pick<SignInPage, 'hidden'>, 
     ${hiddenFields({ ...page.hidden, offered: offer.offered, provider: offer.id })}
     <div class="buttons">
       <button class="button" type="submit" ${offer.isDown ? html` aria-describedby="${hint}"` : undefined}>
-        ${providerIcon(offer)}<span>${texts.continueWith(isolate(offer.name))}</span>
+        ${providerIcon(offer)}<span>${texts.show('continueWith', { provider: isolate(offer.name) })}</span>
       </button>
     </div>
-    ${offer.isDown ? html`<p class="small muted beneath" id="${hint}">${texts.providerAway}</p>` : undefined}
+    ${offer.isDown ? html`<p class="small muted beneath" id="${hint}">${texts.show('providerAway')}</p>` : undefined}
   </form>`
 }
 
@@ -122,11 +124,11 @@ function addressForm(
   const others = page.offers.filter(({ kind }) => kind !== 'password' && kind !== 'address')
   // Beside a passkey alone, whose form only a script shows.
   const look = others.every(({ kind }) => kind === 'passkey') ? 'or small muted alone' : 'or small muted'
-  return html`${others.length > 0 ? html`<p class="${look}">${texts.or}</p>` : undefined}
+  return html`${others.length > 0 ? html`<p class="${look}">${texts.show('or')}</p>` : undefined}
     <form method="post" action="${action}" id="${BY_PASSWORD}" novalidate>
       ${hiddenFields(page.hidden)}
       <div class="field">
-        <label for="email">${texts.email}</label>
+        <label for="email">${texts.show('email')}</label>
         <input
           id="email"
           name="email"
@@ -141,7 +143,7 @@ function addressForm(
         ${beside(complaint, 'email')}
       </div>
       ${asksEmailFirst ? undefined : passwordField(view, page, complaint)}
-      ${submitButton(asksEmailFirst ? texts.continue : texts.signIn, 'main')}
+      ${submitButton(asksEmailFirst ? texts.show('continue') : texts.show('signIn'), 'main')}
     </form>
     ${asksEmailFirst ? undefined : forgotten(view, page)}`
 }
@@ -153,18 +155,18 @@ function forgotten({ branding, texts }: View, { forgotUri }: SignInPage): Markup
   if (forgotUri !== undefined)
     return html`<p class="small after">
       <button class="inline link" type="submit" form="${BY_PASSWORD}" formaction="${forgotUri}" name="${ASK_FIELD}">
-        ${texts.forgot}
+        ${texts.show('forgot')}
       </button>
     </p>`
   return html`<details class="small after">
-    <summary>${texts.forgot}</summary>
-    <p class="muted">${texts.forgotHint(isolate(branding.name))}</p>
+    <summary>${texts.show('forgot')}</summary>
+    <p class="muted">${texts.show('forgotHint', { brand: isolate(branding.name) })}</p>
   </details>`
 }
 
 function passwordField(view: View, page: SignInPage, complaint: Complaint | undefined): Markup {
   return html`<div class="field">
-    <label for="password">${view.texts.password}</label>
+    <label for="password">${view.texts.show('password')}</label>
     <div class="typed">
       <input
         id="password"
@@ -184,67 +186,79 @@ export function continuation(
   { texts }: View,
   { client, isConfirmation }: Pick<SignInPage, 'client' | 'isConfirmation'>,
 ): Fragment {
-  if (client === undefined) return isConfirmation ? texts.continueConfirmed : texts.continueToAccount
-  const name = clientName(client, texts.namelessAppInside)
+  if (client === undefined) return isConfirmation ? texts.show('continueConfirmed') : texts.show('continueToAccount')
+  const name = clientName(client, texts.show('namelessAppInside'))
   switch (client.destination.kind) {
     case 'host':
-      return texts.continueToHost(name, isolate(client.destination.host))
+      return texts.show('continueToHost', { client: name, host: isolate(client.destination.host) })
     case 'this-computer':
-      return texts.continueToComputer(name)
+      return texts.show('continueToComputer', { client: name })
     case 'app':
-      return texts.continueTo(name)
+      return texts.show('continueTo', { client: name })
     case 'device':
-      return texts.device.signIn
+      return texts.show('device.signIn')
   }
 }
 
 function describe({ texts, language }: View, problem: SignInProblem): Complaint {
   switch (problem.kind) {
     case 'wrong-credentials':
-      return { text: texts.wrongCredentials, fields: ['email', 'password'] }
+      return { text: texts.show('wrongCredentials'), fields: ['email', 'password'] }
     case 'email-missing':
-      return { text: texts.emailMissing, fields: ['email'] }
+      return { text: texts.show('emailMissing'), fields: ['email'] }
     case 'address-unknown':
-      return { text: texts.addressUnknown, fields: ['email'] }
+      return { text: texts.show('addressUnknown'), fields: ['email'] }
     case 'password-missing':
-      return { text: texts.passwordMissing, fields: ['password'] }
+      return { text: texts.show('passwordMissing'), fields: ['password'] }
     case 'password-too-long':
-      return { text: texts.passwordTooLong, fields: ['password'] }
+      return { text: texts.show('passwordTooLong'), fields: ['password'] }
     case 'second-step-expired':
-      return { text: texts.secondStepExpired, fields: [] }
+      return { text: texts.show('secondStepExpired'), fields: [] }
     case 'passkey-invalid':
-      return { text: texts.passkeyFailed, fields: [] }
+      return { text: texts.show('passkeyFailed'), fields: [] }
     case 'passkey-unknown':
-      return { text: texts.passkeyUnknown, fields: [] }
+      return { text: texts.show('passkeyUnknown'), fields: [] }
     case 'method-off':
-      return { text: texts.methodOff, fields: [] }
+      return { text: texts.show('methodOff'), fields: [] }
     case 'application-refused':
-      return { text: texts.applicationRefused, fields: [] }
+      return { text: texts.show('applicationRefused'), fields: [] }
     case 'not-answered':
-      return { text: texts.notAnswered, fields: [] }
+      return { text: texts.show('notAnswered'), fields: [] }
     case 'provider-off':
-      return { text: texts.providerOff(isolate(problem.provider)), fields: [] }
+      return { text: texts.show('providerOff', { provider: isolate(problem.provider) }), fields: [] }
     case 'provider-down':
-      return { text: texts.providerDown(isolate(problem.provider), problem.isRequired), fields: [] }
+      return {
+        text: texts.show(problem.isRequired ? 'providerDownRequired' : 'providerDown', {
+          provider: isolate(problem.provider),
+        }),
+        fields: [],
+      }
     case 'provider-failed':
-      return { text: texts.providerFailed(isolate(problem.provider), problem.isRequired), fields: [] }
+      return {
+        text: texts.show(problem.isRequired ? 'providerFailedRequired' : 'providerFailed', {
+          provider: isolate(problem.provider),
+        }),
+        fields: [],
+      }
     case 'provider-not-fresh':
-      return { text: texts.providerNotFresh(isolate(problem.provider)), fields: [] }
+      return { text: texts.show('providerNotFresh', { provider: isolate(problem.provider) }), fields: [] }
     case 'account-refused':
-      return { text: texts.accountRefused, fields: [] }
+      return { text: texts.show('accountRefused'), fields: [] }
     case 'no-account':
       return { text: noAccount(texts, problem), fields: [] }
     case 'identity-taken':
-      return { text: texts.identityTaken(isolate(problem.provider)), fields: [] }
+      return { text: texts.show('identityTaken', { provider: isolate(problem.provider) }), fields: [] }
     case 'throttled':
-      return { text: texts.throttled(inAWhile(language, problem.retryAfterSeconds)), fields: [] }
+      return { text: texts.show('throttled', { when: inAWhile(language, problem.retryAfterSeconds) }), fields: [] }
     case 'busy':
-      return { text: texts.busy(inAWhile(language, problem.retryAfterSeconds)), fields: [] }
+      return { text: texts.show('busy', { when: inAWhile(language, problem.retryAfterSeconds) }), fields: [] }
   }
 }
 
 function noAccount(texts: Texts, { provider, email }: Extract<SignInProblem, { readonly kind: 'no-account' }>): Markup {
-  return email === undefined ? texts.noAccount(isolate(provider)) : texts.noAccountOf(isolate(email), isolate(provider))
+  return email === undefined
+    ? texts.show('noAccount', { provider: isolate(provider) })
+    : texts.show('noAccountOf', { email: isolate(email), provider: isolate(provider) })
 }
 
 /** A problem of one field is shown below the field, and one of both or of neither above the form. */

@@ -11,7 +11,7 @@ const year = 365 * day
 
 /** An age as text: "3 minutes ago". */
 export function ago({ language, texts }: Pick<View, 'language' | 'texts'>, ageSeconds: number): string {
-  if (ageSeconds < minute) return texts.momentsAgo
+  if (ageSeconds < minute) return texts.say('momentsAgo')
   const say = (unit: Intl.RelativeTimeFormatUnit, seconds: number): string =>
     formatOf(language).format(-Math.floor(ageSeconds / seconds), unit)
   if (ageSeconds < hour) return say('minute', minute)
@@ -41,18 +41,20 @@ const days = new Map<Language, Intl.DateTimeFormat>()
 /** A day as text: "1 June 2026". Days begin at midnight UTC. */
 export function onDay(language: Language, time: number): string {
   const format =
-    days.get(language) ?? new Intl.DateTimeFormat(LOCALES[language], { dateStyle: 'long', timeZone: 'UTC' })
+    days.get(language) ?? new Intl.DateTimeFormat(localeOf(language), { dateStyle: 'long', timeZone: 'UTC' })
   days.set(language, format)
   return format.format(time)
 }
 
 /** The order of day and month in English is that of most countries. */
-const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de' }
+function localeOf(language: Language): string {
+  return language === 'en' ? 'en-GB' : language
+}
 
 /** A time as text: "1 June 2026 at 14:05 UTC". Only mails have it: a page shows ages. */
 export function atTime(language: Language, time: number): string {
   const options = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const
-  return `${new Intl.DateTimeFormat(LOCALES[language], options).format(time)} UTC`
+  return `${new Intl.DateTimeFormat(localeOf(language), options).format(time)} UTC`
 }
 
 /** A length of time as text, in the largest unit in which it is whole: "15 minutes", "24 hours", "7 days". */

@@ -31,9 +31,10 @@ const STORED = [...INNER, ...NOUNS, 'admin', 'store', 'keys', 'passwords', 'outb
 
 /** Which folder of src/ may import from which. `npm run docs` writes the table of docs/architecture.md from it. */
 const LAYERS: Readonly<Record<string, Layer>> = {
-  base: { layers: [], packages: ['zod'], node: ['node:crypto'], pure: true },
+  texts: { layers: [], packages: [], node: [], pure: true },
+  base: { layers: ['texts'], packages: ['zod'], node: ['node:crypto'], pure: true },
   protocol: { layers: ['base'], packages: ['zod'], node: ['node:crypto', 'node:url'], pure: true },
-  ports: { layers: ['base', 'protocol'], packages: [], node: [], pure: true },
+  ports: { layers: ['texts', 'base', 'protocol'], packages: [], node: [], pure: true },
   clients: { layers: INNER, packages: [], node: ['node:assert/strict'], pure: true },
   users: { layers: INNER, packages: [], node: [], pure: true },
   tokens: { layers: INNER, packages: [], node: [], pure: true },
@@ -48,7 +49,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     node: ['node:assert/strict'],
     pure: true,
   },
-  web: { layers: INNER, packages: ['hono', 'uqr'], node: ['node:crypto'], pure: true },
+  web: { layers: ['texts', ...INNER], packages: ['hono', 'uqr'], node: ['node:crypto'], pure: true },
   files: { layers: INNER, packages: [], node: 'any', pure: false },
   audit: { layers: INNER, packages: [], node: 'any', pure: false },
   store: { layers: [...INNER, 'files', 'audit'], packages: ['pg'], node: 'any', pure: false },

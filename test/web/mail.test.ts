@@ -6,7 +6,7 @@ import { NOTICE_KINDS } from '../../src/ports/records/mail.ts'
 import { renderMail } from '../../src/web/mail/mail.ts'
 import { languages } from './samples.ts'
 
-const BRANDING = { name: 'Acme <Cloud>', accent: '#2456c9', contact: 'mailto:help@desk.test' }
+const BRANDING = { name: 'Acme <Cloud>', accent: '#2456c9', contact: 'mailto:help@desk.test', texts: {} }
 const HOSTILE = `"<img/src=x>"'&\u202e@acme.test`
 const SECURITY = 'https://id.acme.test/account/security'
 const LINK = 'https://id.acme.test/account/link?token=gln_x'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { initial } from '../../src/web/initial.ts'
+import { initial } from '../../src/web/pictures.ts'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import type { Page } from '../../src/ports/pages/pages.ts'

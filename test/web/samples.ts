@@ -14,8 +14,10 @@ export const branding: Branding = {
   termsUri: 'https://acme.test/terms',
   privacyUri: 'https://acme.test/privacy',
   logo: undefined,
+  texts: {},
 }
 
+/** The languages that have all texts. */
 export const languages: readonly Language[] = ['en', 'de']
 
 const consent = {

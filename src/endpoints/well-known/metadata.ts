@@ -1,5 +1,6 @@
 import type { Context, Settings } from '../../ports/context.ts'
 import type { Reply } from '../../ports/message.ts'
+import { LANGUAGES } from '../../base/language.ts'
 import { MAXIMA } from '../../base/maxima.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
 import { ASSERTION_ALGORITHMS } from '../../protocol/client/keys.ts'
@@ -108,7 +109,7 @@ function describe(
       ? { backchannel_logout_supported: true, backchannel_logout_session_supported: true }
       : {}),
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
-    ui_locales_supported: ['en', 'de'],
+    ui_locales_supported: LANGUAGES,
     authorization_response_iss_parameter_supported: true,
   }
 }

@@ -13,6 +13,7 @@ import type {
   ProviderMark,
 } from './parts.ts'
 import type { ClientTrust } from '../../protocol/client/policy.ts'
+import type { TextChanges } from '../../texts/messages.ts'
 
 /** The content of each page, without HTML: the use cases make these, and the web layer renders them. */
 
@@ -27,6 +28,8 @@ export interface Branding {
   readonly privacyUri: string | undefined
   /** Beside the name, and in the tab of the browser. undefined: the first letter of the name. */
   readonly logo: Picture | undefined
+  /** Replace texts of the pages and mails. */
+  readonly texts: TextChanges
 }
 
 /** A picture that this server serves to its own pages. */

@@ -9,12 +9,12 @@ import { accountForm, accountLayout } from './frame.ts'
 
 /** Name, e-mail address and organizations. */
 export function overviewPage(view: View, page: OverviewPage): Markup {
-  const texts = view.texts.account
+  const { texts } = view
   const { frame, problem } = page
   const described = problem === undefined ? 'name-hint' : 'name-hint name-problem'
   const name = html`<div class="field">
-    <label for="name">${texts.name}</label>
-    <p class="small muted hint" id="name-hint">${texts.nameHint}</p>
+    <label for="name">${texts.show('account.name')}</label>
+    <p class="small muted hint" id="name-hint">${texts.show('account.nameHint')}</p>
     <input
       id="name"
       name="name"
@@ -24,22 +24,22 @@ export function overviewPage(view: View, page: OverviewPage): Markup {
       aria-describedby="${described}"
       ${problem === undefined ? undefined : html` aria-invalid="true" autofocus`}
     />
-    ${problem === undefined ? undefined : fieldProblem('name-problem', texts.nameUnusable)}
+    ${problem === undefined ? undefined : fieldProblem('name-problem', texts.show('account.nameUnusable'))}
   </div>`
   return accountLayout(view, frame, 'overview', {
     hasProblem: problem !== undefined,
-    main: html`${page.isNameEditable ? accountForm(frame.pages.overview, frame.csrf, {}, [name, submitButton(texts.save, 'main')]) : undefined}
+    main: html`${page.isNameEditable ? accountForm(frame.pages.overview, frame.csrf, {}, [name, submitButton(texts.show('account.save'), 'main')]) : undefined}
       <dl class="facts">
         ${page.isNameEditable ? undefined : fixedName(view, page)}
         <div>
-          <dt>${view.texts.email}</dt>
+          <dt>${view.texts.show('email')}</dt>
           ${emailSection(view, page)}
         </div>
         ${
           page.organizations.length === 0
             ? undefined
             : html`<div>
-                <dt>${texts.organizations}</dt>
+                <dt>${texts.show('account.organizations')}</dt>
                 ${page.organizations.map((one) => html`<dd>${isolate(one)}</dd>`)}
               </div>`
         }
@@ -47,29 +47,34 @@ export function overviewPage(view: View, page: OverviewPage): Markup {
   })
 }
 
+const KEPT = ['account', 'providers', 'organizations', 'apps', 'browsers', 'events'] as const
+
 /** What is kept about the user, and the form that downloads it. */
 export function dataPage(view: View, { frame }: DataPage): Markup {
-  const texts = view.texts.account
+  const { texts } = view
   return accountLayout(view, frame, 'data', {
     main: html`<section class="part" aria-labelledby="kept">
-        <h2 id="kept">${texts.kept}</h2>
+        <h2 id="kept">${texts.show('account.kept')}</h2>
         <ul class="scopes" role="list">
-          ${texts.keptItems.map(
+          ${KEPT.map(
             (item) =>
               html`<li>
-                <span class="fixed">${tick}<span>${item}</span></span>
+                <span class="fixed">${tick}<span>${texts.show(`account.keptItems.${item}`)}</span></span>
               </li> `,
           )}
         </ul>
       </section>
-      <p class="small muted after">${texts.keptLater}</p>
-      ${accountForm(frame.pages.data, frame.csrf, {}, submitButton(texts.download, 'main'))}`,
+      <p class="small muted after">${texts.show('account.keptLater')}</p>
+      ${accountForm(frame.pages.data, frame.csrf, {}, submitButton(texts.show('account.download'), 'main'))}`,
   })
 }
 
-function fixedName({ texts: { account: texts } }: View, { name }: OverviewPage): Markup {
+function fixedName({ texts }: View, { name }: OverviewPage): Markup {
   return html`<div>
-    <dt>${texts.name}</dt>
-    <dd>${name === '' ? texts.noName : isolate(name)} <span class="small muted">${texts.nameOfApplication}</span></dd>
+    <dt>${texts.show('account.name')}</dt>
+    <dd>
+      ${name === '' ? texts.show('account.noName') : isolate(name)}
+      <span class="small muted">${texts.show('account.nameOfApplication')}</span>
+    </dd>
   </div>`
 }

@@ -6,11 +6,11 @@ import type { Fragment, Markup } from '../markup.ts'
 import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'
 
 /** The user's address, and what the user can do with it. */
-export function emailSection({ texts: { account: texts } }: View, page: OverviewPage): Markup {
+export function emailSection({ texts }: View, page: OverviewPage): Markup {
   const { frame, email, isEmailEditable } = page
   if (email === undefined) {
-    return html`<dd>${texts.noEmail}</dd>
-      ${isEmailEditable ? html`<dd>${stepLink(frame.pages['change-email'], texts.addEmail)}</dd>` : undefined}`
+    return html`<dd>${texts.show('account.noEmail')}</dd>
+      ${isEmailEditable ? html`<dd>${stepLink(frame.pages['change-email'], texts.show('account.addEmail'))}</dd>` : undefined}`
   }
   const confirm =
     email.isVerified || !isEmailEditable
@@ -19,24 +19,25 @@ export function emailSection({ texts: { account: texts } }: View, page: Overview
           frame.pages['change-email'],
           frame.csrf,
           { email: email.address },
-          html`<p class="step"><button class="button" type="submit">${texts.confirmEmail}</button></p>`,
+          html`<p class="step"><button class="button" type="submit">${texts.show('account.confirmEmail')}</button></p>`,
         )
   return html`<dd>
-      ${isolate(email.address)} <span class="small muted">${email.isVerified ? texts.verified : texts.unverified}</span>
+      ${isolate(email.address)}
+      <span class="small muted">${texts.show(email.isVerified ? 'account.verified' : 'account.unverified')}</span>
     </dd>
-    ${isEmailEditable ? html`<dd>${confirm} ${stepLink(frame.pages['change-email'], texts.changeEmail)}</dd>` : undefined}`
+    ${isEmailEditable ? html`<dd>${confirm} ${stepLink(frame.pages['change-email'], texts.show('account.changeEmail'))}</dd>` : undefined}`
 }
 
 /** The form that mails a code to an address. */
 export function changeEmailPage(view: View, { frame, email, hasEmail, problem }: ChangeEmailPage): Markup {
-  const texts = view.texts.account
+  const { texts } = view
   return accountLayout(view, frame, 'change-email', {
     hasProblem: problem !== undefined,
-    title: hasEmail ? texts.changeEmail : texts.addEmail,
-    main: html`<p class="lead">${texts.changeEmailLead}</p>
+    title: hasEmail ? 'account.changeEmail' : 'account.addEmail',
+    main: html`<p class="lead">${texts.show('account.changeEmailLead')}</p>
       ${accountForm(frame.pages['change-email'], frame.csrf, {}, [
-        emailField(view.texts.email, email, emailProblem(view, problem)),
-        stepButtons(view, frame.pages.overview, texts.sendCode, 'main'),
+        emailField(texts.show('email'), email, emailProblem(view, problem)),
+        stepButtons(view, frame.pages.overview, texts.show('account.sendCode'), 'main'),
       ])}`,
   })
 }
@@ -46,36 +47,36 @@ function emailProblem({ texts }: View, problem: ChangeEmailPage['problem']): Fra
     case undefined:
       return undefined
     case 'email-missing':
-      return texts.emailMissing
+      return texts.show('emailMissing')
     case 'email-unchanged':
-      return texts.account.emailUnchanged
+      return texts.show('account.emailUnchanged')
     case 'email-of-provider':
-      return texts.account.emailOfProvider(isolate(problem.provider))
+      return texts.show('account.emailOfProvider', { provider: isolate(problem.provider) })
   }
 }
 
 /** The form of the code that was mailed. */
 export function confirmEmailPage(view: View, { frame, email, problem }: ConfirmEmailPage): Markup {
-  const texts = view.texts.account
-  const text = problem === undefined ? undefined : texts.emailCodeProblems[problem]
+  const { texts } = view
+  const text = problem === undefined ? undefined : texts.show(`account.emailCodeProblems.${problem}`)
   return accountLayout(view, frame, 'confirm-email', {
     hasProblem: problem !== undefined,
     main:
       email === undefined
         ? html`${text === undefined ? undefined : pageProblem(text)}
-          ${stepLink(frame.pages['change-email'], texts.changeEmail)}`
-        : html`<p class="lead">${texts.enterEmailCode(isolate(email))}</p>
+          ${stepLink(frame.pages['change-email'], texts.show('account.changeEmail'))}`
+        : html`<p class="lead">${texts.show('account.enterEmailCode', { email: isolate(email) })}</p>
             ${accountForm(frame.pages['confirm-email'], frame.csrf, {}, [
               codeField(view, text),
-              stepButtons(view, frame.pages['change-email'], texts.goOn, 'main'),
+              stepButtons(view, frame.pages['change-email'], texts.show('account.goOn'), 'main'),
             ])}`,
   })
 }
 
-function codeField({ texts: { account: texts } }: View, problem: string | undefined): Markup {
+function codeField({ texts }: View, problem: Markup | undefined): Markup {
   return html`<div class="field">
-    <label for="code">${texts.emailCode}</label>
-    <p class="small muted hint" id="code-hint">${texts.emailCodeHint}</p>
+    <label for="code">${texts.show('account.emailCode')}</label>
+    <p class="small muted hint" id="code-hint">${texts.show('account.emailCodeHint')}</p>
     <input
       id="code"
       name="code"

@@ -14,12 +14,13 @@ import { layout } from '../layout.ts'
 import type { View } from '../layout.ts'
 import { hiddenFields, html, isolate } from '../markup.ts'
 import type { Fragment, Markup } from '../markup.ts'
+import type { PlainTextId } from '../texts.ts'
 
 /** The content of an account page. */
 export interface AccountContent {
   readonly hasProblem?: boolean
-  /** Only the server's own text. undefined: the name of the page. */
-  readonly title?: string
+  /** undefined: the name of the page. */
+  readonly title?: PlainTextId
   /** undefined: the title. */
   readonly heading?: Markup
   readonly main: Fragment
@@ -30,14 +31,14 @@ export function accountLayout(
   view: View,
   frame: AccountFrame,
   current: AccountPageName,
-  { hasProblem = false, title: own, heading, main }: AccountContent,
+  { hasProblem = false, title = `account.pages.${current}`, heading, main }: AccountContent,
 ): Markup {
   const { texts } = view
-  const title = own ?? texts.account.pages[current]
   return layout(view, {
-    title: hasProblem ? texts.titleWithError(title) : title,
+    title,
+    hasProblem,
     beside: navigation(view, frame, current),
-    main: html`<h1>${heading ?? title}</h1>
+    main: html`<h1>${heading ?? texts.show(title)}</h1>
       ${notice(view, frame)} ${main}`,
   })
 }
@@ -48,7 +49,7 @@ function navigation({ texts }: View, frame: AccountFrame, current: AccountPageNa
   const mark = entry === current ? html` aria-current="page"` : html` aria-current="true"`
   const { name } = frame.account
   const detail = accountDetail(texts, frame.account)
-  return html`<nav aria-label="${texts.account.navigation}">
+  return html`<nav aria-label="${texts.say('account.navigation')}">
     <p class="who">
       ${isolate(name)}${detail === undefined ? undefined : html` <span class="small muted">${detail}</span>`}
     </p>
@@ -57,13 +58,13 @@ function navigation({ texts }: View, frame: AccountFrame, current: AccountPageNa
         (page) =>
           html`<li>
             <a href="${frame.pages[page]}" ${page === entry ? mark : undefined}
-              ><span class="long">${texts.account.pages[page]}</span
-              ><span class="short">${texts.account.menu[page]}</span></a
+              ><span class="long">${texts.show(`account.pages.${page}`)}</span
+              ><span class="short">${texts.show(`account.menu.${page}`)}</span></a
             >
           </li> `,
       )}
-      ${frame.consoleUri === undefined ? undefined : html`<li><a href="${frame.consoleUri}">${texts.account.toConsole}</a></li> `}
-      <li><a href="${frame.signOutUri}">${texts.signOut}</a></li>
+      ${frame.consoleUri === undefined ? undefined : html`<li><a href="${frame.consoleUri}">${texts.show('account.toConsole')}</a></li> `}
+      <li><a href="${frame.signOutUri}">${texts.show('signOut')}</a></li>
     </ul>
   </nav>`
 }
@@ -80,7 +81,7 @@ export function accountForm(action: string, csrf: string, hidden: HiddenFields, 
 /** The buttons of a form that is a page of its own: one leads back, and the other submits the form. `danger`: it takes something away. */
 export function stepButtons({ texts }: View, backUri: string, text: Fragment, look: 'main' | 'danger'): Markup {
   return html`<div class="buttons">
-    <a class="button" href="${backUri}">${texts.account.cancel}</a>
+    <a class="button" href="${backUri}">${texts.show('account.cancel')}</a>
     <button class="button ${look}" type="submit">${text}</button>
   </div>`
 }
@@ -98,20 +99,22 @@ export function accountName({ texts }: View, account: AccountView): Markup {
 
 /** What is shown beside the name of an account: the email, or that there is none, because a name may be like the email of another person. */
 export function accountDetail(texts: View['texts'], { detail, isWithoutEmail }: AccountView): Markup | undefined {
-  if (isWithoutEmail) return html`${texts.withoutEmail}`
+  if (isWithoutEmail) return texts.show('withoutEmail')
   return detail === undefined ? undefined : isolate(detail)
 }
 
 /** Leads to the page where the user confirms the own identity. */
 export function confirmPage(view: View, { frame, page, confirmUri, lack, isReplaceable }: ConfirmPage): Markup {
-  const { confirm, confirmFirst, confirmBy } = view.texts.account
+  const { texts } = view
   return accountLayout(view, frame, page, {
-    main: html`<p class="lead">${lack === 'sign-in' ? confirmFirst : confirmBy[lack](isReplaceable)}</p>
-      ${linkButton(confirmUri, confirm)}`,
+    main: html`<p class="lead">
+        ${texts.show(lack === 'sign-in' ? 'account.confirmFirst' : `account.confirmBy.${lack}${isReplaceable ? 'Replaceable' : ''}`)}
+      </p>
+      ${linkButton(confirmUri, texts.show('account.confirm'))}`,
   })
 }
 
 function notice({ texts }: View, { notice: done }: AccountFrame): Fragment {
   if (done === undefined) return undefined
-  return html`<p class="notice done" role="status">${tick}<span>${texts.account.notices[done]}</span></p>`
+  return html`<p class="notice done" role="status">${tick}<span>${texts.show(`account.notices.${done}`)}</span></p>`
 }

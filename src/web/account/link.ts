@@ -14,11 +14,11 @@ import { agentWords } from './sessions.ts'
 
 /** The identities that the user of a link may keep. None is chosen beforehand, because one may be of a thief. */
 export function linkMethodsPage(view: View, { action, hidden, account, methods }: LinkMethodsPage): Markup {
-  const texts = view.texts.account
+  const { texts } = view
   return layout(view, {
-    title: texts.linkMethodsHeading,
-    main: html`<h1>${texts.linkMethodsHeading}</h1>
-      <p class="lead">${texts.linkMethods(accountName(view, account))}</p>
+    title: 'account.linkMethodsHeading',
+    main: html`<h1>${texts.show('account.linkMethodsHeading')}</h1>
+      <p class="lead">${texts.show('account.linkMethods', { account: accountName(view, account) })}</p>
       <form method="post" action="${action}" novalidate>
         ${hiddenFields(hidden)}
         <ul class="scopes" role="list">
@@ -36,38 +36,42 @@ export function linkMethodsPage(view: View, { action, hidden, account, methods }
               </li> `,
           )}
         </ul>
-        ${submitButton(texts.goOn, 'main')}
+        ${submitButton(texts.show('account.goOn'), 'main')}
       </form>`,
   })
 }
 
 function nameOf(view: View, method: LinkMethodsPage['methods'][number]): Fragment {
-  const texts = view.texts.account
-  if (method.kind === 'passkey') return html`${texts.passkey} · ${agentWords(view, method)}`
+  const { texts } = view
+  if (method.kind === 'passkey') return html`${texts.show('account.passkey')} · ${agentWords(view, method)}`
   const { isOfApplication, name, email } = method
-  return html`${isOfApplication ? texts.application : isolate(name)}${email === undefined ? undefined : html` · ${isolate(email)}`}`
+  return html`${isOfApplication ? texts.show('account.application') : isolate(name)}${email === undefined ? undefined : html` · ${isolate(email)}`}`
 }
 
 function usesOf(view: View, method: LinkMethodsPage['methods'][number]): Fragment {
   if (method.kind === 'passkey') return passkeyUses(view, method)
   const { linkedSecondsAgo, usedSecondsAgo } = method
-  return view.texts.account.identityUsed(ago(view, linkedSecondsAgo), ago(view, usedSecondsAgo))
+  return view.texts.show('account.identityUsed', {
+    linked: ago(view, linkedSecondsAgo),
+    used: ago(view, usedSecondsAgo),
+  })
 }
 
 /** The form of a link that an operator handed over. */
 export function linkPage(view: View, page: LinkPage): Markup {
-  const { branding } = view
-  const texts = view.texts.account
+  const { branding, texts } = view
   const isInvitation = page.purpose === 'invitation'
   const hasProblem = page.problem !== undefined || page.passkey?.problem !== undefined
   const hasPassword = page.username !== undefined
-  const reset = hasPassword ? texts.resetHeading : texts.resetWithoutPassword
-  const title = isInvitation ? texts.invitationTitle : reset
+  const reset = hasPassword ? 'account.resetHeading' : 'account.resetWithoutPassword'
   return layout(view, {
-    title: hasProblem ? view.texts.titleWithError(title) : title,
-    main: html`<h1>${isInvitation ? texts.invitationHeading(isolate(branding.name)) : reset}</h1>
+    title: isInvitation ? 'account.invitationTitle' : reset,
+    hasProblem,
+    main: html`<h1>
+        ${isInvitation ? texts.show('account.invitationHeading', { brand: isolate(branding.name) }) : texts.show(reset)}
+      </h1>
       <p class="lead">
-        ${isInvitation ? texts.invitation(isolate(branding.name), accountName(view, page.account)) : texts.resetConsequence}
+        ${isInvitation ? texts.show('account.invitation', { brand: isolate(branding.name), account: accountName(view, page.account) }) : texts.show('account.resetConsequence')}
       </p>
       ${hasPassword ? undefined : ways(view, page)} ${linkPasskey(view, page)}
       ${page.providers.map((one) => acceptForm(view, page, one))} ${linkPassword(view, page)}`,
@@ -76,58 +80,60 @@ export function linkPage(view: View, page: LinkPage): Markup {
 
 /** What an account without a password signs in with: a provider that is the only way is no choice. */
 function ways(view: View, { account, passkey, providers, purpose }: LinkPage): Fragment {
-  const texts = view.texts.account
+  const { texts } = view
   const [only, ...others] = passkey === undefined ? providers : []
   if (only !== undefined && others.length === 0)
-    return html`<p class="lead">${texts.linkAtProvider(accountName(view, account), isolate(only.name))}</p>`
+    return html`<p class="lead">
+      ${texts.show('account.linkAtProvider', { account: accountName(view, account), provider: isolate(only.name) })}
+    </p>`
   if (purpose === 'invitation') return undefined
-  return html`<p class="lead">${texts.linkWithoutPassword(accountName(view, account))}</p>`
+  return html`<p class="lead">${texts.show('account.linkWithoutPassword', { account: accountName(view, account) })}</p>`
 }
 
 /** The form that adds a passkey. Without scripts, a page that has no other form says so. */
 function linkPasskey(view: View, { action, hidden, passkey, providers, username }: LinkPage): Fragment {
   if (passkey === undefined) return undefined
-  const texts = view.texts.account
+  const { texts } = view
   const { ceremony, problem } = passkey
   const isOnly = username === undefined && providers.length === 0
-  return html`${problem === undefined ? undefined : pageProblem(texts.passkeyProblems[problem])}
-  ${isOnly ? passkeyMissing(texts.passkeyMissing) : undefined}
-  ${passkeyForm(view, { action, hidden, ceremony, button: texts.addPasskey, look: isOnly ? 'main' : 'plain', hasAutofill: false })}`
+  return html`${problem === undefined ? undefined : pageProblem(texts.show(`account.passkeyProblems.${problem}`))}
+  ${isOnly ? passkeyMissing(texts.show('account.passkeyMissing')) : undefined}
+  ${passkeyForm(view, { action, hidden, ceremony, button: texts.show('account.addPasskey'), look: isOnly ? 'main' : 'plain', hasAutofill: false })}`
 }
 
 /** The form that adds an account at a provider to the link's user. */
 function acceptForm({ texts }: View, { action, hidden }: LinkPage, provider: LinkPage['providers'][number]): Markup {
   return html`<form method="post" action="${action}">
     ${hiddenFields({ ...hidden, provider: provider.id })}
-    ${submitButton(html`${providerIcon(provider)}<span>${texts.continueWith(isolate(provider.name))}</span>`, 'plain')}
+    ${submitButton(html`${providerIcon(provider)}<span>${texts.show('continueWith', { provider: isolate(provider.name) })}</span>`, 'plain')}
   </form>`
 }
 
 function linkPassword(view: View, page: LinkPage): Fragment {
-  const texts = view.texts.account
+  const { texts } = view
   if (page.username === undefined) return undefined
   return html`${orPassword(view, page)}
-    <p class="lead">${texts.linkFor(accountName(view, page.account))}</p>
+    <p class="lead">${texts.show('account.linkFor', { account: accountName(view, page.account) })}</p>
     <form method="post" action="${page.action}" novalidate>
       ${hiddenFields(page.hidden)} ${passwordFields(view, page.username, page)}
-      ${submitButton(texts.setPassword, 'main')}
+      ${submitButton(texts.show('account.setPassword'), 'main')}
     </form>`
 }
 
 /** Separates the password from what the page has besides. A passkey may be all, and only a script shows its form. */
 function orPassword({ texts }: View, { providers, passkey }: LinkPage): Fragment {
-  if (providers.length > 0) return html`<p class="or small muted">${texts.or}</p>`
-  return passkey === undefined ? undefined : html`<p class="or small muted alone">${texts.or}</p>`
+  if (providers.length > 0) return html`<p class="or small muted">${texts.show('or')}</p>`
+  return passkey === undefined ? undefined : html`<p class="or small muted alone">${texts.show('or')}</p>`
 }
 
 export function linkUsedPage(view: View, { method, accountUri, consoleUri }: LinkUsedPage): Markup {
-  const texts = view.texts.account
-  const heading = method === 'password' ? texts.linkUsedHeading : texts.linkUsedByPasskey
+  const { texts } = view
+  const title = method === 'password' ? 'account.linkUsedHeading' : 'account.linkUsedByPasskey'
   return layout(view, {
-    title: heading,
-    main: html`<h1>${heading}</h1>
-      <p class="lead">${texts.linkUsed}</p>
-      ${consoleUri === undefined ? undefined : linkButton(consoleUri, texts.toConsole)}
-      ${linkButton(accountUri, texts.toAccount)}`,
+    title,
+    main: html`<h1>${texts.show(title)}</h1>
+      <p class="lead">${texts.show('account.linkUsed')}</p>
+      ${consoleUri === undefined ? undefined : linkButton(consoleUri, texts.show('account.toConsole'))}
+      ${linkButton(accountUri, texts.show('account.toAccount'))}`,
   })
 }

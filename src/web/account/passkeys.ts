@@ -21,22 +21,23 @@ export function passkeysSection(
   { frame, forgotten }: SecurityPage,
   { passkeys, canAdd }: Extract<OwnMethod, { readonly kind: 'passkeys' }>,
 ): Markup {
-  const texts = view.texts.account
+  const { texts } = view
   return html`<section class="part" aria-labelledby="passkeys-heading">
-    <h2 id="passkeys-heading">${texts.passkeys}</h2>
+    <h2 id="passkeys-heading">${texts.show('account.passkeys')}</h2>
     ${
       passkeys.length === 0
-        ? html`<p>${texts.noPasskey}</p>`
+        ? html`<p>${texts.show('account.noPasskey')}</p>`
         : html`<ul class="entries" role="list">
             ${passkeys.map((one, index) => html`<li>${entry(view, one, index)}</li> `)}
           </ul>`
     }
-    ${canAdd ? stepLink(frame.pages['add-passkey'], texts.addPasskey) : undefined} ${forgottenPasskey(forgotten)}
+    ${canAdd ? stepLink(frame.pages['add-passkey'], texts.show('account.addPasskey')) : undefined}
+    ${forgottenPasskey(forgotten)}
   </section>`
 }
 
 function entry(view: View, { removal, ...passkey }: OwnPasskey, index: number): Markup {
-  const texts = view.texts.account
+  const { texts } = view
   const id = `remove-passkey-${index}`
   return html`<h3 id="passkey-${index}">${agentWords(view, passkey)}</h3>
     ${facts(view, passkey)}
@@ -44,10 +45,10 @@ function entry(view: View, { removal, ...passkey }: OwnPasskey, index: number): 
       removal.kind === 'open'
         ? html`<p class="step">
             <a class="button" href="${removal.uri}" id="${id}" aria-labelledby="${id} passkey-${index}"
-              >${texts.remove}</a
+              >${texts.show('account.remove')}</a
             >
           </p>`
-        : html`<p class="small muted">${texts.stays[removal.kind]}</p>`
+        : html`<p class="small muted">${texts.show(`account.stays.${removal.kind}`)}</p>`
     }`
 }
 
@@ -57,32 +58,40 @@ function facts(view: View, passkey: PasskeyView): Fragment {
 
 /** Where a passkey is, since when, and when it was used. */
 export function passkeyUses(view: View, { isSynced, addedSecondsAgo, usedSecondsAgo }: PasskeyView): Fragment {
-  const texts = view.texts.account
+  const { texts } = view
   const added = ago(view, addedSecondsAgo)
   const used =
-    usedSecondsAgo === undefined ? texts.passkeyUnused(added) : texts.identityUsed(added, ago(view, usedSecondsAgo))
-  return html`${used} · ${isSynced ? texts.passkeySynced : texts.passkeyOnDevice}`
+    usedSecondsAgo === undefined
+      ? texts.show('account.passkeyUnused', { added })
+      : texts.show('account.identityUsed', { linked: added, used: ago(view, usedSecondsAgo) })
+  return html`${used} · ${isSynced ? texts.show('account.passkeySynced') : texts.show('account.passkeyOnDevice')}`
 }
 
 /** The form of a new passkey, which the script shows. */
 export function addPasskeyPage(view: View, { frame, ceremony, problem }: AddPasskeyPage): Markup {
-  const texts = view.texts.account
-  const form = { action: frame.pages['add-passkey'], hidden: { csrf: frame.csrf }, ceremony, button: texts.addPasskey }
+  const { texts } = view
+  const form = {
+    action: frame.pages['add-passkey'],
+    hidden: { csrf: frame.csrf },
+    ceremony,
+    button: texts.show('account.addPasskey'),
+  }
   return accountLayout(view, frame, 'add-passkey', {
     hasProblem: problem !== undefined,
-    main: html`<p class="lead">${texts.addPasskeyHint}</p>
-      ${problem === undefined ? undefined : pageProblem(texts.passkeyProblems[problem])}
-      ${passkeyMissing(texts.passkeyMissing)} ${passkeyForm(view, { ...form, look: 'main', hasAutofill: false })}
-      ${stepLink(frame.pages.security, texts.cancel)}`,
+    main: html`<p class="lead">${texts.show('account.addPasskeyHint')}</p>
+      ${problem === undefined ? undefined : pageProblem(texts.show(`account.passkeyProblems.${problem}`))}
+      ${passkeyMissing(texts.show('account.passkeyMissing'))}
+      ${passkeyForm(view, { ...form, look: 'main', hasAutofill: false })}
+      ${stepLink(frame.pages.security, texts.show('account.cancel'))}`,
   })
 }
 
 /** The question before a passkey is removed. */
 export function removePasskeyPage(view: View, { frame, passkey, hidden }: RemovePasskeyPage): Markup {
-  const texts = view.texts.account
-  const buttons = stepButtons(view, frame.pages.security, texts.remove, 'danger')
+  const { texts } = view
+  const buttons = stepButtons(view, frame.pages.security, texts.show('account.remove'), 'danger')
   return accountLayout(view, frame, 'remove-passkey', {
-    main: html`<p class="lead">${texts.removePasskeyConsequence}</p>
+    main: html`<p class="lead">${texts.show('account.removePasskeyConsequence')}</p>
       <div class="part">
         <p>${agentWords(view, passkey)}</p>
         ${facts(view, passkey)}

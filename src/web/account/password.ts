@@ -10,24 +10,23 @@ type OwnPassword = Extract<OwnMethod, { readonly kind: 'password' }>
 /** Whether the user has a password, and a link to the page that changes it. */
 export function passwordSection({ texts }: View, { frame }: SecurityPage, own: OwnPassword): Markup {
   const { isSet, isRemovable } = own
-  const { changePassword, setPassword, hasPassword, hasNoPassword, removePassword } = texts.account
   return html`<section class="part" aria-labelledby="password-heading">
-    <h2 id="password-heading">${texts.password}</h2>
-    <p>${isSet ? hasPassword : hasNoPassword}</p>
-    ${stepLink(frame.pages.password, isSet ? changePassword : setPassword)}
-    ${isRemovable ? stepLink(frame.pages['remove-password'], removePassword) : undefined}
+    <h2 id="password-heading">${texts.show('password')}</h2>
+    <p>${texts.show(isSet ? 'account.hasPassword' : 'account.hasNoPassword')}</p>
+    ${stepLink(frame.pages.password, texts.show(isSet ? 'account.changePassword' : 'account.setPassword'))}
+    ${isRemovable ? stepLink(frame.pages['remove-password'], texts.show('account.removePassword')) : undefined}
   </section>`
 }
 
 /** The form of a new password. */
 export function passwordPage(view: View, page: PasswordPage): Markup {
   const { frame, isSet, username, problem } = page
-  const { changePassword, setPassword, otherSessionsEnd } = view.texts.account
-  const title = isSet ? changePassword : setPassword
+  const { texts } = view
+  const title = isSet ? 'account.changePassword' : 'account.setPassword'
   const content = [
     passwordFields(view, username, page),
-    html`<p class="small muted after">${otherSessionsEnd}</p>`,
-    stepButtons(view, frame.pages.security, title, 'main'),
+    html`<p class="small muted after">${texts.show('account.otherSessionsEnd')}</p>`,
+    stepButtons(view, frame.pages.security, texts.show(title), 'main'),
   ]
   return accountLayout(view, frame, 'password', {
     hasProblem: problem !== undefined,
@@ -38,10 +37,10 @@ export function passwordPage(view: View, page: PasswordPage): Markup {
 
 /** The question before the password is removed. */
 export function removePasswordPage(view: View, { frame }: RemovePasswordPage): Markup {
-  const { remove, removePasswordConsequence } = view.texts.account
-  const buttons = stepButtons(view, frame.pages.security, remove, 'danger')
+  const { texts } = view
+  const buttons = stepButtons(view, frame.pages.security, texts.show('account.remove'), 'danger')
   return accountLayout(view, frame, 'remove-password', {
-    main: html`<p class="lead">${removePasswordConsequence}</p>
+    main: html`<p class="lead">${texts.show('account.removePasswordConsequence')}</p>
       ${accountForm(frame.pages['remove-password'], frame.csrf, {}, buttons)}`,
   })
 }
@@ -52,16 +51,20 @@ export function passwordFields(
   username: string,
   { problem, shortestPassword }: Pick<PasswordPage, 'problem' | 'shortestPassword'>,
 ): Markup {
-  const { newPassword, newPasswordHint, repeatPassword, passwordProblems } = view.texts.account
+  const { texts } = view
   const isOfRepeated = problem === 'passwords-differ'
   const error = (id: string, isHere: boolean): Fragment =>
-    problem === undefined || !isHere ? undefined : fieldProblem(id, passwordProblems[problem](shortestPassword))
+    problem === undefined || !isHere
+      ? undefined
+      : fieldProblem(id, texts.show(`account.passwordProblems.${problem}`, { shortest: shortestPassword }))
   const blame = (isHere: boolean): Fragment =>
     problem !== undefined && isHere ? html` aria-invalid="true" autofocus` : undefined
   return html`<input type="hidden" name="username" value="${username}" autocomplete="username" />
     <div class="field">
-      <label for="password">${newPassword}</label>
-      <p class="small muted hint" id="password-hint">${newPasswordHint(shortestPassword)}</p>
+      <label for="password">${texts.show('account.newPassword')}</label>
+      <p class="small muted hint" id="password-hint">
+        ${texts.show('account.newPasswordHint', { shortest: shortestPassword })}
+      </p>
       <div class="typed">
         <input
           id="password"
@@ -76,7 +79,7 @@ export function passwordFields(
       ${error('password-problem', !isOfRepeated)}
     </div>
     <div class="field">
-      <label for="repeated">${repeatPassword}</label>
+      <label for="repeated">${texts.show('account.repeatPassword')}</label>
       <div class="typed">
         <input
           id="repeated"

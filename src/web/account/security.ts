@@ -15,7 +15,7 @@ export function securityPage(view: View, page: SecurityPage): Markup {
   const password = methods.find((method) => method.kind === 'password')
   return accountLayout(view, frame, 'security', {
     main: [
-      methods.length === 0 ? html`<p class="part">${view.texts.account.noMethods}</p>` : undefined,
+      methods.length === 0 ? html`<p class="part">${view.texts.show('account.noMethods')}</p>` : undefined,
       passkeys === undefined ? undefined : passkeysSection(view, page, passkeys),
       password === undefined ? undefined : passwordSection(view, page, password),
       page.twoStep === undefined ? undefined : twoStepSection(view, page, page.twoStep),

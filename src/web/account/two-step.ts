@@ -14,36 +14,38 @@ import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'
 
 /** Whether the two-step sign-in is on, and links to the pages that change it. */
 export function twoStepSection(view: View, { frame: { pages } }: SecurityPage, twoStep: TwoStepView): Markup {
-  const texts = view.texts.account
+  const { texts } = view
   return html`<section class="part" aria-labelledby="two-step-heading">
-    <h2 id="two-step-heading">${texts.twoStep}</h2>
+    <h2 id="two-step-heading">${texts.show('account.twoStep')}</h2>
     ${state(view, twoStep)}
-    ${stepLink(pages['set-up-app'], twoStep.kind === 'off' ? texts.setUpTwoStep : texts.replaceApp)}
-    ${twoStep.kind === 'on' ? stepLink(pages['recovery-codes'], texts.newRecoveryCodes) : undefined}
-    ${twoStep.kind === 'on' && twoStep.isRemovable ? stepLink(pages['remove-two-step'], texts.switchOffTwoStep) : undefined}
+    ${stepLink(pages['set-up-app'], twoStep.kind === 'off' ? texts.show('account.setUpTwoStep') : texts.show('account.replaceApp'))}
+    ${twoStep.kind === 'on' ? stepLink(pages['recovery-codes'], texts.show('account.newRecoveryCodes')) : undefined}
+    ${twoStep.kind === 'on' && twoStep.isRemovable ? stepLink(pages['remove-two-step'], texts.show('account.switchOffTwoStep')) : undefined}
   </section>`
 }
 
 function state(view: View, twoStep: TwoStepView): Fragment {
-  const texts = view.texts.account
+  const { texts } = view
   switch (twoStep.kind) {
     case 'off':
-      return html`<p>${texts.twoStepOff}</p>`
+      return html`<p>${texts.show('account.twoStepOff')}</p>`
     case 'void':
-      return html`<p>${texts.twoStepVoid}</p>`
+      return html`<p>${texts.show('account.twoStepVoid')}</p>`
     case 'on':
-      return html`<p>${texts.twoStepOn(ago(view, twoStep.sinceSecondsAgo))}</p>
-        <p class="small muted">${texts.recoveryLeft(twoStep.recoveryCodes)}</p>`
+      return html`<p>${texts.show('account.twoStepOn', { since: ago(view, twoStep.sinceSecondsAgo) })}</p>
+        <p class="small muted">${texts.show('account.recoveryLeft', { count: twoStep.recoveryCodes })}</p>`
   }
 }
 
 /** The QR code of an app, and the form of its first code. */
 export function setUpAppPage(view: View, { frame, hidden, enrolment, isReplacing, isWrong }: SetUpAppPage): Markup {
-  const texts = view.texts.account
+  const { texts } = view
   const content = [
     enrolmentFields(view, enrolment, isWrong),
-    html`<p class="small muted after">${isReplacing ? texts.appReplaced : texts.otherSessionsEnd}</p>`,
-    stepButtons(view, frame.pages.security, view.texts.continue, 'main'),
+    html`<p class="small muted after">
+      ${isReplacing ? texts.show('account.appReplaced') : texts.show('account.otherSessionsEnd')}
+    </p>`,
+    stepButtons(view, frame.pages.security, view.texts.show('continue'), 'main'),
   ]
   return accountLayout(view, frame, 'set-up-app', {
     hasProblem: isWrong,
@@ -53,23 +55,23 @@ export function setUpAppPage(view: View, { frame, hidden, enrolment, isReplacing
 
 /** The question before new recovery codes are made, or the new ones. */
 export function ownRecoveryCodesPage(view: View, { frame, codes }: OwnRecoveryCodesPage): Markup {
-  const texts = view.texts.account
-  const buttons = stepButtons(view, frame.pages.security, texts.newRecoveryCodes, 'main')
+  const { texts } = view
+  const buttons = stepButtons(view, frame.pages.security, texts.show('account.newRecoveryCodes'), 'main')
   return accountLayout(view, frame, 'recovery-codes', {
     main:
       codes === undefined
-        ? html`<p class="lead">${texts.newCodesConsequence}</p>
+        ? html`<p class="lead">${texts.show('account.newCodesConsequence')}</p>
             ${accountForm(frame.pages['recovery-codes'], frame.csrf, {}, buttons)}`
-        : [recoveryCodeList(view, codes), stepLink(frame.pages.security, texts.codesSaved)],
+        : [recoveryCodeList(view, codes), stepLink(frame.pages.security, texts.show('account.codesSaved'))],
   })
 }
 
 /** The question before the two-step sign-in is switched off. */
 export function removeTwoStepPage(view: View, { frame }: RemoveTwoStepPage): Markup {
-  const texts = view.texts.account
-  const buttons = stepButtons(view, frame.pages.security, texts.switchOffTwoStep, 'danger')
+  const { texts } = view
+  const buttons = stepButtons(view, frame.pages.security, texts.show('account.switchOffTwoStep'), 'danger')
   return accountLayout(view, frame, 'remove-two-step', {
-    main: html`<p class="lead">${texts.switchOffConsequence}</p>
+    main: html`<p class="lead">${texts.show('account.switchOffConsequence')}</p>
       ${accountForm(frame.pages['remove-two-step'], frame.csrf, {}, buttons)}`,
   })
 }

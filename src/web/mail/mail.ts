@@ -1,11 +1,12 @@
 import type { Language } from '../../base/language.ts'
 import type { MailContent, MailModel, OutgoingMail } from '../../ports/mail.ts'
 import type { Branding } from '../../ports/pages/pages.ts'
+import type { NoticeKind } from '../../ports/records/mail.ts'
 import { accentColours } from '../accent.ts'
 import { href, html, type Markup } from '../markup.ts'
 import { atTime, lasting } from '../spans.ts'
-import { translations } from '../texts/language.ts'
-import type { Texts } from '../texts/texts.ts'
+import { mailLanguage } from '../../texts/messages.ts'
+import { isPlainTextId, openTranslations, type PlainTextId, type Texts } from '../texts.ts'
 import { visible } from '../visible.ts'
 
 /** A part of a mail, below the part before it. */
@@ -23,102 +24,111 @@ interface Drawn {
 
 /** Returns a mail as plain text and as HTML of the same texts. It loads nothing, and has one link or one code at most. */
 export function renderMail(
-  branding: Pick<Branding, 'accent' | 'contact' | 'name'>,
-  { content, address, language }: MailModel,
-): Pick<OutgoingMail, 'subject' | 'text' | 'html'> {
-  const texts = translations[language]
+  branding: Pick<Branding, 'accent' | 'contact' | 'name' | 'texts'>,
+  { content, address, language: wanted }: MailModel,
+): Pick<OutgoingMail, 'subject' | 'text' | 'html' | 'language'> {
+  const language = mailLanguage(wanted, branding.texts)
+  const { say } = openTranslations(branding.texts)[language]
   const brand = visible(branding.name)
-  const { subject, parts } = draw(content, { texts, brand, address: visible(address), language })
+  const { subject, parts } = draw(content, { say, brand, address: visible(address), language })
   const { contact } = branding
-  const reachedBy = contact === undefined ? '' : ` ${texts.contact}: ${visible(contact.replace(/^mailto:/, ''))}`
-  const all: readonly Part[] = [...parts, { kind: 'small', text: texts.mail.automatic(brand) + reachedBy }]
+  const reachedBy = contact === undefined ? '' : ` ${say('contact')}: ${visible(contact.replace(/^mailto:/, ''))}`
+  const all: readonly Part[] = [...parts, { kind: 'small', text: say('mail.automatic', { brand }) + reachedBy }]
   return {
     subject,
     text: `${all.map(plainOf).join('\n\n')}\n`,
     html: documentOf(branding, subject, language, all).toString(),
+    language,
   }
 }
 
-interface Around {
-  readonly texts: Texts
+interface Around extends Pick<Texts, 'say'> {
   readonly brand: string
   readonly address: string
   readonly language: Language
 }
 
 function draw(content: MailContent, around: Around): Drawn {
-  const { texts, brand, address, language } = around
-  const { mail } = texts
+  const { say, brand, address, language } = around
   switch (content.kind) {
     case 'invitation':
       return {
-        subject: mail.invitationSubject(brand),
+        subject: say('mail.invitationSubject', { brand }),
         parts: [
-          { kind: 'text', text: mail.invitation(brand, address) },
-          { kind: 'button', label: mail.invitationButton, uri: content.link },
-          { kind: 'text', text: mail.linkValid(lasting(language, content.validSeconds)) },
-          { kind: 'text', text: mail.unexpectedInvitation },
+          { kind: 'text', text: say('mail.invitation', { brand, address }) },
+          { kind: 'button', label: say('mail.invitationButton'), uri: content.link },
+          { kind: 'text', text: say('mail.linkValid', { span: lasting(language, content.validSeconds) }) },
+          { kind: 'text', text: say('mail.unexpectedInvitation') },
         ],
       }
     case 'reset':
       return {
-        subject: mail.resetSubject(brand),
+        subject: say('mail.resetSubject', { brand }),
         parts: [
-          { kind: 'text', text: `${mail.reset(brand, address)} ${mail.resetConsequence}` },
-          { kind: 'button', label: mail.resetButton, uri: content.link },
-          { kind: 'text', text: mail.linkValid(lasting(language, content.validSeconds)) },
-          { kind: 'text', text: mail.unexpectedReset },
+          { kind: 'text', text: `${say('mail.reset', { brand, address })} ${say('mail.resetConsequence')}` },
+          { kind: 'button', label: say('mail.resetButton'), uri: content.link },
+          { kind: 'text', text: say('mail.linkValid', { span: lasting(language, content.validSeconds) }) },
+          { kind: 'text', text: say('mail.unexpectedReset') },
         ],
       }
     case 'code':
       return {
-        subject: mail.codeSubject(brand),
+        subject: say('mail.codeSubject', { brand }),
         parts: [
-          { kind: 'text', text: mail.code(brand, address) },
+          { kind: 'text', text: say('mail.code', { brand, address }) },
           { kind: 'code', code: content.code },
-          { kind: 'text', text: mail.codeValid(lasting(language, content.validSeconds)) },
-          { kind: 'text', text: mail.unexpectedCode },
+          { kind: 'text', text: say('mail.codeValid', { span: lasting(language, content.validSeconds) }) },
+          { kind: 'text', text: say('mail.unexpectedCode') },
         ],
       }
     case 'notice':
       return noticeOf(content, around)
     case 'test':
-      return { subject: mail.testSubject(brand), parts: [{ kind: 'text', text: mail.test(brand) }] }
+      return {
+        subject: say('mail.testSubject', { brand }),
+        parts: [{ kind: 'text', text: say('mail.test', { brand }) }],
+      }
   }
 }
 
 function noticeOf(
   { notice, agent, happenedAt, securityUri }: Extract<MailContent, { readonly kind: 'notice' }>,
-  { texts: { account, mail }, brand, address, language }: Around,
+  { say, brand, address, language }: Around,
 ): Drawn {
-  const browser = agent === undefined ? undefined : browserOf(account, agent)
+  const browser = agent === undefined ? undefined : browserOf(say, agent)
   return {
-    subject: `${brand}: ${mail.notices[notice]}`,
+    subject: `${brand}: ${say(`mail.notices.${notice}`)}`,
     parts: [
-      { kind: 'heading', text: mail.notices[notice] },
+      { kind: 'heading', text: say(`mail.notices.${notice}`) },
       {
         kind: 'facts',
         facts: [
-          [mail.account, `${address} (${brand})`],
-          [mail.when, atTime(language, happenedAt)],
-          ...(browser === undefined ? [] : [[mail.browser, browser] as const]),
+          [say('mail.account'), `${address} (${brand})`],
+          [say('mail.when'), atTime(language, happenedAt)],
+          ...(browser === undefined ? [] : [[say('mail.browser'), browser] as const]),
         ],
       },
       // The server noticed this by itself, or it names who did it.
       ...(notice === 'counter-back' || notice === 'two-step-reset'
         ? []
-        : [{ kind: 'text', text: mail.wasYou[notice] ?? mail.wasYou.usual } as const]),
-      { kind: 'text', text: mail.wasNotYou[notice] ?? mail.wasNotYou.usual },
+        : [{ kind: 'text', text: say(consequence('wasYou', notice)) } as const]),
+      { kind: 'text', text: say(consequence('wasNotYou', notice)) },
       // It goes to the previous address, whose reader may no longer be able to sign in.
       ...(notice === 'email-changed'
         ? []
-        : [{ kind: 'button', label: mail.securityButton, uri: securityUri } as const]),
+        : [{ kind: 'button', label: say('mail.securityButton'), uri: securityUri } as const]),
     ],
   }
 }
 
-function browserOf(account: Texts['account'], { browser, system }: NonNullable<NoticeAgent>): string {
-  return system === undefined ? browser : account.agent(browser, system)
+/** The text of its own that a notice has, or the usual one. */
+function consequence(group: 'wasYou' | 'wasNotYou', notice: NoticeKind): PlainTextId {
+  const own = `mail.${group}.${notice}`
+  return isPlainTextId(own) ? own : `mail.${group}.usual`
+}
+
+function browserOf(say: Texts['say'], { browser, system }: NonNullable<NoticeAgent>): string {
+  return system === undefined ? browser : say('account.agent', { browser, system })
 }
 
 type NoticeAgent = Extract<MailContent, { readonly kind: 'notice' }>['agent']

@@ -116,7 +116,7 @@ export interface GrantorTasks {
     readonly source?: 'operator' | 'registration' | 'document'
     /** verified: the operator created or verified the client. known-domain: all of its domains are trusted. blocked: one of them is blocked. */
     readonly trust_level?: 'verified' | 'known-domain' | 'unverified' | 'blocked'
-    /** Only clients with this text in the name, in any case. */
+    /** Only clients with this text in a name, in any case. */
     readonly name?: string
     /** Only clients with a redirect URI, a logout URI or a metadata document at this host, or below it after `*.`; for an app its scheme, such as `zed:`. */
     readonly host?: string
@@ -236,6 +236,10 @@ export interface GrantorTasks {
     readonly backchannel_logout_uri?: string
     /** Whether logout tokens must have a `sid`. They always have one. */
     readonly backchannel_logout_session_required?: boolean
+    /** The name that pages in the language en show instead. */
+    readonly 'client_name#en'?: string
+    /** The name that pages in the language de show instead. */
+    readonly 'client_name#de'?: string
     /** How the client authenticates. The default is client_secret_basic, or private_key_jwt with keys. none: a public client, which has no secret. */
     readonly token_endpoint_auth_method?: 'client_secret_post' | 'client_secret_basic' | 'none' | 'private_key_jwt'
     /** The public keys as a JWK Set (RFC 7517 §5). Private keys are rejected. */
@@ -294,6 +298,10 @@ export interface GrantorTasks {
     readonly backchannel_logout_uri?: string
     /** Whether logout tokens must have a `sid`. They always have one. */
     readonly backchannel_logout_session_required?: boolean
+    /** The name that pages in the language en show instead. null: none. */
+    readonly 'client_name#en'?: string | null
+    /** The name that pages in the language de show instead. null: none. */
+    readonly 'client_name#de'?: string | null
   }) => Promise<Client>
   /** Replace the rules of a client that the operator manages. A rule that is absent has its default. Any other client can have the rule copies strict alone. */
   readonly 'client.set-rules': (input: {
@@ -348,7 +356,7 @@ export interface GrantorTasks {
     readonly source?: 'operator' | 'registration' | 'document'
     /** verified: the operator created or verified the client. known-domain: all of its domains are trusted. blocked: one of them is blocked. */
     readonly trust_level?: 'verified' | 'known-domain' | 'unverified' | 'blocked'
-    /** Only clients with this text in the name, in any case. */
+    /** Only clients with this text in a name, in any case. */
     readonly name?: string
     /** Only clients with a redirect URI, a logout URI or a metadata document at this host, or below it after `*.`; for an app its scheme, such as `zed:`. */
     readonly host?: string
@@ -1620,6 +1628,10 @@ export interface Client {
   readonly backchannel_logout_session_required?: boolean
   /** The name of the client, as the pages show it. */
   readonly client_name?: string
+  /** The name that pages in the language en show instead. */
+  readonly 'client_name#en'?: string
+  /** The name that pages in the language de show instead. */
+  readonly 'client_name#de'?: string
   /** A page about the client. */
   readonly client_uri?: string
   /** Its logo, which no page loads. */
@@ -1682,6 +1694,10 @@ export interface CreatedClient {
   readonly backchannel_logout_session_required?: boolean
   /** The name of the client, as the pages show it. */
   readonly client_name?: string
+  /** The name that pages in the language en show instead. */
+  readonly 'client_name#en'?: string
+  /** The name that pages in the language de show instead. */
+  readonly 'client_name#de'?: string
   /** A page about the client. */
   readonly client_uri?: string
   /** Its logo, which no page loads. */

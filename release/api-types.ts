@@ -108,7 +108,7 @@ function objectType(schema: Schema, named: Map<string, string>, depth: number): 
   const members = Object.entries(properties ?? {}).map(([name, member]) => {
     const mark = required?.includes(name) === true ? '' : '?'
     const about = typeof member['description'] === 'string' ? comment(member['description'], depth) : ''
-    return `${about}${'  '.repeat(depth)}readonly ${name}${mark}: ${typeOf(member, named, depth + 1)}\n`
+    return `${about}${'  '.repeat(depth)}readonly ${keyOf(name)}${mark}: ${typeOf(member, named, depth + 1)}\n`
   })
   if (members.length > 0) return `{\n${members.join('')}${'  '.repeat(depth - 1)}}`
   return typeof others === 'object' ? `Readonly<Record<string, ${typeOf(others, named, depth)}>>` : '{}'
@@ -116,6 +116,11 @@ function objectType(schema: Schema, named: Map<string, string>, depth: number): 
 
 function inParentheses(type: string): string {
   return / \| /.test(type) && !type.startsWith('{') ? `(${type})` : type
+}
+
+/** `'client_name#de'` in quotes. */
+function keyOf(name: string): string {
+  return /^\w+$/.test(name) ? name : `'${name}'`
 }
 
 function comment(text: string, depth: number): string {

@@ -11,7 +11,7 @@ import {
   parseClientReference,
 } from '../protocol/client/identifier.ts'
 import { GIVEN_SECRET_FORM, isGuessable } from '../protocol/client/authentication.ts'
-import { DISPLAY_TEXT_FORM, DISPLAY_TEXT_LIMIT } from '../base/display-text.ts'
+import { DISPLAY_TEXT_FORM, DISPLAY_TEXT_LIMIT, displayed, sized } from '../base/display-text.ts'
 import {
   CHOSEN_ID_FORM,
   isChosenId,
@@ -127,20 +127,7 @@ export const SCOPE_NAME = z
   .meta({ examples: ['projects:read'] })
 
 /** A name or a sentence that a page shows. */
-export const NAME = sized(displayed(DISPLAY_TEXT_LIMIT), {
-  least: 1,
-  most: DISPLAY_TEXT_LIMIT,
-  example: 'Acme',
-}).transform((text) => text.trim())
-
-/** The name of a client, which pages show. Clients that register have the same limit. */
-export const CLIENT_NAME = sized(displayed(MAXIMA.clientName.most), {
-  least: 1,
-  most: MAXIMA.clientName.most,
-  example: 'Build Board',
-})
-  .transform((text) => text.trim())
-  .describe('The name of the client, as the pages show it.')
+export const NAME = displayed(DISPLAY_TEXT_LIMIT, 'Acme')
 
 /** A name, or an empty text. */
 export const NAME_OR_NONE = sized(
@@ -246,26 +233,4 @@ function chosen(form: RegExp, isFree: (text: string) => boolean, error: string, 
     .regex(form, { error, abort: true })
     .refine(isFree, { error })
     .meta({ examples: [example] })
-}
-
-/** Text that a page shows, and that is not empty. */
-function displayed(most: number): z.ZodString {
-  return z.string().regex(DISPLAY_TEXT_FORM, {
-    error: `This must have between 1 and ${most} characters, one of them not a space and none a control character.`,
-    abort: true,
-  })
-}
-
-/** Text with limits on its length in code points, as JSON Schema counts; zod counts UTF-16 units. */
-function sized(
-  text: z.ZodString,
-  { least, most, example }: { readonly least: number; readonly most: number; readonly example: string },
-): z.ZodString {
-  return text
-    .refine((value) => [...value].length >= least, {
-      error: `This must have at least ${least} ${least === 1 ? 'character' : 'characters'}.`,
-      abort: true,
-    })
-    .refine((value) => [...value].length <= most, { error: `This must have at most ${most} characters.` })
-    .meta({ minLength: least, maxLength: most, examples: [example] })
 }

@@ -1,3 +1,4 @@
+import { clientName } from '../protocol/client/identity.ts'
 import * as z from 'zod'
 import {
   parseAdminCredentialId,
@@ -41,7 +42,10 @@ export async function findNames(
   const [credentials, persons] = partition(actors)
   const found = await Promise.all([
     ...each([...users, ...persons], (id) => findUserName(context, id)),
-    ...each(clients, async (id) => (await store.findClient(id))?.metadata.client_name),
+    ...each(clients, async (id) => {
+      const client = await store.findClient(id)
+      return client && clientName(client.metadata)
+    }),
     ...each(organizations, async (id) => (await store.findOrganization(id))?.name),
     ...each(credentials, async (id) => (await store.findAdminCredential(id))?.name),
   ])

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { MAXIMA } from './maxima.ts'
 
 /** The maximum number of characters of a name or sentence on a page. */
@@ -23,4 +24,27 @@ export const DISPLAY_TEXT_FORM = new RegExp(`^[${SPACES}]*[^${UNSEEN}${SPACES}${
 export function parseDisplayText(text: string): string | undefined {
   const trimmed = text.trim()
   return [...trimmed].length <= DISPLAY_TEXT_LIMIT && DISPLAY_TEXT_FORM.test(trimmed) ? trimmed : undefined
+}
+
+/** The schema of a text that pages show, and that is not empty. It is read without the spaces around it. */
+export function displayed(most: number, example: string) {
+  const text = z.string().regex(DISPLAY_TEXT_FORM, {
+    error: `This must have between 1 and ${most} characters, one of them not a space and none a control character.`,
+    abort: true,
+  })
+  return sized(text, { least: 1, most, example }).transform((given) => given.trim())
+}
+
+/** Text with limits on its length in code points, as JSON Schema counts; zod counts UTF-16 units. */
+export function sized(
+  text: z.ZodString,
+  { least, most, example }: { readonly least: number; readonly most: number; readonly example: string },
+): z.ZodString {
+  return text
+    .refine((value) => [...value].length >= least, {
+      error: `This must have at least ${least} ${least === 1 ? 'character' : 'characters'}.`,
+      abort: true,
+    })
+    .refine((value) => [...value].length <= most, { error: `This must have at most ${most} characters.` })
+    .meta({ minLength: least, maxLength: most, examples: [example] })
 }

@@ -1,5 +1,6 @@
 import type { RedirectDestination } from '../ports/pages/parts.ts'
 import type { ClientView } from '../ports/pages/pages.ts'
+import { textIn } from '../base/localized-text.ts'
 import { tick, warning } from './icons.ts'
 import type { View } from './layout.ts'
 import { code, html, isolate } from './markup.ts'
@@ -14,12 +15,13 @@ const maxNameLength = 100
 const seen = /[^\p{M}\s\u{fffd}]/u
 
 /** The client's name for use in a sentence, or `nameless` for a client without a name, or with one that a reader cannot see. */
-export function clientName(client: Pick<ClientView, 'name'>, nameless: Markup): Markup {
-  const name = visible(client.name ?? '').trim()
+export function clientName({ language }: View, client: Pick<ClientView, 'name'>, nameless: Markup): Markup {
+  const { text, lang } = textIn(client.name ?? '', language)
+  const name = visible(text).trim()
   if (!seen.test(name)) return nameless
   const characters = [...name]
-  if (characters.length <= maxNameLength) return isolate(characters.join(''))
-  return isolate(`${characters.slice(0, maxNameLength).join('')}…`)
+  if (characters.length <= maxNameLength) return isolate(characters.join(''), lang)
+  return isolate(`${characters.slice(0, maxNameLength).join('')}…`, lang)
 }
 
 /** States what the operator knows about the client and, if nothing, how long ago it was registered. */

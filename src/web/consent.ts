@@ -48,7 +48,7 @@ export function consentPage(view: View, page: ConsentPage): Markup {
 
 function head(view: View, { client }: ConsentPage): Markup {
   const { texts } = view
-  return html`<h1>${texts.show('consentHeading', { client: clientName(client, texts.show('namelessApp')) })}</h1>
+  return html`<h1>${texts.show('consentHeading', { client: clientName(view, client, texts.show('namelessApp')) })}</h1>
     ${trustLine(view, client)}
     ${client.trust.level === 'verified' ? undefined : html`<p class="small muted lead">${texts.show('onlyIfStarted')}</p>`}`
 }
@@ -98,7 +98,7 @@ export function scopeText(texts: Texts, { name, sentences }: Pick<ScopeView, 'na
 }
 
 function linesOf(name: string, sentences: readonly string[]): readonly Fragment[] {
-  return sentences.length === 0 ? [code(name)] : sentences.map(isolate)
+  return sentences.length === 0 ? [code(name)] : sentences.map((one) => isolate(one))
 }
 
 function leaveOut({ texts }: Pick<View, 'texts'>, problem: ConsentProblem | undefined): Markup {

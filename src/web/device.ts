@@ -59,7 +59,7 @@ function describe({ texts, language }: View, problem: DeviceCodeProblem): string
 /** The begin of the consent page for a device: its code, what it says that it is, and from where it asked (decision 0039). */
 export function deviceHead(view: View, { client }: Pick<ConsentPage, 'client'>, device: DeviceView): Markup {
   const { texts } = view
-  const name = html`<strong>${clientName(client, texts.show('namelessAppInside'))}</strong>`
+  const name = html`<strong>${clientName(view, client, texts.show('namelessAppInside'))}</strong>`
   const who =
     client.trust.level === 'unverified'
       ? html`<p class="trust unverified">${warning}<span>${texts.show('device.saysItIs', { client: name })}</span></p>`

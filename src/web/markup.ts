@@ -1,4 +1,5 @@
 import { html as escape, raw } from 'hono/html'
+import type { Language } from '../base/language.ts'
 import type { HiddenFields } from '../ports/pages/parts.ts'
 import { visible } from './visible.ts'
 
@@ -32,9 +33,9 @@ export function fill(
   return escaped(parts, ...slots.map((slot) => prepare(values[slot])))
 }
 
-/** Untrusted text inside the server's text. Its writing direction cannot affect the text around it. */
-export function isolate(text: string): Markup {
-  return html`<bdi>${text}</bdi>`
+/** Untrusted text inside the server's text. Its writing direction cannot affect the text around it. `lang`: if it is not that of the page. */
+export function isolate(text: string, lang?: Language): Markup {
+  return lang === undefined ? html`<bdi>${text}</bdi>` : html`<bdi lang="${lang}">${text}</bdi>`
 }
 
 const NEWLINE = raw('\n')

@@ -12,7 +12,9 @@ export function returnPage(view: View, page: ReturnPage): Markup {
   const { texts } = view
   return layout(view, {
     title: 'returnTitle',
-    main: html`<h1>${texts.show('returnHeading', { client: clientName(page.client, texts.show('namelessApp')) })}</h1>
+    main: html`<h1>
+        ${texts.show('returnHeading', { client: clientName(view, page.client, texts.show('namelessApp')) })}
+      </h1>
       ${trustLine(view, page.client)}
       <p class="part">${texts.show(`returnProblems.${page.problem}`)}</p>
       <p class="lead">${texts.show('returnOffer')}</p>

@@ -60,7 +60,7 @@ function instead({ texts }: View, { hidden }: SecondStepPage, { action, isEnd, s
 /** A user who is signed in learns why the page comes. */
 function lead(view: View, { client, stepUp }: SecondStepPage): Fragment {
   if (stepUp === undefined || client === undefined) return continuation(view, { client, isConfirmation: false })
-  return view.texts.show('stepUp', { client: clientName(client, view.texts.show('namelessApp')) })
+  return view.texts.show('stepUp', { client: clientName(view, client, view.texts.show('namelessApp')) })
 }
 
 function isNew(offer: SecondStepOffer): boolean {

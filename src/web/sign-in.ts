@@ -183,11 +183,12 @@ function passwordField(view: View, page: SignInPage, complaint: Complaint | unde
 
 /** Names the client that the user continues to, and its destination. */
 export function continuation(
-  { texts }: View,
+  view: View,
   { client, isConfirmation }: Pick<SignInPage, 'client' | 'isConfirmation'>,
 ): Fragment {
+  const { texts } = view
   if (client === undefined) return isConfirmation ? texts.show('continueConfirmed') : texts.show('continueToAccount')
-  const name = clientName(client, texts.show('namelessAppInside'))
+  const name = clientName(view, client, texts.show('namelessAppInside'))
   switch (client.destination.kind) {
     case 'host':
       return texts.show('continueToHost', { client: name, host: isolate(client.destination.host) })

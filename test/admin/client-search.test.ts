@@ -50,7 +50,10 @@ async function openWithClients({ stage, perform }: Office) {
   const used = await register()
   await requestToken(server, used, { grant_type: 'client_credentials' })
   server.clock.advance(1)
-  const made = await perform<RegisteredClient>('client.create', { client_name: 'Nightly' })
+  const made = await perform<RegisteredClient>('client.create', {
+    client_name: 'Nightly',
+    'client_name#de': 'Nachtlauf',
+  })
   await evaluateDomain(server, '*.known.example', 'trusted')
   await evaluateDomain(server, 'app.later.example', 'blocked')
   const ids = { plain, known, blocked, used, made }
@@ -77,6 +80,8 @@ test('clients are found by source, trust level and host', async (t) => {
     [{ host: 'app.later.example', trust_level: 'blocked' }, [blocked]],
     [{ host: '127.0.0.1' }, [blocked]],
     [{ host: 'example' }, []],
+    [{ name: 'nachtl' }, [made]],
+    [{ name: 'night' }, [made]],
     [{ host: 'app.example', used: true }, [used]],
   ] as const) {
     assert.deepEqual(await idsOf(office.perform, search), expected, JSON.stringify(search))

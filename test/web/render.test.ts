@@ -162,6 +162,21 @@ test('a client without a name, or with an empty name, is shown as an app without
   }
 })
 
+test('a client is named in the language of the page, and a name in another known language has a lang', () => {
+  const german = { default: 'Board', de: 'Tafel' }
+  for (const [name, language, shown] of [
+    [german, 'de', '<bdi>Tafel</bdi>'],
+    [german, 'en', '<bdi>Board</bdi>'],
+    [{ de: 'Tafel' }, 'en', '<bdi lang="de">Tafel</bdi>'],
+    [{ en: 'Board' }, 'de', '<bdi lang="en">Board</bdi>'],
+    ['Board', 'de', '<bdi>Board</bdi>'],
+  ] as const)
+    for (const page of [consent, signIn]) {
+      const client = { ...cursor, name }
+      assert.ok(renderer.render({ ...page, client } as Page, language).includes(shown), `${page.kind} ${shown}`)
+    }
+})
+
 test('the consent page of a token without API and scope states that the app learns only the account', () => {
   const bare = sample('consent bare', 'consent')
   assert.match(textOf(renderer.render(bare, 'en')), /It learns which account you have here, and can do nothing else\./)

@@ -18,7 +18,7 @@ import { listedIdOf } from '../../protocol/client/identifier.ts'
 import { findDormant } from '../../protocol/uri/redirect-uri.ts'
 import { NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
 import { conflict, conflictIn } from '../admin-error.ts'
-import { CLIENT_NAME, SCOPE } from '../fields.ts'
+import { SCOPE } from '../fields.ts'
 import { rulesOf, strictRulesOf, type RulesInput } from './document.ts'
 import { refuseTakenId, withChosenId } from './chosen-id.ts'
 import { requireClient } from './client.ts'
@@ -32,6 +32,7 @@ type ChangeNeeds = RuleNeeds &
 const ORIGIN = { source: 'operator', verifiedAt: undefined, document: undefined } as const
 
 const {
+  client_name,
   redirect_uris,
   grant_types,
   dpop_bound_access_tokens,
@@ -47,7 +48,7 @@ export const KEYS = { jwks, jwks_uri, token_endpoint_auth_signing_alg }
 
 /** The metadata that an administrator gives a new client, in the order of the forms and options. */
 export const NEW_METADATA = z.object({
-  client_name: CLIENT_NAME,
+  client_name: client_name.unwrap(),
   redirect_uris,
   grant_types,
   scope: SCOPE.describe('The registered scope, separated by spaces.').optional(),
@@ -60,7 +61,7 @@ export const NEW_METADATA = z.object({
 export type MetadataInput = z.output<typeof NEW_METADATA>
 /** What an administrator changes of a client. What is absent does not change. */
 export const METADATA_CHANGE = z
-  .object({ ...NEW_METADATA.shape, client_name: CLIENT_NAME.optional(), ...changeShape(CLIENT_MEMBERS) })
+  .object({ ...NEW_METADATA.shape, ...changeShape(CLIENT_MEMBERS) })
   .omit({ token_endpoint_auth_method: true, jwks: true, jwks_uri: true, token_endpoint_auth_signing_alg: true })
 type MetadataChange = z.output<typeof METADATA_CHANGE>
 type KeysInput = z.output<z.ZodObject<typeof KEYS>>

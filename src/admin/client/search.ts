@@ -2,7 +2,7 @@ import type { StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ClientFilter } from '../../ports/operations/client.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import { destinationsOf } from '../../protocol/client/identity.ts'
+import { destinationsOf, SHOWN } from '../../protocol/client/identity.ts'
 import {
   isOperatorMade,
   YOUNG_CLIENT_MS,
@@ -131,7 +131,7 @@ function isMeant(
   { trust_level: level, host, name }: ClientSearch,
   client: ClientRecord,
 ): boolean {
-  if (name !== undefined && !hasText(name, client.metadata.client_name)) return false
+  if (name !== undefined && !hasText(name, ...SHOWN.map((member) => client.metadata[member]))) return false
   if (level !== undefined && shownLevel(policy, client) !== level) return false
   return host === undefined || hostsOf(client).some((one) => isWithin(one, host.toLowerCase()))
 }

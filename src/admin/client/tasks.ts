@@ -1,23 +1,14 @@
 import * as z from 'zod'
 import { describeClientInformation } from '../../clients/client-information.ts'
 import { SECRET_OVERLAP } from '../../clients/rotate-secret.ts'
+import { CLIENT_MEMBERS } from '../../protocol/client/members.ts'
 import { listedIdOf } from '../../protocol/client/identifier.ts'
 import { isOperatorMade } from '../../protocol/client/policy.ts'
 import { NO_SCOPE, scopeTokens } from '../../protocol/token/scope.ts'
 import { conflict } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
-import {
-  CHOSEN_CLIENT_ID,
-  CLIENT_ID,
-  CLIENT_NAME,
-  GIVEN_SECRET,
-  LIMIT,
-  NEXT,
-  SCOPE,
-  TIME,
-  pageStart,
-} from '../fields.ts'
+import { CHOSEN_CLIENT_ID, CLIENT_ID, GIVEN_SECRET, LIMIT, NEXT, SCOPE, TIME, pageStart } from '../fields.ts'
 import { PAGE_LIMIT } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
 import { requireLasting } from '../administrators.ts'
@@ -59,7 +50,7 @@ const ONE = z.object({ client_id: CLIENT_ID })
 const SEARCH = {
   source: SOURCE.optional(),
   trust_level: TRUST_LEVEL.optional(),
-  name: CLIENT_NAME.optional().describe('Only clients with this text in the name, in any case.'),
+  name: CLIENT_MEMBERS.client_name.input.optional().describe('Only clients with this text in a name, in any case.'),
   host: z
     .string()
     .max(253)

@@ -1,3 +1,4 @@
+import { clientName } from '../../protocol/client/identity.ts'
 import * as z from 'zod'
 import type { Context } from '../../ports/context.ts'
 import { describeAccess } from '../../clients/access-view.ts'
@@ -265,7 +266,7 @@ function describeClient({
   const destination = destinationOf(authorization)
   return {
     client_id: identifierOf(client),
-    client_name: client.metadata.client_name ?? null,
+    client_name: clientName(client.metadata) ?? null,
     trust_level: rights.trust.level,
     registered_at: new Date(client.issuedAt * 1000).toISOString(),
     document_host: documentHostOf(client) ?? null,

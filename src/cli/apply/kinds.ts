@@ -1,3 +1,4 @@
+import { SHOWN } from '../../protocol/client/identity.ts'
 import type * as z from 'zod'
 import { DEFAULT_API_TOKENS } from '../../admin/api/document.ts'
 import type { APPLIED_KINDS } from '../../admin/apply.ts'
@@ -248,7 +249,7 @@ function refusalOfClient(row: Members): string | undefined {
 
 function consequencesForClient(before: Members, after: Members, changed: readonly string[]): readonly string[] {
   const hosts = (client: Members) => JSON.stringify([...new Set(destinations(client).map(hostOf))].toSorted())
-  const isOther = changed.includes('client_name') || hosts(before) !== hosts(after)
+  const isOther = changed.some((member) => SHOWN.some((one) => one === member)) || hosts(before) !== hosts(after)
   const losesSecret = changed.includes('token_endpoint_auth_method') && before['has_secret'] === true
   return [
     ...(isOther ? ['Users are asked for consent again.'] : []),

@@ -10,6 +10,7 @@ import { UsageError } from '../lib/failure.ts'
 import type { OptionRows } from '../lib/member-options.ts'
 import { nextPage } from '../lib/options.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
+import { LANGUAGES } from '../../base/language.ts'
 import { forShell } from '../../base/shell.ts'
 import { INSTALLATION_HEADINGS, installationCells } from './org.ts'
 
@@ -58,6 +59,9 @@ const SEARCH: OptionRows = {
 /** The long names of RFC 7591 and the parts of the rules. */
 const METADATA: OptionRows = {
   client_name: 'name',
+  ...Object.fromEntries(
+    LANGUAGES.map((language) => [`client_name#${language}`, { name: `name-${language}`, placeholder: 'name' }]),
+  ),
   id_token_signed_response_alg: 'id-token-alg',
   dpop_bound_access_tokens: 'dpop-bound',
   require_pushed_authorization_requests: 'require-par',

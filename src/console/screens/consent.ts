@@ -1,3 +1,5 @@
+import { clientNames } from '../../protocol/client/identity.ts'
+import type { ShownMetadata } from '../../protocol/client/members.ts'
 import type { ApiDocument } from '../../admin/api/document.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import { viewDestination } from '../../clients/destination.ts'
@@ -35,7 +37,7 @@ export const CONSENT = screen<Answers>({
 
 /** The page on which a client asks for scopes. `apis`: those that it asks for. */
 export function consentTo(
-  client: Pick<ClientDocument, 'client_name' | 'redirect_uris' | 'document_url' | 'trust_level'>,
+  client: Pick<ClientDocument, keyof ShownMetadata | 'redirect_uris' | 'document_url' | 'trust_level'>,
   {
     ageSeconds,
     scopes,
@@ -48,7 +50,7 @@ export function consentTo(
     action: NOWHERE,
     hidden: {},
     client: {
-      name: client.client_name,
+      name: clientNames(client),
       trust: trustOf(client),
       ageSeconds,
       documentHost: client.document_url === null ? undefined : new URL(client.document_url).host,

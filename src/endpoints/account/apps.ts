@@ -14,7 +14,7 @@ import { revocationCutoff } from '../../tokens/revocation-cutoff.ts'
 import { describeAccess } from '../../clients/access-view.ts'
 import { secondsSince, type EpochMs } from '../../base/brand.ts'
 import { documentHostOf } from '../../protocol/client/identifier.ts'
-import type { ShownMetadata } from '../../protocol/client/members.ts'
+import { clientNames } from '../../protocol/client/identity.ts'
 import { isOperatorMade, type ClientTrust } from '../../protocol/client/policy.ts'
 import { parseClientId, parseOrganizationId, type OrganizationId, type UserId } from '../../protocol/ids.ts'
 import { DEVICE_CODE } from '../../protocol/token/grant-types.ts'
@@ -188,14 +188,13 @@ async function viewApp(
     ...waiting,
     ...consents.map(({ scope, target, givenAt }) => ({ scope, resources: target.resources, createdAt: givenAt })),
   ]
-  const shown: ShownMetadata = client.metadata
   const [redirectUri] = client.metadata.redirect_uris
   const organization = organizationId === undefined ? undefined : await context.store.findOrganization(organizationId)
   const hidden = { client: client.id, ...(organizationId === undefined ? {} : { organization: organizationId }) }
   return {
     hidden,
     removeUri: pageAddress(context.issuer, PATHS.accountRemoveApp, { ...hidden, uiLocales }),
-    name: shown.client_name,
+    name: clientNames(client.metadata),
     trust: await findTrust(context, connection),
     documentHost: documentHostOf(client),
     destination: redirectUri === undefined ? undefined : viewDestination(redirectUri),

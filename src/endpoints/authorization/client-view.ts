@@ -3,7 +3,7 @@ import type { ClientView } from '../../ports/pages/pages.ts'
 import type { AllowedClient } from '../../clients/evaluate-client.ts'
 import { toSeconds, type EpochMs } from '../../base/brand.ts'
 import { documentHostOf } from '../../protocol/client/identifier.ts'
-import type { ShownMetadata } from '../../protocol/client/members.ts'
+import { clientNames } from '../../protocol/client/identity.ts'
 import { isPrivateUse } from '../../protocol/uri/redirect-uri.ts'
 
 /** Returns the client as the pages show it (decision 0022). */
@@ -12,9 +12,8 @@ export function viewClient<To extends Destination>(
   destination: To,
   now: EpochMs,
 ): ClientView<To> {
-  const shown: ShownMetadata = client.metadata
   return {
-    name: shown.client_name,
+    name: clientNames(client.metadata),
     trust: rights.trust,
     ageSeconds: Math.max(0, toSeconds(now) - client.issuedAt),
     documentHost: documentHostOf(client),

@@ -1,3 +1,4 @@
+import type { LocalizedText } from '../../base/localized-text.ts'
 import type { IdentityScope } from '../../protocol/token/scope.ts'
 import type { Agent } from '../../base/agent.ts'
 import type { AuthenticationMethod } from '../../protocol/sign-in/authentication.ts'
@@ -130,7 +131,7 @@ export interface ConnectedApp {
   readonly hidden: HiddenFields
   /** The page that asks before it is removed. */
   readonly removeUri: string
-  readonly name: string | undefined
+  readonly name: LocalizedText | undefined
   readonly trust: ClientTrust
   /** The host of its metadata document. undefined: it has none. */
   readonly documentHost: string | undefined

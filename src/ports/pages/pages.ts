@@ -1,3 +1,4 @@
+import type { LocalizedText } from '../../base/localized-text.ts'
 import type { AccountPage } from './account.ts'
 import type { LinkAccountPage } from './link.ts'
 import type { DeviceCodePage, DeviceEndPage, DeviceView } from './device.ts'
@@ -41,7 +42,7 @@ export interface Picture {
 /** The client as the user sees it. The texts that the client registered are untrusted. */
 export interface ClientView<To extends Destination = Destination> {
   /** undefined: the client registered no name, and the page says so. */
-  readonly name: string | undefined
+  readonly name: LocalizedText | undefined
   readonly trust: ClientTrust
   /** Age of the registration, or of the first request of the client, in whole seconds. */
   readonly ageSeconds: number

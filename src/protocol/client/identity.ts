@@ -1,4 +1,6 @@
-import { CLIENT_MEMBERS, type ClientMetadata, type NamesWith } from './members.ts'
+import { CLIENT_MEMBERS, type ClientMetadata, type NamesWith, type ShownMetadata } from './members.ts'
+import { LANGUAGES } from '../../base/language.ts'
+import { localizedText, textIn, type LocalizedText } from '../../base/localized-text.ts'
 import { redirectHost, withoutLoopbackPort } from '../uri/redirect-uri.ts'
 
 /**
@@ -20,12 +22,28 @@ function identityOf(metadata: ClientMetadata): string {
   return JSON.stringify([...shown, [...new Set(hosts)].toSorted()])
 }
 
-const SHOWN = namesWith('shown')
+/** The members that pages show. */
+export const SHOWN = namesWith('shown')
 const HOSTS = namesWith('hosts')
 
 function namesWith<Identity extends 'shown' | 'hosts'>(identity: Identity): readonly NamesWith<Identity>[] {
   const rows = Object.entries(CLIENT_MEMBERS).filter(([, row]) => 'identity' in row && row.identity === identity)
   return rows.map(([name]) => name as NamesWith<Identity>)
+}
+
+/** What pages show of a client, also as answers have it. */
+type Names = { readonly [Name in keyof ShownMetadata]?: string | undefined }
+
+/** The name of a client in all languages; undefined: it has none. */
+export function clientNames(metadata: Names): LocalizedText | undefined {
+  const tagged = LANGUAGES.map((language) => [language, metadata[`client_name#${language}`]] as const)
+  return localizedText({ default: metadata.client_name, ...Object.fromEntries(tagged) })
+}
+
+/** The name of a client for operators: the one without a language. */
+export function clientName(metadata: Names): string | undefined {
+  const names = clientNames(metadata)
+  return names === undefined ? undefined : (metadata.client_name ?? textIn(names, LANGUAGES[0]).text)
 }
 
 /** The members of the metadata to which the server sends a browser or a notice. */

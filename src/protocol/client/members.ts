@@ -9,6 +9,8 @@ import { isForClients, OFFERED_GRANT_TYPES, type GrantType } from '../token/gran
 import { narrow, NO_SCOPE, parseScope, type Scope } from '../token/scope.ts'
 import { isLoopbackHost } from '../uri/loopback.ts'
 import { checkRedirectUri, type RedirectUriPolicy } from '../uri/redirect-uri.ts'
+import { displayed } from '../../base/display-text.ts'
+import { LANGUAGES, type Language } from '../../base/language.ts'
 import { MAXIMA } from '../../base/maxima.ts'
 import { problem, type Problem } from '../../base/validation.ts'
 
@@ -39,6 +41,17 @@ export const KEY_MEMBERS = [
   'jwks_uri',
   'token_endpoint_auth_signing_alg',
 ] as const
+
+/** RFC 7591 §2.2. Names in languages that no page has are ignored. */
+const NAMES_BY_LANGUAGE = Object.fromEntries(
+  LANGUAGES.map((language) => [
+    `client_name#${language}`,
+    {
+      ...named(`client_name#${language}`, `The name that pages in the language ${language} show instead.`),
+      cleared: 'none',
+    },
+  ]),
+) as { readonly [Tag in Language as `client_name#${Tag}`]: ReturnType<typeof named> & { readonly cleared: string } }
 
 /**
  * What a client registers: RFC 7591 §2, RFC 9126 §6, RFC 9449 §5.2, OpenID Connect Dynamic Client Registration 1.0 §2, RP-Initiated Logout
@@ -180,10 +193,8 @@ export const CLIENT_MEMBERS = {
     from: ['backchannel_logout_uri'],
     keep: (sent, { isNotified }) => (isNotified ? sent : undefined),
   } satisfies Row<boolean, boolean | undefined>,
-  client_name: {
-    ...word('client_name', 'The name of the client, as the pages show it.', MAXIMA.clientName.most),
-    identity: 'shown',
-  },
+  client_name: named('client_name', 'The name of the client, as the pages show it.'),
+  ...NAMES_BY_LANGUAGE,
   client_uri: link('client_uri', 'A page about the client.'),
   logo_uri: link('logo_uri', 'Its logo, which no page loads.'),
   tos_uri: link('tos_uri', 'Its terms of service.'),
@@ -280,6 +291,11 @@ function readScope(sent: string, declaresScope: (token: string) => boolean, faul
   if (scope !== undefined) return narrow(scope, declaresScope)
   fault(problem(['body', 'scope'], 'value_error', 'The scope is malformed, or has too many values.', sent, {}))
   return NO_SCOPE
+}
+
+function named(field: string, text: string) {
+  const limit = MAXIMA.clientName.most
+  return { ...word(field, text, limit), identity: 'shown' as const, input: displayed(limit, 'Build Board') }
 }
 
 /** A text that describes the client. `limit`: characters. */

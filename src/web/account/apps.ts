@@ -25,7 +25,7 @@ export function appsPage(view: View, page: ConnectedAppsPage): Markup {
 
 function appEntry(view: View, app: ConnectedApp, index: number): Markup {
   const { texts } = view
-  return html`<h2 id="entry-${index}">${clientName(app, view.texts.show('namelessApp'))}</h2>
+  return html`<h2 id="entry-${index}">${clientName(view, app, view.texts.show('namelessApp'))}</h2>
     ${appFacts(view, app)}
     <p class="step">
       <a class="button" href="${app.removeUri}" id="remove-${index}" aria-labelledby="remove-${index} entry-${index}"
@@ -39,7 +39,7 @@ export function removeAppPage(view: View, { frame, app }: RemoveAppPage): Markup
   const { texts } = view
   const buttons = stepButtons(view, frame.pages.apps, texts.show('account.remove'), 'danger')
   return accountLayout(view, frame, 'remove-app', {
-    heading: texts.show('account.removeHeading', { name: clientName(app, view.texts.show('namelessAppInside')) }),
+    heading: texts.show('account.removeHeading', { name: clientName(view, app, view.texts.show('namelessAppInside')) }),
     main: html`<p class="lead">${removeConsequence(view, app)}</p>
       <div class="part">${appFacts(view, app)}</div>
       ${accountForm(frame.pages['remove-app'], frame.csrf, app.hidden, buttons)}`,

@@ -95,9 +95,21 @@ test('client create: a public client has no secret', async () => {
 })
 
 test('client update and set-rules: change only the given members', async () => {
-  const input = ['--name', 'Wall', '--redirect-uri', 'https://app.example/callback', '--scope', 'read']
+  const input = [
+    '--name',
+    'Wall',
+    '--name-de',
+    'Wand',
+    '--redirect-uri',
+    'https://app.example/callback',
+    '--scope',
+    'read',
+  ]
   const { client_id: id } = await commandJson<RegisteredClient>(['client', 'create', ...input])
-  assert.match(await words('update', id, '--name', 'Wallboard', '--scope', 'write'), /^Changed gci_/)
+  assert.equal((await show(id))['client_name#de'], 'Wand')
+  assert.match(await words('show', id), /^client_name#de +Wand$/m)
+  assert.match(await words('update', id, '--name', 'Wallboard', '--name-de', '', '--scope', 'write'), /^Changed gci_/)
+  assert.equal((await show(id))['client_name#de'], undefined)
   const { client_name, scope, redirect_uris } = await show(id)
   assert.deepEqual([client_name, scope, redirect_uris], ['Wallboard', 'write', ['https://app.example/callback']])
   assert.match(

@@ -227,6 +227,17 @@ test('UI-10: the page shows the client, that it is unverified, its age, the acce
   assert.match(String(page.headers['content-security-policy']), /form-action 'self' https:\/\/app\.example;/)
 })
 
+test('a registration answers with the names by language, and a page shows the one of its language', async () => {
+  const names = { client_name: 'Board', 'client_name#de': 'Tafel' }
+  const client = await registerClient(server, names)
+  assert.partialDeepStrictEqual(client, names)
+  for (const [ui_locales, name] of [
+    ['de', 'Tafel'],
+    ['en', 'Board'],
+  ] as const)
+    assert.ok((await consentPage(client, { ui_locales })).page.body.includes(`<bdi>${name}</bdi>`), ui_locales)
+})
+
 test('UI-10: the page for a loopback client names this computer, and warns against pasting the address', async () => {
   const client = await registerClient(server, { redirect_uris: ['http://127.0.0.1/cb'] })
   const { page } = await consentPage(client, { redirect_uri: 'http://127.0.0.1:51004/cb' })

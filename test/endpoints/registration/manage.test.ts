@@ -201,6 +201,7 @@ async function change(client: RegisteredClient, metadata: object): Promise<Light
 test('REG-23: a new name or redirect host removes the verified mark and invalidates every consent', async () => {
   for (const metadata of [
     { client_name: 'Another' },
+    { 'client_name#de': 'Eine andere' },
     { redirect_uris: [...((await registerClient(server))['redirect_uris'] as string[]), 'https://evil.example/cb'] },
   ]) {
     const client = await registerClient(server)

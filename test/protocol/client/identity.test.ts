@@ -31,6 +31,8 @@ test('another name, or an added, removed or changed redirect host, changes the i
   assert.ok(!isSameIdentity(ONE, { ...ONE, client_name: 'one' }))
   const { client_name: _, ...nameless } = ONE
   assert.ok(!isSameIdentity(ONE, nameless))
+  assert.ok(!isSameIdentity(ONE, { ...ONE, 'client_name#de': 'One' }))
+  assert.ok(!isSameIdentity({ ...ONE, 'client_name#de': 'Eins' }, { ...ONE, 'client_name#de': 'Zwei' }))
   for (const redirectUris of [
     ['https://app.example/cb'],
     [...ONE.redirect_uris, 'https://evil.example/'],

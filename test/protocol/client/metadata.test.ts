@@ -219,6 +219,21 @@ test('REG-09: texts have a length limit in characters and must not contain contr
   }
 })
 
+test('RFC 7591 §2.2: names in the languages of the pages are kept, and others ignored', () => {
+  const names = { client_name: 'Board', 'client_name#de': 'Tafel', 'client_name#en': 'Board!' }
+  assert.deepEqual(accept({ ...names, 'client_name#fr': 'Tableau', 'client_name#DE': 'x', 'tos_uri#de': 'x' }), {
+    ...accept({}),
+    ...names,
+  })
+  assert.deepEqual(accept({ 'client_name#de': '' }), accept({}))
+  for (const [bad, type] of [
+    ['x'.repeat(129), 'too_long'],
+    ['a\nb', 'value_error'],
+  ] as const)
+    assert.deepEqual(refuse({ 'client_name#de': bad }, 'not-allowed'), [`body.client_name#de:${type}`])
+  assert.deepEqual(refuse({ 'client_name#de': 5 }, 'malformed'), ['body.client_name#de:string_type'])
+})
+
 test('REG-09: lists may have at most ten entries', () => {
   const uris = Array.from({ length: 11 }, (_, index) => `https://a.test/${index}`)
   assert.equal(accept({ redirect_uris: uris.slice(0, 10) }).redirect_uris.length, 10)

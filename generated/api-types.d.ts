@@ -1878,6 +1878,10 @@ export interface Interaction {
     readonly client_id: string
     /** Chosen by the client: show it together with the destination. */
     readonly client_name: string | null
+    /** The name that pages in the language en show instead. */
+    readonly 'client_name#en'?: string
+    /** The name that pages in the language de show instead. */
+    readonly 'client_name#de'?: string
     /** unverified: the identity of the client was not checked, and the page has to say so. */
     readonly trust_level: 'verified' | 'known-domain' | 'unverified'
     readonly registered_at: string

@@ -1,15 +1,16 @@
-import { clientName } from '../../protocol/client/identity.ts'
 import * as z from 'zod'
 import type { Context } from '../../ports/context.ts'
 import { describeAccess } from '../../clients/access-view.ts'
 import { destinationOf, type WaitingDevice } from '../../requests/device.ts'
 import { needsMultiFactor } from '../../requests/step-up.ts'
 import { documentHostOf, identifierOf } from '../../protocol/client/identifier.ts'
+import { clientName, shownMembers } from '../../protocol/client/identity.ts'
 import { REJECTIONS, SUBJECT_FORM, subjectKey, type AcceptedSignIn } from '../../protocol/sign-in/interaction.ts'
 import { revokeTokensOfSubject } from '../user/subject.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
 import { EMAIL, NAME, ORGANIZATION_ID, SCOPE, TIME } from '../fields.ts'
 import { answerInteraction, showInteraction, type ShownInteraction } from './interaction.ts'
+import { METADATA_MEMBERS } from '../client/document.ts'
 import { defineTask, type Task } from '../task.ts'
 
 const INTERACTION_PATH = '/admin/v1/interactions/{interaction}'
@@ -38,6 +39,7 @@ const DESTINATION = z
 
 const CLIENT = z.object({
   client_id: z.string(),
+  ...shownMembers(METADATA_MEMBERS),
   client_name: z.string().nullable().describe('Chosen by the client: show it together with the destination.'),
   trust_level: z
     .enum(['verified', 'known-domain', 'unverified'])
@@ -266,6 +268,7 @@ function describeClient({
   const destination = destinationOf(authorization)
   return {
     client_id: identifierOf(client),
+    ...shownMembers(client.metadata),
     client_name: clientName(client.metadata) ?? null,
     trust_level: rights.trust.level,
     registered_at: new Date(client.issuedAt * 1000).toISOString(),

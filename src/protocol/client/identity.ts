@@ -31,6 +31,12 @@ function namesWith<Identity extends 'shown' | 'hosts'>(identity: Identity): read
   return rows.map(([name]) => name as NamesWith<Identity>)
 }
 
+/** Of an object with members for those of a client, the members that pages show. */
+export function shownMembers<T extends object>(all: T): Pick<T, keyof T & keyof ShownMetadata> {
+  const found = Object.entries(all).filter(([name]) => SHOWN.some((one) => one === name))
+  return Object.fromEntries(found) as never
+}
+
 /** What pages show of a client, also as answers have it. */
 type Names = { readonly [Name in keyof ShownMetadata]?: string | undefined }
 

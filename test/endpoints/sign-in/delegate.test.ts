@@ -52,7 +52,10 @@ test('PAR-01: the application signs the person in for a pushed request, which it
 
 test('the application reads the client and the scopes, with the texts of the consent page', async () => {
   const parameters = { scope: 'read write', login_hint: 'ada@acme.test', ui_locales: 'de en', prompt: 'login consent' }
-  const { client, interaction } = await startAtClient(server, parameters, { client_name: 'Claude' })
+  const { client, interaction } = await startAtClient(server, parameters, {
+    client_name: 'Claude',
+    'client_name#de': 'Klaus',
+  })
   const shown = await application.show(interaction)
   assert.equal(shown.statusCode, 200, shown.body)
   const { expires_at, sign_in_after, ...rest } = shown.json<Record<string, unknown>>()
@@ -61,6 +64,7 @@ test('the application reads the client and the scopes, with the texts of the con
   assert.deepEqual(asking, {
     client_id: client.client_id,
     client_name: 'Claude',
+    'client_name#de': 'Klaus',
     trust_level: 'unverified',
     document_host: null,
     destination: { kind: 'host', host: 'app.example', scheme: null },

@@ -5,6 +5,7 @@ import {
   fieldAt,
   findField,
   inputFields,
+  labelOf,
   readFields,
   textsOf,
   withoutGaps,
@@ -62,6 +63,10 @@ const FULL = {
     { name: 'pay', step: { level: '2fa', age: 5 } },
   ],
 }
+
+test('the label of a member has the words of its name, and its language in brackets', () => {
+  assert.deepEqual(['jwks_uri', 'client_name#de'].map(labelOf), ['JWKS URI', 'Client name (de)'])
+})
 
 test('what a form shows of an object is read as the object, and nothing is left of an empty form', () => {
   const texts = textsOf(fields, FULL)

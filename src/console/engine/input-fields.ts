@@ -325,9 +325,10 @@ const WORDS: Readonly<Record<string, string>> = {
   uris: 'URIs',
 }
 
-/** The name of a member as words. */
+/** The name of a member as words: `Client name (de)` for `client_name#de`. */
 export function labelOf(name: string): string {
   const label = name
+    .replace(/#(.+)$/, '_($1)')
     .split('_')
     .map((word) => WORDS[word] ?? word)
     .join(' ')

@@ -10,7 +10,10 @@ export interface Claim {
 
 /** The titles of all tests, read from the source. In a title that is composed at run time, `…` replaces the variable parts. */
 export function listClaims(): readonly Claim[] {
-  return [...globSync('test/**/*.test.ts'), ...globSync('test/store/contract/**/*.ts', { exclude: ['**/*.test.ts'] })]
+  return [
+    ...globSync('test/**/*.{test,long}.ts'),
+    ...globSync('test/store/contract/**/*.ts', { exclude: ['**/*.test.ts'] }),
+  ]
     .toSorted()
     .flatMap((file) => titlesOf(readFileSync(file, 'utf8')).map((title) => ({ title, file })))
 }

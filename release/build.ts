@@ -14,6 +14,12 @@ const MIGRATIONS = 'store/migrations'
 const PROGRAMS = ['bin/grantor.js', 'bin/this-node.js', 'bin/compile-cache.js']
 
 /**
+ * The compiler, a Go program, runs with one thread, because the tests use all cores and several threads check some files twice. It collects no
+ * garbage before it has two gibibytes, because it ends soon: that saves a sixth of its time.
+ */
+export const COMPILER_ENVIRONMENT = { GOMAXPROCS: '1', GOGC: 'off', GOMEMLIMIT: '2GiB' }
+
+/**
  * `npm run build`: makes the folder of the published package. The sources are compiled to JavaScript with types, because Node.js
  * reads no TypeScript below node_modules. A checkout runs without it.
  *
@@ -34,7 +40,8 @@ export function buildPackage(folder = PACKAGE): void {
 /** Several threads of the compiler would take twice the processor time. */
 function compile(folder: string): void {
   const words = ['--project', 'tsconfig.build.json', '--singleThreaded', '--outDir', folder]
-  const { status, stdout } = spawnSync('node_modules/.bin/tsc', words, { encoding: 'utf8' })
+  const env = { ...process.env, ...COMPILER_ENVIRONMENT }
+  const { status, stdout } = spawnSync('node_modules/.bin/tsc', words, { encoding: 'utf8', env })
   if (status !== 0) throw new Error(`The compiler does not accept the sources:\n${stdout}`)
 }
 

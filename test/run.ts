@@ -4,10 +4,12 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from 'node:test'
 import { inspect, parseArgs } from 'node:util'
+import { ALL_CASES } from './support/runner/cases.ts'
 import { COMPILE_CACHE } from './support/runner/compile-cache.ts'
 import { longestFirst, rememberTimes } from './support/runner/group-times.ts'
 import { END_OF_FILE, groupsOf, UNCAUGHT, writeEntry } from './support/runner/groups.ts'
 import { openMemoryFolder } from './support/runner/memory-folder.ts'
+import { COMPILER_ENVIRONMENT } from '../release/build.ts'
 import { SHARED_CLUSTER, startPostgres } from '../tools/postgres/postgres.ts'
 import { beginSession } from '../tools/process/session.ts'
 
@@ -26,7 +28,7 @@ const CHECKED_BUILD = 'node_modules/.cache/grantor-build-types.json'
  * With arguments only the test files run whose path contains one of them, and besides the same checks those of the layout and of
  * the pages: `npm test -- registration`. After `--only`, nothing else runs: `npm test -- --only registration`.
  *
- * With `--long` the files are those that `npm run prove long-tests` runs.
+ * With `--long` the files are those that `npm run prove long-tests` runs, and those of tables of cases, with all of them.
  */
 const CHECKS: readonly (readonly [command: string, ...args: string[]])[] = [
   ['tsc', '-p', '.', '--singleThreaded', '--incremental', '--tsBuildInfoFile', CHECKED],
@@ -39,12 +41,6 @@ const CHECKS: readonly (readonly [command: string, ...args: string[]])[] = [
 /** The sources with the options of a release. In a run of all test files, test/release/artefact.test.ts compiles them. */
 const BUILD_OPTIONS = ['-p', 'tsconfig.build.json', '--noEmit', '--incremental', '--tsBuildInfoFile', CHECKED_BUILD]
 const BUILD_CHECK = ['tsc', '--singleThreaded', ...BUILD_OPTIONS] as const
-
-/**
- * The compiler, a Go program, runs with one thread, because the tests use all cores and several threads check some files twice. It
- * collects garbage rarely, because it ends soon and there is enough memory.
- */
-const CHECK_ENVIRONMENT = { GOMAXPROCS: '1', GOGC: '400' }
 
 /** Test files about the source files and pages themselves. They are fast, and any change can break their rules. */
 const RULES = ['test/repository/docs.test.ts', 'test/repository/layout.test.ts']
@@ -67,7 +63,8 @@ const { values, positionals: wanted } = parseArgs({
   options: { only: { type: 'boolean' }, long: { type: 'boolean' } },
   allowPositionals: true,
 })
-const all = globSync(values.long === true ? 'test/**/*.long.ts' : 'test/**/*.test.ts')
+const all = globSync(values.long === true ? ['test/**/*.long.ts', 'test/**/*-matrix.test.ts'] : 'test/**/*.test.ts')
+if (values.long === true) process.env[ALL_CASES] = 'yes'
 const matching = all.filter((file) => wanted.length === 0 || wanted.some((word) => file.includes(word)))
 const files = values.only === true ? matching : [...new Set([...matching, ...RULES])]
 
@@ -145,7 +142,7 @@ async function checkAll(): Promise<void> {
 
 function check(command: string, args: readonly string[]): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const env = { ...process.env, ...CHECK_ENVIRONMENT }
+  const env = { ...process.env, ...COMPILER_ENVIRONMENT }
   execFile(command, args, { encoding: 'utf8', maxBuffer: OUTPUT_LIMIT_BYTES, env }, (error, stdout, stderr) => {
     if (error === null) passed += 1
     else report([command, ...args].join(' '), `${stdout}${stderr}` || error.message)

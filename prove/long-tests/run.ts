@@ -4,7 +4,8 @@ import { readOptions } from '../../tools/options.ts'
 
 /**
  * The test files that take too long for `npm test`. Their names end with `.long.ts`: each program of `bench` in its shortest form, the
- * options of all programs, and the commands of the rehearsal on PostgreSQL.
+ * options of all programs, the commands of the rehearsal on PostgreSQL, and processes that are killed or restarted under load. Besides, the
+ * tables of cases of which `npm test` runs a part (test/support/runner/cases.ts).
  */
 
 readOptions({})

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { ALL_CASES, combine } from '../support/runner/cases.ts'
 import { groupsOf, UNCAUGHT, writeEntry } from '../support/runner/groups.ts'
 import { temporaryFolder } from '../support/server.ts'
 
@@ -105,3 +106,46 @@ function runEntry(
     )
   })
 }
+
+const LISTS = [
+  ['a', 'b', 'c'],
+  [1, 2, 3, 4],
+  [true, false],
+  ['x', 'y'],
+] as const
+
+/** What the cases have of these lists. */
+function valuesOf(cases: readonly (readonly unknown[])[], ...lists: readonly number[]): ReadonlySet<string> {
+  return new Set(cases.map((values) => JSON.stringify(lists.map((list) => values[list]))))
+}
+
+test('npm test has a table’s cases in which any values of two or three lists meet, and prove long-tests has all', () => {
+  const whole = process.env[ALL_CASES]
+  try {
+    delete process.env[ALL_CASES]
+    const [pairs, triples] = [combine(LISTS), combine(LISTS, 3)]
+    process.env[ALL_CASES] = 'yes'
+    const all = combine(LISTS)
+    assert.equal(valuesOf(all, 0, 1, 2, 3).size, 48)
+    for (const [one, other] of [
+      [0, 1],
+      [0, 2],
+      [0, 3],
+      [1, 2],
+      [1, 3],
+      [2, 3],
+    ] as const)
+      assert.deepEqual(valuesOf(pairs, one, other), valuesOf(all, one, other))
+    for (const lists of [
+      [0, 1, 2],
+      [0, 1, 3],
+      [0, 2, 3],
+      [1, 2, 3],
+    ] as const)
+      assert.deepEqual(valuesOf(triples, ...lists), valuesOf(all, ...lists))
+    assert.ok(pairs.length < 16 && triples.length < 32, `${pairs.length}, ${triples.length}`)
+  } finally {
+    if (whole === undefined) delete process.env[ALL_CASES]
+    else process.env[ALL_CASES] = whole
+  }
+})

@@ -63,7 +63,7 @@ async function hashCheaply(password: string): Promise<string> {
   return `${LEAST_COSTS}${unpadded(nonce)}$${unpadded(tag)}`
 }
 
-/** Of a password that nobody types. */
+/** Of a random password. */
 const NO_ACCOUNT = hashCheaply(randomBytes(32).toString('hex'))
 
 function unpadded(bytes: Buffer): string {

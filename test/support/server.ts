@@ -16,7 +16,7 @@ import type { GrantType } from '../../src/protocol/token/grant-types.ts'
 import { FORM_REFUSALS, PAGE_REFUSALS } from '../../src/protocol/authorization/page-refusals.ts'
 import { REFUSALS } from '../../src/protocol/refusals.ts'
 import { lowerCost } from './accounts.ts'
-import { keepPrimes } from './rsa-keys.ts'
+import { keepPrimes } from './runner/kept-primes.ts'
 import { placeBlankDatabase } from './store/blank-database.ts'
 import { freePort } from '../../tools/process/free-ports.ts'
 

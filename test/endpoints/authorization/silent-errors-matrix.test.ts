@@ -15,6 +15,7 @@ import {
 } from '../../../tools/flow.ts'
 import { addApp } from '../../../tools/sign-in/app.ts'
 import { createAda } from '../../support/accounts.ts'
+import { combine } from '../../support/runner/cases.ts'
 import { declareApi, knowApis } from '../../support/apis.ts'
 import { consentedBrowser, isCodeAnswer, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { lastLogged } from '../../support/error-answer.ts'
@@ -92,19 +93,19 @@ for (const [kind, { isTrusted, make }] of Object.entries(KINDS)) {
       beginWindow(server)
       const client = await make()
       const browser = await openBrowser(client, state)
-      for (const [parameters, error, about] of ERRORS) {
-        for (const [destination, isFrame] of DESTINATIONS) {
-          for (const mode of ['query', 'form_post'] as const) {
-            const url = authorizeUrl(client, { ...parameters, response_mode: mode })
-            const answer = await browser.get(url, destination === undefined ? {} : { 'sec-fetch-dest': destination })
-            const seen = JSON.stringify([parameters, destination, mode, answer.statusCode, answer.headers.location])
-            const isKnown = isTrusted || state === 'consented'
-            const actual = about === 'user' && state === 'signed out' ? 'login_required' : error
-            const returned = about === 'user' && !isKnown ? 'login_required' : actual
-            if (isKnown || isFrame) assert.equal(errorIn(answer, mode), returned, seen)
-            else assertPage(answer, actual, seen)
-          }
-        }
+      for (const [[parameters, error, about], [destination, isFrame], mode] of combine([
+        ERRORS,
+        DESTINATIONS,
+        ['query', 'form_post'],
+      ])) {
+        const url = authorizeUrl(client, { ...parameters, response_mode: mode })
+        const answer = await browser.get(url, destination === undefined ? {} : { 'sec-fetch-dest': destination })
+        const seen = JSON.stringify([parameters, destination, mode, answer.statusCode, answer.headers.location])
+        const isKnown = isTrusted || state === 'consented'
+        const actual = about === 'user' && state === 'signed out' ? 'login_required' : error
+        const returned = about === 'user' && !isKnown ? 'login_required' : actual
+        if (isKnown || isFrame) assert.equal(errorIn(answer, mode), returned, seen)
+        else assertPage(answer, actual, seen)
       }
     })
   }
@@ -152,14 +153,6 @@ test('AUTH-27: in a frame too, an error goes to registered redirect URIs only, a
   assert.ok(isCodeAnswer(await consented.get(authorizeUrl(client, { prompt: 'none' }), inFrame)))
 })
 
-/** One of each list of parameters. */
-function* combine([first, ...rest]: readonly (readonly Readonly<Record<string, string>>[])[]): Generator<
-  Record<string, string>
-> {
-  if (first === undefined) return yield {}
-  for (const chosen of first) for (const others of combine(rest)) yield { ...chosen, ...others }
-}
-
 test('AUTH-27: in a frame a strange client gets the same answer for every user, and none without prompt=none', async () => {
   beginWindow(server)
   const resource = 'https://bank.example'
@@ -202,7 +195,8 @@ test('AUTH-27: in a frame a strange client gets the same answer for every user, 
     [loopback, LOOPBACK, [{}, { id_token_hint: hint }]],
   ] as const) {
     beginWindow(server)
-    for (const parameters of combine([...asked, hints])) {
+    for (const chosen of combine<readonly (readonly Readonly<Record<string, string>>[])[]>([...asked, hints])) {
+      const parameters: Readonly<Record<string, string>> = Object.assign({}, ...chosen)
       const url = authorizeUrl(client, { ...parameters, redirect_uri: redirectUri })
       const isOther = parameters['claims']?.includes(bob) === true && parameters['id_token_hint'] !== undefined
       const error = isOther ? 'invalid_request' : parameters['prompt'] === 'none' ? 'login_required' : undefined

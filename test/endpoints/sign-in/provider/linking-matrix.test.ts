@@ -10,6 +10,7 @@ import type { ProviderSettings } from '../../../../src/protocol/sign-in/provider
 import { leadsTo } from '../../../../tools/provider-page.ts'
 import { locationOf, PASSWORD, PlainBrowser } from '../../../../tools/flow.ts'
 import { createAccount } from '../../../support/accounts.ts'
+import { combine } from '../../../support/runner/cases.ts'
 import { createOrganization } from '../../../support/organizations.ts'
 import { addProvider, freshClaims, signInAt } from '../../../support/provider/providers.ts'
 import { aUser } from '../../../support/records.ts'
@@ -78,10 +79,8 @@ function expected({ link, signUp, membership }: Rules, { at, domain, isProved, a
   return maySignUp ? { rule: 'L9', isMember, isVerified: isTrusted } : { rule: 'L10' }
 }
 
-const ARRIVALS: readonly Arrival[] = PROVIDERS.flatMap((at) =>
-  DOMAINS.flatMap((domain) =>
-    [true, false].flatMap((isProved) => ACCOUNTS.map((account) => ({ at, domain, isProved, account }))),
-  ),
+const ARRIVALS: readonly Arrival[] = combine([PROVIDERS, DOMAINS, [true, false], ACCOUNTS], 3).map(
+  ([at, domain, isProved, account]) => ({ at, domain, isProved, account }),
 )
 
 for (const rules of RULES) {

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
-import { ALGORITHMS } from '../../src/keys/algorithms.ts'
+import { ALGORITHMS } from '../../../src/keys/algorithms.ts'
 
 /**
  * From here on, this process makes most RSA keys of primes that it has: a new pair takes 70 ms of processor time, and most servers of tests

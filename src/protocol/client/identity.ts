@@ -68,10 +68,11 @@ export interface ClientDestination {
  * and no user and no notice gets there.
  */
 export function destinationsOf(metadata: ClientAddresses): readonly ClientDestination[] {
-  return HOSTS.flatMap((name): readonly ClientDestination[] => {
-    const sent = metadata[name] ?? []
-    return typeof sent === 'string'
-      ? [{ uri: sent, path: [name] }]
-      : sent.map((uri, index) => ({ uri, path: [name, String(index)] }))
-  })
+  const found: ClientDestination[] = []
+  for (const name of HOSTS) {
+    const sent = metadata[name]
+    if (typeof sent === 'string') found.push({ uri: sent, path: [name] })
+    else sent?.forEach((uri, index) => found.push({ uri, path: [name, String(index)] }))
+  }
+  return found
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { CLIENT_MEMBERS, KEY_MEMBERS, type ClientMetadata } from './members.ts'
 import { registrationRules, type RegistrationRules, type ValuePolicy } from './registration-rules.ts'
-import { keepMembers, sentShape, type AnyMember, type SentOf } from '../members.ts'
+import { keepMembers, sentShape, type AnyMember, type Keepers, type SentOf } from '../members.ts'
 import { MAX_AGE_LIMIT } from '../openid/request.ts'
 import { NO_SCOPE, scopeTokens } from '../token/scope.ts'
 import { isObject, isSameJson } from '../../base/json.ts'
@@ -32,6 +32,7 @@ type ClientMember = AnyMember<RegistrationRules> & {
   readonly from?: readonly string[]
 }
 const ROWS: readonly (readonly [string, ClientMember])[] = Object.entries(CLIENT_MEMBERS)
+const KEEPERS: Keepers<RegistrationRules> = ROWS.map(([name, { keep }]) => ({ name, keep }))
 const SENT = z.object(sentShape(CLIENT_MEMBERS))
 type Sent = SentOf<typeof CLIENT_MEMBERS>
 const NULLABLE = ROWS.filter(([, { nullable }]) => nullable === true).map(([name]) => name)
@@ -68,7 +69,7 @@ export function readRegistration(
   }
 
   const rules = registrationRules(fields, policy, fault)
-  const read = keepMembers<typeof CLIENT_MEMBERS, RegistrationRules>(ROWS, fields, rules)
+  const read = keepMembers<typeof CLIENT_MEMBERS, RegistrationRules>(KEEPERS, fields, rules)
   for (const { loc } of malformed) faults.delete(loc.join('.'))
   const problems = [...malformed, ...faults.values()]
   if (malformed.length > 0) return { kind: 'malformed', problems }

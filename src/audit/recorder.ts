@@ -3,6 +3,8 @@ import type { AuditEvent, AuditLinkRecord } from '../ports/records/audit.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import type { EventFields } from '../protocol/audit/event-names.ts'
 import { CLOCK_MARGIN_MS } from '../base/clock.ts'
+import { mostFrequent, OTHER } from '../base/most-frequent.ts'
+import type { Origin } from '../protocol/audit/origin.ts'
 import { isForClients } from '../protocol/token/grant-types.ts'
 import type { ChainHead, Chains } from './chain.ts'
 import { openCommandLog } from './command-log.ts'
@@ -13,6 +15,8 @@ import { issuedEvents, minuteOf, openTokenCounter, type Count } from './token-co
 const SLICE = 256
 /** How many different events of one name are recorded in a minute. Further ones are counted by their name alone. */
 const REPORT_LIMIT = 25
+/** The networks that a repeated event names, and that are counted apart from others. */
+const [NETWORKS_NAMED, NETWORK_LIMIT] = [3, 50]
 /** What is counted for a minute happened before its end, by a clock that may be ahead. */
 const COUNTED_MS = 60_000 + CLOCK_MARGIN_MS
 /** Chains older than this have ended: a chain lasts an hour, and clocks may differ by up to another hour. */
@@ -142,12 +146,13 @@ export function openAuditRecorder({
       if (grantType !== 'client_credentials' && isForClients(grantType)) owing = { since: chains.lastHead() }
       if (tokenCounter.add(clientId, grantType, clock())) void enqueue(() => writeCounts(clock()))
     },
-    report(event) {
+    report(event, origin) {
       const requestId = currentRequest()
-      const caused = requestId === undefined ? event : { ...event, requestId }
+      const from = origin === undefined ? event : { ...event, details: { ...event.details, ...origin } }
+      const caused = requestId === undefined ? from : { ...from, requestId }
       logger.warn(eventLine(caused))
       // The first request of several is named; the others are counted.
-      if (reports.isNew(event)) void enqueue(async () => void (await store.recordEvent(caused)))
+      if (reports.isNew(event, origin)) void enqueue(async () => void (await store.recordEvent(caused)))
     },
     flush: () =>
       enqueue(async () => {
@@ -175,10 +180,19 @@ function headEvent({ chainId, sequence, hash, recordedAt }: ChainHead): AuditEve
 
 interface Reports {
   readonly minute: EpochMs
-  /** Whether the event is the first of its kind in this minute. A repeated event is counted. */
-  readonly isNew: (event: AuditEvent) => boolean
+  /** Whether the event is the first of its kind in this minute. A repeated event is counted, with its origin. */
+  readonly isNew: (event: AuditEvent, origin: Origin | undefined) => boolean
   /** Returns each repeated event once, with the number of repetitions. */
   readonly repeated: () => readonly AuditEvent[]
+}
+
+/** How often an event was repeated, and from where. */
+interface Repetitions {
+  readonly event: AuditEvent
+  again: number
+  readonly networks: Map<string, number>
+  /** The browser and the system of all of them; undefined: they differ. */
+  agent: Omit<Origin, 'network'> | undefined
 }
 
 /**
@@ -186,26 +200,41 @@ interface Reports {
  * is refused a thousand times a second cannot fill the store.
  */
 function openReports(now: EpochMs): Reports {
-  const seen = new Map<string, { readonly event: AuditEvent; again: number }>()
+  const seen = new Map<string, Repetitions>()
   /** How many different events each name has, so that one name cannot use up the limit of another. */
   const counts = new Map<string, number>()
   return {
     minute: minuteOf(now),
-    isNew(event) {
+    isNew(event, origin) {
       const key = JSON.stringify(event)
       const count = counts.get(event.event) ?? 0
       const isRoom = count < REPORT_LIMIT || seen.has(key)
       const known = seen.get(isRoom ? key : event.event)
-      if (known !== undefined) known.again += 1
+      if (known !== undefined) repeat(known, origin)
       else {
         counts.set(event.event, count + 1)
-        seen.set(isRoom ? key : event.event, { event: isRoom ? event : { event: event.event }, again: 0 })
+        const counted = isRoom ? event : { event: event.event }
+        seen.set(isRoom ? key : event.event, { event: counted, again: 0, networks: new Map(), agent: undefined })
       }
       return known === undefined
     },
-    repeated: () =>
-      [...seen.values()].flatMap(({ event, again }) =>
-        again === 0 ? [] : [{ ...event, details: { ...event.details, again } }],
-      ),
+    repeated: () => [...seen.values()].filter(({ again }) => again > 0).map(repeatedEvent),
   }
+}
+
+function repeat(known: Repetitions, { network, ...agent }: Origin = {}): void {
+  const { networks, again } = known
+  const isSame = again === 0 || (known.agent?.browser === agent.browser && known.agent?.system === agent.system)
+  known.agent = isSame ? agent : undefined
+  known.again += 1
+  if (network === undefined) return
+  const name = networks.has(network) || networks.size < NETWORK_LIMIT ? network : OTHER
+  networks.set(name, (networks.get(name) ?? 0) + 1)
+}
+
+/** With the networks of most repetitions, each with its number: `203.0.113.0/24=9 other=4`. */
+function repeatedEvent({ event, again, networks, agent }: Repetitions): AuditEvent {
+  const named = mostFrequent(networks, NETWORKS_NAMED).map(([network, count]) => `${network}=${count}`)
+  const from = { ...agent, ...(named.length > 0 && { networks: named.join(' ') }) }
+  return { ...event, details: { ...event.details, ...from, again } }
 }

@@ -19,3 +19,11 @@ export function isOneNetwork(one: string, other: string): boolean {
 function isThisMachine(network: string): boolean {
   return network.startsWith('127.') || network === '0:0:0:0::/64'
 }
+
+/** The /24 of an IPv4 address, or the /48 of an IPv6 network, also of one that pages of other sites pay as. undefined: it is unreadable. */
+export function coarseNetwork(network: string): string | undefined {
+  const [address = ''] = network.split(' ', 1)
+  const groups = address.split(address.includes(':') ? ':' : '.').slice(0, 3)
+  if (groups.length < 3) return undefined
+  return address.includes(':') ? `${groups.join(':')}::/48` : `${groups.join('.')}.0/24`
+}

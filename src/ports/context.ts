@@ -13,6 +13,7 @@ import type { Scope } from '../protocol/token/scope.ts'
 import type { HashFormat } from '../protocol/sign-in/password-formats.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import type { ApiRecord } from './records/api.ts'
+import type { Origin } from '../protocol/audit/origin.ts'
 import type { AuditEvent } from './records/audit.ts'
 import type { SigningAlgorithm } from './records/key.ts'
 import type { ProviderRecord } from './records/provider.ts'
@@ -84,9 +85,10 @@ export interface Context {
   readonly record: (event: OutcomeEvent) => void
   /**
    * Logs an event and adds it to the audit: the first one at once, repetitions within a minute as a count. It contains only
-   * ids and fixed texts, nothing of the request.
+   * ids and fixed texts, nothing of the request. `origin`: where the request came from, if the event names that. Repetitions are those of the same
+   * event, whatever their origin.
    */
-  readonly report: (event: AuditEvent) => void
+  readonly report: (event: AuditEvent, origin?: Origin) => void
   /**
    * Runs the work of a request of a person or an administrator. What it logs, reports and stores has the id of the request. Requests of
    * clients run without it: it costs half a microsecond, and the line of a token names its client and user.

@@ -32,6 +32,9 @@ import { perform } from '../support/tasks.ts'
 import { openTestServer, STRICT, type TestServer } from '../support/server.ts'
 import { openSteadyClock } from '../support/clocks.ts'
 
+/** The origin of requests of these tests. */
+const HERE = { network: '127.0.0.0/24' }
+
 interface RecordedServer {
   readonly server: TestServer
   readonly client: RegisteredClient
@@ -56,7 +59,7 @@ test('audit: a sign-in and a consent are recorded with client, user and authoriz
   const { server, client, userId, newEvents } = await openRecordedServer(t)
   await obtainCode(server, client)
   const [started, approved, ...rest] = await newEvents()
-  assert.deepEqual(started, { event: 'session.started', userId, details: { methods: 'pwd' } })
+  assert.deepEqual(started, { event: 'session.started', userId, details: { methods: 'pwd', ...HERE } })
   assert.deepEqual(approved, {
     event: 'authorization.approved',
     clientId: client.client_id,
@@ -76,11 +79,12 @@ test('audit: a failed sign-in is recorded with the user, if known, and never wit
   const [known, unknown, ...rest] = await newEvents()
   const [account, another] = [known, unknown].map((one) => String(one?.details?.['account']))
   const reason = 'wrong-credentials'
-  assert.deepEqual(known, { event: 'sign-in.failed', clientId: client.client_id, userId, details: { reason, account } })
+  const details = { reason, account, ...HERE }
+  assert.deepEqual(known, { event: 'sign-in.failed', clientId: client.client_id, userId, details })
   assert.deepEqual(unknown, {
     event: 'sign-in.failed',
     clientId: client.client_id,
-    details: { reason, account: another },
+    details: { reason, account: another, ...HERE },
   })
   for (const digest of [account, another]) assert.match(digest ?? '', /^[A-Za-z0-9_-]{43}$/)
   assert.notEqual(account, another)
@@ -223,7 +227,9 @@ test('audit: a wrong client secret is recorded, and an unknown client is not', a
   await requestToken(server, { ...client, client_secret: 'gcs_wrong' }, { grant_type: 'client_credentials' })
   const unknown = alterLast(client.client_id)
   await requestToken(server, { ...client, client_id: unknown }, { grant_type: 'client_credentials' })
-  assert.deepEqual(await newEvents(), [{ event: 'client.authentication-failed', clientId: client.client_id }])
+  assert.deepEqual(await newEvents(), [
+    { event: 'client.authentication-failed', clientId: client.client_id, details: HERE },
+  ])
 })
 
 test('ADM-06: each change by an administrator is recorded with the administrator as actor', async (t) => {

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test'
 import type { StoreObserver } from '../../src/ports/observers.ts'
 import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import type { GrantType } from '../../src/protocol/token/grant-types.ts'
-import type { ClientId } from '../../src/protocol/ids.ts'
+import type { ClientId, UserId } from '../../src/protocol/ids.ts'
 import { openTokenCounter } from '../../src/audit/token-counter.ts'
 import { eventsOf } from '../store/contract/chains.ts'
 import { aClient, NOW } from '../support/records.ts'
@@ -117,6 +117,44 @@ test('a repeated report is counted within its minute, and recorded again in the 
   assert.deepEqual((await events()).slice(3), [event])
   const logged = lines.filter((line) => line['event'] === event.event)
   assert.equal(logged.length, times + 2, 'The log has every report.')
+})
+
+test('repetitions are one event wherever they came from, with the three networks of most of them, and a browser if all have it', async (t) => {
+  const { recorder, events, advance } = openTestRecorder(t)
+  const event = { event: 'sign-in.failed', userId: 'ada' as UserId, details: { reason: 'wrong-credentials' } } as const
+  const from = (network: string, browser = 'Firefox') => recorder.report(event, { browser, system: 'Linux', network })
+  const repeated = async () => {
+    advance(MINUTE)
+    await recorder.flush()
+    return (await events()).at(-1)?.details
+  }
+  from('198.51.100.0/24')
+  await recorder.flush()
+  const first = { ...event.details, browser: 'Firefox', system: 'Linux', network: '198.51.100.0/24' }
+  assert.deepEqual(await events(), [{ ...event, details: first }])
+  for (const [network, times] of [
+    ['192.0.2.0/24', 1],
+    ['203.0.113.0/24', 9],
+    ['2001:db8:1::/48', 2],
+    ['198.51.100.0/24', 3],
+    ['2001:db8:2::/48', 1],
+  ] as const)
+    for (let time = 0; time < times; time += 1) from(network)
+  const networks = '203.0.113.0/24=9 198.51.100.0/24=3 2001:db8:1::/48=2 other=2'
+  assert.deepEqual(await repeated(), { ...event.details, browser: 'Firefox', system: 'Linux', networks, again: 16 })
+  for (const browser of ['Firefox', 'Firefox', 'Chrome', 'Firefox']) from('192.0.2.0/24', browser)
+  assert.deepEqual(await repeated(), { ...event.details, networks: '192.0.2.0/24=3', again: 3 })
+  for (let index = 0; index < 1000; index += 1) from(`10.${index >> 8}.${index & 255}.0/24`)
+  assert.deepEqual(await repeated(), {
+    ...event.details,
+    browser: 'Firefox',
+    system: 'Linux',
+    networks: '10.0.1.0/24=1 10.0.2.0/24=1 10.0.3.0/24=1 other=996',
+    again: 999,
+  })
+  recorder.report(event)
+  recorder.report(event)
+  assert.deepEqual(await repeated(), { ...event.details, again: 1 })
 })
 
 test('beyond a limit, reports of a minute are counted by event name only, so that they cannot fill the store', async (t) => {

@@ -115,7 +115,7 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
   }
 }
 
-/** The newest events about the user, without their details. */
+/** The newest events about the user. Of their details, those that are about a person: where the request came from. */
 async function findEvents({ store }: Pick<Context, 'store'>, userId: UserId): Promise<object> {
   const events: object[] = []
   let before: string | undefined
@@ -131,12 +131,17 @@ async function findEvents({ store }: Pick<Context, 'store'>, userId: UserId): Pr
   return { events, is_complete: false }
 }
 
-function describeEvent({ event, clientId, organizationId, grantId }: AuditEvent, recordedAt: EpochMs): object {
+function describeEvent(entry: AuditEvent, recordedAt: EpochMs): object {
+  const { event, clientId, organizationId, grantId, details = {} } = entry
   return {
     recorded_at: iso(recordedAt),
     event,
     client_id: clientId ?? null,
     organization_id: organizationId ?? null,
     grant_id: grantId ?? null,
+    ...Object.fromEntries(ORIGIN.map((name) => [name, details[name] ?? null])),
   }
 }
+
+/** `networks`: of repetitions, each with its number. */
+const ORIGIN = ['browser', 'system', 'network', 'networks'] as const

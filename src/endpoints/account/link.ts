@@ -8,6 +8,7 @@ import type { KeptMethod } from '../../ports/operations/user.ts'
 import type { PasskeyRecord } from '../../ports/records/passkey.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import { originOf } from '../../protocol/audit/origin.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { openOfUser } from '../../protocol/sign-in/link.ts'
 import { sameText, type SecretHash } from '../../protocol/secrets.ts'
@@ -77,6 +78,7 @@ export async function useLink(context: Context, request: Request): Promise<Reply
     keep,
     isSecondStepRequired: context.settings.secondFactor === 'required',
     browserHash: browser.hash,
+    origin: originOf(request.agent, request.callerNetwork),
     buckets,
     now,
     mails,

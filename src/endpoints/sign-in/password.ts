@@ -1,3 +1,4 @@
+import { originOf } from '../../protocol/audit/origin.ts'
 import type { Context, VerifiedPassword } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { SignInProblem } from '../../ports/pages/pages.ts'
@@ -80,7 +81,8 @@ export async function signInByPassword(context: Context, request: Request): Prom
     // Recorded for unknown accounts too, so that the audit does not reveal which accounts exist (threats.md UI-08).
     const account = context.secrets.digest('bucket', ['sign-in', 'account', email])
     const details = { reason, account }
-    context.report({ event: 'sign-in.failed', clientId: clientOf(target)?.id, userId: user?.id, details })
+    const origin = originOf(request.agent, request.callerNetwork)
+    context.report({ event: 'sign-in.failed', clientId: clientOf(target)?.id, userId: user?.id, details }, origin)
     await settled()
     return { ...(await again({ kind: 'wrong-credentials' })), event: refusedSignIn(target, reason, user?.id) }
   }

@@ -1,3 +1,4 @@
+import { originOf } from '../../protocol/audit/origin.ts'
 import type { SignatureOutcome } from '../../ports/client-signatures.ts'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Request } from '../../ports/message.ts'
@@ -92,7 +93,7 @@ export async function authenticateClient(
       await checkSignature(client, keys, credentials, context, request)
     }
     if (client.disabledAt !== undefined) throw invalidClient('client_disabled', credentials.usedBasic)
-    if (credentials.kind === 'assertion') await consume(client, credentials.assertion, context, request.network)
+    if (credentials.kind === 'assertion') await consume(client, credentials.assertion, context, request)
     return client as AuthenticatedClient
   } catch (cause) {
     if (cause instanceof OAuthError) {
@@ -193,18 +194,29 @@ async function checkSlowSecret(
   client: ClientRecord,
   credentials: ClientCredentials,
   context: Needs,
-  { network }: Pick<Request, 'network'>,
+  request: Caller,
 ): Promise<void> {
   const hash = findSlowSecret(client, context.clock())
   const right =
     hash === undefined || credentials.kind !== 'secret'
       ? undefined
-      : await findRight(context, credentials, foreignHashOf(hash), network)
+      : await findRight(context, credentials, foreignHashOf(hash), request.network)
   if (hash === undefined || right === undefined) {
-    context.report({ event: 'client.authentication-failed', clientId: client.id })
+    reportFailure(context, client, request)
     throw invalidClient('client_secret_wrong', credentials.usedBasic)
   }
   if (client.disabledAt === undefined) await upgradeSecret(context, client, hash, right)
+}
+
+/** Who presents the credentials of a client. */
+type Caller = Pick<Request, 'agent' | 'callerNetwork' | 'id' | 'network'>
+
+function reportFailure(
+  { report }: Pick<Needs, 'report'>,
+  { id: clientId }: ClientRecord,
+  { agent, callerNetwork }: Caller,
+): void {
+  report({ event: 'client.authentication-failed', clientId }, originOf(agent, callerNetwork))
 }
 
 /** A text that is the secret, and the format of its hash; undefined: the hash does not cover all of the text. */
@@ -260,8 +272,9 @@ async function checkSignature(
   keys: ClientKeys,
   credentials: ClientCredentials,
   context: Needs,
-  { id: requestId, network }: Pick<Request, 'id' | 'network'>,
+  request: Caller,
 ): Promise<void> {
+  const { id: requestId, network } = request
   if (credentials.kind !== 'assertion') throw invalidClient('assertion_missing', credentials.usedBasic)
   const { assertion } = credentials
   const payer = JSON.stringify([network, client.id])
@@ -276,7 +289,7 @@ async function checkSignature(
       return
     case 'wrong':
     case 'ambiguous':
-      context.report({ event: 'client.authentication-failed', clientId: client.id })
+      reportFailure(context, client, request)
       throw invalidClient(outcome.kind === 'wrong' ? 'assertion_wrong' : 'assertion_key_unnamed', false)
     case 'keys-unavailable':
       logUnavailable(outcome.reason)
@@ -306,13 +319,13 @@ async function consume(
   client: ClientRecord,
   assertion: ClientAssertion,
   context: Needs,
-  network: string,
+  request: Caller,
 ): Promise<void> {
-  takeStoredTokenBudget(context, client, network, 'client-assertion')
+  takeStoredTokenBudget(context, client, request.network, 'client-assertion')
   const digest = context.secrets.digest('client-assertion', [client.id, assertion.id])
   const expiresAt = rememberUntil(assertion, context.clock())
   if ((await context.store.consumeOnce([{ digest, expiresAt }])) === 'fresh') return
-  context.report({ event: 'client.authentication-failed', clientId: client.id })
+  reportFailure(context, client, request)
   throw invalidClient('assertion_replayed', false)
 }
 

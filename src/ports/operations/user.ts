@@ -7,6 +7,7 @@ import type { EmailCodeRecord, LinkRecord, UserRecord } from '../records/user.ts
 import type { ClientId, UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
+import type { Origin } from '../../protocol/audit/origin.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import type { HashFormat } from '../../protocol/sign-in/password-formats.ts'
 import type { EmailAddress } from '../../protocol/sign-in/email-address.ts'
@@ -217,6 +218,8 @@ export interface LinkUse extends CausesMail {
 export interface PasswordLinkUse extends LinkUse, Partial<EndsCounts> {
   readonly passwordHash: string
   readonly browserHash: SecretHash
+  /** Where the user used the link, for the audit. */
+  readonly origin?: Origin
 }
 
 /** A sign-in method that the user of a link keeps. The two kinds differ in their length. */

@@ -1,3 +1,4 @@
+import { originOf } from '../../../protocol/audit/origin.ts'
 import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
 import type { SecondStepProblem } from '../../../ports/pages/pages.ts'
@@ -88,7 +89,9 @@ export async function showAgain(
   if (problem === undefined) return page
   if (problem.kind !== 'throttled') {
     const clientId = clientOf(target)?.id
-    context.report({ event: 'second-factor.refused', clientId, userId: user.id, details: { reason: problem.kind } })
+    const details = { reason: problem.kind }
+    const origin = originOf(request.agent, request.callerNetwork)
+    context.report({ event: 'second-factor.refused', clientId, userId: user.id, details }, origin)
   }
   return { ...page, event: { ...refusedSignIn(target, problem.kind, user.id), description: check } }
 }

@@ -41,6 +41,7 @@ export const CLIENT_EVENTS = {
   'client.tokens-revoked': {},
   'client.authentication-failed': {
     when: 'The client presented a wrong secret, or a wrong or used assertion. Unknown ids are no event. Counted.',
+    details: 'origin',
   },
   'initial-token.created': {
     when: 'An administrator created an initial access token.',

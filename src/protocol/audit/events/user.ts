@@ -32,7 +32,8 @@ export const USER_EVENTS = {
   },
   'session.started': {
     when: 'A user signed in.',
-    details: '`methods`: how the user authenticated (RFC 8176; `recovery`: with a recovery code), and `provider`',
+    details:
+      '`methods`: how the user authenticated (RFC 8176; `recovery`: with a recovery code), and `provider`; origin',
   },
   'session.ended': {
     when: 'A user signed out, or sessions were ended, with the grants of the apps that signed the user in there.',
@@ -40,7 +41,7 @@ export const USER_EVENTS = {
   },
   'sign-in.failed': {
     when: 'A sign-in had a wrong password or an unknown account (no `user_id`). Counted.',
-    details: '`reason`: `wrong-credentials` or `disabled`; `account`: a keyed digest of the typed address',
+    details: '`reason`: `wrong-credentials` or `disabled`; `account`: a keyed digest of the typed address; origin',
   },
   'second-factor.enabled': {
     when: 'A user set up an authenticator app. The other sessions end.',
@@ -70,7 +71,8 @@ export const USER_EVENTS = {
   'user.password-removed': { when: 'The user removed the password. The other sessions end.' },
   'second-factor.refused': {
     when: 'The second step of a sign-in was wrong. The first one was right. Counted.',
-    details: '`reason`: `second-step-wrong`, `second-step-used` or `second-step-locked` ([errors.md](errors.md))',
+    details:
+      '`reason`: `second-step-wrong`, `second-step-used` or `second-step-locked` ([errors.md](errors.md)); origin',
   },
   'recovery-codes.replaced': { when: 'The user made new recovery codes. Those from before are void.' },
   'recovery-code.used': {
@@ -89,6 +91,7 @@ export const USER_EVENTS = {
   },
   'link.used': {
     when: 'The user set a password with the link. Earlier sessions and grants end, and the identities and passkeys that were not kept.',
+    details: 'origin',
   },
   'identity.linked': {
     when: 'An identity at a provider was linked to the account of the user.',

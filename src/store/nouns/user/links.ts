@@ -115,7 +115,11 @@ const operations = {
   useLink: {
     keys: ({ userId }) => [userId],
     cache: ({ userId }) => userId,
-    event: when('used', ({ userId }) => ({ event: 'link.used', userId })),
+    event: when('used', ({ userId, origin }) => ({
+      event: 'link.used',
+      userId,
+      ...(origin && { details: { ...origin } }),
+    })),
     mails: 'used',
     *run(use) {
       if (!(yield* acceptLink({ ...use, providerId: undefined, adds: undefined, addsFactor: false }))) return 'unknown'

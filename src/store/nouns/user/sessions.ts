@@ -4,6 +4,7 @@ import type { SessionRecord } from '../../../ports/records/user.ts'
 import type { Page } from '../../../ports/store.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import { MAXIMA } from '../../../base/maxima.ts'
+import { originOf } from '../../../protocol/audit/origin.ts'
 import type { SessionId, UserId } from '../../../protocol/ids.ts'
 import type { SecretHash } from '../../../protocol/secrets.ts'
 import type { Authentication, AuthenticationMethod, ProviderId } from '../../../protocol/sign-in/authentication.ts'
@@ -116,14 +117,14 @@ const operations = {
       [session.id, session.userId, replaces, interactionId, link?.identity.key].filter((key) => key !== undefined),
     // The user's first sign-in changes the record of the user.
     cache: ({ session }) => session.userId,
-    event: ({ session: { userId, authentication }, link }, outcome) => {
+    event: ({ session: { userId, authentication, agent, network }, link }, outcome) => {
       if (outcome.kind !== 'started') return undefined
       const { methods, providerId } = authentication
       const provider = providerId === undefined ? {} : { provider: providerId }
       const started = {
         event: 'session.started',
         userId,
-        details: { methods: methods.join(' '), ...provider },
+        details: { methods: methods.join(' '), ...provider, ...originOf(agent, network) },
       } as const
       return outcome.isLinked && link !== undefined ? [identityLinked(link.identity, 'proof'), started] : started
     },

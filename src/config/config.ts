@@ -3,6 +3,7 @@ import type * as z from 'zod'
 import { readConfigFile } from './config-file.ts'
 import { namesPostgres, readDatabaseUrl, usualStateFile, type DatabaseChoice } from './database-url.ts'
 import { readLogo } from './logo.ts'
+import { readTexts } from './texts.ts'
 import type { Settings } from '../ports/context.ts'
 import type { Branding } from '../ports/pages/pages.ts'
 import { isAppRedirectEntry, openAppRedirects, schemeOf } from '../protocol/uri/app-redirect.ts'
@@ -99,15 +100,19 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const picture = settings.GRANTOR_LOGO === undefined ? undefined : readLogo(settings.GRANTOR_LOGO)
   if (picture !== undefined && 'mistake' in picture) mistakes.push(picture.mistake)
   const logo = picture !== undefined && 'logo' in picture ? picture.logo : undefined
+  const { texts, ...wrong } = settings.GRANTOR_TEXTS === undefined ? NO_TEXTS : readTexts(settings.GRANTOR_TEXTS)
+  mistakes.push(...wrong.mistakes)
   if (mistakes.length > 0 || database.kind === 'mistaken') throw new ConfigError(mistakes)
   const warnings = [...file.warnings, ...secrets.warnings, ...outboundPortWarnings(settings)]
   const readFromFiles = Object.keys(secrets.values)
   const stateFile = settings.GRANTOR_STATE_FILE ?? usualStateFile(database, environment['STATE_DIRECTORY'])
   const isIssuerChosen = settings.GRANTOR_ISSUER !== undefined
   return Object.freeze(
-    configOf(settings, { issuer, isIssuerChosen, host, database, stateFile, readFromFiles, warnings, logo }),
+    configOf(settings, { issuer, isIssuerChosen, host, database, stateFile, readFromFiles, warnings, logo, texts }),
   )
 }
+
+const NO_TEXTS = { texts: {}, mistakes: [] }
 
 /** The same configuration with another issuer. The place to listen on stays: only a server needs it, and it has its own issuer. */
 export function withIssuer(config: Config, issuer: string): Config {
@@ -251,9 +256,9 @@ function configOf(
     Config,
     'issuer' | 'isIssuerChosen' | 'host' | 'database' | 'stateFile' | 'readFromFiles' | 'warnings'
   > &
-    Pick<Branding, 'logo'>,
+    Pick<Branding, 'logo' | 'texts'>,
 ): Config {
-  const { logo, ...computed } = derived
+  const { logo, texts, ...computed } = derived
   const placed = placeSettings(values)
   const admin = adminOf(values)
   const outbound = { isOn: values.GRANTOR_OUTBOUND === 'on', ports: values.GRANTOR_OUTBOUND_PORTS.map(Number) }
@@ -261,7 +266,7 @@ function configOf(
   return {
     ...placed,
     ...computed,
-    branding: { ...placed.branding, logo, texts: {} },
+    branding: { ...placed.branding, logo, texts },
     admin,
     logLevel: values.LOG_LEVEL ?? (process.stdout.isTTY ? 'warn' : 'info'),
     drainSeconds: values.GRANTOR_DRAIN_SECONDS ?? (process.stdout.isTTY ? 0 : 2),

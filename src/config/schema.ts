@@ -248,6 +248,10 @@ const ROWS = {
     z.string().optional(),
     'File with the logo on the pages: a PNG image or an SVG document of at most 64 KB, 32 pixels high before the name, on light and dark pages: a symbol, because a word mark would double the name. Default: the first letter of the name.',
   ),
+  GRANTOR_TEXTS: computed(
+    z.string().optional(),
+    'File with texts that replace those of the pages and mails: JSON by language and id, such as {"en": {"signIn": "Log in"}}. The ids: src/texts/en.json.',
+  ),
   GRANTOR_CONTACT: setting(
     'branding.contact',
     z.url({ protocol: /^(https|mailto)$/, error: 'must be a mailto: or https address' }).optional(),

@@ -16,7 +16,10 @@ const OPTIONS = z.object(
     settings: z.looseObject({}, GROUP).nullish(),
     trustProxy: z.array(z.string('must be a string'), 'must be a list of strings').nullish(),
     branding: z
-      .object({ name: TEXT, accent: TEXT, logo: TEXT, contact: TEXT, termsUri: TEXT, privacyUri: TEXT }, GROUP)
+      .object(
+        { name: TEXT, accent: TEXT, logo: TEXT, texts: TEXT, contact: TEXT, termsUri: TEXT, privacyUri: TEXT },
+        GROUP,
+      )
       .nullish(),
     people: z.object({ current: FUNCTION, signInAddress: FUNCTION, signOutAddress: TEXT }, GROUP).nullish(),
     admin: z.object({ port: z.number('must be a number'), host: TEXT }, GROUP).nullish(),

@@ -27,6 +27,8 @@ export interface GrantorOptions {
         readonly accent?: string | undefined
         /** A file with a PNG image or an SVG document of at most 64 KB. */
         readonly logo?: string | undefined
+        /** A file with texts that replace those of the pages and mails. */
+        readonly texts?: string | undefined
         /** A `mailto:` or https address. */
         readonly contact?: string | undefined
         readonly termsUri?: string | undefined
@@ -51,6 +53,7 @@ export const NAMES = {
   GRANTOR_NAME: 'branding.name',
   GRANTOR_ACCENT: 'branding.accent',
   GRANTOR_LOGO: 'branding.logo',
+  GRANTOR_TEXTS: 'branding.texts',
   GRANTOR_CONTACT: 'branding.contact',
   GRANTOR_TERMS_URI: 'branding.termsUri',
   GRANTOR_PRIVACY_URI: 'branding.privacyUri',
@@ -70,6 +73,7 @@ export function configOf(options: GrantorOptions): Config {
     GRANTOR_NAME: branding.name,
     GRANTOR_ACCENT: branding.accent,
     GRANTOR_LOGO: branding.logo,
+    GRANTOR_TEXTS: branding.texts,
     GRANTOR_CONTACT: branding.contact,
     GRANTOR_TERMS_URI: branding.termsUri,
     GRANTOR_PRIVACY_URI: branding.privacyUri,

@@ -35,7 +35,12 @@ export function cut(text: string): { readonly strings: readonly string[]; readon
 /** The id of the text that this one is a plural form of, or the id itself. */
 function textOf(id: string): string {
   const text = id.slice(0, Math.max(0, id.lastIndexOf('.')))
-  return text in FILES.en && PLURAL_FORMS.some((form) => id === `${text}.${form}`) ? text : id
+  return isText(text) && PLURAL_FORMS.some((form) => id === `${text}.${form}`) ? text : id
+}
+
+/** Whether English has a text of this id, which may be a name that every object has. */
+function isText(id: string): boolean {
+  return Object.hasOwn(FILES.en, id)
 }
 
 /** Characters of a text. The longest one here has 350. */
@@ -46,9 +51,8 @@ export function faultsOf(language: string, texts: Readonly<Record<string, unknow
   const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions()
   return Object.entries(texts).flatMap(([id, text]) => {
     const base = textOf(id)
-    const english = FILES.en[base]
-    if (english === undefined) return [`${id}: there is no such text`]
-    const known = cut(english).slots
+    if (!isText(base)) return [`${id}: there is no such text`]
+    const known = cut(FILES.en[base] ?? '').slots
     if (base !== id && !(known.includes('count') && pluralCategories.some((form) => id === `${base}.${form}`)))
       return [`${id}: the text has no such form in this language`]
     if (typeof text !== 'string' || text.trim() === '') return [`${id}: the value is no text`]

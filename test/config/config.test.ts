@@ -109,14 +109,10 @@ const EFFECTS: Readonly<
   GRANTOR_NAME: ['Acme', (config) => config.branding.name, 'Acme', 'Grantor'],
   GRANTOR_ACCENT: ['#A0b1c2', (config) => config.branding.accent, '#A0b1c2', '#2456c9'],
   GRANTOR_LOGO: ['docs/images/sign-in.png', (config) => config.branding.logo?.mediaType, 'image/png', undefined],
+  GRANTOR_TEXTS: ['test/config/texts.json', (config) => config.branding.texts, { en: { signIn: 'Log in' } }, {}],
   GRANTOR_CONTACT: ['mailto:it@acme.test', (config) => config.branding.contact, 'mailto:it@acme.test', undefined],
   GRANTOR_TERMS_URI: ['https://acme.test/t', (config) => config.branding.termsUri, 'https://acme.test/t', undefined],
-  GRANTOR_PRIVACY_URI: [
-    'https://acme.test/p',
-    (config) => config.branding.privacyUri,
-    'https://acme.test/p',
-    undefined,
-  ],
+  GRANTOR_PRIVACY_URI: ['https://acme.test/p', ({ branding }) => branding.privacyUri, 'https://acme.test/p', undefined],
   OTEL_EXPORTER_OTLP_ENDPOINT: [
     'http://127.0.0.1:4318/',
     (config) => config.traces?.url,

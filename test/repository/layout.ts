@@ -63,7 +63,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   metrics: { layers: INNER, packages: TELEMETRY_PACKAGES, node: 'any', pure: false },
   console: { layers: [...INNER, 'clients', 'admin', 'web'], packages: ['zod'], node: ['node:crypto'], pure: true },
   http: { layers: [...INNER, 'endpoints', 'admin', 'web', 'console'], packages: [], node: 'any', pure: false },
-  config: { layers: [...INNER, 'files'], packages: ['zod'], node: 'any', pure: false },
+  config: { layers: ['texts', ...INNER, 'files'], packages: ['zod'], node: 'any', pure: false },
   server: {
     layers: [
       ...INNER,

@@ -7,7 +7,7 @@ import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
 import type { GrantId, UserId } from '../../src/protocol/ids.ts'
 import type { Resource } from '../../src/protocol/token/resource.ts'
 import { addApp } from '../../tools/sign-in/app.ts'
-import { locationOf, PASSWORD, PlainBrowser } from '../../tools/flow.ts'
+import { locationOf, PASSWORD, PlainBrowser, type RegisteredClient } from '../../tools/flow.ts'
 import { createAccount } from '../support/accounts.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
@@ -329,6 +329,13 @@ test('scopes are approved by boxes that have what is approved, an unknown one is
   await browser.press(notice as typeof done, 'client.approve-scopes', { scope: 'pay' })
   assert.equal(await approved(), 'pay')
   assert.match(formOf(notice, 'client.approve-scopes'), /name="scope" value="pay"/)
+})
+
+test('the page of a client has its names by language', async () => {
+  const input = { client_name: 'Board', 'client_name#de': 'Tafel', grant_types: ['client_credentials'] }
+  const { client_id: client } = await perform<RegisteredClient>(stage.server.context, 'client.create', input)
+  const { body } = await browser.console.get(`/console/clients/${client}`)
+  assert.match(body, /<dt>Names by language<[^]*?<bdi>Tafel<\/bdi> <span class="muted">de</)
 })
 
 test('the page of a client says which rule for domains applies', async () => {

@@ -3,6 +3,7 @@ import type { ApiDocument } from '../../admin/api/document.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import type { DomainDocument } from '../../admin/domain.ts'
 import type { GrantDocument } from '../../admin/grant.ts'
+import { shownMembers } from '../../protocol/client/identity.ts'
 import { code, html, type Fragment } from '../../web/markup.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
 import { accessOf, installationsOf, type Installed } from './client-access.ts'
@@ -129,6 +130,7 @@ export const CLIENT = screen<Answers>({
           ['Rules', rulesOf(client)],
           ['Grant types', client.grant_types.join(', ')],
           ['The consent page', html`<a href="${linkTo('clients', client.client_id)}/consent">How a person sees it</a>`],
+          ['Names by language', namesByLanguage(client)],
           ['Website', client.client_uri === undefined ? undefined : code(client.client_uri)],
           ['Contacts', client.contacts === undefined ? undefined : list(client.contacts)],
           ['Disabled', client.disabled_at === null ? undefined : time(client.disabled_at, frame)],
@@ -145,6 +147,14 @@ export const CLIENT = screen<Answers>({
     }
   },
 })
+
+function namesByLanguage(client: ClientDocument): Fragment {
+  const names = Object.entries(shownMembers(client)).filter(([member]) => member !== 'client_name')
+  if (names.length === 0) return undefined
+  return html`<ul>
+    ${names.map(([member, text]) => html`<li>${name(text, '')} <span class="muted">${member.replace(/.*#/, '')}</span></li>`)}
+  </ul>`
+}
 
 /** The rules for domains that apply to the client. */
 function domainRules(

@@ -169,7 +169,7 @@ async function openPage(
   return { browser, page: await browser.get(locationOf(start)) }
 }
 
-/** Browsers come back with made-up codes, one after the other. */
+/** Browsers come back with made-up codes, one after the other, and at least once, however busy this machine is. */
 async function makeUpCodes(
   flooded: FloodedServer,
   address: () => string,
@@ -179,11 +179,13 @@ async function makeUpCodes(
   while (!signal.aborted) {
     try {
       const { browser, page } = await openPage(flooded, address, flooded.cookies.pop())
-      for (let index = 0; index < STATES && !signal.aborted; index += 1) {
+      let index = 0
+      do {
         const callback = new URL(flooded.provider.callbackOf(leadsTo(await pressProvider(browser, page)), 'nobody'))
         callback.searchParams.set('code', `made-up-${index}`)
         onAnswer((await browser.get(callback.href)).statusCode)
-      }
+        index += 1
+      } while (index < STATES && !signal.aborted)
     } catch {
       // The network has used up a rate, or the provider counts as down: no page leads to it.
       onAnswer(0)

@@ -8,10 +8,10 @@ import { groupsOf, UNCAUGHT, writeEntry } from '../support/runner/groups.ts'
 import { temporaryFolder } from '../support/server.ts'
 
 test('the files of a folder and of those in it share a process, but not those that are separate', () => {
-  const files = ['test/web/b/b.test.ts', 'test/bench/b.test.ts', 'test/web/a.test.ts', 'test/bench/a.test.ts']
+  const files = ['test/web/b/b.test.ts', 'test/release/b.test.ts', 'test/web/a.test.ts', 'test/release/a.test.ts']
   assert.deepEqual(groupsOf(files), [
-    { name: 'test/bench/a.test.ts', files: ['test/bench/a.test.ts'] },
-    { name: 'test/bench/b.test.ts', files: ['test/bench/b.test.ts'] },
+    { name: 'test/release/a.test.ts', files: ['test/release/a.test.ts'] },
+    { name: 'test/release/b.test.ts', files: ['test/release/b.test.ts'] },
     { name: 'test/web', files: ['test/web/a.test.ts', 'test/web/b/b.test.ts'] },
   ])
 })

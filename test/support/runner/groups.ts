@@ -14,8 +14,8 @@ export interface Group {
   readonly files: readonly string[]
 }
 
-/** Files that take long, mostly because of other processes, run beside each other. Some record what their whole process does. */
-const SEPARATE = /^test\/(bench|crash|prove|release|repository|tools|browser\/accessibility|store\/contract)/
+/** Files that take long run beside all others. Those of the contract record what their whole process does. */
+const SEPARATE = /^test\/(release|repository\/walkthrough|browser\/accessibility|store\/contract)/
 
 /** So many files of a folder, with what they wait for, end before the rest of a run does. */
 const FILES_IN_GROUP = 32

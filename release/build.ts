@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { writeTexts } from '../src/cli/docs/texts.ts'
 import { findCommit } from '../src/server/version.ts'
 import { requireDevelopmentPackages } from './development-packages.ts'
 import { API_TYPES_FILE, PAGES, publishedManifest, type Manifest } from './manifest.ts'
@@ -28,6 +29,7 @@ export const COMPILER_ENVIRONMENT = { GOMAXPROCS: '1', GOGC: 'off', GOMEMLIMIT: 
 export function buildPackage(folder = PACKAGE): void {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(join(folder, 'lib', MIGRATIONS), { recursive: true })
+  writeTexts()
   compile(join(folder, 'lib'))
   removeTypes(folder, typesFrom(join(folder, TYPES)))
   for (const file of globSync([`src/${MIGRATIONS}/*.sql`, 'src/passwords/*.txt']))

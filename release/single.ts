@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { writeTexts } from '../src/cli/docs/texts.ts'
 import { readCommonPasswords } from '../src/passwords/common-passwords.ts'
 import { readMigrationFiles } from '../src/store/migration-files.ts'
 import { optionalPackages, VERSION } from '../src/server/version.ts'
@@ -70,6 +71,7 @@ export async function buildSingle(arch: (typeof ARCHITECTURES)[number]): Promise
 
 /** Returns the sources and packages as one module. @throws Error if a module reads what is beside it */
 export async function bundle(): Promise<string> {
+  writeTexts()
   const { build } = await import('esbuild')
   const inlined: Readonly<Record<string, string>> = {
     'passwords/common-passwords.ts': `export const readCommonPasswords = () => ${JSON.stringify(readCommonPasswords())}`,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** `npm run docs` writes the list of languages and the slots of the texts from the files of texts, before any module reads it. */
+/** `npm run docs` writes the list of languages and the slots of the texts from the files of texts, and so does a build, before any module reads it. */
 
 const FOLDER = 'src/texts'
 

@@ -25,7 +25,7 @@ interface Waited {
   open: number
   /** Ends the request. */
   readonly end: (cause: StoreUnavailable) => void
-  /** What becomes of an answer of the store, and of its fault. A request has both once, because each wait would make them anew. */
+  /** What becomes of an answer of the store, and of its fault. A request has both once, because each wait would make them again. */
   readonly pass: <Answer>(answer: Answer) => Answer
   readonly fail: (cause: unknown) => never
 }

@@ -5,11 +5,12 @@ import { API_TYPES_FILE } from '../../release/manifest.ts'
 import { withParts } from '../../src/cli/docs/generated-parts.ts'
 import { ADMINISTRATION_PAGE, administrationPage } from '../http/admin/routes-document.ts'
 import { DISTRIBUTION } from '../store/portable-sql.ts'
+import { SURFACES } from '../texts/surfaces.ts'
 import { ARCHITECTURE_PAGE, architecturePage } from './layout.ts'
 import { PAGES_WITH_FIGURES, resultParts, withFigures } from './results.ts'
 import { listClaims, rfcCoveragePage, securityCasesPage } from './titles.ts'
 
-/** Writes the pages and tables that `npm run docs` generates from test titles, the tables of settings and tasks, the rules of the layout, the keys of the tables, the schema of the chart's values, and the results of proofs and benchmarks. */
+/** Writes the pages and tables that `npm run docs` generates from test titles, the tables of settings and tasks, the rules of the layout, the keys of the tables, the schema of the chart's values, and the results of proofs and benchmarks; and the texts of pages and mails that tests compare. */
 const claims = listClaims()
 writeFileSync('docs/security-cases.md', securityCasesPage(claims))
 writeFileSync('docs/rfc-coverage.md', rfcCoveragePage(claims))
@@ -20,3 +21,4 @@ writeFileSync(SCHEMA_FILE, schemaWithSettings())
 for (const page of ['docs/proofs.md', 'docs/performance.md', DISTRIBUTION.page])
   writeFileSync(page, withParts(page, [...resultParts(), DISTRIBUTION]))
 for (const page of PAGES_WITH_FIGURES) writeFileSync(page, withFigures(readFileSync(page, 'utf8')))
+for (const [path, text] of Object.entries(SURFACES)) writeFileSync(path, text())

@@ -1,34 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { EpochMs } from '../../src/base/brand.ts'
 import type { MailContent } from '../../src/ports/mail.ts'
-import { NOTICE_KINDS } from '../../src/ports/records/mail.ts'
 import { renderMail } from '../../src/web/mail/mail.ts'
+import { LINK, MAIL_BRANDING, MAIL_CONTENTS, SECURITY } from './mail-samples.ts'
 import { languages } from './samples.ts'
 
-const BRANDING = { name: 'Acme <Cloud>', accent: '#2456c9', contact: 'mailto:help@desk.test', texts: {} }
 const HOSTILE = `"<img/src=x>"'&\u202e@acme.test`
-const SECURITY = 'https://id.acme.test/account/security'
-const LINK = 'https://id.acme.test/account/link?token=gln_x'
-
-const CONTENTS: readonly MailContent[] = [
-  { kind: 'invitation', link: LINK, validSeconds: 7 * 86_400 },
-  { kind: 'reset', link: LINK, validSeconds: 3600 },
-  { kind: 'code', code: '12345678', validSeconds: 900 },
-  { kind: 'test' },
-  ...NOTICE_KINDS.map((notice) => ({
-    kind: 'notice' as const,
-    notice,
-    agent: { browser: 'Firefox', system: 'Linux' },
-    happenedAt: Date.UTC(2026, 10, 24, 0, 46) as EpochMs,
-    securityUri: SECURITY,
-  })),
-]
 
 for (const language of languages) {
   test(`${language}: mails load nothing, name no user in the subject, and have at most one address to open`, () => {
-    const subjects = CONTENTS.map((content) => {
-      const { subject, text, html } = renderMail(BRANDING, { content, address: HOSTILE, language })
+    const subjects = MAIL_CONTENTS.map((content) => {
+      const { subject, text, html } = renderMail(MAIL_BRANDING, { content, address: HOSTILE, language })
       assert.doesNotMatch(html, /<(img|script|link|style|iframe|object|form)\b|\ssrc=|url\(|@import/i)
       assert.doesNotMatch(html + text, /\u202e/u)
       assert.doesNotMatch(subject, /acme\.test|[\r\n]/)
@@ -39,7 +21,7 @@ for (const language of languages) {
       assert.deepEqual([[...addresses], [...plain]], [expected, expected])
       return subject
     })
-    assert.equal(new Set(subjects).size, CONTENTS.length)
+    assert.equal(new Set(subjects).size, MAIL_CONTENTS.length)
   })
 }
 
@@ -51,7 +33,7 @@ function addressesOf(content: MailContent): readonly string[] {
 
 test('a mail says how long its link or code is valid, and a notice when it happened', () => {
   const textOf = (index: number, language: 'en' | 'de') =>
-    renderMail(BRANDING, { content: CONTENTS[index] as MailContent, address: 'ada@acme.test', language }).text
+    renderMail(MAIL_BRANDING, { content: MAIL_CONTENTS[index] as MailContent, address: 'ada@acme.test', language }).text
   assert.match(textOf(0, 'en'), /valid for 7 days/)
   assert.match(textOf(0, 'de'), /gilt 7 Tage/)
   assert.match(textOf(1, 'en'), /valid for 1 hour/)

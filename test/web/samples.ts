@@ -78,6 +78,8 @@ const returnProblems: readonly ReturnProblem[] = [
   'consent_required',
   'interaction_required',
   'temporarily_unavailable',
+  'registration_not_supported',
+  'unmet_authentication_requirements',
 ]
 
 const notes = { reason: 'redirect_uri_not_registered', explanation: 'The redirect_uri is not one of the client.' }
@@ -88,6 +90,7 @@ const errorProblems: readonly ErrorProblem[] = [
   'client-not-allowed',
   'redirect-missing',
   'redirect-unknown',
+  'redirect-not-allowed',
   'request-malformed',
   'expired',
   'link-invalid',

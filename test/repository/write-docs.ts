@@ -10,7 +10,7 @@ import { ARCHITECTURE_PAGE, architecturePage } from './layout.ts'
 import { PAGES_WITH_FIGURES, resultParts, withFigures } from './results.ts'
 import { listClaims, rfcCoveragePage, securityCasesPage } from './titles.ts'
 
-/** Writes the pages and tables that `npm run docs` generates from test titles, the tables of settings and tasks, the rules of the layout, the keys of the tables, the schema of the chart's values, and the results of proofs and benchmarks; and the texts of pages and mails that tests compare. */
+/** Writes the pages and tables that `npm run docs` generates from test titles, the tables of settings and tasks, the rules of the layout, the keys of the tables, the schema of the chart's values, and the results of proofs and benchmarks; and the texts of pages, mails and events that tests compare. */
 const claims = listClaims()
 writeFileSync('docs/security-cases.md', securityCasesPage(claims))
 writeFileSync('docs/rfc-coverage.md', rfcCoveragePage(claims))

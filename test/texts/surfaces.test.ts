@@ -34,9 +34,7 @@ const UNSEEN = [
 ]
 
 test('each text is on a page or in a mail that a sample shows', () => {
-  const seen = Object.values(SURFACES)
-    .map((text) => text())
-    .join('')
+  const seen = ['test/texts/pages.txt', 'test/texts/mails.txt'].map((path) => SURFACES[path]?.()).join('')
   const unseen = Object.entries(FILES.en).filter(([, text]) =>
     cut(text).strings.some((part) => !seen.includes(part.trim())),
   )

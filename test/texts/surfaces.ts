@@ -2,6 +2,7 @@ import { renderMail } from '../../src/web/mail/mail.ts'
 import { createRenderer } from '../../src/web/render.ts'
 import { MAIL_BRANDING, MAIL_CONTENTS } from '../web/mail-samples.ts'
 import { branding, samples } from '../web/samples.ts'
+import { eventSentences } from './event-sentences.ts'
 
 /** What a reader gets, rendered from samples. `npm run docs` writes these files, so a change of a sentence is a diff of them. */
 export const SURFACES: Readonly<Record<string, () => string>> = {
@@ -18,6 +19,7 @@ export const SURFACES: Readonly<Record<string, () => string>> = {
         return [name, `Subject: ${mail.subject}\n\n${mail.text.trim()}`]
       }),
     ),
+  'test/texts/events.txt': eventSentences,
 }
 
 function together(parts: readonly (readonly [name: string, text: string])[]): string {

@@ -1,3 +1,4 @@
+import { capitalized, say, wordsOf, type SaidEvent, type Sentence } from './sentence.ts'
 import { CLIENT_EVENTS } from './events/client.ts'
 import { ORGANIZATION_EVENTS } from './events/organization.ts'
 import { PROVIDER_EVENTS } from './events/provider.ts'
@@ -15,7 +16,20 @@ export const AUDIT_EVENT_TEXTS = {
   ...SERVER_EVENTS,
 } as const
 
+/** What happened, for a person: `names` has those of the ids. An event of another version is its name. */
+export function sentenceOf(
+  event: SaidEvent & { readonly event: string },
+  names: Readonly<Record<string, string>>,
+): Sentence {
+  const { event: name } = event
+  return isAuditEvent(name) ? capitalized(AUDIT_EVENT_TEXTS[name].says(wordsOf(event, names))) : say`${name}`
+}
+
 export type AuditEventName = keyof typeof AUDIT_EVENT_TEXTS
+function isAuditEvent(name: string): name is AuditEventName {
+  return Object.hasOwn(AUDIT_EVENT_TEXTS, name)
+}
+
 export const AUDIT_EVENTS = Object.keys(AUDIT_EVENT_TEXTS) as readonly AuditEventName[]
 
 /** Every other event that the log or the label `outcome` of a metric has. */

@@ -1,51 +1,136 @@
+import { say } from '../sentence.ts'
 import type { EventText } from './event-text.ts'
 
 /** The events of clients and of the initial access tokens that they register with. */
 export const CLIENT_EVENTS = {
   'client.registered': {
+    icon: 'client',
+    tone: 'plain',
+    says: (event) => say`${event.client} registered`,
     when: 'A client registered. The same public client again is no event.',
     details: '`shared`: whether any caller can register it again; `initial_token`: the id of the token that it used',
   },
   'client.updated': {
+    icon: 'client',
+    tone: 'plain',
+    says: (event) => say`${event.by} changed the metadata of ${event.client}`,
     when: "The client's metadata changed (RFC 7592).",
     details: '`identity_changed`: the name or a host of a redirect or logout URI changed',
   },
   'client.document-added': {
+    icon: 'client',
+    tone: 'plain',
+    says: (event) => say`The metadata document of ${event.client} was fetched for the first time`,
     when: 'A metadata document was fetched for the first time, and its client stored.',
     details: '`url`: of the document, which is the `client_id`',
   },
   'client.document-changed': {
+    icon: 'client',
+    tone: 'plain',
+    says: (event) => say`The metadata document of ${event.client} changed`,
     when: 'A metadata document that was fetched again has other content.',
     details:
       '`identity_changed`: as above; `tokens_revoked`: the client no longer authenticates, so its tokens were revoked',
   },
   'client.created': {
+    icon: 'client',
+    tone: 'good',
+    says: (event) => say`${event.by} created ${event.client}`,
     details: '`chosen_id`, if the operator chose the `client_id`; `source`, if an import made the client: the system',
   },
-  'client.adopted': { when: 'An administrator took over a registered client.' },
-  'client.rules-set': { details: 'the rules' },
+  'client.adopted': {
+    icon: 'client',
+    tone: 'plain',
+    says: (event) => say`${event.by} took over ${event.client}, which had registered itself`,
+    when: 'An administrator took over a registered client.',
+  },
+  'client.rules-set': {
+    icon: 'client',
+    tone: 'plain',
+    says: (event) => say`${event.by} set the rules of ${event.client}`,
+    details: 'the rules',
+  },
   'client.registration-token-created': {
+    icon: 'key',
+    tone: 'plain',
+    says: (event) => say`${event.by} replaced the registration access token of ${event.client}`,
     when: 'An administrator replaced the registration access token of a client.',
   },
   'client.deleted': {
+    icon: 'client',
+    tone: 'caution',
+    says: (event) => say`${event.by} deleted ${event.client}`,
     when: 'The client or an administrator deleted the client, or a server a client that was idle (`GRANTOR_IDLE_CLIENT_LIFETIME`). The removal of a client that never got a token is no event. Details: `reason`: `idle`, if a server deleted it.',
   },
-  'client.verified': {},
-  'client.unverified': { when: 'The client is no longer verified.' },
-  'client.disabled': { when: "The client's credentials and tokens stopped working." },
-  'client.enabled': { when: 'The client works again.' },
-  'client.secret-rotated': {},
-  'client.secret-set': { when: 'An administrator gave the client a secret that it already has elsewhere.' },
-  'client.secret-upgraded': { details: '`format` of the hash that its first use replaced' },
-  'client.scope-approved': { details: '`scope`' },
-  'client.tokens-revoked': {},
+  'client.verified': {
+    icon: 'client',
+    tone: 'good',
+    says: (event) => say`${event.by} verified ${event.client}`,
+  },
+  'client.unverified': {
+    icon: 'client',
+    tone: 'caution',
+    says: (event) => say`${event.by} took the verification of ${event.client} back`,
+    when: 'The client is no longer verified.',
+  },
+  'client.disabled': {
+    icon: 'client',
+    tone: 'caution',
+    says: (event) => say`${event.by} disabled ${event.client}`,
+    when: "The client's credentials and tokens stopped working.",
+  },
+  'client.enabled': {
+    icon: 'client',
+    tone: 'good',
+    says: (event) => say`${event.by} enabled ${event.client}`,
+    when: 'The client works again.',
+  },
+  'client.secret-rotated': {
+    icon: 'key',
+    tone: 'plain',
+    says: (event) => say`${event.by} rotated the secret of ${event.client}`,
+  },
+  'client.secret-set': {
+    icon: 'key',
+    tone: 'plain',
+    says: (event) => say`${event.by} set the secret of ${event.client}`,
+    when: 'An administrator gave the client a secret that it already has elsewhere.',
+  },
+  'client.secret-upgraded': {
+    icon: 'key',
+    tone: 'plain',
+    says: (event) => say`The hash of the secret of ${event.client} was replaced at its first use`,
+    details: '`format` of the hash that its first use replaced',
+  },
+  'client.scope-approved': {
+    icon: 'client',
+    tone: 'good',
+    says: (event) => say`${event.by} approved ${event.optional('', 'scope') || 'a scope'} for ${event.client}`,
+    details: '`scope`',
+  },
+  'client.tokens-revoked': {
+    icon: 'token',
+    tone: 'caution',
+    says: (event) => say`${event.by} revoked all tokens of ${event.client}`,
+  },
   'client.authentication-failed': {
+    icon: 'lock',
+    tone: 'bad',
+    says: (event) => say`${event.client} sent a wrong secret or assertion${event.times}`,
     when: 'The client presented a wrong secret, or a wrong or used assertion. Unknown ids are no event. Counted.',
     details: 'origin',
   },
   'initial-token.created': {
+    icon: 'key',
+    tone: 'plain',
+    says: (event) => say`${event.by} created the initial access token ${event.detail('initial_token')}`,
     when: 'An administrator created an initial access token.',
     details: '`initial_token`, `uses`, `trust_level`',
   },
-  'initial-token.revoked': { details: '`initial_token`' },
+  'initial-token.revoked': {
+    icon: 'key',
+    tone: 'caution',
+    says: (event) => say`${event.by} revoked the initial access token ${event.detail('initial_token')}`,
+    details: '`initial_token`',
+  },
 } as const satisfies Readonly<Record<string, EventText>>

@@ -1,20 +1,86 @@
+import { say } from '../sentence.ts'
 import type { EventText } from './event-text.ts'
 
 /** The events of organizations, their members and their installations. */
 export const ORGANIZATION_EVENTS = {
-  'organization.created': {},
-  'organization.renamed': {},
-  'organization.disabled': {},
-  'organization.enabled': { when: 'Tokens from before stay invalid.' },
-  'organization.tokens-revoked': {},
-  'organization.deleted': {},
-  'member.added': {},
-  'member.disabled': {},
-  'member.enabled': { when: 'Tokens from before stay invalid.' },
-  'member.removed': {},
-  'installation.added': { details: '`scope`, `acts_for_members`' },
-  'installation.replaced': { details: '`scope`, `acts_for_members`' },
-  'installation.disabled': {},
-  'installation.enabled': { when: 'Tokens from before stay invalid.' },
-  'installation.removed': {},
+  'organization.created': {
+    icon: 'organization',
+    tone: 'good',
+    says: (event) => say`${event.by} created ${event.organization}`,
+  },
+  'organization.renamed': {
+    icon: 'organization',
+    tone: 'plain',
+    says: (event) => say`${event.by} renamed ${event.organization}`,
+  },
+  'organization.disabled': {
+    icon: 'organization',
+    tone: 'caution',
+    says: (event) => say`${event.by} disabled ${event.organization}`,
+  },
+  'organization.enabled': {
+    icon: 'organization',
+    tone: 'good',
+    says: (event) => say`${event.by} enabled ${event.organization}`,
+    when: 'Tokens from before stay invalid.',
+  },
+  'organization.tokens-revoked': {
+    icon: 'token',
+    tone: 'caution',
+    says: (event) => say`${event.by} revoked all tokens for ${event.organization}`,
+  },
+  'organization.deleted': {
+    icon: 'organization',
+    tone: 'caution',
+    says: (event) => say`${event.by} deleted ${event.organization}`,
+  },
+  'member.added': {
+    icon: 'organization',
+    tone: 'good',
+    says: (event) => say`${event.by} added ${event.user} to ${event.organization}`,
+  },
+  'member.disabled': {
+    icon: 'organization',
+    tone: 'caution',
+    says: (event) => say`${event.by} disabled the membership of ${event.user} in ${event.organization}`,
+  },
+  'member.enabled': {
+    icon: 'organization',
+    tone: 'good',
+    says: (event) => say`${event.by} enabled the membership of ${event.user} in ${event.organization}`,
+    when: 'Tokens from before stay invalid.',
+  },
+  'member.removed': {
+    icon: 'organization',
+    tone: 'caution',
+    says: (event) => say`${event.by} removed ${event.user} from ${event.organization}`,
+  },
+  'installation.added': {
+    icon: 'client',
+    tone: 'good',
+    says: (event) => say`${event.by} installed ${event.client} for ${event.organization}`,
+    details: '`scope`, `acts_for_members`',
+  },
+  'installation.replaced': {
+    icon: 'client',
+    tone: 'plain',
+    says: (event) => say`${event.by} changed what ${event.client} may do for ${event.organization}`,
+    details: '`scope`, `acts_for_members`',
+  },
+  'installation.disabled': {
+    icon: 'client',
+    tone: 'caution',
+    says: (event) => say`${event.by} disabled the installation of ${event.client} for ${event.organization}`,
+  },
+  'installation.enabled': {
+    icon: 'client',
+    tone: 'good',
+    says: (event) => say`${event.by} enabled the installation of ${event.client} for ${event.organization}`,
+    when: 'Tokens from before stay invalid.',
+  },
+  'installation.removed': {
+    icon: 'client',
+    tone: 'caution',
+    says: (event) => say`${event.by} removed ${event.client} from ${event.organization}`,
+  },
 } as const satisfies Readonly<Record<string, EventText>>

@@ -1,16 +1,44 @@
+import { say } from '../sentence.ts'
 import type { EventText } from './event-text.ts'
 
 /** The events of providers. */
 export const PROVIDER_EVENTS = {
-  'provider.created': { details: '`provider`, `client_id`' },
+  'provider.created': {
+    icon: 'provider',
+    tone: 'good',
+    says: (event) => say`${event.by} connected the provider ${event.detail('provider')}`,
+    details: '`provider`, `client_id`',
+  },
   'provider.updated': {
+    icon: 'provider',
+    tone: 'plain',
+    says: (event) => say`${event.by} changed the provider ${event.detail('provider')}`,
     details:
       '`provider`, `client_id`; `assertion_clients_added`, `assertion_clients_removed`, `assertion_apis_added`, `assertion_apis_removed`: what is listed for assertions now, and no longer',
   },
-  'provider.disabled': { details: '`provider`' },
-  'provider.enabled': { details: '`provider`' },
-  'provider.deleted': { details: '`provider`' },
+  'provider.disabled': {
+    icon: 'provider',
+    tone: 'caution',
+    says: (event) => say`${event.by} disabled the provider ${event.detail('provider')}`,
+    details: '`provider`',
+  },
+  'provider.enabled': {
+    icon: 'provider',
+    tone: 'good',
+    says: (event) => say`${event.by} enabled the provider ${event.detail('provider')}`,
+    details: '`provider`',
+  },
+  'provider.deleted': {
+    icon: 'provider',
+    tone: 'caution',
+    says: (event) => say`${event.by} deleted the provider ${event.detail('provider')}`,
+    details: '`provider`',
+  },
   'provider.failed': {
+    icon: 'provider',
+    tone: 'bad',
+    says: (event) =>
+      say`The provider ${event.detail('provider')} gave no acceptable answer${event.optional(': ', 'reason')}${event.times}`,
     when: 'A provider did not answer, or its answer was not acceptable. Counted.',
     details: '`provider`, `reason`',
   },

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Page as Tab } from 'playwright-core'
-import { asksFirst } from '../../src/console/engine/form.ts'
+import { asksFirst, chosenRows } from '../../src/console/engine/form.ts'
 import { SCREENS } from '../../src/console/screens.ts'
 import { after } from '../../src/base/brand.ts'
 import { mintClientId, mintOrganizationId, mintUserId } from '../../src/protocol/ids.ts'
@@ -345,8 +345,8 @@ function confirmations(known: {
       const path = screen.path
         .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(idOf(name)))
         .replace('/console', '')
-      const subject =
-        form.subject === undefined ? '' : `&subject=${ids[form.subject] ?? '01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'}`
+      const { member } = chosenRows(form) ?? {}
+      const subject = member === undefined ? '' : `&subject=${ids[member] ?? '01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'}`
       return [`asks: ${screen.path} ${form.task}`, `${path}?ask=${form.task}${subject}`]
     }),
   )

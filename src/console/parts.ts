@@ -4,7 +4,7 @@ import { visible } from '../web/visible.ts'
 import { closeIcon, copyIcon } from './icons.ts'
 import { linkFor, listAddress } from './links.ts'
 import { lockOutBy } from './lock-out.ts'
-import { asksFirst, type Filter, type Frame, type ScreenForm, type Texts } from './engine/form.ts'
+import { asksFirst, chosenRows, type Filter, type Form, type Frame, type Texts } from './engine/form.ts'
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 
@@ -130,7 +130,7 @@ export interface Table<Row> {
 /** A list. On a phone each row is a card. */
 export function table<Row>(frame: Frame, list: Table<Row>): Markup {
   const { caption, columns, rows, idOf, next = null, empty } = list
-  const bulk = idOf === undefined ? [] : frame.forms.filter(({ isBulk }) => isBulk === true)
+  const bulk = idOf === undefined ? [] : frame.forms.filter((form) => chosenRows(form)?.isBulk === true)
   const chooses = bulk.length > 0 && rows.length > 0
   const body =
     rows.length === 0
@@ -220,15 +220,16 @@ export function hidden(field: string, value: string): Markup {
 }
 
 /** The button of a form that has one already, such as the list. */
-function button({ task, label, isDanger, ...form }: ScreenForm): Markup {
-  const text = asksFirst({ task, label, ...form }) ? `${label}…` : label
-  return html`<button type="submit" name="task" value="${task}" class="${isDanger ? 'button danger' : 'button'}">
+function button(form: Form): Markup {
+  const { label, isFinal } = form.says
+  const text = asksFirst(form) ? `${label}…` : label
+  return html`<button type="submit" name="task" value="${form.task}" class="${isFinal ? 'button danger' : 'button'}">
     ${text}
   </button>`
 }
 
 /** The buttons of the object that a screen shows, or of one of its rows. */
-export function actions(frame: Frame, forms: readonly ScreenForm[], subject?: string): Markup | undefined {
+export function actions(frame: Frame, forms: readonly Form[], subject?: string): Markup | undefined {
   if (forms.length === 0) return undefined
   return html`<form method="post" action="${addressOf(frame, {})}" class="actions">
     ${hidden('csrf', frame.csrf)} ${subject === undefined ? undefined : hidden('subject', subject)}
@@ -237,34 +238,34 @@ export function actions(frame: Frame, forms: readonly ScreenForm[], subject?: st
 }
 
 /** Links to the pages that ask, for a row of a list: forms of fifty rows would be half of the page. */
-export function asking(frame: Frame, forms: readonly ScreenForm[], subject: string): Markup | undefined {
+export function asking(frame: Frame, forms: readonly Form[], subject: string): Markup | undefined {
   if (forms.length === 0) return undefined
-  const link = ({ task, label, isDanger }: ScreenForm) => {
+  const link = ({ task, says: { label, isFinal } }: Form) => {
     const to = addressOf(frame, { ask: task, subject }).slice(frame.place.path.length)
-    return html`<a class="${isDanger ? 'button danger' : 'button'}" href="${to}">${label}…</a>`
+    return html`<a class="${isFinal ? 'button danger' : 'button'}" href="${to}">${label}…</a>`
   }
   return html`<span class="actions">${forms.map(link)}</span>`
 }
 
-/** The forms of a screen that fit its object, with or without danger. `object`: its id. */
+/** The forms of a screen that fit its object, those that can be undone or the others. `object`: its id. */
 export function formsFor(
   frame: Frame,
   object: string,
   state: Readonly<Record<string, unknown>>,
-  isDanger: boolean,
-): readonly ScreenForm[] {
+  isFinal: boolean,
+): readonly Form[] {
   return frame.forms.filter(
-    ({ task, subject, fits, already, ...form }) =>
-      subject === undefined &&
-      (form.isDanger === true) === isDanger &&
-      fits?.(state) !== false &&
-      already?.holds(state) !== true &&
-      lockOutBy(task, object, frame.self) === undefined,
+    (form) =>
+      chosenRows(form) === undefined &&
+      (form.says.isFinal === true) === isFinal &&
+      form.fits?.(state) !== false &&
+      form.says.already?.holds(state) !== true &&
+      lockOutBy(form.task, object, frame.self) === undefined,
   )
 }
 
 /** The form of one task, if the person may use it. */
-export function formOf(frame: Frame, task: string): readonly ScreenForm[] {
+export function formOf(frame: Frame, task: string): readonly Form[] {
   return frame.forms.filter((form) => form.task === task)
 }
 

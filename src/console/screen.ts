@@ -1,5 +1,5 @@
 import type { Page } from '../ports/pages/pages.ts'
-import type { Frame, Members, Place, ScreenForm, Texts, View } from './engine/form.ts'
+import type { Frame, Members, Place, Form, Texts, View } from './engine/form.ts'
 
 /** A task that a screen reads, and the members of its input besides those in the path. */
 export interface Read<Answer> {
@@ -36,7 +36,7 @@ export interface Screen<Answers extends object = never> {
   readonly path: string
   readonly section: Section
   readonly reads: { readonly [Name in keyof Answers]: Read<Answers[Name]> }
-  readonly forms: readonly ScreenForm[]
+  readonly forms: readonly Form[]
   /** Members of the first task that the address may have, besides `before`. */
   readonly filters: readonly string[]
   /** What else the address may have, for the fields of a form. */
@@ -48,10 +48,12 @@ export interface Screen<Answers extends object = never> {
   readonly preview?: (answers: Answers, frame: Frame) => Page
   /** The names of the rows by id, for the page that asks before a change. */
   readonly names: (answers: Answers) => Texts
+  /** The name of what the rows belong to, which the heading of a form has: several organizations have the same forms. */
+  readonly about?: (answers: Answers) => string
 }
 
 /** A screen whose types are erased, for the table. */
-export type AnyScreen = Omit<Screen, 'reads' | 'view' | 'names' | 'lines' | 'preview'> & {
+export type AnyScreen = Omit<Screen, 'reads' | 'view' | 'names' | 'about' | 'lines' | 'preview'> & {
   readonly preview?: (answers: Readonly<Record<string, unknown>>, frame: Frame) => Page
   readonly lines?: (answers: Readonly<Record<string, unknown>>) => {
     readonly rows: readonly object[]
@@ -60,6 +62,7 @@ export type AnyScreen = Omit<Screen, 'reads' | 'view' | 'names' | 'lines' | 'pre
   readonly reads: Readonly<Record<string, Read<unknown>>>
   readonly view: (answers: Readonly<Record<string, unknown>>, frame: Frame) => View
   readonly names: (answers: Readonly<Record<string, unknown>>) => Texts
+  readonly about?: (answers: Readonly<Record<string, unknown>>) => string
 }
 
 export function screen<Answers extends object>(one: Screen<Answers>): AnyScreen {

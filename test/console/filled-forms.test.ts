@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { inputFields, textsOf } from '../../src/console/engine/input-fields.ts'
 import type { AnyScreen } from '../../src/console/screen.ts'
-import type { ScreenForm, Texts } from '../../src/console/engine/form.ts'
+import { chosenRows, fieldsIn, type EditForm, type Texts } from '../../src/console/engine/form.ts'
 import { SCREENS } from '../../src/console/screens.ts'
 import { type ConsoleBrowser, filledIn, formOf, openConsole } from '../../tools/console-browser.ts'
 import { makeClientKey } from '../../tools/client-assertion.ts'
@@ -104,7 +104,7 @@ let ids = 0
 
 /** What the forms of the console fill in from the object. */
 const FORMS = SCREENS.flatMap((screen) =>
-  screen.forms.flatMap((form) => (form.filled === undefined ? [] : [{ screen, form }])),
+  screen.forms.flatMap((form) => (form.kind === 'edit' ? [{ screen, form }] : [])),
 )
 
 interface Object {
@@ -113,21 +113,22 @@ interface Object {
   readonly texts: () => Promise<Texts>
 }
 
-async function makeObject(screen: AnyScreen, form: ScreenForm): Promise<Object> {
-  const parameter = /\{(\w+)\}/.exec(screen.path)?.[1] ?? form.subject ?? ''
+async function makeObject(screen: AnyScreen, form: EditForm): Promise<Object> {
+  const { member } = chosenRows(form) ?? {}
+  const parameter = /\{(\w+)\}/.exec(screen.path)?.[1] ?? member ?? ''
   const id = (await OBJECTS[parameter]?.()) ?? assert.fail(`There is no object for ${screen.path}.`)
   const parameters = { [parameter]: id }
   const path = screen.path.replace(`{${parameter}}`, encodeURIComponent(id))
-  const fields = inputFields(taskOf(form.task), form.fields ?? [])
+  const fields = inputFields(taskOf(form.task), form.fields)
   const place = { path, parameters, query: {}, now: stage.server.clock.now() }
   return {
-    address: `${path}?${new URLSearchParams({ ask: form.task, ...(form.subject === undefined ? {} : { subject: id }) }).toString()}`,
+    address: `${path}?${new URLSearchParams({ ask: form.task, ...(member === undefined ? {} : { subject: id }) }).toString()}`,
     texts: async () => {
       const reads = Object.entries(screen.reads).map(async ([name, { task, input }]) => {
-        const own = Object.entries(parameters).filter(([member]) => member in taskOf(task).input.shape)
+        const own = Object.entries(parameters).filter(([one]) => one in taskOf(task).input.shape)
         return [name, await perform(task, { ...Object.fromEntries(own), ...input(place) })] as const
       })
-      return textsOf(fields, form.filled?.(Object.fromEntries(await Promise.all(reads)), id) ?? {})
+      return textsOf(fields, form.filled(Object.fromEntries(await Promise.all(reads)), id) ?? {})
     },
   }
 }
@@ -178,17 +179,17 @@ const UNFILLED = ['client.set-secret', 'installation.install']
 test('CON-35: each form that changes or replaces what there is shows it, and only such a form restores', () => {
   for (const { forms, path } of SCREENS)
     for (const form of forms) {
-      const isFilled = form.filled !== undefined
-      const isChange = /^P(ATCH|UT)$/.test(taskOf(form.task).method) && (form.fields ?? []).length > 0
+      const isFilled = form.kind === 'edit'
+      const isChange = /^P(ATCH|UT)$/.test(taskOf(form.task).method) && fieldsIn(form).length > 0
       assert.ok(isFilled || !isChange || UNFILLED.includes(form.task), `${path} ${form.task} is not filled`)
-      assert.ok(isFilled || form.restores !== true, `${path} ${form.task} restores nothing`)
+      assert.ok(isFilled || form.says.undo !== form.task, `${path} ${form.task} restores nothing`)
     }
   assert.ok(FORMS.length >= 9, String(FORMS.length))
 })
 
 for (const { screen, form } of FORMS) {
   const { task } = form
-  const what = form.fields?.join() === 'scopes' ? `${task} of scopes` : task
+  const what = form.fields.join() === 'scopes' ? `${task} of scopes` : task
   const where = `${what} at ${screen.path}`
 
   test(`CON-35: what a person leaves alone in the form of ${where} stays, and what is emptied is empty or refused`, async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { SCREENS } from '../../src/console/screens.ts'
-import { asksFirst, type ScreenForm } from '../../src/console/engine/form.ts'
+import { asksFirst, chosenRows, fieldsIn, worksOnce, type Form } from '../../src/console/engine/form.ts'
 import { TASKS } from '../../src/admin/tasks.ts'
 import { obtainTokens, PASSWORD, type Tokens } from '../../tools/flow.ts'
 import { createAccount } from '../support/accounts.ts'
@@ -98,6 +98,9 @@ async function makeCallers(): Promise<ReadonlyMap<string, Caller>> {
   return new Map(rows)
 }
 
+/** What a form says that works once (threats.md CON-10). The id of a provider is chosen before its form. */
+const SENT_BEFORE = /This form was sent before|This was done already|There is already a provider/
+
 /** What an answer is, in the words of the rules. */
 function kindOf({ statusCode, headers, body }: LightMyRequestResponse): string {
   if (statusCode === 303) {
@@ -161,10 +164,10 @@ function formOf(caller: Caller, rule: ScreenRule, task: string, path: string): K
 const ONE_ORGANIZATION = '/console/organizations/{organization_id}'
 
 /** Objects for the parameters of a path, and for the rows and fields of a form; undefined: for all. */
-async function makeObjects(path?: string, form?: ScreenForm): Promise<Readonly<Record<string, string>>> {
+async function makeObjects(path?: string, form?: Form): Promise<Readonly<Record<string, string>>> {
   const { context } = stage.server
-  const isNeeded = (name: string): boolean =>
-    path === undefined || path.includes(name) || form?.subject === name || form?.fields?.includes(name) === true
+  const given = form === undefined ? [] : [chosenRows(form)?.member, ...fieldsIn(form)]
+  const isNeeded = (name: string): boolean => path === undefined || path.includes(name) || given.includes(name)
   const made = async (name: string, make: () => Promise<unknown>) => (isNeeded(name) ? String(await make()) : '')
   return {
     client_id: await made('client_id', async () => (await stage.makeClient()).client_id),
@@ -224,20 +227,21 @@ const FIELDS: Readonly<Record<string, () => Readonly<Record<string, string>>>> =
 }
 
 /** What the form needs, of the fields that it offers. */
-function fieldsOf({ fields = [], choices }: ScreenForm, { client_id = '' }: Readonly<Record<string, string>>) {
+function fieldsOf(form: Form, { client_id = '' }: Readonly<Record<string, string>>) {
   const values = { name: 'Acme', uses: '1', days: '1', pattern: 'evil.example', scope: 'read', client_id }
-  return Object.fromEntries(Object.entries(values).filter(([name]) => choices === undefined && fields.includes(name)))
+  const isGiven = (name: string): boolean => form.task !== 'client.approve-scopes' && fieldsIn(form).includes(name)
+  return Object.fromEntries(Object.entries(values).filter(([name]) => isGiven(name)))
 }
 
-function post(path: string, { headers, grantId }: Caller, form: ScreenForm, objects: Readonly<Record<string, string>>) {
-  return send(path, { headers, grantId }, form.task, {
-    ...(form.subject === undefined ? {} : { subject: objects[form.subject] ?? '' }),
-    ...(form.secret === undefined
-      ? {}
-      : { once: Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url') }),
+/** What a caller sends, which works once if the form does. */
+function bodyOf(form: Form, objects: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const { member } = chosenRows(form) ?? {}
+  return {
+    ...(member === undefined ? {} : { subject: objects[member] ?? '' }),
+    ...(worksOnce(form) ? { once: stage.server.context.random(16).toString('base64url') } : {}),
     ...fieldsOf(form, objects),
     ...FIELDS[form.task]?.(),
-  })
+  }
 }
 
 function send(
@@ -256,9 +260,9 @@ function send(
 }
 
 test('CON-04: the rules name each screen and each form, and what a form asks first', () => {
-  const ruleOf = (form: ScreenForm): FormRule => {
+  const ruleOf = (form: Form): FormRule => {
     if (taskOf(form.task).access === 'read') return 'reads'
-    return form.isRecent === true ? 'fresh' : asksFirst(form) ? 'asks' : 'at-once'
+    return form.says.isRecent === true ? 'fresh' : asksFirst(form) ? 'asks' : 'at-once'
   }
   const there = SCREENS.map(({ path, forms }) => [
     path,
@@ -295,13 +299,18 @@ test('CON-04: each caller gets from each screen and each form what the rules say
           const objects = isAllowed ? await makeObjects(screen.path, form) : targets
           const path = fill(screen.path, objects)
           const what = `${name}, ${form.task} at ${screen.path}`
-          const url = `${path}?${new URLSearchParams({ ask: form.task, subject: objects[form.subject ?? ''] ?? '' }).toString()}`
+          const url = `${path}?${new URLSearchParams({ ask: form.task, subject: objects[chosenRows(form)?.member ?? ''] ?? '' }).toString()}`
           // A caller that does not see the page is refused before the server looks for the form.
           if (index === 0 || pageOf(caller, rule, screen.path) === 'page') {
             const asked = await stage.server.injectAdmin({ method: 'GET', url, headers: caller.headers })
             check(`the question of ${what}`, asked, askOf(caller, rule, form.task, screen.path))
           }
-          check(what, await post(path, caller, form, objects), expected)
+          const body = bodyOf(form, objects)
+          check(what, await send(path, caller, form.task, body), expected)
+          if (isAllowed && worksOnce(form)) {
+            const again = await send(path, caller, form.task, body)
+            assert.deepEqual([again.statusCode, SENT_BEFORE.test(again.body)], [409, true], `${what}, sent twice`)
+          }
           count += 1
         }
       }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as z from 'zod'
 import { SCREENS } from '../../src/console/screens.ts'
-import { asksFirst } from '../../src/console/engine/form.ts'
+import { asksFirst, chosenRows, fieldsIn, matchingRows } from '../../src/console/engine/form.ts'
 import { searchAddress } from '../../src/console/search.ts'
 import { inputFields } from '../../src/console/engine/input-fields.ts'
 import { pathParameters } from '../../src/admin/task.ts'
@@ -48,24 +48,25 @@ test('CON-15: each form has what its task needs from the path, the rows and its 
     const where = `${screen.path}: ${form.task}`
     const required = (z.toJSONSchema(task.input, { io: 'input' }) as { required?: readonly string[] }).required ?? []
     const given = [...screen.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
-    const known = [...given, form.subject, ...(form.fields ?? [])]
+    const { isRecent, secret, undo: way, warning } = form.says
+    const known = [...given, chosenRows(form)?.member, ...fieldsIn(form)]
     assert.deepEqual(
       required.filter((name) => !known.includes(name)),
       [],
       where,
     )
-    if (isGrave(form.task)) assert.equal(form.isRecent, true, where)
-    if (form.undo === undefined && form.warning === undefined)
+    if (isGrave(form.task)) assert.equal(isRecent, true, where)
+    if (way === undefined && warning === undefined)
       assert.ok(asksFirst(form) || task.access === 'read' || /enable$|test$/.test(form.task), where)
-    if (form.undo !== undefined) {
-      const undo = screen.forms.find((one) => one.task === form.undo)
+    if (typeof way === 'string' && way !== form.task) {
+      const undo = screen.forms.find((one) => one.task === way)
       assert.deepEqual(
-        [undo?.subject, undo && asksFirst(undo)],
-        [form.subject, false],
+        [undo && chosenRows(undo)?.member, undo && asksFirst(undo)],
+        [chosenRows(form)?.member, false],
         `${where} is undone by a form of the screen, at once`,
       )
     }
-    if (form.secret !== undefined) assert.ok(form.secret in task.output.shape, where)
+    if (secret !== undefined) assert.ok(secret.member in task.output.shape, where)
   }
 })
 
@@ -85,12 +86,14 @@ test('each task that changes an API, a client or a provider is a form, with a fi
   const missing = changing.flatMap((name) => {
     const own = offered.filter(({ form }) => form.task === name)
     // The members of a form that is about what the filters find are the filters.
-    const members = own.some(({ form }) => form.matches !== undefined) ? [] : Object.keys(taskOf(name).input.shape)
+    const members = own.some(({ form }) => matchingRows(form) !== undefined)
+      ? []
+      : Object.keys(taskOf(name).input.shape)
     return members
       .filter(
         (member) =>
           !own.some(({ screen, form }) =>
-            [...pathParameters(screen), form.subject, ...(form.fields ?? [])].includes(member),
+            [...pathParameters(screen), chosenRows(form)?.member, ...fieldsIn(form)].includes(member),
           ),
       )
       .map((member) => `${name} ${member}`)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { InputField } from '../../src/console/engine/input-fields.ts'
+import { fieldsIn } from '../../src/console/engine/form.ts'
 import { SCREENS } from '../../src/console/screens.ts'
 import { formFields } from '../../src/console/engine/filling.ts'
 import { locationOf } from '../../tools/flow.ts'
@@ -184,7 +185,7 @@ test('CON-10: no page repeats a secret that was typed, whatever else is wrong wi
       const url = path.replace('{client_id}', String(of['client_id'])).replace('{provider_id}', 'globex')
       const once = context.random(16).toString('base64url')
       const fields = { csrf: csrfOf(url), task: form.task, confirmed: '1', once, seen: 'another', name: '' }
-      const own = form.fields?.includes('name') === true ? fields : { ...fields, name: undefined }
+      const own = fieldsIn(form).includes('name') ? fields : { ...fields, name: undefined }
       const body = JSON.parse(JSON.stringify({ ...own, ...Object.fromEntries(wrong) })) as Record<string, string>
       const answer = await browser.console.post(url, body)
       assert.ok([409, 422].includes(answer.statusCode), `${form.task}: ${answer.statusCode} ${answer.body}`)

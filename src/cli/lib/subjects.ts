@@ -106,7 +106,7 @@ export const ORGANIZATION = named({
   argument: 'organization',
   placeholder: '<organization>',
   member: 'organization_id',
-  meaning: 'the id of the organization, or its name',
+  meaning: 'the id of the organization, its name, or a domain of its provider',
 })
 export const NAME = plain('name', 'name', 'the name, as the consent page shows it', '<name>')
 const API = plain('resource', 'resource', 'the identifier of the API', '<uri>')
@@ -151,7 +151,7 @@ const USER_FILTER: Subject = {
 const CLIENT_FILTER: Subject = { ...NEW_CLIENT, meaning: 'only of this client: the client_id, or the name' }
 const ORGANIZATION_FILTER: Subject = {
   ...ORGANIZATION,
-  meaning: 'only of this organization: the id, or the name',
+  meaning: 'only of this organization: the id, the name, or a domain of its provider',
 }
 
 /** The records that the path parameters of tasks name. A parameter that is not here is given as it is. */

@@ -1,4 +1,4 @@
-import type { ScreenForm } from './form.ts'
+import type { Form } from './form.ts'
 import type { FoundScreen } from './open-screen.ts'
 
 /** The page of the list or the object, with its filters. */
@@ -13,7 +13,7 @@ export function withoutAsking({ here }: Pick<FoundScreen, 'here'>): string {
 /** The page that asks before a form. */
 export function askAddress(
   screen: Pick<FoundScreen, 'here'>,
-  { task }: Pick<ScreenForm, 'task'>,
+  { task }: Pick<Form, 'task'>,
   subjects: readonly string[],
 ): string {
   const [path = '', query = ''] = withoutAsking(screen).split('?', 2)

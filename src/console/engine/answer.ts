@@ -5,7 +5,16 @@ import type { Seen } from './compare.ts'
 import type { Stop } from './confirm.ts'
 import { page, redirect, withParameter, type ConsoleAnswer } from './context.ts'
 import { errorsOf, restoredTexts } from './filling.ts'
-import { asksFirst, type Members, type Shows, type View } from './form.ts'
+import {
+  asksFirst,
+  chosenRows,
+  matchingRows,
+  type Form,
+  type Members,
+  type Secret,
+  type ShownPage,
+  type View,
+} from './form.ts'
 import { labelOf } from './input-fields.ts'
 import type { Outcome } from './notice.ts'
 import { attempt, frameOf, type OpenScreen } from './open-screen.ts'
@@ -28,7 +37,7 @@ export async function stopped({ open, form, subjects, values }: Sent, stop: Stop
   if (stop.kind === 'again' && asksFirst(form))
     return render(open, { status, asking: { form, subjects, values, errors } })
   const refused = Object.values(errors).map((reason) => ['', reason] as const)
-  return render(open, { status, outcome: { task: form.task, text: form.done, done: [], unchanged: [], refused } })
+  return render(open, { status, outcome: { task: form.task, text: form.says.done, done: [], unchanged: [], refused } })
 }
 
 /** Answers a form that performed its task: with what the task answers, a secret, or the next page, which says what was done. */
@@ -38,17 +47,21 @@ export async function answer(sent: Sent, seen: Seen, performed: readonly Perform
   if (performed.length === 1 && only?.error !== undefined)
     return stopped(sent, { kind: 'again', status: statusOf(only.error), errors: errorsOf(only.error, form, fields) })
   const answered = only?.answer
-  if (answered !== undefined && form.shows !== undefined) return showAnswer(open, form.shows, answered)
-  if (answered !== undefined && form.result !== undefined)
-    return render(open, { status: 200, result: form.result(answered, frameOf(open)) })
-  const secret = form.secret === undefined ? undefined : answered?.[form.secret]
-  if (answered !== undefined && typeof secret === 'string') return showSecret(sent, seen, answered, secret)
+  const shows = form.kind === 'create' || form.kind === 'report' ? form.shows : undefined
+  if (answered !== undefined && shows !== undefined)
+    return 'view' in shows
+      ? showAnswer(open, shows, answered)
+      : render(open, { status: 200, result: shows.above(answered, frameOf(open)) })
+  const { secret } = form.says
+  // A public client has none.
+  if (answered !== undefined && secret !== undefined && typeof answered[secret.member] === 'string')
+    return showSecret(sent, seen, answered, secret)
   const outcome = sealOutcome(open, outcomeOf(sent, seen, performed))
   return redirect(withParameter(nextPage(sent, answered), 'done', outcome))
 }
 
 /** The page with the answer, and with what it names. */
-async function showAnswer(open: OpenScreen, { reads, view }: Shows, answered: Members): Promise<ConsoleAnswer> {
+async function showAnswer(open: OpenScreen, { reads, view }: ShownPage, answered: Members): Promise<ConsoleAnswer> {
   const read = await Promise.all(
     Object.entries(reads?.(answered) ?? {}).map(
       async ([name, { task, input }]) => [name, await attempt(open, task, input)] as const,
@@ -62,20 +75,25 @@ async function showAnswer(open: OpenScreen, { reads, view }: Shows, answered: Me
 }
 
 /** The page with a secret that the task answers, which no other page shows. */
-function showSecret({ open, form }: Sent, { name }: Seen, answered: Members, secret: string): ConsoleAnswer {
+function showSecret(
+  { open, form }: Sent,
+  { name }: Seen,
+  answered: Members,
+  { member: shown, beside: others = [], use: noteOn }: Secret,
+): ConsoleAnswer {
   const { expires_at: until } = answered
-  const beside = (form.beside ?? []).flatMap((member): readonly (readonly [string, string])[] => {
+  const beside = others.flatMap((member): readonly (readonly [string, string])[] => {
     const text = answered[member]
     return typeof text === 'string' ? [[labelOf(member), text]] : []
   })
   const use = {
     name,
     until: typeof until === 'string' ? until : undefined,
-    note: form.secretUse?.(answered),
+    note: noteOn?.(answered),
     beside,
-    noun: labelOf(form.secret ?? '').toLowerCase(),
+    noun: labelOf(shown).toLowerCase(),
   }
-  return framed(open, secretPage(form, secret, use, form.leadsTo?.(answered) ?? open.request.path))
+  return framed(open, secretPage(form.says, String(answered[shown]), use, leadOf(form, answered) ?? open.request.path))
 }
 
 function framed({ context, screen, signedIn }: OpenScreen, view: View): ConsoleAnswer {
@@ -84,23 +102,29 @@ function framed({ context, screen, signedIn }: OpenScreen, view: View): ConsoleA
 
 /** Where the person goes on. */
 function nextPage({ open, form }: Sent, answered: Members | undefined): string {
-  const leads = form.subject === undefined && answered !== undefined ? form.leadsTo?.(answered) : undefined
-  const isLeft = answered !== undefined && typeof form.matches?.(answered).next === 'string'
+  const leads = answered === undefined || chosenRows(form) !== undefined ? undefined : leadOf(form, answered)
+  const isLeft = answered !== undefined && typeof matchingRows(form)?.matching(answered).next === 'string'
   return leads ?? (isLeft ? askAddress(open, form, []) : withoutAsking(open))
+}
+
+function leadOf(form: Form, answered: Members): string | undefined {
+  return form.kind === 'change' || form.kind === 'create' ? form.leadsTo?.(answered) : undefined
 }
 
 /** What the next page says of each row. */
 function outcomeOf({ form }: Sent, { answers, filled, name }: Seen, performed: readonly Performed[]): Outcome {
   const answered = performed[0]?.answer
-  const undo = answers === undefined || answered === undefined ? undefined : form.undoes?.(answers, answered)
+  const { done, next, undo: way } = form.says
+  const isKnown = typeof way === 'function' && answers !== undefined && answered !== undefined
+  const undo = isKnown ? way(answers, answered) : undefined
   const ids = (rows: readonly Performed[]) => rows.map(({ subject }) => subject)
   return {
     task: form.task,
-    text: form.done,
-    count: answered && form.matches?.(answered).names.length,
+    text: done,
+    count: answered && matchingRows(form)?.matching(answered).names.length,
     name: name ?? (undo?.subjects.length === 1 ? undo.subjects[0] : undefined),
     note: noteOf(answered),
-    offers: form.offers,
+    next,
     undo,
     before: filled && restoredTexts(form, filled),
     done: ids(performed.filter((one) => one.answer !== undefined && one.subject !== '')),

@@ -4,7 +4,7 @@ import { href, html, type Markup } from '../../web/markup.ts'
 import { fieldsOf, type Filling } from './fields.ts'
 import { withScreens } from '../links.ts'
 import { addressOf, called, copyButton, exactTime, facts, hidden, name } from '../parts.ts'
-import type { Frame, Matches, ScreenForm, Texts, View } from './form.ts'
+import { fixedFields, type Form, type Frame, type Matches, type Says, type Texts, type View } from './form.ts'
 
 /** From this number of rows on, the person types the number. */
 export const TYPED_FROM = 11
@@ -14,7 +14,7 @@ const OF_REQUEST = / [^.]+ absent [^.]+\./
 
 /** A page that asks before a change: what it is about, what ends, and the fields of the task. */
 export interface Asking extends Filling {
-  readonly form: ScreenForm
+  readonly form: Form
   /** What the task does, in its own words. */
   readonly summary: string
   readonly caution: string | undefined
@@ -27,20 +27,21 @@ export interface Asking extends Filling {
   readonly once: string | undefined
   /** The form that comes before this one; then the page has nothing else. */
   readonly choosing: Markup | undefined
-  /** What the heading says besides: `to`, `Acme`. */
-  readonly about: readonly [word: string, name: string] | undefined
-  /** What the person reads first. */
-  readonly intro: Markup | undefined
+  /** The name of what the screen is about. */
+  readonly about: string | undefined
+  /** What the person reads after the step. */
+  readonly chosen: Markup | undefined
 }
 
 export function askPage(asking: Asking, frame: Frame): View {
   const { form, summary, caution, errors, subjects, names, matches, once, seen } = asking
   const count = matches?.names.length ?? subjects.length
-  const { task, label, warning, isDanger } = form
+  const { label, warning, isFinal, about } = form.says
   const general = errors['']
   const [only = ''] = subjects
   const object = only === '' && names[''] === undefined ? undefined : html`: ${called(only, names)}`
-  const besides = asking.about && html` ${asking.about[0]} ${name(asking.about[1], '(no name)')}`
+  const isNamed = asking.about !== undefined && about !== undefined
+  const besides = isNamed ? html` ${about} ${name(asking.about, '(no name)')}` : undefined
   const heading = html`${label}${count > 1 ? `: ${count} rows` : object}${besides}`
   if (asking.choosing !== undefined)
     return {
@@ -63,17 +64,17 @@ export function askPage(asking: Asking, frame: Frame): View {
               ${subjects.map((one) => html`<li>${called(one, names)}</li>`)}
             </ul>`
       }
-      ${asking.intro} ${matches === undefined ? undefined : matching(frame, form, matches)}
-      ${warning === undefined ? undefined : html`<p class="${isDanger ? 'plate' : ''}">${warning}</p>`}
+      ${asking.chosen} ${matches === undefined ? undefined : matching(frame, form, matches)}
+      ${warning === undefined ? undefined : html`<p class="${isFinal ? 'plate' : ''}">${warning}</p>`}
       ${caution === undefined ? undefined : html`<p class="plate">${caution}</p>`}
       <form method="post" action="${addressOf(frame, {})}" class="ask" autocomplete="off">
-        ${hidden('csrf', frame.csrf)} ${hidden('task', task)} ${hidden('confirmed', '1')}
+        ${hidden('csrf', frame.csrf)} ${hidden('task', form.task)} ${hidden('confirmed', '1')}
         ${once === undefined ? undefined : hidden('once', once)} ${subjects.map((one) => hidden('subject', one))}
         ${seen === undefined ? undefined : hidden('seen', seen)}
-        ${(form.fixed ?? []).map((one) => hidden(one, asking.values[one] ?? ''))} ${fieldsOf(asking)}
+        ${fixedFields(form).map((one) => hidden(one, asking.values[one] ?? ''))} ${fieldsOf(asking)}
         ${numberOf(asking, count)}
         <div class="actions">
-          ${matches !== undefined && count === 0 ? undefined : html`<button type="submit" class="${isDanger ? 'button main danger' : 'button main'}">${label}</button>`}
+          ${matches !== undefined && count === 0 ? undefined : html`<button type="submit" class="${isFinal ? 'button main danger' : 'button main'}">${label}</button>`}
           <a class="button" href="${addressOf(frame, {})}">Cancel</a>
         </div>
       </form>
@@ -83,14 +84,14 @@ export function askPage(asking: Asking, frame: Frame): View {
 
 /** The form before another one, which changes nothing: it chooses what is `fixed` there. */
 export function choosingForm(
-  { task, fixed = [] }: ScreenForm,
+  form: Form,
   path: string,
   filling: Pick<Filling, 'values' | 'errors' | 'isAside'>,
 ): Markup {
-  const found = findTask(task)
-  const fields = found === undefined ? [] : inputFields(found, fixed)
+  const found = findTask(form.task)
+  const fields = found === undefined ? [] : inputFields(found, fixedFields(form))
   return html`<form method="get" action="${path}" class="ask">
-    ${hidden('ask', task)} ${fieldsOf({ ...filling, form: {}, fields, choices: {}, seen: undefined })}
+    ${hidden('ask', form.task)} ${fieldsOf({ ...filling, first: undefined, fields, choices: {}, seen: undefined })}
     <div class="actions"><button class="button" type="submit">Go on</button></div>
   </form>`
 }
@@ -103,7 +104,7 @@ function numberOf({ matches, errors }: Asking, count: number): Markup | undefine
 
 const NAMES_SHOWN = 50
 
-function matching(frame: Frame, { task }: ScreenForm, { names, next }: Matches): Markup {
+function matching(frame: Frame, { task }: Form, { names, next }: Matches): Markup {
   if (names.length === 0)
     return next === null
       ? html`<p>Nothing matches.</p>`
@@ -146,13 +147,13 @@ const OF_PERSON = 'Hand it to the person over a way that only the person reads.'
 export const OF_PROGRAM = 'Keep it where only the program that uses it reads it.'
 
 /** A secret, which is shown once. `back`: the page on which the person goes on. */
-export function secretPage(form: ScreenForm, secret: string, use: SecretUse, back: string): View {
+export function secretPage({ done }: Says, secret: string, use: SecretUse, back: string): View {
   const { name: whom, until, note, beside, noun } = use
   const isLink = URL.canParse(secret) && /^https?:/.test(secret)
   return {
-    title: form.done,
+    title: done,
     main: html`<div class="ask">
-      <h1>${form.done}${whom === undefined ? undefined : html` for ${name(whom, '(no name)')}`}</h1>
+      <h1>${done}${whom === undefined ? undefined : html` for ${name(whom, '(no name)')}`}</h1>
       ${until === undefined || note !== undefined ? undefined : html`<p>It ${isLink ? 'works once,' : 'is valid'} until ${exactTime(until)}.</p>`}
       <p>The ${noun} is shown this once. ${note ?? (isLink ? OF_PERSON : OF_PROGRAM)}</p>
       ${beside.length === 0 ? undefined : facts(beside.map(([label, text]) => [label, besideText(text)]))}

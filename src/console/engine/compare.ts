@@ -2,8 +2,8 @@ import { AdminError } from '../../admin/admin-error.ts'
 import { PAGE_LIMIT } from '../../admin/page.ts'
 import type { Stop } from './confirm.ts'
 import { resolveFields } from './field-names.ts'
-import { filledTexts, findUnknown, seenOf, taskOf, withoutTouch } from './filling.ts'
-import type { Members, Texts } from './form.ts'
+import { choicesOf, filledTexts, findUnknown, seenOf, taskOf, withoutTouch } from './filling.ts'
+import { chosenRows, matchingRows, type Members, type Texts } from './form.ts'
 import { readFields } from './input-fields.ts'
 import { seekerOf } from './open-screen.ts'
 import { filtersIn, namesIn, readAll } from './read.ts'
@@ -30,8 +30,9 @@ const CHANGED =
 /** Reads what the screen shows once more. */
 export async function readNow({ open, form, subjects }: Sent): Promise<Seen> {
   const [subject] = subjects
-  if (subjects.length > 1 && form.rows === undefined) return NOT_READ
-  const answers = await readAll(open, form.rows === undefined ? undefined : ROWS_READ)
+  const hasRows = chosenRows(form)?.read !== undefined
+  if (subjects.length > 1 && !hasRows) return NOT_READ
+  const answers = await readAll(open, hasRows ? ROWS_READ : undefined)
   if (answers instanceof AdminError) return NOT_READ
   const name = subjects.length <= 1 ? namesIn(open.screen, answers)[subject ?? ''] : undefined
   return { answers, filled: filledTexts(form, answers, subject), name }
@@ -51,9 +52,9 @@ export async function compare(
   if (isChange && filled === undefined) return again(409, { '': 'What this changes cannot be read now.' })
   const named = await resolveFields(seekerOf(open), fields, withoutTouch(values, filled ?? {}))
   if (Object.keys(named.errors).length > 0) return again(422, named.errors)
-  const unoffered = answers && form.choices && findUnknown(form.choices(answers), values)
+  const unoffered = answers && findUnknown(choicesOf(form, answers, fields).choices, values)
   if (unoffered !== undefined) return again(422, { [unoffered.field]: `${unoffered.value} is not among the choices.` })
-  const filters = form.matches === undefined ? {} : filtersIn(open)
+  const filters = matchingRows(form) === undefined ? {} : filtersIn(open)
   const members = readFields(fields, named.values, isChange ? filled : undefined)
   return { kind: 'input', members: { ...members, ...filters } }
 }

@@ -4,12 +4,13 @@ import { findTask } from '../../admin/tasks.ts'
 import { parseJson } from '../../base/json.ts'
 import { SECRET_MEMBERS } from '../../protocol/client/keys.ts'
 import { code, html, lines, type Fragment, type Markup } from '../../web/markup.ts'
-import type { Offered, ScreenForm, Texts } from './form.ts'
+import type { Offered, Texts } from './form.ts'
 import { CHOICE_WORDS } from '../words.ts'
 
 /** The fields of a form, and what is in them. Texts and errors are by the path of a field: `name`, `scopes.0.name`. */
 export interface Filling {
-  readonly form: Pick<ScreenForm, 'atFirst'>
+  /** Fields that are shown at once; undefined: all are. */
+  readonly first: readonly string[] | undefined
   readonly fields: readonly InputField[]
   /** The values of fields that have a box for each. */
   readonly choices: Offered
@@ -45,11 +46,10 @@ const EMPTY_ROWS = 3
 
 /** The fields of a task. Those that few people need are behind a word, unless one of them is wrong, or has what the person typed. */
 export function fieldsOf(filling: Filling): Fragment {
-  const { form, fields, errors } = filling
+  const { first, fields, errors } = filling
   const focus = filling.isAside === true ? '' : focusOf(filling)
   const show = (field: InputField): Markup => fieldOf(field, field.name, filling, focus)
-  const { atFirst } = form
-  const isFirst = ({ name }: InputField): boolean => atFirst === undefined || atFirst.includes(name)
+  const isFirst = ({ name }: InputField): boolean => first === undefined || first.includes(name)
   const others = fields.filter((field) => !isFirst(field))
   if (others.length === 0) return fields.map(show)
   const isWrong = Object.keys(errors).some((path) => others.some(({ name }) => isBelow(path, name)))

@@ -3,7 +3,7 @@ import { fieldAt, findField, inputFields, textsOf, withoutGaps, type InputField 
 import type { Task } from '../../admin/task.ts'
 import { findTask } from '../../admin/tasks.ts'
 import type { Parameters } from '../../base/message.ts'
-import type { Members, Offered, ScreenForm, Texts } from './form.ts'
+import { fieldsIn, fixedFields, type Form, type Members, type Offered, type Texts } from './form.ts'
 import type { Context } from '../../ports/context.ts'
 import { visible } from '../../web/visible.ts'
 
@@ -16,22 +16,22 @@ export function taskOf(name: string): Task {
   return task
 }
 
-export function formFields({ task, fields = [] }: Pick<ScreenForm, 'task' | 'fields'>): readonly InputField[] {
-  return inputFields(taskOf(task), fields)
+export function formFields(form: Form): readonly InputField[] {
+  return inputFields(taskOf(form.task), fieldsIn(form))
 }
 
 /** The texts of a form that shows what the object has; undefined: another form. */
-export function filledTexts(form: ScreenForm, answers: Members, subject: string | undefined): Texts | undefined {
-  const members = form.filled?.(answers, subject)
+export function filledTexts(form: Form, answers: Members, subject: string | undefined): Texts | undefined {
+  const members = form.kind === 'edit' ? form.filled(answers, subject) : undefined
   return members && textsOf(formFields(form), members)
 }
 
 /** What the next page offers to restore; undefined: nothing, because the form does not say so, or the task takes no object without a value. */
-export function restoredTexts(form: ScreenForm, filled: Texts): Texts | undefined {
+export function restoredTexts(form: Form, filled: Texts): Texts | undefined {
   const fields = formFields(form)
   const texts = Object.fromEntries(fields.map(({ name }) => [name, filled[name] ?? '']))
   const isPossible = fields.every(({ name, isRequired, mayBeEmpty }) => !isRequired || mayBeEmpty || texts[name] !== '')
-  return form.restores === true && isPossible ? texts : undefined
+  return form.says.undo === form.task && isPossible ? texts : undefined
 }
 
 /**
@@ -76,6 +76,16 @@ export function textsIn(
   return withoutGaps(fields, texts)
 }
 
+/** The choices of the fields that have a box for each, or those that others suggest because they name an object. */
+export function choicesOf(form: Form, answers: Members, fields: readonly InputField[]) {
+  const offered = form.kind === 'create' || form.kind === 'edit' ? (form.choices?.(answers) ?? {}) : {}
+  const isSuggested = ([name]: readonly [string, unknown]): boolean => findField(fields, name)?.refersTo !== undefined
+  const [suggestions = [], choices = []] = [true, false].map((is) =>
+    Object.entries(offered).filter((one) => isSuggested(one) === is),
+  )
+  return { suggestions: Object.fromEntries(suggestions), choices: Object.fromEntries(choices) }
+}
+
 /** A value that a field with boxes does not offer. */
 export function findUnknown(
   choices: Offered,
@@ -90,12 +100,9 @@ export function findUnknown(
 }
 
 /** Sentences beside their fields; those of the whole task, and of members that the form does not show, above. */
-export function errorsOf(
-  { message, problems }: AdminError,
-  { fixed = [] }: Pick<ScreenForm, 'fixed'>,
-  fields: readonly InputField[],
-): Texts {
+export function errorsOf({ message, problems }: AdminError, form: Form, fields: readonly InputField[]): Texts {
   if (problems.length === 0) return { '': message }
+  const fixed = fixedFields(form)
   const errors: Record<string, string> = {}
   for (const { loc, msg, input } of problems) {
     const [, ...path] = loc

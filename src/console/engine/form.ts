@@ -16,92 +16,149 @@ export interface Place {
 /** Values of fields, by the paths of these, each with a remark or ''. */
 export type Offered = Readonly<Record<string, readonly (readonly [value: string, remark: string])[]>>
 
-/** A form, which performs one task. It has the members of the path, the rows that are chosen, and the fields; other members are refused. */
-export interface ScreenForm {
+/**
+ * A form, which performs one task. It has the members of the path, the rows that are chosen, and the fields; other members are refused. The
+ * kind says what it does with an object, and so which members it can have.
+ */
+export type Form = ChangeForm | CreateForm | EditForm | ReportForm
+
+/** What each form has. */
+interface AnyForm {
   readonly task: string
+  readonly says: Says
+  /** Whether the form fits the state of the object that the screen shows, which is the first answer. */
+  readonly fits?: (object: Members) => boolean
+  /** A sentence beside the warning, for what the screen shows: that the change locks a person out, or outlives something. */
+  readonly caution?: (answers: Members, frame: Frame) => string | undefined
+}
+
+/** A form without fields, which is a button: it changes the object of the path, the rows that are chosen, or those that match the filters. */
+export interface ChangeForm extends AnyForm {
+  readonly kind: 'change'
+  readonly rows?: ChosenRows | MatchingRows
+  /** Where the person goes on after a change of the object of the path, or of none. */
+  readonly leadsTo?: (answer: Members) => string
+}
+
+/** A form whose fields are empty at first. It works once (threats.md CON-10). */
+export interface CreateForm extends AnyForm {
+  readonly kind: 'create'
+  readonly fields: readonly string[]
+  /** Fields that are shown at once; the others are behind a word. Absent: all are. */
+  readonly first?: readonly string[]
+  /** What comes before the fields. */
+  readonly step?: Step
+  /** What the fields have at first, by the members of the task; a choice that has it is left out. `chosen`: what the step has. */
+  readonly preset?: (chosen: Texts, frame: Frame) => Members
+  readonly choices?: Choices
+  readonly leadsTo?: (answer: Members) => string
+  /** Shows the answer, instead of a page to which it leads. */
+  readonly shows?: ShownPage
+}
+
+/**
+ * A form that shows the object as it is, so that the change of another person meanwhile is noticed. The task gets all fields, or, if its
+ * method is PATCH, those that differ from the object.
+ */
+export interface EditForm extends AnyForm {
+  readonly kind: 'edit'
+  readonly rows?: ChosenRows
+  readonly fields: readonly string[]
+  readonly first?: readonly string[]
+  /** The object, by the members of the task. `subject`: the row that is chosen. undefined: there is none yet. */
+  readonly filled: (answers: Members, subject: string | undefined) => Members | undefined
+  /** As that of a new object, while there is none. */
+  readonly preset?: (chosen: Texts, frame: Frame) => Members
+  readonly choices?: Choices
+}
+
+/** A form that changes nothing, or of which the answer is what counts. It is in no address, and a reload asks the task again. */
+export interface ReportForm extends AnyForm {
+  readonly kind: 'report'
+  readonly fields: readonly string[]
+  readonly shows: ShownPage | ShownAbove
+}
+
+/** What a task says to a person, and asks of one. */
+export interface Says {
   /** On the button, in the imperative. */
   readonly label: string
   /** After it was done: `Verified`. */
   readonly done: string
-  /** The member of the input that the chosen rows give, one of them or at most 50. Absent: the path names the object. */
-  readonly subject?: string | undefined
-  /** The form is offered beside the list, for all rows that are chosen. */
-  readonly isBulk?: true
-  /** Members of the input that the person fills in. */
-  readonly fields?: readonly string[]
+  /** The word before the name of what the screen is about, in the heading of the form: `to`, before `Acme`. */
+  readonly about?: string
+  /** What ends, on the page that asks before. Absent: nothing is asked, unless there are fields. */
+  readonly warning?: string
   /**
    * The person must have signed in within the last five minutes: the task creates a secret, deletes, gives an administrator more, or changes
    * a client or an API so that clients may have more. It does not matter that it can be taken back, because another person at the open browser has used it by then.
    */
   readonly isRecent?: true
-  /** What ends, on the page that asks before. Absent: nothing is asked, unless there are fields. */
-  readonly warning?: string
-  readonly isDanger?: true
-  /** The task that takes it back, for the rows that changed. */
-  readonly undo?: string
+  /** It cannot be undone. */
+  readonly isFinal?: true
+  /**
+   * The task that takes it back, for the rows that changed: the task itself restores what an edited object had. A function says it of the
+   * answers before it, for a form that chooses no row; undefined: nothing is offered.
+   */
+  readonly undo?: string | ((before: Members, answer: Members) => Undo | undefined)
   /** What to say beside the undo, because it restores not everything. */
   readonly undoNote?: string
-  /** Where the person goes on after a change of the object of the path, or of none. */
-  readonly leadsTo?: (answer: Members) => string
   /** The task that the next page offers besides. */
-  readonly offers?: string
-  /** The way back of a form that chooses no row, from the answers before it. Without one, nothing is offered. */
-  readonly undoes?: (before: Members, answer: Members) => Undo | undefined
-  /** The rows of the screen by id, where no task shows a single one. A row that is no longer among them is left alone. */
-  readonly rows?: (answers: Members) => Readonly<Record<string, Members>>
-  /** Members of the row that the task would drop. */
-  readonly keeps?: (row: Members) => Members
-  /** The member of the answer that is shown once, and never again. */
-  readonly secret?: string
-  /** The form works once, because nothing else prevents that a second click creates a second record. So does one with a secret. */
-  readonly isOnce?: true
-  /** How the secret is used and until when, beside it. */
-  readonly secretUse?: (answer: Members) => string
-  /** Members of the answer that are shown with the secret. */
-  readonly beside?: readonly string[]
-  /** Fields that are shown at once; the others are behind a word. Absent: all are. */
-  readonly atFirst?: readonly string[]
-  /** What the heading says besides the label: `to`, `Acme`. */
-  readonly about?: (answers: Members) => readonly [word: string, name: string]
-  /** Fields that the address has already, so that they are sent as they are. */
-  readonly fixed?: readonly string[]
-  /**
-   * What the fields have at first, by the members of the task: the object as it is. The change of another person meanwhile is noticed. The form
-   * of a task with PATCH must have it, because the task gets the fields that differ from it. `subject`: the row that is chosen. undefined: there
-   * is no object yet.
-   */
-  readonly filled?: (answers: Members, subject: string | undefined) => Members | undefined
-  /** Texts that a field may have among others, each with a name. */
-  readonly suggestions?: (answers: Members) => Offered
-  /** The form in which the person chooses what is `fixed`, before there is another one; undefined: it is chosen. */
-  readonly choosing?: (answers: Members, values: Texts) => Markup | undefined
-  /** What the person reads before the fields. `values`: what they have. */
-  readonly intro?: (answers: Members, values: Texts) => Markup | undefined
-  /** What the answer says. It is shown above the screen, and changed nothing. */
-  readonly result?: (answer: Members, frame: Frame) => Markup
-  /** The form is about all rows that match the filters, up to 1,000 at a time: what a dry run of the task answers. */
-  readonly matches?: (answer: Members) => Matches
-  /** What the fields of a new object have at first, by the members of the task; a choice that has it is left out. `fixed`: what the address has. */
-  readonly preset?: (fixed: Texts, frame: Frame) => Members
-  /** The next page offers to restore what was `filled`. */
-  readonly restores?: true
-  /** The values that a field may have, each with a box, with a remark or ''. */
-  readonly choices?: (answers: Members) => Offered
-  /** Whether the form fits the state of the object that the screen shows, which is the first answer. */
-  readonly fits?: (object: Members) => boolean
-  /** A sentence beside the warning, for what the screen shows: that the change locks a person out, or outlives something. */
-  readonly caution?: (answers: Members, frame: Frame) => string | undefined
-  /** What the answer says, on the page that the form leads to. It is in no address, and a reload asks the task again. */
-  readonly shows?: Shows
+  readonly next?: string
+  /** What is shown once, and never again. Such a form works once (threats.md CON-10). */
+  readonly secret?: Secret
   /** An object that is in the state already is left alone, so that undo does not change it. */
   readonly already?: { readonly text: string; readonly holds: (object: Members) => boolean }
 }
 
-/** How the answer of a form is shown. */
-export interface Shows {
+export interface Secret {
+  /** Of the answer. */
+  readonly member: string
+  /** Members of the answer that are shown with it. */
+  readonly beside?: readonly string[]
+  /** How it is used and until when. */
+  readonly use?: (answer: Members) => string
+}
+
+/** The rows that a form is about: one of them or, beside the list, at most 50. */
+export interface ChosenRows {
+  /** The member of the input that a row gives. */
+  readonly member: string
+  /** The form is offered beside the list, for all rows that are chosen. */
+  readonly isBulk?: true
+  /** The rows of the screen by id, where no task shows a single one. A row that is no longer among them is left alone. */
+  readonly read?: (answers: Members) => Readonly<Record<string, Members>>
+  /** Members of the row that the task would drop. */
+  readonly keeps?: (row: Members) => Members
+}
+
+/** All rows that match the filters, up to 1,000 at a time: what a dry run of the task answers. */
+export interface MatchingRows {
+  readonly matching: (answer: Members) => Matches
+}
+
+/** Fields that the person chooses before the others, so that they are sent as they are. */
+export interface Step {
+  readonly fields: readonly string[]
+  /** The form in which the person chooses; undefined: it is chosen. */
+  readonly choose: (answers: Members, values: Texts) => Markup | undefined
+  /** What the person reads then, before the other fields. */
+  readonly chosen: (answers: Members, values: Texts) => Markup | undefined
+}
+
+/** The values that fields may have. One that names an object takes others too, and has these as suggestions; the others have a box for each. */
+type Choices = (answers: Members) => Offered
+
+/** A page with the answer. */
+export interface ShownPage {
   /** Tasks about what the answer names. One that is refused has no answer: its object is gone, or for the reason in `refused`. */
   readonly reads?: (answer: Members) => Readonly<Record<string, Named>>
   readonly view: (answer: Members, more: Members, frame: Frame, refused: Texts) => View
+}
+
+/** The answer above the screen. */
+export interface ShownAbove {
+  readonly above: (answer: Members, frame: Frame) => Markup
 }
 
 /** A task with its whole input. */
@@ -145,7 +202,7 @@ export interface Frame {
   /** The role of the person counts only while the issuer is a loopback address. */
   readonly isLoopbackOnly: boolean
   /** The forms of the screen that the person may use. */
-  readonly forms: readonly ScreenForm[]
+  readonly forms: readonly Form[]
   /** What the list of the screen can be filtered by, from the schema of its task. */
   readonly filters: readonly Filter[]
 }
@@ -166,11 +223,34 @@ export interface View {
 }
 
 /** Whether a form has a page of its own, before anything is done. */
-export function asksFirst({ fields = [], isRecent, warning }: ScreenForm): boolean {
-  return fields.length > 0 || isRecent === true || warning !== undefined
+export function asksFirst(form: Form): boolean {
+  const { isRecent, warning } = form.says
+  return fieldsIn(form).length > 0 || isRecent === true || warning !== undefined
 }
 
-/** Whether a form that is shown works once (threats.md CON-10). */
-export function worksOnce({ secret, isOnce }: ScreenForm): boolean {
-  return secret !== undefined || isOnce === true
+/** Whether a form works once: nothing else prevents that a second click creates a second record. */
+export function worksOnce({ kind, says }: Form): boolean {
+  return kind === 'create' || says.secret !== undefined
+}
+
+/** The members of the input that the person fills in. */
+export function fieldsIn(form: Form): readonly string[] {
+  return form.kind === 'change' ? [] : form.fields
+}
+
+/** How a form is about rows that the person chooses; undefined: the path names the object, or the filters the rows. */
+export function chosenRows(form: Form): ChosenRows | undefined {
+  return (form.kind === 'change' || form.kind === 'edit') && form.rows !== undefined && 'member' in form.rows
+    ? form.rows
+    : undefined
+}
+
+/** undefined: the form is not about all rows that match the filters. */
+export function matchingRows(form: Form): MatchingRows | undefined {
+  return form.kind === 'change' && form.rows !== undefined && 'matching' in form.rows ? form.rows : undefined
+}
+
+/** The fields that a form has from the step before it. */
+export function fixedFields(form: Form): readonly string[] {
+  return form.kind === 'create' ? (form.step?.fields ?? []) : []
 }

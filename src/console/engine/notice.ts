@@ -1,7 +1,7 @@
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { withScreens } from '../links.ts'
 import { actions, addressOf, called, formOf, hidden, name } from '../parts.ts'
-import { asksFirst, type Frame, type ScreenForm, type Texts, type Undo } from './form.ts'
+import { asksFirst, type Form, type Frame, type Texts, type Undo } from './form.ts'
 
 /** What became of the rows of a form. */
 export interface Outcome {
@@ -9,7 +9,7 @@ export interface Outcome {
   /** What was done: `Verified`. */
   readonly text: string
   /** The task that the page offers besides. */
-  readonly offers?: string | undefined
+  readonly next?: string | undefined
   /** The way back, if the form says it. */
   readonly undo?: Undo | undefined
   /** What the task warns of. */
@@ -29,19 +29,19 @@ export interface Outcome {
 }
 
 /** Says what was done, on the next page, with the way back if there is one. */
-export function outcomeNotice(frame: Frame, outcome: Outcome, forms: readonly ScreenForm[], names: Texts): Markup {
+export function outcomeNotice(frame: Frame, outcome: Outcome, forms: readonly Form[], names: Texts): Markup {
   const { task, done, unchanged, refused } = outcome
   const form = forms.find((one) => one.task === task)
   const isDone = done.length > 0 || unchanged.length + refused.length === 0
-  const back = outcome.undo?.task ?? (outcome.before === undefined ? form?.undo : task)
+  const back = outcome.undo?.task ?? wayBack(form, outcome.before)
   const undo = isDone ? frame.forms.find((one) => one.task === back) : undefined
   return html`<div class="${refused.length > 0 ? 'notice bad' : 'notice'}" role="status">
     <span
-      >${sentence(outcome, form)}${undo === undefined || form?.undoNote === undefined ? undefined : ` ${form.undoNote}`}</span
+      >${sentence(outcome, form)}${undo === undefined || form?.says.undoNote === undefined ? undefined : ` ${form.says.undoNote}`}</span
     >
     ${outcome.note === undefined ? undefined : html`<p class="note">${outcome.note}</p>`}
     ${undo === undefined ? undefined : undoForm(frame, undo, outcome.undo?.subjects ?? done, outcome.before ?? {})}
-    ${outcome.offers === undefined ? undefined : actions(frame, formOf(frame, outcome.offers))}
+    ${outcome.next === undefined ? undefined : actions(frame, formOf(frame, outcome.next))}
     ${
       refused.length === 0
         ? undefined
@@ -52,11 +52,17 @@ export function outcomeNotice(frame: Frame, outcome: Outcome, forms: readonly Sc
   </div>`
 }
 
-function sentence({ text, done, unchanged, refused, ...outcome }: Outcome, form: ScreenForm | undefined): Fragment {
+/** The task itself takes back only what is known. */
+function wayBack(form: Form | undefined, before: Texts | undefined): string | undefined {
+  const undo = form?.says.undo
+  return typeof undo === 'string' && (undo !== form?.task || before !== undefined) ? undo : undefined
+}
+
+function sentence({ text, done, unchanged, refused, ...outcome }: Outcome, form: Form | undefined): Fragment {
   if (outcome.count !== undefined) return `${text}: ${outcome.count}.`
   const total = done.length + unchanged.length + refused.length
   const about = outcome.name === undefined ? undefined : html`: ${name(outcome.name, '(no name)')}`
-  const already = form?.already?.text ?? 'Unchanged'
+  const already = form?.says.already?.text ?? 'Unchanged'
   if (total > 1 && unchanged.length > 0)
     return `${done.length === 0 ? '' : `${text}: ${done.length}. `}${already}: ${unchanged.length}.`
   if (total > 1) return done.length === 0 ? 'Nothing was changed.' : `${text}: ${done.length} of ${total}.`
@@ -64,7 +70,7 @@ function sentence({ text, done, unchanged, refused, ...outcome }: Outcome, form:
   return html`${unchanged.length > 0 ? already : text}${about}.`
 }
 
-function undoForm(frame: Frame, form: ScreenForm, subjects: readonly string[], before: Texts): Markup {
+function undoForm(frame: Frame, form: Form, subjects: readonly string[], before: Texts): Markup {
   const isAsked = asksFirst(form) && Object.keys(before).length === 0
   return html`<form method="post" action="${addressOf(frame, {})}">
     ${hidden('csrf', frame.csrf)} ${subjects.map((one) => hidden('subject', one))}

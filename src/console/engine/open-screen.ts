@@ -10,7 +10,7 @@ import type { AnyScreen } from '../screen.ts'
 import { SCREENS } from '../screens.ts'
 import type { ConsoleContext, ConsoleRequest, SignedIn } from './context.ts'
 import { taskOf } from './filling.ts'
-import type { Frame, Members, Place, ScreenForm, Texts } from './form.ts'
+import type { Frame, Members, Place, Form, Texts } from './form.ts'
 import { filtersOf } from './filters.ts'
 
 /** How long ago a person may have signed in for a form that is `isRecent`. */
@@ -120,7 +120,7 @@ function formsWithin(
   { mail }: Pick<Context, 'mail'>,
   { forms }: AnyScreen,
   { access, organizationId }: Administrator,
-): readonly ScreenForm[] {
+): readonly Form[] {
   return forms.filter(({ task: name }) => {
     const task = taskOf(name)
     const isWithinExtent = organizationId === undefined || task.extent === 'organization'

@@ -5,7 +5,7 @@ import { after, type EpochMs } from '../../base/brand.ts'
 import { isSameJson } from '../../base/json.ts'
 import { lockOutBy, lockOutByDomain } from '../lock-out.ts'
 import { taskOf } from './filling.ts'
-import type { Members, ScreenForm } from './form.ts'
+import { chosenRows, type Form, type Members } from './form.ts'
 import { attempt, type OpenScreen } from './open-screen.ts'
 import type { Sent } from './sent.ts'
 
@@ -28,9 +28,10 @@ export interface Performed {
 export async function performEach(sent: Sent, input: Members, before: Members): Promise<readonly Performed[]> {
   const { open, form, subjects } = sent
   const end = after(open.context.server.clock(), ROWS_MS)
-  const rows = form.rows?.(before)
+  const chosen = chosenRows(form)
+  const rows = chosen?.read?.(before)
   const performed: Performed[] = []
-  for (const subject of form.subject === undefined ? [''] : subjects) {
+  for (const subject of chosen === undefined ? [''] : subjects) {
     const isTried = performed.length === 0 || (await mayGoOn(open, end))
     performed.push(isTried ? await performOne(sent, subject, input, rows) : { subject, error: conflict('Not tried.') })
   }
@@ -57,13 +58,15 @@ async function performOne(
   if (rows !== undefined && row === undefined) return { subject, error: unknown('The row is no longer there.') }
   const { shape } = taskOf(form.task).input
   const own = Object.fromEntries(Object.entries(open.parameters).filter(([name]) => name in shape))
-  const named = form.subject === undefined ? own : { ...own, [form.subject]: subject }
-  if (form.already !== undefined) {
+  const chosen = chosenRows(form)
+  const named = chosen === undefined ? own : { ...own, [chosen.member]: subject }
+  const { already } = form.says
+  if (already !== undefined) {
     const state = row ?? (await attempt(open, `${nounOf(form.task)}.show`, named))
     if (state instanceof AdminError) return { subject, error: state }
-    if (form.already.holds(state)) return { subject }
+    if (already.holds(state)) return { subject }
   }
-  const kept = row === undefined ? {} : (form.keeps?.(row) ?? {})
+  const kept = row === undefined ? {} : (chosen?.keeps?.(row) ?? {})
   const answer = await attempt(open, form.task, { ...input, ...kept, ...named })
   return answer instanceof AdminError ? { subject, error: answer } : { subject, answer }
 }
@@ -71,7 +74,7 @@ async function performOne(
 /** Why the person, or all, would be locked out. */
 function lockedOut({ open, form }: Sent, subject: string, input: Members): string | undefined {
   const [object = ''] = objectsOf(form, open, [subject])
-  const pattern = form.subject === undefined ? input['pattern'] : subject
+  const pattern = chosenRows(form) === undefined ? input['pattern'] : subject
   return (
     lockOutBy(form.task, object, open.signedIn.user.id) ??
     lockOutByDomain(form.task, String(pattern), new URL(open.context.origin).hostname)
@@ -80,11 +83,12 @@ function lockedOut({ open, form }: Sent, subject: string, input: Members): strin
 
 /** The objects of the task, by their ids: the chosen rows, or that of the path, which is the last one that the task names. */
 export function objectsOf(
-  { task, subject }: ScreenForm,
+  form: Form,
   { parameters }: Pick<OpenScreen, 'parameters'>,
   subjects: readonly string[],
 ): readonly string[] {
-  return subject === undefined ? [parameters[pathParameters(taskOf(task)).at(-1) ?? ''] ?? ''] : subjects
+  const [object = ''] = pathParameters(taskOf(form.task)).slice(-1)
+  return chosenRows(form) === undefined ? [parameters[object] ?? ''] : subjects
 }
 
 function nounOf(task: string): string {

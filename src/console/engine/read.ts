@@ -4,7 +4,7 @@ import type { AnyScreen } from '../screen.ts'
 import { taskOf } from './filling.ts'
 import { resolveFilters } from './filter-names.ts'
 import { readFilters } from './filters.ts'
-import type { Matches, Members, ScreenForm, Texts } from './form.ts'
+import { matchingRows, type Form, type Matches, type Members, type Texts } from './form.ts'
 import { attempt, placeOf, seekerOf, type OpenScreen } from './open-screen.ts'
 
 /** Reads the tasks of a screen, each authorized. `limit`: of the rows of its list, if it is not the usual one. The error: one refused. */
@@ -35,10 +35,11 @@ export function filtersIn({ screen, request: { query } }: Pick<OpenScreen, 'scre
 }
 
 /** What a form with filters is about: a dry run of its task. undefined: another form, or a filter is refused, which the page itself says. */
-export async function findMatches(open: OpenScreen, { task, matches }: ScreenForm): Promise<Matches | undefined> {
-  if (matches === undefined) return undefined
-  const answer = await attempt(open, task, { ...filtersIn(open), dry_run: true })
-  return answer instanceof AdminError ? undefined : matches(answer)
+export async function findMatches(open: OpenScreen, form: Form): Promise<Matches | undefined> {
+  const rows = matchingRows(form)
+  if (rows === undefined) return undefined
+  const answer = await attempt(open, form.task, { ...filtersIn(open), dry_run: true })
+  return answer instanceof AdminError ? undefined : rows.matching(answer)
 }
 
 /** Without inherited members: what the address names may be `constructor` (threats.md CON-33). */

@@ -2,7 +2,7 @@ import { authorizeTask } from '../../admin/authorize-task.ts'
 import { invalidRequest } from '../../protocol/errors.ts'
 import { isFromOwnPage } from './context.ts'
 import { formFields, taskOf, textsIn } from './filling.ts'
-import type { ScreenForm, Texts } from './form.ts'
+import { chosenRows, type Form, type Texts } from './form.ts'
 import { frozenContext } from './frozen-context.ts'
 import type { InputField } from './input-fields.ts'
 import { csrfParts, subjectsIn, type OpenScreen } from './open-screen.ts'
@@ -11,7 +11,7 @@ import { csrfParts, subjectsIn, type OpenScreen } from './open-screen.ts'
 export interface Sent {
   /** Its context reads the objects of a form that shows them once, so that its task changes what was compared. */
   readonly open: OpenScreen
-  readonly form: ScreenForm
+  readonly form: Form
   readonly fields: readonly InputField[]
   /** By the paths of the fields. */
   readonly values: Texts
@@ -43,8 +43,8 @@ export function admit(open: OpenScreen, line: { task: string }): Sent {
   const fields = formFields(form)
   const values = textsIn(fields, sent, OWN_NAMES)
   if (values === undefined) throw refused()
-  const subjects = form.subject === undefined ? [] : subjectsIn(sent)
-  const server = form.filled === undefined ? context.server : frozenContext(context.server)
+  const subjects = chosenRows(form) === undefined ? [] : subjectsIn(sent)
+  const server = form.kind === 'edit' ? frozenContext(context.server) : context.server
   return { open: { ...open, context: { ...context, server } }, form, fields, values, subjects }
 }
 

@@ -8,8 +8,8 @@ import { listAddress, withScreens } from '../links.ts'
 import { filterBar } from '../parts.ts'
 import { askPage, type Asking } from './ask.ts'
 import { page, type ConsoleAnswer } from './context.ts'
-import { filledTexts, seenOf, taskOf } from './filling.ts'
-import { worksOnce, type Frame, type Members, type Texts, type View } from './form.ts'
+import { choicesOf, filledTexts, seenOf, taskOf } from './filling.ts'
+import { fieldsIn, fixedFields, worksOnce, type Form, type Frame, type Members, type Texts, type View } from './form.ts'
 import { inputFields, textsOf } from './input-fields.ts'
 import { outcomeNotice, type Outcome } from './notice.ts'
 import { frameOf, isRecent, screenAbove, subjectsIn, type OpenScreen } from './open-screen.ts'
@@ -47,7 +47,7 @@ export async function show(open: OpenScreen): Promise<ConsoleAnswer> {
   if (form === undefined && !frame.mayWrite && screen.forms.some(({ task }) => task === ask))
     authorizeTask(context.server, signedIn.administrator, taskOf(ask), parameters)
   if (form === undefined) throw invalidRequest('path_unknown', { status: 404 })
-  if (form.isRecent === true && !isRecent(open)) return context.leave(request, here, true, signedIn.user.email)
+  if (form.says.isRecent === true && !isRecent(open)) return context.leave(request, here, true, signedIn.user.email)
   const asking = { form, subjects: subjectsIn(query), values: {}, errors: {} }
   return render(open, { status: 200, outcome, asking })
 }
@@ -79,12 +79,13 @@ async function questionOf(
   const { form, values } = asked
   const { server } = open.context
   const task = taskOf(form.task)
-  const fields = inputFields(task, form.fields ?? [])
-  const fixed = form.fixed ?? []
+  const fields = inputFields(task, fieldsIn(form))
+  const fixed = fixedFields(form)
   const kept = Object.fromEntries(fixed.map((name) => [name, values[name] ?? frame.place.query[name] ?? '']))
-  const preset = textsOf(fields, form.preset?.(kept, frame) ?? {})
+  const preset = textsOf(fields, presetOf(form, kept, frame))
   const filled = filledTexts(form, answers, asked.subjects[0])
   const initial = filled ?? { ...preset, ...kept }
+  const step = form.kind === 'create' ? form.step : undefined
   const shown = Object.keys(values).length === 0 ? initial : values
   return {
     ...asked,
@@ -92,18 +93,22 @@ async function questionOf(
     initial,
     preset,
     names,
+    first: form.kind === 'create' || form.kind === 'edit' ? form.first : undefined,
     fields: fields.filter(({ name }) => !fixed.includes(name)),
     summary: task.summary,
-    choosing: form.choosing?.(answers, shown),
-    choices: form.choices?.(answers) ?? {},
-    suggestions: form.suggestions?.(answers) ?? {},
+    ...choicesOf(form, answers, fields),
+    choosing: step?.choose(answers, shown),
+    chosen: step?.chosen(answers, shown),
     caution: form.caution?.(answers, frame),
-    about: form.about?.(answers),
-    intro: form.intro?.(answers, shown),
+    about: open.screen.about?.(answers),
     matches: await findMatches(open, form),
     once: worksOnce(form) ? server.random(16).toString('base64url') : undefined,
     seen: filled && seenOf(server, filled),
   }
+}
+
+function presetOf(form: Form, kept: Texts, frame: Frame): Members {
+  return form.kind === 'create' || form.kind === 'edit' ? (form.preset?.(kept, frame) ?? {}) : {}
 }
 
 function isSaved({ request }: OpenScreen): boolean {

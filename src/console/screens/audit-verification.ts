@@ -1,7 +1,7 @@
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { actions, chip, command } from '../parts.ts'
 import { screen } from '../screen.ts'
-import type { ScreenForm, View } from '../engine/form.ts'
+import type { Form, View } from '../engine/form.ts'
 
 interface Report {
   readonly chains: number
@@ -14,11 +14,12 @@ interface Report {
 const FAULTS_SHOWN = 100
 const TITLE = 'Verification of the audit'
 
-const VERIFY: ScreenForm = {
+const VERIFY: Form = {
+  kind: 'report',
   task: 'audit.verify',
-  label: 'Verify the audit',
-  done: 'Verified',
+  says: { label: 'Verify the audit', done: 'Verified' },
   shows: { view: (answer) => verified(answer as unknown as Report) },
+  fields: [],
 }
 
 /** Whether the audit is as the server wrote it. It is a form, because it reads all of it: no link starts that. */

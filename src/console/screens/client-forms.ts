@@ -2,7 +2,7 @@ import type { ClientDocument } from '../../admin/client/document.ts'
 import { DEFAULT_ID_TOKEN_ALGORITHM } from '../../protocol/openid/id-token.ts'
 import { membersOf } from '../engine/fields.ts'
 import { linkTo } from '../links.ts'
-import type { Members, ScreenForm } from '../engine/form.ts'
+import type { Form, Members } from '../engine/form.ts'
 
 /** What an administrator does with the clients that the operator manages. */
 
@@ -12,12 +12,17 @@ const OF_SECRET = 'Give it to the client together with its client_id. The server
 const isOperators = (client: Members): boolean => client['source'] === 'operator'
 const clientIn = (answers: Members): ClientDocument => answers['client'] as ClientDocument
 
-export const CREATE_CLIENT: ScreenForm = {
+export const CREATE_CLIENT: Form = {
+  kind: 'create',
   task: 'client.create',
-  label: 'Create a client',
-  done: 'Client created',
+  says: {
+    label: 'Create a client',
+    done: 'Client created',
+    isRecent: true,
+    secret: { member: 'client_secret', beside: ['client_id'], use: () => OF_SECRET },
+  },
   fields: membersOf('client.create', [...FIRST, 'token_endpoint_auth_method', 'client_id']),
-  atFirst: [...FIRST, 'token_endpoint_auth_method', 'client_id'],
+  first: [...FIRST, 'token_endpoint_auth_method', 'client_id'],
   preset: () => ({
     token_endpoint_auth_method: 'client_secret_basic',
     id_token_signed_response_alg: DEFAULT_ID_TOKEN_ALGORITHM,
@@ -26,85 +31,94 @@ export const CREATE_CLIENT: ScreenForm = {
     require_auth_time: false,
     rules: { profile: 'standard' },
   }),
-  isRecent: true,
-  secret: 'client_secret',
-  beside: ['client_id'],
-  secretUse: () => OF_SECRET,
   leadsTo: ({ client_id: client }) => linkTo('clients', String(client)),
 }
 
 const CHANGED = ['client_name', 'redirect_uris', 'scope', 'grant_types', 'post_logout_redirect_uris']
 
 /** What the page of a client offers beside its state. */
-export const MANAGING_FORMS: readonly ScreenForm[] = [
+export const MANAGING_FORMS: readonly Form[] = [
   {
+    kind: 'edit',
     task: 'client.update',
-    label: 'Change',
-    done: 'Changed',
-    fields: membersOf('client.update', CHANGED),
-    atFirst: CHANGED,
-    isRecent: true,
+    says: {
+      label: 'Change',
+      done: 'Changed',
+      warning: 'Users are asked for consent again if the name or the host of a redirect URI changes.',
+      isRecent: true,
+    },
     fits: isOperators,
+    fields: membersOf('client.update', CHANGED),
+    first: CHANGED,
     filled: clientIn,
-    warning: 'Users are asked for consent again if the name or the host of a redirect URI changes.',
   },
   {
+    kind: 'edit',
     task: 'client.set-rules',
-    label: 'Set the rules',
-    done: 'Rules changed',
-    fields: membersOf('client.set-rules', []),
-    isRecent: true,
+    says: { label: 'Set the rules', done: 'Rules changed', isRecent: true },
     fits: isOperators,
+    fields: membersOf('client.set-rules', []),
     filled: (answers) => clientIn(answers).rules,
   },
   {
+    kind: 'create',
     task: 'client.rotate-secret',
-    label: 'Rotate the secret',
-    done: 'Secret created',
+    says: {
+      label: 'Rotate the secret',
+      done: 'Secret created',
+      isRecent: true,
+      secret: { member: 'client_secret', beside: ['client_id', 'previous_secret_until'], use: () => OF_SECRET },
+    },
+    fits: (client) => client['has_secret'] === true,
     fields: ['overlap_seconds'],
-    isRecent: true,
-    secret: 'client_secret',
-    beside: ['client_id', 'previous_secret_until'],
-    secretUse: () => OF_SECRET,
-    fits: (client) => client['has_secret'] === true,
   },
   {
+    kind: 'create',
     task: 'client.set-secret',
-    label: 'Set the secret',
-    done: 'Secret set',
-    fields: membersOf('client.set-secret', ['client_secret']),
-    isRecent: true,
+    says: { label: 'Set the secret', done: 'Secret set', isRecent: true },
     fits: (client) => client['has_secret'] === true,
+    fields: membersOf('client.set-secret', ['client_secret']),
   },
   {
+    kind: 'edit',
     task: 'client.set-keys',
-    label: 'Set the keys',
-    done: 'Keys changed',
-    fields: membersOf('client.set-keys', []),
-    isRecent: true,
+    says: {
+      label: 'Set the keys',
+      done: 'Keys changed',
+      warning:
+        'Give the keys or their address, not both. From then on the client authenticates with them, and a secret that it has stops working.',
+      isRecent: true,
+    },
     fits: (client) => isOperators(client) && client['token_endpoint_auth_method'] !== 'none',
+    fields: membersOf('client.set-keys', []),
     filled: clientIn,
-    warning:
-      'Give the keys or their address, not both. From then on the client authenticates with them, and a secret that it has stops working.',
   },
   {
+    kind: 'change',
     task: 'client.adopt',
-    label: 'Adopt',
-    done: 'Adopted',
-    isRecent: true,
+    says: {
+      label: 'Adopt',
+      done: 'Adopted',
+      warning:
+        'You manage the client from then on, and it no longer manages itself. It counts as verified, and its id, secret and tokens stay. That cannot be undone.',
+      isRecent: true,
+    },
     fits: (client) => client['source'] === 'registration',
-    warning:
-      'You manage the client from then on, and it no longer manages itself. It counts as verified, and its id, secret and tokens stay. That cannot be undone.',
   },
   {
+    kind: 'change',
     task: 'client.create-registration-token',
-    label: 'Create a registration token',
-    done: 'Registration token created',
-    isRecent: true,
-    secret: 'registration_access_token',
-    beside: ['client_id'],
-    secretUse: () => 'Give it to the client, which manages its registration with it.',
+    says: {
+      label: 'Create a registration token',
+      done: 'Registration token created',
+      warning: 'The client changes and deletes its registration with the token. The one that it has stops working.',
+      isRecent: true,
+      secret: {
+        member: 'registration_access_token',
+        beside: ['client_id'],
+        use: () => 'Give it to the client, which manages its registration with it.',
+      },
+    },
     fits: (client) => client['source'] === 'registration' && client['token_endpoint_auth_method'] !== 'none',
-    warning: 'The client changes and deletes its registration with the token. The one that it has stops working.',
   },
 ]

@@ -13,7 +13,7 @@ import { grantColumns, REVOKE_GRANT } from './grants.ts'
 import { linkTo, listAddress } from '../links.ts'
 import { actions, facts, formsFor, id, name, scopes, section, table, time } from '../parts.ts'
 import { screen } from '../screen.ts'
-import type { Frame, Members, ScreenForm, Texts } from '../engine/form.ts'
+import type { Form, Frame, Members, Texts } from '../engine/form.ts'
 
 interface Answers {
   readonly client: ClientDocument
@@ -31,21 +31,24 @@ interface Answers {
 const GRANTS_SHOWN = 20
 const INSTALLATIONS_SHOWN = 20
 
-const FORMS: readonly ScreenForm[] = [
+const FORMS: readonly Form[] = [
   ...CLIENT_FORMS,
   {
+    kind: 'edit',
     task: 'client.approve-scopes',
-    label: 'Approve scopes',
-    done: 'Scopes approved',
+    says: {
+      label: 'Approve scopes',
+      done: 'Scopes approved',
+      warning: 'The client may then request exactly these of the scopes that need an approval.',
+      isRecent: true,
+      undo: 'client.approve-scopes',
+    },
     fields: ['scope'],
-    isRecent: true,
-    warning: 'The client may then request exactly these of the scopes that need an approval.',
-    restores: true,
     filled: (answers) => ({ scope: clientOf(answers).approved_scope }),
     choices: (answers) => ({ scope: approvable(answers) }),
   },
   ...MANAGING_FORMS,
-  REVOKE_GRANT,
+  { ...REVOKE_GRANT, rows: { member: 'grant_id' } },
 ]
 
 function clientOf(answers: Members): ClientDocument {
@@ -90,7 +93,7 @@ export const CLIENT = screen<Answers>({
   forms: FORMS,
   names: ({ client, grants }) => ({ ...grants.names, '': client.client_name ?? client.client_id }),
   view({ client, domains, apis, installations, grants, audit }, frame) {
-    const grave = formsFor(frame, client.client_id, client, true)
+    const final = formsFor(frame, client.client_id, client, true)
     const fitting = formsFor(frame, client.client_id, client, false)
     const managing = fitting.filter((form) => MANAGING_FORMS.includes(form))
     return {
@@ -143,7 +146,7 @@ export const CLIENT = screen<Answers>({
         ${accessOf(frame, client, installations, apis.apis)} ${installationsOf(frame, client, installations)}
         ${section('Grants', grantTable(frame, grants), grants.next === null ? undefined : html`<a href="${listAddress('grants', 'client_id', client.client_id)}">All</a>`)}
         ${section('Events', events(frame, audit, 'Nothing has happened with this client lately.'), html`<a href="${listAddress('audit', 'client_id', client.client_id)}">All</a>`)}
-        ${grave.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, grave)}</div>`}`,
+        ${final.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, final)}</div>`}`,
     }
   },
 })

@@ -6,7 +6,7 @@ import { addressOf, chip, filterBar, name, nothing, table, time } from '../parts
 import { CREATE_CLIENT } from './client-forms.ts'
 import { isOwn } from '../lock-out.ts'
 import { screen } from '../screen.ts'
-import type { Frame, Members, ScreenForm } from '../engine/form.ts'
+import type { ChangeForm, Form, Frame, Members } from '../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly clients: readonly ClientDocument[]; readonly next: string | null }
@@ -17,70 +17,93 @@ const isOperators = (client: Members): boolean => client['source'] === 'operator
 const isVerified = (client: Members): boolean => client['verified_at'] !== null || isOperators(client)
 
 /** What can be done with a client, in a list and on its page. */
-export const CLIENT_FORMS: readonly ScreenForm[] = [
+export const CLIENT_FORMS: readonly ChangeForm[] = [
   {
+    kind: 'change',
     task: 'client.verify',
-    label: 'Verify',
-    done: 'Verified',
-    undo: 'client.unverify',
-    already: { text: 'Already verified', holds: isVerified },
+    says: {
+      label: 'Verify',
+      done: 'Verified',
+      undo: 'client.unverify',
+      already: { text: 'Already verified', holds: isVerified },
+    },
   },
   {
+    kind: 'change',
     task: 'client.unverify',
-    label: 'Unverify',
-    done: 'No longer verified',
-    undo: 'client.verify',
+    says: {
+      label: 'Unverify',
+      done: 'No longer verified',
+      undo: 'client.verify',
+      already: { text: 'Not verified before', holds: (client) => !isVerified(client) },
+    },
     fits: (client) => !isOperators(client),
-    already: { text: 'Not verified before', holds: (client) => !isVerified(client) },
   },
   {
+    kind: 'change',
     task: 'client.disable',
-    label: 'Disable',
-    done: 'Disabled',
-    undo: 'client.enable',
-    already: { text: 'Already disabled', holds: isDisabled },
+    says: {
+      label: 'Disable',
+      done: 'Disabled',
+      undo: 'client.enable',
+      already: { text: 'Already disabled', holds: isDisabled },
+    },
   },
   {
+    kind: 'change',
     task: 'client.enable',
-    label: 'Enable',
-    done: 'Enabled',
-    undo: 'client.disable',
-    already: { text: 'Already enabled', holds: (client) => !isDisabled(client) },
+    says: {
+      label: 'Enable',
+      done: 'Enabled',
+      undo: 'client.disable',
+      already: { text: 'Already enabled', holds: (client) => !isDisabled(client) },
+    },
   },
   {
+    kind: 'change',
     task: 'client.revoke-tokens',
-    label: 'Revoke all tokens',
-    done: 'All tokens revoked',
-    isRecent: true,
-    isDanger: true,
-    warning:
-      'Every token of the client stops working, and each of its users has to allow it again. To stop a client, disable it: that can be undone.',
+    says: {
+      label: 'Revoke all tokens',
+      done: 'All tokens revoked',
+      warning:
+        'Every token of the client stops working, and each of its users has to allow it again. To stop a client, disable it: that can be undone.',
+      isRecent: true,
+      isFinal: true,
+    },
   },
   {
+    kind: 'change',
     task: 'client.delete',
-    label: 'Delete',
-    done: 'Deleted',
-    isRecent: true,
-    isDanger: true,
+    says: {
+      label: 'Delete',
+      done: 'Deleted',
+      warning:
+        'The client, its tokens and its installations end, and cannot be restored. To stop a client, disable it: that can be undone.',
+      isRecent: true,
+      isFinal: true,
+    },
     leadsTo: () => '/console/clients',
-    warning:
-      'The client, its tokens and its installations end, and cannot be restored. To stop a client, disable it: that can be undone.',
   },
 ]
 
 /** Deletes what the filters of the list find. */
-const PURGE: ScreenForm = {
+const PURGE: Form = {
+  kind: 'change',
   task: 'client.purge',
-  label: 'Delete all that match',
-  done: 'Deleted',
-  isRecent: true,
-  isDanger: true,
-  warning:
-    'These clients, their tokens and their installations end, and cannot be restored. Clients that registered just now match too. Clients that ever got a token match only with the filter Used, and may then have live grants; those that an operator created match only with the filter Source.',
-  matches: (answer) => ({
-    names: (answer as unknown as Purged).clients.map((client) => client.client_name ?? null),
-    next: (answer as unknown as Purged).next,
-  }),
+  says: {
+    label: 'Delete all that match',
+    done: 'Deleted',
+    warning:
+      'These clients, their tokens and their installations end, and cannot be restored. Clients that registered just now match too. Clients that ever got a token match only with the filter Used, and may then have live grants; those that an operator created match only with the filter Source.',
+    isRecent: true,
+    isFinal: true,
+  },
+  rows: {
+    matching: (answer) => ({
+      names: (answer as unknown as Purged).clients.map((client) => client.client_name ?? null),
+      next: (answer as unknown as Purged).next,
+    }),
+  },
 }
 
 interface Purged {
@@ -94,7 +117,7 @@ export const CLIENTS = screen<Answers>({
   reads: { list: { task: 'client.list', input: () => ({}) } },
   filters: ['name', 'host', 'trust_level', 'source', 'used', 'disabled'],
   forms: [
-    ...CLIENT_FORMS.map((form) => ({ ...form, subject: 'client_id', isBulk: true as const })),
+    ...CLIENT_FORMS.map((form) => ({ ...form, rows: { member: 'client_id', isBulk: true } as const })),
     PURGE,
     CREATE_CLIENT,
   ],
@@ -106,11 +129,11 @@ export const CLIENTS = screen<Answers>({
         ${
           frame.mayWrite && frame.filters.some(({ value }) => value !== undefined) && list.clients.length > 0
             ? html`<a class="button danger" href="${addressOf(frame, { ask: PURGE.task, before: undefined })}"
-                >${PURGE.label}…</a
+                >${PURGE.says.label}…</a
               >`
             : undefined
         }
-        ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE_CLIENT.task}">${CREATE_CLIENT.label}</a>` : undefined}
+        ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE_CLIENT.task}">${CREATE_CLIENT.says.label}</a>` : undefined}
       </div>
       ${filterBar(frame)}
       ${table(frame, {

@@ -4,47 +4,55 @@ import { OF_PROGRAM } from '../engine/ask.ts'
 import { linkTo } from '../links.ts'
 import { actions, asking, chip, exactTime, formOf, id, name, nothing, table, time } from '../parts.ts'
 import { screen } from '../screen.ts'
-import type { Frame, Members, ScreenForm } from '../engine/form.ts'
+import type { Form, Frame, Members } from '../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly credentials: readonly AdminCredentialDocument[]; readonly next: string | null }
 }
 
-const CREATE: ScreenForm = {
+const CREATE: Form = {
+  kind: 'create',
   task: 'admin.create',
-  label: 'Create credentials',
-  done: 'Credentials created',
-  fields: ['name', 'access', 'organization_id', 'days'],
-  isRecent: true,
-  secret: 'token',
-  secretUse: useOf,
-  warning: 'For a program, such as Prometheus or a pipeline. They stay valid when your role ends.',
+  says: {
+    label: 'Create credentials',
+    done: 'Credentials created',
+    warning: 'For a program, such as Prometheus or a pipeline. They stay valid when your role ends.',
+    isRecent: true,
+    secret: { member: 'token', use: useOf },
+  },
   caution: (_, { isLoopbackOnly }) =>
     isLoopbackOnly
       ? 'Your own role counts only while the issuer is a loopback address, and these credentials count after that too. Those with write access are created by the command line alone.'
       : undefined,
+  fields: ['name', 'access', 'organization_id', 'days'],
 }
 
-const OF_APPLICATION: ScreenForm = {
+const OF_APPLICATION: Form = {
+  kind: 'create',
   task: 'delegate.create-credentials',
-  label: 'For delegated sign-in',
-  done: 'Credentials created',
+  says: {
+    label: 'For delegated sign-in',
+    done: 'Credentials created',
+    warning:
+      'With these credentials your application says who signs in, so they can act as each user. Its previous credentials stop working at once.',
+    isRecent: true,
+    isFinal: true,
+    secret: { member: 'token' },
+  },
   fields: ['days'],
-  isRecent: true,
-  isDanger: true,
-  secret: 'token',
-  warning:
-    'With these credentials your application says who signs in, so they can act as each user. Its previous credentials stop working at once.',
 }
 
-const REVOKE: ScreenForm = {
+const REVOKE: Form = {
+  kind: 'change',
   task: 'admin.revoke',
-  label: 'Revoke',
-  done: 'Credentials revoked',
-  subject: 'credential_id',
-  isRecent: true,
-  isDanger: true,
-  warning: 'The program that uses them is refused at once, and this cannot be undone.',
+  says: {
+    label: 'Revoke',
+    done: 'Credentials revoked',
+    warning: 'The program that uses them is refused at once, and this cannot be undone.',
+    isRecent: true,
+    isFinal: true,
+  },
+  rows: { member: 'credential_id' },
 }
 
 /** What programs use at the API of the administration, at the metrics, and for delegated sign-in. */

@@ -6,7 +6,7 @@ import { choosingForm } from '../engine/ask.ts'
 import { linkTo, listAddress } from '../links.ts'
 import { chip, name, nothing, table, time } from '../parts.ts'
 import { screen } from '../screen.ts'
-import type { Members, ScreenForm, Texts, Undo } from '../engine/form.ts'
+import type { ChangeForm, Form, Members, Texts, Undo } from '../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly domains: readonly DomainDocument[]; readonly next: string | null }
@@ -17,28 +17,37 @@ const PATH = '/console/domains'
 const SETS = { trusted: 'domain.trust', blocked: 'domain.block' } as const
 
 /** What is done with chosen rules. A rule keeps its note. */
-const ROW_FORMS: readonly ScreenForm[] = [
+const ROW_FORMS: readonly ChangeForm[] = [
   {
+    kind: 'change',
     task: SETS.trusted,
-    label: 'Trust',
-    done: 'Trusted',
-    undo: SETS.blocked,
-    already: { text: 'Already trusted', holds: ({ verdict }) => verdict === 'trusted' },
+    says: {
+      label: 'Trust',
+      done: 'Trusted',
+      undo: SETS.blocked,
+      already: { text: 'Already trusted', holds: ({ verdict }) => verdict === 'trusted' },
+    },
   },
   {
+    kind: 'change',
     task: SETS.blocked,
-    label: 'Block',
-    done: 'Blocked',
-    undo: SETS.trusted,
-    already: { text: 'Already blocked', holds: ({ verdict }) => verdict === 'blocked' },
+    says: {
+      label: 'Block',
+      done: 'Blocked',
+      undo: SETS.trusted,
+      already: { text: 'Already blocked', holds: ({ verdict }) => verdict === 'blocked' },
+    },
   },
   {
+    kind: 'change',
     task: 'domain.forget',
-    label: 'Remove',
-    done: 'Removed',
-    isRecent: true,
-    isDanger: true,
-    warning: 'The domain is then neither trusted nor blocked: clients of a blocked domain can register again.',
+    says: {
+      label: 'Remove',
+      done: 'Removed',
+      warning: 'The domain is then neither trusted nor blocked: clients of a blocked domain can register again.',
+      isRecent: true,
+      isFinal: true,
+    },
   },
 ]
 
@@ -50,10 +59,7 @@ export const DOMAINS = screen<Answers>({
   filters: [],
   forms: ROW_FORMS.map((form) => ({
     ...form,
-    subject: 'pattern',
-    isBulk: true as const,
-    rows: rowsOf,
-    ...(form.undo === undefined ? {} : { keeps: ({ note }: Members) => (note === null ? {} : { note }) }),
+    rows: { member: 'pattern', isBulk: true, read: rowsOf, ...(form.says.undo === undefined ? {} : { keeps: noteOf }) },
   })),
   names: ({ list }) => Object.fromEntries(list.domains.map(({ pattern }) => [pattern, pattern])),
   view: ({ list }, frame) => ({
@@ -102,18 +108,19 @@ interface NewAnswers extends Answers {
   readonly clients: { readonly clients: readonly ClientDocument[]; readonly next: string | null }
 }
 
-const BLOCK: ScreenForm = {
+const BLOCK: Form = {
+  kind: 'create',
   task: SETS.blocked,
-  label: 'Block a domain',
-  done: 'Blocked',
-  warning:
-    'Clients of the domain can neither register nor start an authorization, also those that are in use. Their tokens stay valid. The next page offers to undo it.',
+  says: {
+    label: 'Block a domain',
+    done: 'Blocked',
+    warning:
+      'Clients of the domain can neither register nor start an authorization, also those that are in use. Their tokens stay valid. The next page offers to undo it.',
+    undo: undoOf,
+  },
   fields: ['pattern', 'note'],
-  fixed: CHOSEN,
-  choosing,
-  intro: affected,
+  step: { fields: CHOSEN, choose: choosing, chosen: affected },
   leadsTo: () => PATH,
-  undoes: undoOf,
 }
 
 /** A new rule, with a screen of its own because its fields name the domain, and the rows of the list are domains already. */
@@ -128,12 +135,11 @@ export const NEW_DOMAIN = screen<NewAnswers>({
   keeps: CHOSEN,
   forms: [
     {
+      kind: 'create',
       task: SETS.trusted,
-      label: 'Trust a domain',
-      done: 'Trusted',
+      says: { label: 'Trust a domain', done: 'Trusted', undo: undoOf },
       fields: ['pattern', 'known', 'note'],
       leadsTo: () => PATH,
-      undoes: undoOf,
     },
     BLOCK,
   ],
@@ -202,6 +208,10 @@ function undoOf(before: Members, answer: Members): Undo | undefined {
   const was = first === undefined ? undefined : (earlier[first.pattern] as DomainDocument | undefined)
   if (rules.length > 1 || was === undefined || was.verdict === first?.verdict) return undefined
   return { task: SETS[was.verdict], subjects }
+}
+
+function noteOf({ note }: Members): Members {
+  return note === null ? {} : { note }
 }
 
 function rowsOf(answers: Members): Readonly<Record<string, Members>> {

@@ -18,20 +18,22 @@ import {
   type Column,
 } from '../parts.ts'
 import { screen } from '../screen.ts'
-import type { Frame, ScreenForm, Texts, View } from '../engine/form.ts'
+import type { ChangeForm, Frame, Texts, View } from '../engine/form.ts'
 
 interface Listed {
   readonly list: { readonly grants: readonly GrantDocument[]; readonly names: Texts; readonly next: string | null }
 }
 
-/** Takes access back, on a page that has grants as rows. */
-export const REVOKE_GRANT: ScreenForm = {
+/** Takes access back. */
+export const REVOKE_GRANT: ChangeForm = {
+  kind: 'change',
   task: 'grant.revoke',
-  label: 'Revoke',
-  done: 'Revoked',
-  subject: 'grant_id',
-  isDanger: true,
-  warning: 'The app loses its access, and has to ask the user again. This cannot be undone.',
+  says: {
+    label: 'Revoke',
+    done: 'Revoked',
+    warning: 'The app loses its access, and has to ask the user again. This cannot be undone.',
+    isFinal: true,
+  },
 }
 
 export const GRANTS = screen<Listed>({
@@ -39,7 +41,7 @@ export const GRANTS = screen<Listed>({
   section: 'grants',
   reads: { list: { task: 'grant.list', input: () => ({}) } },
   filters: ['client_id', 'user_id', 'organization_id'],
-  forms: [{ ...REVOKE_GRANT, isBulk: true }],
+  forms: [{ ...REVOKE_GRANT, rows: { member: 'grant_id', isBulk: true } }],
   names: ({ list }) => namesOf(list.grants, list.names),
   view: ({ list }, frame) => ({ title: 'Grants', main: grantList(frame, list, 'Grants') }),
 })
@@ -53,7 +55,7 @@ export const ORGANIZATION_GRANTS = screen<Listed & { readonly organization: Orga
     organization: { task: 'organization.show', input: () => ({}) },
   },
   filters: ['client_id', 'user_id'],
-  forms: [{ ...REVOKE_GRANT, task: 'organization.revoke-grant', isBulk: true }],
+  forms: [{ ...REVOKE_GRANT, task: 'organization.revoke-grant', rows: { member: 'grant_id', isBulk: true } }],
   names: ({ list }) => namesOf(list.grants, list.names),
   view: ({ list, organization }, frame) => ({
     title: `Grants for ${organization.name}`,
@@ -88,11 +90,7 @@ interface Shown {
 }
 
 /** Revokes the grant that the path names. */
-const REVOKE_THIS: ScreenForm = {
-  ...REVOKE_GRANT,
-  subject: undefined,
-  fits: (grant) => grant['inactive_reason'] === null,
-}
+const REVOKE_THIS: ChangeForm = { ...REVOKE_GRANT, fits: (grant) => grant['inactive_reason'] === null }
 
 /** One grant: what a user allowed a client. */
 export const GRANT = screen<Shown>({

@@ -17,26 +17,32 @@ export const INITIAL_TOKENS = screen<Answers>({
   filters: [],
   forms: [
     {
+      kind: 'change',
       task: 'initial-token.revoke',
-      label: 'Revoke',
-      done: 'Revoked',
-      subject: 'initial_token_id',
-      isBulk: true,
-      isRecent: true,
-      isDanger: true,
-      rows: rowsOf,
-      already: { text: 'Already revoked', holds: ({ revoked_at: at }) => at !== null },
-      warning: 'Clients can no longer register with the token. Clients that did stay usable.',
+      says: {
+        label: 'Revoke',
+        done: 'Revoked',
+        warning: 'Clients can no longer register with the token. Clients that did stay usable.',
+        isRecent: true,
+        isFinal: true,
+        already: { text: 'Already revoked', holds: ({ revoked_at: at }) => at !== null },
+      },
+      rows: { member: 'initial_token_id', isBulk: true, read: rowsOf },
     },
     {
+      kind: 'create',
       task: 'initial-token.create',
-      label: 'Create a token',
-      done: 'Token created',
+      says: {
+        label: 'Create a token',
+        done: 'Token created',
+        isRecent: true,
+        secret: {
+          member: 'initial_access_token',
+          use: ({ uses, expires_at: until }) =>
+            `It works for ${String(uses)} ${uses === 1 ? 'registration' : 'registrations'}, until ${exactTime(String(until))}. The program sends it as a Bearer token to ${REGISTER_PATH} of the issuer.`,
+        },
+      },
       fields: ['name', 'uses', 'days', 'template'],
-      isRecent: true,
-      secret: 'initial_access_token',
-      secretUse: ({ uses, expires_at: until }) =>
-        `It works for ${String(uses)} ${uses === 1 ? 'registration' : 'registrations'}, until ${exactTime(String(until))}. The program sends it as a Bearer token to ${REGISTER_PATH} of the issuer.`,
     },
   ],
   names: ({ list }) => Object.fromEntries(list.initial_tokens.map((one) => [one.initial_token_id, one.name])),

@@ -2,7 +2,7 @@ import type { KeyDocument } from '../../admin/key/tasks.ts'
 import { html, type Fragment } from '../../web/markup.ts'
 import { actions, asking, chip, formOf, id, table, time } from '../parts.ts'
 import { screen } from '../screen.ts'
-import type { Frame, ScreenForm } from '../engine/form.ts'
+import type { Form, Frame } from '../engine/form.ts'
 
 type Key = KeyDocument & { readonly state: string }
 
@@ -10,25 +10,31 @@ interface Answers {
   readonly list: { readonly keys: readonly Key[] }
 }
 
-const ROTATE: ScreenForm = {
+const ROTATE: Form = {
+  kind: 'create',
   task: 'key.rotate',
-  label: 'Create the next key',
-  done: 'Key created',
+  says: {
+    label: 'Create the next key',
+    done: 'Key created',
+    warning:
+      'Keys rotate by themselves. Create one earlier if the signing key leaked: then choose Now, and withdraw the leaked key when the next one signs.',
+    isRecent: true,
+  },
   fields: ['purpose', 'algorithm', 'now'],
-  isRecent: true,
-  warning:
-    'Keys rotate by themselves. Create one earlier if the signing key leaked: then choose Now, and withdraw the leaked key when the next one signs.',
 }
 
-const RETIRE: ScreenForm = {
+const RETIRE: Form = {
+  kind: 'change',
   task: 'key.retire',
-  label: 'Withdraw',
-  done: 'Key withdrawn',
-  subject: 'kid',
-  isRecent: true,
-  isDanger: true,
-  warning:
-    'Tokens that the key signed are rejected from now on: by introspection within two seconds, by APIs that verify tokens themselves when they fetch the keys again, after five minutes at most.',
+  says: {
+    label: 'Withdraw',
+    done: 'Key withdrawn',
+    warning:
+      'Tokens that the key signed are rejected from now on: by introspection within two seconds, by APIs that verify tokens themselves when they fetch the keys again, after five minutes at most.',
+    isRecent: true,
+    isFinal: true,
+  },
+  rows: { member: 'kid' },
 }
 
 /** The published signing keys: those of tokens and of ID tokens, by their state. */

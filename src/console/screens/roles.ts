@@ -3,7 +3,7 @@ import { forShell } from '../../base/shell.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { asking, chip, command, formOf, named, nothing, table, time } from '../parts.ts'
 import { screen } from '../screen.ts'
-import type { Frame, ScreenForm, Texts } from '../engine/form.ts'
+import type { ChangeForm, EditForm, Frame, Texts } from '../engine/form.ts'
 
 interface Answers {
   readonly list: {
@@ -14,29 +14,35 @@ interface Answers {
 }
 
 /** What a person may do here. On the page of a user and in the list of roles. */
-export const SET_ROLE: ScreenForm = {
+export const SET_ROLE: Omit<EditForm, 'filled'> = {
+  kind: 'edit',
   task: 'role.set',
-  label: 'Set the role',
-  done: 'Role set',
-  fields: ['access', 'organization_id', 'loopback_only', 'confirmed'],
-  isRecent: true,
-  warning:
-    'With write access a person may do whatever you may, and end your role. Without an organization the role is for the whole server. The person signs in to the console again. A link from before ends.',
-  preset: (_, { isLoopbackOnly }) => ({ loopback_only: isLoopbackOnly }),
+  says: {
+    label: 'Set the role',
+    done: 'Role set',
+    warning:
+      'With write access a person may do whatever you may, and end your role. Without an organization the role is for the whole server. The person signs in to the console again. A link from before ends.',
+    isRecent: true,
+  },
   caution: (_, { isLoopbackOnly }) =>
     isLoopbackOnly
       ? 'Your own role counts only while the issuer is a loopback address, so the role that you set must be “Loopback only” too. The command line can set another.'
       : undefined,
+  fields: ['access', 'organization_id', 'loopback_only', 'confirmed'],
+  preset: (_, { isLoopbackOnly }) => ({ loopback_only: isLoopbackOnly }),
 }
 
-export const REMOVE_ROLE: ScreenForm = {
+export const REMOVE_ROLE: ChangeForm = {
+  kind: 'change',
   task: 'role.remove',
-  label: 'Remove the role',
-  done: 'Role removed',
-  isRecent: true,
-  isDanger: true,
-  warning:
-    'The console refuses the next request of the person, and links that the person made for others end. The account stays, and so do the credentials that the person created: revoke them too.',
+  says: {
+    label: 'Remove the role',
+    done: 'Role removed',
+    warning:
+      'The console refuses the next request of the person, and links that the person made for others end. The account stays, and so do the credentials that the person created: revoke them too.',
+    isRecent: true,
+    isFinal: true,
+  },
 }
 
 function roleIn({ roles }: Answers['list'], subject: string | undefined): ListedRoleDocument | undefined {
@@ -50,8 +56,12 @@ export const ROLES = screen<Answers>({
   reads: { list: { task: 'role.list', input: () => ({}) } },
   filters: [],
   forms: [
-    { ...SET_ROLE, subject: 'user_id', filled: ({ list }, subject) => roleIn(list as Answers['list'], subject) },
-    { ...REMOVE_ROLE, subject: 'user_id' },
+    {
+      ...SET_ROLE,
+      rows: { member: 'user_id' },
+      filled: ({ list }, subject) => roleIn(list as Answers['list'], subject),
+    },
+    { ...REMOVE_ROLE, rows: { member: 'user_id' } },
   ],
   names: ({ list }) => list.names,
   view: ({ list }, frame) => ({

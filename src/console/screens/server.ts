@@ -2,7 +2,7 @@ import type { ServerDocument } from '../../admin/server.ts'
 import { code, html, type Fragment } from '../../web/markup.ts'
 import { actions, chip, exactTime, facts, formsFor } from '../parts.ts'
 import { screen } from '../screen.ts'
-import type { ScreenForm, View } from '../engine/form.ts'
+import type { Form, View } from '../engine/form.ts'
 
 interface Answers {
   readonly server: ServerDocument
@@ -20,34 +20,41 @@ interface Confirmed {
   readonly decided_by: 'operator' | 'database'
 }
 
-const FORMS: readonly ScreenForm[] = [
+const FORMS: readonly Form[] = [
   {
+    kind: 'report',
     task: 'mail.test',
-    label: 'Send a test mail',
-    done: 'Mail sent',
-    fields: ['address'],
+    says: { label: 'Send a test mail', done: 'Mail sent' },
     fits: (server) => server['sends_mail'] === true,
+    fields: ['address'],
     shows: { view: (answer) => result('Test mail', mailSentence(answer as unknown as Sent)) },
   },
   {
+    kind: 'report',
     task: 'clock.confirm',
-    label: 'Confirm the clock',
-    done: 'Clock confirmed',
-    warning:
-      'Compare the time of the machine with another clock first. With a wrong time, tokens are valid for too long or too short a time.',
+    says: {
+      label: 'Confirm the clock',
+      done: 'Clock confirmed',
+      warning:
+        'Compare the time of the machine with another clock first. With a wrong time, tokens are valid for too long or too short a time.',
+    },
     fits: (server) => isClockOff(server as unknown as ServerDocument),
     shows: { view: (answer) => result('Clock', clockSentence(answer as unknown as Confirmed)) },
+    fields: [],
   },
   {
+    kind: 'create',
     task: 'token.revoke-all',
-    label: 'Revoke everything',
-    done: 'Everything revoked',
+    says: {
+      label: 'Revoke everything',
+      done: 'Everything revoked',
+      warning:
+        'All sessions and tokens of all users and clients end, yours too: every user signs in again, and every app asks again. It is for a leak of the store or of its secret. Type the word everything.',
+      isRecent: true,
+      isFinal: true,
+    },
     fields: ['confirm'],
-    isRecent: true,
-    isDanger: true,
     leadsTo: () => '/console',
-    warning:
-      'All sessions and tokens of all users and clients end, yours too: every user signs in again, and every app asks again. It is for a leak of the store or of its secret. Type the word everything.',
   },
 ]
 
@@ -60,7 +67,7 @@ export const SERVER = screen<Answers>({
   forms: FORMS,
   names: () => ({}),
   view({ server }, frame) {
-    const grave = formsFor(frame, '', server, true)
+    const final = formsFor(frame, '', server, true)
     return {
       title: 'Server',
       main: html`<div class="heading">
@@ -81,7 +88,7 @@ export const SERVER = screen<Answers>({
               : html`<span class="muted">none: GRANTOR_SMTP_URL names a mail server</span>`,
           ],
         ])}
-        ${grave.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, grave)}</div>`}`,
+        ${final.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, final)}</div>`}`,
     }
   },
 })

@@ -7,26 +7,29 @@ import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { linkTo } from '../links.ts'
 import { chip, facts, formOf, hidden, id, name, scopes, time } from '../parts.ts'
 import { screen } from '../screen.ts'
-import type { Frame, Members, Named, ScreenForm, View } from '../engine/form.ts'
+import type { Form, Frame, Members, Named, View } from '../engine/form.ts'
 import { MAXIMA } from '../../base/maxima.ts'
 
 const TITLE = 'What is this token?'
 
-const REVOKE: ScreenForm = {
+const REVOKE: Form = {
+  kind: 'create',
   task: 'token.revoke',
-  label: 'Revoke the token',
-  done: 'Token revoked',
+  says: {
+    label: 'Revoke the token',
+    done: 'Token revoked',
+    warning:
+      'An access token stops working. A refresh token is revoked with its grant: the app has to ask the user again. APIs that verify tokens themselves accept an access token until it expires.',
+    isRecent: true,
+    isFinal: true,
+  },
   fields: ['token', 'family'],
-  isRecent: true,
-  isDanger: true,
-  warning:
-    'An access token stops working. A refresh token is revoked with its grant: the app has to ask the user again. APIs that verify tokens themselves accept an access token until it expires.',
 }
 
-const INSPECT: ScreenForm = {
+const INSPECT: Form = {
+  kind: 'report',
   task: 'token.inspect',
-  label: 'Inspect',
-  done: 'Inspected',
+  says: { label: 'Inspect', done: 'Inspected' },
   fields: ['token'],
   shows: {
     reads: namedBy,
@@ -63,7 +66,7 @@ function question(frame: Frame): Markup {
         spellcheck="false"
         required
     /></label>
-    <div class="actions"><button type="submit" class="button main">${INSPECT.label}</button></div>
+    <div class="actions"><button type="submit" class="button main">${INSPECT.says.label}</button></div>
   </form>`
 }
 
@@ -99,7 +102,7 @@ function inspected(answer: TokenInspection, more: Members, frame: Frame): View {
 /** The text of the token is in no page but the one that asks. */
 function revocation(frame: Frame): Fragment {
   if (formOf(frame, REVOKE.task).length === 0) return undefined
-  return html`<a class="button danger" href="?ask=${REVOKE.task}">${REVOKE.label}…</a>`
+  return html`<a class="button danger" href="?ask=${REVOKE.task}">${REVOKE.says.label}…</a>`
 }
 
 const KINDS = { access: 'an access token', refresh: 'a refresh token' } as const

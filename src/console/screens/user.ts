@@ -27,7 +27,7 @@ import {
   time,
 } from '../parts.ts'
 import { screen } from '../screen.ts'
-import type { Frame, Members, ScreenForm, Texts } from '../engine/form.ts'
+import type { Form, Frame, Members, Texts } from '../engine/form.ts'
 
 interface Answers {
   readonly user: WholeUserDocument
@@ -42,56 +42,70 @@ interface Answers {
 
 const ROWS_SHOWN = 20
 
-const FORMS: readonly ScreenForm[] = [
+const FORMS: readonly Form[] = [
   {
+    kind: 'change',
     task: 'user.create-link',
-    label: 'Create a link',
-    done: 'Link created',
-    isRecent: true,
-    secret: 'link',
-    warning:
-      'With the link the user sets a password, or adds a passkey or a provider; where the address requires a provider, that one alone. It replaces the second factor of the account. For a user who signed in before, its use ends all sessions and grants.',
+    says: {
+      label: 'Create a link',
+      done: 'Link created',
+      warning:
+        'With the link the user sets a password, or adds a passkey or a provider; where the address requires a provider, that one alone. It replaces the second factor of the account. For a user who signed in before, its use ends all sessions and grants.',
+      isRecent: true,
+      secret: { member: 'link' },
+    },
     caution: strangerIn,
   },
   {
+    kind: 'change',
     task: 'user.send-link',
-    label: 'Send a mail with a link',
-    done: 'Mail sent',
-    warning:
-      'With the link in the mail the user sets a password, or adds a passkey or a provider; where the address requires a provider, that one alone. It replaces no second factor. No administrator sees the link. For a user who signed in before, its use ends all sessions and grants.',
+    says: {
+      label: 'Send a mail with a link',
+      done: 'Mail sent',
+      warning:
+        'With the link in the mail the user sets a password, or adds a passkey or a provider; where the address requires a provider, that one alone. It replaces no second factor. No administrator sees the link. For a user who signed in before, its use ends all sessions and grants.',
+    },
     caution: strangerIn,
   },
   {
+    kind: 'change',
     task: 'user.unlock',
-    label: 'Unlock',
-    done: 'Unlocked',
-    warning: 'Wrong passwords and codes are counted from zero, also those of a stranger who guesses.',
+    says: {
+      label: 'Unlock',
+      done: 'Unlocked',
+      warning: 'Wrong passwords and codes are counted from zero, also those of a stranger who guesses.',
+    },
   },
   {
+    kind: 'change',
     task: 'user.end-sessions',
-    label: 'End all sessions',
-    done: 'Sessions ended',
-    warning: 'The user signs in again in each browser and in the apps that signed the user in there.',
+    says: {
+      label: 'End all sessions',
+      done: 'Sessions ended',
+      warning: 'The user signs in again in each browser and in the apps that signed the user in there.',
+    },
   },
   ...USER_FORMS,
   {
+    kind: 'edit',
     task: 'user.set-email',
-    label: 'Change the address',
-    done: 'Address changed',
-    fields: ['email', 'verified'],
-    isRecent: true,
-    warning:
-      'The user signs in with the new address from now on, and the reader of its mail can set a new password, unless the address requires a provider. Sessions and grants stay.',
-    restores: true,
+    says: {
+      label: 'Change the address',
+      done: 'Address changed',
+      warning:
+        'The user signs in with the new address from now on, and the reader of its mail can set a new password, unless the address requires a provider. Sessions and grants stay.',
+      isRecent: true,
+      undo: 'user.set-email',
+    },
     caution: strangerIn,
+    fields: ['email', 'verified'],
     filled: (answers) => addressOf(userOf(answers)),
   },
   {
+    kind: 'edit',
     task: 'user.update',
-    label: 'Change the name',
-    done: 'Name changed',
+    says: { label: 'Change the name', done: 'Name changed', undo: 'user.update' },
     fields: ['name'],
-    restores: true,
     filled: (answers) => ({ name: userOf(answers).name }),
   },
   {
@@ -101,39 +115,51 @@ const FORMS: readonly ScreenForm[] = [
   },
   { ...REMOVE_ROLE, fits: (user) => user['role'] !== null },
   {
+    kind: 'change',
     task: 'session.end',
-    label: 'End',
-    done: 'Session ended',
-    subject: 'session_id',
-    warning: 'The browser is signed out, and so are the apps that signed the user in there.',
+    says: {
+      label: 'End',
+      done: 'Session ended',
+      warning: 'The browser is signed out, and so are the apps that signed the user in there.',
+    },
+    rows: { member: 'session_id' },
   },
-  REVOKE_GRANT,
+  { ...REVOKE_GRANT, rows: { member: 'grant_id' } },
   {
+    kind: 'change',
     task: 'user.reset-second-factor',
-    label: 'Reset the authenticator app',
-    done: 'Authenticator app removed',
-    isRecent: true,
-    isDanger: true,
+    says: {
+      label: 'Reset the authenticator app',
+      done: 'Authenticator app removed',
+      warning:
+        'The app and the recovery codes are removed, and all sessions end. Be sure that the person who asks is the user.',
+      isRecent: true,
+      isFinal: true,
+    },
     fits: (user) => user['authenticator_app'] !== null,
-    warning:
-      'The app and the recovery codes are removed, and all sessions end. Be sure that the person who asks is the user.',
   },
   {
+    kind: 'change',
     task: 'user.remove-passkey',
-    label: 'Remove',
-    done: 'Passkey removed',
-    subject: 'passkey_id',
-    isRecent: true,
-    isDanger: true,
-    warning: 'The passkey no longer signs in, and all sessions end. Be sure that the person who asks is the user.',
+    says: {
+      label: 'Remove',
+      done: 'Passkey removed',
+      warning: 'The passkey no longer signs in, and all sessions end. Be sure that the person who asks is the user.',
+      isRecent: true,
+      isFinal: true,
+    },
+    rows: { member: 'passkey_id' },
   },
   {
+    kind: 'change',
     task: 'user.revoke-tokens',
-    label: 'Revoke all tokens',
-    done: 'All tokens revoked',
-    isRecent: true,
-    isDanger: true,
-    warning: 'All sessions end, and each app that the user allowed has to ask again.',
+    says: {
+      label: 'Revoke all tokens',
+      done: 'All tokens revoked',
+      warning: 'All sessions end, and each app that the user allowed has to ask again.',
+      isRecent: true,
+      isFinal: true,
+    },
   },
   DELETE_USER,
 ]
@@ -181,9 +207,9 @@ export const USER = screen<Answers>({
   },
   view({ user, sessions, grants, audit }, frame) {
     const fitting = formsFor(frame, user.user_id, user, false)
-    const grave = formsFor(frame, user.user_id, user, true)
-    const own = [...fitting, ...grave].filter(({ task }) => IN_FACTS.includes(task))
-    const others = (forms: readonly ScreenForm[]) => forms.filter((one) => !own.includes(one))
+    const final = formsFor(frame, user.user_id, user, true)
+    const own = [...fitting, ...final].filter(({ task }) => IN_FACTS.includes(task))
+    const others = (forms: readonly Form[]) => forms.filter((one) => !own.includes(one))
     const beside = (...tasks: readonly string[]) =>
       actions(
         frame,
@@ -213,7 +239,7 @@ export const USER = screen<Answers>({
         ${section('Sessions', sessionTable(frame, sessions.sessions))}
         ${section('Grants', grantTable(frame, grants), grants.next === null ? undefined : html`<a href="${listAddress('grants', 'user_id', user.user_id)}">All</a>`)}
         ${section('Events', events(frame, audit, 'Nothing has happened with this account lately.'), html`<a href="${listAddress('audit', 'user_id', user.user_id)}">All</a>`)}
-        ${others(grave).length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, others(grave))}</div>`}`,
+        ${others(final).length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, others(final))}</div>`}`,
     }
   },
 })

@@ -5,7 +5,7 @@ import { linkTo } from '../links.ts'
 import { chip, filterBar, name, nothing, table, time } from '../parts.ts'
 import { isOwn } from '../lock-out.ts'
 import { screen } from '../screen.ts'
-import type { Members, ScreenForm } from '../engine/form.ts'
+import type { ChangeForm, Members } from '../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly users: readonly UserDocument[]; readonly next: string | null }
@@ -14,34 +14,43 @@ interface Answers {
 const isDisabled = (user: Members): boolean => user['disabled_at'] !== null
 
 /** What can be done with a user at once, in a list and on the page of the user. */
-export const USER_FORMS: readonly ScreenForm[] = [
+export const USER_FORMS: readonly ChangeForm[] = [
   {
+    kind: 'change',
     task: 'user.disable',
-    label: 'Disable',
-    done: 'Disabled',
-    undo: 'user.enable',
-    undoNote: 'Sessions and tokens stay ended if the account is enabled again.',
-    warning:
-      'The user is signed out everywhere, and each app loses its access. Enabling the account again brings none of that back.',
-    already: { text: 'Already disabled', holds: isDisabled },
+    says: {
+      label: 'Disable',
+      done: 'Disabled',
+      warning:
+        'The user is signed out everywhere, and each app loses its access. Enabling the account again brings none of that back.',
+      undo: 'user.enable',
+      undoNote: 'Sessions and tokens stay ended if the account is enabled again.',
+      already: { text: 'Already disabled', holds: isDisabled },
+    },
   },
   {
+    kind: 'change',
     task: 'user.enable',
-    label: 'Enable',
-    done: 'Enabled',
-    already: { text: 'Already enabled', holds: (user) => !isDisabled(user) },
+    says: {
+      label: 'Enable',
+      done: 'Enabled',
+      already: { text: 'Already enabled', holds: (user) => !isDisabled(user) },
+    },
   },
 ]
 
-export const DELETE_USER: ScreenForm = {
+export const DELETE_USER: ChangeForm = {
+  kind: 'change',
   task: 'user.delete',
-  label: 'Delete',
-  done: 'Deleted',
-  isRecent: true,
-  isDanger: true,
+  says: {
+    label: 'Delete',
+    done: 'Deleted',
+    warning:
+      'The account ends with all sessions, memberships and grants, and cannot be restored. To lock it, disable it: that can be undone.',
+    isRecent: true,
+    isFinal: true,
+  },
   leadsTo: () => '/console/users',
-  warning:
-    'The account ends with all sessions, memberships and grants, and cannot be restored. To lock it, disable it: that can be undone.',
 }
 
 export const USERS = screen<Answers>({
@@ -50,16 +59,15 @@ export const USERS = screen<Answers>({
   reads: { list: { task: 'user.list', input: () => ({}) } },
   filters: ['email_prefix', 'name', 'subject'],
   forms: [
-    ...USER_FORMS.map((form) => ({ ...form, subject: 'user_id', isBulk: true as const })),
+    ...USER_FORMS.map((form) => ({ ...form, rows: { member: 'user_id', isBulk: true } as const })),
     {
+      kind: 'create',
       task: 'user.create',
-      label: 'Create a user',
-      done: 'Created',
+      says: { label: 'Create a user', done: 'Created', next: 'user.create-link' },
       fields: ['email', 'name', 'email_verified'],
       leadsTo: ({ user_id: user }) => linkTo('users', String(user)),
-      offers: 'user.create-link',
     },
-    { ...DELETE_USER, subject: 'user_id' },
+    { ...DELETE_USER, rows: { member: 'user_id' } },
   ],
   names: ({ list }) =>
     Object.fromEntries(list.users.map((user) => [user.user_id, nameUser({ ...user, id: user.user_id })])),

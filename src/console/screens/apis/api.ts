@@ -8,7 +8,7 @@ import { environmentOf, INTROSPECT_COMMAND, INTROSPECT_RECIPE, requestCommand, v
 import { linkTo } from '../../links.ts'
 import { actions, chip, copyButton, facts, formOf, formsFor, name, section, snippet, table, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
-import type { Frame, Members, ScreenForm } from '../../engine/form.ts'
+import type { Form, Frame, Members } from '../../engine/form.ts'
 import { GRANTED, LEVELS } from '../../words.ts'
 
 interface Answers {
@@ -20,39 +20,45 @@ type Scope = ApiDocument['scopes'][number]
 
 const apiIn = (answers: Members): ApiDocument => answers['api'] as ApiDocument
 
-const CREDENTIALS: ScreenForm = {
+const CREDENTIALS: Form = {
+  kind: 'change',
   task: 'api.create-credentials',
-  label: 'Create credentials',
-  done: 'Credentials created',
-  isRecent: true,
-  secret: 'secret',
-  beside: ['id'],
-  secretUse: () => 'Give the API both, as API_ID and API_SECRET. The server accepts them within a second.',
-  warning:
-    'With them the API asks whether a token is active, and exchanges tokens. Credentials that it has stop working.',
+  says: {
+    label: 'Create credentials',
+    done: 'Credentials created',
+    warning:
+      'With them the API asks whether a token is active, and exchanges tokens. Credentials that it has stop working.',
+    isRecent: true,
+    secret: {
+      member: 'secret',
+      beside: ['id'],
+      use: () => 'Give the API both, as API_ID and API_SECRET. The server accepts them within a second.',
+    },
+  },
 }
 
-const FORMS: readonly ScreenForm[] = [
+const FORMS: readonly Form[] = [
   {
+    kind: 'edit',
     task: 'api.update',
-    label: 'Change',
-    done: 'Changed',
+    says: { label: 'Change', done: 'Changed', warning: 'Tokens that were issued stay as they are.', isRecent: true },
     // The scopes have a page of their own. A rule for an exchange is said alone, because others stay.
     fields: membersOf('api.update', ['name', 'tokens', 'exchange'], ['scopes', 'step_up']),
-    isRecent: true,
     filled: (answers) => ({ ...apiIn(answers), exchange: [] }),
-    warning: 'Tokens that were issued stay as they are.',
   },
   CREDENTIALS,
   {
+    kind: 'change',
     task: 'api.delete',
-    label: 'Delete',
-    done: 'Deleted',
-    isRecent: true,
-    isDanger: true,
+    says: {
+      label: 'Delete',
+      done: 'Deleted',
+      warning:
+        'No more tokens are issued for the API, and its credentials end. Tokens that were issued stay valid until they expire.',
+      isRecent: true,
+      isFinal: true,
+    },
     leadsTo: () => '/console/apis',
-    warning:
-      'No more tokens are issued for the API, and its credentials end. Tokens that were issued stay valid until they expire.',
   },
 ]
 
@@ -106,14 +112,17 @@ export const API_SCOPES = screen<Pick<Answers, 'api'>>({
   filters: [],
   forms: [
     {
+      kind: 'edit',
       task: 'api.update',
-      label: 'Change the scopes',
-      done: 'Scopes changed',
+      says: {
+        label: 'Change the scopes',
+        done: 'Scopes changed',
+        warning:
+          'All scopes of the API are those of this form. Tokens that were issued keep theirs. A scope that is removed is in no further token.',
+        isRecent: true,
+      },
       fields: ['scopes'],
-      isRecent: true,
       filled: (answers) => ({ scopes: apiIn(answers).scopes }),
-      warning:
-        'All scopes of the API are those of this form. Tokens that were issued keep theirs. A scope that is removed is in no further token.',
     },
   ],
   names: ({ api }) => ({ '': api.name ?? api.resource }),

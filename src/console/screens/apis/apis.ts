@@ -4,7 +4,7 @@ import { membersOf } from '../../engine/fields.ts'
 import { linkTo } from '../../links.ts'
 import { filterBar, name, nothing, table, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
-import type { ScreenForm } from '../../engine/form.ts'
+import type { Form } from '../../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly apis: readonly ApiDocument[]; readonly next: string | null }
@@ -12,13 +12,13 @@ interface Answers {
 
 const FIRST = ['resource', 'name', 'scopes']
 
-const CREATE: ScreenForm = {
+const CREATE: Form = {
+  kind: 'create',
   task: 'api.create',
-  label: 'Declare an API',
-  done: 'Declared',
+  says: { label: 'Declare an API', done: 'Declared' },
   // Each scope has its requirement.
   fields: membersOf('api.create', FIRST, ['step_up']),
-  atFirst: FIRST,
+  first: FIRST,
   preset: () => ({ tokens: DEFAULT_API_TOKENS }),
   leadsTo: ({ resource }) => linkTo('apis', String(resource)),
 }
@@ -34,7 +34,7 @@ export const APIS = screen<Answers>({
     title: 'APIs and scopes',
     main: html`<div class="heading">
         <h1>APIs and scopes</h1>
-        ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE.task}">${CREATE.label}</a>` : undefined}
+        ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE.task}">${CREATE.says.label}</a>` : undefined}
       </div>
       ${filterBar(frame)}
       ${table(frame, {

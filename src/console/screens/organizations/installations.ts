@@ -21,8 +21,8 @@ import {
 } from '../../parts.ts'
 import { requestCommand } from '../apis/recipes.ts'
 import { screen } from '../../screen.ts'
-import type { Frame, Members, Offered, ScreenForm } from '../../engine/form.ts'
-import { nameIn, OF, organizationName } from './members.ts'
+import type { ChangeForm, CreateForm, Frame, Members, Offered } from '../../engine/form.ts'
+import { organizationName } from './members.ts'
 
 interface Answers {
   readonly list: { readonly installations: readonly InstallationDocument[]; readonly next: string | null }
@@ -32,42 +32,51 @@ interface Answers {
 const isDisabled = (row: Members): boolean => row['disabled_at'] !== null
 
 /** What is done with chosen installations. */
-const ROW_FORMS: readonly ScreenForm[] = [
+const ROW_FORMS: readonly ChangeForm[] = [
   {
+    kind: 'change',
     task: 'installation.disable',
-    label: 'Disable',
-    done: 'Disabled',
-    undo: 'installation.enable',
-    undoNote: 'Tokens stay revoked if the installation is enabled again.',
-    warning:
-      'Tokens of the client for the organization stop working. Enabling the installation again does not restore them.',
-    already: { text: 'Already disabled', holds: isDisabled },
+    says: {
+      label: 'Disable',
+      done: 'Disabled',
+      warning:
+        'Tokens of the client for the organization stop working. Enabling the installation again does not restore them.',
+      undo: 'installation.enable',
+      undoNote: 'Tokens stay revoked if the installation is enabled again.',
+      already: { text: 'Already disabled', holds: isDisabled },
+    },
   },
   {
+    kind: 'change',
     task: 'installation.enable',
-    label: 'Enable',
-    done: 'Enabled',
-    already: { text: 'Already enabled', holds: (row) => !isDisabled(row) },
+    says: { label: 'Enable', done: 'Enabled', already: { text: 'Already enabled', holds: (row) => !isDisabled(row) } },
   },
   {
+    kind: 'change',
     task: 'installation.remove',
-    label: 'Remove',
-    done: 'Removed',
-    isRecent: true,
-    isDanger: true,
-    warning: 'The client can no longer act for the organization, and its tokens for it stop working. The client stays.',
+    says: {
+      label: 'Remove',
+      done: 'Removed',
+      warning:
+        'The client can no longer act for the organization, and its tokens for it stop working. The client stays.',
+      isRecent: true,
+      isFinal: true,
+    },
   },
 ]
 
-const INSTALL: ScreenForm = {
+const INSTALL: CreateForm = {
+  kind: 'create',
   task: 'installation.install',
-  label: 'Install a client',
-  done: 'Installed',
+  says: {
+    label: 'Install a client',
+    done: 'Installed',
+    about: 'for',
+    warning:
+      'The client can then act for the organization without a user. An earlier installation of the client is replaced, and its tokens are revoked.',
+    isRecent: true,
+  },
   fields: ['client_id', 'scope', 'acts_for_members'],
-  about: (answers) => ['for', nameIn(answers)],
-  isRecent: true,
-  warning:
-    'The client can then act for the organization without a user. An earlier installation of the client is replaced, and its tokens are revoked.',
 }
 
 /** The clients that may act for an organization without a user. To install one gives it rights. */
@@ -80,9 +89,14 @@ export const INSTALLATIONS = screen<Answers>({
   },
   filters: [],
   forms: [
-    ...ROW_FORMS.map((form) => ({ ...form, ...OF, subject: 'client_id', isBulk: true as const, rows: rowsOf })),
+    ...ROW_FORMS.map((form) => ({
+      ...form,
+      says: { ...form.says, about: 'of' },
+      rows: { member: 'client_id', isBulk: true, read: rowsOf } as const,
+    })),
     INSTALL,
   ],
+  about: ({ organization }) => organization.name,
   names: ({ list }) => Object.fromEntries(list.installations.map((one) => [one.client_id, labelOf(one)])),
   view: ({ list, organization }, frame) => ({
     title: `Installations for ${organization.name}`,
@@ -150,15 +164,16 @@ export const NEW_INSTALLATION = screen<NewAnswers>({
   forms: [
     {
       ...INSTALL,
-      suggestions: (answers) => ({ client_id: installable(answers as unknown as NewAnswers) }),
+      choices: (answers) => ({ client_id: installable(answers as unknown as NewAnswers) }),
       leadsTo: ({ organization_id: organization }) => `${linkTo('organizations', String(organization))}/installations`,
     },
   ],
+  about: ({ organization }) => organization.name,
   names: () => ({}),
   view: ({ organization }, frame) => ({
-    title: INSTALL.label,
+    title: INSTALL.says.label,
     main: html`<div class="heading">
-        <h1>${INSTALL.label}</h1>
+        <h1>${INSTALL.says.label}</h1>
         ${actions(frame, formOf(frame, INSTALL.task))}
       </div>
       <p>

@@ -6,7 +6,7 @@ import { html, type Markup } from '../../../web/markup.ts'
 import { linkFor, linkTo } from '../../links.ts'
 import { chip, filterBar, formOf, name, nothing, table, time, type Column } from '../../parts.ts'
 import { screen } from '../../screen.ts'
-import type { Frame, Members, ScreenForm } from '../../engine/form.ts'
+import type { ChangeForm, Frame, Members } from '../../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly members: readonly MemberDocument[]; readonly next: string | null }
@@ -16,41 +16,38 @@ interface Answers {
 const isDisabled = (row: Members): boolean => row['disabled_at'] !== null
 
 /** What is done with chosen members. */
-const ROW_FORMS: readonly ScreenForm[] = [
+const ROW_FORMS: readonly ChangeForm[] = [
   {
+    kind: 'change',
     task: 'member.disable',
-    label: 'Disable',
-    done: 'Disabled',
-    undo: 'member.enable',
-    undoNote: 'Tokens stay revoked if the membership is enabled again.',
-    warning:
-      'Tokens of the member for the organization stop working. The account itself is not affected. Enabling the membership again does not restore the tokens.',
-    already: { text: 'Already disabled', holds: isDisabled },
+    says: {
+      label: 'Disable',
+      done: 'Disabled',
+      warning:
+        'Tokens of the member for the organization stop working. The account itself is not affected. Enabling the membership again does not restore the tokens.',
+      undo: 'member.enable',
+      undoNote: 'Tokens stay revoked if the membership is enabled again.',
+      already: { text: 'Already disabled', holds: isDisabled },
+    },
   },
   {
+    kind: 'change',
     task: 'member.enable',
-    label: 'Enable',
-    done: 'Enabled',
-    already: { text: 'Already enabled', holds: (row) => !isDisabled(row) },
+    says: { label: 'Enable', done: 'Enabled', already: { text: 'Already enabled', holds: (row) => !isDisabled(row) } },
   },
   {
+    kind: 'change',
     task: 'member.remove',
-    label: 'Remove',
-    done: 'Removed',
-    isRecent: true,
-    isDanger: true,
-    warning:
-      'The user is no longer a member, and tokens of the user for the organization stop working. The account stays.',
+    says: {
+      label: 'Remove',
+      done: 'Removed',
+      warning:
+        'The user is no longer a member, and tokens of the user for the organization stop working. The account stays.',
+      isRecent: true,
+      isFinal: true,
+    },
   },
 ]
-
-/** What the heading of a form says, because several organizations have the same forms. */
-export const OF: Pick<ScreenForm, 'about'> = { about: (answers) => ['of', nameIn(answers)] }
-
-/** The name of the organization of a screen. */
-export function nameIn(answers: Members): string {
-  return (answers['organization'] as OrganizationDocument).name
-}
 
 /** The members of an organization. */
 export const MEMBERS = screen<Answers>({
@@ -62,15 +59,19 @@ export const MEMBERS = screen<Answers>({
   },
   filters: ['email', 'outside_domains'],
   forms: [
-    ...ROW_FORMS.map((form) => ({ ...form, ...OF, subject: 'user_id', isBulk: true as const, rows: rowsOf })),
+    ...ROW_FORMS.map((form) => ({
+      ...form,
+      says: { ...form.says, about: 'of' },
+      rows: { member: 'user_id', isBulk: true, read: rowsOf } as const,
+    })),
     {
+      kind: 'create',
       task: 'member.add',
-      label: 'Add a member',
-      done: 'Added',
+      says: { label: 'Add a member', done: 'Added', about: 'to' },
       fields: ['email', 'user_id'],
-      about: (answers) => ['to', nameIn(answers)],
     },
   ],
+  about: ({ organization }) => organization.name,
   names: ({ list }) => Object.fromEntries(list.members.map((one) => [one.user_id, labelOf(one)])),
   view: ({ list, organization }, frame) => ({
     title: `Members of ${organization.name}`,

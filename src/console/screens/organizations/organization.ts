@@ -7,7 +7,7 @@ import { code, html, type Fragment, type Markup } from '../../../web/markup.ts'
 import { linkTo, listAddress } from '../../links.ts'
 import { actions, facts, formsFor, id, name, section, table, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
-import type { Frame, Members, ScreenForm, Texts } from '../../engine/form.ts'
+import type { Form, Frame, Members, Texts } from '../../engine/form.ts'
 import { events, EVENTS_SHOWN } from '../audit.ts'
 import { installAddress, installationColumns } from './installations.ts'
 import { memberColumns } from './members.ts'
@@ -29,48 +29,59 @@ const ROWS_SHOWN = 10
 
 const isDisabled = (organization: Members): boolean => organization['disabled_at'] !== null
 
-const FORMS: readonly ScreenForm[] = [
+const FORMS: readonly Form[] = [
   {
+    kind: 'edit',
     task: 'organization.rename',
-    label: 'Rename',
-    done: 'Renamed',
+    says: { label: 'Rename', done: 'Renamed', undo: 'organization.rename' },
     fields: ['name'],
-    restores: true,
     filled: (answers) => ({ name: (answers as unknown as Answers).organization.name }),
   },
   {
+    kind: 'change',
     task: 'organization.disable',
-    label: 'Disable',
-    done: 'Disabled',
-    undo: 'organization.enable',
-    undoNote: 'Tokens stay revoked if the organization is enabled again.',
-    warning:
-      'Tokens for the organization stop working, and no new ones are issued. Enabling it again does not restore the tokens.',
-    already: { text: 'Already disabled', holds: isDisabled },
+    says: {
+      label: 'Disable',
+      done: 'Disabled',
+      warning:
+        'Tokens for the organization stop working, and no new ones are issued. Enabling it again does not restore the tokens.',
+      undo: 'organization.enable',
+      undoNote: 'Tokens stay revoked if the organization is enabled again.',
+      already: { text: 'Already disabled', holds: isDisabled },
+    },
   },
   {
+    kind: 'change',
     task: 'organization.enable',
-    label: 'Enable',
-    done: 'Enabled',
-    already: { text: 'Already enabled', holds: (organization) => !isDisabled(organization) },
+    says: {
+      label: 'Enable',
+      done: 'Enabled',
+      already: { text: 'Already enabled', holds: (organization) => !isDisabled(organization) },
+    },
   },
   {
+    kind: 'change',
     task: 'organization.revoke-tokens',
-    label: 'Revoke all tokens',
-    done: 'All tokens revoked',
-    isRecent: true,
-    isDanger: true,
-    warning: 'Every token for the organization stops working. Clients can request new ones.',
+    says: {
+      label: 'Revoke all tokens',
+      done: 'All tokens revoked',
+      warning: 'Every token for the organization stops working. Clients can request new ones.',
+      isRecent: true,
+      isFinal: true,
+    },
   },
   {
+    kind: 'change',
     task: 'organization.delete',
-    label: 'Delete',
-    done: 'Deleted',
-    isRecent: true,
-    isDanger: true,
+    says: {
+      label: 'Delete',
+      done: 'Deleted',
+      warning:
+        'The organization ends with its memberships, installations and tokens, and cannot be restored. To stop it, disable it.',
+      isRecent: true,
+      isFinal: true,
+    },
     leadsTo: () => '/console/organizations',
-    warning:
-      'The organization ends with its memberships, installations and tokens, and cannot be restored. To stop it, disable it.',
   },
 ]
 
@@ -97,7 +108,7 @@ export const ORGANIZATION = screen<Answers>({
   view({ organization, members, installations, providers, audit }, frame) {
     const { organization_id: object } = organization
     const path = linkTo('organizations', object)
-    const grave = formsFor(frame, object, organization, true)
+    const final = formsFor(frame, object, organization, true)
     return {
       title: organization.name,
       main: html`<div class="heading">
@@ -137,7 +148,7 @@ export const ORGANIZATION = screen<Answers>({
           aside(frame, `${path}/installations`, installAddress(frame, organization), 'Install a client'),
         )}
         ${section('Events', events(frame, audit, 'Nothing has happened for this organization lately.'), html`<a href="${listAddress('audit', 'organization_id', object)}">All</a>`)}
-        ${grave.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, grave)}</div>`}`,
+        ${final.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, final)}</div>`}`,
     }
   },
 })

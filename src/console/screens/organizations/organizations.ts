@@ -15,11 +15,10 @@ export const ORGANIZATIONS = screen<Answers>({
   filters: ['name'],
   forms: [
     {
+      kind: 'create',
       task: 'organization.create',
-      label: 'Create an organization',
-      done: 'Created',
+      says: { label: 'Create an organization', done: 'Created' },
       fields: ['name', 'organization_id'],
-      isOnce: true,
       leadsTo: ({ organization_id: organization }) => linkTo('organizations', String(organization)),
     },
   ],

@@ -8,7 +8,7 @@ import { signInRules } from './provider-rules.ts'
 import { providerState, trialCaution } from './providers.ts'
 import { actions, chip, copyButton, facts, formsFor, id, name, section, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
-import type { Members, ScreenForm } from '../../engine/form.ts'
+import type { Form, Members } from '../../engine/form.ts'
 import { testResult } from './test-result.ts'
 
 interface Answers {
@@ -21,45 +21,63 @@ const SETTINGS = membersOf('provider.update', FIRST)
 
 const isDisabled = (provider: Members): boolean => provider['disabled_at'] !== null
 
-const FORMS: readonly ScreenForm[] = [
-  { task: 'provider.test', label: 'Test the connection', done: 'Tested', result: testResult },
+const FORMS: readonly Form[] = [
   {
+    kind: 'report',
+    task: 'provider.test',
+    says: { label: 'Test the connection', done: 'Tested' },
+    shows: { above: testResult },
+    fields: [],
+  },
+  {
+    kind: 'edit',
     task: 'provider.update',
-    label: 'Change',
-    done: 'Changed',
+    says: {
+      label: 'Change',
+      done: 'Changed',
+      warning: 'The secret stays as it is if you leave it empty. Sessions and tokens stay valid.',
+      isRecent: true,
+    },
+    caution: trialCaution,
     fields: SETTINGS,
-    atFirst: FIRST,
-    isRecent: true,
+    first: FIRST,
     filled: ({ provider }) => provider as Members,
-    warning: 'The secret stays as it is if you leave it empty. Sessions and tokens stay valid.',
-    caution: trialCaution,
   },
   {
+    kind: 'change',
     task: 'provider.disable',
-    label: 'Disable',
-    done: 'Disabled',
-    warning:
-      'Users can no longer sign in there, and its identity assertions are refused. Sessions and tokens stay valid.',
-    already: { text: 'Already disabled', holds: isDisabled },
+    says: {
+      label: 'Disable',
+      done: 'Disabled',
+      warning:
+        'Users can no longer sign in there, and its identity assertions are refused. Sessions and tokens stay valid.',
+      already: { text: 'Already disabled', holds: isDisabled },
+    },
   },
   {
+    kind: 'change',
     task: 'provider.enable',
-    label: 'Enable',
-    done: 'Enabled',
-    isRecent: true,
+    says: {
+      label: 'Enable',
+      done: 'Enabled',
+      warning: 'Users can sign in there again, by the rules on its page.',
+      isRecent: true,
+      already: { text: 'Already enabled', holds: (provider) => !isDisabled(provider) },
+    },
     caution: trialCaution,
-    warning: 'Users can sign in there again, by the rules on its page.',
-    already: { text: 'Already enabled', holds: (provider) => !isDisabled(provider) },
   },
   {
+    kind: 'change',
     task: 'provider.delete',
-    label: 'Delete',
-    done: 'Deleted',
-    isRecent: true,
-    isDanger: true,
+    says: {
+      label: 'Delete',
+      done: 'Deleted',
+      warning:
+        'The connections of users to the provider end, and cannot be restored. Their accounts, sessions and tokens stay. To stop sign-ins, disable it: that can be undone.',
+      isRecent: true,
+      isFinal: true,
+    },
     leadsTo: () => '/console/providers',
-    warning:
-      'The connections of users to the provider end, and cannot be restored. Their accounts, sessions and tokens stay. To stop sign-ins, disable it: that can be undone.',
   },
 ]
 
@@ -76,7 +94,7 @@ export const PROVIDER = screen<Answers>({
   view({ provider, organizations: { organizations } }, frame) {
     const { provider_id: provided, organization_id: organization } = provider
     const called = organizations.find(({ organization_id: one }) => one === organization)?.name
-    const grave = formsFor(frame, provided, provider, true)
+    const final = formsFor(frame, provided, provider, true)
     return {
       title: provider.name,
       main: html`<div class="heading">
@@ -102,7 +120,7 @@ export const PROVIDER = screen<Answers>({
         ])}
         ${section('What happens to a person who signs in there', facts(signInRules(provider)))}
         ${section('Settings', facts(settings(provider)))}
-        ${grave.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, grave)}</div>`}`,
+        ${final.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, final)}</div>`}`,
     }
   },
 })

@@ -14,7 +14,7 @@ import { membersOf } from '../../engine/fields.ts'
 import { linkTo } from '../../links.ts'
 import { chip, copyButton, filterBar, name, nothing, section, table, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
-import type { Frame, Members, Named, ScreenForm, Texts, View } from '../../engine/form.ts'
+import type { Form, Frame, Members, Named, Texts, View } from '../../engine/form.ts'
 import { notTested, testResult } from './test-result.ts'
 
 interface Answers {
@@ -29,19 +29,16 @@ const PATH = '/console/providers'
 const CHOSEN = ['template', 'provider_id']
 const FIRST = ['issuer', 'name', 'client_id', 'client_secret', 'domains', 'sign_up', 'link']
 
-const CREATE: ScreenForm = {
+const CREATE: Form = {
+  kind: 'create',
   task: 'provider.create',
-  label: 'Connect a provider',
-  done: 'Created',
-  fields: membersOf('provider.create', [...CHOSEN, ...FIRST]),
-  fixed: CHOSEN,
-  atFirst: FIRST,
-  isRecent: true,
-  choosing,
-  preset: ({ template = '' }) => (isTemplate(template) ? templateMembers(template) : {}),
-  intro: registerFirst,
-  shows: { reads: testOf, view: created },
+  says: { label: 'Connect a provider', done: 'Created', isRecent: true },
   caution: trialCaution,
+  fields: membersOf('provider.create', [...CHOSEN, ...FIRST]),
+  first: FIRST,
+  step: { fields: CHOSEN, choose: choosing, chosen: registerFirst },
+  preset: ({ template = '' }) => (isTemplate(template) ? templateMembers(template) : {}),
+  shows: { reads: testOf, view: created },
 }
 
 /** Before a form that an administrator for a trial cannot send. */
@@ -157,8 +154,8 @@ function testOf({ provider_id: id }: Members): Readonly<Record<string, Named>> {
 function created(answer: Members, { test }: Members, frame: Frame, { test: reason }: Texts): View {
   const { provider_id: id, name: called } = answer as unknown as ProviderDocument
   return {
-    title: CREATE.done,
-    main: html`<div class="notice" role="status"><span>${CREATE.done}</span></div>
+    title: CREATE.says.done,
+    main: html`<div class="notice" role="status"><span>${CREATE.says.done}</span></div>
       <div class="heading">
         <h1>${name(called, '(no name)')}</h1>
         <a class="button" href="${linkTo('providers', id)}">Go on</a>

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ChangeForm, CreateForm, EditForm, Form, ReportForm, Says } from '../../src/console/engine/form.ts'
+import { SCREENS } from '../../src/console/screens.ts'
+
+/** The kinds of forms: the compiler refuses what is marked, and the unused mark of what it accepts. */
+
+type MembersOf<One> = One extends unknown ? keyof One : never
+
+/** Each member of each kind, once. */
+const MEMBERS: Readonly<Record<MembersOf<Form>, true>> = {
+  kind: true,
+  task: true,
+  says: true,
+  fits: true,
+  caution: true,
+  rows: true,
+  leadsTo: true,
+  fields: true,
+  first: true,
+  step: true,
+  preset: true,
+  choices: true,
+  shows: true,
+  filled: true,
+}
+
+const says: Says = { label: 'Rename', done: 'Renamed' }
+const common = { task: 'organization.rename', says }
+
+const WRONG: readonly Form[] = [
+  // @ts-expect-error A button has no fields.
+  { ...common, kind: 'change', fields: ['name'] } satisfies ChangeForm,
+  // @ts-expect-error A form whose fields are empty has nothing that was filled in.
+  { ...common, kind: 'create', fields: ['name'], filled: () => undefined } satisfies CreateForm,
+  // @ts-expect-error A new object is not among the rows.
+  { ...common, kind: 'create', fields: ['name'], rows: { member: 'organization_id' } } satisfies CreateForm,
+  // @ts-expect-error A form that edits shows what there is.
+  { ...common, kind: 'edit', fields: ['name'] } satisfies EditForm,
+  // @ts-expect-error What is edited is edited where it is shown.
+  { ...common, kind: 'edit', fields: ['name'], filled: () => undefined, leadsTo: () => '/' } satisfies EditForm,
+  // @ts-expect-error A report shows its answer.
+  { ...common, kind: 'report', fields: ['name'] } satisfies ReportForm,
+  // @ts-expect-error A task says what was done.
+  { task: 'organization.rename', kind: 'change', says: { label: 'Rename' } } satisfies ChangeForm,
+]
+
+test('the four kinds of forms have at most 16 members together, and each form has those of its kind', () => {
+  assert.ok(Object.keys(MEMBERS).length <= 16)
+  const unknown = SCREENS.flatMap(({ forms, path }) =>
+    forms.flatMap((form) =>
+      Object.keys(form).flatMap((name) => (name in MEMBERS ? [] : [`${path} ${form.task} ${name}`])),
+    ),
+  )
+  assert.deepEqual(unknown, [])
+  assert.deepEqual(
+    [...new Set(SCREENS.flatMap(({ forms }) => forms.map(({ kind }) => kind)))].toSorted(),
+    [...new Set(WRONG.map(({ kind }) => kind))].toSorted(),
+  )
+})

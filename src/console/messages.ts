@@ -1,6 +1,7 @@
 import { forShell } from '../base/shell.ts'
 import { href, html, type Markup } from '../web/markup.ts'
-import { command, hidden } from './parts.ts'
+import { hidden } from './engine/buttons.ts'
+import { command } from './parts.ts'
 import type { View } from './engine/form.ts'
 
 /** The pages that say something without showing anything of the server. */

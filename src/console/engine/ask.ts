@@ -3,7 +3,9 @@ import { findTask } from '../../admin/tasks.ts'
 import { href, html, type Markup } from '../../web/markup.ts'
 import { fieldsOf, type Filling } from './fields.ts'
 import { withScreens } from '../links.ts'
-import { addressOf, called, copyButton, exactTime, facts, hidden, name } from '../parts.ts'
+import { addressOf } from './addresses.ts'
+import { hidden } from './buttons.ts'
+import { called, copyButton, exactTime, facts, name } from '../parts.ts'
 import { fixedFields, type Form, type Frame, type Matches, type Says, type Texts, type View } from './form.ts'
 
 /** From this number of rows on, the person types the number. */

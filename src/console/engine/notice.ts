@@ -1,6 +1,8 @@
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { withScreens } from '../links.ts'
-import { actions, addressOf, called, formOf, hidden, name } from '../parts.ts'
+import { addressOf } from './addresses.ts'
+import { actions, formOf, hidden } from './buttons.ts'
+import { called, name } from '../parts.ts'
 import { asksFirst, type Form, type Frame, type Texts, type Undo } from './form.ts'
 
 /** What became of the rows of a form. */

@@ -1,5 +1,6 @@
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
-import { actions, chip, command } from '../parts.ts'
+import { actions } from '../engine/buttons.ts'
+import { chip, command } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { Form, View } from '../engine/form.ts'
 

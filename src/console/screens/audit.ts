@@ -1,7 +1,9 @@
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { linkFor, listAddress } from '../links.ts'
-import { addressOf, exactTime, filterBar, moment, named, networkOf, nothing, table } from '../parts.ts'
+import { addressOf } from '../engine/addresses.ts'
+import { filterBar, nothing, table } from '../list.ts'
+import { exactTime, moment, named, networkOf } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { Frame, Texts } from '../engine/form.ts'
 

@@ -2,21 +2,9 @@ import type { GrantDocument, ShownGrantDocument } from '../../admin/grant.ts'
 import type { OrganizationDocument } from '../../admin/organization/organization.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { linkFor } from '../links.ts'
-import {
-  actions,
-  chip,
-  facts,
-  filterBar,
-  formOf,
-  id,
-  name,
-  named,
-  nothing,
-  scopes,
-  table,
-  time,
-  type Column,
-} from '../parts.ts'
+import { actions, formOf } from '../engine/buttons.ts'
+import { filterBar, nothing, table, type Column } from '../list.ts'
+import { chip, facts, id, name, named, scopes, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { ChangeForm, Frame, Texts, View } from '../engine/form.ts'
 

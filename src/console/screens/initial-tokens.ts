@@ -1,7 +1,8 @@
 import type { InitialTokenDocument } from '../../admin/client/initial-token.ts'
 import { REGISTER_PATH } from '../../protocol/uri/server-address.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
-import { chip, exactTime, name, nothing, scopes, table, time } from '../parts.ts'
+import { nothing, table } from '../list.ts'
+import { chip, exactTime, name, scopes, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { Frame, Members } from '../engine/form.ts'
 

@@ -1,6 +1,8 @@
 import type { KeyDocument } from '../../admin/key/tasks.ts'
 import { html, type Fragment } from '../../web/markup.ts'
-import { actions, asking, chip, formOf, id, table, time } from '../parts.ts'
+import { actions, asking, formOf } from '../engine/buttons.ts'
+import { table } from '../list.ts'
+import { chip, id, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { Form, Frame } from '../engine/form.ts'
 

@@ -1,7 +1,9 @@
 import type { ListedRoleDocument } from '../../admin/user/role.ts'
 import { forShell } from '../../base/shell.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
-import { asking, chip, command, formOf, named, nothing, table, time } from '../parts.ts'
+import { asking, formOf } from '../engine/buttons.ts'
+import { nothing, table } from '../list.ts'
+import { chip, command, named, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { ChangeForm, EditForm, Frame, Texts } from '../engine/form.ts'
 

@@ -1,6 +1,7 @@
 import type { ServerDocument } from '../../admin/server.ts'
 import { code, html, type Fragment } from '../../web/markup.ts'
-import { actions, chip, exactTime, facts, formsFor } from '../parts.ts'
+import { actions, formsFor } from '../engine/buttons.ts'
+import { chip, exactTime, facts } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { Form, View } from '../engine/form.ts'
 

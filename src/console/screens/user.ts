@@ -11,21 +11,9 @@ import { grantColumns, namesOf, REVOKE_GRANT } from './grants.ts'
 import { REMOVE_ROLE, SET_ROLE } from './roles.ts'
 import { DELETE_USER, USER_FORMS, userState } from './users.ts'
 import { linkTo, listAddress } from '../links.ts'
-import {
-  actions,
-  chip,
-  command,
-  exactTime,
-  facts,
-  formOf,
-  formsFor,
-  id,
-  name,
-  networkOf,
-  section,
-  table,
-  time,
-} from '../parts.ts'
+import { actions, formOf, formsFor } from '../engine/buttons.ts'
+import { table } from '../list.ts'
+import { chip, command, exactTime, facts, id, name, networkOf, section, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { Form, Frame, Members, Texts } from '../engine/form.ts'
 

@@ -2,7 +2,8 @@ import { DEFAULT_API_TOKENS, type ApiDocument } from '../../../admin/api/documen
 import { code, html, type Markup } from '../../../web/markup.ts'
 import { membersOf } from '../../engine/fields.ts'
 import { linkTo } from '../../links.ts'
-import { filterBar, name, nothing, table, time } from '../../parts.ts'
+import { filterBar, nothing, table } from '../../list.ts'
+import { name, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
 import type { Form } from '../../engine/form.ts'
 

@@ -5,20 +5,9 @@ import type { OrganizationDocument } from '../../../admin/organization/organizat
 import { PAGE_LIMIT } from '../../../admin/page.ts'
 import { html } from '../../../web/markup.ts'
 import { linkFor, linkTo } from '../../links.ts'
-import {
-  actions,
-  chip,
-  formOf,
-  id,
-  name,
-  nothing,
-  scopes,
-  section,
-  snippet,
-  table,
-  time,
-  type Column,
-} from '../../parts.ts'
+import { actions, formOf } from '../../engine/buttons.ts'
+import { nothing, table, type Column } from '../../list.ts'
+import { chip, id, name, scopes, section, snippet, time } from '../../parts.ts'
 import { requestCommand } from '../apis/recipes.ts'
 import { screen } from '../../screen.ts'
 import type { ChangeForm, CreateForm, Frame, Members, Offered } from '../../engine/form.ts'

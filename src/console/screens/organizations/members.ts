@@ -4,7 +4,9 @@ import type { OrganizationDocument } from '../../../admin/organization/organizat
 import { nameUser } from '../../../protocol/sign-in/account.ts'
 import { html, type Markup } from '../../../web/markup.ts'
 import { linkFor, linkTo } from '../../links.ts'
-import { chip, filterBar, formOf, name, nothing, table, time, type Column } from '../../parts.ts'
+import { formOf } from '../../engine/buttons.ts'
+import { filterBar, nothing, table, type Column } from '../../list.ts'
+import { chip, name, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
 import type { ChangeForm, Frame, Members } from '../../engine/form.ts'
 

@@ -1,7 +1,8 @@
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
 import { html, type Markup } from '../../../web/markup.ts'
 import { linkTo } from '../../links.ts'
-import { chip, filterBar, id, name, nothing, table, time } from '../../parts.ts'
+import { filterBar, nothing, table } from '../../list.ts'
+import { chip, id, name, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
 
 interface Answers {

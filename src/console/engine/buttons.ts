@@ -1,0 +1,58 @@
+import { html, type Markup } from '../../web/markup.ts'
+import { lockOutBy } from '../lock-out.ts'
+import { addressOf } from './addresses.ts'
+import { asksFirst, chosenRows, type Form, type Frame } from './form.ts'
+
+export function hidden(field: string, value: string): Markup {
+  return html`<input type="hidden" name="${field}" value="${value}" />`
+}
+
+/** The button of a form that has one already, such as the list. */
+export function button(form: Form): Markup {
+  const { label, isFinal } = form.says
+  const text = asksFirst(form) ? `${label}…` : label
+  return html`<button type="submit" name="task" value="${form.task}" class="${isFinal ? 'button danger' : 'button'}">
+    ${text}
+  </button>`
+}
+
+/** The buttons of the object that a screen shows, or of one of its rows. */
+export function actions(frame: Frame, forms: readonly Form[], subject?: string): Markup | undefined {
+  if (forms.length === 0) return undefined
+  return html`<form method="post" action="${addressOf(frame, {})}" class="actions">
+    ${hidden('csrf', frame.csrf)} ${subject === undefined ? undefined : hidden('subject', subject)}
+    ${forms.map((form) => button(form))}
+  </form>`
+}
+
+/** Links to the pages that ask, for a row of a list: forms of fifty rows would be half of the page. */
+export function asking(frame: Frame, forms: readonly Form[], subject: string): Markup | undefined {
+  if (forms.length === 0) return undefined
+  const link = ({ task, says: { label, isFinal } }: Form) => {
+    const to = addressOf(frame, { ask: task, subject }).slice(frame.place.path.length)
+    return html`<a class="${isFinal ? 'button danger' : 'button'}" href="${to}">${label}…</a>`
+  }
+  return html`<span class="actions">${forms.map(link)}</span>`
+}
+
+/** The forms of a screen that fit its object, those that can be undone or the others. `object`: its id. */
+export function formsFor(
+  frame: Frame,
+  object: string,
+  state: Readonly<Record<string, unknown>>,
+  isFinal: boolean,
+): readonly Form[] {
+  return frame.forms.filter(
+    (form) =>
+      chosenRows(form) === undefined &&
+      (form.says.isFinal === true) === isFinal &&
+      form.fits?.(state) !== false &&
+      form.says.already?.holds(state) !== true &&
+      lockOutBy(form.task, object, frame.self) === undefined,
+  )
+}
+
+/** The form of one task, if the person may use it. */
+export function formOf(frame: Frame, task: string): readonly Form[] {
+  return frame.forms.filter((form) => form.task === task)
+}

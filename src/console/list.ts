@@ -1,0 +1,191 @@
+import { PAGE_LIMIT } from '../admin/page.ts'
+import { html, type Fragment, type Markup } from '../web/markup.ts'
+import { addressOf } from './engine/addresses.ts'
+import { button, hidden } from './engine/buttons.ts'
+import { chosenRows, type Filter, type Frame } from './engine/form.ts'
+import { closeIcon } from './icons.ts'
+import { listAddress } from './links.ts'
+import { command } from './parts.ts'
+
+export interface Column<Row> {
+  readonly heading: string
+  readonly cell: (row: Row) => Fragment
+  /** Left out where there is little room: cards on a phone have all columns. */
+  readonly isWide?: true
+  /** Takes the room that is left. */
+  readonly isRest?: true
+  /** Has the buttons of the row. */
+  readonly isAction?: true
+}
+
+export interface Table<Row> {
+  readonly caption: string
+  readonly columns: readonly [Column<Row>, ...Column<Row>[]]
+  readonly rows: readonly Row[]
+  /** The id of a row, for the selection. Absent: rows are not chosen. */
+  readonly idOf?: (row: Row) => string
+  /** Rows that are not chosen. */
+  readonly isLeftOut?: (row: Row) => boolean
+  /** What a row is called beside its box. */
+  readonly labelOf?: (row: Row) => string
+  /** Under the rows. */
+  readonly next?: string | null
+  /** Instead of the rows, if there are none. */
+  readonly empty: Fragment
+}
+
+/** A list. On a phone each row is a card. */
+export function table<Row>(frame: Frame, list: Table<Row>): Markup {
+  const { caption, columns, rows, idOf, next = null, empty } = list
+  const bulk = idOf === undefined ? [] : frame.forms.filter((form) => chosenRows(form)?.isBulk === true)
+  const chooses = bulk.length > 0 && rows.length > 0
+  const body =
+    rows.length === 0
+      ? html`<div class="empty">${next === null ? empty : html`<p>None so far.</p>`}</div>`
+      : html`<div class="scroll">
+          <table>
+            <caption>
+              ${caption}
+            </caption>
+            <thead>
+              <tr>
+                ${chooses ? html`<th scope="col" class="pick"><span class="unseen">Choose</span></th>` : undefined}
+                ${columns.map((column) => html`<th scope="col" ${classOf(column)}>${column.heading}</th>`)}
+              </tr>
+            </thead>
+            <tbody>
+              ${rows.map((row) => bodyRow(row, list, chooses))}
+            </tbody>
+          </table>
+        </div>`
+  const pager = pages(frame, rows.length, next)
+  if (!chooses) return html`${body}${pager === undefined ? undefined : html`<div class="bar">${pager}</div>`}`
+  return html`<form method="post" action="${addressOf(frame, {})}" class="list">
+    ${hidden('csrf', frame.csrf)} ${body}
+    <div class="bar">
+      <span class="count" aria-live="polite" data-count hidden></span>
+      ${bulk.map((form) => button(form))} ${pager}
+    </div>
+  </form>`
+}
+
+/** Without spaces, because a page has fifty. */
+function bodyRow<Row>(row: Row, { columns, idOf, isLeftOut, labelOf }: Table<Row>, chooses: boolean): Markup {
+  const [first, ...others] = columns
+  const rowId = idOf?.(row) ?? ''
+  const pick = chooses ? box(isLeftOut?.(row) === true ? undefined : rowId, labelOf?.(row) ?? rowId) : undefined
+  const head = html`<th scope="row">${first.cell(row)}</th>`
+  const cells = others.map((column) => {
+    const attributes = html`data-label="${column.heading}"${classOf(column)}`
+    return html`<td ${attributes}>${column.cell(row)}</td>`
+  })
+  return html`<tr data-row>
+    ${pick}${head}${cells}
+  </tr>`
+}
+
+/** `row`: undefined if the row cannot be chosen. All of the cell is the target. */
+function box(row: string | undefined, label: string): Markup {
+  if (row === undefined) return html`<td class="pick"></td>`
+  const field = html`<input type="checkbox" name="subject" value="${row}" aria-label="${label}" />`
+  return html`<td class="pick"><label>${field}</label></td>`
+}
+
+function classOf<Row>({ isWide, isRest, isAction }: Column<Row>): Fragment {
+  const names = [isWide ? 'far' : '', isRest ? 'rest' : '', isAction ? 'act' : ''].join(' ').trim()
+  return names === '' ? undefined : html` class="${names}"`
+}
+
+/** A page of a search may have few rows, or none, although more follow: the script reads on, until the page is full or the person stops it. */
+function pages(frame: Frame, shown: number, next: string | null): Markup | undefined {
+  const isFirst = frame.place.query['before'] === undefined
+  if (isFirst && next === null) return undefined
+  const isPart = next !== null && shown < PAGE_LIMIT.usual
+  return html`<nav class="pages" aria-label="Pages">
+    ${isPart ? html`<span class="muted" data-found role="status">${shown} found so far.</span>` : undefined}
+    ${isPart ? html`<button type="button" class="button" data-stop hidden>Stop</button>` : undefined}
+    ${isFirst ? undefined : html`<a href="${addressOf(frame, { before: undefined })}">Newest</a>`}
+    ${next === null ? undefined : html`<a href="${addressOf(frame, { before: next })}" ${isPart ? html` data-continue` : undefined}>${isPart ? 'Continue' : 'Older'}</a>`}
+  </nav>`
+}
+
+/** The filters of a list: those that are set are words, which are taken off one by one. */
+export function filterBar(frame: Frame): Markup {
+  const set = frame.filters.filter(({ value }) => value !== undefined)
+  return html`<form method="get" action="${frame.place.path}" class="filters">
+      ${frame.filters.map(filterField)}
+      <button type="submit" class="button">Filter</button>
+    </form>
+    ${
+      set.length === 0
+        ? undefined
+        : html`<ul class="set" aria-label="Filters that are set">
+            ${set.map(
+              ({ name: field, label, value = '' }) =>
+                html`<li>
+                  <a
+                    href="${addressOf(frame, { [field]: undefined, before: undefined })}"
+                    aria-label="Remove the filter ${label} ${wordOf(value)}"
+                    ><span class="muted">${label}</span> <bdi>${wordOf(value)}</bdi>${closeIcon}</a
+                  >
+                </li>`,
+            )}
+            <li><a href="${frame.place.path}">Clear</a></li>
+          </ul>`
+    }`
+}
+
+const A_DAY = /^\d{4}-\d\d-\d\d$/
+
+function filterField({ name: field, label, kind, choices, value = '' }: Filter): Markup {
+  if (kind !== 'choice') {
+    const type = kind === 'time' && (value === '' || A_DAY.test(value)) ? 'date' : 'text'
+    return html`<label
+      ><span>${label}</span><input type="${type}" name="${field}" value="${value}" autocomplete="off"
+    /></label>`
+  }
+  return html`<label
+    ><span>${label}</span>
+    <select name="${field}">
+      <option value="">any</option>
+      ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html` selected` : undefined}>${wordOf(choice)}</option>`)}
+    </select></label
+  >`
+}
+
+/** The words of the columns, for the values of the tasks. */
+const WORDS: Readonly<Record<string, string>> = {
+  true: 'yes',
+  false: 'no',
+  operator: 'created',
+  registration: 'registered',
+  verified: 'Verified',
+  'known-domain': 'Known domain',
+  unverified: 'Unverified',
+  blocked: 'Blocked',
+}
+
+function wordOf(value: string): string {
+  // The address may have any value: `constructor` is no word (threats.md CON-33).
+  if (Object.hasOwn(WORDS, value)) return WORDS[value] ?? value
+  return value.endsWith('.') ? `${value}*` : value
+}
+
+/** What there is to see, and the command that makes the first; or that nothing matches the filters. */
+export function nothing(frame: Frame, what: string, example: string | undefined): Markup {
+  const isFiltered = frame.filters.some(({ value }) => value !== undefined) || frame.place.query['before'] !== undefined
+  if (isFiltered)
+    return html`<p>Nothing matches. <a href="${frame.place.path}">Clear the filters</a></p>
+      ${elsewhere(frame)}`
+  return html`<p>${what}</p>
+    ${example === undefined ? undefined : html`<p>${command(example)}</p>`}`
+}
+
+/** The same search in other lists. */
+function elsewhere({ place: { query } }: Frame): Markup | undefined {
+  const text = query['name'] ?? query['host'] ?? query['email_prefix']
+  if (text === undefined) return undefined
+  const names = html`<p><a href="${listAddress('users', 'name', text)}">Search the names of users</a></p>`
+  return html`${query['email_prefix'] === undefined ? undefined : names}
+    <p><a href="${listAddress('found', 'name', text)}">Search everywhere</a></p>`
+}

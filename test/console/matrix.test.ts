@@ -98,8 +98,19 @@ async function makeCallers(): Promise<ReadonlyMap<string, Caller>> {
   return new Map(rows)
 }
 
-/** What a form says that works once (threats.md CON-10). The id of a provider is chosen before its form. */
-const SENT_BEFORE = /This form was sent before|This was done already|There is already a provider/
+/** What a form says that works once (threats.md CON-10). */
+const SENT_BEFORE = /This form was sent before|This was done already/
+
+/** The forms that show a secret with the fields that they have here. That of a new client is in set-up.test.ts. */
+const SHOWN_ONCE: readonly string[] = [
+  'admin.create',
+  'api.create-credentials',
+  'client.create-registration-token',
+  'client.rotate-secret',
+  'delegate.create-credentials',
+  'initial-token.create',
+  'user.create-link',
+]
 
 /** What an answer is, in the words of the rules. */
 function kindOf({ statusCode, headers, body }: LightMyRequestResponse): string {
@@ -283,6 +294,7 @@ test('CON-04: each caller gets from each screen and each form what the rules say
   }
   const unchanged = dumpStore(stage.server)
   let count = 0
+  const secrets = new Map<string, string>()
   for (const isAllowed of [false, true]) {
     for (const [name, caller] of callers)
       for (const screen of SCREENS) {
@@ -306,9 +318,18 @@ test('CON-04: each caller gets from each screen and each form what the rules say
             check(`the question of ${what}`, asked, askOf(caller, rule, form.task, screen.path))
           }
           const body = bodyOf(form, objects)
-          check(what, await send(path, caller, form.task, body), expected)
+          const answer = await send(path, caller, form.task, body)
+          check(what, answer, expected)
           if (isAllowed && worksOnce(form)) {
             const again = await send(path, caller, form.task, body)
+            const secret = /class="secret">\s*<code>([^<]+)</.exec(answer.body)?.[1]
+            if (secret !== undefined) {
+              const { 'cache-control': cache, location } = answer.headers
+              assert.deepEqual([answer.statusCode, cache, location], [200, 'no-store', undefined], what)
+              const page = await stage.server.injectAdmin({ method: 'GET', url: path, headers: caller.headers })
+              assert.ok(![again.body, page.body].some((text) => text.includes(secret.slice(-40))), what)
+              secrets.set(form.task, secret.slice(-40))
+            }
             assert.deepEqual([again.statusCode, SENT_BEFORE.test(again.body)], [409, true], `${what}, sent twice`)
           }
           count += 1
@@ -318,6 +339,10 @@ test('CON-04: each caller gets from each screen and each form what the rules say
   }
   assert.deepEqual(wrong, [])
   assert.ok(count > 400, String(count))
+  // A secret is on the page of its form, and nowhere else.
+  const kept = [stage.server.log(), JSON.stringify(dumpStore(stage.server))]
+  for (const [task, secret] of secrets) assert.ok(!kept.some((text) => text.includes(secret)), task)
+  assert.deepEqual([...secrets.keys()].toSorted(), SHOWN_ONCE)
 })
 
 test('CON-19: no form and no request of the API gives a person, or by a person another one, more than the person has', async () => {

@@ -39,18 +39,20 @@ export function askPage(asking: Asking, frame: Frame): View {
   const { form, summary, caution, errors, subjects, names, matches, once, seen } = asking
   const count = matches?.names.length ?? subjects.length
   const { label, warning, isFinal, about } = form.says
-  const general = errors['']
   const [only = ''] = subjects
   const object = only === '' && names[''] === undefined ? undefined : html`: ${called(only, names)}`
   const isNamed = asking.about !== undefined && about !== undefined
   const besides = isNamed ? html` ${about} ${name(asking.about, '(no name)')}` : undefined
   const heading = html`${label}${count > 1 ? `: ${count} rows` : object}${besides}`
+  const { '': general } = errors
+  const alert =
+    general === undefined ? undefined : html`<p class="plate" role="alert">${withScreens(frame, general)}</p>`
   if (asking.choosing !== undefined)
     return {
       title: label,
       main: html`<div class="ask">
         <h1>${heading}</h1>
-        ${asking.choosing}
+        ${alert} ${asking.choosing}
       </div>`,
     }
   return {
@@ -58,7 +60,7 @@ export function askPage(asking: Asking, frame: Frame): View {
     main: html`<div class="ask">
       <h1>${heading}</h1>
       ${warning === undefined && summary !== `${label}.` ? html`<p class="muted">${summary.replace(OF_REQUEST, '')}</p>` : undefined}
-      ${general === undefined ? undefined : html`<p class="plate" role="alert">${withScreens(frame, general)}</p>`}
+      ${alert}
       ${
         subjects.length < 2
           ? undefined

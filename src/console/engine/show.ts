@@ -9,7 +9,7 @@ import { filterBar } from '../list.ts'
 import { askPage, type Asking } from './ask.ts'
 import { page, type ConsoleAnswer } from './context.ts'
 import { choicesOf, filledTexts, seenOf, taskOf } from './filling.ts'
-import { fieldsIn, fixedFields, worksOnce, type Form, type Frame, type Members, type Texts, type View } from './form.ts'
+import { fieldsIn, fixedFields, worksOnce, type Frame, type Members, type Texts, type View } from './form.ts'
 import { inputFields, textsOf } from './input-fields.ts'
 import { outcomeNotice, type Outcome } from './notice.ts'
 import { frameOf, isRecent, screenAbove, subjectsIn, type OpenScreen } from './open-screen.ts'
@@ -82,7 +82,8 @@ async function questionOf(
   const fields = inputFields(task, fieldsIn(form))
   const fixed = fixedFields(form)
   const kept = Object.fromEntries(fixed.map((name) => [name, values[name] ?? frame.place.query[name] ?? '']))
-  const preset = textsOf(fields, presetOf(form, kept, frame))
+  const own = form.kind === 'create' || form.kind === 'edit' ? form : undefined
+  const preset = textsOf(fields, own?.preset?.(kept, frame) ?? {})
   const filled = filledTexts(form, answers, asked.subjects[0])
   const initial = filled ?? { ...preset, ...kept }
   const step = form.kind === 'create' ? form.step : undefined
@@ -93,7 +94,7 @@ async function questionOf(
     initial,
     preset,
     names,
-    first: form.kind === 'create' || form.kind === 'edit' ? form.first : undefined,
+    first: own?.first,
     fields: fields.filter(({ name }) => !fixed.includes(name)),
     summary: task.summary,
     ...choicesOf(form, answers, fields),
@@ -105,10 +106,6 @@ async function questionOf(
     once: worksOnce(form) ? server.random(16).toString('base64url') : undefined,
     seen: filled && seenOf(server, filled),
   }
-}
-
-function presetOf(form: Form, kept: Texts, frame: Frame): Members {
-  return form.kind === 'create' || form.kind === 'edit' ? (form.preset?.(kept, frame) ?? {}) : {}
 }
 
 function isSaved({ request }: OpenScreen): boolean {

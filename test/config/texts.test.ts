@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { LANGUAGES } from '../../src/base/language.ts'
 import { TEXTS_BYTES } from '../../src/config/texts.ts'
 import { temporaryFolder } from '../support/server.ts'
 import { mistakesOf } from './mistakes.ts'
@@ -11,8 +12,8 @@ const MISTAKES: readonly (readonly [content: string, mistakes: readonly string[]
   ['', ['which is no JSON object of languages']],
   ['{"en": {"signIn": "Log in"', ['which is no JSON object of languages']],
   ['[]', ['which is no JSON object of languages']],
-  ['{"fr": {}}', ['whose language fr is not one of en, de']],
-  ['{"__proto__": {}}', ['whose language __proto__ is not one of en, de']],
+  ['{"xx": {}}', [`whose language xx is not one of ${LANGUAGES.join(', ')}`]],
+  ['{"__proto__": {}}', [`whose language __proto__ is not one of ${LANGUAGES.join(', ')}`]],
   ['{"en": "Log in"}', ['whose value of en is no object of texts']],
   ['{"en": {"signin": "Log in"}}', ['whose text en signin: there is no such text']],
   ['{"en": {"toString": "Log in"}}', ['whose text en toString: there is no such text']],
@@ -29,9 +30,9 @@ const MISTAKES: readonly (readonly [content: string, mistakes: readonly string[]
     ['whose text en account.recoveryLeft.few: the text has no such form in this language'],
   ],
   [
-    '{"it": {}, "en": {"a": "b", "signIn": "{x}"}}',
+    '{"xx": {}, "en": {"a": "b", "signIn": "{x}"}}',
     [
-      'whose language it is not one of en, de',
+      `whose language xx is not one of ${LANGUAGES.join(', ')}`,
       'whose text en a: there is no such text',
       'whose text en signIn: the text has no slot {x}',
     ],

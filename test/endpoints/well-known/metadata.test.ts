@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { LANGUAGES } from '../../../src/base/language.ts'
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose'
 import { JWT_BEARER, TOKEN_EXCHANGE } from '../../../src/protocol/token/grant-types.ts'
 import { makeClientKey, type AssertionSigner } from '../../../tools/client-assertion.ts'
@@ -186,7 +187,7 @@ test('MET-03: the document lists exactly what is implemented', async (t) => {
     backchannel_logout_supported: true,
     backchannel_logout_session_supported: true,
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
-    ui_locales_supported: ['en', 'de'],
+    ui_locales_supported: LANGUAGES,
     authorization_response_iss_parameter_supported: true,
   })
 })

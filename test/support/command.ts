@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import type { Finding } from '../../src/checks/finding.ts'
 import { runCommandLine } from '../../src/cli/program.ts'
 import { openTerminal } from '../../src/cli/lib/terminal.ts'
-import { openTestServer, type TestServer } from './server.ts'
+import { openTestServer, type TestServer, type TestServerOptions } from './server.ts'
 import type { Finished, Place, RunOptions } from './process.ts'
 
 /** The command line within this process, for what would take too many processes of its own. */
@@ -90,8 +90,12 @@ export async function serveHere(
 }
 
 /** A server that listens, over whose store the commands of this process work. One a test file: the environment is one. */
-export async function openServerForCommands(test: Pick<TestContext, 'after'>): Promise<TestServer> {
-  const server = await openTestServer(test, { listen: true, env: { GRANTOR_CLIENT_FAILURE_RATE: '1000000' } })
+export async function openServerForCommands(
+  test: Pick<TestContext, 'after'>,
+  options: Pick<TestServerOptions, 'passwordCosts'> = {},
+): Promise<TestServer> {
+  const env = { GRANTOR_CLIENT_FAILURE_RATE: '1000000' }
+  const server = await openTestServer(test, { listen: true, env, ...options })
   const { port } = new URL(server.origin)
   Object.assign(process.env, { PORT: port, DATABASE_URL: `sqlite:${server.folder}/grantor.db` })
   return server

@@ -22,7 +22,7 @@ import { openPlace } from '../../support/process.ts'
 import { perform } from '../../support/tasks.ts'
 import { makeClientKey } from '../../../tools/client-assertion.ts'
 
-const server = await openServerForCommands(WHOLE_FILE)
+const server = await openServerForCommands(WHOLE_FILE, { passwordCosts: 'released' })
 
 function use(client: RegisteredClient) {
   return requestToken(server, client, { grant_type: 'client_credentials' })

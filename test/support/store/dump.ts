@@ -77,7 +77,7 @@ export function selectAll(
   }
 }
 
-/** Changes the schema, so that a statement of the server fails as it would on a full disk. */
+/** Runs any SQL: a changed schema, for example, lets a statement of the server fail as it would on a full disk. */
 export function define(server: Pick<TestServer, 'folder'>, sql: string): void {
   const database = open(server, false)
   try {

@@ -955,13 +955,21 @@ export interface GrantorTasks {
     /** The identifier of the API, an absolute URI without a fragment or user information (RFC 8707). */
     readonly resource: string
     /** The name of the API, as the pages show it. */
-    readonly name?: string
+    readonly name?: string | {
+      readonly default?: string
+      readonly en?: string
+      readonly de?: string
+    }
     /** All scopes of the API. Each has a different name. */
     readonly scopes?: readonly {
       /** The name of the scope. */
       readonly name: string
       /** The text of the scope on the consent page. */
-      readonly sentence: string
+      readonly sentence: string | {
+        readonly default?: string
+        readonly en?: string
+        readonly de?: string
+      }
       /** users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope. */
       readonly granted_to: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
       /** What the scope requires of the authentication of the user; null: nothing. Absent: a scope that the API has already keeps its requirement. */
@@ -978,6 +986,13 @@ export interface GrantorTasks {
       readonly level: 'none' | '2fa' | 'phr'
       /** The greatest age of the authentication at the request of the client, in seconds; null: any. */
       readonly max_age?: number | null
+    }[]
+    /** Texts in one language, beside those that the API has: of scopes, or the name. An empty text removes the one that there is. `default`: the text of every other language. */
+    readonly texts?: readonly {
+      readonly language: 'default' | 'en' | 'de'
+      /** The scope whose sentence it is; absent: it is the name of the API. */
+      readonly scope?: string
+      readonly text: string
     }[]
     /** From which APIs a token can be exchanged for one of this API, with the most that it has; empty scope: from none. Those that are not named do not change. */
     readonly exchange?: readonly {
@@ -1007,13 +1022,21 @@ export interface GrantorTasks {
     /** The identifier of the API. */
     readonly resource: string
     /** The name of the API; empty: none. */
-    readonly name?: string
+    readonly name?: string | {
+      readonly default?: string
+      readonly en?: string
+      readonly de?: string
+    }
     /** All scopes of the API. Each has a different name. */
     readonly scopes?: readonly {
       /** The name of the scope. */
       readonly name: string
       /** The text of the scope on the consent page. */
-      readonly sentence: string
+      readonly sentence: string | {
+        readonly default?: string
+        readonly en?: string
+        readonly de?: string
+      }
       /** users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope. */
       readonly granted_to: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
       /** What the scope requires of the authentication of the user; null: nothing. Absent: a scope that the API has already keeps its requirement. */
@@ -1030,6 +1053,13 @@ export interface GrantorTasks {
       readonly level: 'none' | '2fa' | 'phr'
       /** The greatest age of the authentication at the request of the client, in seconds; null: any. */
       readonly max_age?: number | null
+    }[]
+    /** Texts in one language, beside those that the API has: of scopes, or the name. An empty text removes the one that there is. `default`: the text of every other language. */
+    readonly texts?: readonly {
+      readonly language: 'default' | 'en' | 'de'
+      /** The scope whose sentence it is; absent: it is the name of the API. */
+      readonly scope?: string
+      readonly text: string
     }[]
     /** From which APIs a token can be exchanged for one of this API, with the most that it has; empty scope: from none. Those that are not named do not change. */
     readonly exchange?: readonly {
@@ -1460,7 +1490,7 @@ export interface AnsweredInteraction {
 
 export interface Api {
   readonly resource: string
-  readonly name: string | null
+  readonly name: string | TextsByLanguage | null
   readonly scopes: readonly ApiScope[]
   readonly tokens: ApiTokens
   /** The APIs whose tokens can be exchanged for tokens of this API, and the most that they have. */
@@ -1476,7 +1506,7 @@ export interface Api {
 export interface ApiScope {
   readonly name: string
   /** The text of the scope on the consent page. */
-  readonly sentence: string
+  readonly sentence: string | TextsByLanguage
   /** users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope. */
   readonly granted_to: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
   /** What the scope requires of the authentication of the user; null: nothing. */
@@ -1906,11 +1936,11 @@ export interface Interaction {
   } | null
   readonly scopes: readonly {
     readonly name: string
-    readonly sentences: readonly string[]
+    readonly sentences: readonly (string | TextsByLanguage)[]
   }[]
   readonly resources: readonly {
     readonly resource: string
-    readonly name: string | null
+    readonly name: string | TextsByLanguage | null
   }[]
   /** The organization that the client asks for; null: the person chooses. */
   readonly organization_id: string | null
@@ -2204,6 +2234,12 @@ export interface ShownGrant extends Grant {
 export interface SignedOutUser extends User {
   /** How many sessions ended. */
   readonly sessions: number
+}
+
+export interface TextsByLanguage {
+  readonly default?: string
+  readonly en?: string
+  readonly de?: string
 }
 
 export interface TokenInspection {

@@ -27,6 +27,7 @@ import {
 } from '../protocol/ids.ts'
 import { parseResource, type Resource } from '../protocol/token/resource.ts'
 import { parseScope, SCOPE_FORM, SCOPE_TOKEN_FORM } from '../protocol/token/scope.ts'
+import { localizedText, TEXT_LANGUAGES, type LocalizedText, type TextLanguage } from '../base/localized-text.ts'
 import { PAGE_LIMIT } from './page.ts'
 import { MAXIMA } from '../base/maxima.ts'
 
@@ -137,6 +138,23 @@ export const NAME_OR_NONE = sized(
   }),
   { least: 0, most: DISPLAY_TEXT_LIMIT, example: 'Projects' },
 ).transform((text) => text.trim())
+
+/** Text that pages show, in its one form: one text, or texts by language. `plain`: which plain texts are accepted. */
+export function localized(plain: typeof NAME = NAME) {
+  const members = Object.fromEntries(TEXT_LANGUAGES.map((language) => [language, NAME.optional()]))
+  const byLanguage = z
+    .strictObject(members as Record<TextLanguage, z.ZodOptional<typeof NAME>>, {
+      error: `There is no such language here. There are: ${TEXT_LANGUAGES.join(', ')}.`,
+    })
+    .refine((texts) => localizedText(texts) !== undefined, {
+      error: 'Give the text in one language at least.',
+      when: ({ issues }) => issues.length === 0,
+    })
+    .meta({ minProperties: 1 })
+  return z
+    .union([plain, byLanguage])
+    .transform((text) => (typeof text === 'string' ? text : (localizedText(text) as LocalizedText)))
+}
 
 const NOT_A_RESOURCE =
   'This is not a resource: it must be an absolute URI without a fragment or user information (RFC 8707 §2).'

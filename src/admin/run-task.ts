@@ -106,8 +106,13 @@ type Description = readonly [type: ProblemType, msg: string, ctx: Readonly<Recor
 function problemsOf(task: Task, issues: readonly Issue[]): readonly Problem[] {
   return issues.flatMap((issue) => {
     const path = issue.path.map(String)
-    if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => unknownMember([placeOf(task, path[0] ?? key), ...path, key]))
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => unknownMember([placeOf(task, path[0] ?? key), ...path, key], sentenceFor(issue)))
+    }
+    if (issue.code === 'invalid_union') {
+      const inner = issuesMeant(issue)
+      if (inner !== undefined) return problemsOf(task, inner)
+    }
     const [member = ''] = path
     const loc = [placeOf(task, member), ...path]
     if (issue.input === undefined) return [problem(loc, 'missing', 'This field is required.', null, {})]
@@ -116,9 +121,22 @@ function problemsOf(task: Task, issues: readonly Issue[]): readonly Problem[] {
   })
 }
 
+/** What the schema says about unknown members; undefined: nothing of its own. */
+export function sentenceFor({ message }: z.core.$ZodIssueUnrecognizedKeys): string | undefined {
+  return message.startsWith('Unrecognized') ? undefined : message
+}
+
 /** The problem of an unknown member. Its value is not returned, because it could be a secret. */
-export function unknownMember(loc: readonly string[]): Problem {
-  return problem(loc, 'value_error', 'There is no such field here.', null, {})
+export function unknownMember(loc: readonly string[], message = 'There is no such field here.'): Problem {
+  return problem(loc, 'value_error', message, null, {})
+}
+
+/** What is wrong with a value that has one of the types of a union; undefined: it has none of them, or the schema has a sentence for all. */
+export function issuesMeant({ path, errors, message }: z.core.$ZodIssueInvalidUnion): readonly Issue[] | undefined {
+  const isOfType = (issues: readonly Issue[]): boolean =>
+    !issues.some((one) => one.path.length === 0 && one.code === 'invalid_type')
+  if (message !== 'Invalid input') return undefined
+  return errors.find(isOfType)?.map((one) => ({ ...one, path: [...path, ...one.path] }))
 }
 
 function describeIssue(issue: Issue): Description {
@@ -131,6 +149,8 @@ function describeIssue(issue: Issue): Description {
       return describeSize(issue.origin, 'most', Number(issue.maximum))
     case 'too_small':
       return describeSize(issue.origin, 'least', Number(issue.minimum))
+    case 'invalid_union':
+      return ['value_error', 'This has the wrong type.', {}]
     default:
       return ['value_error', issue.message, {}]
   }

@@ -1,12 +1,12 @@
 import { LANGUAGES, type Language } from './language.ts'
 
 /** The languages of a text, and `default`: the text of all languages that have none of their own, in a language that is not known. */
-const TEXT_LANGUAGES = ['default', ...LANGUAGES] as const
+export const TEXT_LANGUAGES = ['default', ...LANGUAGES] as const
 export type TextLanguage = (typeof TEXT_LANGUAGES)[number]
 
 /** A text that pages show: one text for all languages, or texts by language. A plain text is the same as one with only a `default`. */
 export type LocalizedText = string | TextsByLanguage
-export type TextsByLanguage = Readonly<Partial<Record<TextLanguage, string>>>
+export type TextsByLanguage = Readonly<Partial<Record<TextLanguage, string | undefined>>>
 
 /** A text in the language of a page. */
 export interface ShownText {
@@ -16,14 +16,12 @@ export interface ShownText {
 }
 
 /** The texts by their languages. */
-function textsByLanguage(text: LocalizedText): TextsByLanguage {
+export function textsByLanguage(text: LocalizedText): TextsByLanguage {
   return typeof text === 'string' ? { default: text } : text
 }
 
 /** The one form of equal texts: a plain text where there is only a `default`, and the languages in one order. undefined: no text is left. */
-export function localizedText(
-  texts: Readonly<Partial<Record<TextLanguage, string | undefined>>>,
-): LocalizedText | undefined {
+export function localizedText(texts: TextsByLanguage): LocalizedText | undefined {
   const given = TEXT_LANGUAGES.flatMap((language) => {
     const text = texts[language]
     return text === undefined ? [] : [[language, text] as const]
@@ -40,7 +38,22 @@ export function textIn(text: LocalizedText, language: Language): ShownText {
   return { text: texts[found] ?? '', lang: found === 'default' || found === language ? undefined : found }
 }
 
+/** The different texts among these. */
+export function distinctTexts(texts: readonly LocalizedText[]): readonly LocalizedText[] {
+  return [...new Map(texts.map((text) => [JSON.stringify(text), text])).values()]
+}
+
 /** Each of the texts, in whichever language: for searches and comparisons. */
 export function allTexts(text: LocalizedText): readonly string[] {
-  return Object.values(textsByLanguage(text))
+  return Object.values(textsByLanguage(text)).filter((one) => one !== undefined)
+}
+
+/** The text in all of its languages on one line, for lists of operators. */
+export function inOneLine(text: LocalizedText): string {
+  const all = TEXT_LANGUAGES.flatMap((language) => {
+    const one = textsByLanguage(text)[language]
+    if (one === undefined) return []
+    return [language === 'default' ? one : `${language}: ${one}`]
+  })
+  return all.join(' · ')
 }

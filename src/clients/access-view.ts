@@ -1,3 +1,4 @@
+import { distinctTexts, type LocalizedText } from '../base/localized-text.ts'
 import type { ResourceView, ScopeView } from '../ports/pages/pages.ts'
 import type { ApiRecord, ApiScope } from '../ports/records/api.ts'
 import type { AuthorizationRecord } from '../ports/records/authorization.ts'
@@ -28,6 +29,6 @@ export function describeAccess(
 }
 
 /** A scope name may have a different meaning for each API. The user allows all of them, so each is listed. */
-function sentencesOf(name: string, declared: readonly ApiScope[]): readonly string[] {
-  return [...new Set(declared.filter((one) => one.name === name).map(({ sentence }) => sentence))]
+function sentencesOf(name: string, declared: readonly ApiScope[]): readonly LocalizedText[] {
+  return distinctTexts(declared.filter((one) => one.name === name).map(({ sentence }) => sentence))
 }

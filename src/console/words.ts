@@ -1,7 +1,13 @@
+import { textIn } from '../base/localized-text.ts'
 import type { Texts } from './engine/form.ts'
 import type { ApiDocument } from '../admin/api/document.ts'
 
 type Scope = ApiDocument['scopes'][number]
+
+/** What an API is called in the console, which is in English. */
+export function apiName({ name, resource }: Pick<ApiDocument, 'name' | 'resource'>): string {
+  return name === null ? resource : textIn(name, 'en').text
+}
 
 /** Which clients can have a scope. */
 export const GRANTED: Readonly<Record<Scope['granted_to'], string>> = {

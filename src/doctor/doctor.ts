@@ -6,6 +6,7 @@ import { checkReadiness } from '../checks/readiness.ts'
 import { checkRoles } from '../checks/roles.ts'
 import { checkSpellings } from '../checks/spellings.ts'
 import { checkStore } from '../checks/store.ts'
+import { checkTexts } from '../checks/texts.ts'
 import type { Examination, Finding } from '../checks/finding.ts'
 
 /** The findings about an installation, with remedies. */
@@ -16,6 +17,7 @@ export function diagnose(examination: Examination): readonly Finding[] {
     ...checkAdmin(examination),
     ...(examination.store.clients === undefined ? [] : checkRoles(examination.choices, examination.store.clients)),
     ...(examination.store.clients === undefined ? [] : checkSpellings(examination.store.clients)),
+    ...(examination.store.clients === undefined ? [] : checkTexts(examination.store.clients)),
     ...checkDelegate(examination),
     ...checkReadiness(examination),
     ...checkIssuer(examination),

@@ -1,3 +1,5 @@
+import type { Language } from '../base/language.ts'
+import type { LocalizedText } from '../base/localized-text.ts'
 import type { ClientView, ConsentPage, ConsentProblem, ScopeView } from '../ports/pages/pages.ts'
 import { isIdentityScope } from '../protocol/token/scope.ts'
 import { accountDetail } from './account/frame.ts'
@@ -6,10 +8,9 @@ import { deviceHead, ownDeviceField } from './device.ts'
 import { stop, tick, warning } from './icons.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
-import { code, hiddenFields, html, isolate } from './markup.ts'
+import { code, hiddenFields, html, isolate, localized } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 import { organizationFact, organizationField } from './organization.ts'
-import type { Texts } from './texts.ts'
 
 /** The consent page: the client, the permissions, where the answer goes, the account, and how to revoke the consent. */
 export function consentPage(view: View, page: ConsentPage): Markup {
@@ -54,7 +55,7 @@ function head(view: View, { client }: ConsentPage): Markup {
 }
 
 /** What the token permits: its scopes, and full access to each API that has no scopes. */
-function permissions({ texts }: View, { scopes, resources: apis, problem }: ConsentPage): Fragment {
+function permissions({ texts, language }: View, { scopes, resources: apis, problem }: ConsentPage): Fragment {
   const unlimited = apis.filter(({ isLimited }) => !isLimited)
   if (scopes.length === 0 && unlimited.length === 0) return html`<p class="part">${texts.show('noScope')}</p>`
   const list =
@@ -63,7 +64,7 @@ function permissions({ texts }: View, { scopes, resources: apis, problem }: Cons
       : html`<section class="part" aria-labelledby="permissions">
           <h2 id="permissions">${texts.show('ableTo')}</h2>
           <ul class="scopes" role="list">
-            ${scopes.map((scope) => html`<li>${permission(texts, scope)}</li> `)}
+            ${scopes.map((scope) => html`<li>${permission({ texts, language }, scope)}</li> `)}
           </ul>
           ${scopes.some(({ box }) => typeof box === 'object') ? leaveOut({ texts }, problem) : undefined}
         </section>`
@@ -71,14 +72,15 @@ function permissions({ texts }: View, { scopes, resources: apis, problem }: Cons
     list,
     ...unlimited.map(
       ({ name, identifier }) =>
-        html`<p class="part">${texts.show('noLimit', { api: isolate(name ?? identifier) })}</p>`,
+        html`<p class="part">${texts.show('noLimit', { api: localized(name ?? identifier, language) })}</p>`,
     ),
   ]
 }
 
 /** A permission that the user may leave out has a box, which belongs to the form below. */
-function permission(texts: Texts, { name, sentences, box }: ScopeView): Markup {
-  const text = scopeText(texts, { name, sentences })
+function permission(view: Pick<View, 'texts' | 'language'>, { name, sentences, box }: ScopeView): Markup {
+  const { texts } = view
+  const text = scopeText(view, { name, sentences })
   if (box === 'withheld' || box === 'declined')
     return html`<span class="fixed withheld"
       >${stop}<span>${text}<span class="line small">${texts.show(`scopeNeedsStep.${box}`)}</span></span></span
@@ -92,13 +94,16 @@ function permission(texts: Texts, { name, sentences, box }: ScopeView): Markup {
 }
 
 /** What a scope permits, a line for each API. */
-export function scopeText(texts: Texts, { name, sentences }: Pick<ScopeView, 'name' | 'sentences'>): Markup {
-  const lines = isIdentityScope(name) ? [texts.show(`identityScopes.${name}`)] : linesOf(name, sentences)
+export function scopeText(
+  { texts, language }: Pick<View, 'texts' | 'language'>,
+  { name, sentences }: Pick<ScopeView, 'name' | 'sentences'>,
+): Markup {
+  const lines = isIdentityScope(name) ? [texts.show(`identityScopes.${name}`)] : linesOf(name, sentences, language)
   return html`<span>${lines.map((line) => html`<span class="line">${line}</span>`)}</span>`
 }
 
-function linesOf(name: string, sentences: readonly string[]): readonly Fragment[] {
-  return sentences.length === 0 ? [code(name)] : sentences.map((one) => isolate(one))
+function linesOf(name: string, sentences: readonly LocalizedText[], language: Language): readonly Fragment[] {
+  return sentences.length === 0 ? [code(name)] : sentences.map((sentence) => localized(sentence, language))
 }
 
 function leaveOut({ texts }: Pick<View, 'texts'>, problem: ConsentProblem | undefined): Markup {
@@ -109,12 +114,12 @@ function leaveOut({ texts }: Pick<View, 'texts'>, problem: ConsentProblem | unde
 const FORM = 'consent'
 
 /** Without an API the permissions are about this server. Without permissions there is nothing to name. */
-function resources({ branding, texts }: View, page: ConsentPage): Fragment {
+function resources({ branding, texts, language }: View, page: ConsentPage): Fragment {
   if (page.resources.length === 0 && page.scopes.length === 0) return undefined
   const named = page.resources.map(({ name, identifier }) => {
     return name === undefined
       ? html`<dd>${code(identifier)}</dd>`
-      : html`<dd>${isolate(name)} <span class="small muted">${code(identifier)}</span></dd>`
+      : html`<dd>${localized(name, language)} <span class="small muted">${code(identifier)}</span></dd>`
   })
   return html`<div>
     <dt>${texts.show('usedWith')}</dt>

@@ -1,3 +1,4 @@
+import { textIn, type LocalizedText } from '../base/localized-text.ts'
 import { html as escape, raw } from 'hono/html'
 import type { Language } from '../base/language.ts'
 import type { HiddenFields } from '../ports/pages/parts.ts'
@@ -36,6 +37,12 @@ export function fill(
 /** Untrusted text inside the server's text. Its writing direction cannot affect the text around it. `lang`: if it is not that of the page. */
 export function isolate(text: string, lang?: Language): Markup {
   return lang === undefined ? html`<bdi>${text}</bdi>` : html`<bdi lang="${lang}">${text}</bdi>`
+}
+
+/** A text of the operator in the language of the page, or with the language in which there is one. */
+export function localized(text: LocalizedText, language: Language): Markup {
+  const { text: shown, lang } = textIn(text, language)
+  return isolate(shown, lang)
 }
 
 const NEWLINE = raw('\n')

@@ -39,12 +39,12 @@ export function secondStepPage(view: View, page: SecondStepPage): Markup {
 }
 
 /** What the user gets access to with it, so that "continue without" is a choice. */
-function neededFor({ texts }: View, { scopes }: StepUpView): Fragment {
+function neededFor(view: View, { scopes }: StepUpView): Fragment {
   if (scopes.length === 0) return undefined
   return html`<section class="after" aria-labelledby="needed-for">
-    <h2 id="needed-for">${texts.show('stepUpFor')}</h2>
+    <h2 id="needed-for">${view.texts.show('stepUpFor')}</h2>
     <ul class="plain" role="list">
-      ${scopes.map((scope) => html`<li>${scopeText(texts, scope)}</li> `)}
+      ${scopes.map((scope) => html`<li>${scopeText(view, scope)}</li> `)}
     </ul>
   </section>`
 }

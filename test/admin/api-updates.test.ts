@@ -75,9 +75,9 @@ test('of two concurrent changes of the tokens of one API the second is rejected,
 
 /** What is set, member by member, and differs from the values of a new API. A new member of the input needs a value here. */
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {
-  name: ['Projects', ''],
+  name: ['Projects', { en: 'Projects', de: 'Projekte' }, ''],
   'scopes.name': ['projects:read'],
-  'scopes.sentence': ['Read your projects'],
+  'scopes.sentence': [{ default: 'Read your projects', de: 'Ihre Projekte lesen' }, 'Read your projects'],
   'scopes.granted_to': ['users-on-request', 'users-and-machines', 'approved-clients', 'users'],
   'scopes.step_up': [{ level: '2fa', max_age: 300 }, { level: 'phr', max_age: null }, null],
   'tokens.format': ['opaque', 'jwt'],
@@ -111,7 +111,7 @@ test('api.update sets every member of its input, api.show shows it, and the othe
       Record<string, unknown>
     >
   const input = z.toJSONSchema(requireTask('api.update').input, { io: 'input' }) as Schema
-  const members = membersOf(input).filter((member) => !/^(resource$|step_up|exchange)/.test(member))
+  const members = membersOf(input).filter((member) => !/^(resource$|step_up|exchange|texts)/.test(member))
   assert.deepEqual(members.toSorted(), Object.keys(VALUES).toSorted())
   await perform('api.create', {})
   await perform('api.update', { scopes: [{ name: 'before', sentence: 'Before', granted_to: 'users' }] })
@@ -158,6 +158,82 @@ test('exchange changes the rules that it names, and a rule without scopes is rem
   assert.deepEqual(await perform('api.update', { name: 'Files' }), { ...both, name: 'Files' })
   const none = [mcp, other].map((resource) => ({ resource, scope: '' }))
   assert.deepEqual((await perform('api.update', { exchange: none })).exchange, [])
+})
+
+const SENTENCES = { default: 'Read', de: 'Lesen' }
+/** Texts of an API that has the name Projects, and one scope with these sentences. */
+const TEXT_CHANGES: readonly (readonly [change: object, name: unknown, sentence: unknown, claim: string])[] = [
+  [{ name: { default: ' P ' } }, 'P', SENTENCES, 'only a default is a plain text, without the spaces around it'],
+  [{ name: { de: 'P', en: 'Q' } }, { en: 'Q', de: 'P' }, SENTENCES, 'the languages have one order'],
+  [
+    { texts: [{ language: 'de', text: 'P' }] },
+    { default: 'Projects', de: 'P' },
+    SENTENCES,
+    'a name in one more language',
+  ],
+  [{ texts: [{ language: 'default', text: '' }] }, null, SENTENCES, 'the last text of a name is removed'],
+  [
+    { texts: [{ language: 'en', scope: 'read', text: 'See' }] },
+    'Projects',
+    { default: 'Read', en: 'See', de: 'Lesen' },
+    'a sentence in one more language',
+  ],
+  [{ texts: [{ language: 'de', scope: 'read', text: '' }] }, 'Projects', 'Read', 'a sentence in one language less'],
+  [
+    { name: 'N', texts: [{ language: 'de', text: 'P' }] },
+    { default: 'N', de: 'P' },
+    SENTENCES,
+    'texts come after the members that replace all of them',
+  ],
+  [{ step_up: [{ scope: 'read', level: '2fa' }] }, 'Projects', SENTENCES, 'another change leaves them as they are'],
+]
+
+test('texts in several languages: each is changed alone, and the form that is kept is one', async (t) => {
+  const { context } = await openTestServer(t)
+  const own = asAdministrator(context, COMMAND_LINE)
+  for (const [index, [change, name, sentence, claim]] of TEXT_CHANGES.entries()) {
+    const resource = `https://api-${index}.example`
+    const perform = async (task: string, input: object) =>
+      (await runTask(own, requireTask(task), { resource, ...input }, () => undefined)) as KeptApiDocument
+    const scopes = [{ name: 'read', sentence: SENTENCES, granted_to: 'users' }]
+    const declared = await perform('api.create', { name: 'Projects', scopes })
+    assert.deepEqual([declared.name, declared.scopes[0]?.sentence], ['Projects', SENTENCES])
+    const changed = await perform('api.update', change)
+    assert.equal(JSON.stringify([changed.name, changed.scopes[0]?.sentence]), JSON.stringify([name, sentence]), claim)
+    const { notice: _, ...kept } = changed
+    assert.deepEqual(await perform('api.show', {}), kept, claim)
+    const { scopesSince } = await requireApi(context, resource)
+    assert.equal(scopesSince.size, 0, 'a scope is as old as before')
+  }
+})
+
+const LONG = 'x'.repeat(201)
+const REFUSED_TEXTS: readonly (readonly [input: object, message: RegExp])[] = [
+  [{ name: {} }, /^name: Give the text in one language at least\.$/],
+  [{ name: { fr: 'Projets' } }, /^name\.fr: There is no such language here\. There are: default, en, de\.$/],
+  [{ name: { de: '' } }, /^name\.de: This must have between 1 and 200 characters/],
+  [{ name: { de: LONG } }, /^name\.de: This must have at most 200 characters\.$/],
+  [{ name: { de: 'a\u202eb' } }, /^name\.de: .*control character/],
+  [{ name: { de: ['a'] } }, /^name\.de: This must be a string\.$/],
+  [{ name: LONG }, /^name: This must have at most 200 characters\.$/],
+  [{ name: 7 }, /^name: This has the wrong type\.$/],
+  [{ name: ['a'] }, /^name: This has the wrong type\.$/],
+  [{ scopes: [{ name: 'read', sentence: { FR: 'x' }, granted_to: 'users' }] }, /^scopes\.0\.sentence\.FR: There is no/],
+  [{ scopes: [{ name: 'read', sentence: '', granted_to: 'users' }] }, /^scopes\.0\.sentence: This must have between/],
+  [{ texts: [{ language: 'fr', text: 'x' }] }, /^texts\.0\.language: The value is not one of the allowed/],
+  [{ texts: [{ language: 'de', scope: 'other', text: 'x' }] }, /^The API has no scope other, which texts names\.$/],
+  [{ texts: [{ language: 'default', scope: 'read', text: '' }] }, /^The scope read needs a text/],
+]
+
+test('texts in several languages: what no page can show is refused, with its place', async (t) => {
+  const { context } = await openTestServer(t)
+  const own = asAdministrator(context, COMMAND_LINE)
+  const resource = 'https://api.example'
+  const perform = (task: string, input: object) =>
+    runTask(own, requireTask(task), { resource, ...input }, () => undefined)
+  await perform('api.create', { scopes: [{ name: 'read', sentence: 'Read', granted_to: 'users' }] })
+  for (const [input, message] of REFUSED_TEXTS)
+    await assert.rejects(perform('api.update', input), { message }, JSON.stringify(input))
 })
 
 test('step_up changes what scopes require, and scopes that are declared again without one keep it', async (t) => {

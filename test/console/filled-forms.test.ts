@@ -149,7 +149,9 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'client.update': ['client_name', 'redirect_uris', 'grant_types'],
   'client.set-keys': ['jwks'],
   'api.update': [
-    ...['scopes.0', 'scopes.1'].flatMap((row) => ['name', 'sentence', 'granted_to'].map((part) => `${row}.${part}`)),
+    ...['scopes.0', 'scopes.1'].flatMap((row) =>
+      ['name', 'sentence.default', 'granted_to'].map((part) => `${row}.${part}`),
+    ),
     'scopes.0.step_up.level',
   ],
   'provider.update': ['name', 'client_id', 'scope', 'domains', 'assertion_clients', 'assertion_apis'],
@@ -168,8 +170,8 @@ const CHANGES: Readonly<Record<string, Texts>> = {
   'client.update': { client_name: 'Other' },
   'client.set-rules': { claims: 'id-token' },
   'client.set-keys': { token_endpoint_auth_signing_alg: '' },
-  'api.update': { name: 'Other' },
-  'api.update of scopes': { 'scopes.0.sentence': 'Other' },
+  'api.update': { 'name.default': 'Other' },
+  'api.update of scopes': { 'scopes.0.sentence.default': 'Other' },
   'provider.update': { name: 'Other' },
 }
 

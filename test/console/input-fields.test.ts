@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as z from 'zod'
+import { localized, NAME_OR_NONE } from '../../src/admin/fields.ts'
 import {
   fieldAt,
   findField,
@@ -15,6 +16,7 @@ import {
 
 const input = z.object({
   name: z.string().optional(),
+  words: localized(NAME_OR_NONE).optional(),
   days: z.int().nullable().optional(),
   isNew: z.boolean().default(false),
   verified: z.boolean().optional(),
@@ -37,6 +39,7 @@ test('each kind of member has a kind of field', () => {
     fields.map(({ name, kind }) => [name, kind]),
     [
       ['name', 'text'],
+      ['words', 'texts'],
       ['days', 'number'],
       ['isNew', 'flag'],
       ['verified', 'choice'],
@@ -51,6 +54,7 @@ test('each kind of member has a kind of field', () => {
 
 const FULL = {
   name: 'Ada',
+  words: { en: 'Read', de: 'Lesen' },
   days: 3,
   isNew: true,
   verified: false,
@@ -89,6 +93,12 @@ test('a change has what was changed alone, and what was emptied has its empty va
     grants: [],
     tokens: { lifetime: null },
   })
+  // Texts by language are replaced together.
+  assert.deepEqual(readFields(fields, { ...earlier, 'words.de': 'Sehen' }, earlier), {
+    words: { en: 'Read', de: 'Sehen' },
+  })
+  assert.deepEqual(readFields(fields, { ...earlier, 'words.en': '', 'words.de': '' }, earlier), { words: '' })
+  assert.deepEqual(textsOf(fields, { words: 'Read' }), { 'words.default': 'Read' })
   const { scopes } = readFields(fields, { ...earlier, 'scopes.0.name': '' }, earlier)
   assert.deepEqual(scopes, [{ name: 'pay', step: { level: '2fa', age: 5 } }])
 })
@@ -117,6 +127,8 @@ test('the gaps of rows are closed, a problem finds its field, and a part that th
     [['uris', '1'], 'uris'],
     [['keys', 'keys', '0', 'd'], 'keys'],
     [['tokens', 'format'], 'tokens.format'],
+    [['words', 'de'], 'words.de'],
+    [['words'], 'words'],
     [['tokens'], 'tokens'],
     [['scopes', '1', 'step', 'age'], 'scopes.1.step.age'],
     [['other'], undefined],

@@ -239,8 +239,10 @@ const FIELDS: Readonly<Record<string, () => Readonly<Record<string, string>>>> =
 
 /** What the form needs, of the fields that it offers. */
 function fieldsOf(form: Form, { client_id = '' }: Readonly<Record<string, string>>) {
-  const values = { name: 'Acme', uses: '1', days: '1', pattern: 'evil.example', scope: 'read', client_id }
-  const isGiven = (name: string): boolean => form.task !== 'client.approve-scopes' && fieldsIn(form).includes(name)
+  const called = form.task.startsWith('api.') ? 'name.default' : 'name'
+  const values = { [called]: 'Acme', uses: '1', days: '1', pattern: 'evil.example', scope: 'read', client_id }
+  const isGiven = (name: string): boolean =>
+    form.task !== 'client.approve-scopes' && fieldsIn(form).includes(name.split('.', 1)[0] ?? '')
   return Object.fromEntries(Object.entries(values).filter(([name]) => isGiven(name)))
 }
 

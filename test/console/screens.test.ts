@@ -72,8 +72,11 @@ test('CON-15: each form has what its task needs from the path, the rows and its 
 
 /** The nouns that have screens for all that can be done with them. */
 const WHOLE_NOUNS: readonly string[] = ['api', 'client', 'provider']
-/** Members without a field: what a scope requires is beside the scope. */
-const WITHOUT_FIELD: readonly string[] = ['api.create step_up', 'api.update step_up']
+/** Members without a field: what a scope requires is beside the scope, and so are its texts. */
+const WITHOUT_FIELD: readonly string[] = ['create', 'update'].flatMap((verb) => [
+  `api.${verb} step_up`,
+  `api.${verb} texts`,
+])
 
 test('each task that changes an API, a client or a provider is a form, with a field for each of its members', () => {
   const isWhole = (name: string): boolean => WHOLE_NOUNS.includes(name.split('.', 1)[0] ?? '')

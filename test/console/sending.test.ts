@@ -55,7 +55,7 @@ test('CON-35: of two changes of one object at once only one succeeds, also betwe
   const approved = [{ name: 'approved', sentence: 'Approved', granted_to: 'approved-clients' }]
   await perform(context, 'api.create', { resource: 'https://approved.example', scopes: approved })
   const scopes = [{ name: 'theirs', sentence: 'Theirs', granted_to: 'users' }]
-  const scope = { 'scopes.0.name': 'mine', 'scopes.0.sentence': 'Mine', 'scopes.0.granted_to': 'users' }
+  const scope = { 'scopes.0.name': 'mine', 'scopes.0.sentence.default': 'Mine', 'scopes.0.granted_to': 'users' }
   const renamed = { client_name: 'Mine', grant_types: 'authorization_code refresh_token' }
   type Case = readonly [
     task: string,

@@ -44,8 +44,10 @@ function optionsOf(body: string, field: string): readonly string[] {
 test('a label says that a field is required, and a choice what it is when it is left alone', async () => {
   const { body: api } = await open('/apis?ask=api.create')
   assert.deepEqual(
-    ['resource', 'name', 'scopes.0.granted_to', 'scopes.0.step_up.level'].map((field) => labelOf(api, field)),
-    ['Resource required', 'Name', 'Granted to required', 'Step up: level'],
+    ['resource', 'name.de', 'scopes.0.sentence.de', 'scopes.0.granted_to', 'scopes.0.step_up.level'].map((field) =>
+      labelOf(api, field),
+    ),
+    ['Resource required', 'German', 'Sentence: German', 'Granted to required', 'Step up: level'],
   )
   assert.deepEqual(optionsOf(api, 'tokens.format'), ['jwt (default)!', 'opaque'])
   assert.deepEqual(optionsOf(api, 'scopes.0.step_up.level'), ['', 'two factors', 'a passkey'])

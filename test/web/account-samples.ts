@@ -49,8 +49,8 @@ const app: ConnectedApp = {
   assertedBy: undefined,
   isConsentImplied: false,
   identity: ['openid', 'profile', 'email'],
-  permissions: ['Read your projects', 'builds:start'],
-  resources: ['Projects', 'https://builds.acme.test/mcp'],
+  permissions: [{ en: 'Read your projects' }, 'builds:start'],
+  resources: [{ default: 'Projects', de: 'Projekte' }, 'https://builds.acme.test/mcp'],
   allowedSecondsAgo: 8_000_000,
   access: { kind: 'tokens', isPaused: false, usedSecondsAgo: 100, endsAt: 1_780_000_000_000 as EpochMs },
 }

@@ -1,3 +1,4 @@
+import type { LocalizedText } from '../../base/localized-text.ts'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ApiRecord, ApiScope, ApiTokens, ExchangeRule } from '../../ports/records/api.ts'
 import type { EpochMs } from '../../base/brand.ts'
@@ -40,7 +41,7 @@ export const SERVER_TOKENS: ApiTokens = {
 /** An API as the operator declares it. */
 export interface ApiDeclaration {
   readonly resource: Resource
-  readonly name: string | undefined
+  readonly name: LocalizedText | undefined
   readonly scopes: readonly ApiScope[]
   readonly tokens: ApiTokens
   readonly exchange: readonly ExchangeRule[]
@@ -49,7 +50,7 @@ export interface ApiDeclaration {
 /** The changes of an API. What is absent or undefined does not change. */
 export interface ApiChange {
   /** '': no name. */
-  readonly name?: string | undefined
+  readonly name?: LocalizedText | undefined
   readonly scopes?: readonly ApiScope[] | undefined
   readonly tokens?: ApiTokens | undefined
   /** A rule replaces the one of the same API, and one without scopes removes it. */

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { ISO, iso } from '../../base/iso.ts'
 import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/openid/request.ts'
+import { LOCALIZED_TEXT } from '../../shown/localized-text.ts'
 import { shown } from '../../shown/table.ts'
 import { SERVER_TOKENS } from './api.ts'
 
@@ -20,7 +21,10 @@ export const STEP_UP = z.object({
 const ofScope = shown<ApiScope>()
 const SCOPE = ofScope.table({
   name: ofScope.row(z.string(), ({ name }) => name),
-  sentence: ofScope.row(z.string().describe('The text of the scope on the consent page.'), ({ sentence }) => sentence),
+  sentence: ofScope.row(
+    LOCALIZED_TEXT.describe('The text of the scope on the consent page.'),
+    ({ sentence }) => sentence,
+  ),
   granted_to: ofScope.row(
     z
       .enum(['users', 'users-on-request', 'users-and-machines', 'approved-clients'])
@@ -85,7 +89,7 @@ const { row, table } = shown<ApiRecord>()
 /** An API in an answer, without its secret. */
 export const API = table({
   resource: row(z.string(), ({ resource }) => resource),
-  name: row(z.string().nullable(), ({ name }) => name ?? null),
+  name: row(LOCALIZED_TEXT.nullable(), ({ name }) => name ?? null),
   scopes: row(z.array(SCOPE_DOCUMENT), ({ scopes }) => scopes.map(SCOPE.show)),
   tokens: row(TOKENS_DOCUMENT, ({ tokens }) => TOKENS.show(tokens)),
   exchange: row(

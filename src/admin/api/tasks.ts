@@ -1,6 +1,13 @@
+import {
+  allTexts,
+  localizedText,
+  TEXT_LANGUAGES,
+  textsByLanguage,
+  type LocalizedText,
+} from '../../base/localized-text.ts'
 import * as z from 'zod'
 import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
-import { LIMIT, NAME, NAME_OR_NONE, NEXT, RESOURCE, SCOPE, SCOPE_NAME } from '../fields.ts'
+import { LIMIT, localized, NAME, NAME_OR_NONE, NEXT, RESOURCE, SCOPE, SCOPE_NAME } from '../fields.ts'
 import { conflict } from '../admin-error.ts'
 import { hasText, pageOf } from '../page.ts'
 import { defineTask, type Task, type TaskContext } from '../task.ts'
@@ -17,6 +24,7 @@ import {
   sharedNotice,
   unknownApi,
   updateApi,
+  type ApiDeclaration,
 } from './api.ts'
 import {
   API,
@@ -71,7 +79,7 @@ const TOKENS_INPUT = z
   })
 const SCOPE_INPUT = SCOPE_DOCUMENT.extend({
   name: SCOPE_NAME.describe('The name of the scope.'),
-  sentence: NAME.describe('The text of the scope on the consent page.'),
+  sentence: localized().describe('The text of the scope on the consent page.'),
   step_up: STEP_UP_INPUT.nullable()
     .optional()
     .describe(
@@ -79,7 +87,7 @@ const SCOPE_INPUT = SCOPE_DOCUMENT.extend({
     ),
 }).strict()
 const INPUT = {
-  name: NAME.optional().describe('The name of the API, as the pages show it.'),
+  name: localized().optional().describe('The name of the API, as the pages show it.'),
   scopes: z
     .array(SCOPE_INPUT)
     .max(SCOPE_LIMIT)
@@ -97,6 +105,19 @@ const INPUT = {
     .max(SCOPE_LIMIT)
     .optional()
     .describe('What scopes of the API require; those that are not named do not change.'),
+  texts: z
+    .array(
+      z.strictObject({
+        language: z.enum(TEXT_LANGUAGES),
+        scope: SCOPE_NAME.optional().describe('The scope whose sentence it is; absent: it is the name of the API.'),
+        text: NAME_OR_NONE,
+      }),
+    )
+    .max(SCOPE_LIMIT)
+    .optional()
+    .describe(
+      'Texts in one language, beside those that the API has: of scopes, or the name. An empty text removes the one that there is. `default`: the text of every other language.',
+    ),
   exchange: z
     .array(z.strictObject({ resource: RESOURCE, scope: SCOPE }))
     .max(EXCHANGE_LIMIT)
@@ -106,6 +127,10 @@ const INPUT = {
     ),
   tokens: TOKENS_INPUT.optional().describe('The format, lifetime, algorithm and type of its access tokens.'),
 }
+const UPDATE_INPUT = ONE.extend({
+  ...INPUT,
+  name: localized(NAME_OR_NONE).optional().describe('The name of the API; empty: none.'),
+})
 
 export const API_TASKS: readonly Task[] = [
   defineTask({
@@ -147,9 +172,9 @@ export const API_TASKS: readonly Task[] = [
     summary: 'Declare an API and its scopes.',
     input: z.object({ resource: RESOURCE, ...INPUT }),
     output: KEPT_API_DOCUMENT,
-    async run(context, { resource, name, scopes = [], step_up, exchange = [], tokens = {} }) {
-      const declared = withStepUps(scopesOf(scopes, []), step_up)
-      const declaration = { resource, name, scopes: declared, exchange, tokens: tokensOf(SERVER_TOKENS, tokens) }
+    async run(context, { resource, name, scopes = [], step_up, texts, exchange = [], tokens = {} }) {
+      const declared = withTexts({ name, scopes: withStepUps(scopesOf(scopes, []), step_up) }, texts)
+      const declaration = { resource, ...declared, exchange, tokens: tokensOf(SERVER_TOKENS, tokens) }
       return describeKept(context, await createApi(context, declaration))
     },
   }),
@@ -159,16 +184,19 @@ export const API_TASKS: readonly Task[] = [
     path: `${PATH}/{resource}`,
     access: 'write',
     summary: 'Change an API. Members that are absent do not change, and issued tokens stay valid.',
-    input: ONE.extend({ ...INPUT, name: NAME_OR_NONE.optional().describe('The name of the API; empty: none.') }),
+    input: UPDATE_INPUT,
     output: KEPT_API_DOCUMENT,
-    async run(context, { resource, name, scopes, step_up, exchange, tokens }) {
+    async run(context, { resource, name, scopes, step_up, texts, exchange, tokens }) {
       const before = await requireApi(context, resource)
+      const isOfScopes = scopes !== undefined || step_up !== undefined || texts !== undefined
+      const given = {
+        name: name ?? before.name,
+        scopes: withStepUps(scopes === undefined ? before.scopes : scopesOf(scopes, before.scopes), step_up),
+      }
+      const worded = withTexts(given, texts)
       const change = {
-        name,
-        scopes:
-          scopes === undefined && step_up === undefined
-            ? undefined
-            : withStepUps(scopes === undefined ? before.scopes : scopesOf(scopes, before.scopes), step_up),
+        name: name === undefined && texts === undefined ? undefined : (worded.name ?? ''),
+        scopes: isOfScopes ? worded.scopes : undefined,
         tokens: tokens === undefined ? undefined : tokensOf(before.tokens, tokens),
         exchange,
       }
@@ -204,8 +232,8 @@ export const API_TASKS: readonly Task[] = [
 ]
 
 /** What a person may look for. */
-function textsOf({ resource, name, scopes }: ApiRecord): readonly (string | undefined)[] {
-  return [name, resource, ...scopes.flatMap((scope) => [scope.name, scope.sentence])]
+function textsOf({ resource, name = '', scopes }: ApiRecord): readonly string[] {
+  return [...allTexts(name), resource, ...scopes.flatMap((scope) => [scope.name, ...allTexts(scope.sentence)])]
 }
 
 function scopesOf(scopes: readonly z.output<typeof SCOPE_INPUT>[], before: readonly ApiScope[]): readonly ApiScope[] {
@@ -237,6 +265,32 @@ function withStepUps(
     const { level, max_age } = given
     return stepUpBy(scope, level === 'none' ? null : { level, max_age })
   })
+}
+
+type GivenText = NonNullable<z.output<typeof UPDATE_INPUT>['texts']>[number]
+
+/** @throws AdminError when the API has no such scope, or a scope would have no text left */
+function withTexts(
+  { name, scopes }: Pick<ApiDeclaration, 'name' | 'scopes'>,
+  texts: readonly GivenText[] = [],
+): Pick<ApiDeclaration, 'name' | 'scopes'> {
+  const unknown = texts.find(({ scope }) => scope !== undefined && !scopes.some((one) => one.name === scope))?.scope
+  if (unknown !== undefined) throw conflict(`The API has no scope ${unknown}, which texts names.`)
+  const given = (scope: string | undefined) => texts.filter((one) => one.scope === scope)
+  return {
+    name: withEach(name, given(undefined)),
+    scopes: scopes.map((scope) => {
+      const sentence = withEach(scope.sentence, given(scope.name))
+      if (sentence === undefined) throw conflict(`The scope ${scope.name} needs a text: give one in another language.`)
+      return { ...scope, sentence }
+    }),
+  }
+}
+
+function withEach(before: LocalizedText | undefined, texts: readonly GivenText[]): LocalizedText | undefined {
+  const given = texts.map(({ language, text }) => [language, text === '' ? undefined : text] as const)
+  const known = before === undefined || before === '' ? {} : textsByLanguage(before)
+  return localizedText({ ...known, ...Object.fromEntries(given) })
 }
 
 function stepUpBy({ name, sentence, grantedTo }: ApiScope, given: z.output<typeof STEP_UP_INPUT> | null): ApiScope {

@@ -1,3 +1,4 @@
+import { LOCALIZED_TEXT } from '../../shown/localized-text.ts'
 import * as z from 'zod'
 import type { Context } from '../../ports/context.ts'
 import { describeAccess } from '../../clients/access-view.ts'
@@ -70,8 +71,8 @@ const INTERACTION_DOCUMENT = z
     answered: z.enum(['accepted', 'rejected']).nullable(),
     client: CLIENT.nullable().describe('null: no client asks.'),
     device: DEVICE.nullable().describe('The device that gets the access; null: the client has sent the browser.'),
-    scopes: z.array(z.object({ name: z.string(), sentences: z.array(z.string()) })),
-    resources: z.array(z.object({ resource: z.string(), name: z.string().nullable() })),
+    scopes: z.array(z.object({ name: z.string(), sentences: z.array(LOCALIZED_TEXT) })),
+    resources: z.array(z.object({ resource: z.string(), name: LOCALIZED_TEXT.nullable() })),
     organization_id: z
       .string()
       .nullable()

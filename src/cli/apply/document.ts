@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml'
 import * as z from 'zod'
+import { issuesMeant, sentenceFor } from '../../admin/run-task.ts'
 import { APPLIED_RECORD_LIMIT, SET_NAME } from '../../admin/apply.ts'
 import { readSecretFile } from '../../config/secret-files.ts'
 import { visible } from '../lib/columns.ts'
@@ -255,7 +256,9 @@ function firstOfEach(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodI
 function mistakesOf(issue: z.core.$ZodIssue, at: (place: readonly PropertyKey[]) => string): readonly string[] {
   const { path: place } = issue
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => `${at([...place, key])}: There is no such field here.`)
+    return issue.keys.map((key) => `${at([...place, key])}: ${sentenceFor(issue) ?? 'There is no such field here.'}`)
+  const meant = issue.code === 'invalid_union' ? issuesMeant(issue) : undefined
+  if (meant !== undefined) return firstOfEach(meant).flatMap((one) => mistakesOf(one, at))
   if (issue.input === undefined) return [`${at(place)}: This field is required.`]
   return [`${at(place)}: ${issue.message}`]
 }

@@ -90,7 +90,7 @@ export const KINDS: readonly Kind[] = [
     updates: [{ task: 'api.update', prepare: withoutOtherExchanges }],
     deleteTask: 'api.delete',
     // Each scope of a file has its own.
-    omitted: ['step_up'],
+    omitted: ['step_up', 'texts'],
     complete: ({ scopes = [], tokens = {}, ...members }) => ({
       name: '',
       exchange: [],

@@ -1,3 +1,4 @@
+import { inOneLine, TEXT_LANGUAGES, type TextLanguage } from '../../base/localized-text.ts'
 import { InvalidArgumentError, type Command } from 'commander'
 import type { ApiDocument, KeptApiDocument } from '../../admin/api/document.ts'
 import { columns, record } from '../lib/columns.ts'
@@ -14,6 +15,8 @@ interface ScopeOptions {
   readonly machineScope?: readonly ScopeInput[]
   readonly approvedScope?: readonly ScopeInput[]
   readonly stepUp?: readonly StepUpInput[]
+  readonly nameText?: readonly TextInput[]
+  readonly scopeText?: readonly TextInput[]
   readonly exchangeFrom?: ApiDocument['exchange']
 }
 
@@ -24,10 +27,18 @@ interface StepUpInput {
   readonly max_age: number | null
 }
 
+/** A text in one language, as the tasks take it; without a scope, the name of the API. */
+interface TextInput {
+  readonly language: TextLanguage
+  readonly scope?: string
+  readonly text: string
+}
+
 /** `server` is null in the task: the setting of the server. */
 const MEMBERS: OptionRows = {
   scopes: false,
   step_up: false,
+  texts: false,
   exchange: false,
   'tokens.lifetime': { none: 'server' },
   'tokens.algorithm': { none: 'server' },
@@ -54,8 +65,8 @@ export const API_VERBS: readonly AddVerb[] = [
     rows: 'apis',
     headings: ['RESOURCE', 'NAME', 'SCOPE', 'GRANTED', 'SENTENCE'],
     cells: ({ resource, name, scopes }) => [
-      [resource, name ?? '–', '', ''],
-      ...scopes.map((scope) => ['', '', scope.name, grantedWords(scope.granted_to), scope.sentence]),
+      [resource, name === null ? '–' : inOneLine(name), '', ''],
+      ...scopes.map((scope) => ['', '', scope.name, grantedWords(scope.granted_to), inOneLine(scope.sentence)]),
     ],
     empty: 'No API is declared. Declare one: grantor api create --resource <uri> --scope <name>=<sentence>',
   }),
@@ -75,13 +86,17 @@ export const API_VERBS: readonly AddVerb[] = [
       }
       const hasStepUps = scopes.some(({ step_up }) => stepUpWords(step_up) !== '')
       const cells = scopes.map(({ name, granted_to, step_up, sentence }) =>
-        [name, grantedWords(granted_to), hasStepUps ? [stepUpWords(step_up)] : [], sentence].flat(),
+        [name, grantedWords(granted_to), hasStepUps ? [stepUpWords(step_up)] : [], inOneLine(sentence)].flat(),
       )
       const headings = ['SCOPE', 'GRANTED', hasStepUps ? ['STEP-UP'] : [], 'SENTENCE'].flat()
       const table = cells.length === 0 ? [] : ['', ...columns(headings, cells, paint)]
       const rules = exchange.map(({ resource, scope }) => [resource, scope])
       const exchanges = rules.length === 0 ? [] : ['', ...columns(['EXCHANGE FROM', 'SCOPE'], rules, paint)]
-      return [...record({ ...api, ...made }, paint), ...table, ...exchanges]
+      return [
+        ...record({ ...api, name: api.name === null ? null : inOneLine(api.name), ...made }, paint),
+        ...table,
+        ...exchanges,
+      ]
     },
   }),
   taskVerb<KeptApiDocument, ScopeOptions>({
@@ -137,6 +152,16 @@ function withScopes(command: Command): Command {
       parseScopeOf('approved-clients'),
     )
     .option(
+      '--scope-text <name=language:sentence>',
+      `the text of a scope in one language (${TEXT_LANGUAGES.slice(1).join(', ')}), beside those that it has: read=de:"Ihre Projekte lesen"; repeatable`,
+      parseScopeText,
+    )
+    .option(
+      '--name-text <language:name>',
+      'the name of the API in one language, beside those that it has: de:"Projekte"; repeatable',
+      parseNameText,
+    )
+    .option(
       '--step-up <name=level,seconds>',
       'what a scope requires of the sign-in: 2fa (two factors), phr (a passkey) or none, and the greatest age of the sign-in in seconds: payments:write=2fa,300; repeatable',
       parseStepUp,
@@ -149,7 +174,32 @@ function withScopes(command: Command): Command {
 }
 
 function inputOf(options: ScopeOptions) {
-  return { scopes: scopesOf(options), step_up: options.stepUp, exchange: options.exchangeFrom }
+  const { stepUp, nameText = [], scopeText = [], exchangeFrom } = options
+  const texts = [...nameText, ...scopeText]
+  return {
+    scopes: scopesOf(options),
+    step_up: stepUp,
+    texts: texts.length === 0 ? undefined : texts,
+    exchange: exchangeFrom,
+  }
+}
+
+function parseNameText(text: string, previous: readonly TextInput[] = []): readonly TextInput[] {
+  return [...previous, languageAndText(text, 'de:"Projekte"')]
+}
+
+function parseScopeText(text: string, previous: readonly TextInput[] = []): readonly TextInput[] {
+  const [, scope, rest = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+  const given = languageAndText(rest, 'read=de:"Ihre Projekte lesen"')
+  return [...previous, scope === undefined ? given : { ...given, scope }]
+}
+
+function languageAndText(text: string, example: string): TextInput {
+  const [, word, rest = ''] = /^([A-Za-z-]+):(.*)$/s.exec(text) ?? []
+  const language = TEXT_LANGUAGES.find((one) => one === word)
+  if (language === undefined)
+    throw new InvalidArgumentError(`Give a language (${TEXT_LANGUAGES.join(', ')}), ":", and the text: ${example}.`)
+  return { language, text: rest }
 }
 
 /** The identifier may contain "=". */

@@ -1,4 +1,4 @@
-import { isChanged, rowsIn, type InputField } from './input-fields.ts'
+import { hasParts, isChanged, rowsIn, type InputField } from './input-fields.ts'
 import { pathParameters } from '../../admin/task.ts'
 import { findTask } from '../../admin/tasks.ts'
 import { parseJson } from '../../base/json.ts'
@@ -64,7 +64,7 @@ export function fieldsOf(filling: Filling): Fragment {
 /** Whether the person gave a field another value than the form had at first. */
 function isTouched(field: InputField, path: string, filling: Filling): boolean {
   const { values, initial = {}, seen } = filling
-  if (field.kind === 'group') return field.parts.some((part) => isTouched(part, `${path}.${part.name}`, filling))
+  if (hasParts(field.kind)) return field.parts.some((part) => isTouched(part, `${path}.${part.name}`, filling))
   // A choice that a new object has without one is not sent.
   if (field.kind === 'choice' && seen === undefined && (values[path] ?? '') === '') return false
   const usual = initial[path] ?? field.default ?? ''
@@ -82,7 +82,7 @@ function focusOf({ fields, errors, values }: Filling): string {
 }
 
 function pathsOf({ kind, parts }: InputField, path: string, values: Texts): readonly string[] {
-  if (kind === 'group') return parts.flatMap((part) => pathsOf(part, `${path}.${part.name}`, values))
+  if (hasParts(kind)) return parts.flatMap((part) => pathsOf(part, `${path}.${part.name}`, values))
   if (kind !== 'rows') return [path]
   return [...rowsIn(path, values), rowsIn(path, values).length].flatMap((place) =>
     parts.flatMap((part) => pathsOf(part, `${path}.${place}.${part.name}`, values)),
@@ -95,7 +95,7 @@ function fieldOf(field: InputField, path: string, filling: Filling, focus: strin
   const boxes = offered[path] ?? (kind === 'boxes' ? field.choices.map((one) => [one, ''] as const) : undefined)
   const fault = faultOf(path, errors)
   if (boxes !== undefined) return boxesOf(field, path, boxes, { values, errors })
-  if (kind === 'group')
+  if (hasParts(kind))
     return html`<fieldset>
       <legend>${label}</legend>
       ${description === '' ? undefined : html`<p class="hint">${withCode(description)}</p>`} ${fault}
@@ -282,11 +282,11 @@ function rowsOf({ label, description, parts }: InputField, path: string, filling
 
 /** The fields of a row, with their paths below it. */
 function leavesOf(field: InputField): readonly { readonly leaf: InputField; readonly below: string }[] {
-  if (field.kind !== 'group') return [{ leaf: field, below: field.name }]
+  if (!hasParts(field.kind)) return [{ leaf: field, below: field.name }]
   return field.parts.flatMap(leavesOf).map(({ leaf, below }) => ({
     leaf: {
       ...leaf,
-      label: `${field.label}: ${leaf.label.toLowerCase()}`,
+      label: `${field.label}: ${field.kind === 'texts' ? leaf.label : leaf.label.toLowerCase()}`,
       isRequired: field.isRequired && leaf.isRequired,
     },
     below: `${field.name}.${below}`,

@@ -1,5 +1,5 @@
 import type { AdminError } from '../../admin/admin-error.ts'
-import { fieldAt, findField, inputFields, textsOf, withoutGaps, type InputField } from './input-fields.ts'
+import { fieldAt, findField, hasParts, inputFields, textsOf, withoutGaps, type InputField } from './input-fields.ts'
 import type { Task } from '../../admin/task.ts'
 import { findTask } from '../../admin/tasks.ts'
 import type { Parameters } from '../../base/message.ts'
@@ -70,7 +70,7 @@ export function textsIn(
 ): Texts | undefined {
   const names = sent.names.filter((name) => !own.has(name))
   if (!names.every((name) => findField(fields, name) !== undefined)) return undefined
-  const plain = fields.filter(({ kind }) => kind !== 'group' && kind !== 'rows').map(({ name }) => name)
+  const plain = fields.filter(({ kind }) => !hasParts(kind) && kind !== 'rows').map(({ name }) => name)
   // A field with a box for each value is sent once for each, and one without a box that is ticked is not sent.
   const texts = Object.fromEntries([...plain, ...names].map((name) => [name, sent.all(name).join(' ')]))
   return withoutGaps(fields, texts)

@@ -14,7 +14,7 @@ export interface InputField {
   readonly description: string
   /**
    * `lines`: texts, one a line. `boxes`: some of the choices. `json`: an object that the schema leaves open. `group`: an object with `parts`.
-   * `rows`: a list of such objects.
+   * `rows`: a list of such objects. `texts`: a text by language, in `parts`, which are sent together.
    */
   readonly kind:
     | 'text'
@@ -27,6 +27,7 @@ export interface InputField {
     | 'boxes'
     | 'json'
     | 'group'
+    | 'texts'
     | 'rows'
   /** Of a choice. */
   readonly choices: readonly string[]
@@ -75,6 +76,9 @@ interface Schema {
 /** Texts by the path of a field: `name`, `tokens.format`, `scopes.0.name`. */
 type Texts = Readonly<Record<string, string>>
 
+/** `default` is no language. */
+const LANGUAGE_NAMES = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
+
 /** The schemas of the tasks never change, and to convert one takes some milliseconds. */
 const converted = new WeakMap<Task['input'], Schema>()
 
@@ -96,10 +100,11 @@ function resolved(schema: Schema, { $defs }: Schema): Schema {
 }
 
 function fieldOf(name: string, schema: Schema, isRequired: boolean): InputField {
-  const value = schema.anyOf?.find(({ type }) => type !== 'null') ?? schema
-  const kind = kindOf({ ...value, default: schema.default })
+  const forms = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [schema]
+  const value = forms.at(-1) ?? schema
+  const kind = forms.length > 1 ? 'texts' : kindOf({ ...value, default: schema.default })
   const shape = kind === 'rows' ? (value.items ?? {}) : value
-  const parts = kind === 'rows' || kind === 'group' ? Object.entries(shape.properties ?? {}) : []
+  const parts = kind === 'rows' || hasParts(kind) ? Object.entries(shape.properties ?? {}) : []
   const choices =
     kind === 'boxes'
       ? value.items?.enum
@@ -121,8 +126,16 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): InputField 
     maxLength: value.maxLength,
     default: isPlain(schema.default) ? String(schema.default) : undefined,
     refersTo: referred?.noun,
-    parts: parts.map(([part, inner]) => fieldOf(part, inner, shape.required?.includes(part) === true)),
+    parts: parts.map(([part, inner]) => {
+      const field = fieldOf(part, inner, shape.required?.includes(part) === true)
+      return kind === 'texts' ? { ...field, label: LANGUAGE_NAMES.of(part) ?? field.label } : field
+    }),
   }
+}
+
+/** Whether the parts of a field are fields of their own. */
+export function hasParts(kind: InputField['kind']): boolean {
+  return kind === 'group' || kind === 'texts'
 }
 
 /** A description in the words of a form, which has no null and no true. */
@@ -175,6 +188,12 @@ function readParts(
 
 function readOne(field: InputField, path: string, texts: Texts, earlier: Texts | undefined): unknown {
   const { kind, choices, isRequired, isNullable, parts } = field
+  if (kind === 'texts') {
+    if (earlier !== undefined && textsBelow(path, texts) === textsBelow(path, earlier)) return undefined
+    const members = readParts(parts, `${path}.`, texts, undefined)
+    if (Object.keys(members).length > 0) return members
+    return earlier === undefined && !isRequired ? undefined : ''
+  }
   if (kind === 'group') {
     const members = readParts(parts, `${path}.`, texts, earlier)
     // Of a change, one that was emptied is removed, and one that was left alone stays.
@@ -275,7 +294,8 @@ export function textsOf(fields: readonly InputField[], members: Readonly<Record<
 
 function textsOfOne({ kind, parts }: InputField, path: string, value: unknown): Texts {
   if (value === undefined || value === null) return {}
-  if (kind === 'group') return textsOf(parts, value as Readonly<Record<string, unknown>>, `${path}.`)
+  if (kind === 'texts' && typeof value === 'string') return textsOf(parts, { default: value }, `${path}.`)
+  if (hasParts(kind)) return textsOf(parts, value as Readonly<Record<string, unknown>>, `${path}.`)
   if (kind === 'rows') {
     const rows = value as readonly Readonly<Record<string, unknown>>[]
     return Object.assign({}, ...rows.map((row, index) => textsOf(parts, row, `${path}.${index}.`))) as Texts
@@ -295,7 +315,7 @@ export function fieldAt(fields: readonly InputField[], loc: readonly string[]): 
   const field = fields.find((one) => one.name === name)
   if (field === undefined) return undefined
   const { kind, parts } = field
-  if (kind !== 'group' && kind !== 'rows') return name
+  if (!hasParts(kind) && kind !== 'rows') return name
   const [place, inner] = kind === 'rows' ? [rest.slice(0, 1), rest.slice(1)] : [[], rest]
   const below = fieldAt(parts, inner)
   return below === undefined ? name : [name, ...place, below].join('.')
@@ -305,7 +325,7 @@ export function fieldAt(fields: readonly InputField[], loc: readonly string[]): 
 export function findField(fields: readonly InputField[], path: string): InputField | undefined {
   const [name = '', ...rest] = path.split('.')
   const field = fields.find((one) => one.name === name)
-  if (field?.kind === 'group') return findField(field.parts, rest.join('.'))
+  if (field !== undefined && hasParts(field.kind)) return findField(field.parts, rest.join('.'))
   if (field?.kind !== 'rows') return rest.length === 0 ? field : undefined
   const [place = '', ...inner] = rest
   return /^(0|[1-9]\d{0,2})$/.test(place) ? findField(field.parts, inner.join('.')) : undefined

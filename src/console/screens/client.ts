@@ -1,3 +1,4 @@
+import { inOneLine } from '../../base/localized-text.ts'
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import type { ApiDocument } from '../../admin/api/document.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
@@ -62,7 +63,7 @@ function approvable(answers: Members): readonly (readonly [value: string, remark
   const { apis } = answers['apis'] as Answers['apis']
   const declared = apis.flatMap(({ scopes: all }) =>
     all.flatMap(({ name: scope, sentence, granted_to: to }) =>
-      to === 'approved-clients' ? [[scope, sentence] as const] : [],
+      to === 'approved-clients' ? [[scope, inOneLine(sentence)] as const] : [],
     ),
   )
   const names = new Set(declared.map(([scope]) => scope))

@@ -1,3 +1,5 @@
+import { apiName } from '../words.ts'
+import { allTexts } from '../../base/localized-text.ts'
 import type { ApiDocument } from '../../admin/api/document.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import type { OrganizationDocument } from '../../admin/organization/organization.ts'
@@ -95,7 +97,7 @@ function rowsOf({ clients, users, organizations, apis }: Answers, text: string):
     })),
     ...apis.apis.map((api) => ({
       to: linkTo('apis', api.resource),
-      shown: name(api.name ?? api.resource, '(no name)'),
+      shown: name(apiName(api), '(no name)'),
       kind: 'API',
       besides: html`${code(api.resource)} ${scopesWith(api, text)}`,
     })),
@@ -104,7 +106,7 @@ function rowsOf({ clients, users, organizations, apis }: Answers, text: string):
 
 /** The scopes of an API by which it was found. */
 function scopesWith({ scopes: all }: ApiDocument, text: string): Fragment {
-  const found = all.filter(({ name: scope, sentence }) => hasText(text, scope, sentence))
+  const found = all.filter(({ name: scope, sentence }) => hasText(text, scope, ...allTexts(sentence)))
   return found.length === 0 ? undefined : scopes(found.map(({ name: scope }) => scope).join(' '))
 }
 

@@ -1,3 +1,4 @@
+import { distinctTexts, type LocalizedText } from '../../base/localized-text.ts'
 import type { AppAccess, ConnectedApp } from '../../ports/pages/account.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
@@ -202,7 +203,7 @@ async function viewApp(
     assertedBy: await findAsserting(context, grants),
     isConsentImplied: isOperatorMade(client) && client.rules.consent === 'implied',
     identity: IDENTITY_SCOPES.filter((token) => allowed.some(({ scope }) => scopeTokens(scope).includes(token))),
-    permissions: [...new Set(allowed.flatMap((one) => sentencesOf(one, apis)))],
+    permissions: distinctTexts(allowed.flatMap((one) => sentencesOf(one, apis))),
     resources: [...new Set(allowed.flatMap(({ resources }) => resources))].map(
       (resource) => apis.find((api) => api.resource === resource)?.name ?? resource,
     ),
@@ -252,7 +253,7 @@ async function findTrust(
   return 'kind' in allowed ? { level: 'unverified' } : allowed.rights.trust
 }
 
-function sentencesOf(allowed: Allowed, apis: readonly ApiRecord[]): readonly string[] {
+function sentencesOf(allowed: Allowed, apis: readonly ApiRecord[]): readonly LocalizedText[] {
   const own = describeAccess(apis, allowed).scopes.filter(({ name }) => !isIdentityScope(name))
   return own.flatMap(({ name, sentences }) => (sentences.length === 0 ? [name] : sentences))
 }

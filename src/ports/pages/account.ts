@@ -145,9 +145,9 @@ export interface ConnectedApp {
   /** What the app may know about the user. */
   readonly identity: readonly IdentityScope[]
   /** A sentence for each other scope, or the scope's name. */
-  readonly permissions: readonly string[]
+  readonly permissions: readonly LocalizedText[]
   /** The names or identifiers of the APIs. */
-  readonly resources: readonly string[]
+  readonly resources: readonly LocalizedText[]
   readonly allowedSecondsAgo: number
   readonly access: AppAccess
 }

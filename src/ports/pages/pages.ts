@@ -54,7 +54,7 @@ export interface ClientView<To extends Destination = Destination> {
 /** One permission: the scope's name, and a sentence for the user of each API that declares it. Identity scopes have none. */
 export interface ScopeView {
   readonly name: string
-  readonly sentences: readonly string[]
+  readonly sentences: readonly LocalizedText[]
   /**
    * The field with which the user can leave the permission out. undefined: it goes with the consent. `withheld`: the client does not get
    * it, because it requires a factor that the account does not have; `declined`: one that the user did not use.
@@ -64,7 +64,7 @@ export interface ScopeView {
 
 /** An API: its identifier, and its name if the operator gave one. */
 export interface ResourceView {
-  readonly name: string | undefined
+  readonly name: LocalizedText | undefined
   readonly identifier: string
   /** Whether scopes limit what a token can do at the API. If not, the API alone decides. */
   readonly isLimited: boolean

@@ -1,5 +1,6 @@
 import type { AccessTokenFacts } from '../../protocol/token/access-token.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import type { LocalizedText } from '../../base/localized-text.ts'
 import type { ApiCredentialId, OpaqueTokenId } from '../../protocol/ids.ts'
 import type { AuthenticationLevel } from '../../protocol/sign-in/authentication.ts'
 import type { Resource } from '../../protocol/token/resource.ts'
@@ -10,7 +11,7 @@ import type { SigningAlgorithm } from './key.ts'
 /** An API that tokens are issued for. RFC 8707. */
 export interface ApiRecord {
   readonly resource: Resource
-  readonly name: string | undefined
+  readonly name: LocalizedText | undefined
   readonly scopes: readonly ApiScope[]
   /** When the API declared a scope, by the scope's name. A scope that is absent was declared when the API was created. */
   readonly scopesSince: ReadonlyMap<string, EpochMs>
@@ -66,7 +67,7 @@ export interface ApiCredentials {
 export interface ApiScope {
   readonly name: string
   /** The description on the consent page. */
-  readonly sentence: string
+  readonly sentence: LocalizedText
   /**
    * Which clients can get the scope (decision 0006):
    * - `users`: any client, with a user's consent.

@@ -2,7 +2,7 @@ import type { ConnectedApp, ConnectedAppsPage, RemoveAppPage } from '../../ports
 import { clientName, destination } from '../client.ts'
 import { tick, warning } from '../icons.ts'
 import type { View } from '../layout.ts'
-import { code, html, isolate } from '../markup.ts'
+import { code, html, isolate, localized } from '../markup.ts'
 import type { Markup } from '../markup.ts'
 import { ago, onDay } from '../spans.ts'
 import { accountForm, accountLayout, stepButtons } from './frame.ts'
@@ -69,9 +69,9 @@ function appFacts(view: View, app: ConnectedApp): Markup {
   return html`${trust(view, app)} ${organization} ${asserted}
     <ul class="plain" role="list">
       ${app.identity.map((token) => html`<li>${view.texts.show(`identityScopes.${token}`)}</li> `)}
-      ${app.permissions.map((permission) => html`<li>${isolate(permission)}</li> `)}
+      ${app.permissions.map((permission) => html`<li>${localized(permission, view.language)}</li> `)}
     </ul>
-    ${app.resources.length === 0 ? undefined : html`<p class="small muted">${texts.show('account.on', { apis: html`${app.resources.map((one, place) => html`${place === 0 ? '' : ', '}${isolate(one)}`)}` })}</p>`}
+    ${app.resources.length === 0 ? undefined : html`<p class="small muted">${texts.show('account.on', { apis: html`${app.resources.map((one, place) => html`${place === 0 ? '' : ', '}${localized(one, view.language)}`)}` })}</p>`}
     ${app.access.kind === 'tokens' && app.access.isPaused ? html`<p class="small">${texts.show('account.paused')}</p>` : undefined}
     <p class="small muted">${times(view, app)}</p>`
 }

@@ -17,9 +17,13 @@ export const RECORDS = {
   apis: [
     {
       resource: 'https://api.acme.test',
-      name: 'Projects',
+      name: { de: 'Projekte', default: 'Projects' },
       scopes: [
-        { name: 'projects:read', sentence: 'Read your projects', granted_to: 'users' },
+        {
+          name: 'projects:read',
+          sentence: { en: 'Read your projects', de: 'Ihre Projekte lesen' },
+          granted_to: 'users',
+        },
         { name: 'projects:write', sentence: 'Write', granted_to: 'users', step_up: { level: '2fa', max_age: 60 } },
       ],
       tokens: { format: 'opaque', lifetime: 600 },

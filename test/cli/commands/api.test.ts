@@ -64,10 +64,13 @@ test('decision 0006: a running server knows a declared API within about a second
   assert.match(list, /sync +with consent, or without a user/)
   assert.match(list, /wipe +with consent, on request/)
   const update = ['api', 'update', 'https://api.acme.test', '--step-up', 'wipe=phr', '--step-up', 'read=none']
+  update.push('--scope-text', 'read=de:Ihre Projekte: lesen', '--name-text', 'de:Firma', '--name-text', 'en:Acme')
   await runHere(place, update)
   const shown = (await runHere(place, ['api', 'show', 'https://api.acme.test'])).stdout
   assert.match(shown, /wipe +with consent, on request +phr +Delete/)
   assert.doesNotMatch(shown, /2fa/)
+  assert.match(shown, /Read your projects · de: Ihre Projekte: lesen/)
+  assert.match(shown, /Acme · en: Acme · de: Firma/)
   assert.match(
     (await runHere(place, ['api', 'delete', 'https://api.acme.test/'])).stdout,
     /^Deleted https:\/\/api\.acme\.test\./,
@@ -121,6 +124,9 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
     /https:\/\/taken\.test is already declared/,
   ],
   ['a scope without a sentence', 2, [...API, '--scope', 'read'], /a name, "=", and the text/],
+  ['a text without a language', 2, [...API, '--name-text', 'Projekte'], /a language \(default, en, de\), ":"/],
+  ['a text in an unknown language', 2, [...API, '--scope-text', 'read=fr:Lire'], /default, en, de/],
+  ['a text of an unknown scope', 1, [...API, '--scope-text', 'read=de:Lesen'], /has no scope read, which texts names/],
   ['a scope with a space', 1, [...API, '--scope', 'read all=Read'], /The name of a scope has no spaces/],
   ['a scope named twice', 1, [...API, '--scope', 'a=A', '--machine-scope', 'a=B'], /declared twice/],
   ['a sentence with control characters', 1, [...API, '--scope', 'a=A\u0007'], /control character/],

@@ -68,6 +68,31 @@ test('UI-21: doctor names the accounts that have one address in two spellings, o
   }
 })
 
+test('doctor counts the texts that a language lacks, if there is one in it, and none where a default is', async () => {
+  const api = (name: string, sentence: unknown) => ({
+    resource: `https://${name}.example`,
+    scopes: [{ name: `${name}:read`, sentence, granted_to: 'users' }],
+  })
+  const made = ['plain', 'german', 'english'].map((name) => `https://${name}.example`)
+  await perform(server.context, 'api.create', api('plain', 'Read'))
+  assert.deepEqual(await findingsAbout('texts'), [])
+  await perform(server.context, 'api.create', api('german', { de: 'Lesen' }))
+  const [missing, ...others] = await findingsAbout('texts')
+  assert.deepEqual([missing?.[0], others], ['warning', []])
+  assert.match(
+    missing?.[1] ?? '',
+    /^In de, 1 of 2 names of APIs and sentences of scopes are missing: https:\/\/plain\./,
+  )
+  await perform(server.context, 'api.create', api('english', { en: 'Read' }))
+  const found = (await findingsAbout('texts')).map(([, message]) => message.replace(/:.*/, ''))
+  assert.deepEqual(found, [
+    'In en, 1 of 3 names of APIs and sentences of scopes are missing',
+    'In de, 2 of 3 names of APIs and sentences of scopes are missing',
+  ])
+  for (const resource of made) await perform(server.context, 'api.delete', { resource })
+  assert.deepEqual(await findingsAbout('texts'), [])
+})
+
 test('CID-04: doctor lists the clients whose secrets still have a slow hash, and warns of those that use one', async () => {
   const { store } = server.context
   const secretHash = slowSecretHash(hashSync('secret', 4))

@@ -14,10 +14,12 @@ import {
   type Tokens,
 } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
-import { declareApi } from '../../support/apis.ts'
+import { declareApi, knowApis } from '../../support/apis.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
+import { perform } from '../../support/tasks.ts'
+import type { LocalizedText } from '../../../src/base/localized-text.ts'
 
 const [PROJECTS, BUILDS] = ['https://projects.example', 'https://builds.example']
 const server = await openTestServer(WHOLE_FILE)
@@ -47,6 +49,46 @@ test('RFC 6749 §3.3: the user leaves scopes out; the answer names the scope, an
   const refreshed = await refresh(server, client, tokens.refresh_token ?? '', { scope: 'read write delete' })
   assert.equal(refreshed.statusCode, 200, refreshed.body)
   assert.equal(refreshed.json<Tokens>().scope, 'read')
+})
+
+test('the consent page shows the texts of an API in its language, and says which language another one has', async () => {
+  const resource = 'https://texts.example'
+  const texts: Readonly<Record<string, LocalizedText>> = {
+    'texts:read': { en: 'Read <b>texts</b>', de: 'Texte lesen' },
+    'texts:list': { default: 'List', de: 'Auflisten' },
+    'texts:send': { en: 'Send texts' },
+    'texts:copy': { de: 'Texte kopieren' },
+    'texts:sort': 'Sort',
+  }
+  const scopes = Object.entries(texts).map(([name, sentence]) => ({ name, sentence, granted_to: 'users' }))
+  await perform(server.context, 'api.create', { resource, name: { en: 'Texts', de: 'Texte' }, scopes })
+  const scope = Object.keys(texts).join(' ')
+  const client = await registerClient(server, { scope })
+  const shownIn = async (ui_locales: string): Promise<readonly string[]> => {
+    knowApis(server)
+    const answer = await browser.get(authorizeUrl(client, { resource, scope, ui_locales, prompt: 'consent' }))
+    const { body } = await browser.get(locationOf(answer))
+    return [...body.matchAll(/<bdi(?: lang="(\w+)")?>([^<]*)</g)].map(([, lang, text]) => [text, lang].join())
+  }
+  const read = 'Read &lt;b&gt;texts&lt;/b&gt;,'
+  const english = ['Texts,', read, 'List,', 'Send texts,', 'Texte kopieren,de', 'Sort,']
+  const german = ['Texte,', 'Texte lesen,', 'Auflisten,', 'Send texts,en', 'Texte kopieren,', 'Sort,']
+  for (const [language, expected] of [
+    ['en', english],
+    ['de', german],
+  ] as const) {
+    const shown = await shownIn(language)
+    assert.deepEqual(
+      expected.filter((text) => !shown.includes(text)),
+      [],
+      `${language}: ${shown.join(' ')}`,
+    )
+  }
+  await perform(server.context, 'api.update', {
+    resource,
+    texts: [{ language: 'de', scope: 'texts:send', text: 'Neu' }],
+  })
+  assert.ok((await shownIn('de')).includes('Neu,'))
 })
 
 test('a scope that the user left out is requested again, and an allowed one is not', async () => {

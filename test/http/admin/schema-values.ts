@@ -47,7 +47,9 @@ export function allowedBy(schema: Schema): readonly unknown[] {
 
 /** Values that a schema forbids, of its type as well as of others. */
 export function forbiddenBy(schema: Schema): readonly unknown[] {
-  if (schema.anyOf !== undefined) return schema.anyOf.flatMap(forbiddenBy).filter((value) => value !== null)
+  const { anyOf } = schema
+  // What one form forbids because of its type may be another form.
+  if (anyOf !== undefined) return anyOf.flatMap(forbiddenBy).filter((value) => !anyOf.some((form) => isOf(form, value)))
   if (schema.const !== undefined || schema.enum !== undefined) return ['no such word', 7]
   switch (schema.type) {
     case 'string':
@@ -63,6 +65,12 @@ export function forbiddenBy(schema: Schema): readonly unknown[] {
     default:
       return ['no object', ...(schema.additionalProperties ? [] : [{ 'no such member': 1 }]), ...faultyObjects(schema)]
   }
+}
+
+/** Whether a value, which may be wrong in another way, is a text that a form allows, or null. */
+function isOf(form: Schema, value: unknown): boolean {
+  if (form.type === 'null') return value === null
+  return form.type === 'string' && typeof value === 'string' && fits(form, value)
 }
 
 function stringsOf(schema: Schema): readonly string[] {

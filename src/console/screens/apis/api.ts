@@ -1,3 +1,4 @@
+import { inOneLine } from '../../../base/localized-text.ts'
 import type { ApiDocument } from '../../../admin/api/document.ts'
 import type { ServerDocument } from '../../../admin/server.ts'
 import { addressOf, INTROSPECT_PATH, JWKS_PATH } from '../../../protocol/uri/server-address.ts'
@@ -11,7 +12,7 @@ import { table } from '../../list.ts'
 import { chip, copyButton, facts, name, section, snippet, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
 import type { Form, Frame, Members } from '../../engine/form.ts'
-import { GRANTED, LEVELS } from '../../words.ts'
+import { apiName, GRANTED, LEVELS } from '../../words.ts'
 
 interface Answers {
   readonly api: ApiDocument
@@ -45,7 +46,7 @@ const FORMS: readonly Form[] = [
     task: 'api.update',
     says: { label: 'Change', done: 'Changed', warning: 'Tokens that were issued stay as they are.', isRecent: true },
     // The scopes have a page of their own. A rule for an exchange is said alone, because others stay.
-    fields: membersOf('api.update', ['name', 'tokens', 'exchange'], ['scopes', 'step_up']),
+    fields: membersOf('api.update', ['name', 'tokens', 'exchange'], ['scopes', 'step_up', 'texts']),
     filled: (answers) => ({ ...apiIn(answers), exchange: [] }),
   },
   CREDENTIALS,
@@ -72,14 +73,14 @@ export const API = screen<Answers>({
   reads: { api: { task: 'api.show', input: () => ({}) }, server: SERVER },
   filters: [],
   forms: FORMS,
-  names: ({ api }) => ({ '': api.name ?? api.resource }),
+  names: ({ api }) => ({ '': apiName(api) }),
   view({ api, server }, frame) {
     const { resource, exchange } = api
     const others = formsFor(frame, '', { ...api }, false).filter(({ task }) => task !== CREDENTIALS.task)
     return {
-      title: api.name ?? resource,
+      title: apiName(api),
       main: html`<div class="heading">
-          <h1>${name(api.name ?? resource, '(no name)')}</h1>
+          <h1>${name(apiName(api), '(no name)')}</h1>
           ${actions(frame, others)}
         </div>
         <p class="sub">
@@ -127,11 +128,11 @@ export const API_SCOPES = screen<Pick<Answers, 'api'>>({
       filled: (answers) => ({ scopes: apiIn(answers).scopes }),
     },
   ],
-  names: ({ api }) => ({ '': api.name ?? api.resource }),
+  names: ({ api }) => ({ '': apiName(api) }),
   view: ({ api }, frame) => ({
     title: 'Scopes',
     main: html`<div class="heading">
-        <h1>Scopes of ${name(api.name ?? api.resource, '(no name)')}</h1>
+        <h1>Scopes of ${name(apiName(api), '(no name)')}</h1>
         ${actions(frame, formsFor(frame, '', { ...api }, false))}
       </div>
       <p class="sub">
@@ -179,7 +180,7 @@ function scopeTable(frame: Frame, { scopes }: ApiDocument): Markup {
       empty: html`<p>The API has no scopes. A person reads that nothing limits what a client may do.</p>`,
       columns: [
         { heading: 'Scope', cell: (scope) => code(scope.name) },
-        { heading: 'Person reads', isRest: true, cell: ({ sentence }) => name(sentence, '(nothing)') },
+        { heading: 'Person reads', isRest: true, cell: ({ sentence }) => name(inOneLine(sentence), '(nothing)') },
         { heading: 'Given to', cell: ({ granted_to: to }) => GRANTED[to] },
         { heading: 'Needs', cell: ({ step_up: step }) => needs(step) },
       ],

@@ -1,3 +1,4 @@
+import { apiName } from '../../words.ts'
 import { DEFAULT_API_TOKENS, type ApiDocument } from '../../../admin/api/document.ts'
 import { code, html, type Markup } from '../../../web/markup.ts'
 import { membersOf } from '../../engine/fields.ts'
@@ -18,7 +19,7 @@ const CREATE: Form = {
   task: 'api.create',
   says: { label: 'Declare an API', done: 'Declared' },
   // Each scope has its requirement.
-  fields: membersOf('api.create', FIRST, ['step_up']),
+  fields: membersOf('api.create', FIRST, ['step_up', 'texts']),
   first: FIRST,
   preset: () => ({ tokens: DEFAULT_API_TOKENS }),
   leadsTo: ({ resource }) => linkTo('apis', String(resource)),
@@ -30,7 +31,7 @@ export const APIS = screen<Answers>({
   reads: { list: { task: 'api.list', input: () => ({}) } },
   filters: ['name'],
   forms: [CREATE],
-  names: ({ list }) => Object.fromEntries(list.apis.map((api) => [api.resource, api.name ?? api.resource])),
+  names: ({ list }) => Object.fromEntries(list.apis.map((api) => [api.resource, apiName(api)])),
   view: ({ list }, frame) => ({
     title: 'APIs and scopes',
     main: html`<div class="heading">
@@ -63,6 +64,6 @@ export const APIS = screen<Answers>({
   }),
 })
 
-function apiLink({ resource, name: text }: ApiDocument): Markup {
-  return html`<a href="${linkTo('apis', resource)}">${name(text ?? resource, '(no name)')}</a>`
+function apiLink(api: ApiDocument): Markup {
+  return html`<a href="${linkTo('apis', api.resource)}">${name(apiName(api), '(no name)')}</a>`
 }

@@ -2,6 +2,7 @@ import type { Input } from '../../../ports/operations/index.ts'
 import type { ApiDefinition, ApiRecord, ApiScope, ApiTokens, ExchangeRule } from '../../../ports/records/api.ts'
 import type { AuditEvent } from '../../../ports/records/audit.ts'
 import type { EpochMs } from '../../../base/brand.ts'
+import type { LocalizedText } from '../../../base/localized-text.ts'
 import type { AuditEventName } from '../../../protocol/audit/event-names.ts'
 import { canonicalResource, sameResource } from '../../../protocol/token/resource.ts'
 import { differences, type NounOperations, when } from '../../noun.ts'
@@ -23,7 +24,20 @@ import {
 import { openUnchangedRows } from '../../unchanged-rows.ts'
 
 const definition = {
-  name: text<string | undefined>('name'),
+  // A plain name has no space at its start, so a text with one is JSON.
+  name: {
+    columns: [
+      {
+        name: 'name',
+        type: 'text',
+        write: (name) => (name === undefined ? null : typeof name === 'string' ? name : ` ${JSON.stringify(name)}`),
+      },
+    ],
+    read: ({ name }) => {
+      const stored = (name ?? undefined) as string | undefined
+      return stored?.startsWith(' ') === true ? (JSON.parse(stored) as LocalizedText) : stored
+    },
+  } satisfies Member<ApiRecord['name']>,
   scopes: json<readonly ApiScope[]>(
     'scopes',
     (scopes) => scopes.map(storedScope),

@@ -139,6 +139,8 @@ export const operatorCases: Suite = (check) => {
       await perform(first, 'setApiCredentials', { resource: api.resource, credentials })
       const requiring = (maxAge: number | undefined): readonly ApiScope[] =>
         api.scopes.map((scope) => ({ ...scope, stepUp: { level: 3, maxAge } }))
+      const [scope] = api.scopes
+      assert.ok(scope)
       const changes = [
         { name: undefined, scopes: [], tokens: { ...tokens, format: 'opaque', lifetime: 60, algorithm: 'EdDSA' } },
         { name: 'Other', scopesSince, tokens: { ...tokens, jwtType: 'JWT', applicationSubject: true } },
@@ -146,6 +148,10 @@ export const operatorCases: Suite = (check) => {
         { exchange: [{ resource: other.resource, scope: 'read' as Scope }] },
         { scopes: requiring(undefined) },
         { scopes: requiring(300) },
+        { name: { default: 'Other', de: 'Andere' }, scopes: [{ ...scope, sentence: { en: 'Read', de: 'Lesen' } }] },
+        { name: { de: 'Andere' } },
+        // As an earlier version stored it, too: a plain text.
+        { name: '{"de":"Andere"}' },
         { name: 'Other' },
       ] as const
       let previous: ApiDefinition = api

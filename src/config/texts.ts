@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { isObject, parseJson } from '../base/json.ts'
+import { isObject } from '../base/json.ts'
 import { LANGUAGES } from '../base/language.ts'
 import { faultsOf, type TextChanges } from '../texts/messages.ts'
 
@@ -15,7 +15,7 @@ export function readTexts(path: string): { readonly texts: TextChanges; readonly
   let content
   try {
     if (statSync(path).size > TEXTS_BYTES) return mistaken(`which has more than ${TEXTS_BYTES} bytes`)
-    content = parseJson(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''))
+    content = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, '')) as unknown
   } catch (cause) {
     return mistaken(`which cannot be read: ${(cause as Error).message}`)
   }

@@ -60,7 +60,14 @@ export function faultsOf(language: string, texts: Readonly<Record<string, unknow
     if (/\p{Cc}/u.test(text)) return [`${id}: the text has a line break or another control character`]
     const { strings, slots } = cut(text)
     const unknown = new Set(slots).difference(new Set(known))
-    if (unknown.size > 0) return [`${id}: the text has no slot ${[...unknown].map((slot) => `{${slot}}`).join(', ')}`]
+    if (unknown.size > 0)
+      return [
+        `${id}: the text has no slot ${inBraces(unknown)}${known.length === 0 ? '' : `, only ${inBraces(known)}`}`,
+      ]
     return strings.some((string) => /[{}]/.test(string)) ? [`${id}: a brace begins or ends no slot`] : []
   })
+}
+
+function inBraces(slots: Iterable<string>): string {
+  return Array.from(slots, (slot) => `{${slot}}`).join(', ')
 }

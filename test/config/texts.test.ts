@@ -9,8 +9,11 @@ import { mistakesOf } from './mistakes.ts'
 
 /** Files of texts, each with what the server says about it when it refuses to start. */
 const MISTAKES: readonly (readonly [content: string, mistakes: readonly string[]])[] = [
-  ['', ['which is no JSON object of languages']],
-  ['{"en": {"signIn": "Log in"', ['which is no JSON object of languages']],
+  ['', ['which cannot be read: Unexpected end of JSON input']],
+  [
+    '{"en": {"signIn": "Log in",}}',
+    ['which cannot be read: Expected double-quoted property name in JSON at position 27 (line 1 column 28)'],
+  ],
   ['[]', ['which is no JSON object of languages']],
   ['{"xx": {}}', [`whose language xx is not one of ${LANGUAGES.join(', ')}`]],
   ['{"__proto__": {}}', [`whose language __proto__ is not one of ${LANGUAGES.join(', ')}`]],
@@ -22,7 +25,7 @@ const MISTAKES: readonly (readonly [content: string, mistakes: readonly string[]
   ['{"en": {"signIn": " "}}', ['whose text en signIn: the value is no text']],
   ['{"en": {"signIn": "Log\\nin"}}', ['whose text en signIn: the text has a line break or another control character']],
   [`{"en": {"signIn": "${'x'.repeat(2001)}"}}`, ['whose text en signIn: the text has more than 2000 characters']],
-  ['{"de": {"continueTo": "zu {klient}"}}', ['whose text de continueTo: the text has no slot {klient}']],
+  ['{"de": {"continueTo": "zu {klient}"}}', ['whose text de continueTo: the text has no slot {klient}, only {client}']],
   ['{"de": {"continueTo": "zu {client"}}', ['whose text de continueTo: a brace begins or ends no slot']],
   ['{"en": {"signIn.one": "Log in"}}', ['whose text en signIn.one: the text has no such form in this language']],
   [

@@ -236,9 +236,9 @@ export interface GrantorTasks {
     readonly backchannel_logout_uri?: string
     /** Whether logout tokens must have a `sid`. They always have one. */
     readonly backchannel_logout_session_required?: boolean
-    /** The name that pages in the language en show instead. */
+    /** The name on pages in the language en, instead of client_name. */
     readonly 'client_name#en'?: string
-    /** The name that pages in the language de show instead. */
+    /** The name on pages in the language de, instead of client_name. */
     readonly 'client_name#de'?: string
     /** How the client authenticates. The default is client_secret_basic, or private_key_jwt with keys. none: a public client, which has no secret. */
     readonly token_endpoint_auth_method?: 'client_secret_post' | 'client_secret_basic' | 'none' | 'private_key_jwt'
@@ -246,7 +246,7 @@ export interface GrantorTasks {
     readonly jwks?: {
       readonly keys: readonly Readonly<Record<string, unknown>>[]
     }
-    /** Where the server fetches its public keys instead. */
+    /** Where the server fetches its public keys, instead of jwks. */
     readonly jwks_uri?: string
     /** The only algorithm that its assertions may have. */
     readonly token_endpoint_auth_signing_alg?: 'ES256' | 'EdDSA' | 'Ed25519' | 'PS256' | 'RS256' | 'ES384'
@@ -298,9 +298,9 @@ export interface GrantorTasks {
     readonly backchannel_logout_uri?: string
     /** Whether logout tokens must have a `sid`. They always have one. */
     readonly backchannel_logout_session_required?: boolean
-    /** The name that pages in the language en show instead. null: none. */
+    /** The name on pages in the language en, instead of client_name. null: none. */
     readonly 'client_name#en'?: string | null
-    /** The name that pages in the language de show instead. null: none. */
+    /** The name on pages in the language de, instead of client_name. null: none. */
     readonly 'client_name#de'?: string | null
   }) => Promise<Client>
   /** Replace the rules of a client that the operator manages. A rule that is absent has its default. Any other client can have the rule copies strict alone. */
@@ -326,7 +326,7 @@ export interface GrantorTasks {
     readonly jwks?: {
       readonly keys: readonly Readonly<Record<string, unknown>>[]
     }
-    /** Where the server fetches its public keys instead. */
+    /** Where the server fetches its public keys, instead of jwks. */
     readonly jwks_uri?: string
     /** The only algorithm that its assertions may have. */
     readonly token_endpoint_auth_signing_alg?: 'ES256' | 'EdDSA' | 'Ed25519' | 'PS256' | 'RS256' | 'ES384'
@@ -1630,7 +1630,7 @@ export interface Client {
   readonly jwks?: {
     readonly keys: readonly Readonly<Record<string, unknown>>[]
   }
-  /** Where the server fetches its public keys instead. */
+  /** Where the server fetches its public keys, instead of jwks. */
   readonly jwks_uri?: string
   /** The grant types that it may use. */
   readonly grant_types: readonly string[]
@@ -1658,9 +1658,9 @@ export interface Client {
   readonly backchannel_logout_session_required?: boolean
   /** The name of the client, as the pages show it. */
   readonly client_name?: string
-  /** The name that pages in the language en show instead. */
+  /** The name on pages in the language en, instead of client_name. */
   readonly 'client_name#en'?: string
-  /** The name that pages in the language de show instead. */
+  /** The name on pages in the language de, instead of client_name. */
   readonly 'client_name#de'?: string
   /** A page about the client. */
   readonly client_uri?: string
@@ -1696,7 +1696,7 @@ export interface CreatedClient {
   readonly jwks?: {
     readonly keys: readonly Readonly<Record<string, unknown>>[]
   }
-  /** Where the server fetches its public keys instead. */
+  /** Where the server fetches its public keys, instead of jwks. */
   readonly jwks_uri?: string
   /** The grant types that it may use. */
   readonly grant_types: readonly string[]
@@ -1724,9 +1724,9 @@ export interface CreatedClient {
   readonly backchannel_logout_session_required?: boolean
   /** The name of the client, as the pages show it. */
   readonly client_name?: string
-  /** The name that pages in the language en show instead. */
+  /** The name on pages in the language en, instead of client_name. */
   readonly 'client_name#en'?: string
-  /** The name that pages in the language de show instead. */
+  /** The name on pages in the language de, instead of client_name. */
   readonly 'client_name#de'?: string
   /** A page about the client. */
   readonly client_uri?: string
@@ -1908,9 +1908,9 @@ export interface Interaction {
     readonly client_id: string
     /** Chosen by the client: show it together with the destination. */
     readonly client_name: string | null
-    /** The name that pages in the language en show instead. */
+    /** The name on pages in the language en, instead of client_name. */
     readonly 'client_name#en'?: string
-    /** The name that pages in the language de show instead. */
+    /** The name on pages in the language de, instead of client_name. */
     readonly 'client_name#de'?: string
     /** unverified: the identity of the client was not checked, and the page has to say so. */
     readonly trust_level: 'verified' | 'known-domain' | 'unverified'

@@ -159,7 +159,7 @@ export const USER_VERBS: readonly AddVerb[] = [
   }),
   taskVerb<UserDocument>({
     task: 'user.unlock',
-    say: (user) => `${nameOf(user)} is not locked. Wrong passwords and codes are counted from zero.`,
+    say: (user) => `${nameOf(user)} is no longer locked. Wrong passwords and codes are counted from zero.`,
   }),
   taskVerb<UserDocument & { readonly sessions: number }>({
     task: 'user.end-sessions',

@@ -34,7 +34,7 @@ const TEXTS = z.array(z.string()).nullish()
 const FLAG = z.boolean().nullish()
 const AGE = z.int().min(0).max(MAX_AGE_LIMIT)
 const GRANT_TYPES_OF_CLIENTS = OFFERED_GRANT_TYPES.filter(isForClients)
-/** They are one value. */
+/** They are read together: each of them follows from all. */
 export const KEY_MEMBERS = [
   'token_endpoint_auth_method',
   'jwks',
@@ -47,7 +47,7 @@ const NAMES_BY_LANGUAGE = Object.fromEntries(
   LANGUAGES.map((language) => [
     `client_name#${language}`,
     {
-      ...named(`client_name#${language}`, `The name that pages in the language ${language} show instead.`),
+      ...named(`client_name#${language}`, `The name on pages in the language ${language}, instead of client_name.`),
       cleared: 'none',
     },
   ]),
@@ -97,7 +97,7 @@ export const CLIENT_MEMBERS = {
     shown: z.object({ keys: z.array(z.record(z.string(), z.unknown())) }).optional(),
   },
   jwks_uri: {
-    text: 'Where the server fetches its public keys instead.',
+    text: 'Where the server fetches its public keys, instead of jwks.',
     ...key('jwks_uri'),
     input: z
       .string()

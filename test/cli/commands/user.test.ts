@@ -106,7 +106,7 @@ test('a link to set a password is printed with what it does; a new address is th
   )
   assert.match((await runHere(place, send, { environment })).stderr, /on its way to ada@acme\.test/)
   const unlocked = await runHere(place, ['user', 'unlock', 'ada@acme.test'])
-  assert.match(unlocked.stdout, /^ada@acme\.test is not locked\./)
+  assert.match(unlocked.stdout, /^ada@acme\.test is no longer locked\./)
   const ended = await runHere(place, ['user', 'end-sessions', 'ada@acme.test'])
   assert.equal(ended.stdout, 'ada@acme.test is signed out of 0 browsers.\n')
   const set = ['user', 'set-email', 'ada@acme.test', '--to', 'Ada@Other.test']

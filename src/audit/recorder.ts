@@ -148,11 +148,13 @@ export function openAuditRecorder({
     },
     report(event, origin) {
       const requestId = currentRequest()
-      const from = origin === undefined ? event : { ...event, details: { ...event.details, ...origin } }
-      const caused = requestId === undefined ? from : { ...from, requestId }
-      logger.warn(eventLine(caused))
+      const caused = requestId === undefined ? event : { ...event, requestId }
+      const { network: _, ...agent } = origin ?? {}
+      // The log is kept longer than the audit. There the line of the refusal has the network, if the settings say so.
+      logger.warn(eventLine(withDetails(caused, agent)))
       // The first request of several is named; the others are counted.
-      if (reports.isNew(event, origin)) void enqueue(async () => void (await store.recordEvent(caused)))
+      if (reports.isNew(event, origin))
+        void enqueue(async () => void (await store.recordEvent(withDetails(caused, origin))))
     },
     flush: () =>
       enqueue(async () => {
@@ -172,6 +174,10 @@ export function openAuditRecorder({
       logHeads()
     },
   }
+}
+
+function withDetails(event: AuditEvent, more: Origin | undefined): AuditEvent {
+  return more === undefined ? event : { ...event, details: { ...event.details, ...more } }
 }
 
 function headEvent({ chainId, sequence, hash, recordedAt }: ChainHead): AuditEvent {

@@ -74,6 +74,13 @@ test('audit: sign-ins, failed ones, refused codes and used links have their orig
     const found = events.map(({ details }) => JSON.parse(JSON.stringify({ ...details, account: undefined })) as unknown)
     assert.deepEqual(found, [expected], event)
   }
+  // The refusal's own line has the network if GRANTOR_LOG_NETWORKS says so.
+  const refused = server
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('"event":"sign-in.failed"'))
+  assert.match(refused.join('\n'), /"browser":"Firefox"/)
+  assert.doesNotMatch(refused.join('\n'), /"network"/)
   const stored = JSON.stringify(selectAll(server, 'select events from audit_links'))
   assert.ok(!stored.includes(ADDRESS) && !stored.includes('Gecko'))
 })

@@ -15,8 +15,11 @@ const PNG_END = Buffer.from('0000000049454e44ae426082', 'hex')
 /** Reads the logo of the pages. Its content says what it is, and not its name. */
 export function readLogo(path: string): { readonly logo: Picture } | { readonly mistake: string } {
   try {
-    const { size } = statSync(path)
-    if (size > LOGO_BYTES) return { mistake: `GRANTOR_LOGO names ${path}, which has more than ${LOGO_BYTES} bytes` }
+    const file = statSync(path)
+    // Reading a pipe or a device would never end.
+    if (!file.isFile()) throw new Error('it is not a regular file')
+    if (file.size > LOGO_BYTES)
+      return { mistake: `GRANTOR_LOGO names ${path}, which has more than ${LOGO_BYTES} bytes` }
     const body = readFileSync(path)
     const mediaType = mediaTypeOf(body)
     return mediaType === undefined

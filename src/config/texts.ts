@@ -14,7 +14,10 @@ export function readTexts(path: string): { readonly texts: TextChanges; readonly
   })
   let content
   try {
-    if (statSync(path).size > TEXTS_BYTES) return mistaken(`which has more than ${TEXTS_BYTES} bytes`)
+    const file = statSync(path)
+    // Reading a pipe or a device would never end.
+    if (!file.isFile()) throw new Error('it is not a regular file')
+    if (file.size > TEXTS_BYTES) return mistaken(`which has more than ${TEXTS_BYTES} bytes`)
     content = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, '')) as unknown
   } catch (cause) {
     return mistaken(`which cannot be read: ${(cause as Error).message}`)

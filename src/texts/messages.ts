@@ -57,7 +57,7 @@ export function faultsOf(language: string, texts: Readonly<Record<string, unknow
       return [`${id}: the text has no such form in this language`]
     if (typeof text !== 'string' || text.trim() === '') return [`${id}: the value is no text`]
     if (text.length > LONGEST) return [`${id}: the text has more than ${LONGEST} characters`]
-    if (/\p{Cc}/u.test(text)) return [`${id}: the text has a line break or another control character`]
+    if (/[\p{Cc}\u2028\u2029]/u.test(text)) return [`${id}: the text has a line break or another control character`]
     const { strings, slots } = cut(text)
     const unknown = new Set(slots).difference(new Set(known))
     if (unknown.size > 0)

@@ -24,6 +24,10 @@ const MISTAKES: readonly (readonly [content: string, mistakes: readonly string[]
   ['{"en": {"signIn": 1}}', ['whose text en signIn: the value is no text']],
   ['{"en": {"signIn": " "}}', ['whose text en signIn: the value is no text']],
   ['{"en": {"signIn": "Log\\nin"}}', ['whose text en signIn: the text has a line break or another control character']],
+  [
+    '{"en": {"mail.resetSubject": "Reset\u2028your password"}}',
+    ['whose text en mail.resetSubject: the text has a line break or another control character'],
+  ],
   [`{"en": {"signIn": "${'x'.repeat(2001)}"}}`, ['whose text en signIn: the text has more than 2000 characters']],
   ['{"de": {"continueTo": "zu {klient}"}}', ['whose text de continueTo: the text has no slot {klient}, only {client}']],
   ['{"de": {"continueTo": "zu {client"}}', ['whose text de continueTo: a brace begins or ends no slot']],
@@ -54,5 +58,9 @@ test('each mistake in a file of texts is named, with the other mistakes of the c
   }
   writeFileSync(file, '[]')
   assert.equal(mistakesOf({ GRANTOR_TEXTS: file, GRANTOR_LOGO: file, PORT: '-1' }).length, 3)
+  for (const setting of ['GRANTOR_TEXTS', 'GRANTOR_LOGO'])
+    assert.deepEqual(mistakesOf({ [setting]: '/dev/zero' }), [
+      `${setting} names /dev/zero, which cannot be read: it is not a regular file`,
+    ])
   assert.match(mistakesOf({ GRANTOR_TEXTS: `${file}.none` }).join(), /^GRANTOR_TEXTS names .*, which cannot be read: /)
 })

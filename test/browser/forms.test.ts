@@ -92,7 +92,7 @@ test('the keyboard reaches every control in reading order, and the focus is visi
   }
   assert.deepEqual(reached, [
     'Read your projects',
-    'Start builds in your name\nStart and stop builds of everybody',
+    'Start builds in your name\nAlle Builds starten und anhalten',
     'Switch',
     'Deny',
     'Allow',

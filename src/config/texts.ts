@@ -29,5 +29,5 @@ export function readTexts(path: string): { readonly texts: TextChanges; readonly
     if (!isObject(texts)) return [`whose value of ${language} is no object of texts`]
     return faultsOf(language, texts).map((fault) => `whose text ${language} ${fault}`)
   })
-  return reasons.length > 0 ? mistaken(...reasons) : { texts: content as TextChanges, mistakes: [] }
+  return reasons.length > 0 ? mistaken(...reasons) : { texts: content, mistakes: [] }
 }

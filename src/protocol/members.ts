@@ -96,6 +96,7 @@ export function changeShape<T extends Table>(
   })
 }
 
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the callers have the type that follows from the table
 function mapped<Shape>(table: Table, schemaOf: (row: Table[string]) => z.ZodType | undefined): Shape {
   const entries = Object.entries(table).map(([name, row]) => [name, schemaOf(row)] as const)
   return Object.fromEntries(entries.filter(([, schema]) => schema !== undefined)) as Shape

@@ -173,7 +173,7 @@ test('a client is named in the language of the page, and a name in another known
   ] as const)
     for (const page of [consent, signIn]) {
       const client = { ...cursor, name }
-      assert.ok(renderer.render({ ...page, client } as Page, language).includes(shown), `${page.kind} ${shown}`)
+      assert.ok(renderer.render({ ...page, client }, language).includes(shown), `${page.kind} ${shown}`)
     }
 })
 

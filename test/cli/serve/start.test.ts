@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, globSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -14,18 +14,20 @@ const { isOursAlone } = (await import(new URL('compile-cache.js', BIN).href)) as
   isOursAlone: (folder: string) => boolean
 }
 
-/** Says at the end what was loaded: Node's own modules, and the files of ours and of packages. */
+/** Writes at the end what was loaded: Node's own modules, and the files of ours and of packages. A pipe may not take all of it. */
 const WITNESS = `
+  import { writeFileSync } from 'node:fs'
   import { registerHooks } from 'node:module'
   const loaded = []
   registerHooks({ resolve(name, context, next) { const found = next(name, context); loaded.push(found.url); return found } })
-  process.on('exit', () => process.stderr.write(JSON.stringify([...loaded, ...process.moduleLoadList])))
+  process.on('exit', () => writeFileSync(process.env.WITNESS, JSON.stringify([...loaded, ...process.moduleLoadList])))
 `
 
 test('a second start compiles nothing again, and loads no TypeScript compiler, HTTP client, other database or other command', async (t) => {
   const place = await openPlace(t)
   const cache = temporaryFolder(t)
-  const environment = { NODE_COMPILE_CACHE: cache, GRANTOR_ADMIN_PORT: 'off' }
+  const list = join(temporaryFolder(t), 'loaded.json')
+  const environment = { NODE_COMPILE_CACHE: cache, GRANTOR_ADMIN_PORT: 'off', WITNESS: list }
   const filled = spawnSync(process.execPath, [fileURLToPath(new URL('after-install.js', BIN))], { env: environment })
   assert.deepEqual([filled.status, filled.stdout.toString(), filled.stderr.toString()], [0, '', ''])
   const kept = timesOf(cache)
@@ -34,13 +36,13 @@ test('a second start compiles nothing again, and loads no TypeScript compiler, H
   const command = [process.execPath, ...witness, fileURLToPath(new URL('grantor.js', BIN))] as const
   const server = await serve(place, { command, environment })
   server.child.kill('SIGTERM')
-  const { stderr } = await server.exited
+  await server.exited
   const now = new Map(timesOf(cache))
   assert.deepEqual(
     kept.filter(([path, time]) => now.get(path) !== time),
     [],
   )
-  const loaded = JSON.parse(stderr) as readonly string[]
+  const loaded = JSON.parse(readFileSync(list, 'utf8')) as readonly string[]
   assert.ok(loaded.some((name) => name.endsWith('src/store/sqlite/store.ts')))
   const needless =
     /deps\/(amaro|undici)|node_modules\/(pg|jose|@clack|@opentelemetry)|src\/(store\/postgres|admin\/(.*tasks|fields)|cli\/lib\/task-verb)/

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { ChildProcess } from 'node:child_process'
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { FILES } from '../src/texts/generated.ts'
+import { TEXTS } from '../src/texts/generated.ts'
 import { EMAIL, obtainTokens, PASSWORD, postForm, refresh, registerClient } from '../tools/flow.ts'
 import { freePorts } from '../tools/process/free-ports.ts'
 import { readTreeUsage } from '../tools/process/usage.ts'
@@ -86,7 +86,7 @@ async function walk(port: number): Promise<void> {
   if (!answer.json<{ readonly active: boolean }>().active) throw new Error(`The token is not active: ${answer.body}`)
   const german = { accept: 'text/html', 'accept-language': 'de' }
   const page = await server.inject({ url: '/nothing', headers: german })
-  if (!page.body.includes(FILES.de['errors.not-found.heading'] ?? ''))
+  if (!page.body.includes(TEXTS.de['errors.not-found.heading'] ?? ''))
     throw new Error(`The German page is: ${page.body}`)
   agent.destroy()
 }

@@ -9,7 +9,7 @@ import { ADMIN_CREDENTIAL_ID, LIMIT, NAME, NEXT, ORGANIZATION_ID, pageStart } fr
 import { requireLasting } from './administrators.ts'
 import { requireOrganization } from './organization/organization.ts'
 import { listPage } from './page.ts'
-import { shown } from '../shown/table.ts'
+import { tableOf } from '../shown/table.ts'
 import { defineTask, type Task } from './task.ts'
 
 /** The lifetime of credentials in days. All credentials expire. */
@@ -24,7 +24,7 @@ const ANY_ACCESS = z
   .enum([...ACCESS.options, 'delegate'])
   .describe('delegate: only the sign-ins of your application, by the token of "grantor delegate create-credentials".')
 
-const { row, table } = shown<AdminCredentialRecord>()
+const { row, table } = tableOf<AdminCredentialRecord>()
 
 /** An administrator's credentials in an answer, without the hash of the token. */
 export const ADMIN_CREDENTIAL = table({

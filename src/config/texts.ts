@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { isObject } from '../base/json.ts'
 import { LANGUAGES } from '../base/language.ts'
-import { faultsOf, type TextChanges } from '../texts/messages.ts'
+import { faultsOf, type TextChanges } from '../texts/texts.ts'
 
 /** Twice what all texts of two languages have. */
 export const TEXTS_BYTES = 256 * 1024

@@ -14,7 +14,7 @@ export interface Member<Sent, Kept, Rules> {
   /** What an administrator may send, with a text of its own if that differs. Absent: the member is not among the common inputs. */
   readonly input?: z.ZodType
   /** What null means in a change by an administrator. Absent: null is refused. */
-  readonly cleared?: string
+  readonly nullMeans?: string
   /** Its type in an answer. */
   readonly shown: z.ZodType
 }
@@ -71,7 +71,7 @@ type Inputs<T extends Table> = {
   readonly [Name in keyof T as T[Name] extends { readonly input: z.ZodType } ? Name : never]: T[Name] extends {
     readonly input: infer Input extends z.ZodType
   }
-    ? T[Name] extends { readonly cleared: string }
+    ? T[Name] extends { readonly nullMeans: string }
       ? { readonly given: Input; readonly changed: z.ZodNullable<Input> }
       : { readonly given: Input; readonly changed: Input }
     : never
@@ -88,11 +88,11 @@ export function inputShape<T extends Table>(
 export function changeShape<T extends Table>(
   table: T,
 ): { readonly [Name in keyof Inputs<T>]: z.ZodOptional<Inputs<T>[Name]['changed']> } {
-  return mapped(table, ({ input, text, cleared }) => {
+  return mapped(table, ({ input, text, nullMeans }) => {
     const meant = input?.description ?? text
-    return cleared === undefined
+    return nullMeans === undefined
       ? input?.describe(meant).optional()
-      : input?.nullable().optional().describe(`${meant} null: ${cleared}.`)
+      : input?.nullable().optional().describe(`${meant} null: ${nullMeans}.`)
   })
 }
 

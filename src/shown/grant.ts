@@ -3,9 +3,9 @@ import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../base/iso.ts'
 import { OPENING_GRANT_TYPES } from '../clients/grant-type.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
 import { INACTIVE_REASONS } from '../tokens/inactive-reason.ts'
-import { shown } from './table.ts'
+import { tableOf } from './table.ts'
 
-const { row, given, table } = shown<GrantRecord>()
+const { row, given, table } = tableOf<GrantRecord>()
 
 /** A grant in an answer, without tokens and hashes of tokens. */
 export const GRANT = table({

@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { ISO, iso } from '../base/iso.ts'
 import type { IdentityRecord } from '../ports/records/provider.ts'
 import { APPLICATION } from '../protocol/sign-in/authentication.ts'
-import { shown } from './table.ts'
+import { tableOf } from './table.ts'
 
-const { row, table } = shown<IdentityRecord>()
+const { row, table } = tableOf<IdentityRecord>()
 
 /** An account of a user at a provider, or at the application. */
 export const IDENTITY = table({

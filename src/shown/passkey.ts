@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../base/iso.ts'
 import type { PasskeyRecord } from '../ports/records/passkey.ts'
-import { shown } from './table.ts'
+import { tableOf } from './table.ts'
 
-const { row, table } = shown<PasskeyRecord>()
+const { row, table } = tableOf<PasskeyRecord>()
 
 /** A passkey, without its key and its counter. */
 export const PASSKEY = table({

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../base/iso.ts'
 import type { SessionRecord } from '../ports/records/user.ts'
-import { shown } from './table.ts'
+import { tableOf } from './table.ts'
 
-const { row, table } = shown<SessionRecord>()
+const { row, table } = tableOf<SessionRecord>()
 
 /** A session in an answer, without the hash of its cookie. */
 export const SESSION = table({

@@ -25,7 +25,6 @@ export interface ShownTable<Source, Table extends Rows<Source>> {
   readonly pick: <Name extends keyof Table & string>(...names: readonly Name[]) => ShownTable<Source, Pick<Table, Name>>
 }
 
-/** What makes the table of one kind of record: so a member is one row, and answers, their schema and the export of an account follow from it. */
 interface TableMaker<Source> {
   readonly row: <Schema extends z.ZodType>(
     schema: Schema,
@@ -35,7 +34,11 @@ interface TableMaker<Source> {
   readonly table: <Table extends Rows<Source>>(rows: Table) => ShownTable<Source, Table>
 }
 
-export function shown<Source>(): TableMaker<Source> {
+/**
+ * What makes the table of a kind of record: a member is one row, from which answers, their schema and the export of an account follow.
+ * `row`: a member that the record has. `given`: one that the caller computes.
+ */
+export function tableOf<Source>(): TableMaker<Source> {
   return { row: (schema, value) => ({ schema, value }), given: (schema) => ({ schema }), table }
 }
 

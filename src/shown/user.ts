@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../base/iso.ts'
 import type { UserRecord } from '../ports/records/user.ts'
 import { firstSignInOf } from '../protocol/sign-in/account.ts'
-import { shown } from './table.ts'
+import { tableOf } from './table.ts'
 
-const { row, table } = shown<UserRecord>()
+const { row, table } = tableOf<UserRecord>()
 
 /** A user in an answer, without the hash of the password. */
 export const USER = table({

@@ -8,7 +8,7 @@ export const LANGUAGES = ['en', 'de'] as const
 export type Language = (typeof LANGUAGES)[number]
 
 /** The texts of each language, by id. Only the default language has all of them. */
-export const FILES: Readonly<Record<Language, Readonly<Record<string, string>>>> = { en, de }
+export const TEXTS: Readonly<Record<Language, Readonly<Record<string, string>>>> = { en, de }
 /** The ids of all texts, with their plural forms. */
 export type EnglishTexts = typeof en
 

@@ -1,6 +1,6 @@
 import { LANGUAGES, type Language } from '../base/language.ts'
-import { FILES, type TextSlots } from '../texts/generated.ts'
-import { cut, textsIn, type TextChanges, type TextId } from '../texts/messages.ts'
+import { TEXTS, type TextSlots } from '../texts/generated.ts'
+import { cut, textsIn, type TextChanges, type TextId } from '../texts/texts.ts'
 import { escapeText, fill, type Fragment, type Markup } from './markup.ts'
 
 /** The values of the slots of a text, all of them; of one of several texts, those of each. A text without slots takes none. */
@@ -13,7 +13,7 @@ type SlotsOf<Id extends TextId> = Id extends keyof TextSlots ? TextSlots[Id] : n
 export type PlainTextId = Exclude<TextId, keyof TextSlots>
 
 export function isPlainTextId(id: string): id is PlainTextId {
-  return FILES.en[id]?.includes('{') === false
+  return TEXTS.en[id]?.includes('{') === false
 }
 
 /** The texts of the pages and mails in one language. `count` chooses the plural form. */
@@ -41,7 +41,7 @@ export function openTranslations(changes: TextChanges): Translations {
 
 function openTexts(language: Language, changes: TextChanges): Texts {
   const [own, english] = [textsIn(language, changes), textsIn('en', changes)]
-  const drawn = new Map<string, Drawn>()
+  const prepared = new Map<string, Prepared>()
   const sourceOf = (id: string) =>
     id in own ? { texts: own, from: language } : { texts: english, from: 'en' as const }
   const formOf = (id: string, count: number): string => {
@@ -49,20 +49,20 @@ function openTexts(language: Language, changes: TextChanges): Texts {
     const form = `${id}.${pluralRules(from).select(count)}`
     return form in texts ? form : id
   }
-  const add = (id: string): Drawn => {
+  const add = (id: string): Prepared => {
     const { texts, from } = sourceOf(id)
-    const text = draw(texts[id] ?? '', from === language ? undefined : from)
-    drawn.set(id, text)
+    const text = prepare(texts[id] ?? '', from === language ? undefined : from)
+    prepared.set(id, text)
     return text
   }
-  const find = (id: string, count: unknown): Drawn => {
+  const find = (id: string, count: unknown): Prepared => {
     const exact = typeof count === 'number' ? formOf(id, count) : id
-    return drawn.get(exact) ?? add(exact)
+    return prepared.get(exact) ?? add(exact)
   }
   return {
     show(id, ...[values]: readonly (Readonly<Record<string, Fragment>> | undefined)[]) {
-      const { whole, escaped, slots } = find(id, values?.['count'])
-      return whole ?? fill(escaped, slots, values ?? {})
+      const { markup, escaped, slots } = find(id, values?.['count'])
+      return markup ?? fill(escaped, slots, values ?? {})
     },
     say(id, ...[values]: readonly (Readonly<Record<string, string | number>> | undefined)[]) {
       const { strings, slots } = find(id, values?.['count'])
@@ -72,20 +72,20 @@ function openTexts(language: Language, changes: TextChanges): Texts {
 }
 
 /** A text that is cut and escaped once. */
-interface Drawn extends ReturnType<typeof cut> {
+interface Prepared extends ReturnType<typeof cut> {
   readonly escaped: readonly string[]
   /** undefined: the text has slots. */
-  readonly whole: Markup | undefined
+  readonly markup: Markup | undefined
 }
 
 /** `other`: the language of the text, if it is not that of the page. A screen reader then reads it in its own (WCAG 2.2, 3.1.2). */
-function draw(text: string, other: Language | undefined): Drawn {
+function prepare(text: string, other: Language | undefined): Prepared {
   const { strings, slots } = cut(text)
   const [start, end] = other === undefined ? ['', ''] : [`<span lang="${other}">`, '</span>']
   const parts = strings
     .map(escapeText)
     .map((part, index) => `${index === 0 ? start : ''}${part}${index === slots.length ? end : ''}`)
-  return { strings, slots, escaped: parts, whole: slots.length === 0 ? fill(parts, [], {}) : undefined }
+  return { strings, slots, escaped: parts, markup: slots.length === 0 ? fill(parts, [], {}) : undefined }
 }
 
 const rules = new Map<Language, Intl.PluralRules>()

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { FILES } from '../../src/texts/generated.ts'
-import { cut } from '../../src/texts/messages.ts'
+import { TEXTS } from '../../src/texts/generated.ts'
+import { cut } from '../../src/texts/texts.ts'
 import { SURFACES } from './surfaces.ts'
 
 for (const [path, text] of Object.entries(SURFACES)) {
@@ -35,7 +35,7 @@ const UNSEEN = [
 
 test('each text is on a page or in a mail that a sample shows', () => {
   const seen = ['test/texts/pages.txt', 'test/texts/mails.txt'].map((path) => SURFACES[path]?.()).join('')
-  const unseen = Object.entries(FILES.en).filter(([, text]) =>
+  const unseen = Object.entries(TEXTS.en).filter(([, text]) =>
     cut(text).strings.some((part) => !seen.includes(part.trim())),
   )
   assert.deepEqual(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { TextChanges } from '../../src/texts/messages.ts'
+import type { TextChanges } from '../../src/texts/texts.ts'
 import { renderMail } from '../../src/web/mail/mail.ts'
 import { createRenderer } from '../../src/web/render.ts'
 import { openTranslations, type Texts } from '../../src/web/texts.ts'

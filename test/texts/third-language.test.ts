@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { writeTexts } from '../../src/cli/docs/texts.ts'
 import type * as Library from '../../src/library/grantor.ts'
-import { FILES, LANGUAGES } from '../../src/texts/generated.ts'
+import { TEXTS, LANGUAGES } from '../../src/texts/generated.ts'
 import type * as Mail from '../../src/web/mail/mail.ts'
 import type * as Render from '../../src/web/render.ts'
 import { branding, samples } from '../web/samples.ts'
@@ -59,7 +59,7 @@ test('a further language is one file: pages have its texts, and say which of the
   const { renderMail } = await load<typeof Mail>('src/web/mail/mail.ts')
   const mail = { content: { kind: 'test' }, address: 'ada@acme.test', language: 'fr' as never } as const
   assert.equal(renderMail(branding, mail).language, 'en')
-  const mails = Object.entries(FILES.en)
+  const mails = Object.entries(TEXTS.en)
   const fr = Object.fromEntries(mails.filter(([id]) => id.startsWith('mail.')).map(([id, text]) => [id, `${text} FR`]))
   const translated = renderMail({ ...branding, texts: { fr } as never }, mail)
   assert.equal(translated.language, 'fr')

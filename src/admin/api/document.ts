@@ -3,7 +3,7 @@ import { ISO, iso } from '../../base/iso.ts'
 import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/openid/request.ts'
 import { LOCALIZED_TEXT } from '../../shown/localized-text.ts'
-import { shown } from '../../shown/table.ts'
+import { tableOf } from '../../shown/table.ts'
 import { SERVER_TOKENS } from './api.ts'
 
 export const STEP_UP = z.object({
@@ -18,7 +18,7 @@ export const STEP_UP = z.object({
     .describe('The greatest age of the authentication at the request of the client, in seconds; null: any.'),
 })
 
-const ofScope = shown<ApiScope>()
+const ofScope = tableOf<ApiScope>()
 const SCOPE = ofScope.table({
   name: ofScope.row(z.string(), ({ name }) => name),
   sentence: ofScope.row(
@@ -44,7 +44,7 @@ const SCOPE = ofScope.table({
 /** A scope, and which clients can have it (decision 0006). */
 export const SCOPE_DOCUMENT = z.object(SCOPE.shape).meta({ id: 'ApiScope' })
 
-const ofTokens = shown<ApiTokens>()
+const ofTokens = tableOf<ApiTokens>()
 const TOKENS = ofTokens.table({
   format: ofTokens.row(
     z.enum(['jwt', 'opaque']).describe('jwt: APIs can verify the tokens locally. opaque: APIs introspect them.'),
@@ -85,7 +85,7 @@ export const TOKENS_DOCUMENT = z.object(TOKENS.shape).meta({ id: 'ApiTokens' })
 /** The settings of the tokens of an API without any of its own. */
 export const DEFAULT_API_TOKENS = TOKENS.show(SERVER_TOKENS)
 
-const { row, table } = shown<ApiRecord>()
+const { row, table } = tableOf<ApiRecord>()
 /** An API in an answer, without its secret. */
 export const API = table({
   resource: row(z.string(), ({ resource }) => resource),

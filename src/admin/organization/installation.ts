@@ -17,7 +17,7 @@ import { requireOrganization } from './organization.ts'
 import { findNames, NAMES } from '../names.ts'
 import { listPage, type Listed, type PageRequest } from '../page.ts'
 import { requireLasting } from '../administrators.ts'
-import { shown } from '../../shown/table.ts'
+import { tableOf } from '../../shown/table.ts'
 import { defineTask, type Task } from '../task.ts'
 import { forShell } from '../../base/shell.ts'
 
@@ -32,7 +32,7 @@ const PATH = '/admin/v1/organizations/{organization_id}/installations'
 const PLACE = z.object({ organization_id: ORGANIZATION_ID })
 const ONE = PLACE.extend({ client_id: CLIENT_ID })
 
-const { row, table } = shown<InstalledClient>()
+const { row, table } = tableOf<InstalledClient>()
 
 /** An installation in an answer. */
 const INSTALLATION = table({

@@ -13,7 +13,7 @@ import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
 import { EMAIL, LIMIT, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from '../fields.ts'
 import { requireOrganization } from './organization.ts'
 import { listPage, type Listed, type PageRequest } from '../page.ts'
-import { shown } from '../../shown/table.ts'
+import { tableOf } from '../../shown/table.ts'
 import { defineTask, type Task } from '../task.ts'
 import { requireRecipient } from '../user/user.ts'
 import { forShell } from '../../base/shell.ts'
@@ -29,7 +29,7 @@ const PATH = '/admin/v1/organizations/{organization_id}/members'
 const PLACE = z.object({ organization_id: ORGANIZATION_ID })
 const ONE = PLACE.extend({ user_id: USER_ID })
 
-const { row, table } = shown<Member>()
+const { row, table } = tableOf<Member>()
 
 /** A member in an answer. */
 const MEMBER = table({

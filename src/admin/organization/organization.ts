@@ -7,14 +7,14 @@ import { changeTasks } from '../change-tasks.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
 import { CHOSEN_ORGANIZATION_ID, LIMIT, NAME, NEXT, ORGANIZATION_ID, pageStart } from '../fields.ts'
 import { listPage, namedPage } from '../page.ts'
-import { shown } from '../../shown/table.ts'
+import { tableOf } from '../../shown/table.ts'
 import { defineTask, type Task } from '../task.ts'
 
 const PATH = '/admin/v1/organizations'
 const ONE = z.object({ organization_id: ORGANIZATION_ID })
 const ORGANIZATION_NAME = NAME.describe('The name, as the consent page shows it.')
 
-const { row, table } = shown<OrganizationRecord>()
+const { row, table } = tableOf<OrganizationRecord>()
 
 /** An organization in an answer. */
 const ORGANIZATION = table({

@@ -23,7 +23,7 @@ import { asciiDomain } from '../../protocol/sign-in/email-address.ts'
 import { isUsable } from '../../users/provider-routing.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
 import { CLIENT_IDENTIFIER, NAME, ORGANIZATION_ID, RESOURCE_TEXT } from '../fields.ts'
-import { shown } from '../../shown/table.ts'
+import { tableOf } from '../../shown/table.ts'
 import type { TaskContext } from '../task.ts'
 
 export const SHORT_TEXT = z.string().min(1).max(500)
@@ -133,7 +133,7 @@ export const SECRET = z
   .meta({ format: 'password', examples: ['s3cr3t'] })
   .describe('The client_secret of this server at the provider. It is never shown.')
 
-const { row, given, table } = shown<ProviderRecord>()
+const { row, given, table } = tableOf<ProviderRecord>()
 
 /** A provider in an answer, without the secret. */
 const PROVIDER = table({

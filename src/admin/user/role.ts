@@ -14,7 +14,7 @@ import { findNames, NAMES } from '../names.ts'
 import { requireOrganization } from '../organization/organization.ts'
 import { listPage } from '../page.ts'
 import { requireLasting, roleOutlivesTrial } from '../administrators.ts'
-import { shown } from '../../shown/table.ts'
+import { tableOf } from '../../shown/table.ts'
 import { defineTask, type Task } from '../task.ts'
 import { hasSecondFactor } from './role-holder.ts'
 import { changedMeanwhile, noSuchUser, requireUser } from './user.ts'
@@ -22,7 +22,7 @@ import { changedMeanwhile, noSuchUser, requireUser } from './user.ts'
 const PATH = '/admin/v1/users/{user_id}/role'
 const ONE = z.object({ user_id: USER_ID })
 
-const { row, table } = shown<RoleRecord>()
+const { row, table } = tableOf<RoleRecord>()
 
 /** A role in an answer. */
 export const ROLE = table({

@@ -30,7 +30,7 @@ export const LANGUAGES = [${languages.map((language) => `'${language}'`).join(',
 export type Language = (typeof LANGUAGES)[number]
 
 /** The texts of each language, by id. Only the default language has all of them. */
-export const FILES: Readonly<Record<Language, Readonly<Record<string, string>>>> = { ${languages.map(entryOf).join(', ')} }
+export const TEXTS: Readonly<Record<Language, Readonly<Record<string, string>>>> = { ${languages.map(entryOf).join(', ')} }
 /** The ids of all texts, with their plural forms. */
 export type EnglishTexts = typeof en
 

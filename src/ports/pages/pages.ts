@@ -14,7 +14,7 @@ import type {
   ProviderMark,
 } from './parts.ts'
 import type { ClientTrust } from '../../protocol/client/policy.ts'
-import type { TextChanges } from '../../texts/messages.ts'
+import type { TextChanges } from '../../texts/texts.ts'
 
 /** The content of each page, without HTML: the use cases make these, and the web layer renders them. */
 

@@ -22,9 +22,9 @@ interface Place {
    */
   readonly identity?: 'shown' | 'hosts'
   /** RFC 7591 §2 types it "or null": the response repeats a null (decision 0017). */
-  readonly nullable?: true
-  /** Other members that it is read from, too: a change of one is a change of it. */
-  readonly from?: readonly string[]
+  readonly repeatsNull?: true
+  /** Members that decide its value, too: where one of them changes, an administrator's change reads it again. */
+  readonly follows?: readonly string[]
 }
 type Row<Sent, Kept> = Member<Sent | null | undefined, Kept, RegistrationRules> & Place
 
@@ -48,10 +48,10 @@ const NAMES_BY_LANGUAGE = Object.fromEntries(
     `client_name#${language}`,
     {
       ...named(`client_name#${language}`, `The name on pages in the language ${language}, instead of client_name.`),
-      cleared: 'none',
+      nullMeans: 'none',
     },
   ]),
-) as { readonly [Tag in Language as `client_name#${Tag}`]: ReturnType<typeof named> & { readonly cleared: string } }
+) as { readonly [Tag in Language as `client_name#${Tag}`]: ReturnType<typeof named> & { readonly nullMeans: string } }
 
 /**
  * What a client registers: RFC 7591 §2, RFC 9126 §6, RFC 9449 §5.2, OpenID Connect Dynamic Client Registration 1.0 §2, RP-Initiated Logout
@@ -120,7 +120,7 @@ export const CLIENT_MEMBERS = {
   response_types: {
     text: '`code`, if it may use the authorization code.',
     sent: TEXTS,
-    from: ['grant_types'],
+    follows: ['grant_types'],
     keep: (_, { grants }): readonly 'code'[] => grants.responseTypes,
     shown: z.array(z.string()),
   } satisfies Row<readonly string[], readonly 'code'[]>,
@@ -128,7 +128,7 @@ export const CLIENT_MEMBERS = {
   scope: {
     text: 'The registered scope, separated by spaces. Absent: only what its users and the APIs allow limits it (decision 0006).',
     sent: TEXT,
-    nullable: true,
+    repeatsNull: true,
     keep: (sent, { policy, fault }) => (sent === undefined ? undefined : readScope(sent, policy.declaresScope, fault)),
     shown: z.string().optional(),
   } satisfies Row<string, Scope | undefined>,
@@ -142,7 +142,7 @@ export const CLIENT_MEMBERS = {
     keep: (sent) =>
       sent === undefined ? undefined : (ID_TOKEN_ALGORITHMS.find((one) => one === sent) ?? DEFAULT_ID_TOKEN_ALGORITHM),
     input: z.enum(ID_TOKEN_ALGORITHMS).meta({ examples: ['ES256'] }),
-    cleared: 'RS256',
+    nullMeans: 'RS256',
     shown: z.string().optional(),
   } satisfies Row<string, IdTokenAlgorithm | undefined>,
   default_max_age: {
@@ -150,7 +150,7 @@ export const CLIENT_MEMBERS = {
     sent: AGE.nullish(),
     keep: (sent) => sent,
     input: AGE.meta({ examples: [3600] }),
-    cleared: 'none',
+    nullMeans: 'none',
     shown: z.int().optional(),
   } satisfies Row<number, number | undefined>,
   default_acr_values: {
@@ -190,7 +190,7 @@ export const CLIENT_MEMBERS = {
   } satisfies Row<string, string | undefined>,
   backchannel_logout_session_required: {
     ...flag('Whether logout tokens must have a `sid`. They always have one.'),
-    from: ['backchannel_logout_uri'],
+    follows: ['backchannel_logout_uri'],
     keep: (sent, { isNotified }) => (isNotified ? sent : undefined),
   } satisfies Row<boolean, boolean | undefined>,
   client_name: named('client_name', 'The name of the client, as the pages show it.'),
@@ -204,7 +204,7 @@ export const CLIENT_MEMBERS = {
   contacts: {
     text: 'Addresses of those who are responsible for it.',
     sent: TEXTS,
-    nullable: true,
+    repeatsNull: true,
     keep(sent, { fault }) {
       checkContacts(sent ?? [], fault)
       return sent
@@ -312,7 +312,7 @@ function described(text: string, check: (sent: string) => Problem | undefined) {
   return {
     text,
     sent: TEXT,
-    nullable: true as const,
+    repeatsNull: true as const,
     keep(sent: string | undefined, { fault }: RegistrationRules): string | undefined {
       const found = sent === undefined ? undefined : check(sent)
       if (found === undefined) return sent

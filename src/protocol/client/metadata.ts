@@ -28,16 +28,16 @@ export type RegistrationReading =
   | { readonly kind: 'not-allowed'; readonly problems: readonly Problem[] }
 
 type ClientMember = AnyMember<RegistrationRules> & {
-  readonly nullable?: true
-  readonly from?: readonly string[]
+  readonly repeatsNull?: true
+  readonly follows?: readonly string[]
 }
 const ROWS: readonly (readonly [string, ClientMember])[] = Object.entries(CLIENT_MEMBERS)
 const KEEPERS: Keepers<RegistrationRules> = ROWS.map(([name, { keep }]) => ({ name, keep }))
 const SENT = z.object(sentShape(CLIENT_MEMBERS))
 type Sent = SentOf<typeof CLIENT_MEMBERS>
-const NULLABLE = ROWS.filter(([, { nullable }]) => nullable === true).map(([name]) => name)
+const REPEATED_NULLS = ROWS.filter(([, { repeatsNull }]) => repeatsNull === true).map(([name]) => name)
 /** The members that describe the client, and have no effect on the protocol. */
-export const DESCRIPTION: readonly string[] = NULLABLE.filter((name) => name !== 'scope')
+export const DESCRIPTION: readonly string[] = REPEATED_NULLS.filter((name) => name !== 'scope')
 /** Of the stored text. Released clients register less than 2 KiB. */
 const METADATA_BYTES = MAXIMA.registration.most
 /**
@@ -81,7 +81,7 @@ export function readRegistration(
     const large = problem(['body'], 'too_long', msg, null, { max_length: METADATA_BYTES })
     return { kind: 'not-allowed', problems: [large] }
   }
-  return { kind: 'accepted', metadata, nulls: NULLABLE.filter((name) => fields[name as keyof Sent] === null) }
+  return { kind: 'accepted', metadata, nulls: REPEATED_NULLS.filter((name) => fields[name as keyof Sent] === null) }
 }
 
 function bytesOf(metadata: ClientMetadata): number {
@@ -114,8 +114,8 @@ function isPrevious({ loc }: Problem, body: unknown, previous: ClientMetadata): 
 /** What was read of the members that differ, and what the client has of all others. */
 function withUnnamed(read: ClientMetadata, body: unknown, previous: ClientMetadata): ClientMetadata {
   const differs = differing(body, previous)
-  const members = ROWS.map(([name, { from = [] }]) => {
-    const source = [name, ...from].some(differs) ? read : previous
+  const members = ROWS.map(([name, { follows = [] }]) => {
+    const source = [name, ...follows].some(differs) ? read : previous
     return [name, source[name as keyof ClientMetadata]] as const
   })
   return Object.fromEntries(members.filter(([, value]) => value !== undefined)) as ClientMetadata

@@ -5,7 +5,7 @@ import type { NoticeKind } from '../../ports/records/mail.ts'
 import { accentColours } from '../accent.ts'
 import { href, html, type Markup } from '../markup.ts'
 import { atTime, lasting } from '../spans.ts'
-import { mailLanguage } from '../../texts/messages.ts'
+import { mailLanguage } from '../../texts/texts.ts'
 import { isPlainTextId, openTranslations, type PlainTextId, type Texts } from '../texts.ts'
 import { visible } from '../visible.ts'
 

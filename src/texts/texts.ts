@@ -1,4 +1,4 @@
-import { FILES, type EnglishTexts, type Language } from './generated.ts'
+import { TEXTS, type EnglishTexts, type Language } from './generated.ts'
 
 /** A text of the pages or mails, by its name in the files of this folder. A plural form belongs to the text before its ending. */
 export type TextId = Exclude<keyof EnglishTexts, `${string}.${PluralForm}`>
@@ -14,7 +14,7 @@ const SLOT = /\{([a-z]+)\}/i
 
 /** Returns the texts of a language, with those that replace them. One that the language does not have is shown in English. */
 export function textsIn(language: Language, changes: TextChanges): Readonly<Record<string, string>> {
-  return { ...FILES[language], ...changes[language] }
+  return { ...TEXTS[language], ...changes[language] }
 }
 
 /**
@@ -23,7 +23,7 @@ export function textsIn(language: Language, changes: TextChanges): Readonly<Reco
  */
 export function mailLanguage(wanted: Language, changes: TextChanges): Language {
   const own = textsIn(wanted, changes)
-  return Object.keys(FILES.en).every((id) => !id.startsWith('mail.') || id in own) ? wanted : 'en'
+  return Object.keys(TEXTS.en).every((id) => !id.startsWith('mail.') || id in own) ? wanted : 'en'
 }
 
 /** Cuts a text at its slots: `strings[0]`, the value of `slots[0]`, `strings[1]`, and so on. */
@@ -40,10 +40,10 @@ function textOf(id: string): string {
 
 /** Whether English has a text of this id, which may be a name that every object has. */
 function isText(id: string): boolean {
-  return Object.hasOwn(FILES.en, id)
+  return Object.hasOwn(TEXTS.en, id)
 }
 
-/** Characters of a text. The longest one here has 350. */
+/** Characters of a text. */
 const LONGEST = 2000
 
 /** What is wrong with texts of a language, a line each: the id, and why. */
@@ -52,7 +52,7 @@ export function faultsOf(language: string, texts: Readonly<Record<string, unknow
   return Object.entries(texts).flatMap(([id, text]) => {
     const base = textOf(id)
     if (!isText(base)) return [`${id}: there is no such text`]
-    const known = cut(FILES.en[base] ?? '').slots
+    const known = cut(TEXTS.en[base] ?? '').slots
     if (base !== id && !(known.includes('count') && pluralCategories.some((form) => id === `${base}.${form}`)))
       return [`${id}: the text has no such form in this language`]
     if (typeof text !== 'string' || text.trim() === '') return [`${id}: the value is no text`]

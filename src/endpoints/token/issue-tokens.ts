@@ -215,7 +215,8 @@ function issueAccessToken(
   const identity = [
     grant.id,
     String(issue.generation),
-    String(issuedAt),
+    // Milliseconds: two processes that refresh with earlier tokens in one second get tokens of their own, so one may revoke its own.
+    String(issue.at),
     scope,
     ...resources,
     ...(key === undefined ? [] : [key]),

@@ -167,6 +167,10 @@ test('AG-02: an earlier token gets its own access token, narrowed as asked, with
   assert.deepEqual(selectAll(server, 'select * from grants'), before)
   assert.partialDeepStrictEqual(lastLogged(server), { event: 'token.issued', earlier: 2 })
   assert.deepEqual(await operations(), performed)
+  // A process that revokes its access token ends no other's.
+  server.clock.advance(1)
+  const again = tokensOf(await refresh(from(HOME), client, first, { resource: api, scope: 'read' }))
+  assert.notEqual(again.access_token, answer.access_token)
 })
 
 test('AG-10: where the network of the caller is unknown, an earlier token ends the family', async (t) => {

@@ -1,5 +1,14 @@
 import type { Page } from '../ports/pages/pages.ts'
-import type { Frame, Members, Place, Form, Texts, View } from './engine/form.ts'
+import {
+  fieldsIn,
+  OWN_NAMES,
+  type Frame,
+  type Members,
+  type Place,
+  type Form,
+  type Texts,
+  type View,
+} from './engine/form.ts'
 
 /** A task that a screen reads, and the members of its input besides those in the path. */
 export interface Read<Answer> {
@@ -65,6 +74,11 @@ export type AnyScreen = Omit<Screen, 'reads' | 'view' | 'names' | 'about' | 'lin
   readonly about?: (answers: Readonly<Record<string, unknown>>) => string
 }
 
+/** @throws Error for a form with a field whose name is that of a parameter of each form, which is a bug: what one sends would be read as the other */
 export function screen<Answers extends object>(one: Screen<Answers>): AnyScreen {
+  for (const form of one.forms) {
+    const taken = fieldsIn(form).find((field) => OWN_NAMES.has(field))
+    if (taken !== undefined) throw new Error(`The form of ${form.task} has a field ${taken}, as each form has.`)
+  }
   return one as unknown as AnyScreen
 }

@@ -134,7 +134,7 @@ test('CON-04, CON-19: a role that reads shows no form, and each form that is sen
   const grantId = grantIdIn(own)
   const valid = context.secrets.digest('csrf', ['console', grantId, '/console/clients'])
   for (const task of ['client.verify', 'client.disable', 'client.delete', 'role.set', 'admin.create']) {
-    const form = { task, subject: client, confirmed: '1' }
+    const form = { task, subject: client, asked: '1' }
     assert.equal((await own.console.post('/console/clients', { ...form, csrf: csrf ?? '' })).statusCode, 403)
     assert.equal((await own.console.post('/console/clients', { ...form, csrf: valid })).statusCode, 403, task)
   }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ChangeForm, CreateForm, EditForm, Form, ReportForm, Says } from '../../src/console/engine/form.ts'
+import { screen } from '../../src/console/screen.ts'
+import { OWN_NAMES } from '../../src/console/engine/form.ts'
 import { SCREENS } from '../../src/console/screens.ts'
+import { html } from '../../src/web/markup.ts'
 
 /** The kinds of forms: the compiler refuses what is marked, and the unused mark of what it accepts. */
 
@@ -57,4 +60,19 @@ test('the four kinds of forms have at most 16 members together, and each form ha
     [...new Set(SCREENS.flatMap(({ forms }) => forms.map(({ kind }) => kind)))].toSorted(),
     [...new Set(WRONG.map(({ kind }) => kind))].toSorted(),
   )
+})
+
+test('no field of a form has the name of a parameter that each form sends', () => {
+  const named = (fields: readonly string[]) =>
+    screen<object>({
+      path: '/console/x',
+      section: 'server',
+      reads: {},
+      filters: [],
+      forms: [{ ...common, kind: 'edit', fields, filled: () => undefined }],
+      names: () => ({}),
+      view: () => ({ title: '', main: html`` }),
+    })
+  assert.equal(named(['name', 'confirmed']).forms.length, 1)
+  for (const own of OWN_NAMES) assert.throws(() => named(['name', own]), new RegExp(`has a field ${own}, as each form`))
 })

@@ -120,15 +120,15 @@ test('what cannot be undone needs a sign-in of the last five minutes, a confirma
   const asked = await browser.arrive(await browser.comeBack(leaving))
   assert.match(asked.body, /Delete: 11 rows[^]*Type 11 to confirm/)
   const list = '/console/clients?source=registration'
-  const wrong = await browser.send(list, 'client.delete', clients, { confirmed: '1', typed: '12' })
+  const wrong = await browser.send(list, 'client.delete', clients, { asked: '1', typed: '12' })
   assert.deepEqual([wrong.statusCode, /This is not 11\./.test(wrong.body)], [422, true])
-  const done = await browser.send(list, 'client.delete', clients, { confirmed: '1', typed: '11' })
+  const done = await browser.send(list, 'client.delete', clients, { asked: '1', typed: '11' })
   assert.match(done.body, /Deleted: 11 of 11\./)
   await assert.rejects(show(clients[0] ?? ''), /There is no client/)
   // The confirmation alone is not enough.
   const [last = ''] = await makeClients(1)
   stage.server.clock.advance(5 * 60 * 1000 + 1)
-  assert.notEqual(leadsTo(await browser.send(list, 'client.delete', [last], { confirmed: '1' })), undefined)
+  assert.notEqual(leadsTo(await browser.send(list, 'client.delete', [last], { asked: '1' })), undefined)
   await show(last)
   await browser.open()
 })

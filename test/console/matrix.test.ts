@@ -268,7 +268,7 @@ function send(
     method: 'POST',
     url: path,
     headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
-    payload: new URLSearchParams({ csrf, task, confirmed: '1', ...more }).toString(),
+    payload: new URLSearchParams({ csrf, task, asked: '1', ...more }).toString(),
   })
 }
 

@@ -60,7 +60,7 @@ test('CON-09: undo changes only what was changed, and a row that was so before i
   const { id } = await stage.makeUser()
   await perform(stage.server.context, 'user.disable', { user_id: id })
   const { id: other } = await stage.makeUser()
-  const users = await browser.send('/console/users', 'user.disable', [id, other], { confirmed: '1' })
+  const users = await browser.send('/console/users', 'user.disable', [id, other], { asked: '1' })
   assert.match(users.body, /Disabled: 1\. Already disabled: 1\. Sessions and tokens stay ended/)
   assert.deepEqual(undone(users, 'user.enable'), [other])
 })
@@ -70,9 +70,9 @@ test('CON-20: the console disables, deletes and revokes neither its own client n
   assert.doesNotMatch(list.body, new RegExp(`name="subject" value="${CONSOLE_CLIENT_ID}"`))
   assert.doesNotMatch((await browser.console.get('/console/users')).body, new RegExp(`name="subject" value="${ada}"`))
   const { client_id: other } = await stage.makeClient()
-  const confirmed = { confirmed: '1' }
+  const asked = { asked: '1' }
   for (const task of ['client.disable', 'client.revoke-tokens', 'client.delete']) {
-    const refused = await browser.send('/console/clients', task, [CONSOLE_CLIENT_ID], confirmed)
+    const refused = await browser.send('/console/clients', task, [CONSOLE_CLIENT_ID], asked)
     assert.equal(refused.statusCode, 409, task)
     assert.match(refused.body, /This is the client of the console[^]*grantor client /, task)
   }
@@ -81,7 +81,7 @@ test('CON-20: the console disables, deletes and revokes neither its own client n
   for (const task of ['user.disable', 'user.delete']) {
     const { csrf } = { csrf: formOf(await browser.console.get(`/console/users/${ada}`), 'user.revoke-tokens') }
     const value = /name="csrf" value="([^"]+)"/.exec(csrf)?.[1] ?? ''
-    const refused = await browser.console.post(`/console/users/${ada}`, { csrf: value, task, ...confirmed })
+    const refused = await browser.console.post(`/console/users/${ada}`, { csrf: value, task, ...asked })
     assert.deepEqual([refused.statusCode, /This is your own account/.test(refused.body)], [409, true], task)
   }
   assert.doesNotMatch(
@@ -99,7 +99,7 @@ test('a change names its object, keeps the filter of the list, and asks before i
   const { client_id: client } = await stage.makeClient()
   const name = String((await show('client', client))['client_name'])
   const list = '/console/clients?source=registration'
-  const deleted = await browser.send(list, 'client.delete', [client], { confirmed: '1' })
+  const deleted = await browser.send(list, 'client.delete', [client], { asked: '1' })
   assert.match(deleted.body, new RegExp(`Deleted: <bdi>${name}</bdi>\\.[^]*Remove the filter Source`))
   const { id, email } = await stage.makeUser()
   const asked = await browser.press(await browser.console.get(`/console/users/${id}`), 'user.disable')

@@ -82,7 +82,7 @@ test('members and installations: each row has its own answer, undo changes what 
   await browser.press(asked, 'member.add', { user_id: early })
   await read('member.disable', { organization_id: mine.organization_id, user_id: early })
   const chosen = [id, early, other.user_id, id, 'constructor']
-  const done = await browser.send(list, 'member.disable', chosen, { confirmed: '1' })
+  const done = await browser.send(list, 'member.disable', chosen, { asked: '1' })
   assert.match(done.body, /Disabled: 1\. Already disabled: 1\.[^]*The row is no longer there[^]*Enable/)
   const undo = formOf(noticeOf(done), 'member.enable')
   assert.deepEqual(
@@ -94,7 +94,7 @@ test('members and installations: each row has its own answer, undo changes what 
   const state = (user: string) => members.find((one) => one['user_id'] === user)?.['disabled_at']
   assert.deepEqual([state(id), typeof state(early)], [null, 'string'])
   const tooMany = Array.from({ length: 51 }, (_, index) => `gus_${index}`)
-  assert.equal((await browser.send(list, 'member.disable', tooMany, { confirmed: '1' })).statusCode, 422)
+  assert.equal((await browser.send(list, 'member.disable', tooMany, { asked: '1' })).statusCode, 422)
   const { members: others } = (await read('member.list', { organization_id: other.organization_id })) as {
     members: Members[]
   }
@@ -115,7 +115,7 @@ test('members and installations: each row has its own answer, undo changes what 
     (await browser.press(install, 'installation.install', fields)).body,
     new RegExp(`Installed\\.[^]*${scope}`),
   )
-  const gone = await browser.send(installations, 'installation.remove', [mine.client_id], { confirmed: '1' })
+  const gone = await browser.send(installations, 'installation.remove', [mine.client_id], { asked: '1' })
   assert.match(gone.body, /Removed: <bdi>Client \d+<\/bdi>\.[^]*Clients appear here/)
 })
 
@@ -330,9 +330,9 @@ test('an initial access token is shown with the limits that its fields give, and
   assert.doesNotMatch(shown.body, /<script>alert|<img src=x/)
   assert.match(shown.body, /3 of 3/)
   const id = String(tokens[0]?.['initial_token_id'])
-  const revoked = await browser.send(path, 'initial-token.revoke', [id], { confirmed: '1' })
+  const revoked = await browser.send(path, 'initial-token.revoke', [id], { asked: '1' })
   assert.match(revoked.body, /Revoked[^]*Revoked<\/span>/)
-  const repeated = await browser.send(path, 'initial-token.revoke', [id], { confirmed: '1' }).catch(() => undefined)
+  const repeated = await browser.send(path, 'initial-token.revoke', [id], { asked: '1' }).catch(() => undefined)
   assert.ok(repeated === undefined || /Already revoked/.test(repeated.body))
 })
 

@@ -113,7 +113,7 @@ test('CON-08: what is of another organization or of the server is as if absent, 
 
   const page = await browser.console.get(home)
   const csrf = /name="csrf" value="([^"]+)"/.exec(formOf(page, 'organization.revoke-grant'))?.[1] ?? ''
-  const sent = { csrf, task: 'organization.revoke-grant', confirmed: '1' }
+  const sent = { csrf, task: 'organization.revoke-grant', asked: '1' }
   for (const [path, form, status] of [
     [home, { ...sent, subject: other.grant_id }, 404],
     [home, { ...sent, subject: mine.grant_id, organization_id: other.organization_id }, 403],
@@ -143,7 +143,7 @@ test('CON-08: what is of another organization or of the server is as if absent, 
         const first = list === 'members' ? 'member.disable' : task
         const token = /name="csrf" value="([^"]+)"/.exec(formOf(shown, first))?.[1] ?? ''
         const fields = task === 'member.add' ? { user_id: subject } : { subject }
-        const answer = await browser.console.post(`${lists}/${list}`, { csrf: token, task, confirmed: '1', ...fields })
+        const answer = await browser.console.post(`${lists}/${list}`, { csrf: token, task, asked: '1', ...fields })
         assert.equal(answer.statusCode, task === 'member.add' ? 403 : 404, task)
       },
       task,

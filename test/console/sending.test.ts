@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
+import { runTask } from '../../src/admin/run-task.ts'
 import type { InputField } from '../../src/console/engine/input-fields.ts'
 import { fieldsIn } from '../../src/console/engine/form.ts'
 import { SCREENS } from '../../src/console/screens.ts'
 import { formFields } from '../../src/console/engine/filling.ts'
 import { locationOf } from '../../tools/flow.ts'
-import { ConsoleBrowser, filledIn, grantIdIn, leadsTo, openConsole } from '../../tools/console-browser.ts'
+import { ConsoleBrowser, filledIn, formOf, grantIdIn, leadsTo, openConsole } from '../../tools/console-browser.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
-import { perform, type Members } from '../support/tasks.ts'
+import { perform, taskOf, type Members } from '../support/tasks.ts'
 
 /** What becomes of a form that is sent twice, beside another one, with long rows, or with a secret in the wrong place. */
 
@@ -91,6 +93,24 @@ test('CON-35: of two changes of one object at once only one succeeds, also betwe
   }
 })
 
+test('CON-37: the box that confirms gives an account that an administrator for a trial prepared a role that lasts', async () => {
+  const { context } = stage.server
+  const trial = { ...COMMAND_LINE, actor: (await stage.makeUser()).id, isLoopbackOnly: true }
+  const input = { email: stage.anEmail() }
+  const account = await runTask(asAdministrator(context, trial), taskOf('user.create'), input, () => undefined)
+  const { user_id: user } = account as Members
+  const role = async () => (await perform(context, 'user.show', { user_id: user }))['role']
+  const asked = await browser.open(`/console/users/${String(user)}?ask=role.set`)
+  const refused = await browser.press(asked, 'role.set', { access: 'read' })
+  assert.deepEqual([refused.statusCode, /be sure of this one and confirm/.test(refused.body)], [409, true])
+  assert.equal(await role(), null)
+  // A browser sends the texts of all that have the name.
+  assert.equal(formOf(refused, 'role.set').match(/name="confirmed"/g)?.length, 1)
+  const done = await browser.press(refused, 'role.set', { access: 'read', confirmed: 'on' })
+  assert.match(done.body, /Role set: <bdi>/)
+  assert.notEqual(await role(), null)
+})
+
 test('CON-10: a second click creates no second organization, and no other record has two for one form', async () => {
   const asked = await browser.console.get('/console/organizations?ask=organization.create')
   const answers = await Promise.all([1, 2].map(() => browser.press(asked, 'organization.create', { name: 'Twice' })))
@@ -140,7 +160,7 @@ test('rows with long names are chosen few at a time, and no address that a form 
   const client = await stage.makeClient()
   await perform(context, 'client.approve-scopes', { client_id: client.client_id, scope })
   const url = `/console/clients/${client.client_id}`
-  const form = { csrf: csrfOf(url), task: 'client.approve-scopes', confirmed: '1' }
+  const form = { csrf: csrfOf(url), task: 'client.approve-scopes', asked: '1' }
   const done = locationOf(await browser.console.post(url, form))
   assert.ok(done.length < 8192, String(done.length))
   assert.match((await browser.console.get(done)).body, /Scopes approved/)
@@ -184,7 +204,7 @@ test('CON-10: no page repeats a secret that was typed, whatever else is wrong wi
       const of = form.task === 'client.set-secret' ? shared : client
       const url = path.replace('{client_id}', String(of['client_id'])).replace('{provider_id}', 'globex')
       const once = context.random(16).toString('base64url')
-      const fields = { csrf: csrfOf(url), task: form.task, confirmed: '1', once, seen: 'another', name: '' }
+      const fields = { csrf: csrfOf(url), task: form.task, asked: '1', once, seen: 'another', name: '' }
       const own = fieldsIn(form).includes('name') ? fields : { ...fields, name: undefined }
       const body = JSON.parse(JSON.stringify({ ...own, ...Object.fromEntries(wrong) })) as Record<string, string>
       const answer = await browser.console.post(url, body)
@@ -195,7 +215,7 @@ test('CON-10: no page repeats a secret that was typed, whatever else is wrong wi
   // As programs print keys, and as JSON that says the member in another way. What has no private key stays.
   const page = `/console/clients/${String(client['client_id'])}`
   const shown = async (jwks: string): Promise<string> => {
-    const form = { csrf: csrfOf(page), task: 'client.set-keys', confirmed: '1', seen: 'another', jwks }
+    const form = { csrf: csrfOf(page), task: 'client.set-keys', asked: '1', seen: 'another', jwks }
     return (await browser.console.post(page, form)).body
   }
   const others = ["{ keys: [{ d: 'zq7' }] }", 'keys:\n- d: zq7', 'zq7=\n-----END', '{"keys":[{"\\u0064":"zq7"}]}']

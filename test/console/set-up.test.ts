@@ -365,7 +365,7 @@ test('CON-20: the console changes neither the addresses, the rules nor the keys 
   assert.doesNotMatch(shown.body, /value="client\.(update|set-rules|set-keys)"/)
   const { csrf = '' } = hiddenFields({ body: formOf(shown, 'client.approve-scopes') })
   for (const task of ['client.update', 'client.set-rules', 'client.set-keys']) {
-    const refused = await browser.console.post(path, { csrf, task, confirmed: '1' })
+    const refused = await browser.console.post(path, { csrf, task, asked: '1' })
     assert.deepEqual([refused.statusCode, /This is the client of the console/.test(refused.body)], [409, true], task)
   }
 })
@@ -373,7 +373,7 @@ test('CON-20: the console changes neither the addresses, the rules nor the keys 
 test('CON-15: a form takes the members of its row and no part that the schema does not have', async () => {
   const asked = await page('/apis?ask=api.create')
   const { csrf = '' } = hiddenFields({ body: formOf(asked, 'api.create') })
-  const sent = { csrf, task: 'api.create', confirmed: '1', resource: stage.aResource() }
+  const sent = { csrf, task: 'api.create', asked: '1', resource: stage.aResource() }
   for (const member of ['step_up.0.scope', 'scopes.0.more', 'scopes.name', 'tokens', 'tokens.more', 'scopes.1000.name'])
     assert.equal((await browser.console.post('/console/apis', { ...sent, [member]: 'x' })).statusCode, 403, member)
 })

@@ -72,7 +72,7 @@ export function askPage(asking: Asking, frame: Frame): View {
       ${warning === undefined ? undefined : html`<p class="${isFinal ? 'plate' : ''}">${warning}</p>`}
       ${caution === undefined ? undefined : html`<p class="plate">${caution}</p>`}
       <form method="post" action="${addressOf(frame, {})}" class="ask" autocomplete="off">
-        ${hidden('csrf', frame.csrf)} ${hidden('task', form.task)} ${hidden('confirmed', '1')}
+        ${hidden('csrf', frame.csrf)} ${hidden('task', form.task)} ${hidden('asked', '1')}
         ${once === undefined ? undefined : hidden('once', once)} ${subjects.map((one) => hidden('subject', one))}
         ${seen === undefined ? undefined : hidden('seen', seen)}
         ${fixedFields(form).map((one) => hidden(one, asking.values[one] ?? ''))} ${fieldsOf(asking)}

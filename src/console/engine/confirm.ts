@@ -46,7 +46,7 @@ export async function confirm({ open, form, subjects, values }: Sent): Promise<S
   const { form: sent } = open.request
   const asks = asksFirst(form)
   // Nothing is kept over the sign-in: the page that asks comes after it.
-  const isAsked = (asks && sent.get('confirmed') !== '1') || (form.says.isRecent === true && !isRecent(open))
+  const isAsked = (asks && sent.get('asked') !== '1') || (form.says.isRecent === true && !isRecent(open))
   if (isAsked) return { kind: 'ask', address: askAddress(open, form, subjects) }
   const { length } = subjects
   if (length >= TYPED_FROM && asks && sent.get('typed') !== String(length))

@@ -76,7 +76,7 @@ function undoForm(frame: Frame, form: Form, subjects: readonly string[], before:
   const isAsked = asksFirst(form) && Object.keys(before).length === 0
   return html`<form method="post" action="${addressOf(frame, {})}">
     ${hidden('csrf', frame.csrf)} ${subjects.map((one) => hidden('subject', one))}
-    ${Object.entries(before).flatMap(([field, value]) => [hidden('confirmed', '1'), ...value.split(' ').map((one) => hidden(field, one))])}
+    ${Object.entries(before).flatMap(([field, value]) => [hidden('asked', '1'), ...value.split(' ').map((one) => hidden(field, one))])}
     <button class="button" type="submit" name="task" value="${form.task}">${isAsked ? 'Undo…' : 'Undo'}</button>
   </form>`
 }

@@ -2,7 +2,7 @@ import { authorizeTask } from '../../admin/authorize-task.ts'
 import { invalidRequest } from '../../protocol/errors.ts'
 import { isFromOwnPage } from './context.ts'
 import { formFields, taskOf, textsIn } from './filling.ts'
-import { chosenRows, type Form, type Texts } from './form.ts'
+import { chosenRows, OWN_NAMES, type Form, type Texts } from './form.ts'
 import { frozenContext } from './frozen-context.ts'
 import type { InputField } from './input-fields.ts'
 import { csrfParts, subjectsIn, type OpenScreen } from './open-screen.ts'
@@ -18,9 +18,6 @@ export interface Sent {
   /** The rows that were chosen. Empty: the form is about the object of the path, or about none. */
   readonly subjects: readonly string[]
 }
-
-/** What a form has besides the fields of its task. */
-const OWN_NAMES: ReadonlySet<string> = new Set(['csrf', 'task', 'subject', 'confirmed', 'once', 'typed', 'seen'])
 
 /**
  * Admits a form that a page of this session sent, with the fields that it has, of a person who may perform its task.

@@ -56,7 +56,7 @@ export const TOKEN = screen<object>({
 
 function question(frame: Frame): Markup {
   return html`<form method="post" action="${frame.place.path}" class="ask">
-    ${hidden('csrf', frame.csrf)} ${hidden('task', INSPECT.task)} ${hidden('confirmed', '1')}
+    ${hidden('csrf', frame.csrf)} ${hidden('task', INSPECT.task)} ${hidden('asked', '1')}
     <label class="field"
       ><span>Access token or refresh token</span
       ><input

@@ -6,7 +6,7 @@ import { chosenRows, fieldsIn, type EditForm, type Texts } from '../../src/conso
 import { SCREENS } from '../../src/console/screens.ts'
 import { type ConsoleBrowser, filledIn, formOf, openConsole } from '../../tools/console-browser.ts'
 import { makeClientKey } from '../../tools/client-assertion.ts'
-import { hiddenFields } from '../../tools/flow.ts'
+import { formAction, hiddenFields } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { declareApi, JWT_API } from '../support/apis.ts'
 import { perform as performTask, taskOf, type Members } from '../support/tasks.ts'
@@ -227,6 +227,11 @@ for (const { screen, form } of FORMS) {
     const [asked, late] = [await browser.open(address), await browser.open(address)]
     const change = CHANGES[what] ?? assert.fail(`There is no change for ${what}.`)
     const first = await texts()
+    const body = formOf(asked, task)
+    const whole = Object.entries({ ...hiddenFields({ body }), ...filledIn(asked, task), task, ...change })
+    const unseen = Object.fromEntries(whole.filter(([name]) => name !== 'seen'))
+    const blind = await browser.console.post(formAction({ body }), unseen)
+    assert.deepEqual([blind.statusCode, await texts()], [409, first], 'The form does not say what it showed.')
     const done = await browser.press(asked, task, { ...filledIn(asked, task), ...change })
     assert.equal(done.statusCode, 200)
     const now = await texts()
@@ -236,6 +241,27 @@ for (const { screen, form } of FORMS) {
     assert.deepEqual(await texts(), now)
   })
 }
+
+test('CON-35: a role that another person gave or ended after the form was shown is noticed, and so is a change before an undo', async () => {
+  const { user_id: id } = await perform('user.create', { email: stage.anEmail() })
+  const path = `/console/users/${String(id)}`
+  const role = async () => (await perform('user.show', { user_id: id }))['role'] as Members | null
+  const first = await browser.open(`${path}?ask=role.set`)
+  await perform('role.set', { user_id: id, access: 'read' })
+  const given = await browser.press(first, 'role.set', { access: 'write' })
+  assert.deepEqual([given.statusCode, (await role())?.['access']], [409, 'read'])
+  await perform('role.remove', { user_id: id })
+  const ended = await browser.press(given, 'role.set', { access: 'write' })
+  assert.deepEqual([ended.statusCode, await role()], [409, null])
+  assert.equal((await browser.press(ended, 'role.set', { access: 'write' })).statusCode, 200)
+  assert.equal((await role())?.['access'], 'write')
+
+  const named = await browser.press(await browser.open(`${path}?ask=user.update`), 'user.update', { name: 'Grace' })
+  const notice = { ...named, body: named.body.slice(named.body.indexOf('class="notice')) } as typeof named
+  await perform('user.update', { user_id: id, name: 'Hopper' })
+  assert.equal((await browser.press(notice, 'user.update')).statusCode, 409)
+  assert.equal((await perform('user.show', { user_id: id }))['name'], 'Hopper')
+})
 
 test('a name that is emptied is gone', async () => {
   const { user_id: id } = await perform('user.create', { email: stage.anEmail(), name: 'Grace' })

@@ -6,7 +6,7 @@ import type { InputField } from '../../src/console/engine/input-fields.ts'
 import { fieldsIn } from '../../src/console/engine/form.ts'
 import { SCREENS } from '../../src/console/screens.ts'
 import { formFields } from '../../src/console/engine/filling.ts'
-import { locationOf } from '../../tools/flow.ts'
+import { hiddenFields, locationOf } from '../../tools/flow.ts'
 import { ConsoleBrowser, filledIn, formOf, grantIdIn, leadsTo, openConsole } from '../../tools/console-browser.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { perform, taskOf, type Members } from '../support/tasks.ts'
@@ -160,7 +160,8 @@ test('rows with long names are chosen few at a time, and no address that a form 
   const client = await stage.makeClient()
   await perform(context, 'client.approve-scopes', { client_id: client.client_id, scope })
   const url = `/console/clients/${client.client_id}`
-  const form = { csrf: csrfOf(url), task: 'client.approve-scopes', asked: '1' }
+  const shown = await browser.open(`${url}?ask=client.approve-scopes`)
+  const form = hiddenFields({ body: formOf(shown, 'client.approve-scopes') })
   const done = locationOf(await browser.console.post(url, form))
   assert.ok(done.length < 8192, String(done.length))
   assert.match((await browser.console.get(done)).body, /Scopes approved/)

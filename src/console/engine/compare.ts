@@ -44,8 +44,9 @@ export async function compare(
   { answers, filled }: Seen,
 ): Promise<Stop | { readonly kind: 'input'; readonly members: Members }> {
   const again = (status: number, errors: Texts): Stop => ({ kind: 'again', status, errors })
-  const shown = open.request.form.get('seen')
-  if (filled !== undefined && shown !== undefined && shown !== seenOf(open.context.server, filled))
+  const now = filled && seenOf(open.context.server, filled)
+  // Also an object that the form did not show, because there was none, or that is gone.
+  if (form.kind === 'edit' && answers !== undefined && open.request.form.get('seen') !== now)
     return again(409, { '': CHANGED })
   // A task that replaces an object needs all members. A task that changes it gets those that differ from the object, so this must be known.
   const isChange = taskOf(form.task).method === 'PATCH'

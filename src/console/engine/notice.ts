@@ -30,8 +30,16 @@ export interface Outcome {
   readonly refused: readonly (readonly [id: string, reason: string])[]
 }
 
+/** What the page has besides the outcome. */
+interface Beside {
+  /** Names of the rows by id. */
+  readonly names: Texts
+  /** Names what the undo of an edited object replaces. */
+  readonly seen: string | undefined
+}
+
 /** Says what was done, on the next page, with the way back if there is one. */
-export function outcomeNotice(frame: Frame, outcome: Outcome, forms: readonly Form[], names: Texts): Markup {
+export function outcomeNotice(frame: Frame, outcome: Outcome, forms: readonly Form[], { names, seen }: Beside): Markup {
   const { task, done, unchanged, refused } = outcome
   const form = forms.find((one) => one.task === task)
   const isDone = done.length > 0 || unchanged.length + refused.length === 0
@@ -42,7 +50,7 @@ export function outcomeNotice(frame: Frame, outcome: Outcome, forms: readonly Fo
       >${sentence(outcome, form)}${undo === undefined || form?.says.undoNote === undefined ? undefined : ` ${form.says.undoNote}`}</span
     >
     ${outcome.note === undefined ? undefined : html`<p class="note">${outcome.note}</p>`}
-    ${undo === undefined ? undefined : undoForm(frame, undo, outcome.undo?.subjects ?? done, outcome.before ?? {})}
+    ${undo === undefined ? undefined : undoForm(frame, undo, outcome.undo?.subjects ?? done, outcome.before && { before: outcome.before, seen })}
     ${outcome.next === undefined ? undefined : actions(frame, formOf(frame, outcome.next))}
     ${
       refused.length === 0
@@ -72,11 +80,24 @@ function sentence({ text, done, unchanged, refused, ...outcome }: Outcome, form:
   return html`${unchanged.length > 0 ? already : text}${about}.`
 }
 
-function undoForm(frame: Frame, form: Form, subjects: readonly string[], before: Texts): Markup {
-  const isAsked = asksFirst(form) && Object.keys(before).length === 0
+/** `restored`: what the fields had, of a form that shows an object, and what it has now. */
+function undoForm(
+  frame: Frame,
+  form: Form,
+  subjects: readonly string[],
+  restored: { readonly before: Texts; readonly seen: string | undefined } | undefined,
+): Markup {
   return html`<form method="post" action="${addressOf(frame, {})}">
     ${hidden('csrf', frame.csrf)} ${subjects.map((one) => hidden('subject', one))}
-    ${Object.entries(before).flatMap(([field, value]) => [hidden('asked', '1'), ...value.split(' ').map((one) => hidden(field, one))])}
-    <button class="button" type="submit" name="task" value="${form.task}">${isAsked ? 'Undo…' : 'Undo'}</button>
+    ${
+      restored && [
+        hidden('asked', '1'),
+        restored.seen === undefined ? undefined : hidden('seen', restored.seen),
+        Object.entries(restored.before).flatMap(([field, value]) => value.split(' ').map((one) => hidden(field, one))),
+      ]
+    }
+    <button class="button" type="submit" name="task" value="${form.task}">
+      ${restored === undefined && asksFirst(form) ? 'Undo…' : 'Undo'}
+    </button>
   </form>`
 }

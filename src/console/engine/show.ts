@@ -66,8 +66,16 @@ export async function render(open: OpenScreen, { status, outcome, asking, result
     asking === undefined
       ? screen.view(answers, frame)
       : askPage(await questionOf(open, asking, { answers, names, frame }), frame)
-  const notice = outcome === undefined ? undefined : outcomeNotice(frame, outcome, screen.forms, names)
+  const seen = outcome && seenAfter(open, outcome, answers)
+  const notice = outcome && outcomeNotice(frame, outcome, screen.forms, { names, seen })
   return answered(open, { ...view, main: html`${notice}${result}${view.main}` }, status)
+}
+
+/** Names what the undo of a form replaces, if the form shows an object. */
+function seenAfter({ context, screen }: OpenScreen, { task, done }: Outcome, answers: Members): string | undefined {
+  const form = screen.forms.find((one) => one.task === task)
+  const filled = form && filledTexts(form, answers, done[0])
+  return filled && seenOf(context.server, filled)
 }
 
 /** What the page that asks shows. */

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { TEXTS_BYTES } from '../../config/texts.ts'
 import { SECRET_SETTINGS, SETTINGS } from '../../config/schema.ts'
 import { fileSettingOf } from '../../config/secret-files.ts'
 
@@ -48,6 +49,23 @@ const POSTGRESQL = [
   '',
 ]
 
+const TEXTS = [
+  '## Texts of your own',
+  '',
+  `\`GRANTOR_TEXTS\` names a JSON file of at most ${TEXTS_BYTES / 1024} KB with texts of the pages and mails, by language and id:`,
+  '',
+  '```json',
+  '{ "en": { "signIn": "Log in", "continueTo": "to go on to {client}" }, "de": { "signIn": "Einloggen" } }',
+  '```',
+  '',
+  'The ids, and the texts that they replace, are in [`src/texts/en.json`](../src/texts/en.json). What you do not name stays as it is. A name in',
+  'braces is a slot, which the server fills; your text may leave out a slot and has no other ones. A text with `{count}` may have a form for each',
+  'plural category of the language, such as `account.recoveryLeft.one`. All texts are escaped, so they contain no HTML.',
+  '',
+  'The file is read at the start. The server does not start with an unknown language, id or slot, and names each.',
+  '',
+]
+
 /** Every setting with its meaning and default, for `grantor serve --help`. */
 export function settingsHelp(): string {
   const settings = listSettings().flatMap(({ name, meaning, fallback }) => [
@@ -81,6 +99,7 @@ export function settingsDocument(): string {
     '',
     ...SECRET_FILES,
     ...POSTGRESQL,
+    ...TEXTS,
   ].join('\n')
 }
 

@@ -887,7 +887,7 @@ export interface GrantorTasks {
     readonly before?: string
   }) => Promise<{
     readonly installations: readonly Installation[]
-    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client with those in other languages, of an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
@@ -1116,7 +1116,7 @@ export interface GrantorTasks {
     readonly organization_id?: string
   }) => Promise<{
     readonly grants: readonly Grant[]
-    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client with those in other languages, of an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
@@ -1145,7 +1145,7 @@ export interface GrantorTasks {
     readonly organization_id: string
   }) => Promise<{
     readonly grants: readonly Grant[]
-    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client with those in other languages, of an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
@@ -1174,7 +1174,7 @@ export interface GrantorTasks {
     readonly user_id?: string
   }) => Promise<{
     readonly sessions: readonly Session[]
-    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client with those in other languages, of an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
@@ -1302,7 +1302,7 @@ export interface GrantorTasks {
     readonly before?: string
   }) => Promise<{
     readonly roles: readonly ListedRole[]
-    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client with those in other languages, of an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
@@ -1447,7 +1447,7 @@ export interface GrantorTasks {
     readonly request_id?: string
   }) => Promise<{
     readonly events: readonly AuditEntry[]
-    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client with those in other languages, of an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
@@ -1886,6 +1886,7 @@ export interface InitialToken {
 export interface Installation {
   readonly organization_id: string
   readonly client_id: string
+  /** With the names in other languages: `Wall (de: Wand)`. */
   readonly client_name: string | null
   /** The scopes that the client can have at most. */
   readonly scope: string
@@ -2227,7 +2228,7 @@ export interface SetRole extends Role {
 }
 
 export interface ShownGrant extends Grant {
-  /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+  /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client with those in other languages, of an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
   readonly names: Readonly<Record<string, string>>
 }
 

@@ -1,6 +1,7 @@
 import { parseDisplayText } from '../base/display-text.ts'
 import { asciiDomain } from '../protocol/sign-in/email-address.ts'
 import { SUBJECT_FORM } from '../protocol/sign-in/interaction.ts'
+import { listedNameOf, namesIn } from '../protocol/client/identity.ts'
 import { chosenClientId, parseClientReference } from '../protocol/client/identifier.ts'
 import { isChosenId } from '../protocol/ids.ts'
 import { AdminError } from './admin-error.ts'
@@ -29,8 +30,8 @@ export interface Seeker {
   readonly see?: (referred: Referred) => string
 }
 
-/** What a text may mean: an id, and what it is called. */
-export type Match = readonly [id: string, name: string]
+/** What a text may mean: an id, what it is called, and what else. */
+export type Match = readonly [id: string, name: string, ...others: string[]]
 
 /** What was found. `isPart`: more rows were not searched, so another one may have the name too. */
 export interface Matches {
@@ -122,7 +123,9 @@ export async function findByName(
 /** What has exactly this id, or otherwise this name. */
 export function exactly(text: string, matches: readonly Match[]): readonly Match[] {
   const byId = matches.filter(([id]) => id === text)
-  return byId.length > 0 ? byId : matches.filter(([, name]) => name.toLowerCase() === text.toLowerCase())
+  return byId.length > 0
+    ? byId
+    : matches.filter(([, ...names]) => names.some((name) => name.toLowerCase() === text.toLowerCase()))
 }
 
 /** Why a text names no object. `isPart`: others were not searched. */
@@ -180,7 +183,7 @@ async function clientsNamed({ perform }: Seeker, name: string): Promise<Matches 
   const clients = found['clients'] as readonly ClientDocument[]
   return matching(
     found,
-    clients.map(({ client_id: id, client_name: called = '' }) => [id, called]),
+    clients.map((client) => [client.client_id, ...namesIn(listedNameOf(client) ?? '')]),
   )
 }
 
@@ -246,16 +249,17 @@ async function clientsWithin({ perform, within }: Seeker, text: string): Promise
   if (installed instanceof AdminError) return installed
   if (allowed instanceof AdminError) return allowed
   const names = allowed['names'] as Readonly<Record<string, string>>
-  const all = new Map([
+  const all: readonly Match[] = [
     ...(allowed['grants'] as readonly GrantDocument[]).map(({ client_id: id }): Match => [
       id,
-      (Object.hasOwn(names, id) ? names[id] : undefined) ?? '',
+      ...namesIn((Object.hasOwn(names, id) ? names[id] : undefined) ?? ''),
     ]),
     ...(installed['installations'] as readonly InstallationDocument[]).map(
-      ({ client_id: id, client_name: name }): Match => [id, name ?? ''],
+      ({ client_id: id, client_name: name }): Match => [id, ...namesIn(name ?? '')],
     ),
-  ])
-  return matching({ next: installed['next'] ?? allowed['next'] }, havingText(text, [...all]))
+  ]
+  const byId = new Map(all.map((one) => [one[0], one]))
+  return matching({ next: installed['next'] ?? allowed['next'] }, havingText(text, [...byId.values()]))
 }
 
 async function membersNamed({ perform, within }: Seeker, text: string): Promise<Matches | AdminError> {

@@ -1,4 +1,4 @@
-import { clientName } from '../protocol/client/identity.ts'
+import { listedNameOf } from '../protocol/client/identity.ts'
 import * as z from 'zod'
 import {
   parseAdminCredentialId,
@@ -16,7 +16,7 @@ import type { TaskContext } from './task.ts'
 export const NAMES = z
   .record(z.string(), z.string())
   .describe(
-    'Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent.',
+    'Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client with those in other languages, of an organization or credentials. Ids without a name, and ids of deleted records, are absent.',
   )
 
 export type Names = Readonly<Record<string, string>>
@@ -44,7 +44,7 @@ export async function findNames(
     ...each([...users, ...persons], (id) => findUserName(context, id)),
     ...each(clients, async (id) => {
       const client = await store.findClient(id)
-      return client && clientName(client.metadata)
+      return client && listedNameOf(client.metadata)
     }),
     ...each(organizations, async (id) => (await store.findOrganization(id))?.name),
     ...each(credentials, async (id) => (await store.findAdminCredential(id))?.name),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Context } from '../ports/context.ts'
 import type { LimitedReason, OutboundOutcome, UnacceptableReason, UnreachableReason } from '../ports/outbound.ts'
 import { registrationPolicy } from '../clients/registration-policy.ts'
+import { listedNameOf } from '../protocol/client/identity.ts'
 import { findDocumentUrlFault, readClientDocument } from '../protocol/client/document.ts'
 import { offersDocuments } from '../protocol/client/policy.ts'
 import { failed, ok, warning, type Finding } from './finding.ts'
@@ -56,6 +57,6 @@ function checkAnswer(url: string, answer: OutboundOutcome, server: Server): Find
   // The APIs only narrow the scope of the client, which no finding names.
   const reading = readClientDocument(answer.text, url, registrationPolicy(server, [], origin))
   if (reading.kind === 'refused') return failed(CHECK, `${url} is not accepted. ${reading.reason}`, 'Correct it.')
-  const { client_name: name, grant_types: grantTypes, token_endpoint_auth_method: method } = reading.metadata
-  return ok(CHECK, `${url} is the client ${name}: ${method}, ${grantTypes.join(', ')}.`)
+  const { grant_types: grantTypes, token_endpoint_auth_method: method } = reading.metadata
+  return ok(CHECK, `${url} is the client ${listedNameOf(reading.metadata)}: ${method}, ${grantTypes.join(', ')}.`)
 }

@@ -7,7 +7,7 @@ import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
 import type { GrantId, UserId } from '../../src/protocol/ids.ts'
 import type { Resource } from '../../src/protocol/token/resource.ts'
 import { addApp } from '../../tools/sign-in/app.ts'
-import { locationOf, PASSWORD, PlainBrowser, type RegisteredClient } from '../../tools/flow.ts'
+import { locationOf, PASSWORD, PlainBrowser, registerClient, type RegisteredClient } from '../../tools/flow.ts'
 import { createAccount } from '../support/accounts.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
@@ -331,11 +331,29 @@ test('scopes are approved by boxes that have what is approved, an unknown one is
   assert.match(formOf(notice, 'client.approve-scopes'), /name="scope" value="pay"/)
 })
 
-test('the page of a client has its names by language', async () => {
+test('each page that names a client has its names by language', async () => {
   const input = { client_name: 'Board', 'client_name#de': 'Tafel', grant_types: ['client_credentials'] }
   const { client_id: client } = await perform<RegisteredClient>(stage.server.context, 'client.create', input)
   const { body } = await browser.console.get(`/console/clients/${client}`)
   assert.match(body, /<dt>Names by language<[^]*?<bdi>Tafel<\/bdi> <span class="muted">de</)
+  const { client_id: tagged } = await registerClient(stage.server, {
+    client_name: undefined,
+    'client_name#de': 'Nur Tafel',
+  })
+  await perform(stage.server.context, 'organization.create', { organization_id: 'boards', name: 'Boards' })
+  const installed = { organization_id: 'boards', client_id: client, scope: '' }
+  await perform(stage.server.context, 'installation.install', installed)
+  for (const page of [
+    '',
+    '/found?name=tafel',
+    '/clients',
+    `/clients/${client}`,
+    `/clients?ask=client.verify&subject=${client}`,
+    '/organizations/boards/installations',
+  ])
+    assert.match((await browser.console.get(`/console${page}`)).body, /<bdi>Board \(de: Tafel\)<\/bdi>/, page)
+  for (const page of ['/clients', `/clients/${tagged}`])
+    assert.match((await browser.console.get(`/console${page}`)).body, /<bdi>Nur Tafel<\/bdi>/, page)
 })
 
 test('the page of a client says which rule for domains applies', async () => {

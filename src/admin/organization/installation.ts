@@ -1,4 +1,4 @@
-import { clientName } from '../../protocol/client/identity.ts'
+import { listedNameOf } from '../../protocol/client/identity.ts'
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { InstallationKey } from '../../ports/operations/organization.ts'
@@ -40,7 +40,10 @@ const INSTALLATION = table({
   client_id: row(z.string(), ({ installation, client }) =>
     client === undefined ? installation.clientId : listedIdOf(client),
   ),
-  client_name: row(z.string().nullable(), ({ client }) => (client && clientName(client.metadata)) ?? null),
+  client_name: row(
+    z.string().nullable().describe('With the names in other languages: `Wall (de: Wand)`.'),
+    ({ client }) => (client && listedNameOf(client.metadata)) ?? null,
+  ),
   scope: row(
     z.string().describe('The scopes that the client can have at most.'),
     ({ installation }) => installation.scope,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError, type Command } from 'commander'
 import type { ClientDocument, PurgedClientDocument, RuledClientDocument } from '../../admin/client/document.ts'
+import { listedNameOf } from '../../protocol/client/identity.ts'
 import type { CopiesRule } from '../../protocol/client/policy.ts'
 import type { CreatedClientDocument } from '../../admin/client/tasks.ts'
 import type { InstallationDocument } from '../../admin/organization/installation.ts'
@@ -102,8 +103,8 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
     members: METADATA,
     options: withKeyFile,
     input: ({ jwks }) => ({ jwks }),
-    say: ({ client_id, client_secret, client_name, token_endpoint_auth_method: method }, { paint }) => [
-      `Created ${client_name ?? client_id}. It authenticates with ${method}:`,
+    say: ({ client_id, client_secret, token_endpoint_auth_method: method, ...names }, { paint }) => [
+      `Created ${listedNameOf(names) ?? client_id}. It authenticates with ${method}:`,
       ...facts(
         Object.entries({ client_id, client_secret }).filter((pair): pair is [string, string] => pair[1] !== undefined),
         paint,
@@ -139,8 +140,10 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
   }),
   taskVerb<ClientDocument>({
     task: 'client.adopt',
-    say: ({ client_id }) =>
+    say: ({ client_id, ...names }) => [
       `${client_id} is now managed by administrators. Its registration access token no longer works. To change it: grantor client update ${forShell(client_id)}`,
+      ...calledOnPages(names),
+    ],
   }),
   taskVerb<{ readonly client_id: string; readonly registration_access_token: string }>({
     task: 'client.create-registration-token',
@@ -224,7 +227,10 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
   }),
   taskVerb<ClientDocument>({
     task: 'client.verify',
-    say: ({ client_id }) => `${client_id} is verified. To undo this: grantor client unverify ${forShell(client_id)}`,
+    say: ({ client_id, ...names }) => [
+      `${client_id} is verified. To undo this: grantor client unverify ${forShell(client_id)}`,
+      ...calledOnPages(names),
+    ],
   }),
   taskVerb<ClientDocument>({
     task: 'client.unverify',
@@ -289,13 +295,18 @@ function readJwks(path: string): unknown {
   }
 }
 
+/** What is now trusted: a client chose its names. */
+function calledOnPages(client: Parameters<typeof listedNameOf>[0]): readonly string[] {
+  const called = listedNameOf(client)
+  return called === undefined ? [] : [`Pages call it ${called}.`]
+}
+
 /** The cells of a client under CLIENT_HEADINGS. */
 function clientCells(client: ClientDocument): readonly string[] {
-  const { client_id, client_name, source, client_id_issued_at, used_at, last_used_at, disabled_at, trust_level } =
-    client
+  const { client_id, source, client_id_issued_at, used_at, last_used_at, disabled_at, trust_level } = client
   const registered = new Date(client_id_issued_at * 1000).toISOString()
   const times = [registered, used_at, last_used_at].map(formatTime)
-  return [client_id, client_name ?? '–', source, ...times, disabled_at === null ? trust_level : 'disabled']
+  return [client_id, listedNameOf(client) ?? '–', source, ...times, disabled_at === null ? trust_level : 'disabled']
 }
 
 const SPARED_TEXTS = {

@@ -4,7 +4,7 @@ import type { ApiDocument } from '../../admin/api/document.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import type { DomainDocument } from '../../admin/domain.ts'
 import type { GrantDocument } from '../../admin/grant.ts'
-import { shownMembers } from '../../protocol/client/identity.ts'
+import { listedNameOf, shownMembers } from '../../protocol/client/identity.ts'
 import { code, html, type Fragment } from '../../web/markup.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
 import { accessOf, installationsOf, type Installed } from './client-access.ts'
@@ -94,15 +94,15 @@ export const CLIENT = screen<Answers>({
   },
   filters: [],
   forms: FORMS,
-  names: ({ client, grants }) => ({ ...grants.names, '': client.client_name ?? client.client_id }),
+  names: ({ client, grants }) => ({ ...grants.names, '': listedNameOf(client) ?? client.client_id }),
   view({ client, domains, apis, installations, grants, audit }, frame) {
     const final = formsFor(frame, client.client_id, client, true)
     const fitting = formsFor(frame, client.client_id, client, false)
     const managing = fitting.filter((form) => MANAGING_FORMS.includes(form))
     return {
-      title: client.client_name ?? client.client_id,
+      title: listedNameOf(client) ?? client.client_id,
       main: html`<div class="heading">
-          <h1>${name(client.client_name, '(no name)')}</h1>
+          <h1>${name(listedNameOf(client), '(no name)')}</h1>
           ${trust(client)}
           ${actions(
             frame,

@@ -1,5 +1,6 @@
 import type { ClientDocument } from '../../admin/client/document.ts'
 import { viewDestination } from '../../clients/destination.ts'
+import { listedNameOf } from '../../protocol/client/identity.ts'
 import { html, type Markup } from '../../web/markup.ts'
 import { linkTo } from '../links.ts'
 import { addressOf } from '../engine/addresses.ts'
@@ -102,7 +103,7 @@ const PURGE: Form = {
   },
   rows: {
     matching: (answer) => ({
-      names: (answer as unknown as Purged).clients.map((client) => client.client_name ?? null),
+      names: (answer as unknown as Purged).clients.map((client) => listedNameOf(client) ?? null),
       next: (answer as unknown as Purged).next,
     }),
   },
@@ -123,7 +124,7 @@ export const CLIENTS = screen<Answers>({
     PURGE,
     CREATE_CLIENT,
   ],
-  names: ({ list }) => Object.fromEntries(list.clients.map((client) => [client.client_id, client.client_name ?? ''])),
+  names: ({ list }) => Object.fromEntries(list.clients.map((client) => [client.client_id, listedNameOf(client) ?? ''])),
   view: ({ list }, frame) => ({
     title: 'Clients',
     main: html`<div class="heading">
@@ -144,7 +145,7 @@ export const CLIENTS = screen<Answers>({
         next: list.next,
         idOf: (client) => client.client_id,
         isLeftOut: (client) => isOwn(client.client_id, frame.self),
-        labelOf: (client) => client.client_name ?? client.client_id,
+        labelOf: (client) => listedNameOf(client) ?? client.client_id,
         empty: nothing(
           frame,
           'Clients appear here when they register, when their metadata document is used, or when you create one.',
@@ -165,8 +166,8 @@ export const CLIENTS = screen<Answers>({
 /** How a client came to the server. */
 export const SOURCES = { operator: 'created', registration: 'registered', document: 'document' } as const
 
-function clientLink({ client_id: client, client_name: text }: ClientDocument): Markup {
-  return html`<a href="${linkTo('clients', client)}">${name(text, '(no name)')}</a>`
+function clientLink(client: ClientDocument): Markup {
+  return html`<a href="${linkTo('clients', client.client_id)}">${name(listedNameOf(client), '(no name)')}</a>`
 }
 
 /** Where the browser of a user goes with a code. */

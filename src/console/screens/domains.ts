@@ -1,6 +1,7 @@
 import type { ClientDocument } from '../../admin/client/document.ts'
 import type { DomainDocument } from '../../admin/domain.ts'
 import { parseDomainPattern } from '../../protocol/client/domain-rule.ts'
+import { listedNameOf } from '../../protocol/client/identity.ts'
 import { code, html, type Markup } from '../../web/markup.ts'
 import { choosingForm } from '../engine/ask.ts'
 import { linkTo, listAddress } from '../links.ts'
@@ -193,7 +194,7 @@ function affected(answers: Members, { pattern = '' }: Texts): Markup {
       meant.length === 0
         ? undefined
         : html`<ul class="plain">
-            ${meant.map((one) => html`<li><a href="${linkTo('clients', one.client_id)}">${name(one.client_name, '(no name)')}</a></li>`)}
+            ${meant.map((one) => html`<li><a href="${linkTo('clients', one.client_id)}">${name(listedNameOf(one), '(no name)')}</a></li>`)}
           </ul>`
     }
   </div>`

@@ -5,6 +5,7 @@ import type { ClientDocument } from '../../admin/client/document.ts'
 import type { OrganizationDocument } from '../../admin/organization/organization.ts'
 import { hasText } from '../../admin/page.ts'
 import type { UserDocument } from '../../admin/user/tasks.ts'
+import { listedNameOf } from '../../protocol/client/identity.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { linkTo, listAddress, type NamedList } from '../links.ts'
 import { table } from '../list.ts'
@@ -85,7 +86,7 @@ function rowsOf({ clients, users, organizations, apis }: Answers, text: string):
     })),
     ...clients.clients.map((client) => ({
       to: linkTo('clients', client.client_id),
-      shown: name(client.client_name, '(no name)'),
+      shown: name(listedNameOf(client), '(no name)'),
       kind: 'Client',
       besides: goesTo(client),
     })),

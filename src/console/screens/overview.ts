@@ -3,6 +3,7 @@ import type { ClientDocument } from '../../admin/client/document.ts'
 import type { FiguresDocument } from '../../admin/figures.ts'
 import type { ServerDocument } from '../../admin/server.ts'
 import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
+import { listedNameOf } from '../../protocol/client/identity.ts'
 import { href, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { noIcon, warnIcon, yesIcon } from '../icons.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
@@ -137,7 +138,7 @@ function clientTable(frame: Frame, rows: readonly ClientDocument[]): Markup {
       {
         heading: 'Name',
         cell: (client) =>
-          html`<a href="${linkTo('clients', client.client_id)}">${name(client.client_name, '(no name)')}</a>`,
+          html`<a href="${linkTo('clients', client.client_id)}">${name(listedNameOf(client), '(no name)')}</a>`,
       },
       { heading: 'Goes to', cell: goesTo },
       { heading: 'Trust', cell: trust },

@@ -3,6 +3,7 @@ import type { OrganizationDocument } from '../../admin/organization/organization
 import type { TokenInspection } from '../../admin/token.ts'
 import type { WholeUserDocument } from '../../admin/user/tasks.ts'
 import { callUser } from '../../protocol/sign-in/account.ts'
+import { listedNameOf } from '../../protocol/client/identity.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { linkTo } from '../links.ts'
 import { formOf, hidden } from '../engine/buttons.ts'
@@ -147,7 +148,9 @@ function belongings(answer: TokenInspection, more: Members, frame: Frame): Marku
   return facts([
     [
       'Client',
-      clientId === null ? undefined : withName(clientId, client?.client_name, client && linkTo('clients', clientId)),
+      clientId === null
+        ? undefined
+        : withName(clientId, client && listedNameOf(client), client && linkTo('clients', clientId)),
     ],
     [
       'User',

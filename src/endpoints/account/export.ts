@@ -1,4 +1,4 @@
-import { clientName } from '../../protocol/client/identity.ts'
+import { clientName, shownMembers } from '../../protocol/client/identity.ts'
 import type { Context } from '../../ports/context.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
@@ -77,6 +77,7 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
     return {
       client_id: client === undefined ? id : identifierOf(client),
       client_name: (client && clientName(client.metadata)) ?? null,
+      ...(client && shownMembers(client.metadata)),
     }
   }
   return {

@@ -46,10 +46,33 @@ export function clientNames(metadata: Names): LocalizedText | undefined {
   return localizedText({ default: metadata.client_name, ...Object.fromEntries(tagged) })
 }
 
-/** The name of a client for operators: the one without a language. */
+/** The one name of a client where there is room for no other: the one without a language, else the first that there is. */
 export function clientName(metadata: Names): string | undefined {
   const names = clientNames(metadata)
   return names === undefined ? undefined : (metadata.client_name ?? textIn(names, LANGUAGES[0]).text)
+}
+
+/**
+ * The name of a client in lists and answers for operators, who see each name that a user may see: `Wall (de: Wand)`. undefined: it has none.
+ */
+export function listedNameOf(metadata: Names): string | undefined {
+  const name = clientName(metadata)
+  const tagged = LANGUAGES.flatMap((language) => {
+    const other = metadata[`client_name#${language}`]
+    return other === undefined || other === name ? [] : [{ language, other }]
+  })
+  if (name === undefined || tagged.length === 0) return name
+  const byName = [...Map.groupBy(tagged, ({ other }) => other)]
+  const others = byName.map(([other, all]) => `${all.map(({ language }) => language).join(', ')}: ${other}`)
+  return `${name} (${others.join('; ')})`
+}
+
+const TAGS = new RegExp(` \\((?=(?:${LANGUAGES.join('|')})[,:] )|; (?=(?:${LANGUAGES.join('|')})[,:] )`)
+
+/** Each name in a listed name, after the whole. A client that chose a name of this form counts for more names than it has. */
+export function namesIn(listed: string): readonly [string, ...string[]] {
+  const [first = '', ...others] = listed.endsWith(')') ? listed.slice(0, -1).split(TAGS) : []
+  return others.length === 0 ? [listed] : [listed, first, ...others.map((one) => one.slice(one.indexOf(': ') + 2))]
 }
 
 /** The members of the metadata to which the server sends a browser or a notice. */

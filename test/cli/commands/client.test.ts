@@ -175,14 +175,18 @@ test('client create --jwks-uri: the server fetches the keys there when the clien
 })
 
 test('client adopt and create-registration-token: print what becomes invalid', async () => {
-  const { client_id: id } = await registerClient(server, { client_name: 'Reporter' })
+  const names = { client_name: 'Reporter', 'client_name#en': 'Claude', 'client_name#de': 'Claude' }
+  const { client_id: id } = await registerClient(server, names)
+  const listed = / Reporter \(en, de: Claude\) +registration /
+  assert.match(await words('list', '--name', 'claude'), listed)
+  assert.match(await words('verify', id), /is verified\. .*\nPages call it Reporter \(en, de: Claude\)\.\n$/)
   assert.match(
     await words('create-registration-token', id),
     /^The new registration access token of gci_\S+, which is not shown again:\n {2}gmt_\S+\nThe previous one no longer works\.\n$/,
   )
   assert.match(
     await words('adopt', id),
-    /is now managed by administrators\. Its registration access token no longer works/,
+    /is now managed by administrators\. Its registration access token no longer works.*\nPages call it Reporter \(en, de: Claude\)\.\n$/,
   )
   assert.equal((await show(id)).manages_itself, false)
 })

@@ -66,7 +66,7 @@ test('the output for a name has the id too, and a token without a resource is sh
 test('a name of several records is rejected with their ids, and an unknown name is rejected', async () => {
   const [first, second] = [
     await registerClient(stage.server, { client_name: 'Twin' }),
-    await registerClient(stage.server, { client_name: 'Twin' }),
+    await registerClient(stage.server, { client_name: 'Harmless', 'client_name#de': 'Twin' }),
   ]
   const several = await command(['client', 'disable', 'Twin'])
   assert.equal(several.code, 1)

@@ -8,7 +8,7 @@ import { formsOf, openOwner } from './owner.ts'
 
 interface Export {
   readonly account: { readonly email: string; readonly user_id: string }
-  readonly consents: readonly { readonly client_name: string }[]
+  readonly consents: readonly { readonly client_name: string; readonly 'client_name#de': string }[]
   readonly grants: readonly { readonly client_id: string; readonly scope: string }[]
   readonly sessions: readonly object[]
   readonly audit: { readonly events: readonly { readonly event: string }[]; readonly is_complete: boolean }
@@ -17,7 +17,7 @@ interface Export {
 test('the export is a file with everything that is stored about the user', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
-  const client = await registerClient(server, { client_name: 'Board' })
+  const client = await registerClient(server, { client_name: 'Board', 'client_name#de': 'Tafel' })
   await obtainTokens(server, client)
   const owner = openOwner(server)
   const answer = await owner.submit(await owner.open('/account/data'), 'csrf')
@@ -26,6 +26,7 @@ test('the export is a file with everything that is stored about the user', async
   const exported = answer.json<Export>()
   assert.equal(exported.account.email, EMAIL)
   assert.equal(exported.consents[0]?.client_name, 'Board')
+  assert.equal(exported.consents[0]['client_name#de'], 'Tafel')
   assert.deepEqual(
     exported.grants.map(({ client_id }) => client_id),
     [client.client_id],

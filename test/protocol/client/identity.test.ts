@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isSameIdentity } from '../../../src/protocol/client/identity.ts'
+import { isSameIdentity, listedNameOf, namesIn } from '../../../src/protocol/client/identity.ts'
 import type { ClientMetadata } from '../../../src/protocol/client/members.ts'
 
 const ONE: ClientMetadata = {
@@ -40,4 +40,24 @@ test('another name, or an added, removed or changed redirect host, changes the i
     ['com.app.example:/cb', 'http://127.0.0.1:8080/'],
   ])
     assert.ok(!isSameIdentity(ONE, { ...ONE, redirect_uris: redirectUris }), String(redirectUris))
+})
+
+test('a list has each name of a client that a user may see, and each is found in it', () => {
+  const rows: readonly (readonly [Parameters<typeof listedNameOf>[0], string | undefined, readonly string[]])[] = [
+    [{}, undefined, []],
+    [{ client_name: 'Wall (big)' }, 'Wall (big)', []],
+    [{ client_name: 'Wall', 'client_name#de': 'Wall' }, 'Wall', []],
+    [{ 'client_name#de': 'Wand' }, 'Wand', []],
+    [{ client_name: 'A', 'client_name#en': 'B', 'client_name#de': 'B' }, 'A (en, de: B)', ['A', 'B']],
+    [
+      { client_name: 'A', 'client_name#en': 'B: c', 'client_name#de': 'D (e)' },
+      'A (en: B: c; de: D (e))',
+      ['A', 'B: c', 'D (e)'],
+    ],
+    [{ 'client_name#en': 'B', 'client_name#de': 'D' }, 'B (de: D)', ['B', 'D']],
+  ]
+  for (const [metadata, listed, names] of rows) {
+    assert.equal(listedNameOf(metadata), listed)
+    if (listed !== undefined) assert.deepEqual(namesIn(listed), [listed, ...names])
+  }
 })

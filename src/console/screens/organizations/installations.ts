@@ -3,6 +3,7 @@ import type { ClientDocument } from '../../../admin/client/document.ts'
 import type { InstallationDocument } from '../../../admin/organization/installation.ts'
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
 import { PAGE_LIMIT } from '../../../admin/page.ts'
+import { listedNameOf } from '../../../protocol/client/identity.ts'
 import { html } from '../../../web/markup.ts'
 import { linkFor, linkTo } from '../../links.ts'
 import { actions, formOf } from '../../engine/buttons.ts'
@@ -179,7 +180,7 @@ function installable({ clients: { clients } }: NewAnswers): Offered[string] {
   return clients
     .filter(({ grant_types: types }) => types.includes('client_credentials'))
     .slice(0, SUGGESTED)
-    .map(({ client_id: client, client_name: called = '' }) => [client, called])
+    .map((client) => [client.client_id, listedNameOf(client) ?? ''])
 }
 
 /** Where a client is installed. The screen with the clients is of the server. */

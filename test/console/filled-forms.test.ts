@@ -255,6 +255,19 @@ test('CON-35: a role that another person gave or ended after the form was shown 
   assert.deepEqual([ended.statusCode, await role()], [409, null])
   assert.equal((await browser.press(ended, 'role.set', { access: 'write' })).statusCode, 200)
   assert.equal((await role())?.['access'], 'write')
+  // What is not read is not compared: two rows, or a page of the list that there is not.
+  const roles = '/console/roles'
+  const asked = await browser.open(
+    `${roles}?${new URLSearchParams({ ask: 'role.set', subject: String(id) }).toString()}`,
+  )
+  const body = formOf(asked, 'role.set')
+  const sent = new URLSearchParams({ ...hiddenFields({ body }), ...filledIn(asked, 'role.set'), task: 'role.set' })
+  sent.set('access', 'read')
+  sent.delete('seen')
+  const unread = await browser.console.post(`${roles}?before=%00`, new URLSearchParams(sent))
+  sent.append('subject', String((await perform('user.create', { email: stage.anEmail() }))['user_id']))
+  const several = await browser.console.post(roles, sent)
+  assert.deepEqual([unread.statusCode >= 400, several.statusCode, (await role())?.['access']], [true, 409, 'write'])
 
   const named = await browser.press(await browser.open(`${path}?ask=user.update`), 'user.update', { name: 'Grace' })
   const notice = { ...named, body: named.body.slice(named.body.indexOf('class="notice')) } as typeof named

@@ -44,13 +44,13 @@ export async function compare(
   { answers, filled }: Seen,
 ): Promise<Stop | { readonly kind: 'input'; readonly members: Members }> {
   const again = (status: number, errors: Texts): Stop => ({ kind: 'again', status, errors })
-  const now = filled && seenOf(open.context.server, filled)
-  // Also an object that the form did not show, because there was none, or that is gone.
-  if (form.kind === 'edit' && answers !== undefined && open.request.form.get('seen') !== now)
-    return again(409, { '': CHANGED })
   // A task that replaces an object needs all members. A task that changes it gets those that differ from the object, so this must be known.
   const isChange = taskOf(form.task).method === 'PATCH'
-  if (isChange && filled === undefined) return again(409, { '': 'What this changes cannot be read now.' })
+  if ((form.kind === 'edit' && answers === undefined) || (isChange && filled === undefined))
+    return again(409, { '': 'What this changes cannot be read now.' })
+  const now = filled && seenOf(open.context.server, filled)
+  // Also an object that the form did not show, because there was none, or that is gone.
+  if (form.kind === 'edit' && open.request.form.get('seen') !== now) return again(409, { '': CHANGED })
   const named = await resolveFields(seekerOf(open), fields, withoutTouch(values, filled ?? {}))
   if (Object.keys(named.errors).length > 0) return again(422, named.errors)
   const unoffered = answers && findUnknown(choicesOf(form, answers, fields).choices, values)

@@ -54,3 +54,10 @@ export const TASKS: readonly Task[] = [
 export function findTask(name: string): Task | undefined {
   return TASKS.find((task) => task.name === name)
 }
+
+/** @throws Error for a name that no task has, which is a bug of the caller */
+export function requireTask(name: string): Task {
+  const task = findTask(name)
+  if (task === undefined) throw new Error(`There is no task ${name}.`)
+  return task
+}

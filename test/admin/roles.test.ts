@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { requireTask } from '../../src/admin/tasks.ts'
 import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
 import { runTask } from '../../src/admin/run-task.ts'
 import { ensureConsoleClient } from '../../src/admin/client/console.ts'
@@ -12,7 +13,7 @@ import { storeApp } from '../support/sign-in/stored-app.ts'
 import { execute } from '../support/store/dump.ts'
 import { givePasskey } from '../../tools/sign-in/passkeys.ts'
 import { PASSWORD } from '../../tools/flow.ts'
-import { taskOf, type Members } from '../support/tasks.ts'
+import { type Members } from '../support/tasks.ts'
 import { assertRefused, openOffice } from './office.ts'
 
 interface SignIn {
@@ -74,7 +75,7 @@ test('CON-37: an account that an administrator for a trial prepared gets a role 
   await perform('role.set', { user_id: trial, access: 'write', loopback_only: true })
   const administrator = { ...COMMAND_LINE, actor: trial, isLoopbackOnly: true }
   const byTrial = (name: string, input: Members) =>
-    runTask(asAdministrator(context, administrator), taskOf(name), input, () => undefined)
+    runTask(asAdministrator(context, administrator), requireTask(name), input, () => undefined)
   const prepared = async (name: string, input: Members) => {
     const { id: user_id } = await stage.makeUser()
     await byTrial(name, { user_id, ...input })
@@ -85,7 +86,7 @@ test('CON-37: an account that an administrator for a trial prepared gets a role 
   const { id: renamed } = await stage.makeUser()
   await runTask(
     asAdministrator(context, { ...administrator, actor: renamed }),
-    taskOf('user.set-email'),
+    requireTask('user.set-email'),
     { user_id: renamed, email: 'chief@acme.test', verified: true },
     () => undefined,
   )
@@ -122,7 +123,7 @@ test('CON-19: an administrator for a trial decides about no provider, and trusts
   const { context } = stage.server
   const administrator = { ...COMMAND_LINE, actor: (await stage.makeUser()).id, isLoopbackOnly: true }
   const byTrial = (name: string, input: Members) =>
-    runTask(asAdministrator(context, administrator), taskOf(name), input, () => undefined)
+    runTask(asAdministrator(context, administrator), requireTask(name), input, () => undefined)
   const outlasts = (name: string, input: Members) =>
     assertRefused(byTrial(name, input), 'conflict', /counts only while the issuer is a loopback address/)
   await addProvider(stage.server, { issuer: 'http://127.0.0.1:1' })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { requireTask } from '../../src/admin/tasks.ts'
 import { AdminError } from '../../src/admin/admin-error.ts'
 import { readInput } from '../../src/admin/run-task.ts'
 import { listAudit, type AuditEntry, type AuditFilter } from '../../src/admin/audit/list.ts'
@@ -12,7 +13,6 @@ import type { ClientId, OrganizationId, UserId } from '../../src/protocol/ids.ts
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { openTestChains, startNewChains } from '../store/contract/chains.ts'
 import { temporaryFolder } from '../support/server.ts'
-import { taskOf } from '../support/tasks.ts'
 
 const [ada, app] = ['ada' as UserId, 'app' as ClientId]
 const acme = 'acme' as OrganizationId
@@ -117,8 +117,8 @@ test('a filter without matches reads a limited number of links, and the page end
 test('an invalid cursor of the audit, an invalid limit, and an end before the start are rejected', async (t) => {
   const { store } = await openStoreWithChains(t)
   for (const before of ['', 'x', "' or 1=1 --", '0'.repeat(34), `${'0'.repeat(34)}--1`, `${'~'.repeat(34)}-0`])
-    assert.equal(readInput(taskOf('audit.list'), { before }).kind, 'invalid', before)
-  for (const limit of [0, 1001, 1.5]) assert.equal(readInput(taskOf('audit.list'), { limit }).kind, 'invalid')
+    assert.equal(readInput(requireTask('audit.list'), { before }).kind, 'invalid', before)
+  for (const limit of [0, 1001, 1.5]) assert.equal(readInput(requireTask('audit.list'), { limit }).kind, 'invalid')
   for (const until of [1, 2] as EpochMs[])
     await assert.rejects(listAudit({ store }, { before: undefined, limit: 1, since: 2 as EpochMs, until }), AdminError)
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { requireTask } from '../../src/admin/tasks.ts'
 import { inputFields, textsOf } from '../../src/console/engine/input-fields.ts'
 import type { AnyScreen } from '../../src/console/screen.ts'
 import { chosenRows, fieldsIn, type EditForm, type Texts } from '../../src/console/engine/form.ts'
@@ -9,7 +10,7 @@ import { makeClientKey } from '../../tools/client-assertion.ts'
 import { formAction, hiddenFields } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { declareApi, JWT_API } from '../support/apis.ts'
-import { perform as performTask, taskOf, type Members } from '../support/tasks.ts'
+import { perform as performTask, type Members } from '../support/tasks.ts'
 
 /** Each form that shows what an object has: what is left alone, what is emptied, and what another person changed meanwhile. */
 
@@ -119,13 +120,13 @@ async function makeObject(screen: AnyScreen, form: EditForm): Promise<Object> {
   const id = (await OBJECTS[parameter]?.()) ?? assert.fail(`There is no object for ${screen.path}.`)
   const parameters = { [parameter]: id }
   const path = screen.path.replace(`{${parameter}}`, encodeURIComponent(id))
-  const fields = inputFields(taskOf(form.task), form.fields)
+  const fields = inputFields(requireTask(form.task), form.fields)
   const place = { path, parameters, query: {}, now: stage.server.clock.now() }
   return {
     address: `${path}?${new URLSearchParams({ ask: form.task, ...(member === undefined ? {} : { subject: id }) }).toString()}`,
     texts: async () => {
       const reads = Object.entries(screen.reads).map(async ([name, { task, input }]) => {
-        const own = Object.entries(parameters).filter(([one]) => one in taskOf(task).input.shape)
+        const own = Object.entries(parameters).filter(([one]) => one in requireTask(task).input.shape)
         return [name, await perform(task, { ...Object.fromEntries(own), ...input(place) })] as const
       })
       return textsOf(fields, form.filled(Object.fromEntries(await Promise.all(reads)), id) ?? {})
@@ -182,7 +183,7 @@ test('CON-35: each form that changes or replaces what there is shows it, and onl
   for (const { forms, path } of SCREENS)
     for (const form of forms) {
       const isFilled = form.kind === 'edit'
-      const isChange = /^P(ATCH|UT)$/.test(taskOf(form.task).method) && fieldsIn(form).length > 0
+      const isChange = /^P(ATCH|UT)$/.test(requireTask(form.task).method) && fieldsIn(form).length > 0
       assert.ok(isFilled || !isChange || UNFILLED.includes(form.task), `${path} ${form.task} is not filled`)
       assert.ok(isFilled || form.says.undo !== form.task, `${path} ${form.task} restores nothing`)
     }

@@ -3,13 +3,13 @@ import { after, before, test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { SCREENS } from '../../src/console/screens.ts'
 import { asksFirst, chosenRows, fieldsIn, worksOnce, type Form } from '../../src/console/engine/form.ts'
-import { TASKS } from '../../src/admin/tasks.ts'
+import { requireTask, TASKS } from '../../src/admin/tasks.ts'
 import { obtainTokens, PASSWORD, type Tokens } from '../../tools/flow.ts'
 import { createAccount } from '../support/accounts.ts'
 import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
 import { ConsoleBrowser, giveRole, grantIdIn, leadsTo } from '../../tools/console-browser.ts'
 import { dumpStore } from '../support/store/dump.ts'
-import { perform, taskOf } from '../support/tasks.ts'
+import { perform } from '../support/tasks.ts'
 import { RULES, type FormRule, type ScreenRule } from './rules.ts'
 
 /** Each screen and each form for each kind of caller, against rules that are written by hand. */
@@ -274,7 +274,7 @@ function send(
 
 test('CON-04: the rules name each screen and each form, and what a form asks first', () => {
   const ruleOf = (form: Form): FormRule => {
-    if (taskOf(form.task).access === 'read') return 'reads'
+    if (requireTask(form.task).access === 'read') return 'reads'
     return form.says.isRecent === true ? 'fresh' : asksFirst(form) ? 'asks' : 'at-once'
   }
   const there = SCREENS.map(({ path, forms }) => [

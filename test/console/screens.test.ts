@@ -6,17 +6,16 @@ import { asksFirst, chosenRows, fieldsIn, matchingRows } from '../../src/console
 import { searchAddress } from '../../src/console/search.ts'
 import { inputFields } from '../../src/console/engine/input-fields.ts'
 import { pathParameters } from '../../src/admin/task.ts'
-import { TASKS } from '../../src/admin/tasks.ts'
-import { taskOf } from '../support/tasks.ts'
+import { requireTask, TASKS } from '../../src/admin/tasks.ts'
 import { findDisorder } from '../repository/layout.ts'
 
 /** What the table of screens says, against the table of tasks. */
 
-const rows = SCREENS.flatMap((screen) => screen.forms.map((form) => ({ screen, form, task: taskOf(form.task) })))
+const rows = SCREENS.flatMap((screen) => screen.forms.map((form) => ({ screen, form, task: requireTask(form.task) })))
 
 /** Whether a task creates a secret, deletes, or gives rights. */
 function isGrave(name: string): boolean {
-  const task = taskOf(name)
+  const task = requireTask(name)
   const members = Object.keys(
     (z.toJSONSchema(task.output, { io: 'output' }) as { properties?: object }).properties ?? {},
   )
@@ -34,12 +33,12 @@ test('CON-15: each screen reads tasks that only read, with the members of its pa
   for (const { path, reads, filters } of SCREENS) {
     assert.ok(Object.keys(reads).length <= 6, `${path} reads more than six tasks`)
     for (const { task: name } of Object.values(reads)) {
-      const task = taskOf(name)
+      const task = requireTask(name)
       assert.deepEqual([task.access, task.method], ['read', 'GET'], `${path}: ${name}`)
       for (const parameter of pathParameters(task)) assert.ok(path.includes(`{${parameter}}`), `${path}: ${name}`)
     }
     const [first] = Object.values(reads)
-    assert.equal(first === undefined ? 0 : inputFields(taskOf(first.task), filters).length, filters.length, path)
+    assert.equal(first === undefined ? 0 : inputFields(requireTask(first.task), filters).length, filters.length, path)
   }
 })
 
@@ -91,7 +90,7 @@ test('each task that changes an API, a client or a provider is a form, with a fi
     // The members of a form that is about what the filters find are the filters.
     const members = own.some(({ form }) => matchingRows(form) !== undefined)
       ? []
-      : Object.keys(taskOf(name).input.shape)
+      : Object.keys(requireTask(name).input.shape)
     return members
       .filter(
         (member) =>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { requireTask } from '../../src/admin/tasks.ts'
 import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
 import { runTask } from '../../src/admin/run-task.ts'
 import type { InputField } from '../../src/console/engine/input-fields.ts'
@@ -9,7 +10,7 @@ import { formFields } from '../../src/console/engine/filling.ts'
 import { hiddenFields, locationOf } from '../../tools/flow.ts'
 import { ConsoleBrowser, filledIn, formOf, grantIdIn, leadsTo, openConsole } from '../../tools/console-browser.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
-import { perform, taskOf, type Members } from '../support/tasks.ts'
+import { perform, type Members } from '../support/tasks.ts'
 
 /** What becomes of a form that is sent twice, beside another one, with long rows, or with a secret in the wrong place. */
 
@@ -97,7 +98,7 @@ test('CON-37: the box that confirms gives an account that an administrator for a
   const { context } = stage.server
   const trial = { ...COMMAND_LINE, actor: (await stage.makeUser()).id, isLoopbackOnly: true }
   const input = { email: stage.anEmail() }
-  const account = await runTask(asAdministrator(context, trial), taskOf('user.create'), input, () => undefined)
+  const account = await runTask(asAdministrator(context, trial), requireTask('user.create'), input, () => undefined)
   const { user_id: user } = account as Members
   const role = async () => (await perform(context, 'user.show', { user_id: user }))['role']
   const asked = await browser.open(`/console/users/${String(user)}?ask=role.set`)

@@ -1,5 +1,6 @@
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import type { TestContext } from 'node:test'
+import { requireTask } from '../../src/admin/tasks.ts'
 import { createAdminCredential } from '../../src/admin/admin.ts'
 import { createApi } from '../../src/admin/api/api.ts'
 import { pathParameters, placeOf, type Task } from '../../src/admin/task.ts'
@@ -21,7 +22,7 @@ import {
 import { openTestServer, type TestServer } from './server.ts'
 import { aMembership, anInstallation, anOrganization } from './records.ts'
 import { anApiDeclaration } from './records.ts'
-import { taskOf, type Members } from './tasks.ts'
+import { type Members } from './tasks.ts'
 
 /** A server with an administration, and what its operators may meet there. */
 export interface AdminServer {
@@ -105,7 +106,7 @@ export function adminServerOf(server: TestServer): AdminServer {
   return {
     server,
     perform,
-    performByName: (name, input, token) => perform(taskOf(name), input, token),
+    performByName: (name, input, token) => perform(requireTask(name), input, token),
     makeClient,
     makeUser,
     anEmail,

@@ -1,8 +1,9 @@
+import { requireTask } from '../../admin/tasks.ts'
 import { AdminError } from '../../admin/admin-error.ts'
 import { PAGE_LIMIT } from '../../admin/page.ts'
-import type { Stop } from './confirm.ts'
+import { again, type Stop } from './confirm.ts'
 import { resolveFields } from './field-names.ts'
-import { choicesOf, filledTexts, findUnknown, seenOf, taskOf, withoutTouch } from './filling.ts'
+import { choicesOf, filledTexts, findUnknown, seenOf, withoutTouch } from './filling.ts'
 import { chosenRows, matchingRows, type Members, type Texts } from './form.ts'
 import { readFields } from './input-fields.ts'
 import { seekerOf } from './open-screen.ts'
@@ -43,9 +44,8 @@ export async function compare(
   { open, form, fields, values }: Sent,
   { answers, filled }: Seen,
 ): Promise<Stop | { readonly kind: 'input'; readonly members: Members }> {
-  const again = (status: number, errors: Texts): Stop => ({ kind: 'again', status, errors })
   // A task that replaces an object needs all members. A task that changes it gets those that differ from the object, so this must be known.
-  const isChange = taskOf(form.task).method === 'PATCH'
+  const isChange = requireTask(form.task).method === 'PATCH'
   if ((form.kind === 'edit' && answers === undefined) || (isChange && filled === undefined))
     return again(409, { '': 'What this changes cannot be read now.' })
   const now = filled && seenOf(open.context.server, filled)

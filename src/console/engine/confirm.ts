@@ -26,7 +26,7 @@ function refuse(status: number, reason: string): Stop {
   return { kind: 'refused', status, errors: { '': reason } }
 }
 
-function again(status: number, errors: Texts): Stop {
+export function again(status: number, errors: Texts): Stop {
   return { kind: 'again', status, errors }
 }
 

@@ -1,7 +1,6 @@
 import type { AdminError } from '../../admin/admin-error.ts'
 import { fieldAt, findField, hasParts, inputFields, textsOf, withoutGaps, type InputField } from './input-fields.ts'
-import type { Task } from '../../admin/task.ts'
-import { findTask } from '../../admin/tasks.ts'
+import { requireTask } from '../../admin/tasks.ts'
 import type { Parameters } from '../../base/message.ts'
 import { fieldsIn, fixedFields, type Form, type Members, type Offered, type Texts } from './form.ts'
 import type { Context } from '../../ports/context.ts'
@@ -9,15 +8,8 @@ import { visible } from '../../web/visible.ts'
 
 /** What the fields of a form have, when it is shown and when it is sent. */
 
-/** @throws Error for a row of SCREENS that names no task, which is a bug */
-export function taskOf(name: string): Task {
-  const task = findTask(name)
-  if (task === undefined) throw new Error(`There is no task ${name}.`)
-  return task
-}
-
 export function formFields(form: Form): readonly InputField[] {
-  return inputFields(taskOf(form.task), fieldsIn(form))
+  return inputFields(requireTask(form.task), fieldsIn(form))
 }
 
 /** The texts of a form that shows what the object has; undefined: another form. */

@@ -1,9 +1,9 @@
+import { requireTask } from '../../admin/tasks.ts'
 import { inputFields, type InputField } from './input-fields.ts'
 import { queryTypes, readQueryValue } from '../../admin/query-values.ts'
 import type { Task } from '../../admin/task.ts'
 import type { AnyScreen } from '../screen.ts'
 import type { Filter, Members, Texts } from './form.ts'
-import { taskOf } from './filling.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -21,7 +21,7 @@ const FILTER_LABELS: Readonly<Record<string, string>> = {
 export function filtersOf({ reads, filters }: AnyScreen, query: Texts): readonly Filter[] {
   const [first] = Object.values(reads)
   if (first === undefined || filters.length === 0) return []
-  return inputFields(taskOf(first.task), filters).map(({ name, label, kind, choices }: InputField) => ({
+  return inputFields(requireTask(first.task), filters).map(({ name, label, kind, choices }: InputField) => ({
     name,
     label: FILTER_LABELS[name] ?? label,
     kind: kind === 'choice' || kind === 'time' ? kind : 'text',

@@ -1,3 +1,4 @@
+import { requireTask } from '../../admin/tasks.ts'
 import { AdminError } from '../../admin/admin-error.ts'
 import { asAdministrator } from '../../admin/administrators.ts'
 import { authorizeTask } from '../../admin/authorize-task.ts'
@@ -9,7 +10,6 @@ import type { Context } from '../../ports/context.ts'
 import type { AnyScreen } from '../screen.ts'
 import { SCREENS } from '../screens.ts'
 import type { ConsoleContext, ConsoleRequest, SignedIn } from './context.ts'
-import { taskOf } from './filling.ts'
 import type { Frame, Members, Place, Form, Texts } from './form.ts'
 import { filtersOf } from './filters.ts'
 
@@ -63,7 +63,7 @@ export function screenAbove(path: string): string {
 export function isWithin({ screen, parameters }: FoundScreen, { organizationId }: Administrator): boolean {
   if (organizationId === undefined) return true
   if (parameters['organization_id'] !== organizationId) return false
-  return Object.values(screen.reads).every(({ task }) => taskOf(task).extent === 'organization')
+  return Object.values(screen.reads).every(({ task }) => requireTask(task).extent === 'organization')
 }
 
 /** Whether the person signed in a moment ago, so that no other person at the open browser does what cannot be undone. */
@@ -122,7 +122,7 @@ function formsWithin(
   { access, organizationId }: Administrator,
 ): readonly Form[] {
   return forms.filter(({ task: name }) => {
-    const task = taskOf(name)
+    const task = requireTask(name)
     const isWithinExtent = organizationId === undefined || task.extent === 'organization'
     const isThere = name !== 'user.send-link' || mail !== undefined
     return isThere && isWithinExtent && (access === 'write' || task.access === 'read')
@@ -143,7 +143,7 @@ export async function attempt(
   name: string,
   input: Members,
 ): Promise<Members | AdminError> {
-  const task = taskOf(name)
+  const task = requireTask(name)
   authorizeTask(server, administrator, task, parameters)
   try {
     return await runTask(asAdministrator(server, administrator), task, input, () => undefined)

@@ -1,10 +1,10 @@
+import { requireTask } from '../../admin/tasks.ts'
 import { AdminError, conflict, unknown } from '../../admin/admin-error.ts'
 import { pathParameters } from '../../admin/task.ts'
 import { authenticateRole } from '../../admin/user/role-holder.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import { isSameJson } from '../../base/json.ts'
 import { lockOutBy, lockOutByDomain } from '../lock-out.ts'
-import { taskOf } from './filling.ts'
 import { chosenRows, type Form, type Members } from './form.ts'
 import { attempt, type OpenScreen } from './open-screen.ts'
 import type { Sent } from './sent.ts'
@@ -56,7 +56,7 @@ async function performOne(
   if (locked !== undefined) return { subject, error: conflict(locked) }
   const row = rows === undefined || !Object.hasOwn(rows, subject) ? undefined : rows[subject]
   if (rows !== undefined && row === undefined) return { subject, error: unknown('The row is no longer there.') }
-  const { shape } = taskOf(form.task).input
+  const { shape } = requireTask(form.task).input
   const own = Object.fromEntries(Object.entries(open.parameters).filter(([name]) => name in shape))
   const chosen = chosenRows(form)
   const named = chosen === undefined ? own : { ...own, [chosen.member]: subject }
@@ -87,7 +87,7 @@ export function objectsOf(
   { parameters }: Pick<OpenScreen, 'parameters'>,
   subjects: readonly string[],
 ): readonly string[] {
-  const [object = ''] = pathParameters(taskOf(form.task)).slice(-1)
+  const [object = ''] = pathParameters(requireTask(form.task)).slice(-1)
   return chosenRows(form) === undefined ? [parameters[object] ?? ''] : subjects
 }
 

@@ -1,7 +1,7 @@
+import { requireTask } from '../../admin/tasks.ts'
 import { AdminError } from '../../admin/admin-error.ts'
 import { pathParameters } from '../../admin/task.ts'
 import type { AnyScreen } from '../screen.ts'
-import { taskOf } from './filling.ts'
 import { resolveFilters } from './filter-names.ts'
 import { readFilters } from './filters.ts'
 import { matchingRows, type Form, type Matches, type Members, type Texts } from './form.ts'
@@ -15,7 +15,7 @@ export async function readAll(open: OpenScreen, limit?: number): Promise<Members
   if (query instanceof AdminError) return query
   const read = await Promise.all(
     Object.entries(screen.reads).map(async ([name, { task: named, input }], index) => {
-      const task = taskOf(named)
+      const task = requireTask(named)
       const own = Object.fromEntries(
         pathParameters(task).flatMap((one) => (parameters[one] === undefined ? [] : [[one, parameters[one]]])),
       )
@@ -31,7 +31,7 @@ export async function readAll(open: OpenScreen, limit?: number): Promise<Members
 export function filtersIn({ screen, request: { query } }: Pick<OpenScreen, 'screen' | 'request'>): Members {
   const [first] = Object.values(screen.reads)
   const texts = Object.fromEntries(['before', ...screen.filters].map((name) => [name, query.get(name)]))
-  return first === undefined ? {} : readFilters(taskOf(first.task), screen.filters, texts)
+  return first === undefined ? {} : readFilters(requireTask(first.task), screen.filters, texts)
 }
 
 /** What a form with filters is about: a dry run of its task. undefined: another form, or a filter is refused, which the page itself says. */

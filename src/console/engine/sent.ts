@@ -1,7 +1,8 @@
+import { requireTask } from '../../admin/tasks.ts'
 import { authorizeTask } from '../../admin/authorize-task.ts'
 import { invalidRequest } from '../../protocol/errors.ts'
 import { isFromOwnPage } from './context.ts'
-import { formFields, taskOf, textsIn } from './filling.ts'
+import { formFields, textsIn } from './filling.ts'
 import { chosenRows, OWN_NAMES, type Form, type Texts } from './form.ts'
 import { frozenContext } from './frozen-context.ts'
 import type { InputField } from './input-fields.ts'
@@ -36,7 +37,7 @@ export function admit(open: OpenScreen, line: { task: string }): Sent {
   const form = screen.forms.find(({ task }) => task === sent.get('task'))
   if (form === undefined) throw refused()
   line.task = `console ${form.task}`
-  authorizeTask(context.server, signedIn.administrator, taskOf(form.task), parameters)
+  authorizeTask(context.server, signedIn.administrator, requireTask(form.task), parameters)
   const fields = formFields(form)
   const values = textsIn(fields, sent, OWN_NAMES)
   if (values === undefined) throw refused()

@@ -1,3 +1,4 @@
+import { requireTask } from '../../admin/tasks.ts'
 import { AdminError } from '../../admin/admin-error.ts'
 import { authorizeTask } from '../../admin/authorize-task.ts'
 import { PAGE_LIMIT } from '../../admin/page.ts'
@@ -8,7 +9,7 @@ import { listAddress, withScreens } from '../links.ts'
 import { filterBar } from '../list.ts'
 import { askPage, type Asking } from './ask.ts'
 import { page, type ConsoleAnswer } from './context.ts'
-import { choicesOf, filledTexts, seenOf, taskOf } from './filling.ts'
+import { choicesOf, filledTexts, seenOf } from './filling.ts'
 import { fieldsIn, fixedFields, worksOnce, type Frame, type Members, type Texts, type View } from './form.ts'
 import { inputFields, textsOf } from './input-fields.ts'
 import { outcomeNotice, type Outcome } from './notice.ts'
@@ -45,7 +46,7 @@ export async function show(open: OpenScreen): Promise<ConsoleAnswer> {
   const form = frame.forms.find(({ task }) => task === ask)
   // The refusal says that the person may only read, and is recorded.
   if (form === undefined && !frame.mayWrite && screen.forms.some(({ task }) => task === ask))
-    authorizeTask(context.server, signedIn.administrator, taskOf(ask), parameters)
+    authorizeTask(context.server, signedIn.administrator, requireTask(ask), parameters)
   if (form === undefined) throw invalidRequest('path_unknown', { status: 404 })
   if (form.says.isRecent === true && !isRecent(open)) return context.leave(request, here, true, signedIn.user.email)
   const asking = { form, subjects: subjectsIn(query), values: {}, errors: {} }
@@ -86,7 +87,7 @@ async function questionOf(
 ): Promise<Asking> {
   const { form, values } = asked
   const { server } = open.context
-  const task = taskOf(form.task)
+  const task = requireTask(form.task)
   const fields = inputFields(task, fieldsIn(form))
   const fixed = fixedFields(form)
   const kept = Object.fromEntries(fixed.map((name) => [name, values[name] ?? frame.place.query[name] ?? '']))

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { requireTask } from '../../../src/admin/tasks.ts'
 import type { AppliedSetDocument } from '../../../src/admin/apply.ts'
 import { performOn, type PerformTask } from '../../../src/cli/lib/perform-task.ts'
 import { readFiles } from '../../../src/cli/apply/document.ts'
 import { makePlan } from '../../../src/cli/apply/plan.ts'
 import { runPlan } from '../../../src/cli/apply/run.ts'
-import { taskOf, type Members } from '../../support/tasks.ts'
+import { type Members } from '../../support/tasks.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, commandJson, openServerForCommands } from '../../support/command.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
@@ -25,7 +26,7 @@ function counting(): { readonly perform: PerformTask; readonly changing: string[
   const changing: string[] = []
   const onStore = performOn(server.context)
   const perform: PerformTask = (name, input) => {
-    if (taskOf(name).access !== 'read') changing.push(name)
+    if (requireTask(name).access !== 'read') changing.push(name)
     return onStore(name, input)
   }
   return { perform, changing }

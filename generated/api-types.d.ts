@@ -118,6 +118,8 @@ export interface GrantorTasks {
     readonly trust_level?: 'verified' | 'known-domain' | 'unverified' | 'blocked'
     /** Only clients with this text in a name, in any case. */
     readonly name?: string
+    /** Only clients with this text in a name or a host, in any case. */
+    readonly text?: string
     /** Only clients with a redirect URI, a logout URI or a metadata document at this host, or below it after `*.`; for an app its scheme, such as `zed:`. */
     readonly host?: string
     /** Whether the client ever got a token. */
@@ -358,6 +360,8 @@ export interface GrantorTasks {
     readonly trust_level?: 'verified' | 'known-domain' | 'unverified' | 'blocked'
     /** Only clients with this text in a name, in any case. */
     readonly name?: string
+    /** Only clients with this text in a name or a host, in any case. */
+    readonly text?: string
     /** Only clients with a redirect URI, a logout URI or a metadata document at this host, or below it after `*.`; for an app its scheme, such as `zed:`. */
     readonly host?: string
     /** Whether the client ever got a token. */
@@ -458,8 +462,8 @@ export interface GrantorTasks {
     readonly email?: string
     /** Only users whose address begins with this, in the order of the addresses; without a next page. */
     readonly email_prefix?: string
-    /** Only users with this text in the name, in any case. A page examines the next 5,000 users, and may be empty. Then follow "next". */
-    readonly name?: string
+    /** Only users with this text in the name or the address, in any case; first those whose address begins with it. A page examines the next 5,000 users, and may be empty. Then follow "next". */
+    readonly text?: string
     /** Only the user with this id at your application. */
     readonly subject?: string
   }) => Promise<{
@@ -819,6 +823,8 @@ export interface GrantorTasks {
     readonly before?: string
     /** Only the member with this address. */
     readonly email?: string
+    /** Only members with this text in the name or the address, in any case. A page examines the next 5,000 members, and may be empty. Then follow "next". */
+    readonly text?: string
     /** true: only members without a proved address of the domains of the providers of the organization. A page may have fewer rows than its limit, or none, although more pages follow. */
     readonly outside_domains?: boolean
   }) => Promise<{

@@ -28,7 +28,7 @@ const LISTS = [
   '/apis',
   '/providers',
   '/organizations',
-  '/found?name=acme',
+  '/found?text=acme',
   '/domains',
   '/initial-tokens',
   '/roles',
@@ -41,7 +41,7 @@ const LISTS = [
 export function firstStates(console: string): readonly State[] {
   return [
     ...LISTS.map((path) => at(console, `first ${path}`, path)),
-    at(console, 'one row of users', '/users?email_prefix=ada@'),
+    at(console, 'one row of users', '/users?text=ada@'),
   ]
 }
 
@@ -89,11 +89,11 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
   const pages: readonly (readonly [name: string, path: string])[] = [
     ...LISTS.slice(0, 5).map((path) => [`50 rows ${path}`, path] as const),
     ['filtered', '/clients?trust_level=unverified&source=registration&used=false'],
-    ['no client matches', '/clients?name=zzz&source=document'],
-    ['no user matches', '/users?email_prefix=zzz'],
+    ['no client matches', '/clients?text=zzz&source=document'],
+    ['no user matches', '/users?text=zzz'],
     ['no grant matches', `/grants?user_id=${unknown.user}`],
     ['no event matches', '/audit?event=code.replayed&since=2020-01-01&until=2020-01-02'],
-    ['one row of clients', '/clients?name=only'],
+    ['one row of clients', '/clients?text=only'],
     ['one row of grants', `/grants?user_id=${user}`],
     ['a client', `/clients/${client}`],
     ['a user', `/users/${user}`],
@@ -116,7 +116,7 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
     ['a hostile client', `/clients/${hostileId}`],
     ['the question about a token', '/token'],
     ['the verification of the audit', '/audit/verification'],
-    ['a hostile name in a filter', `/clients?name=${encodeURIComponent(HOSTILE)}`],
+    ['a hostile name in a filter', `/clients?text=${encodeURIComponent(HOSTILE)}`],
     ['no such client', `/clients/${unknown.client}`],
     ['no such page', '/nothing'],
     ['a filter that is wrong', '/grants?client_id=x'],

@@ -48,7 +48,7 @@ export interface Kind {
   readonly isId: (seeker: Seeker, text: string) => boolean | Promise<boolean>
   /** Objects that the text names, and others whose names have it. */
   readonly named: (seeker: Seeker, text: string) => Promise<Matches | AdminError>
-  /** Those whose names have the text, of people, whose names name none: they choose them themselves. */
+  /** Those whose names or addresses have the text, of people, whose names name none: they choose them themselves. */
   readonly called?: (seeker: Seeker, text: string) => Promise<Matches | AdminError>
   /** Whether a text that names nothing may be an id nevertheless: what exists elsewhere is not said (threats.md CON-08). */
   readonly mayBeId?: (text: string) => boolean
@@ -203,13 +203,9 @@ async function usersNamed({ perform }: Seeker, text: string): Promise<Matches | 
 }
 
 async function usersCalled({ perform }: Seeker, text: string): Promise<Matches | AdminError> {
-  const found = await perform('user.list', { name: text, limit: SEARCHED })
+  const found = await perform('user.list', { text, limit: SEARCHED })
   if (found instanceof AdminError) return found
-  const users = found['users'] as readonly UserDocument[]
-  return matching(
-    found,
-    users.map(({ user_id: id, name }) => [id, name ?? '']),
-  )
+  return matching(found, peopleOf(found['users'] as readonly UserDocument[]))
 }
 
 /** The application itself says the ids that it has. */
@@ -271,16 +267,13 @@ async function membersNamed({ perform, within }: Seeker, text: string): Promise<
 }
 
 async function membersCalled({ perform, within }: Seeker, text: string): Promise<Matches | AdminError> {
-  const found = await perform('member.list', { organization_id: within, limit: PAGE_LIMIT.most })
+  const found = await perform('member.list', { organization_id: within, text, limit: SEARCHED })
   if (found instanceof AdminError) return found
-  const members = found['members'] as readonly MemberDocument[]
-  return matching(
-    found,
-    havingText(
-      text,
-      members.map(({ user_id: id, name }) => [id, name ?? '']),
-    ),
-  )
+  return matching(found, peopleOf(found['members'] as readonly MemberDocument[]))
+}
+
+function peopleOf(rows: readonly Pick<UserDocument, 'user_id' | 'name' | 'email'>[]): readonly Match[] {
+  return rows.map(({ user_id: id, name, email }) => [id, name ?? email ?? ''])
 }
 
 function havingText(text: string, all: readonly Match[]): readonly Match[] {

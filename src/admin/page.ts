@@ -61,22 +61,22 @@ export async function searchPage<Row extends { readonly id: Id }, Id extends str
   return { rows, next: before ?? null }
 }
 
-/** Rows that one call examines for a name, which no statement finds: an index would cost each new row. */
-const EXAMINED_FOR_NAME = 5000
+/** Rows that one call examines for a text, which no statement finds: an index would cost each new row. */
+export const EXAMINED_FOR_TEXT = 5000
 
-/** Returns a page of the rows with this text in the name, in any case. It may have fewer rows than its limit, or none, and another page follow. */
-export async function namedPage<Row extends { readonly id: Id; readonly name: string | undefined }, Id>(
+/** Returns a page of the rows that are meant, newest first. It may have fewer rows than its limit, or none, and another page follow. */
+export async function textPage<Row extends { readonly id: Id }, Id>(
   list: (page: { readonly before: Id | undefined; readonly limit: number }) => Promise<readonly Row[]>,
-  text: string,
+  isMeant: (row: Row) => boolean,
   { before: start, limit }: PageRequest<Id>,
 ): Promise<Listed<Row, Id>> {
   const rows: Row[] = []
   let before = start
-  for (let examined = 0; examined < EXAMINED_FOR_NAME; examined += PAGE_LIMIT.most) {
+  for (let examined = 0; examined < EXAMINED_FOR_TEXT; examined += PAGE_LIMIT.most) {
     const slice = await list({ before, limit: PAGE_LIMIT.most })
     for (const row of slice) {
       if (rows.length === limit) return { rows, next: before ?? null }
-      if (hasText(text, row.name)) rows.push(row)
+      if (isMeant(row)) rows.push(row)
       before = row.id
     }
     if (slice.length < PAGE_LIMIT.most) return { rows, next: null }

@@ -11,18 +11,30 @@ export interface Chart {
   /** The end of each step, as a table has it. */
   readonly times: readonly string[]
   /** At most six. */
-  readonly series: readonly { readonly name: string; readonly values: readonly (number | undefined)[] }[]
+  readonly series: readonly Series[]
   /** Beside the title: the sum, or the highest. */
   readonly summary: string
   /** The last step is not over yet, so its numbers grow. */
   readonly isOpen: boolean
 }
 
+interface Series {
+  readonly name: string
+  readonly values: readonly (number | undefined)[]
+  /** It counts what failed: it is red, or at least not green. */
+  readonly isFailure: boolean
+}
+
 /** In the units of the drawing: the width of a step and of its bar, and the height of the highest. Whole numbers keep pages small. */
 const [STEP, BAR, HEIGHT] = [18, 14, 120]
 
-/** The drawings of the second to the sixth series: they differ without colours, too. The first one is filled. */
-const PATTERNS = ['M0 6L6 0', 'M0 3h6', 'M2 3h2', 'M3 0v6M0 3h6', 'M3 0v6']
+/** The drawings of the second to the seventh class: they differ without colours, too. The first one is filled. */
+const PATTERNS = ['M0 6L6 0', 'M0 3h6', 'M2 3h2', 'M3 0v6M0 3h6', 'M3 0v6', 'M0 0L6 6']
+/** The classes of series in their order: the third is green, and the fourth red. */
+const [OTHERS, FAILURES] = [
+  [1, 2, 3, 5, 6, 7],
+  [4, 2, 5, 6, 7, 1],
+]
 
 /** What the charts of a page share, once. */
 export function chartPatterns(): Markup {
@@ -50,8 +62,9 @@ export function chart(one: Chart): Markup {
     </figure>`
   const text = `${title}: ${summary}. At most ${formatNumber(top)}${unit} at a time, from ${times[0]} to ${times.at(-1)}${isOpen ? ', which is not over yet' : ''}.`
   const width = times.length * STEP
+  const classes = classesOf(series)
   const grid = html`<path class="grid" d="M0 0h${width}M0 ${HEIGHT / 2}h${width}M0 ${HEIGHT}h${width}" />`
-  const drawn = kind === 'bars' ? bars(one, top) : lines(one, top)
+  const drawn = kind === 'bars' ? bars(one, top, classes) : lines(one, top, classes)
   const gap = gaps(one)
   const open = isOpen
     ? html`<path class="open" d="M${width - STEP + 0.5} 0.5h${STEP - 1}v${HEIGHT - 1}h-${STEP - 1}z" />`
@@ -76,7 +89,7 @@ export function chart(one: Chart): Markup {
     </svg>
     <p class="axis muted"><span>${times[0]}</span><span>${times.at(-1)}</span></p>
     <ul class="legend">
-      ${series.map(({ name: label }, index) => html`<li>${swatch(kind, index)}${name(label, '–')}</li>`)}${unknown}${notOver}
+      ${series.map(({ name: label }, index) => html`<li>${swatch(kind, classes[index] ?? 1)}${name(label, '–')}</li>`)}${unknown}${notOver}
     </ul>
     <details>
       <summary>Numbers</summary>
@@ -105,7 +118,7 @@ function gaps({ times, series }: Chart): Markup | undefined {
   return d === '' ? undefined : html`<path class="gap" d="${d}" />`
 }
 
-function bars({ series, times }: Chart, top: number): readonly Markup[] {
+function bars({ series, times }: Chart, top: number, classes: readonly number[]): readonly Markup[] {
   const sums = times.map(() => 0)
   const heightOf = (sum: number): number => HEIGHT - Math.ceil((sum / top) * HEIGHT)
   return series.map(({ values }, index) => {
@@ -116,12 +129,13 @@ function bars({ series, times }: Chart, top: number): readonly Markup[] {
       const [from, to] = [heightOf(below), heightOf(below + value)]
       return `M${place * STEP + (STEP - BAR) / 2} ${from}V${to}h${BAR}V${from}z`
     })
-    return html`<path class="c${index + 1}" fill="${fillOf(index)}" d="${d.join('')}" />`
+    const one = classes[index] ?? 1
+    return html`<path class="c${one}" fill="${fillOf(one)}" d="${d.join('')}" />`
   })
 }
 
 /** A line ends where nothing is known, and goes on after that. A single point is a short line. */
-function lines({ series }: Chart, top: number): readonly Markup[] {
+function lines({ series }: Chart, top: number, classes: readonly number[]): readonly Markup[] {
   return series.map(({ values }, index) => {
     const d = values.map((value, place) => {
       if (value === undefined) return ''
@@ -129,20 +143,29 @@ function lines({ series }: Chart, top: number): readonly Markup[] {
       if (values[place - 1] !== undefined) return `L${x} ${y}`
       return values[place + 1] === undefined ? `M${x - 4} ${y}h8` : `M${x} ${y}`
     })
-    return html`<path class="line c${index + 1} l${index + 1}" d="${d.join('')}" />`
+    const one = classes[index] ?? 1
+    return html`<path class="line c${one} l${one}" d="${d.join('')}" />`
   })
 }
 
-function swatch(kind: Chart['kind'], index: number): Markup {
+/** No two series of a chart have the same class. */
+function classesOf(series: readonly Series[]): readonly number[] {
+  const classes: number[] = []
+  for (const { isFailure } of series)
+    classes.push((isFailure ? FAILURES : OTHERS).find((one) => !classes.includes(one)) ?? 1)
+  return classes
+}
+
+function swatch(kind: Chart['kind'], one: number): Markup {
   const drawn =
     kind === 'bars'
-      ? html`<path class="c${index + 1}" fill="${fillOf(index)}" d="M1 1h14v14h-14z" />`
-      : html`<path class="line c${index + 1} l${index + 1}" d="M1 8h14" />`
+      ? html`<path class="c${one}" fill="${fillOf(one)}" d="M1 1h14v14h-14z" />`
+      : html`<path class="line c${one} l${one}" d="M1 8h14" />`
   return html`<svg viewBox="0 0 16 16" aria-hidden="true">${drawn}</svg>`
 }
 
-function fillOf(index: number): string {
-  return index === 0 ? 'currentColor' : `url(#p${index + 1})`
+function fillOf(one: number): string {
+  return one === 1 ? 'currentColor' : `url(#p${one})`
 }
 
 function numbers({ title, times, series, unit, isOpen }: Chart): Markup {
@@ -184,7 +207,7 @@ h3 { margin: 0; font-size: .875rem; font-weight: 600; }
 .chart { display: block; width: 100%; height: auto; stroke-width: 1; }
 .grid { stroke: var(--line); } .gap { fill: var(--hover); stroke: none; } .open { fill: none; stroke: var(--muted); stroke-dasharray: 2 2; }
 .line { stroke: currentColor; stroke-width: 2; } .l2 { stroke-dasharray: 5 4; }
-.c1 { color: var(--ink); } .c2 { color: var(--caution); } .c3 { color: var(--good); } .c4 { color: var(--danger); } .c5, .c6 { color: var(--muted); }
+.c1 { color: var(--ink); } .c2 { color: var(--caution); } .c3 { color: var(--good); } .c4 { color: var(--danger); } .c5, .c6, .c7 { color: var(--muted); }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 12px; margin: 8px 0; font-size: .75rem; }
 .legend li { display: flex; align-items: center; gap: 4px; }
 figure summary { min-height: 24px; color: var(--ink); cursor: pointer; }
@@ -196,7 +219,7 @@ figure summary { min-height: 24px; color: var(--ink); cursor: pointer; }
 .day b { font-weight: 600; }
 .periods { display: flex; gap: 12px; } .periods a { line-height: 24px; }
 .periods [aria-current] { color: var(--text); font-weight: 600; }
-@media (forced-colors: active) { :is(.c1, .c2, .c3, .c4, .c5, .c6) { color: CanvasText; } .grid { stroke: GrayText; } .gap { fill: none; stroke: GrayText; stroke-dasharray: 2; } }
+@media (forced-colors: active) { :is(.c1, .c2, .c3, .c4, .c5, .c6, .c7) { color: CanvasText; } .grid { stroke: GrayText; } .gap { fill: none; stroke: GrayText; stroke-dasharray: 2; } }
 @media (max-width: 720px) { .periods a, .day a, figure summary { line-height: 44px; } }
 @media print { .columns { display: block; } .numbers { max-height: none; overflow: visible; } .numbers :is(th, td) { white-space: normal; } }
 `

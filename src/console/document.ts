@@ -91,7 +91,7 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
               name="q"
               type="search"
               aria-label="Search"
-              placeholder="${organization === undefined ? 'Search: id, address, host, name, scope' : 'Search: id, address'}"
+              placeholder="${organization === undefined ? 'Search: name, address, host, scope, id' : 'Search: name, address, id'}"
               autocomplete="off"
               spellcheck="false"
               data-search

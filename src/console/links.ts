@@ -11,15 +11,30 @@ export function linkTo(
   return `/console/${kind}/${encodeURIComponent(object)}`
 }
 
-/** The lists that find a name. */
-export type NamedList = 'clients' | 'users' | 'organizations' | 'apis'
+/** The lists that find a text, each by its filter. */
+const NAMED_LISTS = {
+  users: 'text',
+  organizations: 'name',
+  clients: 'text',
+  apis: 'name',
+  providers: 'name',
+} as const
 
-/** Where a list with one filter is, or what is found in all lists that find a name. */
-export function listAddress(
-  list: NamedList | 'found' | 'grants' | 'audit' | 'providers',
-  filter: string,
-  text: string,
-): string {
+export type NamedList = keyof typeof NAMED_LISTS
+
+/** Where a list of what has a text is. */
+export function namedAddress(list: NamedList, text: string): string {
+  return listAddress(list, NAMED_LISTS[list], text)
+}
+
+/** Where all that has a text is, or all that is for one organization. */
+export function foundAddress(organization: string | undefined, text: string): string {
+  const above = organization === undefined ? '/console' : organizationPath(organization)
+  return `${above}/found?${new URLSearchParams({ text }).toString()}`
+}
+
+/** Where a list with one filter is. */
+export function listAddress(list: NamedList | 'grants' | 'audit', filter: string, text: string): string {
   return `/console/${list}?${new URLSearchParams({ [filter]: text }).toString()}`
 }
 

@@ -4,7 +4,7 @@ import { addressOf } from './engine/addresses.ts'
 import { button, hidden } from './engine/buttons.ts'
 import { chosenRows, type Filter, type Frame } from './engine/form.ts'
 import { closeIcon } from './icons.ts'
-import { listAddress } from './links.ts'
+import { foundAddress } from './links.ts'
 import { command } from './parts.ts'
 
 export interface Column<Row> {
@@ -181,11 +181,9 @@ export function nothing(frame: Frame, what: string, example: string | undefined)
     ${example === undefined ? undefined : html`<p>${command(example)}</p>`}`
 }
 
-/** The same search in other lists. */
-function elsewhere({ place: { query } }: Frame): Markup | undefined {
-  const text = query['name'] ?? query['host'] ?? query['email_prefix']
+/** The same search in all lists. */
+function elsewhere({ organization, place: { query } }: Frame): Markup | undefined {
+  const text = query['text'] ?? query['name'] ?? query['host']
   if (text === undefined) return undefined
-  const names = html`<p><a href="${listAddress('users', 'name', text)}">Search the names of users</a></p>`
-  return html`${query['email_prefix'] === undefined ? undefined : names}
-    <p><a href="${listAddress('found', 'name', text)}">Search everywhere</a></p>`
+  return html`<p><a href="${foundAddress(organization?.id, text)}">Search everywhere</a></p>`
 }

@@ -137,6 +137,7 @@ export function named(
 ): Markup {
   const to = linkFor(frame, kind, object)
   // A link with the button of an id in it would lead away when the person copies.
-  if (to === undefined || names[object] === undefined) return id(object, to)
-  return html`<a href="${to}">${called(object, names)}</a>`
+  if (names[object] === undefined) return id(object, to)
+  const shown = called(object, names)
+  return to === undefined ? shown : html`<a href="${to}">${shown}</a>`
 }

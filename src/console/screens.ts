@@ -6,7 +6,7 @@ import { CLIENT } from './screens/client.ts'
 import { CLIENTS } from './screens/clients.ts'
 import { CONSENT } from './screens/consent.ts'
 import { CREDENTIALS } from './screens/credentials.ts'
-import { FOUND } from './screens/found.ts'
+import { FOUND, FOUND_WITHIN } from './screens/found.ts'
 import { GRANT, GRANTS, ORGANIZATION_GRANT, ORGANIZATION_GRANTS } from './screens/grants.ts'
 import { KEYS } from './screens/keys.ts'
 import { DOMAINS, NEW_DOMAIN } from './screens/domains.ts'
@@ -29,6 +29,7 @@ import type { AnyScreen } from './screen.ts'
 export const SCREENS: readonly AnyScreen[] = [
   OVERVIEW,
   FOUND,
+  FOUND_WITHIN,
   CLIENTS,
   CLIENT,
   CONSENT,

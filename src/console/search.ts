@@ -1,16 +1,19 @@
 import type { StoreNeeds } from '../ports/context.ts'
-import { isChosenId, parseGrantId, parseOrganizationId, parseUserId } from '../protocol/ids.ts'
+import { isChosenId, parseGrantId, parseOrganizationId, parseUserId, type UserId } from '../protocol/ids.ts'
 import { chosenClientId, parseClientReference } from '../protocol/client/identifier.ts'
+import { normalizeEmail } from '../protocol/sign-in/email-address.ts'
 import { sameResource } from '../protocol/token/resource.ts'
-import { linkTo, listAddress } from './links.ts'
+import { foundAddress, linkTo, listAddress } from './links.ts'
 import { organizationPath } from './sections.ts'
 
 /**
  * Where a search leads. The exact chosen id of a client, a user or an organization, which may look like a name or a host, comes first; then
- * the identifier or a scope of an API, and a domain of an organization.
+ * the address of a user, the identifier or a scope of an API, and a domain of an organization.
  */
 export async function findSearched(
-  { store }: StoreNeeds<'findClient' | 'findOrganization' | 'findUser' | 'listApis' | 'listProviders'>,
+  {
+    store,
+  }: StoreNeeds<'findClient' | 'findOrganization' | 'findUser' | 'findUserByEmail' | 'listApis' | 'listProviders'>,
   text: string,
   section: string | undefined,
 ): Promise<string> {
@@ -20,14 +23,25 @@ export async function findSearched(
   const organizationId = isChosenId(sought) ? parseOrganizationId(sought) : undefined
   const [client, user, organization] = await Promise.all([
     clientId === undefined ? undefined : store.findClient(clientId),
-    userId === undefined ? undefined : store.findUser(userId),
+    findUserCalled({ store }, userId, sought),
     organizationId === undefined ? undefined : store.findOrganization(organizationId),
   ])
   if (organization !== undefined && ((client ?? user) === undefined || section === 'organizations'))
     return linkTo('organizations', organization.id)
   if (user !== undefined && (client === undefined || section === 'users')) return linkTo('users', user.id)
   if (client !== undefined) return linkTo('clients', client.id)
-  return (await findDeclared({ store }, sought, section)) ?? searchAddress(sought, section, undefined)
+  return (await findDeclared({ store }, sought, section)) ?? searchAddress(sought, undefined)
+}
+
+/** The user with an id, or otherwise with an address. */
+async function findUserCalled(
+  { store }: StoreNeeds<'findUser' | 'findUserByEmail'>,
+  id: UserId | undefined,
+  sought: string,
+) {
+  const email = normalizeEmail(sought)
+  const user = id === undefined ? undefined : await store.findUser(id)
+  return user ?? (email === '' ? undefined : store.findUserByEmail(email))
 }
 
 /** What only an operator names. A node has all of it in memory. */
@@ -50,11 +64,10 @@ async function findDeclared(
 }
 
 /**
- * Where the text of a search leads by its form: an id to its object, a URI to the clients of its host or scheme, an e-mail address to its
- * user, a host to the clients that go there, and anything else to the names of the list that the person is on, or of all. With a role for one
- * organization only ids and members are found, among what is for it.
+ * Where a search leads by the text alone: an id to its object, a URI to the clients of its host or scheme, and each other text to all that
+ * has it. With a role for one organization that is what is for the organization.
  */
-export function searchAddress(text: string, section: string | undefined, organization: string | undefined): string {
+export function searchAddress(text: string, organization: string | undefined): string {
   const sought = text.trim()
   if (sought === '') return '/console'
   if (organization !== undefined) return addressWithin(organization, sought)
@@ -64,17 +77,7 @@ export function searchAddress(text: string, section: string | undefined, organiz
   const client = chosenClientId(sought) === undefined ? parseClientReference(sought) : undefined
   if (client !== undefined) return linkTo('clients', client)
   if (parseGrantId(sought) !== undefined) return linkTo('grants', sought)
-  if (sought.includes('@')) return listAddress('users', 'email_prefix', sought)
-  if (section === 'users') return listAddress('users', userFilter(sought), sought)
-  if (section === 'organizations' || section === 'apis' || section === 'providers')
-    return listAddress(section, 'name', sought)
-  if (/^(localhost|[^ ]*[.:][^ ]*)$/.test(sought)) return listAddress('clients', 'host', sought)
-  return listAddress(section === 'clients' ? section : 'found', 'name', sought)
-}
-
-/** Whether a text looks like a name or like the start of an address. */
-export function userFilter(text: string): 'name' | 'email_prefix' {
-  return /[ A-Z]/.test(text) ? 'name' : 'email_prefix'
+  return foundAddress(undefined, sought)
 }
 
 /** The filter for where a URI leads: its host, or the scheme of an app. It finds metadata documents too. */
@@ -83,8 +86,13 @@ function placeOf({ hostname, protocol }: URL): string {
 }
 
 function addressWithin(organization: string, sought: string): string {
-  if (parseGrantId(sought) !== undefined) return `${organizationPath(organization)}/grants/${sought}`
-  const client = chosenClientId(sought) === undefined ? parseClientReference(sought) : undefined
-  const filter = client === undefined ? 'user_id' : 'client_id'
-  return `${organizationPath(organization)}/grants?${new URLSearchParams({ [filter]: sought }).toString()}`
+  const grants = `${organizationPath(organization)}/grants`
+  if (parseGrantId(sought) !== undefined) return `${grants}/${sought}`
+  const filters = {
+    client_id: chosenClientId(sought) === undefined ? parseClientReference(sought) : undefined,
+    user_id: isChosenId(sought) ? undefined : parseUserId(sought),
+  }
+  const found = Object.entries(filters).find(([, id]) => id !== undefined)
+  if (found === undefined) return foundAddress(organization, sought)
+  return `${grants}?${new URLSearchParams({ [found[0]]: sought }).toString()}`
 }

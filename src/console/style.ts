@@ -116,7 +116,7 @@ const lists = `
 .scroll, .empty, .facts, .findings, .snippet, .secret, .address, fieldset { border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
 .scroll { overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; }
-th, td { height: 40px; max-width: 280px; padding: 4px 12px; text-align: left; font-weight: 400; vertical-align: middle; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+th, td { height: 40px; max-width: 180px; padding: 4px 12px; text-align: left; font-weight: 400; vertical-align: middle; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 thead th { height: 32px; border-bottom: 1px solid var(--line); color: var(--muted); font-size: .75rem; white-space: nowrap; }
 tbody tr + tr > * { border-top: 1px solid var(--line); }
 tbody tr:hover, tbody tr.at { background: var(--row); }
@@ -124,7 +124,7 @@ tbody tr.at { box-shadow: inset 2px 0 var(--ink); }
 tbody th { font-weight: 500; }
 .pick { width: 40px; padding: 0; overflow: visible; }
 .pick label { display: flex; align-items: center; justify-content: center; width: 40px; height: 40px; }
-.rest { width: 40%; min-width: 184px; max-width: 0; }
+.rest { width: 40%; min-width: 128px; max-width: 0; }
 th.act { text-align: right; }
 .act > .actions { justify-content: flex-end; }
 .row { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 8px; }
@@ -184,7 +184,7 @@ small { font-weight: 400; }
 [aria-invalid] { border-color: var(--danger); }
 textarea { width: 100%; font: .8125rem/1.25rem ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; resize: vertical; }
 .whole summary { line-height: 24px; color: var(--muted); overflow: hidden; text-overflow: ellipsis; }
-td:has(+ td > .whole) > a { display: inline-block; max-width: 100%; line-height: 24px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+td:has(+ td > .whole) > a { display: inline-block; max-width: 100%; line-height: 24px; vertical-align: bottom; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .whole[open], .whole[open] summary, td:has(+ td > .whole) { white-space: normal; overflow-wrap: anywhere; }
 .more > summary { min-height: 32px; padding: 4px 0; color: var(--ink); cursor: pointer; }
 .more > * + *, fieldset > * + * { margin-top: 12px; }
@@ -198,7 +198,7 @@ fieldset > label.flag + label.flag { margin-top: 4px; }
 .result { margin-bottom: 16px; }
 .step a, .plate a, dt a { text-decoration: underline; }
 .plate a { color: inherit; }
-.snippet + *, .facts + .hint { margin-top: 12px; }
+.snippet + *, :is(.facts, .scroll, .empty) + .hint, .hint + :is(.columns, ul) { margin-top: 12px; }
 .notice .note { flex-basis: 100%; }
 .secret, .address { padding: 12px; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); gap: 0 24px; }
@@ -208,7 +208,7 @@ fieldset > label.flag + label.flag { margin-top: 4px; }
 `
 
 const situations = `
-@media (max-width: 1240px) { .far { display: none; } th, td { max-width: 200px; } }
+@media (max-width: 1240px) { .far { display: none; } }
 @media (max-width: 960px) {
   .frame { display: block; }
   .side { position: relative; z-index: 2; overflow: visible; display: flex; flex-direction: row; align-items: center; justify-content: space-between; height: auto; padding: 8px 16px; border: 0; border-bottom: 1px solid var(--line); }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClientDocument, PurgedClientDocument } from '../../src/admin/client/document.ts'
 import { after } from '../../src/base/brand.ts'
-import { namedPage } from '../../src/admin/page.ts'
+import { hasText, textPage } from '../../src/admin/page.ts'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
 import type { ClientId } from '../../src/protocol/ids.ts'
 import type { Store } from '../../src/ports/store.ts'
@@ -204,7 +204,7 @@ test('a name among users and organizations is sought in 5,000 rows a call, and t
   const pages = []
   let before: number | undefined
   do {
-    const { rows, next } = await namedPage(list, 'globEX', { before, limit: 50 })
+    const { rows, next } = await textPage(list, ({ name }) => hasText('globEX', name), { before, limit: 50 })
     pages.push([rows.map(({ id }) => id), read])
     before = next ?? undefined
   } while (before !== undefined)

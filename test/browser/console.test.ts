@@ -49,7 +49,7 @@ test('CON-07: each screen is accessible in each of its states, and no name runs,
   const at = (path: string): string => `${server.adminOrigin}/console${path}`
   const lists = ['', '/clients', '/users', '/grants', '/audit', '/roles', '/credentials', '/keys', '/token', '/server']
   lists.push('/apis', '/providers')
-  for (const path of ['/clients?name=zzz', '/grants?client_id=x', '/clients/gci_x', '/users?ask=user.create'])
+  for (const path of ['/clients?text=zzz', '/grants?client_id=x', '/clients/gci_x', '/users?ask=user.create'])
     await look(tab, at(path))
   const { client, user, grant } = await fillConsole(server)
   const hostile = await registerClient(server, {
@@ -132,7 +132,7 @@ test('a search reads on until it is through, with a count, or by a link without 
   await add('Needle one', 10_000)
   await add('Needle two', -1)
   const { tab, complaints } = await open(t, [server.origin, server.adminOrigin])
-  const search = `${server.adminOrigin}/console/clients?name=needle`
+  const search = `${server.adminOrigin}/console/clients?text=needle`
   await tab.goto(search)
   await tab.getByRole('status').getByText('2 found.').waitFor()
   assert.deepEqual(await tab.locator('[data-row] th').allInnerTexts(), ['Needle two', 'Needle one'])

@@ -77,6 +77,26 @@ test('one row is one bar and a short line, and what did not happen is said in a 
   )
 })
 
+test('N11: what failed is red and never green, and times are said only where there are some', async () => {
+  const refusals = { code_unknown: 9, code_expired: 8, code_replayed: 7, scope_refused: 6 }
+  await plant(-HOUR / 2, { sign_ins: { password: 9, passkey: 8 }, events: { sign_in_failed: 7 }, refusals })
+  const body = await overview()
+  const seriesOf = (title: string) =>
+    [
+      ...figureOf(body, title).matchAll(
+        /<path class="c(\d)" fill="[^"]+" d="M1 1h14v14h-14z" \/><\/svg><bdi>([^<]+)</g,
+      ),
+    ].map(([, colour, label]) => `${colour} ${label}`)
+  assert.deepEqual(seriesOf('Sign-ins'), ['1 Password', '2 Passkey', '4 Failed'])
+  assert.deepEqual(
+    seriesOf('Refused requests').map(([colour]) => colour),
+    ['4', '2', '5', '6'],
+  )
+  const times = figureOf(body, 'Time of requests (p99)')
+  assert.match(times, /None\./)
+  assert.doesNotMatch(times, /highest/)
+})
+
 test('a link to the audit begins where the figures begin, and the page says what else differs', async () => {
   await plant(-HOUR / 2, { events: { sign_in_failed: 2 } })
   const body = await overview()

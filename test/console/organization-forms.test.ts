@@ -212,10 +212,10 @@ test('a search finds organizations, APIs and scopes, by names of theirs and by a
     [api, undefined, page],
     ['ledger:post', undefined, page],
     ['Globex.Example', undefined, /^\/console\/organizations\/gor_/],
-    ['globex.example', 'clients', '/console/clients?host=globex.example'],
-    ['Globex', undefined, '/console/found?name=Globex'],
-    ['Globex', 'organizations', '/console/organizations?name=Globex'],
-    ['post entries', 'apis', '/console/apis?name=post+entries'],
+    ['globex.example', 'clients', '/console/found?text=globex.example'],
+    ['Globex', undefined, '/console/found?text=Globex'],
+    ['post entries', 'apis', '/console/found?text=post+entries'],
+    ['ADA@acme.test', undefined, /^\/console\/users\/gus_/],
   ] as const) {
     const location = await leads(text, section)
     if (typeof to === 'string') assert.equal(location, to)
@@ -227,7 +227,17 @@ test('a search finds organizations, APIs and scopes, by names of theirs and by a
     /Globex<[^]*Organization<[^]*Globex Labs<|Globex Labs<[^]*Organization<[^]*Globex</,
   )
   assert.match(await found('LEDGER'), new RegExp(`href="${page}"[^]*Ledger<[^]*<code>ledger:post<`))
-  assert.match(await found('No such name'), /Nothing has this text in its name\./)
+  assert.match(
+    await found('No such name'),
+    /None of the users, organizations, clients, APIs and providers has <bdi>“No such name”<[^]*Searched: all users, organizations, clients, APIs and providers\./,
+  )
+  // N1: any case, and any part of a name or an address.
+  const { user_id } = await read('user.create', {
+    email: 'g.weber@globex.test',
+    name: 'Greta Weber',
+  })
+  for (const text of ['weber', 'Weber', 'WEBER', 'globex.test', 'GLOBEX.TEST', 'ta we', 'g.web'])
+    assert.match(await found(text), new RegExp(`href="${linkOf('users', String(user_id))}"`), text)
   const rows = async (path: string) => (await browser.console.get(path)).body.match(/<tr data-row/g)?.length ?? 0
   assert.deepEqual(
     await Promise.all(['/console/organizations?name=globex', '/console/apis?name=entries'].map(rows)),

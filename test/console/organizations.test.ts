@@ -81,7 +81,9 @@ test('CON-08: what is of another organization or of the server is as if absent, 
     `/console/organizations/${mine.organization_id}`,
     `/console/organizations/${mine.organization_id}/members?ask=member.add`,
     `/console/organizations/${other.organization_id}`,
-    ...['grants', 'members', 'installations'].map((list) => `/console/organizations/${other.organization_id}/${list}`),
+    ...['grants', 'members', 'installations', 'found?text=a'].map(
+      (list) => `/console/organizations/${other.organization_id}/${list}`,
+    ),
     `/console/organizations/${other.organization_id}/grants/${other.grant_id}`,
     `/console/organizations/${absent.organization}/grants`,
     `/console/clients?ask=client.delete&subject=${mine.client_id}`,
@@ -106,9 +108,14 @@ test('CON-08: what is of another organization or of the server is as if absent, 
   const { email } = (await context.store.findUser(other.user_id)) ?? {}
   for (const q of [...strangers, other.client_id, 'Client', email ?? '', 'claude.ai', '"><b>']) {
     const { location = '' } = await read(`/console/search?${new URLSearchParams({ q, in: 'users' }).toString()}`)
-    assert.ok(location.startsWith(home), q)
+    assert.ok(
+      [home, home.replace('/grants', '/found')].some((path) => location.startsWith(path)),
+      q,
+    )
     const { status, body } = await read(location)
-    assert.ok(status !== 200 || /Nothing matches/.test(body), `${q}: ${status}`)
+    assert.ok(status !== 200 || /Nothing matches|None of the members and clients has|<tr data-row/.test(body), q)
+    assert.ok(![...strangers, other.client_id].some((id) => id !== q && body.includes(id)), q)
+    if (q !== 'Client') assert.doesNotMatch(body, /<tr data-row/, q)
   }
 
   const page = await browser.console.get(home)
@@ -148,7 +155,7 @@ test('CON-08: what is of another organization or of the server is as if absent, 
       },
       task,
     )
-  const sought = await read(`${lists}/members?${new URLSearchParams({ email: email ?? '' }).toString()}`)
+  const sought = await read(`${lists}/members?${new URLSearchParams({ text: email ?? '' }).toString()}`)
   assert.match(sought.body, /Nothing matches/)
 
   // Of a user who left the organization the grant has no name.
@@ -183,13 +190,20 @@ test('CON-08: a role for one organization filters by names of its own objects, a
     ['client_id=nobody-has-it', 200, /Nothing matches/],
     [`user_id=${encodeURIComponent(people[0]?.email ?? '')}`, 200, /Nothing matches/],
     ['user_id=twin+hopper', 200, /Nothing matches/],
-    ['user_id=Twin+', 422, /“?&quot;Twin&quot; means several\. Give an id: Twin [^<]*\(gus_[^<]*Twin /],
+    ['user_id=Twin+', 200, /<h1>Which one\?<[^]*grants\?user_id=gus_[^"]*"\s*><bdi>Twin [^]*<bdi>Twin /],
     [`client_id=${encodeURIComponent(ownClient)}`, 200, /<tr data-row>/],
   ] as const) {
     const answer = await browser.console.get(`${home}?${filter}`)
     assert.equal(answer.statusCode, status, filter)
     assert.match(answer.body, text, filter)
   }
+  // N10: a search lists several by name, and a grant names its user and its client without a link to a screen of the server.
+  const search = await browser.console.get(`/console/search?q=${encodeURIComponent('tWIN')}`)
+  const found = (await browser.console.get(search.headers.location ?? '')).body
+  for (const { id, email } of people)
+    assert.match(found, new RegExp(`href="[^"]*/grants\\?user_id=${id}"><bdi>${email}<`))
+  assert.match(found, /Searched: all members and clients\./)
+  assert.match((await browser.console.get(home)).body, new RegExp(`data-label="Client"[^>]*><bdi>${ownClient}<`))
   const wordsOf = async (filter: string, text: string) => {
     const { statusCode, body } = await browser.console.get(`${home}?${filter}=${encodeURIComponent(text)}`)
     return [

@@ -34,6 +34,7 @@ const MANAGED_CLIENT = {
 export const RULES: Readonly<Record<string, ScreenRule>> = {
   '/console': { extent: 'server', forms: {} },
   '/console/found': { extent: 'server', forms: {} },
+  '/console/organizations/{organization_id}/found': { extent: 'organization', forms: {} },
   '/console/clients': { extent: 'server', forms: { ...ONE_CLIENT, 'client.purge': 'fresh', 'client.create': 'fresh' } },
   '/console/clients/{client_id}': {
     extent: 'server',

@@ -117,27 +117,28 @@ test('CON-15: a screen that imports the store, the endpoints or HTTP is found', 
   assert.deepEqual(faults, [1, 1, 1, 0])
 })
 
-test('a search leads to the object, or to the list that can find it', () => {
+test('a search leads to the object of an id, and otherwise to all that has the text, however it looks', () => {
   const id = '01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'
-  const cases: readonly (readonly [text: string, section: string | undefined, address: string])[] = [
-    [`gus_${id}`, 'clients', `/console/users/gus_${id}`],
-    [` gci_${id} `, undefined, `/console/clients/gci_${id}`],
-    [id, 'audit', `/console/grants/${id}`],
-    ['ada@acme.test', 'clients', '/console/users?email_prefix=ada%40acme.test'],
-    ['claude.ai', 'users', '/console/users?email_prefix=claude.ai'],
-    ['claude.ai', 'clients', '/console/clients?host=claude.ai'],
-    ['127.0.0.1', undefined, '/console/clients?host=127.0.0.1'],
-    ['https://app.example/client.json', undefined, '/console/clients?host=app.example'],
-    ['http://127.0.0.1:8080/cb', 'audit', '/console/clients?host=127.0.0.1'],
-    ['zed://oauth/callback', 'clients', '/console/clients?host=zed%3A'],
-    ['localhost', 'clients', '/console/clients?host=localhost'],
-    ['Cursor', 'overview', '/console/found?name=Cursor'],
-    ['Cursor', 'clients', '/console/clients?name=Cursor'],
-    ['Globex', 'organizations', '/console/organizations?name=Globex'],
-    ['Projects', 'apis', '/console/apis?name=Projects'],
-    ['Ada Love', 'users', '/console/users?name=Ada+Love'],
-    ['', 'users', '/console'],
-    ['"><script>', undefined, '/console/found?name=%22%3E%3Cscript%3E'],
+  const cases: readonly (readonly [text: string, address: string, within?: string])[] = [
+    [`gus_${id}`, `/console/users/gus_${id}`],
+    [` gci_${id} `, `/console/clients/gci_${id}`],
+    [id, `/console/grants/${id}`],
+    ['https://app.example/client.json', '/console/clients?host=app.example'],
+    ['http://127.0.0.1:8080/cb', '/console/clients?host=127.0.0.1'],
+    ['zed://oauth/callback', '/console/clients?host=zed%3A'],
+    ['', '/console'],
+    ...['ada@acme', 'claude.ai', '127.0.0.1', 'localhost', 'Cursor', 'weber', 'Weber', '"><script>'].flatMap(
+      (text): [string, string, string?][] => {
+        const query = new URLSearchParams({ text }).toString()
+        return [
+          [text, `/console/found?${query}`],
+          [text, `/console/organizations/globex/found?${query}`, 'globex'],
+        ]
+      },
+    ),
+    [`gus_${id}`, `/console/organizations/globex/grants?user_id=gus_${id}`, 'globex'],
+    [`gci_${id}`, `/console/organizations/globex/grants?client_id=gci_${id}`, 'globex'],
+    [id, `/console/organizations/globex/grants/${id}`, 'globex'],
   ]
-  for (const [text, section, address] of cases) assert.equal(searchAddress(text, section, undefined), address, text)
+  for (const [text, address, within] of cases) assert.equal(searchAddress(text, within), address, text)
 })

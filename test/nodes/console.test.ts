@@ -50,13 +50,13 @@ test('CON-10: on PostgreSQL each screen is shown by any node, searched, and a li
   const filled = SCREENS.map(({ path }) =>
     path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(objects[name as keyof typeof objects])),
   ).filter((path) => !path.endsWith(`/organizations/${organization.id}/grants/${grant_id}`))
-  const searches = ['clients?name=CURSOR', 'clients?host=claude.ai', 'users?email_prefix=GRACE', 'users?name=hopper']
+  const searches = ['clients?text=CURSOR', 'clients?host=claude.ai', 'users?text=GRACE', 'users?text=hopper']
   for (const path of [...filled, ...searches.map((search) => `/console/${search}`)]) {
     const { statusCode, body } = await browser.console.get(path)
     assert.equal(statusCode, 200, `${path}: ${body}`)
     assert.doesNotMatch(body, /Nothing matches/, path)
   }
-  const purge = await browser.console.get('/console/clients?name=zed&ask=client.purge')
+  const purge = await browser.console.get('/console/clients?text=zed&ask=client.purge')
   assert.match(purge.body, /Delete all that match/)
   const asked = await browser.console.get(`/console/users/${user_id}?ask=user.create-link`)
   const made = await browser.press(asked, 'user.create-link')

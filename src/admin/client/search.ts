@@ -25,6 +25,7 @@ export interface ClientSearch {
   readonly source?: ClientSource | undefined
   readonly trust_level?: ShownLevel | undefined
   readonly name?: string | undefined
+  readonly text?: string | undefined
   readonly host?: string | undefined
   readonly used?: boolean | undefined
   readonly verified?: boolean | undefined
@@ -117,8 +118,8 @@ export function sparedAs(
 }
 
 /** Whether the search has a filter that no statement applies. */
-function isCompared({ host, name, trust_level: level }: ClientSearch): boolean {
-  return host !== undefined || name !== undefined || level !== undefined
+function isCompared({ host, name, text, trust_level: level }: ClientSearch): boolean {
+  return [host, name, text, level].some((filter) => filter !== undefined)
 }
 
 /** Returns the filters that the store applies. */
@@ -128,10 +129,12 @@ function filterOf({ source, used, verified, disabled, unused_since }: ClientSear
 
 function isMeant(
   policy: ClientPolicy,
-  { trust_level: level, host, name }: ClientSearch,
+  { trust_level: level, host, name, text }: ClientSearch,
   client: ClientRecord,
 ): boolean {
-  if (name !== undefined && !hasText(name, ...SHOWN.map((member) => client.metadata[member]))) return false
+  const names = SHOWN.map((member) => client.metadata[member])
+  if (name !== undefined && !hasText(name, ...names)) return false
+  if (text !== undefined && !hasText(text, ...names, ...hostsOf(client))) return false
   if (level !== undefined && shownLevel(policy, client) !== level) return false
   return host === undefined || hostsOf(client).some((one) => isWithin(one, host.toLowerCase()))
 }

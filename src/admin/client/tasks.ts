@@ -51,6 +51,9 @@ const SEARCH = {
   source: SOURCE.optional(),
   trust_level: TRUST_LEVEL.optional(),
   name: CLIENT_MEMBERS.client_name.input.optional().describe('Only clients with this text in a name, in any case.'),
+  text: CLIENT_MEMBERS.client_name.input
+    .optional()
+    .describe('Only clients with this text in a name or a host, in any case.'),
   host: z
     .string()
     .max(253)

@@ -10,11 +10,12 @@ import type { OrganizationId, UserId } from '../../protocol/ids.ts'
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
-import { EMAIL, LIMIT, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from '../fields.ts'
+import { EMAIL, LIMIT, NAME, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from '../fields.ts'
 import { requireOrganization } from './organization.ts'
-import { listPage, type Listed, type PageRequest } from '../page.ts'
+import { listPage, textPage, type Listed, type PageRequest } from '../page.ts'
 import { tableOf } from '../../shown/table.ts'
 import { defineTask, type Task } from '../task.ts'
+import { isCalled } from '../user/search.ts'
 import { requireRecipient } from '../user/user.ts'
 import { forShell } from '../../base/shell.ts'
 
@@ -75,6 +76,9 @@ export const MEMBER_TASKS: readonly Task[] = [
       limit: LIMIT,
       before: pageStart(USER_ID),
       email: EMAIL.optional().describe('Only the member with this address.'),
+      text: NAME.optional().describe(
+        'Only members with this text in the name or the address, in any case. A page examines the next 5,000 members, and may be empty. Then follow "next".',
+      ),
       outside_domains: z
         .boolean()
         .optional()
@@ -158,7 +162,7 @@ async function addMember(
 async function listMembers(
   context: StoreNeeds<'findMembership' | 'findOrganization' | 'findUser' | 'findUserByEmail' | 'listMembers'>,
   organizationId: OrganizationId,
-  page: PageRequest<UserId> & { readonly email?: string | undefined },
+  page: PageRequest<UserId> & { readonly email?: string | undefined; readonly text?: string | undefined },
 ): Promise<Listed<Member, UserId>> {
   const { store } = context
   await requireOrganization(context, organizationId)
@@ -169,11 +173,14 @@ async function listMembers(
     const membership = await store.findMembership({ organizationId, userId: user?.id ?? (email as UserId) })
     return { rows: membership === undefined ? [] : [{ membership, user }], next: null }
   }
-  const { rows, next } = await listPage(
-    async (slice) => (await store.listMembers({ ...slice, organizationId })).map((one) => ({ ...one, id: one.userId })),
-    page,
-  )
-  return { rows: await Promise.all(rows.map((membership) => withUser(context, membership))), next }
+  const list = async (slice: { readonly before: UserId | undefined; readonly limit: number }) => {
+    const memberships = await store.listMembers({ ...slice, organizationId })
+    return Promise.all(memberships.map(async (one) => ({ id: one.userId, ...(await withUser(context, one)) })))
+  }
+  const { text } = page
+  return text === undefined
+    ? listPage(list, page)
+    : textPage(list, ({ user }) => user !== undefined && isCalled(text, user), page)
 }
 
 /**

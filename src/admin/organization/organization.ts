@@ -6,7 +6,7 @@ import { conflict, noSuchOrganization } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
 import { CHOSEN_ORGANIZATION_ID, LIMIT, NAME, NEXT, ORGANIZATION_ID, pageStart } from '../fields.ts'
-import { listPage, namedPage } from '../page.ts'
+import { hasText, listPage, textPage } from '../page.ts'
 import { tableOf } from '../../shown/table.ts'
 import { defineTask, type Task } from '../task.ts'
 
@@ -61,7 +61,9 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     output: z.object({ organizations: z.array(ORGANIZATION_DOCUMENT), next: NEXT }),
     async run({ store }, { name, ...page }) {
       const list = store.listOrganizations
-      const { rows, next } = await (name === undefined ? listPage(list, page) : namedPage(list, name, page))
+      const { rows, next } = await (name === undefined
+        ? listPage(list, page)
+        : textPage(list, (one) => hasText(name, one.name), page))
       return { organizations: rows.map(ORGANIZATION.show), next }
     },
   }),

@@ -113,8 +113,8 @@ export const USER_TASKS: readonly Task[] = [
       email_prefix: EMAIL_PREFIX.optional().describe(
         'Only users whose address begins with this, in the order of the addresses; without a next page.',
       ),
-      name: NAME.optional().describe(
-        'Only users with this text in the name, in any case. A page examines the next 5,000 users, and may be empty. Then follow "next".',
+      text: NAME.optional().describe(
+        'Only users with this text in the name or the address, in any case; first those whose address begins with it. A page examines the next 5,000 users, and may be empty. Then follow "next".',
       ),
       subject: z.string().regex(SUBJECT_FORM).optional().describe('Only the user with this id at your application.'),
     }),

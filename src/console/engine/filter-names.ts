@@ -22,9 +22,24 @@ const FILTERS: Readonly<Record<string, Referred | 'actor'>> = {
   actor: 'actor',
 }
 /** At most so many choices are named. */
-const CHOICES = 5
+const CHOICES = 20
 /** Actors that are no user and no credentials. */
 const OWN_ACTORS: readonly string[] = [COMMAND_LINE.actor, LIBRARY.actor, SERVER.actor]
+
+/** The text of a filter is the name of no object, or of several, which the person chooses from. */
+export class FilterUnresolved extends AdminError {
+  readonly filter: string
+  readonly choices: readonly Match[]
+  /** Whether there is more to choose from: other objects were not searched, or are not named. */
+  readonly isPart: boolean
+
+  constructor(message: string, filter: string, { matches, isPart }: Matches) {
+    super(message)
+    this.filter = filter
+    this.choices = matches.slice(0, CHOICES)
+    this.isPart = isPart || matches.length > CHOICES
+  }
+}
 
 /**
  * Returns the filters of a list with the ids of what they name. A filter only shows, so a part of a name is enough if only one object has it.
@@ -83,12 +98,15 @@ async function idOfFilter(seeker: Seeker, kind: Kind, filter: string, text: stri
   if (found.matches.length === 0 && isPossible) return text
   const exact = exactly(text, found.matches)
   if (exact.length === 0 && events === 'not found yet' && isPossible)
-    return new AdminError(
-      `"${text}" is no whole name, and may be the id of what was deleted: the newest events do not name it. Give an id: ${choicesOf(found.matches)}`,
+    return new FilterUnresolved(
+      `"${text}" is no whole name, and may be the id of what was deleted: the newest events do not name it.`,
+      filter,
+      found,
     )
   const [only, ...others] = exact.length === 1 ? exact : found.matches
-  if (only === undefined) return noneNamed(kind, text, found.isPart)
-  if (others.length > 0) return new AdminError(`"${text}" means several. Give an id: ${choicesOf(found.matches)}`)
+  if (only === undefined) return noneNamed(kind, filter, text, found)
+  if (others.length > 0)
+    return new FilterUnresolved(`Several have "${text}" in their names or addresses.`, filter, found)
   return only[0]
 }
 
@@ -117,15 +135,12 @@ async function credentialsNamed({ perform }: Seeker, text: string): Promise<Matc
   return { matches, isPart: false }
 }
 
-function noneNamed({ noun }: Kind, text: string, isPart: boolean): AdminError {
-  return new AdminError(
-    isPart
+function noneNamed({ noun }: Kind, filter: string, text: string, found: Matches): FilterUnresolved {
+  return new FilterUnresolved(
+    found.isPart
       ? `Not every ${noun} was searched, and none that was is called "${text}". Give an id.`
       : `There is no ${noun} named "${text}".`,
+    filter,
+    found,
   )
-}
-
-function choicesOf(matches: readonly Match[]): string {
-  const choices = matches.slice(0, CHOICES).map(([id, name]) => `${name} (${id})`)
-  return `${choices.join(', ')}${matches.length > CHOICES ? ', …' : ''}`
 }

@@ -10,7 +10,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** Where a filter takes more than the member of the task, or has the word of a column. */
 const FILTER_LABELS: Readonly<Record<string, string>> = {
   actor: 'Who',
-  email_prefix: 'Email begins with',
+  text: 'Name or address',
   subject: 'Id at your application',
   since: 'Since (UTC)',
   until: 'Until (UTC)',
@@ -18,12 +18,12 @@ const FILTER_LABELS: Readonly<Record<string, string>> = {
 }
 
 /** What a list can be filtered by, and what the address has of it. */
-export function filtersOf({ reads, filters }: AnyScreen, query: Texts): readonly Filter[] {
+export function filtersOf({ section, reads, filters }: AnyScreen, query: Texts): readonly Filter[] {
   const [first] = Object.values(reads)
   if (first === undefined || filters.length === 0) return []
   return inputFields(requireTask(first.task), filters).map(({ name, label, kind, choices }: InputField) => ({
     name,
-    label: FILTER_LABELS[name] ?? label,
+    label: name === 'text' && section === 'clients' ? 'Name or host' : (FILTER_LABELS[name] ?? label),
     kind: kind === 'choice' || kind === 'time' ? kind : 'text',
     choices,
     value: query[name],

@@ -2,19 +2,18 @@ import { requireTask } from '../../admin/tasks.ts'
 import { AdminError } from '../../admin/admin-error.ts'
 import { authorizeTask } from '../../admin/authorize-task.ts'
 import { PAGE_LIMIT } from '../../admin/page.ts'
-import { chosenClientId } from '../../protocol/client/identifier.ts'
 import { invalidRequest, type Reason } from '../../protocol/errors.ts'
 import { html, type Markup } from '../../web/markup.ts'
-import { listAddress, withScreens } from '../links.ts'
-import { filterBar } from '../list.ts'
 import { askPage, type Asking } from './ask.ts'
 import { page, type ConsoleAnswer } from './context.ts'
 import { choicesOf, filledTexts, seenOf } from './filling.ts'
+import { FilterUnresolved } from './filter-names.ts'
 import { fieldsIn, fixedFields, worksOnce, type Frame, type Members, type Texts, type View } from './form.ts'
 import { inputFields, textsOf } from './input-fields.ts'
 import { outcomeNotice, type Outcome } from './notice.ts'
 import { frameOf, isRecent, screenAbove, subjectsIn, type OpenScreen } from './open-screen.ts'
 import { readOutcome } from './outcome.ts'
+import { absentView, choicesView, refusedView } from './unread.ts'
 import { findMatches, namesIn, readAll } from './read.ts'
 
 /** What a page of a screen shows besides it. */
@@ -149,34 +148,9 @@ function answered({ context, screen, signedIn }: OpenScreen, view: View, status:
 }
 
 /** The page of a screen that cannot be read. */
-function refused(open: OpenScreen, frame: Frame, { kind, message }: AdminError): ConsoleAnswer {
+function refused(open: OpenScreen, frame: Frame, error: AdminError): ConsoleAnswer {
+  const { kind, message } = error
+  if (error instanceof FilterUnresolved && !isSaved(open)) return answered(open, choicesView(frame, error), 200)
   if (kind === 'unknown') return answered(open, absentView(frame, message), 404)
   return answered(open, frame.filters.length === 0 ? absentView(frame, message) : refusedView(frame, message), 422)
-}
-
-/** What there was may have been deleted: the audit has its events. A role for one organization has no audit. */
-function absentView(frame: Frame, text: string): View {
-  const title = 'There is nothing here'
-  const object = Object.entries(frame.place.parameters).find(([name]) => name === 'user_id' || name === 'client_id')
-  const [filter = '', given = ''] = object ?? []
-  // By the id of its record a client is found however long ago it was deleted, and no other one has that as its name.
-  const id = filter === 'client_id' ? (chosenClientId(given) ?? given) : given
-  return {
-    title,
-    main: html`<div class="heading"><h1>${title}</h1></div>
-      <p>${withScreens(frame, text)}</p>
-      ${object !== undefined && frame.organization === undefined ? html`<p>If it was deleted, <a href="${listAddress('audit', filter, id)}">its events</a> are in the audit.</p>` : undefined}
-      <p><a href="${screenAbove(frame.place.path)}">Back</a></p>`,
-  }
-}
-
-/** A filter that is not acceptable: the filters stay, to be corrected. */
-function refusedView(frame: Frame, text: string): View {
-  const title = 'This filter is wrong'
-  return {
-    title,
-    main: html`<div class="heading"><h1>${title}</h1></div>
-      ${filterBar(frame)}
-      <p class="error" role="alert">${text}</p>`,
-  }
 }

@@ -90,7 +90,7 @@ function about(frame: Frame, entry: AuditEntryDocument, names: Texts): Fragment 
   ]
   return parts.length === 0
     ? html`<span class="muted none">–</span>`
-    : parts.map((part, index) => html`${index === 0 ? '' : ' · '}${part}`)
+    : parts.map((part, index) => html`${part}${index === parts.length - 1 ? '' : ', '}`)
 }
 
 /** Milliseconds since 2001. No count is as large. */

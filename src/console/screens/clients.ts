@@ -118,7 +118,7 @@ export const CLIENTS = screen<Answers>({
   path: '/console/clients',
   section: 'clients',
   reads: { list: { task: 'client.list', input: () => ({}) } },
-  filters: ['name', 'host', 'trust_level', 'source', 'used', 'disabled'],
+  filters: ['text', 'host', 'trust_level', 'source', 'used', 'disabled'],
   forms: [
     ...CLIENT_FORMS.map((form) => ({ ...form, rows: { member: 'client_id', isBulk: true } as const })),
     PURGE,

@@ -2,72 +2,103 @@ import { apiName } from '../words.ts'
 import { allTexts } from '../../base/localized-text.ts'
 import type { ApiDocument } from '../../admin/api/document.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
+import type { GrantDocument } from '../../admin/grant.ts'
+import type { InstallationDocument } from '../../admin/organization/installation.ts'
+import type { MemberDocument } from '../../admin/organization/member.ts'
 import type { OrganizationDocument } from '../../admin/organization/organization.ts'
-import { hasText } from '../../admin/page.ts'
+import { EXAMINED_FOR_TEXT, hasText, PAGE_LIMIT } from '../../admin/page.ts'
+import type { ProviderDocument } from '../../admin/provider/settings.ts'
 import type { UserDocument } from '../../admin/user/tasks.ts'
 import { listedNameOf } from '../../protocol/client/identity.ts'
+import { nameUser } from '../../protocol/sign-in/account.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
-import { linkTo, listAddress, type NamedList } from '../links.ts'
+import { formatNumber } from '../chart.ts'
+import { linkTo, namedAddress, type NamedList } from '../links.ts'
 import { table } from '../list.ts'
 import { id, name, scopes } from '../parts.ts'
 import { screen } from '../screen.ts'
-import type { Frame, Place } from '../engine/form.ts'
-import { userFilter } from '../search.ts'
+import { organizationPath } from '../sections.ts'
+import type { Frame, Place, Texts, View } from '../engine/form.ts'
 import { goesTo } from './clients.ts'
 
 interface Answers {
-  readonly clients: { readonly clients: readonly ClientDocument[]; readonly next: string | null }
   readonly users: { readonly users: readonly UserDocument[]; readonly next: string | null }
   readonly organizations: { readonly organizations: readonly OrganizationDocument[]; readonly next: string | null }
+  readonly clients: { readonly clients: readonly ClientDocument[]; readonly next: string | null }
   readonly apis: { readonly apis: readonly ApiDocument[]; readonly next: string | null }
+  readonly providers: { readonly providers: readonly ProviderDocument[]; readonly next: string | null }
 }
 
 /** Of each kind. The list of the kind has all. */
 const ROWS_SHOWN = 10
 
-const textIn = ({ query }: Pick<Place, 'query'>): string | undefined => query['name']
+const textIn = ({ query }: Pick<Place, 'query'>): string | undefined => query['text']
 const named = (place: Place) => ({ name: textIn(place), limit: ROWS_SHOWN })
+const having = (place: Place) => ({ text: textIn(place), limit: ROWS_SHOWN })
 
-/** What is called as the person typed, of every kind. A search examines as many rows as a page of the list does. */
+/** What has the text that the person typed, of every kind. A search examines as many rows as a page of the list does. */
 export const FOUND = screen<Answers>({
   path: '/console/found',
   section: 'overview',
   reads: {
-    clients: { task: 'client.list', input: named },
-    users: {
-      task: 'user.list',
-      input: (place) => ({ [userFilter(textIn(place) ?? 'A')]: textIn(place), limit: ROWS_SHOWN }),
-    },
+    users: { task: 'user.list', input: having },
     organizations: { task: 'organization.list', input: named },
+    clients: { task: 'client.list', input: having },
     apis: { task: 'api.list', input: named },
+    providers: { task: 'provider.list', input: named },
   },
   filters: [],
-  keeps: ['name'],
+  keeps: ['text'],
   forms: [],
   names: () => ({}),
   view(answers, frame) {
     const text = textIn(frame.place) ?? ''
-    const rows = rowsOf(answers, text)
-    const more = (['clients', 'users', 'organizations', 'apis'] as const).filter((list) => answers[list].next !== null)
-    return {
-      title: 'Search',
-      main: html`<div class="heading">
-          <h1>Search: ${name(text, '(nothing)')}</h1>
-        </div>
-        ${table<Row>(frame, {
-          caption: 'What was found, of each kind the newest first',
-          rows,
-          empty: html`<p>${more.length === 0 ? 'Nothing has this text in its name.' : 'Nothing was found so far.'}</p>`,
-          columns: [
-            { heading: 'Name', cell: ({ to, shown }) => html`<a href="${to}">${shown}</a>` },
-            { heading: 'What it is', cell: ({ kind }) => kind },
-            { heading: 'Besides', isRest: true, cell: ({ besides }) => besides },
-          ],
-        })}
-        ${more.length === 0 || text === '' ? undefined : others(frame, more, text)}`,
-    }
+    return foundView(frame, groupsOf(answers, text))
   },
 })
+
+interface AnswersWithin {
+  readonly members: { readonly members: readonly MemberDocument[]; readonly next: string | null }
+  readonly installations: { readonly installations: readonly InstallationDocument[]; readonly next: string | null }
+  readonly grants: { readonly grants: readonly GrantDocument[]; readonly names: Texts; readonly next: string | null }
+}
+
+/** What has the text, of what is for one organization: whatever the text is, the same is read (threats.md CON-08). */
+export const FOUND_WITHIN = screen<AnswersWithin>({
+  path: '/console/organizations/{organization_id}/found',
+  section: 'members',
+  reads: {
+    members: { task: 'member.list', input: having },
+    installations: { task: 'installation.list', input: () => ({ limit: PAGE_LIMIT.most }) },
+    grants: { task: 'organization.list-grants', input: () => ({ limit: GRANTS_SEARCHED }) },
+  },
+  filters: [],
+  keeps: ['text'],
+  forms: [],
+  names: () => ({}),
+  view(answers, frame) {
+    const text = textIn(frame.place) ?? ''
+    return foundView(frame, groupsWithin(answers, frame, text))
+  },
+})
+
+/** Grants whose clients are looked at. Each costs several reads. */
+const GRANTS_SEARCHED = 200
+
+/** What was found of one kind, and how much of it was searched. */
+interface Group {
+  /** In the plural: `users`. */
+  readonly kind: string
+  readonly rows: readonly Row[]
+  /** null: all were searched. */
+  readonly next: string | null
+  /** Whether the search ended because there were enough rows. */
+  readonly isFull: boolean
+  /** What was searched, if not all was: `the newest 5,000 users`. */
+  readonly part: string
+  /** Where the search goes on. */
+  readonly list: string | undefined
+}
 
 interface Row {
   readonly to: string
@@ -76,32 +107,67 @@ interface Row {
   readonly besides: Fragment
 }
 
-function rowsOf({ clients, users, organizations, apis }: Answers, text: string): readonly Row[] {
+function groupsOf(answers: Answers, text: string): readonly Group[] {
+  const { users, organizations, clients, apis, providers } = answers
+  const group = (list: NamedList, kind: string, rows: readonly Row[]): Group => ({
+    kind,
+    rows,
+    next: answers[list].next,
+    isFull: rows.length === ROWS_SHOWN,
+    part: `the newest ${formatNumber(EXAMINED_FOR_TEXT)} ${kind}`,
+    list: namedAddress(list, text),
+  })
   return [
-    ...organizations.organizations.map(({ organization_id: object, name: called }) => ({
-      to: linkTo('organizations', object),
-      shown: name(called, '(no name)'),
-      kind: 'Organization',
-      besides: id(object),
-    })),
-    ...clients.clients.map((client) => ({
-      to: linkTo('clients', client.client_id),
-      shown: name(listedNameOf(client), '(no name)'),
-      kind: 'Client',
-      besides: goesTo(client),
-    })),
-    ...users.users.map(({ user_id: object, name: called, email }) => ({
-      to: linkTo('users', object),
-      shown: name(called ?? email, '(no name)'),
-      kind: 'User',
-      besides: name(called === null ? '' : email, '–'),
-    })),
-    ...apis.apis.map((api) => ({
-      to: linkTo('apis', api.resource),
-      shown: name(apiName(api), '(no name)'),
-      kind: 'API',
-      besides: html`${code(api.resource)} ${scopesWith(api, text)}`,
-    })),
+    group(
+      'users',
+      'users',
+      users.users.map(({ user_id: object, name: called, email }) => ({
+        to: linkTo('users', object),
+        shown: name(called ?? email, '(no name)'),
+        kind: 'User',
+        besides: name(called === null ? '' : email, '–'),
+      })),
+    ),
+    group(
+      'organizations',
+      'organizations',
+      organizations.organizations.map(({ organization_id: object, name: called }) => ({
+        to: linkTo('organizations', object),
+        shown: name(called, '(no name)'),
+        kind: 'Organization',
+        besides: id(object),
+      })),
+    ),
+    group(
+      'clients',
+      'clients',
+      clients.clients.map((client) => ({
+        to: linkTo('clients', client.client_id),
+        shown: name(listedNameOf(client), '(no name)'),
+        kind: 'Client',
+        besides: goesTo(client),
+      })),
+    ),
+    group(
+      'apis',
+      'APIs',
+      apis.apis.map((api) => ({
+        to: linkTo('apis', api.resource),
+        shown: name(apiName(api), '(no name)'),
+        kind: 'API',
+        besides: html`${code(api.resource)} ${scopesWith(api, text)}`,
+      })),
+    ),
+    group(
+      'providers',
+      'providers',
+      providers.providers.map(({ provider_id: object, name: called, issuer }) => ({
+        to: linkTo('providers', object),
+        shown: name(called, '(no name)'),
+        kind: 'Provider',
+        besides: code(issuer),
+      })),
+    ),
   ]
 }
 
@@ -111,20 +177,112 @@ function scopesWith({ scopes: all }: ApiDocument, text: string): Fragment {
   return found.length === 0 ? undefined : scopes(found.map(({ name: scope }) => scope).join(' '))
 }
 
-const WORDS: Readonly<Record<NamedList, string>> = {
-  clients: 'clients',
-  users: 'users',
-  organizations: 'organizations',
-  apis: 'APIs and scopes',
+/** Clients are those that are installed, or that members allowed something. */
+function groupsWithin({ members, installations, grants }: AnswersWithin, frame: Frame, text: string): readonly Group[] {
+  const above = organizationPath(frame.place.parameters['organization_id'] ?? '')
+  const grantsOf = (filter: 'client_id' | 'user_id', object: string): string =>
+    `${above}/grants?${new URLSearchParams({ [filter]: object }).toString()}`
+  const clients = new Map([
+    ...grants.grants.map(({ client_id: client }): [string, string | undefined] => [client, grants.names[client]]),
+    ...installations.installations.map(({ client_id: client, client_name: called }): [string, string | undefined] => [
+      client,
+      called ?? undefined,
+    ]),
+  ])
+  const found = [...clients].filter(([client, called]) => client === text || hasText(text, called))
+  return [
+    {
+      kind: 'members',
+      rows: members.members.map((member) => ({
+        to: grantsOf('user_id', member.user_id),
+        shown: name(nameUser({ ...member, id: member.user_id }), '(no name)'),
+        kind: 'Member',
+        besides: name(member.name, '–'),
+      })),
+      next: members.next,
+      isFull: members.members.length === ROWS_SHOWN,
+      part: `the newest ${formatNumber(EXAMINED_FOR_TEXT)} members`,
+      list: `${above}/members?${new URLSearchParams({ text }).toString()}`,
+    },
+    {
+      kind: 'clients',
+      rows: found.map(([client, called]) => ({
+        to: grantsOf('client_id', client),
+        shown: name(called, '(no name)'),
+        kind: 'Client',
+        besides: id(client),
+      })),
+      next: installations.next ?? grants.next,
+      isFull: false,
+      part: `the newest ${formatNumber(PAGE_LIMIT.most)} installed clients, and those of the newest ${GRANTS_SEARCHED} grants`,
+      list: undefined,
+    },
+  ]
 }
 
-/** The lists in which the search goes on. */
-function others({ place }: Frame, lists: readonly NamedList[], text: string): Markup {
-  const links = lists.map((list) => {
-    const filter = list === 'users' ? userFilter(textIn(place) ?? '') : 'name'
-    return html`<li><a href="${listAddress(list, filter, text)}">Search on among the ${WORDS[list]}</a></li>`
+function foundView(frame: Frame, groups: readonly Group[]): View {
+  const text = textIn(frame.place) ?? ''
+  const rows = groups.flatMap((group) => group.rows)
+  return {
+    title: 'Search',
+    main: html`<div class="heading">
+        <h1>Search: ${name(text, '(nothing)')}</h1>
+      </div>
+      ${table<Row>(frame, {
+        caption: 'What was found, of each kind the newest first',
+        rows,
+        empty: html`<p>${none(groups, text)}</p>`,
+        columns: [
+          { heading: 'Name', cell: ({ to, shown }) => html`<a href="${to}">${shown}</a>` },
+          { heading: 'What it is', cell: ({ kind }) => kind },
+          { heading: 'Besides', isRest: true, cell: ({ besides }) => besides },
+        ],
+      })}
+      ${searched(groups)}`,
+  }
+}
+
+/** Whether a search ended before it had searched all, and without enough rows. */
+function isPart({ next, isFull }: Group): boolean {
+  return next !== null && !isFull
+}
+
+/** That nothing was found is said only of what was searched. */
+function none(groups: readonly Group[], text: string): Markup {
+  const kinds = groups.map(({ kind }) => kind)
+  return groups.some(isPart)
+    ? html`Nothing that was searched has <bdi>“${text}”</bdi> in its name or address.`
+    : html`None of the ${listed(kinds)} has <bdi>“${text}”</bdi> in its name or address.`
+}
+
+/** What was searched, and where the search goes on. */
+function searched(groups: readonly Group[]): Markup {
+  const whole = groups.filter(({ next }) => next === null).map(({ kind }) => kind)
+  const texts = [
+    ...(whole.length === 0 ? [] : [`all ${listed(whole)}`]),
+    ...groups.filter(isPart).map(({ part }) => part),
+    ...groups
+      .filter(({ next, isFull }) => next !== null && isFull)
+      .map(({ kind }) => `${kind} until there were ${ROWS_SHOWN}`),
+  ]
+  const more = groups.flatMap((group) => {
+    const { kind, next, list } = group
+    if (next === null || list === undefined) return []
+    return [
+      html`<li><a href="${list}">${isPart(group) ? `Search the other ${kind}` : `All ${kind} with this text`}</a></li>`,
+    ]
   })
-  return html`<ul class="plain">
-    ${links}
-  </ul>`
+  return html`<p class="hint">Searched: ${texts.join('; ')}.</p>
+    ${
+      more.length === 0
+        ? undefined
+        : html`<ul class="plain">
+            ${more}
+          </ul>`
+    }`
+}
+
+/** `users, clients and APIs`. */
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 }

@@ -166,7 +166,7 @@ export function grantColumns(
       isWide: true,
       cell: ({ grant_type: by }) => by?.split(':').at(-1) ?? '–',
     },
-    { heading: 'Scopes', cell: ({ scope }) => scopes(scope) },
+    { heading: 'Scopes', ...(page === 'both' ? {} : { isRest: true }), cell: ({ scope }) => scopes(scope) },
     { heading: 'State', cell: (grant) => state(grant) },
     {
       heading: 'Allowed',

@@ -71,15 +71,27 @@ function chartsOf(figures: FiguresDocument): readonly Chart[] {
   const failed = (counts: Counts): Numbers => pick(counts.events, { failed: 'sign_in_failed' })
   const signIns = (counts: Counts): Numbers => ({ ...counts.sign_ins, ...failed(counts) })
   return [
-    counted(figures, 'Tokens', ({ tokens }) => tokens),
-    counted(figures, 'Sign-ins', signIns),
-    counted(figures, 'New clients', ({ registrations }) => registrations),
-    counted(figures, 'Refused requests', ({ refusals }) => refusals),
-    counted(figures, 'Rate limits and faults', ({ events }) =>
-      pick(events, { too_many: 'too_many', server_failed: 'failed' }),
+    counted(figures, 'Tokens', ({ tokens }) => tokens, isFailed),
+    counted(figures, 'Sign-ins', signIns, isFailed),
+    counted(figures, 'New clients', ({ registrations }) => registrations, isFailed),
+    counted(
+      figures,
+      'Refused requests',
+      ({ refusals }) => refusals,
+      () => true,
+    ),
+    counted(
+      figures,
+      'Rate limits and faults',
+      ({ events }) => pick(events, { too_many: 'too_many', server_failed: 'failed' }),
+      isFailed,
     ),
     timed(figures),
   ]
+}
+
+function isFailed(name: string): boolean {
+  return name === 'failed' || name === 'server_failed'
 }
 
 /** The members of these names, under others. */
@@ -92,12 +104,18 @@ function pick(numbers: Numbers, names: Readonly<Record<string, string>>): Number
   )
 }
 
-function counted(figures: FiguresDocument, title: string, numbersOf: (counts: Counts) => Numbers): Chart {
+function counted(
+  figures: FiguresDocument,
+  title: string,
+  numbersOf: (counts: Counts) => Numbers,
+  isFailure: (name: string) => boolean,
+): Chart {
   const named = mostFrequent(Object.entries(numbersOf(figures.totals)), NAMED)
   const { steps, isOpen } = stepsOf(figures)
   const names = named.map(([name]) => name)
   const series = names.map((name) => ({
     name: wordOf(name),
+    isFailure: isFailure(name),
     values: steps.map(({ counts }) => {
       if (counts === undefined) return undefined
       const numbers = numbersOf(counts)
@@ -117,10 +135,14 @@ function timed(figures: FiguresDocument): Chart {
   const { steps, isOpen } = stepsOf(figures)
   const series = (['token', 'authorize'] as const)
     .filter((name) => figures.totals.p99_ms[name] !== undefined)
-    .map((name) => ({ name: wordOf(name), values: steps.map(({ counts }) => counts?.p99_ms[name]) }))
+    .map((name) => ({
+      name: wordOf(name),
+      isFailure: false,
+      values: steps.map(({ counts }) => counts?.p99_ms[name]),
+    }))
   const times = steps.map(({ time }) => time)
-  const highest = Math.max(0, ...series.map(({ name }) => figures.totals.p99_ms[name] ?? 0))
-  const summary = `highest ${formatNumber(highest)} ms`
+  const drawn = series.flatMap(({ values }) => values.filter((value) => value !== undefined))
+  const summary = drawn.length === 0 ? '' : `highest ${formatNumber(Math.max(...drawn))} ms`
   return { title: 'Time of requests (p99)', kind: 'lines', unit: ' ms', times, series, summary, isOpen }
 }
 

@@ -58,7 +58,7 @@ export const USERS = screen<Answers>({
   path: '/console/users',
   section: 'users',
   reads: { list: { task: 'user.list', input: () => ({}) } },
-  filters: ['email_prefix', 'name', 'subject'],
+  filters: ['text', 'subject'],
   forms: [
     ...USER_FORMS.map((form) => ({ ...form, rows: { member: 'user_id', isBulk: true } as const })),
     {

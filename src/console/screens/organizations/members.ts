@@ -59,7 +59,7 @@ export const MEMBERS = screen<Answers>({
     list: { task: 'member.list', input: () => ({}) },
     organization: { task: 'organization.show', input: () => ({}) },
   },
-  filters: ['email', 'outside_domains'],
+  filters: ['text', 'outside_domains'],
   forms: [
     ...ROW_FORMS.map((form) => ({
       ...form,

@@ -187,7 +187,7 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
     const role = typeof found === 'object' && found.kind === 'administrator' ? found.administrator : undefined
     return redirect(
       role === undefined || role.organizationId !== undefined
-        ? searchAddress(text, section, role?.organizationId)
+        ? searchAddress(text, role?.organizationId)
         : await findSearched(context, text, section),
     )
   }

@@ -219,7 +219,7 @@ figure summary { min-height: 24px; color: var(--ink); cursor: pointer; }
 .day b { font-weight: 600; }
 .periods { display: flex; gap: 12px; } .periods a { line-height: 24px; }
 .periods [aria-current] { color: var(--text); font-weight: 600; }
-@media (forced-colors: active) { :is(.c1, .c2, .c3, .c4, .c5, .c6, .c7) { color: CanvasText; } .grid { stroke: GrayText; } .gap { fill: none; stroke: GrayText; stroke-dasharray: 2; } }
+@media (forced-colors: active) { svg [class*=c] { color: CanvasText; } .grid { stroke: GrayText; } .gap { fill: none; stroke: GrayText; stroke-dasharray: 2; } }
 @media (max-width: 720px) { .periods a, .day a, figure summary { line-height: 44px; } }
 @media print { .columns { display: block; } .numbers { max-height: none; overflow: visible; } .numbers :is(th, td) { white-space: normal; } }
 `

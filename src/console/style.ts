@@ -198,7 +198,7 @@ fieldset > label.flag + label.flag { margin-top: 4px; }
 .result { margin-bottom: 16px; }
 .step a, .plate a, dt a { text-decoration: underline; }
 .plate a { color: inherit; }
-.snippet + *, :is(.facts, .scroll, .empty) + .hint, .hint + :is(.columns, ul) { margin-top: 12px; }
+.snippet + *, .facts + .hint { margin-top: 12px; }
 .notice .note { flex-basis: 100%; }
 .secret, .address { padding: 12px; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); gap: 0 24px; }

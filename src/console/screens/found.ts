@@ -272,7 +272,7 @@ function searched(groups: readonly Group[]): Markup {
       html`<li><a href="${list}">${isPart(group) ? `Search the other ${kind}` : `All ${kind} with this text`}</a></li>`,
     ]
   })
-  return html`<p class="hint">Searched: ${texts.join('; ')}.</p>
+  return html`<p class="hint result">Searched: ${texts.join('; ')}.</p>
     ${
       more.length === 0
         ? undefined

@@ -58,7 +58,7 @@ export function history(figures: FiguresDocument, frame: Frame): Markup {
     points.length === 0
       ? html`<div class="empty"><p>Charts appear here when the server has counted for five minutes.</p></div>`
       : html`${line}${chartPatterns()}
-          <p class="hint">
+          <p class="hint result">
             Counted up to the last whole five minutes, so the last span of a chart may not be over: it has a dashed
             outline, and its numbers grow. A link leads to the events of the audit: one of them may count several
             attempts, and of the refused sign-ins it has those with a wrong password or of a disabled account.

@@ -31,7 +31,10 @@ const WAYS = {
       'create',
       '--resource',
       api.resource,
-      ...api.scopes.flatMap(({ name, sentence }) => ['--machine-scope', `${name}=${sentence}`]),
+      ...api.scopes.flatMap(({ name, sentence }) => [
+        '--machine-scope',
+        `${name}=${typeof sentence === 'string' ? sentence : assert.fail()}`,
+      ]),
     ]),
   'the HTTP API': async (api) => {
     const answer = await server.injectAdmin({

@@ -206,8 +206,8 @@ export interface SteppingClock extends TestClock {
 const WINDOW_MS = 15 * 60_000
 
 /** Moves the clock to the start of a window in which attempts are counted: a count that spans two windows begins again. */
-export function beginWindow({ clock }: Pick<TestServer, 'clock'>): void {
-  clock.advance(WINDOW_MS - (clock.now() % WINDOW_MS))
+export function beginWindow({ clock }: Pick<TestServer, 'clock'>, windowMs = WINDOW_MS): void {
+  clock.advance(windowMs - (clock.now() % windowMs))
 }
 
 /** Clocks of several nodes and of their shared database. Time passes only through `advance` and `suspend`, and for all of them. */

@@ -11,7 +11,7 @@ import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { deliver, mailedCodeTo, openMailHost } from '../../support/hosts/mail-host.ts'
 import { openProviderHost } from '../../support/provider/provider-host.ts'
 import { addProvider } from '../../support/provider/providers.ts'
-import { openTestServer } from '../../support/server.ts'
+import { beginWindow, openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { perform } from '../../support/tasks.ts'
 import { openOwner, type Owner } from './owner.ts'
@@ -200,6 +200,7 @@ test('a code whose user got another address by the operator, or another code, is
 })
 
 test('ACC-21: send-link answers no link, and mails one in a minute, five in an hour; without mail or a mailbox it stores nothing', async (t) => {
+  beginWindow(server, 3_600_000)
   const { email, id } = await aPerson()
   const send = () => perform(context, 'user.send-link', { user_id: id })
   const refuses = (message: RegExp) => assertStoreUnchanged(server, () => assert.rejects(send(), message))

@@ -1,7 +1,8 @@
 import { parseDisplayText } from '../base/display-text.ts'
+import { textsInLine } from '../base/localized-text.ts'
 import { asciiDomain } from '../protocol/sign-in/email-address.ts'
 import { SUBJECT_FORM } from '../protocol/sign-in/interaction.ts'
-import { listedNameOf, namesIn } from '../protocol/client/identity.ts'
+import { listedNameOf } from '../protocol/client/identity.ts'
 import { chosenClientId, parseClientReference } from '../protocol/client/identifier.ts'
 import { isChosenId } from '../protocol/ids.ts'
 import { AdminError } from './admin-error.ts'
@@ -183,7 +184,7 @@ async function clientsNamed({ perform }: Seeker, name: string): Promise<Matches 
   const clients = found['clients'] as readonly ClientDocument[]
   return matching(
     found,
-    clients.map((client) => [client.client_id, ...namesIn(listedNameOf(client) ?? '')]),
+    clients.map((client) => [client.client_id, ...textsInLine(listedNameOf(client) ?? '')]),
   )
 }
 
@@ -248,10 +249,10 @@ async function clientsWithin({ perform, within }: Seeker, text: string): Promise
   const all: readonly Match[] = [
     ...(allowed['grants'] as readonly GrantDocument[]).map(({ client_id: id }): Match => [
       id,
-      ...namesIn((Object.hasOwn(names, id) ? names[id] : undefined) ?? ''),
+      ...textsInLine((Object.hasOwn(names, id) ? names[id] : undefined) ?? ''),
     ]),
     ...(installed['installations'] as readonly InstallationDocument[]).map(
-      ({ client_id: id, client_name: name }): Match => [id, ...namesIn(name ?? '')],
+      ({ client_id: id, client_name: name }): Match => [id, ...textsInLine(name ?? '')],
     ),
   ]
   const byId = new Map(all.map((one) => [one[0], one]))

@@ -38,6 +38,12 @@ export function textIn(text: LocalizedText, language: Language): ShownText {
   return { text: texts[found] ?? '', lang: found === 'default' || found === language ? undefined : found }
 }
 
+/** The one text where there is room for no other: the default, else the first that there is, English before others. */
+export function mainText(text: LocalizedText): string {
+  const texts = textsByLanguage(text)
+  return texts.default ?? textIn(texts, LANGUAGES[0]).text
+}
+
 /** The different texts among these. */
 export function distinctTexts(texts: readonly LocalizedText[]): readonly LocalizedText[] {
   return [...new Map(texts.map((text) => [JSON.stringify(text), text])).values()]
@@ -48,12 +54,19 @@ export function allTexts(text: LocalizedText): readonly string[] {
   return Object.values(textsByLanguage(text)).filter((one) => one !== undefined)
 }
 
-/** The text in all of its languages on one line, for lists of operators. */
+/** The text on one line, for operators, who see each text that a user may see: `Wall (de: Wand)`. */
 export function inOneLine(text: LocalizedText): string {
-  const all = TEXT_LANGUAGES.flatMap((language) => {
-    const one = textsByLanguage(text)[language]
-    if (one === undefined) return []
-    return [language === 'default' ? one : `${language}: ${one}`]
-  })
-  return all.join(' · ')
+  const [texts, main] = [textsByLanguage(text), mainText(text)]
+  const others = LANGUAGES.filter((language) => (texts[language] ?? main) !== main)
+  if (others.length === 0) return main
+  const byText = Map.groupBy(others, (language) => texts[language])
+  return `${main} (${Array.from(byText, ([other, all]) => `${all.join(', ')}: ${other}`).join('; ')})`
+}
+
+const TAGS = new RegExp(` \\((?=(?:${LANGUAGES.join('|')})[,:] )|; (?=(?:${LANGUAGES.join('|')})[,:] )`)
+
+/** Each text of such a line, after the whole. A text that has this form itself counts for more texts than it is. */
+export function textsInLine(line: string): readonly [string, ...string[]] {
+  const [first = '', ...others] = line.endsWith(')') ? line.slice(0, -1).split(TAGS) : []
+  return others.length === 0 ? [line] : [line, first, ...others.map((one) => one.slice(one.indexOf(': ') + 2))]
 }

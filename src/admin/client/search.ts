@@ -2,7 +2,8 @@ import type { StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ClientFilter } from '../../ports/operations/client.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import { destinationsOf, SHOWN } from '../../protocol/client/identity.ts'
+import { allTexts } from '../../base/localized-text.ts'
+import { clientNames, destinationsOf } from '../../protocol/client/identity.ts'
 import {
   isOperatorMade,
   YOUNG_CLIENT_MS,
@@ -132,7 +133,7 @@ function isMeant(
   { trust_level: level, host, name, text }: ClientSearch,
   client: ClientRecord,
 ): boolean {
-  const names = SHOWN.map((member) => client.metadata[member])
+  const names = allTexts(clientNames(client.metadata) ?? {})
   if (name !== undefined && !hasText(name, ...names)) return false
   if (text !== undefined && !hasText(text, ...names, ...hostsOf(client))) return false
   if (level !== undefined && shownLevel(policy, client) !== level) return false

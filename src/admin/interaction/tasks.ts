@@ -5,7 +5,7 @@ import { describeAccess } from '../../clients/access-view.ts'
 import { destinationOf, type WaitingDevice } from '../../requests/device.ts'
 import { needsMultiFactor } from '../../requests/step-up.ts'
 import { documentHostOf, identifierOf } from '../../protocol/client/identifier.ts'
-import { clientName, shownMembers } from '../../protocol/client/identity.ts'
+import { describeNames, nameMembersOf } from '../../protocol/client/identity.ts'
 import { REJECTIONS, SUBJECT_FORM, subjectKey, type AcceptedSignIn } from '../../protocol/sign-in/interaction.ts'
 import { revokeTokensOfSubject } from '../user/subject.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
@@ -40,7 +40,7 @@ const DESTINATION = z
 
 const CLIENT = z.object({
   client_id: z.string(),
-  ...shownMembers(METADATA_MEMBERS),
+  ...nameMembersOf(METADATA_MEMBERS),
   client_name: z.string().nullable().describe('Chosen by the client: show it together with the destination.'),
   trust_level: z
     .enum(['verified', 'known-domain', 'unverified'])
@@ -269,8 +269,7 @@ function describeClient({
   const destination = destinationOf(authorization)
   return {
     client_id: identifierOf(client),
-    ...shownMembers(client.metadata),
-    client_name: clientName(client.metadata) ?? null,
+    ...describeNames(client.metadata),
     trust_level: rights.trust.level,
     registered_at: new Date(client.issuedAt * 1000).toISOString(),
     document_host: documentHostOf(client) ?? null,

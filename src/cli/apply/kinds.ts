@@ -1,4 +1,4 @@
-import { SHOWN } from '../../protocol/client/identity.ts'
+import { NAME_MEMBERS } from '../../protocol/client/identity.ts'
 import type * as z from 'zod'
 import { DEFAULT_API_TOKENS } from '../../admin/api/document.ts'
 import type { APPLIED_KINDS } from '../../admin/apply.ts'
@@ -249,7 +249,7 @@ function refusalOfClient(row: Members): string | undefined {
 
 function consequencesForClient(before: Members, after: Members, changed: readonly string[]): readonly string[] {
   const hosts = (client: Members) => JSON.stringify([...new Set(destinations(client).map(hostOf))].toSorted())
-  const isOther = changed.some((member) => SHOWN.some((one) => one === member)) || hosts(before) !== hosts(after)
+  const isOther = changed.some((member) => NAME_MEMBERS.some((one) => one === member)) || hosts(before) !== hosts(after)
   const losesSecret = changed.includes('token_endpoint_auth_method') && before['has_secret'] === true
   return [
     ...(isOther ? ['Users are asked for consent again.'] : []),

@@ -1,10 +1,10 @@
-import { inOneLine } from '../../base/localized-text.ts'
+import { inOneLine, textsByLanguage } from '../../base/localized-text.ts'
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import type { ApiDocument } from '../../admin/api/document.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import type { DomainDocument } from '../../admin/domain.ts'
 import type { GrantDocument } from '../../admin/grant.ts'
-import { listedNameOf, shownMembers } from '../../protocol/client/identity.ts'
+import { clientNames, listedNameOf } from '../../protocol/client/identity.ts'
 import { code, html, type Fragment } from '../../web/markup.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
 import { accessOf, installationsOf, type Installed } from './client-access.ts'
@@ -155,10 +155,11 @@ export const CLIENT = screen<Answers>({
 })
 
 function namesByLanguage(client: ClientDocument): Fragment {
-  const names = Object.entries(shownMembers(client)).filter(([member]) => member !== 'client_name')
-  if (names.length === 0) return undefined
+  const { default: _, ...names } = textsByLanguage(clientNames(client) ?? {})
+  const all = Object.entries(names)
+  if (all.length === 0) return undefined
   return html`<ul>
-    ${names.map(([member, text]) => html`<li>${name(text, '')} <span class="muted">${member.replace(/.*#/, '')}</span></li>`)}
+    ${all.map(([language, text]) => html`<li>${name(text, '')} <span class="muted">${language}</span></li>`)}
   </ul>`
 }
 

@@ -1,5 +1,4 @@
-import { clientNames } from '../../protocol/client/identity.ts'
-import type { ShownMetadata } from '../../protocol/client/members.ts'
+import { clientNames, type NAME_MEMBERS } from '../../protocol/client/identity.ts'
 import type { ApiDocument } from '../../admin/api/document.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import { viewDestination } from '../../clients/destination.ts'
@@ -37,7 +36,7 @@ export const CONSENT = screen<Answers>({
 
 /** The page on which a client asks for scopes. `apis`: those that it asks for. */
 export function consentTo(
-  client: Pick<ClientDocument, keyof ShownMetadata | 'redirect_uris' | 'document_url' | 'trust_level'>,
+  client: Pick<ClientDocument, (typeof NAME_MEMBERS)[number] | 'redirect_uris' | 'document_url' | 'trust_level'>,
   {
     ageSeconds,
     scopes,

@@ -1,4 +1,4 @@
-import { clientName, shownMembers } from '../../protocol/client/identity.ts'
+import { describeNames } from '../../protocol/client/identity.ts'
 import type { Context } from '../../ports/context.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
@@ -76,8 +76,7 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
     const client = await store.findClient(id)
     return {
       client_id: client === undefined ? id : identifierOf(client),
-      client_name: (client && clientName(client.metadata)) ?? null,
-      ...(client && shownMembers(client.metadata)),
+      ...(client === undefined ? { client_name: null } : describeNames(client.metadata)),
     }
   }
   return {

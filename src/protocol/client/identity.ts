@@ -1,6 +1,6 @@
-import { CLIENT_MEMBERS, type ClientMetadata, type NamesWith, type ShownMetadata } from './members.ts'
+import { CLIENT_MEMBERS, type ClientMetadata, type NamesWith } from './members.ts'
 import { LANGUAGES } from '../../base/language.ts'
-import { localizedText, textIn, type LocalizedText } from '../../base/localized-text.ts'
+import { inOneLine, localizedText, mainText, type LocalizedText } from '../../base/localized-text.ts'
 import { redirectHost, withoutLoopbackPort } from '../uri/redirect-uri.ts'
 
 /**
@@ -12,67 +12,46 @@ export function isSameIdentity(one: ClientMetadata, other: ClientMetadata): bool
 }
 
 /**
- * The hosts to which the server sends browsers and notices, and the shown fields. The other members are what the client may do, not
- * what it is.
+ * The hosts to which the server sends browsers and notices, and the names. The other members are what the client may do, not what it is.
  */
 function identityOf(metadata: ClientMetadata): string {
   // RFC 8252 §7.3: the port of a loopback redirect is chosen at run time.
   const hosts = destinationsOf(metadata).map(({ uri }) => redirectHost(withoutLoopbackPort(uri)))
-  const shown = SHOWN.map((name) => metadata[name] ?? '')
-  return JSON.stringify([...shown, [...new Set(hosts)].toSorted()])
+  return JSON.stringify([clientNames(metadata) ?? null, [...new Set(hosts)].toSorted()])
 }
 
-/** The members that pages show. */
-export const SHOWN = namesWith('shown')
+/** The members for the name of a client, in all languages. */
+export const NAME_MEMBERS = namesWith('name')
+type NameMember = NamesWith<'name'>
 const HOSTS = namesWith('hosts')
 
-function namesWith<Identity extends 'shown' | 'hosts'>(identity: Identity): readonly NamesWith<Identity>[] {
+function namesWith<Identity extends 'name' | 'hosts'>(identity: Identity): readonly NamesWith<Identity>[] {
   const rows = Object.entries(CLIENT_MEMBERS).filter(([, row]) => 'identity' in row && row.identity === identity)
   return rows.map(([name]) => name as NamesWith<Identity>)
 }
 
-/** Of an object with members for those of a client, the members that pages show. */
-export function shownMembers<T extends object>(all: T): Pick<T, keyof T & keyof ShownMetadata> {
-  const found = Object.entries(all).filter(([name]) => SHOWN.some((one) => one === name))
+/** Of an object with members of a client, those for its name. */
+export function nameMembersOf<T extends object>(all: T): Pick<T, keyof T & NameMember> {
+  const found = Object.entries(all).filter(([name]) => NAME_MEMBERS.some((one) => one === name))
   return Object.fromEntries(found) as never
 }
 
-/** What pages show of a client, also as answers have it. */
-type Names = { readonly [Name in keyof ShownMetadata]?: string | undefined }
-
-/** The name of a client in all languages; undefined: it has none. */
-export function clientNames(metadata: Names): LocalizedText | undefined {
-  const tagged = LANGUAGES.map((language) => [language, metadata[`client_name#${language}`]] as const)
-  return localizedText({ default: metadata.client_name, ...Object.fromEntries(tagged) })
+/** The name of a client in all languages; undefined: it has none. The one reader of its members for names. */
+export function clientNames(client: { readonly [Name in NameMember]?: string | undefined }): LocalizedText | undefined {
+  const tagged = LANGUAGES.map((language) => [language, client[`client_name#${language}`]] as const)
+  return localizedText({ default: client.client_name, ...Object.fromEntries(tagged) })
 }
 
-/** The one name of a client where there is room for no other: the one without a language, else the first that there is. */
-export function clientName(metadata: Names): string | undefined {
+/** The members for the name of a client in an answer whose `client_name` is null only if the client has no name in any language. */
+export function describeNames(metadata: ClientMetadata) {
   const names = clientNames(metadata)
-  return names === undefined ? undefined : (metadata.client_name ?? textIn(names, LANGUAGES[0]).text)
+  return { ...nameMembersOf(metadata), client_name: names === undefined ? null : mainText(names) }
 }
 
-/**
- * The name of a client in lists and answers for operators, who see each name that a user may see: `Wall (de: Wand)`. undefined: it has none.
- */
-export function listedNameOf(metadata: Names): string | undefined {
-  const name = clientName(metadata)
-  const tagged = LANGUAGES.flatMap((language) => {
-    const other = metadata[`client_name#${language}`]
-    return other === undefined || other === name ? [] : [{ language, other }]
-  })
-  if (name === undefined || tagged.length === 0) return name
-  const byName = [...Map.groupBy(tagged, ({ other }) => other)]
-  const others = byName.map(([other, all]) => `${all.map(({ language }) => language).join(', ')}: ${other}`)
-  return `${name} (${others.join('; ')})`
-}
-
-const TAGS = new RegExp(` \\((?=(?:${LANGUAGES.join('|')})[,:] )|; (?=(?:${LANGUAGES.join('|')})[,:] )`)
-
-/** Each name in a listed name, after the whole. A client that chose a name of this form counts for more names than it has. */
-export function namesIn(listed: string): readonly [string, ...string[]] {
-  const [first = '', ...others] = listed.endsWith(')') ? listed.slice(0, -1).split(TAGS) : []
-  return others.length === 0 ? [listed] : [listed, first, ...others.map((one) => one.slice(one.indexOf(': ') + 2))]
+/** The names of a client on one line, for operators; undefined: it has none. */
+export function listedNameOf(client: Parameters<typeof clientNames>[0]): string | undefined {
+  const names = clientNames(client)
+  return names && inOneLine(names)
 }
 
 /** The members of the metadata to which the server sends a browser or a notice. */

@@ -16,11 +16,10 @@ import { problem, type Problem } from '../../base/validation.ts'
 
 interface Place {
   /**
-   * Whether a change of the member makes the client a different one to users (decision 0022): of what pages show of it, or of a host to
-   * which the server sends browsers and notices. Such a change ends the client's verification and the consents to it. Absent: it does not,
-   * and no page shows the member (`ShownMetadata`).
+   * Whether a change of the member makes the client a different one to users (decision 0022): of its name, the only member that pages
+   * show, or of a host to which the server sends browsers and notices. Such a change ends the client's verification and the consents to it.
    */
-  readonly identity?: 'shown' | 'hosts'
+  readonly identity?: 'name' | 'hosts'
   /** RFC 7591 §2 types it "or null": the response repeats a null (decision 0017). */
   readonly repeatsNull?: true
   /** Members that decide its value, too: where one of them changes, an administrator's change reads it again. */
@@ -216,11 +215,8 @@ export const CLIENT_MEMBERS = {
 /** The registered metadata of a client, after negotiation, by the names of the wire. */
 export type ClientMetadata = RecordOf<typeof CLIENT_MEMBERS>
 
-/** The members that pages may show: those whose change ends the verification. */
-export type ShownMetadata = Pick<ClientMetadata, NamesWith<'shown'>>
-
 /** The members that are part of the identity in this way. */
-export type NamesWith<Identity extends 'shown' | 'hosts'> = {
+export type NamesWith<Identity extends 'name' | 'hosts'> = {
   [Name in keyof typeof CLIENT_MEMBERS]: (typeof CLIENT_MEMBERS)[Name] extends { readonly identity: Identity }
     ? Name
     : never
@@ -295,7 +291,7 @@ function readScope(sent: string, declaresScope: (token: string) => boolean, faul
 
 function named(field: string, text: string) {
   const limit = MAXIMA.clientName.most
-  return { ...word(field, text, limit), identity: 'shown' as const, input: displayed(limit, 'Build Board') }
+  return { ...word(field, text, limit), identity: 'name' as const, input: displayed(limit, 'Build Board') }
 }
 
 /** A text that describes the client. `limit`: characters. */

@@ -69,8 +69,8 @@ test('decision 0006: a running server knows a declared API within about a second
   const shown = (await runHere(place, ['api', 'show', 'https://api.acme.test'])).stdout
   assert.match(shown, /wipe +with consent, on request +phr +Delete/)
   assert.doesNotMatch(shown, /2fa/)
-  assert.match(shown, /Read your projects · de: Ihre Projekte: lesen/)
-  assert.match(shown, /Acme · en: Acme · de: Firma/)
+  assert.match(shown, /Read your projects \(de: Ihre Projekte: lesen\)/)
+  assert.match(shown, /Acme \(de: Firma\)/)
   assert.match(
     (await runHere(place, ['api', 'delete', 'https://api.acme.test/'])).stdout,
     /^Deleted https:\/\/api\.acme\.test\./,

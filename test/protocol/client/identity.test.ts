@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isSameIdentity, listedNameOf, namesIn } from '../../../src/protocol/client/identity.ts'
+import { textsInLine } from '../../../src/base/localized-text.ts'
+import { isSameIdentity, listedNameOf } from '../../../src/protocol/client/identity.ts'
 import type { ClientMetadata } from '../../../src/protocol/client/members.ts'
 
 const ONE: ClientMetadata = {
@@ -58,6 +59,6 @@ test('a list has each name of a client that a user may see, and each is found in
   ]
   for (const [metadata, listed, names] of rows) {
     assert.equal(listedNameOf(metadata), listed)
-    if (listed !== undefined) assert.deepEqual(namesIn(listed), [listed, ...names])
+    if (listed !== undefined) assert.deepEqual(textsInLine(listed), [listed, ...names])
   }
 })

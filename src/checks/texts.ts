@@ -27,7 +27,7 @@ export function checkTexts({ apis }: Pick<ClientInspection, 'apis'>): readonly F
       warning(
         'texts',
         `In ${language}, ${lacking.length} of ${texts.length} names of APIs and sentences of scopes are missing: ${resources.slice(0, NAMED).join(', ')}${more}. The pages show them in another language.`,
-        `Give them: grantor api update ${forShell(resources[0] ?? '')} --scope-text <scope>=${forShell(language)}:<sentence> --name-text ${forShell(language)}:<name>`,
+        `Give them: grantor api update ${forShell(resources[0] ?? '')} --scope-${forShell(language)} <scope>=<sentence> --name-${forShell(language)} <name>`,
       ),
     ]
   })

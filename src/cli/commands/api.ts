@@ -1,5 +1,5 @@
 import { inOneLine, TEXT_LANGUAGES, type TextLanguage } from '../../base/localized-text.ts'
-import { InvalidArgumentError, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { ApiDocument, KeptApiDocument } from '../../admin/api/document.ts'
 import { columns, record } from '../lib/columns.ts'
 import type { OptionRows } from '../lib/member-options.ts'
@@ -15,8 +15,6 @@ interface ScopeOptions {
   readonly machineScope?: readonly ScopeInput[]
   readonly approvedScope?: readonly ScopeInput[]
   readonly stepUp?: readonly StepUpInput[]
-  readonly nameText?: readonly TextInput[]
-  readonly scopeText?: readonly TextInput[]
   readonly exchangeFrom?: ApiDocument['exchange']
 }
 
@@ -130,6 +128,7 @@ function ofServer(value: string | undefined): string {
 }
 
 function withScopes(command: Command): Command {
+  for (const option of textOptions()) command.addOption(option)
   return command
     .option(
       '--scope <name=sentence>',
@@ -152,16 +151,6 @@ function withScopes(command: Command): Command {
       parseScopeOf('approved-clients'),
     )
     .option(
-      '--scope-text <name=language:sentence>',
-      `the text of a scope in one language (${TEXT_LANGUAGES.slice(1).join(', ')}), beside those that it has: read=de:"Ihre Projekte lesen"; repeatable`,
-      parseScopeText,
-    )
-    .option(
-      '--name-text <language:name>',
-      'the name of the API in one language, beside those that it has: de:"Projekte"; repeatable',
-      parseNameText,
-    )
-    .option(
       '--step-up <name=level,seconds>',
       'what a scope requires of the sign-in: 2fa (two factors), phr (a passkey) or none, and the greatest age of the sign-in in seconds: payments:write=2fa,300; repeatable',
       parseStepUp,
@@ -174,8 +163,9 @@ function withScopes(command: Command): Command {
 }
 
 function inputOf(options: ScopeOptions) {
-  const { stepUp, nameText = [], scopeText = [], exchangeFrom } = options
-  const texts = [...nameText, ...scopeText]
+  const { stepUp, exchangeFrom } = options
+  const given = options as Readonly<Record<string, readonly TextInput[] | undefined>>
+  const texts = textOptions().flatMap((option) => given[option.attributeName()] ?? [])
   return {
     scopes: scopesOf(options),
     step_up: stepUp,
@@ -184,22 +174,23 @@ function inputOf(options: ScopeOptions) {
   }
 }
 
-function parseNameText(text: string, previous: readonly TextInput[] = []): readonly TextInput[] {
-  return [...previous, languageAndText(text, 'de:"Projekte"')]
-}
-
-function parseScopeText(text: string, previous: readonly TextInput[] = []): readonly TextInput[] {
-  const [, scope, rest = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? []
-  const given = languageAndText(rest, 'read=de:"Ihre Projekte lesen"')
-  return [...previous, scope === undefined ? given : { ...given, scope }]
-}
-
-function languageAndText(text: string, example: string): TextInput {
-  const [, word, rest = ''] = /^([A-Za-z-]+):(.*)$/s.exec(text) ?? []
-  const language = TEXT_LANGUAGES.find((one) => one === word)
-  if (language === undefined)
-    throw new InvalidArgumentError(`Give a language (${TEXT_LANGUAGES.join(', ')}), ":", and the text: ${example}.`)
-  return { language, text: rest }
+/** The options for the name and the sentences in one language, beside those that the API has. */
+function textOptions(): readonly Option[] {
+  return TEXT_LANGUAGES.flatMap((language) => {
+    const meant = language === 'default' ? 'each language without a text of its own' : `the language ${language}`
+    return [
+      new Option(`--name-${language} <name>`, `the name of the API in ${meant}; '' for none`).argParser(
+        (text: string): readonly TextInput[] => [{ language, text }],
+      ),
+      new Option(
+        `--scope-${language} <name=sentence>`,
+        `the text of a scope in ${meant}; no text: none; repeatable`,
+      ).argParser((given: string, previous: readonly TextInput[] | undefined): readonly TextInput[] => {
+        const [scope, text] = scopeAndText(given)
+        return [...(previous ?? []), { language, scope, text }]
+      }),
+    ]
+  })
 }
 
 /** The identifier may contain "=". */
@@ -249,10 +240,18 @@ function grantedWords(grantedTo: ScopeDocument['granted_to']): string {
 
 function parseScopeOf(grantedTo: ScopeDocument['granted_to']) {
   return (text: string, previous: readonly ScopeInput[] = []): readonly ScopeInput[] => {
-    const [, name, sentence] = /^([^=]+)=(.*)$/s.exec(text) ?? []
-    if (name === undefined || sentence === undefined || sentence.trim() === '') {
-      throw new InvalidArgumentError('Give a name, "=", and the text on the consent page: read="Read your projects".')
-    }
+    const [name, sentence] = scopeAndText(text)
+    if (sentence.trim() === '') throw noText()
     return [...previous, { name, sentence, granted_to: grantedTo }]
   }
+}
+
+function scopeAndText(given: string): readonly [scope: string, text: string] {
+  const [, scope, text] = /^([^=]+)=(.*)$/s.exec(given) ?? []
+  if (scope === undefined || text === undefined) throw noText()
+  return [scope, text]
+}
+
+function noText(): Error {
+  return new InvalidArgumentError('Give a name, "=", and the text on the consent page: read="Read your projects".')
 }

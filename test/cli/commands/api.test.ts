@@ -64,7 +64,7 @@ test('decision 0006: a running server knows a declared API within about a second
   assert.match(list, /sync +with consent, or without a user/)
   assert.match(list, /wipe +with consent, on request/)
   const update = ['api', 'update', 'https://api.acme.test', '--step-up', 'wipe=phr', '--step-up', 'read=none']
-  update.push('--scope-text', 'read=de:Ihre Projekte: lesen', '--name-text', 'de:Firma', '--name-text', 'en:Acme')
+  update.push('--scope-de', 'read=Ihre Projekte: lesen', '--name-de', 'Firma', '--name-en', 'Acme')
   await runHere(place, update)
   const shown = (await runHere(place, ['api', 'show', 'https://api.acme.test'])).stdout
   assert.match(shown, /wipe +with consent, on request +phr +Delete/)
@@ -124,9 +124,9 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
     /https:\/\/taken\.test is already declared/,
   ],
   ['a scope without a sentence', 2, [...API, '--scope', 'read'], /a name, "=", and the text/],
-  ['a text without a language', 2, [...API, '--name-text', 'Projekte'], /a language \(default, en, de\), ":"/],
-  ['a text in an unknown language', 2, [...API, '--scope-text', 'read=fr:Lire'], /default, en, de/],
-  ['a text of an unknown scope', 1, [...API, '--scope-text', 'read=de:Lesen'], /has no scope read, which texts names/],
+  ['a text of no scope', 2, [...API, '--scope-de', 'Lesen'], /a name, "=", and the text/],
+  ['a text in an unknown language', 2, [...API, '--scope-fr', 'read=Lire'], /unknown option '--scope-fr'/],
+  ['a text of an unknown scope', 1, [...API, '--scope-de', 'read=Lesen'], /has no scope read, which texts names/],
   ['a scope with a space', 1, [...API, '--scope', 'read all=Read'], /The name of a scope has no spaces/],
   ['a scope named twice', 1, [...API, '--scope', 'a=A', '--machine-scope', 'a=B'], /declared twice/],
   ['a sentence with control characters', 1, [...API, '--scope', 'a=A\u0007'], /control character/],

@@ -64,6 +64,7 @@ export const ADMIN_TASKS: readonly Task[] = [
     access: 'write',
     creates: true,
     summary: 'Create credentials for an administrator. The token is shown once.',
+    secret: { member: 'token' },
     input: z.object({
       name: NAME.describe('The owner or the purpose of the credentials.'),
       access: ACCESS,

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { EpochMs } from '../base/brand.ts'
 import type { AdminError } from './admin-error.ts'
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from './jwt-acceptance.ts'
-import { defineTask, type Task, type TaskContext } from './task.ts'
+import { defineTask, type Manner, type Task, type TaskContext } from './task.ts'
 
 /** The records of a noun, as the tasks that change one record need them. */
 interface Records<Input extends z.ZodObject, Output extends z.ZodObject, Found> {
@@ -32,9 +32,9 @@ type Change<Input extends z.ZodObject> = (context: TaskContext, input: z.output<
 /** Makes the rows of tasks that change one record. */
 interface ChangeTasks<Input extends z.ZodObject> {
   /** A task that changes one record and returns the changed record. */
-  readonly change: (verb: string, summary: string, run: Change<Input>) => Task
+  readonly change: (verb: string, summary: string, run: Change<Input>, manner?: Manner) => Task
   /** A change that revokes the tokens of the record. Its answer adds how long JWTs may be accepted. */
-  readonly end: (verb: string, summary: string, run: Change<Input>) => Task
+  readonly end: (verb: string, summary: string, run: Change<Input>, manner?: Manner) => Task
   /** A task that deletes or removes the record with its tokens. Its answer repeats the parameters of the path. */
   readonly remove: (verb: 'delete' | 'remove', summary: string, run: Change<Input>) => Task
 }
@@ -45,14 +45,23 @@ interface ChangeTasks<Input extends z.ZodObject> {
  */
 const ANY_CLOCK: ReadonlySet<string> = new Set(['disable', 'unverify'])
 
+/** What verbs of the same name have in common. */
+const MANNERS: Readonly<Record<string, Manner>> = {
+  disable: { already: ({ disabled_at: at }) => at !== null },
+  enable: { already: ({ disabled_at: at }) => at === null },
+  'revoke-tokens': { isRecent: true, isFinal: true },
+}
+
 /** Returns functions, each of which makes the row of a task: `POST <path>/<verb>`, or `DELETE <path>`. */
 export function changeTasks<Input extends z.ZodObject, Output extends z.ZodObject, Found>(
   records: Records<Input, Output, Found>,
 ): ChangeTasks<Input> {
   const { noun, path, extent, input, output, find, missing, describe, endOf } = records
   const ended = z.object({ ...output.shape, ...JWT_ACCEPTANCE }).meta({ id: `Ended${output.meta()?.id}` })
-  const row = (verb: string, summary: string) =>
+  const row = (verb: string, summary: string, manner?: Manner) =>
     ({
+      ...MANNERS[verb],
+      ...manner,
       name: `${noun}.${verb}`,
       method: 'POST',
       path: `${path}/${verb}`,
@@ -63,18 +72,19 @@ export function changeTasks<Input extends z.ZodObject, Output extends z.ZodObjec
       input,
     }) as const
   return {
-    change: (verb, summary, run) =>
+    change: (verb, summary, run, manner) =>
       defineTask({
-        ...row(verb, summary),
+        ...row(verb, summary, manner),
         output,
         async run(context, given) {
           await run(context, given)
           return describe(await find(context, given), context)
         },
       }),
-    end: (verb, summary, run) =>
+    end: (verb, summary, run, manner) =>
       defineTask({
-        ...row(verb, summary),
+        ...(verb === 'disable' ? { undo: `${noun}.enable` } : {}),
+        ...row(verb, summary, manner),
         output: ended,
         async run(context, given) {
           await run(context, given)

@@ -21,6 +21,8 @@ export const DELEGATE_TASKS: readonly Task[] = [
     creates: true,
     summary:
       'Create the credentials of the application that signs users in. Its previous credentials stop working. The token is shown once.',
+    isFinal: true,
+    secret: { member: 'token' },
     input: z.object({
       days: z.int().min(1).max(DAYS.most).default(DAYS.usual).describe('How many days the credentials are valid.'),
     }),

@@ -146,6 +146,8 @@ export const DOMAIN_TASKS: readonly Task[] = [
     access: 'write',
     summary: 'Trust a domain: clients whose redirect and logout URIs are all of trusted domains are shown as known.',
     exactlyOneOf: ['pattern', 'known'],
+    undo: 'domain.forget',
+    already: ({ verdict }) => verdict === 'trusted',
     input: z.object({
       pattern: PATTERN.optional(),
       known: z
@@ -172,6 +174,8 @@ export const DOMAIN_TASKS: readonly Task[] = [
     // It takes rights away, whatever the time is.
     anyClock: true,
     summary: 'Block a domain: its clients can neither register nor start an authorization. Tokens stay valid.',
+    undo: 'domain.forget',
+    already: ({ verdict }) => verdict === 'blocked',
     input: z.object({ pattern: PATTERN, note: NOTE, previous_changed_at: PREVIOUS_OR_NONE }),
     output: SET_DOMAIN_DOCUMENTS,
     async run(context, { pattern, note, previous_changed_at: previousAt }) {

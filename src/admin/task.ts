@@ -1,5 +1,7 @@
 import type * as z from 'zod'
 import { decode } from '../base/message.ts'
+import { wordsOf, type TaskWords } from '../texts/task-words.ts'
+import { cut } from '../texts/texts.ts'
 import type { Context } from '../ports/context.ts'
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
 import type { LinkRecord } from '../ports/records/user.ts'
@@ -26,11 +28,42 @@ export interface TaskContext extends Context {
   readonly administrator: Administrator
 }
 
+/** How a task treats the person who performs it, at a command and on a screen. */
+export interface Manner {
+  /** The task that takes it back. Itself: an object that is edited gets what it had. */
+  readonly undo?: string
+  /**
+   * The person must have signed in within the last five minutes: the task creates a secret, deletes, gives an administrator more, or changes
+   * a client or an API so that clients may have more. It does not matter that it can be taken back, because another person at the open
+   * browser has used it by then. The default is true for DELETE and for a secret.
+   */
+  readonly isRecent?: true
+  /** It cannot be undone. The default is true for DELETE. */
+  readonly isFinal?: true
+  /** The task that the next page offers besides. */
+  readonly next?: string
+  /** What is shown once, and never again. A form with it works once (threats.md CON-10). */
+  readonly secret?: Secret
+  /** Whether an object is in the state already. It is left alone then, so that undo does not change it. */
+  readonly already?: (object: Members) => boolean
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** A member of the answer that is a secret, and members that are shown with it. */
+export interface Secret {
+  readonly member: string
+  readonly beside?: readonly string[]
+}
+
 /**
  * One task of operators. The HTTP API, its OpenAPI description and the command line are derived from it, so all of them have
  * the same tasks.
  */
-export interface Task<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> {
+export interface Task<
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodObject = z.ZodObject,
+> extends Manner {
   /** `client.list`: a noun and a verb. */
   readonly name: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -39,6 +72,8 @@ export interface Task<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly access: Access
   /** One line, in the imperative. */
   readonly summary: string
+  /** What it says to a person. Those of a task that only reads are empty, unless a form performs it. */
+  readonly words: TaskWords
   /**
    * `organization`: administrators of one organization may also perform the task, for the `organization_id` in the path
    * (threats.md ADM-03). The default is `server`: they may not.
@@ -70,7 +105,7 @@ export interface Task<Input extends z.ZodObject = z.ZodObject, Output extends z.
 
 interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> extends Omit<
   Task<Input, Output>,
-  'anyClock' | 'creates' | 'gives' | 'mayConflict' | 'exactlyOneOf' | 'extent'
+  'anyClock' | 'creates' | 'gives' | 'mayConflict' | 'exactlyOneOf' | 'extent' | 'words'
 > {
   readonly anyClock?: boolean
   readonly creates?: boolean
@@ -80,7 +115,7 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> exte
   readonly extent?: Task['extent']
 }
 
-/** A row of the table of tasks. */
+/** A row of the table of tasks. @throws Error for a task that changes something and does not say it, which is a bug */
 export function defineTask<Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: Definition<Input, Output>,
 ): Task<Input, Output> {
@@ -92,7 +127,34 @@ export function defineTask<Input extends z.ZodObject, Output extends z.ZodObject
     exactlyOneOf = [],
     extent = 'server',
   } = definition
-  return { ...definition, anyClock, creates, gives, mayConflict, exactlyOneOf, extent }
+  const deletes: Manner = definition.method === 'DELETE' ? { isRecent: true, isFinal: true } : {}
+  const reveals: Manner = definition.secret === undefined ? {} : { isRecent: true }
+  const words = requireWords(definition)
+  return { ...deletes, ...reveals, ...definition, words, anyClock, creates, gives, mayConflict, exactlyOneOf, extent }
+}
+
+/** The words of a task, whose slots its answer fills. */
+function requireWords({ name, access, output }: Pick<Task, 'name' | 'access' | 'output'>): TaskWords {
+  const words = wordsOf(name)
+  if (access === 'write' && (words.label === undefined || words.done === undefined))
+    throw new Error(`src/texts/tasks.json does not say ${name}.label and ${name}.done.`)
+  const wrong = cut(Object.values(words).join('')).slots.find((slot) => !((slot.split('.')[0] ?? '') in output.shape))
+  if (wrong !== undefined) throw new Error(`src/texts/tasks.json: the answer of ${name} has no ${wrong}.`)
+  return { label: '', done: '', ...words }
+}
+
+/** What a slot of a sentence has, of the answer of its task. `time` writes one. */
+export function slotText(answer: object, slot: string, time: (iso: string) => string): string {
+  const found = slot
+    .split('.')
+    .reduce<unknown>(
+      (value, member) =>
+        Array.isArray(value) ? value.map((one: Members) => one[member]) : (value as Members | null)?.[member],
+      answer,
+    )
+  if (typeof found === 'boolean') return found ? 'yes' : 'no'
+  const text = [found ?? []].flat().join(', ')
+  return text === '' ? 'none' : /^\d{4}-\d\d-\d\dT/.test(text) ? time(text) : text
 }
 
 /** The parameters in the path of a task. */

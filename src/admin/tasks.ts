@@ -50,9 +50,11 @@ export const TASKS: readonly Task[] = [
   ...AUDIT_TASKS,
 ]
 
+const BY_NAME: ReadonlyMap<string, Task> = new Map(TASKS.map((task) => [task.name, task]))
+
 /** Returns the task of a name, for the command line. */
 export function findTask(name: string): Task | undefined {
-  return TASKS.find((task) => task.name === name)
+  return BY_NAME.get(name)
 }
 
 /** @throws Error for a name that no task has, which is a bug of the caller */

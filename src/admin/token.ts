@@ -85,6 +85,8 @@ export const TOKEN_TASKS: readonly Task[] = [
     access: 'write',
     anyClock: true,
     summary: 'Revoke a token, or its grant with all tokens of the grant.',
+    isRecent: true,
+    isFinal: true,
     input: z.object({
       token: TOKEN,
       family: z
@@ -121,6 +123,8 @@ export const TOKEN_TASKS: readonly Task[] = [
     access: 'write',
     summary:
       'Revoke all sessions and tokens of all users and clients. Users sign in again, and clients request new tokens.',
+    isRecent: true,
+    isFinal: true,
     input: z.object({
       confirm: z.literal('everything').describe('Confirms the task.'),
     }),

@@ -10,7 +10,7 @@ const PLURAL_FORMS = ['zero', 'one', 'two', 'few', 'many'] as const
 /** The categories of https://www.unicode.org/reports/tr35/tr35-numbers.html#Language_Plural_Rules, except `other`, the text itself. */
 type PluralForm = (typeof PLURAL_FORMS)[number]
 
-const SLOT = /\{([a-z]+)\}/i
+const SLOT = /\{([a-z_.]+)\}/i
 
 /** Returns the texts of a language, with those that replace them. One that the language does not have is shown in English. */
 export function textsIn(language: Language, changes: TextChanges): Readonly<Record<string, string>> {

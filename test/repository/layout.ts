@@ -44,7 +44,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   endpoints: { layers: [...INNER, ...NOUNS, 'shown'], packages: [], node: ['node:assert/strict'], pure: true },
   checks: { layers: [...INNER, ...NOUNS], packages: [], node: ['node:assert/strict'], pure: true },
   admin: {
-    layers: [...INNER, ...NOUNS, 'shown', 'checks'],
+    layers: ['texts', ...INNER, ...NOUNS, 'shown', 'checks'],
     packages: ['zod'],
     node: ['node:assert/strict'],
     pure: true,
@@ -61,7 +61,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   providers: { layers: INNER, packages: ['openid-client'], node: [], pure: false },
   mail: { layers: INNER, packages: ['nodemailer'], node: [], pure: false },
   metrics: { layers: INNER, packages: TELEMETRY_PACKAGES, node: 'any', pure: false },
-  console: { layers: [...INNER, 'clients', 'admin', 'web'], packages: ['zod'], node: ['node:crypto'], pure: true },
+  console: {
+    layers: ['texts', ...INNER, 'clients', 'admin', 'web'],
+    packages: ['zod'],
+    node: ['node:crypto'],
+    pure: true,
+  },
   http: { layers: [...INNER, 'endpoints', 'admin', 'web', 'console'], packages: [], node: 'any', pure: false },
   config: { layers: ['texts', ...INNER, 'files'], packages: ['zod'], node: 'any', pure: false },
   server: {

@@ -184,6 +184,7 @@ export const API_TASKS: readonly Task[] = [
     path: `${PATH}/{resource}`,
     access: 'write',
     summary: 'Change an API. Members that are absent do not change, and issued tokens stay valid.',
+    isRecent: true,
     input: UPDATE_INPUT,
     output: KEPT_API_DOCUMENT,
     async run(context, { resource, name, scopes, step_up, texts, exchange, tokens }) {
@@ -225,6 +226,7 @@ export const API_TASKS: readonly Task[] = [
     creates: true,
     summary:
       'Create the credentials with which an API introspects and exchanges tokens. Its previous credentials stop working.',
+    secret: { member: 'secret', beside: ['id'] },
     input: ONE,
     output: z.object({ resource: z.string(), id: z.string(), secret: z.string().describe('Shown once.') }),
     run: (context, { resource }) => createApiCredentials(context, resource),

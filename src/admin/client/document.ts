@@ -184,3 +184,8 @@ export function shownLevel(policy: ClientPolicy, client: ClientRecord): ShownLev
   const verdict = evaluateClientPolicy(policy, { client, phase: 'use', redirectUri: undefined })
   return verdict.kind === 'refused' ? 'blocked' : verdict.rights.trust.level
 }
+
+/** Whether a client in an answer is verified, also while it is disabled or blocked. */
+export function isShownVerified({ verified_at: at, source }: Readonly<Record<string, unknown>>): boolean {
+  return at !== null || source === 'operator'
+}

@@ -139,6 +139,7 @@ export const INITIAL_TOKEN_TASKS: readonly Task[] = [
     access: 'write',
     creates: true,
     summary: 'Create an initial access token, with which clients register. It is shown once.',
+    secret: { member: 'initial_access_token' },
     input: z.object({
       name: NAME.describe('The program or the person that the token is for.'),
       uses: z
@@ -164,6 +165,7 @@ export const INITIAL_TOKEN_TASKS: readonly Task[] = [
     path: `${PATH}/{initial_token_id}`,
     access: 'write',
     summary: 'Revoke an initial access token at once. Clients that registered with it stay usable.',
+    already: ({ revoked_at: at }) => at !== null,
     input: z.object({ initial_token_id: INITIAL_TOKEN_ID }),
     output: INITIAL_TOKEN_DOCUMENT,
     // It is revoked on all nodes before the answer.

@@ -24,6 +24,7 @@ import {
   CLIENT_DOCUMENT,
   describeClient,
   describeUnder,
+  isShownVerified,
   METADATA_MEMBERS,
   PURGED_CLIENT,
   RULED_CLIENT,
@@ -130,21 +131,32 @@ export const CLIENT_TASKS: readonly Task[] = [
       requireLasting(administrator, VERIFYING)
       return store.verifyClient({ id, now: clock() })
     },
+    { undo: 'client.unverify', already: isShownVerified },
   ),
-  change('unverify', "Remove a client's verified mark.", async (context, { client_id: id }) => {
-    const client = await requireClient(context, id)
-    if (!isOperatorMade(client)) return context.store.unverifyClient(id)
-    throw conflict(
-      `The client ${listedIdOf(client)} was created by an operator, so it is always verified. To stop it: grantor client disable`,
-    )
-  }),
+  change(
+    'unverify',
+    "Remove a client's verified mark.",
+    async (context, { client_id: id }) => {
+      const client = await requireClient(context, id)
+      if (!isOperatorMade(client)) return context.store.unverifyClient(id)
+      throw conflict(
+        `The client ${listedIdOf(client)} was created by an operator, so it is always verified. To stop it: grantor client disable`,
+      )
+    },
+    { undo: 'client.verify', already: (client) => !isShownVerified(client) },
+  ),
   end('disable', 'Disable a client: its credentials and tokens stop working.', ({ store, clock }, { client_id: id }) =>
     store.disableClient({ id, now: clock() }),
   ),
-  change('enable', 'Enable a disabled client.', async (context, { client_id: id }) => {
-    requireLastingTrust(context, await requireClient(context, id))
-    return context.store.enableClient(id)
-  }),
+  change(
+    'enable',
+    'Enable a disabled client.',
+    async (context, { client_id: id }) => {
+      requireLastingTrust(context, await requireClient(context, id))
+      return context.store.enableClient(id)
+    },
+    { undo: 'client.disable' },
+  ),
   end(
     'revoke-tokens',
     'Revoke all tokens of a client. It can request new ones.',
@@ -156,6 +168,8 @@ export const CLIENT_TASKS: readonly Task[] = [
     path: `${PATH}/{client_id}/approved-scope`,
     access: 'write',
     summary: 'Replace the scopes that a client is approved for.',
+    undo: 'client.approve-scopes',
+    isRecent: true,
     input: ONE.extend({
       scope: SCOPE.describe('Scopes that only approved clients may have, separated by spaces; empty: none.'),
     }),
@@ -180,6 +194,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     path: `${PATH}/{client_id}/secret`,
     access: 'write',
     summary: 'Create a new secret for a client, shown once. The previous secret stays valid for a while.',
+    secret: { member: 'client_secret', beside: ['client_id'] },
     input: ONE.extend({ overlap_seconds: OVERLAP }),
     output: z.object({ client_id: z.string(), client_secret: z.string(), previous_secret_until: ISO }),
     async run(context, { client_id, overlap_seconds }) {
@@ -200,6 +215,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     access: 'write',
     summary:
       'Give a client the secret that it has already, for example at the server that it used before. The previous secret stays valid for a while.',
+    isRecent: true,
     input: ONE.extend({ client_secret: GIVEN_SECRET, overlap_seconds: OVERLAP }),
     output: z.object({
       client_id: z.string(),
@@ -227,6 +243,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     creates: true,
     summary:
       'Create a client that the operator manages. It is verified and never removed, and its secret is shown once.',
+    secret: { member: 'client_secret', beside: ['client_id'] },
     input: NEW_METADATA.extend({
       client_id: CHOSEN_CLIENT_ID.optional(),
       approved_scope: SCOPE.default(NO_SCOPE).describe('The scopes that the client is approved for.'),
@@ -245,6 +262,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     path: `${PATH}/{client_id}`,
     access: 'write',
     summary: 'Change a client that the operator manages. Members that are absent do not change.',
+    isRecent: true,
     input: ONE.extend(METADATA_CHANGE.shape),
     output: CLIENT_DOCUMENT,
     async run(context, { client_id, ...changes }) {
@@ -259,6 +277,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     access: 'write',
     summary:
       'Replace the rules of a client that the operator manages. A rule that is absent has its default. Any other client can have the rule copies strict alone.',
+    isRecent: true,
     input: ONE.extend(RULES_INPUT),
     output: RULED_CLIENT,
     async run(context, { client_id, ...rules }) {
@@ -275,6 +294,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     summary:
       'Replace the public keys of a client that the operator manages. From then on it authenticates with private_key_jwt.',
     exactlyOneOf: ['jwks', 'jwks_uri'],
+    isRecent: true,
     input: ONE.extend({ ...KEYS, jwks_uri: KEYS.jwks_uri.meta({ examples: ['https://app.example/jwks.json'] }) }),
     output: CLIENT_DOCUMENT,
     async run(context, { client_id, ...keys }) {
@@ -289,6 +309,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     access: 'write',
     summary:
       'Take over a registered client: from then on the operator manages it. Its id, secret and tokens stay; it no longer manages itself.',
+    isRecent: true,
     input: ONE,
     output: CLIENT_DOCUMENT,
     async run(context, { client_id }) {
@@ -304,6 +325,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     creates: true,
     summary:
       'Create a new registration access token for a registered client, shown once. The previous one stops working.',
+    secret: { member: 'registration_access_token', beside: ['client_id'] },
     input: ONE,
     output: z.object({ client_id: z.string(), registration_access_token: z.string() }),
     async run(context, { client_id }) {
@@ -318,6 +340,8 @@ export const CLIENT_TASKS: readonly Task[] = [
     access: 'write',
     summary:
       'Delete clients by filters, oldest first: by default those that never got a token. Clients that the operator manages only with `source`. A call examines up to 25,000 clients and deletes up to 1,000; `next` says where the next one goes on.',
+    isRecent: true,
+    isFinal: true,
     input: z.object({
       limit: z
         .int()

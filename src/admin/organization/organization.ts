@@ -104,6 +104,7 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     access: 'write',
     // A misleading name could make a member of two organizations act for the wrong one.
     summary: 'Rename an organization.',
+    undo: 'organization.rename',
     input: ONE.extend({ name: ORGANIZATION_NAME }),
     output: ORGANIZATION_DOCUMENT,
     async run(context, { organization_id: id, name }) {

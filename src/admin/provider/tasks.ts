@@ -103,6 +103,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
     access: 'write',
     creates: true,
     summary: 'Create a provider at which users sign in.',
+    isRecent: true,
     input: ONE.extend({
       template: z.enum(TEMPLATES).describe('Presets the settings of a known provider.'),
       issuer: SHORT_TEXT.meta({ examples: ['https://idp.example'] })
@@ -127,6 +128,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
     path: `${PATH}/{provider_id}`,
     access: 'write',
     summary: 'Change settings or the secret of a provider. Settings that are absent do not change.',
+    isRecent: true,
     input: ONE.extend({
       client_secret: SECRET.optional(),
       ...OPTIONAL_INPUTS,
@@ -177,10 +179,15 @@ export const PROVIDER_TASKS: readonly Task[] = [
     'Disable a provider: users can no longer sign in there. Sessions and tokens stay valid.',
     ({ store, clock }, { provider_id: id }) => store.disableProvider({ id, now: clock() }),
   ),
-  change('enable', 'Enable a disabled provider.', (context, { provider_id: id }) => {
-    requireLastingTrust(context)
-    return context.store.enableProvider(id)
-  }),
+  change(
+    'enable',
+    'Enable a disabled provider.',
+    (context, { provider_id: id }) => {
+      requireLastingTrust(context)
+      return context.store.enableProvider(id)
+    },
+    { isRecent: true },
+  ),
   defineTask({
     name: 'provider.delete',
     method: 'DELETE',

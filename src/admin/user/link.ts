@@ -89,6 +89,7 @@ export const LINK_TASKS: readonly Task[] = [
     creates: true,
     summary:
       'Create a link with which a user sets a password, or adds a passkey or a provider, as the address allows, once. An earlier link of the user stops working.',
+    secret: { member: 'link' },
     input: ONE,
     output: LINK_DOCUMENT,
     async run(context, { user_id }) {

@@ -113,6 +113,7 @@ export const ROLE_TASKS: readonly Task[] = [
     access: 'write',
     gives: true,
     summary: 'Let a user use the console. Another role of the user is replaced, and a link from before ends.',
+    isRecent: true,
     input: ONE.extend({
       access: z.enum(['read', 'write']).describe('read: everything except secrets. write: everything.'),
       organization_id: ORGANIZATION_ID.optional().describe(

@@ -166,6 +166,7 @@ export const USER_TASKS: readonly Task[] = [
     access: 'write',
     creates: true,
     summary: 'Create a user.',
+    next: 'user.create-link',
     input: z.object({
       email: EMAIL,
       email_verified: z.boolean().default(false).describe("true: the address is known to be the user's."),
@@ -200,6 +201,8 @@ export const USER_TASKS: readonly Task[] = [
     access: 'write',
     gives: true,
     summary: 'Change the e-mail address that a user signs in with. Sessions and grants stay.',
+    undo: 'user.set-email',
+    isRecent: true,
     input: ONE.extend({
       email: EMAIL,
       verified: z.boolean().default(false).describe("Whether the address is known to be the user's."),
@@ -215,6 +218,7 @@ export const USER_TASKS: readonly Task[] = [
     path: `${PATH}/{user_id}`,
     access: 'write',
     summary: 'Change the name and the profile of a user. Members that are absent do not change.',
+    undo: 'user.update',
     input: ONE.extend({
       name: NAME.nullable().optional().describe('The name of the user; null: none.'),
       profile: PROFILE_CHANGE.default({}).describe('The claims to change; null removes a claim.'),
@@ -257,6 +261,7 @@ export const USER_TASKS: readonly Task[] = [
       if ((await context.store.resetSecondFactor({ userId, mails })) === 'changed') return
       throw conflict(`${email ?? id} has no authenticator app. If a passkey is lost: "grantor user remove-passkey".`)
     },
+    { isRecent: true, isFinal: true },
   ),
   defineTask({
     name: 'user.list-passkeys',

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 /** `npm run docs` writes the list of languages and the slots of the texts from the files of texts, and so does a build, before any module reads it. */
 
 const FOLDER = 'src/texts'
+/** What tasks say: in English alone. */
+const OF_TASKS = 'tasks.json'
 
 /** Writes the module beside the files of a folder, if it differs. */
 export function writeTexts(folder = FOLDER): void {
@@ -14,7 +16,7 @@ export function writeTexts(folder = FOLDER): void {
 
 /** Returns the text of the module. English is first, because it is the default. */
 export function textsModule(folder = FOLDER): string {
-  const files = readdirSync(folder).filter((file) => file.endsWith('.json'))
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json') && file !== OF_TASKS)
   const others = files.map((file) => file.replace('.json', '')).filter((language) => language !== 'en')
   const languages = ['en', ...others.toSorted()]
   const english = JSON.parse(readFileSync(join(folder, 'en.json'), 'utf8')) as Readonly<Record<string, string>>

@@ -1,0 +1,29 @@
+import tasks from './tasks.json' with { type: 'json' }
+
+/** What tasks are called in tasks.json; a form with words of its own has a name there too: `api.update.scopes`. */
+export type Worded = keyof typeof tasks extends infer Id ? (Id extends `${infer Name}.label` ? Name : never) : never
+
+/** What a task says to a person, in English, as the console and the commands are. */
+export interface TaskWords {
+  /** On the button, in the imperative. */
+  readonly label: string
+  /** What was done, a sentence whose slots are members of the answer: `{domains.pattern}` is a member of each of a list. */
+  readonly done: string
+  /** What ends, on the page that asks before. Absent: nothing is asked, unless there are fields. */
+  readonly warning?: string
+  /** What to say beside the way back, because it restores not everything. */
+  readonly undoNote?: string
+  /** What is said of an object that is in the state already: `Already disabled`. */
+  readonly already?: string
+  /** The word before the name of what the screen is about, in the heading of the form: `to`, before `Acme`. */
+  readonly about?: string
+  /** What to do with the secret that the task creates. */
+  readonly use?: string
+}
+
+const WORDS = Map.groupBy(Object.entries(tasks), ([id]) => id.slice(0, id.lastIndexOf('.')))
+
+/** The words of a task or a form. Empty: it only reads, and is in no form. */
+export function wordsOf(name: string): Partial<TaskWords> {
+  return Object.fromEntries((WORDS.get(name) ?? []).map(([id, text]) => [id.slice(id.lastIndexOf('.') + 1), text]))
+}

@@ -27,6 +27,7 @@ export const PATHS = {
   signInByPasskey: '/v2/oauth/sign-in/passkey',
   forgot: '/v2/oauth/sign-in/forgot',
   stepUp: '/v2/oauth/step-up',
+  setUpFactor: '/v2/oauth/step-up/set-up',
   signInAtProvider: '/v2/oauth/sign-in/provider',
   signInCode: '/v2/oauth/sign-in/code',
   signInPasskeyStep: '/v2/oauth/sign-in/second-passkey',

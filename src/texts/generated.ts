@@ -27,6 +27,8 @@ export interface TextSlots {
   readonly forgotHint: 'brand'
   readonly forgotAtProvider: 'provider'
   readonly stepUp: 'client'
+  readonly setUpThen: 'client'
+  readonly setUpLead: 'client'
   readonly continueWith: 'provider'
   readonly providerOff: 'provider'
   readonly providerDown: 'provider'

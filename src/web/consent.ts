@@ -55,7 +55,7 @@ function head(view: View, { client }: ConsentPage): Markup {
 }
 
 /** What the token permits: its scopes, and full access to each API that has no scopes. */
-function permissions({ texts, language }: View, { scopes, resources: apis, problem }: ConsentPage): Fragment {
+function permissions({ texts, language }: View, { scopes, resources: apis, problem, setUpUri }: ConsentPage): Fragment {
   const unlimited = apis.filter(({ isLimited }) => !isLimited)
   if (scopes.length === 0 && unlimited.length === 0) return html`<p class="part">${texts.show('noScope')}</p>`
   const list =
@@ -66,6 +66,7 @@ function permissions({ texts, language }: View, { scopes, resources: apis, probl
           <ul class="scopes" role="list">
             ${scopes.map((scope) => html`<li>${permission({ texts, language }, scope)}</li> `)}
           </ul>
+          ${setUpUri === undefined ? undefined : setUp({ texts }, setUpUri)}
           ${scopes.some(({ box }) => typeof box === 'object') ? leaveOut({ texts }, problem) : undefined}
         </section>`
   return [
@@ -104,6 +105,12 @@ export function scopeText(
 
 function linesOf(name: string, sentences: readonly LocalizedText[], language: Language): readonly Fragment[] {
   return sentences.length === 0 ? [code(name)] : sentences.map((sentence) => localized(sentence, language))
+}
+
+/** The way to the second factor that a withheld permission needs. */
+function setUp({ texts }: Pick<View, 'texts'>, uri: string): Markup {
+  return html`<p class="small muted after">${texts.show('setUpLater')}</p>
+    <p class="buttons"><a class="button" href="${uri}">${texts.show('setUpNow')}</a></p>`
 }
 
 function leaveOut({ texts }: Pick<View, 'texts'>, problem: ConsentProblem | undefined): Markup {

@@ -25,10 +25,11 @@ export function secondStepPage(view: View, page: SecondStepPage): Markup {
   return layout(view, {
     title,
     hasProblem: problem !== undefined,
-    main: html`<h1>${texts.show(title)}</h1>
+    main: html`${page.stepUp?.addsFactor === true ? html`<p class="small muted">${texts.show('setUpThen', { client: appName(view, page) })}</p>` : undefined}
+      <h1>${texts.show(title)}</h1>
       <p class="lead muted">${lead(view, page)}</p>
       ${page.stepUp === undefined ? undefined : neededFor(view, page.stepUp)}
-      ${isSetUp ? html`<p class="after">${texts.show('secondStepNeeded')}</p>` : undefined}
+      ${isSetUp && page.stepUp === undefined ? html`<p class="after">${texts.show('secondStepNeeded')}</p>` : undefined}
       ${problem === undefined || isBeside(problem) ? undefined : pageProblem(describe(view, problem))}
       ${offers.length > 0 && isByPasskey ? passkeyMissing(texts.show('account.passkeyMissing')) : undefined}
       ${offers.length === 0 ? html`<p class="part">${texts.show('noSecondStep')}</p>` : undefined}
@@ -60,7 +61,13 @@ function instead({ texts }: View, { hidden }: SecondStepPage, { action, isEnd, s
 /** A user who is signed in learns why the page comes. */
 function lead(view: View, { client, stepUp }: SecondStepPage): Fragment {
   if (stepUp === undefined || client === undefined) return continuation(view, { client, isConfirmation: false })
-  return view.texts.show('stepUp', { client: clientName(view, client, view.texts.show('namelessApp')) })
+  return view.texts.show(stepUp.addsFactor ? 'setUpLead' : 'stepUp', {
+    client: clientName(view, client, view.texts.show('namelessApp')),
+  })
+}
+
+function appName(view: View, { client }: SecondStepPage): Fragment {
+  return client === undefined ? undefined : clientName(view, client, view.texts.show('namelessAppInside'))
 }
 
 function isNew(offer: SecondStepOffer): boolean {

@@ -22,6 +22,7 @@ const consent: ConsentPage = {
     { name: 'projects:read', sentences: ['Read your projects'], box: { name: 'allow.projects:read', isChecked: true } },
     { name: 'logs:read', sentences: [], box: undefined },
   ],
+  setUpUri: undefined,
   resources: [{ name: 'Builds API', identifier: 'https://builds.acme.test/mcp', isLimited: true }],
   account: { name: 'ada@acme.test', detail: undefined, isWithoutEmail: false },
   organization: undefined,

@@ -40,6 +40,7 @@ const consent = {
     { name: 'payments:write', sentences: ['Pay in your name'], box: 'withheld' },
     { name: 'payments:read', sentences: [], box: 'declined' },
   ],
+  setUpUri: '/step-up/set-up?authorization=az_4f9c',
   resources: [{ name: { en: 'Builds API' }, identifier: 'https://builds.acme.test/mcp', isLimited: true }],
   account: { name: 'ada@acme.test', detail: undefined, isWithoutEmail: false },
   organization: undefined,

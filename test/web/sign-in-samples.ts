@@ -15,7 +15,7 @@ const signIn = {
   problem: undefined,
 } as const
 
-const stepUp = { scopes: [], action: '/step-up', isEnd: false, switchUri: '/sign-in' } as const
+const stepUp = { scopes: [], action: '/step-up', addsFactor: false, isEnd: false, switchUri: '/sign-in' } as const
 
 const secondStep = {
   kind: 'second-step',
@@ -210,6 +210,10 @@ export const signInSamples: readonly (readonly [string, Page])[] = [
   ],
   ['second step without a way', { ...secondStep, offers: [] }],
   ['second step to set up', { ...secondStep, offers: [setUp] }],
+  [
+    'second step to set up for permissions',
+    { ...secondStep, offers: [setUp], stepUp: { ...stepUp, addsFactor: true } },
+  ],
   [
     'second step to set up with a wrong code',
     { ...secondStep, offers: [setUp], problem: { kind: 'second-step-wrong', offer: 'set-up' } },

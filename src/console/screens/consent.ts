@@ -60,6 +60,7 @@ export function consentTo(
       sentences: apis.flatMap((api) => api.scopes.flatMap((one) => (one.name === name ? [one.sentence] : []))),
       box: undefined,
     })),
+    setUpUri: undefined,
     resources: apis.map(({ name, resource, scopes: own }) => ({
       name: name ?? undefined,
       identifier: resource,

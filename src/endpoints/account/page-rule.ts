@@ -3,14 +3,11 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { findFactorNeed } from '../../users/factors.ts'
 import { browserOf, isCrossSite } from '../authorization/interaction.ts'
-import { findSignedIn, isForAnother, type SignedIn } from '../authorization/session.ts'
+import { findSignedIn, isForAnother, isRecent, type SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { findUncovered, knowsPassword } from '../sign-in/changing-session.ts'
 import { csrfParts, frameOf } from './frame.ts'
-
-/** How long after signing in a user may do what another person at the open browser must not do. */
-const RECENT_MS = 5 * 60 * 1000
 
 /**
  * What a page asks of the session of its user. Each page that changes how its user signs in asks for the second factors of the account
@@ -103,11 +100,6 @@ async function confirmPage(
     status: 200,
     page: { kind: 'account-confirm', frame, page, confirmUri, lack, isReplaceable },
   }
-}
-
-/** Whether the user is known to have authenticated a moment ago. */
-function isRecent({ clockCheck }: Pick<Context, 'clockCheck'>, { session }: SignedIn): boolean {
-  return clockCheck.now() - (session.authentication.at ?? 0) <= RECENT_MS
 }
 
 /** The sign-in page is bound to the browser, as that of an authorization is. */

@@ -86,6 +86,7 @@ function findFault(step: Step, isSilent: boolean): Fault | undefined {
     case 'sign-in':
       return isSilent ? NO_SESSION : undefined
     case 'step-up':
+    case 'set-up':
       return isSilent ? TOO_WEAK : undefined
     case 'consent':
       return isSilent ? NO_CONSENT : undefined

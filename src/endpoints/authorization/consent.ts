@@ -8,7 +8,7 @@ import { destinationOf, findWaitingDevice, type WaitingDevice } from '../../requ
 import { secondsSince, type EpochMs } from '../../base/brand.ts'
 import { interactionOfSession } from '../../protocol/ids.ts'
 import type { Parameters } from '../../base/message.ts'
-import { scopeTokens, type Scope } from '../../protocol/token/scope.ts'
+import { NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
 import { formTarget, viewClient } from './client-view.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { authorizationIn, findInteraction, findOpenInteraction, isCrossSite, type Interaction } from './interaction.ts'
@@ -17,7 +17,7 @@ import { WITHOUT, type OpenChoices } from './organization-choice.ts'
 import { boxOf, choosableScopes, readBoxes } from './scope-choice.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { findSignedIn, viewAccount, type SignedIn } from './session.ts'
-import { declineParts } from './step-up.ts'
+import { declineParts, findAddableLevel } from './step-up.ts'
 
 /** The box of the form that says that the device is an own one. */
 const DEVICE_BOX = 'own_device'
@@ -124,6 +124,8 @@ async function consentPage(
     ? { [DECLINED_FIELD]: context.secrets.digest('csrf', declineParts(interaction, signedIn)) }
     : {}
   const { scopes, resources } = await describeTarget(context, authorization, { withheld, declinesStepUp, answer })
+  const isAddable =
+    withheld !== NO_SCOPE && !declinesStepUp && (await findAddableLevel(context, authorization, signedIn)) !== undefined
   return {
     kind: 'page',
     status: problem === undefined ? 200 : 400,
@@ -135,6 +137,9 @@ async function consentPage(
       hidden: { authorization: authorization.id, csrf: `${formToken}.${userToken}`, ...declined },
       client: viewClient(interaction, destinationOf(authorization), context.clock()),
       scopes,
+      setUpUri: isAddable
+        ? pageAddress(context.issuer, PATHS.setUpFactor, { authorization: authorization.id, uiLocales })
+        : undefined,
       resources,
       account: viewAccount(user),
       organization: viewChoices(choices, answer),

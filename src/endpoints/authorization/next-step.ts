@@ -25,11 +25,13 @@ export type Step =
   | { readonly kind: 'sign-in' }
   /** The session stays, and the user confirms with a factor of this level. */
   | { readonly kind: 'step-up'; readonly level: AuthenticationLevel }
+  /** The session stays, and the user sets up the first second factor of the account, for this level. */
+  | { readonly kind: 'set-up'; readonly level: AuthenticationLevel }
   | {
       readonly kind: 'consent'
       readonly signedIn: SignedIn
       readonly choices: OpenChoices
-      /** The scope that the user cannot give, because it requires a factor that the account does not have. */
+      /** The scope that the user cannot give, because it requires a factor that the account does not have, or that the user does not use. */
       readonly withheld: Scope
       readonly problem: ConsentProblem | undefined
       /** What the user has entered so far. undefined: the page is displayed for the first time. */
@@ -68,7 +70,7 @@ export type UserAnswer = ConsentAnswer & {
   readonly declinesStepUp?: boolean
 }
 
-type Needs = Pick<Context, 'apis' | 'clockCheck' | 'encryption' | 'issuer' | 'notBefore' | 'settings'> & {
+type Needs = Pick<Context, 'apis' | 'clockCheck' | 'encryption' | 'issuer' | 'notBefore' | 'providers' | 'settings'> & {
   readonly store: Pick<
     Context['store'],
     | 'findConsent'
@@ -78,6 +80,7 @@ type Needs = Pick<Context, 'apis' | 'clockCheck' | 'encryption' | 'issuer' | 'no
     | 'findRole'
     | 'findSecondFactor'
     | 'findUser'
+    | 'listIdentities'
     | 'listMemberships'
     | 'listPasskeys'
   >
@@ -100,7 +103,8 @@ type Needs = Pick<Context, 'apis' | 'clockCheck' | 'encryption' | 'issuer' | 'no
  *     said that the browser stays signed in. If the request names a user (`id_token_hint`), another user who is
  *     signed in is asked to sign in; if that was done for this request, the authorization ends. If the request or a scope needs a
  *     higher level than the session has, the user is asked for a factor that the account has (`decideLevel`). Without one, and if the
- *     user continues without it, a scope that requires it is left out, and an essential `acr` ends the authorization.
+ *     user continues without it, a scope that requires it is left out, and an essential `acr` ends the authorization. A user whose
+ *     account has no factor can set one up: from the consent page, or at once where nothing would be left of the request.
  *  2. Denial. If the user pressed "deny", the authorization ends.
  *     It also ends if the operator has required pushed requests or PKCE of the client since, and the request lacks them.
  *  3. Organization. If the client named an organization, the user must be an active member of it; otherwise the authorization
@@ -149,8 +153,9 @@ export async function nextStep(
     answer.declinesStepUp === true
       ? await decideWithout(context, authorization, session.authentication)
       : await decideLevel(context, authorization, signedIn)
-  if (decided.kind === 'unmet') return { kind: 'deny', userId, fault: UNMET }
-  if (decided.kind === 'step-up' || decided.kind === 'sign-in') return decided
+  if (decided.kind === 'unmet' || (decided.kind === 'set-up' && answer.isSilent === true))
+    return { kind: 'deny', userId, fault: UNMET }
+  if (decided.kind !== 'enough') return decided
   const { allowed: open, withheld } = decided
   if (answer.kind === 'not-asked' && isOfConsole(subject) && (await hasRole(context, userId)))
     return {
@@ -240,6 +245,7 @@ export async function takeStep(
       return deny(context, subject, step.userId, step.fault, cookies)
     case 'sign-in':
     case 'step-up':
+    case 'set-up':
     case 'consent': {
       const path = pathOf(context, step.kind)
       const location = pageAddress(context.issuer, path, { authorization: authorization.id, uiLocales })
@@ -249,12 +255,14 @@ export async function takeStep(
 }
 
 /** The operator's application asks for more where it signs users in. */
-function pathOf({ settings }: Pick<Context, 'settings'>, kind: 'sign-in' | 'step-up' | 'consent'): string {
+function pathOf({ settings }: Pick<Context, 'settings'>, kind: 'sign-in' | 'step-up' | 'set-up' | 'consent'): string {
   switch (kind) {
     case 'sign-in':
       return PATHS.signIn
     case 'step-up':
       return settings.delegate === undefined ? PATHS.stepUp : PATHS.signIn
+    case 'set-up':
+      return PATHS.setUpFactor
     case 'consent':
       return PATHS.consent
   }

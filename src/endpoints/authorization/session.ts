@@ -106,3 +106,11 @@ export function viewAccount({ id, email, name }: UserRecord): AccountView {
     isWithoutEmail: email === undefined,
   }
 }
+
+/** How long after signing in a user may do what another person at the open browser must not do. */
+const RECENT_MS = 5 * 60 * 1000
+
+/** Whether the user is known to have authenticated a moment ago. */
+export function isRecent({ clockCheck }: Pick<Context, 'clockCheck'>, { session }: SignedIn): boolean {
+  return clockCheck.now() - (session.authentication.at ?? 0) <= RECENT_MS
+}

@@ -6,6 +6,7 @@ import { levelOf, type Authentication, type AuthenticationLevel } from '../../pr
 import { interactionOfSession } from '../../protocol/ids.ts'
 import { NO_SCOPE, type Scope } from '../../protocol/token/scope.ts'
 import { findApp } from '../second-factor/app.ts'
+import { findFactors, hasFactor } from '../../users/factors.ts'
 import { offersPasskeys } from '../../users/provider-routing.ts'
 import { loadScopeCatalog } from '../token/scope-catalog.ts'
 import type { Fault } from './authorization-error.ts'
@@ -19,6 +20,8 @@ export type LevelDecision =
   | { readonly kind: 'enough'; readonly allowed: AuthorizationRecord; readonly withheld: Scope }
   /** The user is asked for this level. */
   | { readonly kind: 'step-up'; readonly level: AuthenticationLevel }
+  /** Nothing is left of the request without this level, which the user reaches by a first second factor. */
+  | { readonly kind: 'set-up'; readonly level: AuthenticationLevel }
   /** A scope requires a newer authentication, and a level that the user can reach. */
   | { readonly kind: 'sign-in' }
   /** The user cannot meet an essential `acr`, or nothing that the request asks for is left. */
@@ -27,12 +30,12 @@ export type LevelDecision =
 /** OpenID Connect Unmet Authentication Requirements 1.0 §2, RFC 9470 §5. */
 export const UNMET: Fault = { error: 'unmet_authentication_requirements', reason: 'authentication_unmet' }
 
-type Needs = Pick<Context, 'apis' | 'encryption' | 'issuer' | 'settings'> &
-  StoreNeeds<'findInteraction' | 'findSecondFactor' | 'listPasskeys'>
+type Needs = Pick<Context, 'apis' | 'encryption' | 'issuer' | 'providers' | 'settings'> &
+  StoreNeeds<'findInteraction' | 'findSecondFactor' | 'listIdentities' | 'listPasskeys'>
 
 /**
- * Decides whether the authentication of a session is enough for a request (RFC 9470 §5, decision 0036). A user is asked only for a factor
- * that the account has: who knows the password alone could otherwise pass with a factor of their own (threats.md ACR-04).
+ * Decides whether the authentication of a session is enough for a request (RFC 9470 §5, decision 0036). A user whose account has a factor
+ * is asked for that factor.
  */
 export async function decideLevel(
   context: Needs,
@@ -50,7 +53,29 @@ export async function decideLevel(
   const need = findLevelNeed(stepUps, authorization, level, reach)
   if (!need.isUnmet && needsNewSignIn(stepUps, authorization, authentication, reach)) return { kind: 'sign-in' }
   if (!need.isUnmet && need.level !== undefined) return { kind: 'step-up', level: need.level }
-  return decideWithout(context, authorization, authentication)
+  const decided = await decideWithout(context, authorization, authentication)
+  const addable = decided.kind === 'unmet' ? await findAddableLevel(context, authorization, signedIn) : undefined
+  return addable === undefined ? decided : { kind: 'set-up', level: addable }
+}
+
+/**
+ * The level that a request needs and the user reaches by setting up a second factor. undefined: there is none, or the account has a factor
+ * in principle, also one that does not work now: a person who knows the password alone would otherwise pass with a factor of their own
+ * (threats.md ACR-04).
+ */
+export async function findAddableLevel(
+  context: Needs,
+  authorization: AuthorizationRecord,
+  { session, user }: SignedIn,
+): Promise<AuthenticationLevel | undefined> {
+  const level = levelOf(session.authentication.methods)
+  if (context.settings.delegate !== undefined || level > 1) return undefined
+  const { held, counting } = await findFactors(context, user)
+  if (hasFactor(counting)) return undefined
+  // An app that a leak made void is replaced by another app.
+  const most = offersPasskeys(context) && held.app === undefined ? 3 : 2
+  const need = findLevelNeed(findStepUps(await context.apis(), authorization), authorization, level, most)
+  return need.isUnmet ? undefined : need.level
 }
 
 /** Decides the same for a user who is asked for no more, as for one whose account has no factor. */
@@ -58,7 +83,7 @@ export async function decideWithout(
   context: Pick<Needs, 'apis' | 'issuer' | 'settings'>,
   authorization: AuthorizationRecord,
   authentication: Pick<Authentication, 'methods' | 'at'>,
-): Promise<Exclude<LevelDecision, { readonly kind: 'step-up' | 'sign-in' }>> {
+): Promise<Exclude<LevelDecision, { readonly kind: 'step-up' | 'set-up' | 'sign-in' }>> {
   const { authentication: request } = authorization
   const level = levelOf(authentication.methods)
   if (request?.isEssential === true && !meetsAcr(request, level)) return { kind: 'unmet' }

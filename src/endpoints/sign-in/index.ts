@@ -11,7 +11,7 @@ import { finishAtProvider } from './provider/callback.ts'
 import { signInByCode, signInByRecoveryCode } from './second-step/code.ts'
 import { confirmByPasskey, setUpPasskey } from './second-step/passkey.ts'
 import { continueWithApp, setUpApp } from './second-step/set-up.ts'
-import { declineStepUp, showStepUp } from './second-step/step-up.ts'
+import { declineStepUp, showSetUp, showStepUp } from './second-step/step-up.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 
@@ -38,6 +38,14 @@ export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
     audience: 'page',
     unlimited: 'It does something only for a user who is signed in.',
     run: showStepUp,
+  },
+  {
+    name: 'set-up-factor',
+    method: 'GET',
+    path: PATHS.setUpFactor,
+    audience: 'page',
+    unlimited: 'It does something only for a user who is signed in.',
+    run: showSetUp,
   },
   {
     ...SECOND_STEP,

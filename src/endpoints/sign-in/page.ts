@@ -45,11 +45,12 @@ export async function showSignIn(context: Context, request: Request): Promise<Re
     : { kind: 'redirect', location }
 }
 
-/** The session of the user of whom the client asks a newer sign-in. */
+/** The session of the user who is asked for a newer sign-in: by the client, or before a second factor is set up. */
 async function findAskedAgain(context: Context, request: Request, target: SignInTarget): Promise<SignedIn | undefined> {
   if (target.purpose === 'account') return undefined
   const signedIn = await findSignedIn(context, request.cookies)
-  return signedIn !== undefined && isTooOld(target.authorization, signedIn) ? signedIn : undefined
+  const isAsked = signedIn !== undefined && (target.addsFactor || isTooOld(target.authorization, signedIn))
+  return isAsked ? signedIn : undefined
 }
 
 /**

@@ -18,11 +18,15 @@ import {
 import { nextStep, takeStep, type ConsentAnswer } from '../authorization/next-step.ts'
 import { findSignedIn, isForAnother, type SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
-import { accountPath, pageAddress, parseAccountPage } from '../paths.ts'
+import { accountPath, pageAddress, parseAccountPage, PATHS } from '../paths.ts'
 
 /** What a user signs in for, in the browser that started it: an authorization, or an account page of this server. */
 export type SignInTarget =
-  | ({ readonly purpose: 'authorization' } & Interaction)
+  | ({
+      readonly purpose: 'authorization'
+      /** The user signs in before setting up a second factor for a scope or `acr` of the request. */
+      readonly addsFactor: boolean
+    } & Interaction)
   | {
       readonly purpose: 'account'
       readonly page: AccountPageName
@@ -34,16 +38,21 @@ export type SignInTarget =
 export type TargetKey = string
 
 const ACCOUNT = 'account:'
+const FACTOR = 'factor:'
+/** The parameter of the sign-in page, and the field of its forms, after which a second factor is set up. */
+export const ADDS_FACTOR = 'adds_factor'
 
 /** The key in the request for the sign-in page, and in the forms of that page. */
 export function keyIn(request: Pick<Request, 'params'>): TargetKey {
   const page = request.params.get('page')
-  return page === undefined ? authorizationIn(request) : ACCOUNT + page
+  if (page !== undefined) return ACCOUNT + page
+  return request.params.get(ADDS_FACTOR) === undefined ? authorizationIn(request) : FACTOR + authorizationIn(request)
 }
 
 /** The key of a target, for a method that continues with it later. */
 export function keyOf(target: SignInTarget): TargetKey {
-  return target.purpose === 'authorization' ? target.authorization.id : ACCOUNT + target.page
+  if (target.purpose === 'account') return ACCOUNT + target.page
+  return target.addsFactor ? FACTOR + target.authorization.id : target.authorization.id
 }
 
 /**
@@ -52,8 +61,9 @@ export function keyOf(target: SignInTarget): TargetKey {
  */
 export async function findTarget(context: Context, request: Request, key: TargetKey): Promise<SignInTarget | Reply> {
   if (!key.startsWith(ACCOUNT)) {
-    const interaction = await findInteraction(context, request, key)
-    return 'kind' in interaction ? interaction : { purpose: 'authorization', ...interaction }
+    const addsFactor = key.startsWith(FACTOR)
+    const interaction = await findInteraction(context, request, addsFactor ? key.slice(FACTOR.length) : key)
+    return 'kind' in interaction ? interaction : { purpose: 'authorization', addsFactor, ...interaction }
   }
   const page = parseAccountPage(key.slice(ACCOUNT.length))
   if (page === undefined) return errorPage('page_unknown')
@@ -87,7 +97,8 @@ export async function findSubmittedTarget(context: Context, request: Request): P
 /** The hidden fields of the forms of the sign-in page. */
 export function hiddenFields({ secrets }: Pick<Context, 'secrets'>, target: SignInTarget): HiddenFields {
   const csrf = secrets.digest('csrf', csrfParts(target))
-  return target.purpose === 'account' ? { page: target.page, csrf } : { authorization: target.authorization.id, csrf }
+  if (target.purpose === 'account') return { page: target.page, csrf }
+  return { authorization: target.authorization.id, ...(target.addsFactor ? { [ADDS_FACTOR]: '1' } : {}), csrf }
 }
 
 /** Finds the user who is signed in already, and confirms the own identity for an account page. undefined: the user signs in. */
@@ -114,7 +125,7 @@ export async function demandOf(
   const { authorization } = target
   const { authenticatedSince, createdAt } = authorization
   // The clock of the node that began the authorization may be ahead.
-  if (mustSignIn) return { after: Math.max(now, createdAt) as EpochMs, isAfresh: true }
+  if (mustSignIn || target.addsFactor) return { after: Math.max(now, createdAt) as EpochMs, isAfresh: true }
   const ofRequest = authorization.mustSignIn ? createdAt : authenticatedSince
   const ofScopes = authenticatedSinceOf(findStepUps(await apis(), authorization), createdAt)
   const since = [ofRequest ?? [], ofScopes ?? []].flat()
@@ -161,6 +172,12 @@ export async function continueWith(
   if (target.purpose === 'account') {
     const location = pageAddress(context.issuer, accountPath(target.page), { uiLocales: target.uiLocales })
     return { kind: 'redirect', location, cookies, event: { event: 'session.started', user: signedIn.user.id } }
+  }
+  if (target.addsFactor) {
+    const parameters = { authorization: target.authorization.id, uiLocales: target.uiLocales }
+    const location = pageAddress(context.issuer, PATHS.setUpFactor, parameters)
+    const event = { event: 'session.started', client: target.client.id, user: signedIn.user.id } as const
+    return { kind: 'redirect', location, cookies, event }
   }
   const step = await nextStep(context, target, signedIn, answer)
   const reply = await takeStep(context, target, step, cookies)

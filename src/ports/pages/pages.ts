@@ -165,6 +165,8 @@ export interface StepUpView {
   readonly scopes: readonly Pick<ScopeView, 'name' | 'sentences'>[]
   /** Where the form is posted to that goes on without it. */
   readonly action: string
+  /** The user sets up the first factor of the account. If not, the account has one. */
+  readonly addsFactor: boolean
   /** Without it the request ends with an error to the client. */
   readonly isEnd: boolean
   /** Where the user signs in with another account. */
@@ -257,6 +259,8 @@ export interface ConsentPage {
   readonly hidden: HiddenFields
   readonly client: ClientView
   readonly scopes: readonly ScopeView[]
+  /** Where the user sets up the second factor for which a scope is withheld. undefined: none is, or the account has a factor. */
+  readonly setUpUri: string | undefined
   /** The APIs that the token will be for. Empty: Grantor itself. */
   readonly resources: readonly ResourceView[]
   readonly account: AccountView

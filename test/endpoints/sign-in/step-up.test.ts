@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { compileFunction } from 'node:vm'
 import { decodeJwt } from 'jose'
 import type { Response } from 'light-my-request'
 import { requireApi, updateApi } from '../../../src/admin/api/api.ts'
 import type { ApiScope } from '../../../src/ports/records/api.ts'
-import type { ClientId, UserId } from '../../../src/protocol/ids.ts'
+import type { ClientId } from '../../../src/protocol/ids.ts'
 import type { Scope } from '../../../src/protocol/token/scope.ts'
 import {
-  authorizeUrl,
   hiddenFields,
   locationOf,
   PlainBrowser,
@@ -20,70 +19,17 @@ import {
   type RegisteredClient,
 } from '../../../tools/flow.ts'
 import { addApp, type App } from '../../../tools/sign-in/app.ts'
-import { openAuthenticator, type SoftwareAuthenticator } from '../../../tools/sign-in/authenticator.ts'
-import { madeFields, passkeyFormOf, signedFields } from '../../../tools/sign-in/passkeys.ts'
-import { createAda } from '../../support/accounts.ts'
-import { declareApi, knowApis } from '../../support/apis.ts'
-import { openTestServer, type TestServer } from '../../support/server.ts'
+import type { SoftwareAuthenticator } from '../../../tools/sign-in/authenticator.ts'
+import { signedFields } from '../../../tools/sign-in/passkeys.ts'
+import { knowApis } from '../../support/apis.ts'
+import type { TestServer } from '../../support/server.ts'
 import { SESSION_COOKIE } from '../../support/session-cookie.ts'
 import { submitTo } from '../../support/sign-in/apps.ts'
 import { selectAll } from '../../support/store/dump.ts'
-import { answerOf, idTokenOf, makeClient, signIn, tokensOf, type LoginTokens } from '../openid/login.ts'
+import { answerOf, idTokenOf, makeClient, signIn, tokensOf } from '../openid/login.ts'
+import { addPasskey, allow, API, OPAQUE, openWalk, pageOf, SCOPES, urlOf, type Walk } from './step-up-walk.ts'
 
-const API = 'https://bank.example'
-const OPAQUE = 'https://vault.example'
-const SCOPES: readonly ApiScope[] = [
-  { name: 'read', sentence: 'Read', grantedTo: 'users' },
-  { name: 'pay', sentence: 'Pay', grantedTo: 'users', stepUp: { level: 2, maxAge: undefined } },
-]
 const FIRST_MS = 400_000
-
-interface Walk {
-  readonly server: TestServer
-  readonly client: RegisteredClient
-  readonly vault: RegisteredClient
-  readonly browser: PlainBrowser
-  readonly userId: UserId
-  /** Ada has typed the password by then. Seconds. */
-  readonly signedInAt: number
-}
-
-/** Ada, with a session of one factor that is older than six minutes. */
-async function open(t: TestContext, env: Readonly<Record<string, string>> = {}): Promise<Walk> {
-  const server = await openTestServer(t, { env: { GRANTOR_REDIRECT_ERRORS: 'true', ...env } })
-  await createAda(server)
-  await declareApi(server, API, {}, SCOPES)
-  const vault = await declareApi(server, OPAQUE, { format: 'opaque' }, SCOPES)
-  knowApis(server)
-  const browser = new PlainBrowser(server)
-  await signIn(browser, await browser.get(locationOf(await browser.get('/account/security'))))
-  const signedInAt = server.clock.now() / 1000
-  const userId = String(selectAll(server, 'select user_id from users')[0]?.['user_id']) as UserId
-  return { server, client: await makeClient(server), vault, browser, userId, signedInAt }
-}
-
-async function addPasskey({ browser }: Walk): Promise<SoftwareAuthenticator> {
-  const authenticator = openAuthenticator()
-  const page = await browser.get('/account/security/add-passkey')
-  await browser.post(passkeyFormOf(page).action, madeFields(page, authenticator))
-  return authenticator
-}
-
-function urlOf({ client }: Pick<Walk, 'client'>, parameters: Readonly<Record<string, string>> = {}): string {
-  return authorizeUrl(client, { scope: 'openid read pay', resource: API, ...parameters })
-}
-
-/** The page that a request leads to. */
-async function pageOf(walk: Walk, parameters: Readonly<Record<string, string>> = {}): Promise<Response> {
-  return walk.browser.get(locationOf(await walk.browser.get(urlOf(walk, parameters))))
-}
-
-/** Allows what the consent page asks for, and redeems the code. */
-async function allow({ server, client, browser }: Walk, answer: Response): Promise<LoginTokens> {
-  const page = await browser.get(locationOf(answer))
-  const code = answerOf(await browser.submit(page, { decision: 'allow' })).get('code') ?? ''
-  return tokensOf(await redeem(server, client, code))
-}
 
 function sessionsOf(server: TestServer): readonly Readonly<Record<string, unknown>>[] {
   return selectAll(server, 'select root_id, methods from sessions order by session_id').map((row) => ({ ...row }))
@@ -122,7 +68,7 @@ const CASES: readonly (readonly [
 
 for (const [name, confirm, methods, acr, time] of CASES) {
   test(`RFC 9470 §5, ACR-04: ${name} lifts the session for a scope; tokens and introspection say the level and the time ${time}, after a refresh too`, async (t) => {
-    const walk = await open(t)
+    const walk = await openWalk(t)
     const { server, client, vault, browser, signedInAt } = walk
     const authenticator = await addPasskey(walk)
     const app = await addApp(server)
@@ -162,7 +108,7 @@ function credentialsOf({ client_id, client_secret = '' }: RegisteredClient): Rec
 }
 
 test('ACR-02: without acr_values the tokens say nothing, and a scope with a requirement still needs it', async (t) => {
-  const walk = await open(t)
+  const walk = await openWalk(t)
   const plain = await allow(walk, await walk.browser.get(urlOf(walk, { scope: 'openid read' })))
   assert.deepEqual([decodeJwt(plain.access_token)['acr'], idTokenOf(plain)['acr']], [undefined, undefined])
   assert.equal(decodeJwt(plain.access_token)['auth_time'], undefined)
@@ -178,7 +124,7 @@ test('ACR-02: without acr_values the tokens say nothing, and a scope with a requ
 })
 
 test('ACR-01: the issued acr is the first requested value that the session meets, or the first of default_acr_values', async (t) => {
-  const walk = await open(t)
+  const walk = await openWalk(t)
   const authenticator = await addPasskey(walk)
   const [page, { browser, userId }] = [await pageOf(walk, { acr_values: 'phr' }), walk]
   await browser.post('/v2/oauth/sign-in/second-passkey', signedFields(page, { userId, authenticator }))
@@ -203,7 +149,7 @@ test('ACR-01: the issued acr is the first requested value that the session meets
 })
 
 test('ACR-03: who has no second factor sees which permission is left out; a refresh that repeats its scope is not refused', async (t) => {
-  const walk = await open(t)
+  const walk = await openWalk(t)
   const { server, client, browser } = walk
   const page = await pageOf(walk)
   assert.match(page.body, /Pay[^]*Needs a second step when you sign in, for which your account has nothing set up\./)
@@ -224,7 +170,7 @@ test('ACR-03: who has no second factor sees which permission is left out; a refr
 })
 
 test('ACR-03: a code is no new authentication, so max_age and the age of a scope still ask for the password', async (t) => {
-  const walk = await open(t)
+  const walk = await openWalk(t)
   const { server, browser } = walk
   const app = await addApp(server)
   server.clock.advance(FIRST_MS)
@@ -236,7 +182,7 @@ test('ACR-03: a code is no new authentication, so max_age and the age of a scope
 })
 
 test('ACR-04: a step-up sets no factor up, and works once, in its browser, session and request', async (t) => {
-  const walk = await open(t)
+  const walk = await openWalk(t)
   const { server, browser, userId } = walk
   const authenticator = await addPasskey(walk)
   const app = await addApp(server)
@@ -273,7 +219,7 @@ test('ACR-04: a step-up sets no factor up, and works once, in its browser, sessi
 })
 
 test('ACR-04: a demand of phr takes no code that is posted by hand, and uses none up', async (t) => {
-  const walk = await open(t)
+  const walk = await openWalk(t)
   const { server, browser } = walk
   await addPasskey(walk)
   const app = await addApp(server)
@@ -294,7 +240,7 @@ test('ACR-04: a demand of phr takes no code that is posted by hand, and uses non
 })
 
 test('ACR-05: who continues without a factor gets less; another session, request or browser is asked again', async (t) => {
-  const walk = await open(t)
+  const walk = await openWalk(t)
   const { server, client, browser } = walk
   const app = await addApp(server)
   const page = await pageOf(walk)
@@ -329,7 +275,7 @@ function passkeyForm({ body }: Response): string {
 }
 
 test('ACR-02: a requirement that an API gets later takes the scope from grants of one factor, and no client has it without a user', async (t) => {
-  const walk = await open(t)
+  const walk = await openWalk(t)
   const { server, client, browser } = walk
   const before = await requireApi(server.context, API)
   const scope = { name: 'sync', sentence: 'Sync', grantedTo: 'users-and-machines' } as const
@@ -375,7 +321,7 @@ const challengeFor = compileFunction(RECIPE, ['claims', 'response', 'Date']) as 
 ) => string | undefined
 
 test('RFC 9470 §3, §4: the challenge of the API in docs/resource-servers.md leads to a token that it accepts', async (t) => {
-  const walk = await open(t)
+  const walk = await openWalk(t)
   const { server, browser, userId } = walk
   const authenticator = await addPasskey(walk)
   server.clock.advance(FIRST_MS)

@@ -84,7 +84,7 @@ export async function showAgain(
 ): Promise<Reply> {
   const { user } = waiting
   const sealed = request.params.get(WAITING_FIELD) ?? ''
-  const shown = { ...waiting, waiting: sealed, stepUp: waiting.stepUp?.level }
+  const shown = { ...waiting, waiting: sealed }
   const page = await secondStepPage(context, target, shown, problem)
   if (problem === undefined) return page
   if (problem.kind !== 'throttled') {

@@ -8,10 +8,10 @@ import { scopeTokens } from '../../../protocol/token/scope.ts'
 import { formTarget, viewClient } from '../../authorization/client-view.ts'
 import { decideWithout } from '../../authorization/step-up.ts'
 import { PATHS, pageAddress } from '../../paths.ts'
-import { levelOf, type AuthenticationLevel } from '../../../protocol/sign-in/authentication.ts'
+import { levelOf } from '../../../protocol/sign-in/authentication.ts'
 import type { Enrolment } from '../../second-factor/enrolment.ts'
 import { hiddenFields, type SignInTarget } from '../target.ts'
-import { WAITING_FIELD, type FirstStep } from './waiting.ts'
+import { WAITING_FIELD, type FirstStep, type StepUp } from './waiting.ts'
 import { SECOND_STEP_WAYS } from './ways.ts'
 
 type PageReply = Extract<Reply, { readonly kind: 'page' }>
@@ -20,8 +20,8 @@ type PageReply = Extract<Reply, { readonly kind: 'page' }>
 export interface WaitingUser extends Pick<FirstStep, 'user' | 'methods' | 'at'> {
   /** The sign-in, as `mintWaiting` made it. */
   readonly waiting: string
-  /** The level that a user who is signed in is asked for. undefined: the second step of a sign-in. */
-  readonly stepUp: AuthenticationLevel | undefined
+  /** What a user who is signed in is asked for. undefined: the second step of a sign-in. */
+  readonly stepUp: StepUp | undefined
   /** The app that the user sets up on the page; absent: the page begins with another one. */
   readonly enrolment?: Enrolment
 }
@@ -70,7 +70,7 @@ async function viewStepUp(
   context: Context,
   target: SignInTarget,
   authentication: WaitingUser,
-  level: AuthenticationLevel,
+  { level, addsFactor }: StepUp,
 ): Promise<StepUpView | undefined> {
   if (target.purpose === 'account') return undefined
   const { authorization, uiLocales } = target
@@ -83,6 +83,7 @@ async function viewStepUp(
   return {
     scopes: describeAccess(apis, authorization).scopes.filter(({ name }) => isNeeded(name)),
     action: pageAddress(context.issuer, PATHS.stepUp, { uiLocales }),
+    addsFactor,
     isEnd: kind === 'unmet',
     switchUri: pageAddress(context.issuer, PATHS.signIn, { authorization: authorization.id, uiLocales }),
   }

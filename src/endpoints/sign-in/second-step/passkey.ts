@@ -3,7 +3,7 @@ import type { Reply, Request } from '../../../ports/message.ts'
 import { checkOf, verifyNewPasskey, verifySignature } from '../passkey/ceremony.ts'
 import { countUnguessable } from '../throttle.ts'
 import { expired, finishSecondStep, openSecondStep, showAgain, startAfter, throttled } from './finish.ts'
-import { basisOf } from './waiting.ts'
+import { findEnrolmentReason } from './waiting.ts'
 import { mayAddPasskey, passkeyStep } from './ways.ts'
 import { noticesOf } from '../../../users/mails.ts'
 
@@ -27,18 +27,18 @@ export async function confirmByPasskey(context: Context, request: Request): Prom
 }
 
 /**
- * Stores the passkey of a user who has done the first step and has no second factor, because the sign-in needs one. The sign-in is used up
+ * Stores the passkey of a user who has done the first step and has no second factor, because the sign-in or a request needs one. The sign-in is used up
  * first, so that its form adds one passkey.
  */
 export async function setUpPasskey(context: Context, request: Request): Promise<Reply> {
   const step = await openSecondStep(context, request)
   if ('kind' in step) return step
-  const { user, stepUp } = step.waiting
-  if (stepUp !== undefined || !(await mayAddPasskey(context, user))) return showAgain(context, request, step, undefined)
+  const { user } = step.waiting
+  const reason = await findEnrolmentReason(context, step.waiting)
+  if (reason === undefined || !(await mayAddPasskey(context, user))) return showAgain(context, request, step, undefined)
   const made = await verifyNewPasskey(context, request, passkeyStep({ user, target: step.target }), user)
   if (made.kind === 'refused') return showAgain(context, request, step, FAILED, checkOf(made))
   if (!(await step.waiting.use())) return expired(context, step)
-  const reason = { kind: 'sign-in', ...basisOf(step.waiting) } as const
   const mails = noticesOf(context, user, 'passkey-added', request)
   const added = await context.store.addPasskey({ passkey: made.passkey, reason, mails })
   if (added !== 'added') return expired(context, step)

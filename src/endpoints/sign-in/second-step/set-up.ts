@@ -9,7 +9,7 @@ import { refusedSignIn } from '../page.ts'
 import { hiddenFields } from '../target.ts'
 import { expired, finishSecondStep, openSecondStep } from './finish.ts'
 import { secondStepPage } from './page.ts'
-import { basisOf, WAITING_FIELD } from './waiting.ts'
+import { findEnrolmentReason, WAITING_FIELD } from './waiting.ts'
 import { mayEnrol, placeOf } from './ways.ts'
 import { findFactors } from '../../../users/factors.ts'
 import { noticesOf } from '../../../users/mails.ts'
@@ -19,21 +19,21 @@ const ENABLED_FIELD = 'enabled'
 const ENABLED_MS = 10 * 60 * 1000
 
 /**
- * Takes the first code of an app that the user sets up, because the sign-in needs a second step and the account has none. The app counts
- * from now on. The page shows the recovery codes, and its form continues the sign-in.
+ * Takes the first code of an app that the user sets up, because the sign-in or a request needs a second step and the account has none. The
+ * app counts from now on. The page shows the recovery codes, and its form continues the sign-in.
  */
 export async function setUpApp(context: Context, request: Request): Promise<Reply> {
   const step = await openSecondStep(context, request)
   if ('kind' in step) return step
   const { target, waiting } = step
   const { user, stepUp } = waiting
-  const shown = { ...waiting, waiting: request.params.get(WAITING_FIELD) ?? '', stepUp: stepUp?.level }
+  const shown = { ...waiting, waiting: request.params.get(WAITING_FIELD) ?? '' }
   const where = placeOf({ user, target })
   const enrolment = openEnrolment(context, where, request.params.get(ENROLMENT_FIELD) ?? '')
   const factors = await findFactors(context, user)
-  if (enrolment === undefined || stepUp !== undefined || !mayEnrol(factors))
+  const reason = await findEnrolmentReason(context, waiting)
+  if (enrolment === undefined || reason === undefined || stepUp?.level === 3 || !mayEnrol(factors))
     return secondStepPage(context, target, shown, undefined)
-  const reason = { kind: 'sign-in', ...basisOf(waiting) } as const
   // Of the same read: only an app that was void then is replaced, and not one that was set up since (threats.md OTP-02).
   const replaces = factors.held.app
   const mails = noticesOf(context, user, 'two-step-on', request)

@@ -1,12 +1,15 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
 import { continueWithout } from '../../authorization/consent.ts'
-import { findOpenInteraction } from '../../authorization/interaction.ts'
+import { findOpenInteraction, type Interaction } from '../../authorization/interaction.ts'
 import { nextStep, takeStep } from '../../authorization/next-step.ts'
-import { findSignedIn } from '../../authorization/session.ts'
+import { findSignedIn, isRecent, type SignedIn } from '../../authorization/session.ts'
+import { findAddableLevel } from '../../authorization/step-up.ts'
+import { PATHS, pageAddress } from '../../paths.ts'
+import { ADDS_FACTOR } from '../target.ts'
 import { expired, openSecondStep } from './finish.ts'
 import { secondStepPage } from './page.ts'
-import { mintWaiting } from './waiting.ts'
+import { mintWaiting, type StepUp } from './waiting.ts'
 
 /**
  * Shows the page on which a user who is signed in confirms with a factor that the request needs. RFC 9470 §5. Its forms are those of the
@@ -19,12 +22,39 @@ export async function showStepUp(context: Context, request: Request): Promise<Re
   const step = await nextStep(context, interaction, signedIn, { kind: 'not-asked' })
   if (step.kind !== 'step-up' || signedIn === undefined || context.settings.delegate !== undefined)
     return takeStep(context, interaction, step, {})
-  const { user, session } = signedIn
-  const target = { purpose: 'authorization', ...interaction } as const
+  return stepUpPage(context, interaction, signedIn, { level: step.level, addsFactor: false })
+}
+
+/**
+ * Shows the page on which a user whose account has no second factor sets one up, because the request needs it. The user has signed in a
+ * moment ago, or does so first: another person at the open browser must not add a factor (threats.md ACR-04). A user who needs no factor
+ * goes on with the request.
+ */
+export async function showSetUp(context: Context, request: Request): Promise<Reply> {
+  const interaction = await findOpenInteraction(context, request)
+  if ('kind' in interaction) return interaction
+  const signedIn = await findSignedIn(context, request.cookies)
+  const step = await nextStep(context, interaction, signedIn, { kind: 'asked' })
+  const isAsked = step.kind === 'consent' || step.kind === 'set-up'
+  const { authorization, uiLocales } = interaction
+  const level =
+    signedIn === undefined || !isAsked ? undefined : await findAddableLevel(context, authorization, signedIn)
+  if (signedIn === undefined || level === undefined) return takeStep(context, interaction, step, {})
+  if (isRecent(context, signedIn)) return stepUpPage(context, interaction, signedIn, { level, addsFactor: true })
+  const parameters = { authorization: authorization.id, [ADDS_FACTOR]: '1', uiLocales }
+  return { kind: 'redirect', location: pageAddress(context.issuer, PATHS.signIn, parameters), cookies: {} }
+}
+
+function stepUpPage(
+  context: Context,
+  interaction: Interaction,
+  { user, session }: SignedIn,
+  stepUp: StepUp,
+): Promise<Reply> {
+  const target = { purpose: 'authorization', addsFactor: false, ...interaction } as const
   const first = { user, ...session.authentication, identity: undefined, link: undefined }
-  const { level } = step
-  const waiting = mintWaiting(context, target, first, { sessionId: session.id, level })
-  return secondStepPage(context, target, { ...first, waiting, stepUp: level }, undefined)
+  const waiting = mintWaiting(context, target, first, { sessionId: session.id, ...stepUp })
+  return secondStepPage(context, target, { ...first, waiting, stepUp }, undefined)
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Context, StoreNeeds } from '../../../ports/context.ts'
 import type { Request } from '../../../ports/message.ts'
-import type { SignInBasis } from '../../../ports/operations/session.ts'
+import type { EnrolmentReason } from '../../../ports/operations/second-factor.ts'
 import type { SessionRecord, UserRecord } from '../../../ports/records/user.ts'
 import { findRequiredProvider, isUsable } from '../../../users/provider-routing.ts'
 import {
@@ -17,6 +17,7 @@ import type { SessionId, UserId } from '../../../protocol/ids.ts'
 import { findSignedIn } from '../../authorization/session.ts'
 import { isLiveSince } from '../../../tokens/invalid-principal.ts'
 import { openSealed, seal, type Opened, type Seal } from '../../sealed.ts'
+import { changingSession } from '../changing-session.ts'
 import { keyOf, type SignInTarget } from '../target.ts'
 
 /** The field of a form of the second step that has the sign-in that waits. */
@@ -33,16 +34,16 @@ export interface FirstStep extends Authentication {
   readonly link: SecretHash | undefined
 }
 
-/** A session whose user is asked for a factor of a higher level. It takes the place of the first step. */
+/** What the user of a session is asked for. The session takes the place of the first step. */
 export interface StepUp {
-  readonly sessionId: SessionId
   readonly level: AuthenticationLevel
+  /** The user sets a factor up, because the account has none. If not, the user confirms with one that the account has. */
+  readonly addsFactor: boolean
 }
 
 /** The same, as the form comes back while the session is active. */
-interface OpenStepUp {
+interface OpenStepUp extends StepUp {
   readonly session: SessionRecord
-  readonly level: AuthenticationLevel
 }
 
 /** A sign-in whose first step was done in this browser, and whose second step is not. */
@@ -51,8 +52,10 @@ export interface Waiting extends FirstStep, Pick<Opened, 'madeAt' | 'use'> {
   readonly stepUp: OpenStepUp | undefined
 }
 
-/** The members of the value, in order: user, methods, time, provider, identity, proof, digest of the hash of the password, and the session and
- * the level of a step-up. */
+/**
+ * The members of the value, in order: user, methods, time, provider, identity, proof, digest of the hash of the password, and of a step-up
+ * the session, the level and whether it adds a factor.
+ */
 type Members = readonly [
   UserId,
   readonly AuthenticationMethod[],
@@ -63,6 +66,7 @@ type Members = readonly [
   string,
   SessionId | null,
   AuthenticationLevel | null,
+  1 | null,
 ]
 
 /**
@@ -73,12 +77,12 @@ export function mintWaiting(
   context: Pick<Context, 'clockCheck' | 'random' | 'secrets'>,
   target: SignInTarget,
   { user, methods, at, providerId, identity, link }: FirstStep,
-  stepUp: StepUp | undefined,
+  stepUp: (StepUp & { readonly sessionId: SessionId }) | undefined,
 ): string {
   const password = passwordDigest(context, user)
-  const { sessionId = null, level = null } = stepUp ?? {}
+  const { sessionId = null, level = null, addsFactor = false } = stepUp ?? {}
   const how = [methods, at ?? null, providerId ?? null, identity ?? null, link ?? null] as const
-  const members: Members = [user.id, ...how, password, sessionId, level]
+  const members: Members = [user.id, ...how, password, sessionId, level, addsFactor ? 1 : null]
   return seal(context, sealOf(target), members)
 }
 
@@ -96,14 +100,14 @@ export async function openWaiting(
   // Since sign-in is delegated, the application alone signs in (threats.md DEL-14).
   if (opened === undefined || context.settings.delegate !== undefined) return undefined
   const { madeAt, use } = opened
-  const [userId, methods, at, providerId, identity, link, password, sessionId, level] =
+  const [userId, methods, at, providerId, identity, link, password, sessionId, level, addsFactor] =
     opened.members as unknown as Members
   const [user, serverNotBefore] = await Promise.all([context.store.findUser(userId), context.notBefore()])
   if (!isLiveSince(user, madeAt) || madeAt < serverNotBefore) return undefined
   if (passwordDigest(context, user) !== password) return undefined
   const session = sessionId === null ? undefined : (await findSignedIn(context, cookies))?.session
   if (sessionId !== null && session?.id !== sessionId) return undefined
-  const stepUp = session === undefined || level === null ? undefined : { session, level }
+  const stepUp = session === undefined || level === null ? undefined : { session, level, addsFactor: addsFactor === 1 }
   const how = { methods, at: at ?? undefined, providerId: providerId ?? undefined, identity: identity ?? undefined }
   const first = { user, ...how, link: link ?? undefined }
   return (await mayGoOn(context, first)) ? { ...first, stepUp, madeAt, use } : undefined
@@ -138,9 +142,18 @@ async function isIdentityUsable(
   return provider !== undefined && isUsable(settings, provider)
 }
 
-/** What a sign-in rests on, for the operation that stores a second factor of its user. */
-export function basisOf({ user, madeAt, providerId, identity, link }: Waiting): SignInBasis {
-  return { since: madeAt, passwordHash: user.passwordHash, providerId, identity, proof: link }
+/**
+ * What allows the user of a waiting sign-in to set a second factor up, for the operation that stores it: the first step, or the session in
+ * its place. undefined: nothing, because the user is to confirm with a factor that the account has.
+ */
+export async function findEnrolmentReason(
+  context: Pick<Context, 'issuer' | 'providers' | 'settings'>,
+  { user, madeAt, providerId, identity, link, stepUp }: Waiting,
+): Promise<EnrolmentReason | undefined> {
+  if (stepUp === undefined)
+    return { kind: 'sign-in', since: madeAt, passwordHash: user.passwordHash, providerId, identity, proof: link }
+  if (!stepUp.addsFactor) return undefined
+  return { kind: 'session', session: await changingSession(context, { session: stepUp.session, user }) }
 }
 
 function sealOf(target: SignInTarget): Seal {

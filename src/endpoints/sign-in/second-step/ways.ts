@@ -1,7 +1,7 @@
 import type { Context, StoreNeeds } from '../../../ports/context.ts'
 import type { SecondStepOffer } from '../../../ports/pages/pages.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
-import { levelOf, type Authentication, type AuthenticationLevel } from '../../../protocol/sign-in/authentication.ts'
+import { levelOf, type Authentication } from '../../../protocol/sign-in/authentication.ts'
 import { PATHS, pageAddress } from '../../paths.ts'
 import { findApp } from '../../second-factor/app.ts'
 import {
@@ -23,6 +23,7 @@ import {
 import { offersPasskeys } from '../../../users/provider-routing.ts'
 import { offerProvider } from '../methods.ts'
 import { keyOf, type SignInTarget } from '../target.ts'
+import type { StepUp } from './waiting.ts'
 
 /**
  * A way to do the second step, or to set one up. Its endpoints open the waiting sign-in (`openWaiting`), check the second factor, use the
@@ -37,8 +38,8 @@ export interface SecondStepWay {
 export interface WayInput {
   readonly user: UserRecord
   readonly target: SignInTarget
-  /** The level that a user who is signed in is asked for. undefined: the second step of a sign-in. */
-  readonly stepUp: AuthenticationLevel | undefined
+  /** What a user who is signed in is asked for. undefined: the second step of a sign-in. */
+  readonly stepUp: StepUp | undefined
   /** The app that the user sets up on the page. undefined: the page begins with another one. */
   readonly enrolment: Enrolment | undefined
 }
@@ -53,7 +54,7 @@ export const SECOND_STEP_WAYS: readonly SecondStepWay[] = [
 ]
 
 async function offerCode(context: Context, { user, target, stepUp }: WayInput): Promise<readonly SecondStepOffer[]> {
-  if (stepUp === 3) return []
+  if (stepUp?.level === 3) return []
   const app = await findApp(context, user.id)
   return app?.kind === 'on' ? [{ kind: 'code', action: actionOf(context, target, PATHS.signInCode) }] : []
 }
@@ -62,13 +63,13 @@ async function offerRecoveryCode(
   context: Context,
   { user, target, stepUp }: WayInput,
 ): Promise<readonly SecondStepOffer[]> {
-  if (stepUp === 3) return []
+  if (stepUp?.level === 3) return []
   const isUsable =
     (await findApp(context, user.id))?.kind === 'on' && (await context.store.countRecoveryCodes(user.id)) > 0
   return isUsable ? [{ kind: 'recovery-code', action: actionOf(context, target, PATHS.signInRecoveryCode) }] : []
 }
 
-/** Passkeys of the user, or, where the user has no second factor, a new one. A step-up adds none (threats.md ACR-04). */
+/** Passkeys of the user, or, where the user has no second factor, a new one. */
 async function offerPasskey(context: Context, { user, target, stepUp }: WayInput): Promise<readonly SecondStepOffer[]> {
   if (!offersPasskeys(context)) return []
   const passkeys = await context.store.listPasskeys(user.id)
@@ -77,7 +78,7 @@ async function offerPasskey(context: Context, { user, target, stepUp }: WayInput
     const action = actionOf(context, target, PATHS.signInPasskeyStep)
     return [{ kind: 'passkey', action, ceremony: askToSign(context, ceremony, passkeys) }]
   }
-  if (stepUp !== undefined || !(await mayAddPasskey(context, user))) return []
+  if (!setsUp(stepUp) || !(await mayAddPasskey(context, user))) return []
   const action = actionOf(context, target, PATHS.signInNewPasskey)
   return [{ kind: 'passkey', action, ceremony: askToMake(context, ceremony, user, []) }]
 }
@@ -99,8 +100,8 @@ async function offerStrongProvider(
 }
 
 async function offerApp(context: Context, input: WayInput): Promise<readonly SecondStepOffer[]> {
-  const { user, target } = input
-  if (input.stepUp !== undefined || !mayEnrol(await findFactors(context, user))) return []
+  const { user, target, stepUp } = input
+  if (!setsUp(stepUp) || stepUp?.level === 3 || !mayEnrol(await findFactors(context, user))) return []
   const where = placeOf(input)
   const enrolment = input.enrolment ?? beginEnrolment(context, where)
   return [
@@ -125,6 +126,11 @@ export function mayEnrol({ counting }: Readonly<Record<FactorSense, Factors>>): 
 export async function mayAddPasskey(context: FactorNeeds, user: Pick<UserRecord, 'id' | 'email'>): Promise<boolean> {
   const { held, counting } = await findFactors(context, user)
   return offersPasskeys(context) && held.app === undefined && !hasFactor(counting)
+}
+
+/** Whether a factor may be set up: a step-up to a factor that the account has adds none (threats.md ACR-04). */
+export function setsUp(stepUp: StepUp | undefined): boolean {
+  return stepUp === undefined || stepUp.addsFactor
 }
 
 /** An app is set up in the browser of the sign-in. */

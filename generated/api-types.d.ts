@@ -426,7 +426,7 @@ export interface GrantorTasks {
     readonly known?: true
     /** A note for other administrators. */
     readonly note?: string
-    /** The `changed_at` of the rule so far; null: none. If there is another one, nothing is changed. */
+    /** The `changed_at` of the rule so far. If there is another one, nothing is changed. null: there is none. */
     readonly previous_changed_at?: string | null
   }) => Promise<{
     readonly domains: readonly SetDomainRule[]
@@ -437,7 +437,7 @@ export interface GrantorTasks {
     readonly pattern: string
     /** A note for other administrators. */
     readonly note?: string
-    /** The `changed_at` of the rule so far; null: none. If there is another one, nothing is changed. */
+    /** The `changed_at` of the rule so far. If there is another one, nothing is changed. null: there is none. */
     readonly previous_changed_at?: string | null
   }) => Promise<{
     readonly domains: readonly SetDomainRule[]
@@ -480,7 +480,7 @@ export interface GrantorTasks {
   readonly 'user.create': (input: {
     /** The address that the user signs in with. */
     readonly email: string
-    /** true: the address is known to be the user's. */
+    /** Whether the address is known to be the user's. */
     readonly email_verified?: boolean
     /** The password, of 15 characters or more (8 if a second factor is required) that are not easy to guess (docs/users.md); by default the user has none. */
     readonly password?: string
@@ -533,7 +533,7 @@ export interface GrantorTasks {
   readonly 'user.update': (input: {
     /** The id of the user. */
     readonly user_id: string
-    /** The name of the user; null: none. */
+    /** The name of the user. null: none. */
     readonly name?: string | null
     /** The claims to change; null removes a claim. */
     readonly profile?: {
@@ -692,7 +692,7 @@ export interface GrantorTasks {
     /** The APIs for which the clients get tokens by identity assertions of the provider. */
     readonly assertion_apis?: readonly string[]
   }) => Promise<Provider>
-  /** Change settings or the secret of a provider. Settings that are absent do not change. */
+  /** Change settings or the secret of a provider. Members that are absent do not change. */
   readonly 'provider.update': (input: {
     /** The id of the provider. It is part of the redirect URI, and never changes. */
     readonly provider_id: string
@@ -720,7 +720,7 @@ export interface GrantorTasks {
     readonly link?: 'ask' | 'verified-email'
     /** Whether the provider always asks for a second factor, so that none is asked for here. */
     readonly multi_factor?: boolean
-    /** The organization of which users become members; null: none. Memberships stay. */
+    /** The organization of which users become members. Memberships stay. null: none. */
     readonly organization_id?: string | null
     /** Which users become members of the organization at a sign-in: domains, those with a proved address of the domains; anybody, all, because each person of the provider belongs to it. */
     readonly membership?: 'domains' | 'anybody'
@@ -825,8 +825,8 @@ export interface GrantorTasks {
     readonly email?: string
     /** Only members with this text in the name or the address, in any case. A page examines the next 5,000 members, and may be empty. Then follow "next". */
     readonly text?: string
-    /** true: only members without a proved address of the domains of the providers of the organization. A page may have fewer rows than its limit, or none, although more pages follow. */
-    readonly outside_domains?: boolean
+    /** Only members without a proved address of the domains of the providers of the organization. A page may have fewer rows than its limit, or none, although more pages follow. */
+    readonly outside_domains?: true
   }) => Promise<{
     readonly members: readonly Member[]
     /** Give this as `before` to get the next page; null: this is the last page. */
@@ -978,7 +978,7 @@ export interface GrantorTasks {
       }
       /** users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope. */
       readonly granted_to: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
-      /** What the scope requires of the authentication of the user; null: nothing. Absent: a scope that the API has already keeps its requirement. */
+      /** What the scope requires of the authentication of the user. Absent: a scope that the API has already keeps its requirement. null: nothing. */
       readonly step_up?: {
         /** 2fa: the user must have signed in with two factors. phr: with a passkey, or one beside another method. */
         readonly level: '2fa' | 'phr'
@@ -1011,7 +1011,7 @@ export interface GrantorTasks {
     readonly tokens?: {
       /** jwt: APIs can verify the tokens locally. opaque: APIs introspect them. */
       readonly format?: 'jwt' | 'opaque'
-      /** Seconds, up to 86,400; null: the lifetime of the server. */
+      /** Seconds, up to 86,400. null: the lifetime of the server. */
       readonly lifetime?: number | null
       /** null: the algorithm of the server. */
       readonly algorithm?: 'ES256' | 'EdDSA' | 'RS256' | null
@@ -1023,7 +1023,7 @@ export interface GrantorTasks {
       readonly binding?: 'any' | 'dpop' | 'bearer'
     }
   }) => Promise<KeptApi>
-  /** Change an API. Members that are absent do not change, and issued tokens stay valid. */
+  /** Change an API. Issued tokens stay valid. Members that are absent do not change. */
   readonly 'api.update': (input: {
     /** The identifier of the API. */
     readonly resource: string
@@ -1045,7 +1045,7 @@ export interface GrantorTasks {
       }
       /** users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope. */
       readonly granted_to: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
-      /** What the scope requires of the authentication of the user; null: nothing. Absent: a scope that the API has already keeps its requirement. */
+      /** What the scope requires of the authentication of the user. Absent: a scope that the API has already keeps its requirement. null: nothing. */
       readonly step_up?: {
         /** 2fa: the user must have signed in with two factors. phr: with a passkey, or one beside another method. */
         readonly level: '2fa' | 'phr'
@@ -1078,7 +1078,7 @@ export interface GrantorTasks {
     readonly tokens?: {
       /** jwt: APIs can verify the tokens locally. opaque: APIs introspect them. */
       readonly format?: 'jwt' | 'opaque'
-      /** Seconds, up to 86,400; null: the lifetime of the server. */
+      /** Seconds, up to 86,400. null: the lifetime of the server. */
       readonly lifetime?: number | null
       /** null: the algorithm of the server. */
       readonly algorithm?: 'ES256' | 'EdDSA' | 'RS256' | null
@@ -1321,7 +1321,7 @@ export interface GrantorTasks {
     readonly access: 'read' | 'write'
     /** The one organization that the role is for, whose grants the user sees; by default the whole server. */
     readonly organization_id?: string
-    /** true: the role counts only while the issuer is a loopback address, for a trial. */
+    /** Whether the role counts only while the issuer is a loopback address, for a trial. */
     readonly loopback_only?: boolean
     /** Set a role that lasts although an administrator for a trial prepared the account, and may be able to sign in to it. */
     readonly confirmed?: boolean
@@ -1358,7 +1358,7 @@ export interface GrantorTasks {
     readonly email_verified?: boolean
     /** The name of the person, as pages show it. */
     readonly name?: string
-    /** The organization for which the person consents; null: none. Without it, a person who belongs to organizations chooses on the consent page of this server. */
+    /** The organization for which the person consents. Without it, a person who belongs to organizations chooses on the consent page of this server. null: none. */
     readonly organization_id?: string | null
     /** The part of the requested scope that the person allows; by default all of it. */
     readonly scope?: string

@@ -1,5 +1,7 @@
 import * as z from 'zod'
+import { absenceOf } from '../src/admin/openapi.ts'
 import { TASKS } from '../src/admin/tasks.ts'
+import { sayNull } from '../src/base/null-meaning.ts'
 import { SETTINGS } from '../src/config/schema.ts'
 import { NAMES, optionOf } from '../src/library/options.ts'
 
@@ -12,10 +14,10 @@ const NOT_SETTINGS: readonly string[] = ['PORT', 'GRANTOR_HOST', 'GRANTOR_DRAIN_
 export function apiTypes(): string {
   const named = new Map<string, string>()
   const tasks = TASKS.map((task) => {
-    const input = typeOf(z.toJSONSchema(task.input, { io: 'input' }), named, 2)
+    const input = typeOf(z.toJSONSchema(task.input, { io: 'input', override: sayNull }), named, 2)
     const output = typeOf(z.toJSONSchema(task.output, { io: 'output' }), named, 2)
     const parameter = isOptional(task.input) ? `input?: ${input}` : `input: ${input}`
-    return `${comment(task.summary, 1)}  readonly '${task.name}': (${parameter}) => Promise<${output}>\n`
+    return `${comment(`${task.summary}${absenceOf(task)}`, 1)}  readonly '${task.name}': (${parameter}) => Promise<${output}>\n`
   })
   const interfaces = [...named.keys()].toSorted().map((name) => interfaceOf(name, named))
   return [

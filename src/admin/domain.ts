@@ -1,3 +1,4 @@
+import { orNull } from '../base/null-meaning.ts'
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { DomainRuleRecord } from '../ports/records/domain-rule.ts'
@@ -99,10 +100,11 @@ const PATTERN = z
 const NOTE = NAME.optional().describe('A note for other administrators.')
 
 const PREVIOUS = ISO.meta({ examples: ['2026-01-01T00:00:00.000Z'] })
-const PREVIOUS_OR_NONE = ISO.nullable()
-  .optional()
-  .meta({ examples: [null] })
-  .describe('The `changed_at` of the rule so far; null: none. If there is another one, nothing is changed.')
+const PREVIOUS_OR_NONE = orNull(
+  ISO,
+  'The `changed_at` of the rule so far. If there is another one, nothing is changed.',
+  'there is none',
+).meta({ examples: [null] })
 
 /** A rule for a domain in an answer. */
 const DOMAIN_DOCUMENT = z

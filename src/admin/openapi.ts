@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { MAXIMA } from '../base/maxima.ts'
+import { sayNull } from '../base/null-meaning.ts'
 import { hasBody, pathParameters, placeOf, type Task } from './task.ts'
 import { TASKS } from './tasks.ts'
 
@@ -95,7 +96,7 @@ export function describeTasks(version: string): Json {
 const SCHEMA: Json = { $ref: '#/components/schemas/Refusal' }
 
 function operationOf(task: Task, schemas: Record<string, unknown>): Json {
-  const input = withoutDefinitions(z.toJSONSchema(task.input.strict(), { io: 'input' }), schemas)
+  const input = withoutDefinitions(z.toJSONSchema(task.input.strict(), { io: 'input', override: sayNull }), schemas)
   const properties = (input['properties'] ?? {}) as Readonly<Record<string, Json>>
   const required = new Set((input['required'] ?? []) as readonly string[])
   const members = Object.keys(properties)
@@ -103,7 +104,7 @@ function operationOf(task: Task, schemas: Record<string, unknown>): Json {
   return {
     operationId: task.name,
     summary: task.summary,
-    description: `Needs credentials with ${task.access} access.`,
+    description: `Needs credentials with ${task.access} access.${absenceOf(task)}`,
     ...(task.access === 'delegate' ? { security: [{ delegate: [] }] } : {}),
     tags: [nounOf(task)],
     parameters: members
@@ -119,6 +120,12 @@ function operationOf(task: Task, schemas: Record<string, unknown>): Json {
       ),
     },
   }
+}
+
+/** What a change says of members that are left out, for callers who send JSON. */
+export function absenceOf({ method, input }: Task): string {
+  const isPartial = method === 'PATCH' && Object.values(input.shape).some((member) => member instanceof z.ZodOptional)
+  return isPartial ? ' Members that are absent do not change.' : ''
 }
 
 function parameterOf(task: Task, name: string, member: Json, isRequired: boolean): Json {

@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { orNull } from '../base/null-meaning.ts'
 
 /**
  * A member of a record that is registered: one row of the table of the record, under its name on the wire. `Rules` is what decides about
@@ -90,9 +91,9 @@ export function changeShape<T extends Table>(
 ): { readonly [Name in keyof Inputs<T>]: z.ZodOptional<Inputs<T>[Name]['changed']> } {
   return mapped(table, ({ input, text, nullMeans }) => {
     const meant = input?.description ?? text
-    return nullMeans === undefined
+    return nullMeans === undefined || input === undefined
       ? input?.describe(meant).optional()
-      : input?.nullable().optional().describe(`${meant} null: ${nullMeans}.`)
+      : orNull(input, meant, nullMeans)
   })
 }
 

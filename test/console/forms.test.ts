@@ -208,7 +208,7 @@ test('CON-10: a link is shown once: the form again creates no other one, and one
 
 test('a user is created by the schema of the task: its faults are beside the fields, with what was typed', async () => {
   const asked = await browser.console.get('/console/users?ask=user.create')
-  assert.match(asked.body, /The address that the user signs in with\.[^]*Ticked: the address is known to be/)
+  assert.match(asked.body, /The address that the user signs in with\.[^]*Whether the address is known to be/)
   const wrong = await browser.press(asked, 'user.create', { email: 'no address', name: 'Grace' })
   assert.equal(wrong.statusCode, 422)
   assert.match(

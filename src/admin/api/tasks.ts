@@ -1,3 +1,4 @@
+import { orNull } from '../../base/null-meaning.ts'
 import {
   allTexts,
   localizedText,
@@ -52,13 +53,11 @@ const STEP_UP_INPUT = STEP_UP.partial({ max_age: true }).strict()
 const TOKENS_INPUT = z
   .strictObject({
     ...TOKENS_DOCUMENT.partial().shape,
-    lifetime: z
-      .int()
-      .min(1)
-      .max(LIFETIME_LIMIT)
-      .nullable()
-      .optional()
-      .describe(`Seconds, up to ${LIFETIME_LIMIT.toLocaleString('en')}; null: the lifetime of the server.`),
+    lifetime: orNull(
+      z.int().min(1).max(LIFETIME_LIMIT),
+      `Seconds, up to ${LIFETIME_LIMIT.toLocaleString('en')}.`,
+      'the lifetime of the server',
+    ),
   })
   .refine(({ format, algorithm }) => format !== 'opaque' || typeof algorithm !== 'string', {
     error: 'Opaque tokens are not signed: leave the algorithm out.',
@@ -80,11 +79,11 @@ const TOKENS_INPUT = z
 const SCOPE_INPUT = SCOPE_DOCUMENT.extend({
   name: SCOPE_NAME.describe('The name of the scope.'),
   sentence: localized().describe('The text of the scope on the consent page.'),
-  step_up: STEP_UP_INPUT.nullable()
-    .optional()
-    .describe(
-      'What the scope requires of the authentication of the user; null: nothing. Absent: a scope that the API has already keeps its requirement.',
-    ),
+  step_up: orNull(
+    STEP_UP_INPUT,
+    'What the scope requires of the authentication of the user. Absent: a scope that the API has already keeps its requirement.',
+    'nothing',
+  ),
 }).strict()
 const INPUT = {
   name: localized().optional().describe('The name of the API, as the pages show it.'),
@@ -183,7 +182,7 @@ export const API_TASKS: readonly Task[] = [
     method: 'PATCH',
     path: `${PATH}/{resource}`,
     access: 'write',
-    summary: 'Change an API. Members that are absent do not change, and issued tokens stay valid.',
+    summary: 'Change an API. Issued tokens stay valid.',
     isRecent: true,
     input: UPDATE_INPUT,
     output: KEPT_API_DOCUMENT,

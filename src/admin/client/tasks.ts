@@ -261,7 +261,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     method: 'PATCH',
     path: `${PATH}/{client_id}`,
     access: 'write',
-    summary: 'Change a client that the operator manages. Members that are absent do not change.',
+    summary: 'Change a client that the operator manages.',
     isRecent: true,
     input: ONE.extend(METADATA_CHANGE.shape),
     output: CLIENT_DOCUMENT,

@@ -1,3 +1,4 @@
+import { orNull } from '../../base/null-meaning.ts'
 import { LOCALIZED_TEXT } from '../../shown/localized-text.ts'
 import * as z from 'zod'
 import type { Context } from '../../ports/context.ts'
@@ -115,11 +116,11 @@ const ACCEPTANCE = ONE.extend({
   ),
   email_verified: z.boolean().default(false).describe('Whether you know that the address is that of the person.'),
   name: NAME.optional().describe('The name of the person, as pages show it.'),
-  organization_id: ORGANIZATION_ID.nullable()
-    .optional()
-    .describe(
-      'The organization for which the person consents; null: none. Without it, a person who belongs to organizations chooses on the consent page of this server.',
-    ),
+  organization_id: orNull(
+    ORGANIZATION_ID,
+    'The organization for which the person consents. Without it, a person who belongs to organizations chooses on the consent page of this server.',
+    'none',
+  ),
   scope: SCOPE.optional().describe('The part of the requested scope that the person allows; by default all of it.'),
   authenticated_at: TIME.optional().describe(
     'When the person authenticated. Without it, the time is unknown, or with sign_in_after that of your answer.',

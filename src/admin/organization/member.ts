@@ -80,10 +80,10 @@ export const MEMBER_TASKS: readonly Task[] = [
         'Only members with this text in the name or the address, in any case. A page examines the next 5,000 members, and may be empty. Then follow "next".',
       ),
       outside_domains: z
-        .boolean()
+        .literal(true)
         .optional()
         .describe(
-          'true: only members without a proved address of the domains of the providers of the organization. A page may have fewer rows than its limit, or none, although more pages follow.',
+          'Only members without a proved address of the domains of the providers of the organization. A page may have fewer rows than its limit, or none, although more pages follow.',
         ),
     }),
     output: z.object({ members: z.array(MEMBER_DOCUMENT), next: NEXT }),

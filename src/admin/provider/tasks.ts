@@ -1,3 +1,4 @@
+import { orNull } from '../../base/null-meaning.ts'
 import * as z from 'zod'
 import { definedMembers } from '../../base/json.ts'
 import type { Settings } from '../../ports/context.ts'
@@ -127,14 +128,16 @@ export const PROVIDER_TASKS: readonly Task[] = [
     method: 'PATCH',
     path: `${PATH}/{provider_id}`,
     access: 'write',
-    summary: 'Change settings or the secret of a provider. Settings that are absent do not change.',
+    summary: 'Change settings or the secret of a provider.',
     isRecent: true,
     input: ONE.extend({
       client_secret: SECRET.optional(),
       ...OPTIONAL_INPUTS,
-      organization_id: ORGANIZATION_ID.nullable()
-        .optional()
-        .describe('The organization of which users become members; null: none. Memberships stay.'),
+      organization_id: orNull(
+        ORGANIZATION_ID,
+        'The organization of which users become members. Memberships stay.',
+        'none',
+      ),
     }),
     output: PROVIDER_DOCUMENT.extend({
       outcome: z

@@ -122,7 +122,7 @@ export const ROLE_TASKS: readonly Task[] = [
       loopback_only: z
         .boolean()
         .default(false)
-        .describe('true: the role counts only while the issuer is a loopback address, for a trial.'),
+        .describe('Whether the role counts only while the issuer is a loopback address, for a trial.'),
       confirmed: z
         .boolean()
         .default(false)

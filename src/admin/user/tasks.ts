@@ -1,3 +1,4 @@
+import { orNull } from '../../base/null-meaning.ts'
 import * as z from 'zod'
 import { isAddressDoubtful } from '../../users/doubtful-address.ts'
 import { IDENTITY } from '../../shown/identity.ts'
@@ -169,7 +170,7 @@ export const USER_TASKS: readonly Task[] = [
     next: 'user.create-link',
     input: z.object({
       email: EMAIL,
-      email_verified: z.boolean().default(false).describe("true: the address is known to be the user's."),
+      email_verified: z.boolean().default(false).describe("Whether the address is known to be the user's."),
       password: PASSWORD.optional().describe(`The password, ${PASSWORD_FORM}; by default the user has none.`),
       name: NAME.optional().describe('The name of the user, as the pages show it.'),
       profile: PROFILE_CHANGE.optional().describe(
@@ -217,10 +218,10 @@ export const USER_TASKS: readonly Task[] = [
     method: 'PATCH',
     path: `${PATH}/{user_id}`,
     access: 'write',
-    summary: 'Change the name and the profile of a user. Members that are absent do not change.',
+    summary: 'Change the name and the profile of a user.',
     undo: 'user.update',
     input: ONE.extend({
-      name: NAME.nullable().optional().describe('The name of the user; null: none.'),
+      name: orNull(NAME, 'The name of the user.', 'none'),
       profile: PROFILE_CHANGE.default({}).describe('The claims to change; null removes a claim.'),
     }),
     output: USER_DOCUMENT,

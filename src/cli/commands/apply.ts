@@ -1,3 +1,4 @@
+import { sayNull } from '../../base/null-meaning.ts'
 import type { Command } from 'commander'
 import { UsageError } from '../lib/failure.ts'
 import { collect, withJson, withServer, type ServerOptions } from '../lib/options.ts'
@@ -113,7 +114,7 @@ async function performOther(
 
 async function printSchema(terminal: Terminal): Promise<void> {
   const [{ FILE }, z] = await Promise.all([import('../apply/document.ts'), import('zod')])
-  terminal.printJson(z.toJSONSchema(FILE, { io: 'input' }))
+  terminal.printJson(z.toJSONSchema(FILE, { io: 'input', override: sayNull }))
 }
 
 /** A terminal asks; a program says --yes. */

@@ -24,6 +24,8 @@ interface Schema {
   readonly type?: string | readonly string[]
   readonly format?: string
   readonly description?: string
+  /** What null means. */
+  readonly nullMeans?: string
   readonly default?: unknown
   readonly const?: unknown
   readonly enum?: readonly string[]
@@ -102,13 +104,13 @@ function optionsOf(member: string, schema: Schema, row: OptionRow, task: Task): 
   const { name = nameOf(member, value), none = '' } = row
   const text = textOf(schema, value, row)
   if (value.type === 'boolean') {
-    const flag = new Option(`--${name}`, text.replace(/^(whether|true:) /, ''))
-    if (schema.default !== undefined || value.const === true || text.startsWith('true: ')) return [flag]
+    const flag = new Option(`--${name}`, text.replace(/^whether /, ''))
+    if (schema.default !== undefined || value.const === true) return [flag]
     return [flag, new Option(`--${row.opposite ?? `no-${name}`}`, `the opposite of --${name}`)]
   }
   const isCleared = isNullable || (value.type === 'array' && task.method === 'PATCH')
   const flags = `--${name} <${row.placeholder ?? placeholderOf(member, value)}>`
-  const option = new Option(flags, isCleared && !text.includes(`${none || "''"}: `) ? `${text}; '' for none` : text)
+  const option = new Option(flags, isCleared && schema.nullMeans === undefined ? `${text}; '' for none` : text)
   if (value.enum !== undefined && value.enum.length <= LISTED_CHOICES) {
     option.choices(isNullable ? [...value.enum, none] : value.enum)
   }
@@ -129,16 +131,14 @@ function placeholderOf(member: string, { type, format }: Schema): string {
 
 /** The description of a member, as the text of an option. */
 function textOf(schema: Schema, value: Schema, { none = '', isRequired }: OptionRow): string {
-  const { description = '' } = schema
-  const text = description
-    .replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase())
-    .replace(/\.$/, '')
-    .replaceAll(/\b(?:null|empty): /gi, `${none === '' ? "''" : none}: `)
+  const { description = '', nullMeans } = schema
+  const text = description.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase()).replace(/\.$/, '')
   const { maximum = Infinity } = value
   const isBounded = maximum < MOST_SHOWN && !text.includes('up to')
   const hasDefault = ['string', 'number'].includes(typeof schema.default) && schema.default !== '' && !isRequired
   return [
     text,
+    nullMeans === undefined ? '' : `; ${none === '' ? "''" : none}: ${nullMeans}`,
     isBounded ? `, up to ${maximum}` : '',
     value.type === 'array' ? '; repeatable' : '',
     hasDefault && !/by default/i.test(text) ? `; by default ${String(schema.default)}` : '',

@@ -11,9 +11,6 @@ import { fixedFields, type Form, type Frame, type Matches, type Says, type Texts
 /** From this number of rows on, the person types the number. */
 export const TYPED_FROM = 11
 
-/** What a summary says of members that a request leaves out: a form has them all. */
-const OF_REQUEST = / [^.]+ absent [^.]+\./
-
 /** A page that asks before a change: what it is about, what ends, and the fields of the task. */
 export interface Asking extends Filling {
   readonly form: Form
@@ -59,8 +56,7 @@ export function askPage(asking: Asking, frame: Frame): View {
     title: label,
     main: html`<div class="ask">
       <h1>${heading}</h1>
-      ${warning === undefined && summary !== `${label}.` ? html`<p class="muted">${summary.replace(OF_REQUEST, '')}</p>` : undefined}
-      ${alert}
+      ${warning === undefined && summary !== `${label}.` ? html`<p class="muted">${summary}</p>` : undefined} ${alert}
       ${
         subjects.length < 2
           ? undefined

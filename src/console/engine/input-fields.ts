@@ -67,6 +67,8 @@ interface Schema {
   readonly maxLength?: number
   readonly minLength?: number
   readonly pattern?: string
+  /** What null means. */
+  readonly nullMeans?: string
   readonly anyOf?: readonly Schema[]
   readonly items?: Schema
   readonly properties?: Readonly<Record<string, Schema>>
@@ -112,11 +114,16 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): InputField 
         ? (value.enum ?? (value.const === true ? ['true'] : ['true', 'false']))
         : []
   const referred = REFERRED[value.pattern ?? '']
-  const hint = hintOf(schema.description ?? value.description ?? '', kind)
+  const hint = [
+    schema.description ?? value.description ?? '',
+    schema.nullMeans === undefined ? '' : `Empty: ${schema.nullMeans}.`,
+    kind === 'lines' ? 'One on each line.' : '',
+    referred?.hint ?? '',
+  ].filter((part) => part !== '')
   return {
     name,
     label: labelOf(referred === undefined ? name : name.replace(/_id$/, '')),
-    description: referred === undefined ? hint : `${hint} ${referred.hint}`.trim(),
+    description: hint.join(' '),
     kind,
     choices: choices ?? [],
     isSecret: kind === 'password' || value.writeOnly === true,
@@ -136,13 +143,6 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): InputField 
 /** Whether the parts of a field are fields of their own. */
 export function hasParts(kind: InputField['kind']): boolean {
   return kind === 'group' || kind === 'texts'
-}
-
-/** A description in the words of a form, which has no null and no true. */
-function hintOf(description: string, kind: InputField['kind']): string {
-  const text = description.replace(/\bnull: /, 'empty: ')
-  if (kind === 'flag') return text.replace(/^true: /, 'Ticked: ')
-  return kind === 'lines' ? `${text} One on each line.`.trim() : text
 }
 
 function kindOf({ type, format, enum: choices, items, properties, ...schema }: Schema): InputField['kind'] {

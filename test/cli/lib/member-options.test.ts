@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Command } from 'commander'
 import * as z from 'zod'
+import { orNull } from '../../../src/base/null-meaning.ts'
 import { defineTask } from '../../../src/admin/task.ts'
 import { addMemberOptions, type OptionRows } from '../../../src/cli/lib/member-options.ts'
 import { openTerminal } from '../../../src/cli/lib/terminal.ts'
@@ -16,7 +17,7 @@ const TASK = defineTask({
   summary: 'Change a thing.',
   input: z.object({
     thing_id: z.string(),
-    full_name: z.string().nullable().optional().describe('The name; null: none.'),
+    full_name: orNull(z.string(), 'The name.', 'none'),
     grace_seconds: z.int().max(60).default(30).describe('How long it waits.'),
     redirect_uris: z.array(z.string()).optional().describe('Exact URIs.'),
     kind: z.enum(['small', 'large']).describe('The kind.'),
@@ -24,10 +25,8 @@ const TASK = defineTask({
     used: z.boolean().optional().describe('Whether it was used.'),
     loud: z.boolean().optional().describe('Whether it is loud.'),
     known: z.literal(true).optional().describe('The known ones.'),
-    dry_run: z.boolean().default(false).describe('true: nothing changes.'),
-    rules: z
-      .strictObject({ lifetime: z.int().nullable().optional().describe('Seconds; null: as the server.') })
-      .optional(),
+    dry_run: z.boolean().default(false).describe('Whether nothing changes.'),
+    rules: z.strictObject({ lifetime: orNull(z.int(), 'Seconds.', 'as the server') }).optional(),
     hidden: z.object({}).optional(),
   }),
   output: z.object({}),

@@ -4,9 +4,11 @@ import { requireTask } from '../../src/admin/tasks.ts'
 import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
 import { runTask } from '../../src/admin/run-task.ts'
 import type { InputField } from '../../src/console/engine/input-fields.ts'
+import { READ } from '../../src/console/engine/frozen-context.ts'
 import { fieldsIn } from '../../src/console/engine/form.ts'
 import { SCREENS } from '../../src/console/screens.ts'
 import { formFields } from '../../src/console/engine/filling.ts'
+import { OPERATIONS, READS } from '../../src/store/nouns.ts'
 import { hiddenFields, locationOf } from '../../tools/flow.ts'
 import { ConsoleBrowser, filledIn, formOf, grantIdIn, leadsTo, openConsole } from '../../tools/console-browser.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
@@ -40,6 +42,17 @@ function atNextChange(act: () => Promise<unknown>): void {
   }
   Object.assign(context, { clockCheck: { ...clockCheck, databaseNow } })
 }
+
+test('the name of each operation of the store, other than of a counter, says that it is no read', () => {
+  assert.deepEqual(
+    Object.keys(READS).filter((name) => !READ.test(name)),
+    [],
+  )
+  assert.deepEqual(
+    Object.keys(OPERATIONS).filter((name) => READ.test(name)),
+    ['countRegistrations', 'countHit'],
+  )
+})
 
 test('CON-35: of two changes of one object at once only one succeeds, also between the comparison and the task', async () => {
   const { context } = stage.server

@@ -93,6 +93,8 @@ export interface Task<
    * doubtful address (threats.md CON-34). The default is false.
    */
   readonly gives: boolean
+  /** Without a mail server no form offers it, because it would only refuse. `mail.test` is offered, and says which setting is missing. */
+  readonly needsMail?: true
   /** Members of the input of which a request must have exactly one. Empty: no such rule. */
   readonly exactlyOneOf: readonly string[]
   /** Path parameters, and the members of the query (GET, DELETE) or of the JSON body. Other members are rejected. */

@@ -102,6 +102,7 @@ export const LINK_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${PATH}/send-link`,
     access: 'write',
+    needsMail: true,
     gives: true,
     summary:
       'Mail the user a link, as user.create-link makes it, and show it to no administrator. Its use verifies the address, and replaces no second factor that the account confirms with. At most one mail in a minute, and five in an hour.',

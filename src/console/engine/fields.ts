@@ -226,20 +226,20 @@ function boxesOf(
   return html`<fieldset>
     <legend>${label}</legend>
     ${kind === 'boxes' && description !== '' ? html`<p class="hint">${withCode(description)}</p>` : undefined}
-    ${boxes.map(
-      ([one, remark]) =>
-        html`<label class="field flag"
-          ><input
-            type="checkbox"
-            name="${path}"
-            value="${one}"
-            ${chosen.includes(one) ? html` checked` : undefined}
-          /><span
-            ><code>${one}</code> ${remark === '' ? undefined : html`<span class="muted">${remark}</span>`}</span
-          ></label
-        >`,
+    ${boxes.map(([one, remark]) =>
+      one === ''
+        ? html`<p>${remark}</p>`
+        : html`<label class="field flag"
+            ><input
+              type="checkbox"
+              name="${path}"
+              value="${one}"
+              ${chosen.includes(one) ? html` checked` : undefined}
+            /><span
+              ><code>${one}</code> ${remark === '' ? undefined : html`<span class="muted">${remark}</span>`}</span
+            ></label
+          >`,
     )}
-    ${boxes.length === 0 ? html`<p>No API declares scopes that need an approval.</p>` : undefined}
     ${faultOf(path, errors)}
   </fieldset>`
 }

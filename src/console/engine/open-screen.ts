@@ -114,7 +114,7 @@ export function frameOf(open: OpenScreen): Frame {
 
 /**
  * A role that only reads has only the forms of tasks that do, and a role for one organization those of tasks for it. Without a mail server
- * the task of a mailed link only refuses.
+ * there is no form of a task that needs one.
  */
 function formsWithin(
   { mail }: Pick<Context, 'mail'>,
@@ -124,7 +124,7 @@ function formsWithin(
   return forms.filter(({ task: name }) => {
     const task = requireTask(name)
     const isWithinExtent = organizationId === undefined || task.extent === 'organization'
-    const isThere = name !== 'user.send-link' || mail !== undefined
+    const isThere = task.needsMail !== true || mail !== undefined
     return isThere && isWithinExtent && (access === 'write' || task.access === 'read')
   })
 }

@@ -70,9 +70,8 @@ function approvable(answers: Members): readonly (readonly [value: string, remark
   const others = clientOf(answers)
     .approved_scope.split(' ')
     .filter((scope) => scope !== '' && !names.has(scope))
-  return [
-    ...new Map([...declared, ...others.map((scope) => [scope, 'declared by no API, or for all clients'] as const)]),
-  ]
+  const all = [...declared, ...others.map((scope) => [scope, 'declared by no API, or for all clients'] as const)]
+  return all.length === 0 ? [['', 'No API declares scopes that need an approval.']] : [...new Map(all)]
 }
 
 export const CLIENT = screen<Answers>({

@@ -66,8 +66,8 @@ function permissions({ texts, language }: View, { scopes, resources: apis, probl
           <ul class="scopes" role="list">
             ${scopes.map((scope) => html`<li>${permission({ texts, language }, scope)}</li> `)}
           </ul>
-          ${setUpUri === undefined ? undefined : setUp({ texts }, setUpUri)}
           ${scopes.some(({ box }) => typeof box === 'object') ? leaveOut({ texts }, problem) : undefined}
+          ${setUpUri === undefined ? undefined : setUp({ texts }, setUpUri)}
         </section>`
   return [
     list,

@@ -77,7 +77,7 @@ const parts = `
 .unverified { color: var(--caution); }
 .part { margin-top: 24px; }
 .fixed, .choice { display: flex; gap: 12px; margin-top: 8px; font: inherit; }
-.fixed svg { margin-top: 2px; color: var(--ink); }
+.fixed svg { margin: 2px 2px 0; color: var(--ink); }
 .withheld, .withheld svg { color: var(--muted); }
 .choice { position: relative; margin: 0; padding: 10px 0; }
 .choice input { position: absolute; inset: 0; width: 100%; height: 100%; margin: 0; opacity: 0; cursor: pointer; }

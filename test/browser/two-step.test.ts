@@ -3,14 +3,16 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import jsQR from 'jsqr'
 import type { Page as Tab } from 'playwright-core'
-import { EMAIL, PASSWORD } from '../../tools/flow.ts'
+import { EMAIL, PASSWORD, redeem } from '../../tools/flow.ts'
+import { declareApi, knowApis } from '../support/apis.ts'
 import { sharedBrowser } from '../support/browser.ts'
 import { appOfPage } from '../support/sign-in/apps.ts'
-import { axeFindings, openIssuer, openTab } from './tab.ts'
+import { axeFindings, openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 
 /** Two-step sign-in in a real browser. */
 
 const browser = await sharedBrowser()
+const API = 'https://bank.example'
 
 const CASES = [
   ['English, light', { locale: 'en-GB' }],
@@ -63,6 +65,32 @@ for (const [name, options] of CASES) {
     assert.deepEqual(complaints, [])
   })
 }
+
+test('ACR-08: an application asks for what needs a second factor; the user sets an app up meanwhile, and ends in the application', async (t) => {
+  const server = await openIssuer(t, {})
+  const listener = await openListener(t)
+  const pay = { name: 'pay', sentence: 'Pay', grantedTo: 'users', stepUp: { level: 2, maxAge: undefined } } as const
+  await declareApi(server, API, {}, [{ name: 'read', sentence: 'Read', grantedTo: 'users' }, pay])
+  knowApis(server)
+  const origins = [server.origin, `http://localhost:${listener.port}`]
+  const { tab, complaints } = await openTab(t, browser, origins, { viewport: { width: 360, height: 740 } })
+  const asked = { scope: 'read pay', resource: API }
+  const redirect_uri = `http://localhost:${listener.port}/callback`
+  const { client, link } = await startClient(server, redirect_uri, asked, {})
+  await tab.goto(link)
+  await signIn(tab)
+  await tab.getByRole('link', { name: 'Set it up now' }).click()
+  await tab.locator('svg.qr').waitFor()
+  assert.deepEqual(await axeFindings(tab), [])
+  await tab.locator('#code').fill(appOfPage(server, { body: await tab.content() }).code())
+  await submit(tab)
+  await press(tab, 'Continue')
+  await press(tab, 'Allow')
+  const code = (await listener.next()).searchParams.get('code') ?? ''
+  const tokens = (await redeem(server, client, code, { redirect_uri })).json<{ readonly scope: string }>()
+  assert.equal(tokens.scope, 'read pay')
+  assert.deepEqual(complaints, [])
+})
 
 /** Reads the QR code as it is on the screen, by a decoder that we did not write. */
 async function readQrCode(tab: Tab): Promise<string> {

@@ -155,7 +155,7 @@ export function slotText(answer: object, slot: string, time: (iso: string) => st
       answer,
     )
   if (typeof found === 'boolean') return found ? 'yes' : 'no'
-  const text = [found ?? []].flat().join(', ')
+  const text = Array.isArray(found) ? found.join(', ') : `${(found ?? '') as string | number}`
   return text === '' ? 'none' : /^\d{4}-\d\d-\d\dT/.test(text) ? time(text) : text
 }
 

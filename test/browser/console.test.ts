@@ -10,6 +10,7 @@ import { fillConsole } from '../support/console/samples.ts'
 import { aClient } from '../support/records.ts'
 import { perform, type Members } from '../support/tasks.ts'
 import { axeFindings, openIssuer, openTab, press, signIn } from './tab.ts'
+import { said, saidOf } from '../support/said.ts'
 
 /** The console in a real browser: accessible in each state, with hostile names, by keys alone, and without script. */
 
@@ -162,7 +163,10 @@ test('a search reads on until it is through, with a count, or by a link without 
   await plain.tab.getByText('None so far.').getByRole('link', { name: 'Continue' }).click()
   await plain.tab.getByText('1 match.').waitFor()
   await press(plain.tab, 'Delete all that match')
-  await plain.tab.getByRole('status').getByText('Deleted: 1.').waitFor()
+  await plain.tab
+    .getByRole('status')
+    .getByText(new RegExp(saidOf('client.purge', '1')))
+    .waitFor()
 })
 
 test('a person verifies and undoes, searches and moves by keys alone, and all but that works without script', async (t) => {
@@ -210,14 +214,14 @@ test('a person verifies and undoes, searches and moves by keys alone, and all bu
   await press(tab, 'Verify')
   await tab
     .getByRole('status')
-    .getByText(/^Verified: /)
+    .getByText(new RegExp(said('client.verify')))
     .waitFor()
   // The script of the page, which runs after its text is there, takes the message from the address: a reload does not say it again.
   await tab.waitForURL(`${server.adminOrigin}/console/clients/${client}`)
   await press(tab, 'Undo')
   await tab
     .getByRole('status')
-    .getByText(/^No longer verified: /)
+    .getByText(new RegExp(said('client.unverify')))
     .waitFor()
   assert.deepEqual(faults(complaints), [])
 
@@ -228,7 +232,7 @@ test('a person verifies and undoes, searches and moves by keys alone, and all bu
   await press(plain.tab, 'Verify')
   await plain.tab
     .getByRole('status')
-    .getByText(/^Verified: /)
+    .getByText(new RegExp(said('client.verify')))
     .waitFor()
   await plain.tab.locator('.account summary').click()
   await press(plain.tab, 'Sign out')

@@ -10,6 +10,7 @@ import { ConsoleBrowser, formOf, giveRole, grantIdIn, leadsTo } from '../../tool
 import { dumpStore } from '../support/store/dump.ts'
 import { perform } from '../support/tasks.ts'
 import type { TestServer } from '../support/server.ts'
+import { said } from '../support/said.ts'
 
 /** Who gets into the console, and who does not. */
 
@@ -269,7 +270,10 @@ test('CON-06: a form without its token, of another page, session, site or method
   assert.equal((await browser.console.post('/console/sign-out', { csrf })).statusCode, 403)
   const shown = () => perform(server.context, 'client.show', { client_id: client })
   assert.equal((await shown())['verified_at'], null)
-  assert.match((await browser.press(page, 'client.verify', { subject: client })).body, /Verified: <bdi>/)
+  assert.match(
+    (await browser.press(page, 'client.verify', { subject: client })).body,
+    new RegExp(said('client.verify')),
+  )
   assert.notEqual((await shown())['verified_at'], null)
 })
 

@@ -185,7 +185,7 @@ test('CON-35: each form that changes or replaces what there is shows it, and onl
       const isFilled = form.kind === 'edit'
       const isChange = /^P(ATCH|UT)$/.test(requireTask(form.task).method) && fieldsIn(form).length > 0
       assert.ok(isFilled || !isChange || UNFILLED.includes(form.task), `${path} ${form.task} is not filled`)
-      assert.ok(isFilled || form.says.undo !== form.task, `${path} ${form.task} restores nothing`)
+      assert.ok(isFilled || requireTask(form.task).undo !== form.task, `${path} ${form.task} restores nothing`)
     }
   assert.ok(FORMS.length >= 9, String(FORMS.length))
 })

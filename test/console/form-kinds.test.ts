@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ChangeForm, CreateForm, EditForm, Form, ReportForm, Says } from '../../src/console/engine/form.ts'
+import type { ChangeForm, CreateForm, EditForm, Form, ReportForm } from '../../src/console/engine/form.ts'
 import { screen } from '../../src/console/screen.ts'
 import { OWN_NAMES } from '../../src/console/engine/form.ts'
 import { SCREENS } from '../../src/console/screens.ts'
@@ -14,7 +14,9 @@ type MembersOf<One> = One extends unknown ? keyof One : never
 const MEMBERS: Readonly<Record<MembersOf<Form>, true>> = {
   kind: true,
   task: true,
-  says: true,
+  words: true,
+  undo: true,
+  use: true,
   fits: true,
   caution: true,
   rows: true,
@@ -28,8 +30,7 @@ const MEMBERS: Readonly<Record<MembersOf<Form>, true>> = {
   filled: true,
 }
 
-const says: Says = { label: 'Rename', done: 'Renamed' }
-const common = { task: 'organization.rename', says }
+const common = { task: 'organization.rename' } as const
 
 const WRONG: readonly Form[] = [
   // @ts-expect-error A button has no fields.
@@ -45,7 +46,7 @@ const WRONG: readonly Form[] = [
   // @ts-expect-error A report shows its answer.
   { ...common, kind: 'report', fields: ['name'] } satisfies ReportForm,
   // @ts-expect-error A task says what was done.
-  { task: 'organization.rename', kind: 'change', says: { label: 'Rename' } } satisfies ChangeForm,
+  { task: 'organization.list', kind: 'change' } satisfies ChangeForm,
 ]
 
 test('the four kinds of forms have at most 16 members together, and each form has those of its kind', () => {

@@ -5,6 +5,7 @@ import { EMAIL, hiddenFields, locationOf, requestToken } from '../../tools/flow.
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { type ConsoleBrowser, formOf, giveRole, leadsTo, openConsole } from '../../tools/console-browser.ts'
 import { perform, type Members } from '../support/tasks.ts'
+import { said, saidOf } from '../support/said.ts'
 
 /** What the forms and lists of the console do. */
 
@@ -33,7 +34,7 @@ test('CON-09: each row of a form has its own answer, and undo changes what the f
   const [one = '', two = '', gone = '', kept = ''] = await makeClients(4)
   await perform(stage.server.context, 'client.delete', { client_id: gone })
   const done = await browser.send('/console/clients', 'client.verify', [one, gone, two, one])
-  assert.match(done.body, /Verified: 2 of 3\./)
+  assert.match(done.body, new RegExp(saidOf('client.verify', '2 of 3')))
   assert.match(done.body, new RegExp(`There is no client ${gone}`))
   assert.deepEqual([(await show(one))['trust_level'], (await show(two))['trust_level']], ['verified', 'verified'])
   const undone = formOf({ body: done.body.slice(done.body.indexOf('class="notice')) }, 'client.unverify')
@@ -52,7 +53,7 @@ test('CON-09: each row of a form has its own answer, and undo changes what the f
   )
   assert.match(
     (await browser.send('/console/clients', 'client.unverify', [one, two])).body,
-    /No longer verified: 2 of 2/,
+    new RegExp(saidOf('client.unverify', '2 of 2')),
   )
   assert.equal((await show(one))['trust_level'], 'unverified')
 
@@ -86,7 +87,7 @@ test('CON-09: rows that the time or the right of the person does not reach are n
     return answer
   }
   const slow = await during(() => clock.advance(4000), ids)
-  assert.match(slow.body, /Disabled: 3 of 50\./)
+  assert.match(slow.body, new RegExp(saidOf('client.disable', '3 of 50')))
   assert.equal(slow.body.match(/Not tried\./g)?.length, 47)
   const disabled = async () => (await Promise.all(ids.map(show))).filter((one) => one['disabled_at'] !== null).length
   assert.equal(await disabled(), 3)
@@ -123,7 +124,7 @@ test('what cannot be undone needs a sign-in of the last five minutes, a confirma
   const wrong = await browser.send(list, 'client.delete', clients, { asked: '1', typed: '12' })
   assert.deepEqual([wrong.statusCode, /This is not 11\./.test(wrong.body)], [422, true])
   const done = await browser.send(list, 'client.delete', clients, { asked: '1', typed: '11' })
-  assert.match(done.body, /Deleted: 11 of 11\./)
+  assert.match(done.body, new RegExp(saidOf('client.delete', '11 of 11')))
   await assert.rejects(show(clients[0] ?? ''), /There is no client/)
   // The confirmation alone is not enough.
   const [last = ''] = await makeClients(1)
@@ -139,9 +140,12 @@ test('a page of an object does what its buttons say, and only what fits its stat
   const page = await browser.console.get(path)
   assert.doesNotMatch(page.body, /value="client\.(unverify|enable)"/)
   const disabled = await browser.press(page, 'client.disable')
-  assert.match(disabled.body, /Disabled: <bdi>Client[^]*Undo/)
+  assert.match(disabled.body, new RegExp(`${said('client.disable', { client_id: 'Client \\d+' })}[^]*Undo`))
   assert.notEqual((await show(id))['disabled_at'], null)
-  assert.match((await browser.press(disabled, 'client.enable')).body, /Enabled: <bdi>Client/)
+  assert.match(
+    (await browser.press(disabled, 'client.enable')).body,
+    new RegExp(said('client.enable', { client_id: 'Client \\d+' })),
+  )
   assert.equal((await browser.console.get(`/console/clients/gci_${'0'.repeat(34)}`)).statusCode, 404)
   const consent = await browser.console.get(`${path}/consent`)
   assert.match(consent.body, /wants to use your account[^]*Unverified/)
@@ -155,7 +159,7 @@ test('a page of an object does what its buttons say, and only what fits its stat
     await browser.arrive(await browser.comeBack(await browser.press(page, 'client.delete'))),
     'client.delete',
   )
-  assert.match(deleted.body, /Deleted: <bdi>Client \d+<\/bdi>\.[^]*<h1>Clients/)
+  assert.match(deleted.body, new RegExp(`${said('client.delete', { client_id: 'Client \\d+' })}[^]*<h1>Clients`))
   await assert.rejects(show(id), /There is no client/)
 })
 
@@ -179,7 +183,7 @@ test('CON-10: a link is shown once: the form again creates no other one, and one
   assert.match(
     first.body,
     new RegExp(
-      `Link created for <bdi>${email}</bdi>[^]*It works once, until \\d+ \\w+ \\d{4}, [^]*The link is shown this once\\.`,
+      `${said('user.create-link', { user_id: email, expires_at: '\\d+ \\w+ \\d{4}, [^<]*' })}[^]*<h1>Link<[^]*It is shown this once\\.`,
     ),
   )
   const [made] = await stage.server.context.store.listLinks(id)
@@ -218,7 +222,10 @@ test('a user is created by the schema of the task: its faults are beside the fie
   const taken = await browser.press(asked, 'user.create', { email: 'ada@acme.test' })
   assert.deepEqual([taken.statusCode, /already a user with the address/.test(taken.body)], [409, true])
   const made = await browser.press(asked, 'user.create', { email: 'grace@acme.test', name: 'Grace' })
-  assert.match(made.body, /Created[^]*value="user\.create-link"[^]*<h1><bdi>grace@acme\.test/)
+  assert.match(
+    made.body,
+    new RegExp(`${said('user.create')}[^]*value="user\\.create-link"[^]*<h1><bdi>grace@acme\\.test`),
+  )
 })
 
 test('access is taken back: a grant, a session, and the authenticator app of a user', async () => {
@@ -237,7 +244,7 @@ test('access is taken back: a grant, a session, and the authenticator app of a u
   assert.match(asked.body, /Revoke: [^]*ada@acme\.test/)
   assert.match(
     (await browser.press(asked, 'grant.revoke')).body,
-    /Revoked: <bdi>Client \d+’s access to ada@acme\.test<\/bdi>/,
+    new RegExp(said('grant.revoke', { grant_id: 'Client \\d+’s access to ada@acme\\.test' })),
   )
   const shown = await browser.console.get(`/console/grants/${grant}`)
   assert.match(shown.body, /Revoked<\/span>/)
@@ -261,7 +268,10 @@ test('what the filters find is deleted at once, after a dry run and its number, 
   await made('Flood 12')
   const late = await browser.press(asked, 'client.purge', { typed: '12' })
   assert.deepEqual([late.statusCode, /13 match now, which is another number/.test(late.body)], [422, true])
-  assert.match((await browser.press(late, 'client.purge', { typed: '13' })).body, /Deleted: 13\.[^]*Nothing matches/)
+  assert.match(
+    (await browser.press(late, 'client.purge', { typed: '13' })).body,
+    new RegExp(`${saidOf('client.purge', '13')}[^]*Nothing matches`),
+  )
   const none = await browser.console.get(`${list}&ask=client.purge`)
   assert.match(none.body, /Nothing matches\./)
   assert.doesNotMatch(none.body, /name="task" value="client\.purge"[^]*type="submit"[^>]*>Delete all/)

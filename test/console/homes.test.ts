@@ -14,7 +14,7 @@ const WITHOUT_FORM: Readonly<Record<string, string>> = {
 }
 
 test('every task with write access has a form on a screen, or a line with the reason why it has none', () => {
-  const offered = new Set(SCREENS.flatMap(({ forms }) => forms.map(({ task }) => task)))
+  const offered = new Set<string>(SCREENS.flatMap(({ forms }) => forms.map(({ task }) => task)))
   const changing = TASKS.filter(({ access }) => access === 'write').map(({ name }) => name)
   assert.deepEqual(
     {

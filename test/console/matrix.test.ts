@@ -275,7 +275,7 @@ function send(
 test('CON-04: the rules name each screen and each form, and what a form asks first', () => {
   const ruleOf = (form: Form): FormRule => {
     if (requireTask(form.task).access === 'read') return 'reads'
-    return form.says.isRecent === true ? 'fresh' : asksFirst(form) ? 'asks' : 'at-once'
+    return requireTask(form.task).isRecent === true ? 'fresh' : asksFirst(form) ? 'asks' : 'at-once'
   }
   const there = SCREENS.map(({ path, forms }) => [
     path,

@@ -14,6 +14,7 @@ import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-b
 import { anApi, aUser } from '../support/records.ts'
 import { execute } from '../support/store/dump.ts'
 import { perform, type Members } from '../support/tasks.ts'
+import { said, saidOf } from '../support/said.ts'
 
 /** What the pages of clients, users and grants say, offer and refuse. */
 
@@ -46,8 +47,8 @@ test('CON-09: undo changes only what was changed, and a row that was so before i
   const { client_id: changed } = await stage.makeClient()
   const { client_id: known } = await stage.makeClient()
   for (const [task, undo, earlier, text] of [
-    ['client.verify', 'client.unverify', 'client.verify', /Verified: 1\. Already verified: 1\./],
-    ['client.disable', 'client.enable', 'client.disable', /Disabled: 1\. Already disabled: 1\./],
+    ['client.verify', 'client.unverify', 'client.verify', new RegExp(saidOf('client.verify', '1', 1))],
+    ['client.disable', 'client.enable', 'client.disable', new RegExp(saidOf('client.disable', '1', 1))],
   ] as const) {
     await perform(stage.server.context, earlier, { client_id: known })
     const done = await browser.send('/console/clients', task, [known, changed])
@@ -61,7 +62,7 @@ test('CON-09: undo changes only what was changed, and a row that was so before i
   await perform(stage.server.context, 'user.disable', { user_id: id })
   const { id: other } = await stage.makeUser()
   const users = await browser.send('/console/users', 'user.disable', [id, other], { asked: '1' })
-  assert.match(users.body, /Disabled: 1\. Already disabled: 1\. Sessions and tokens stay ended/)
+  assert.match(users.body, new RegExp(`${saidOf('user.disable', '1', 1)} Sessions and tokens stay ended`))
   assert.deepEqual(undone(users, 'user.enable'), [other])
 })
 
@@ -77,7 +78,7 @@ test('CON-20: the console disables, deletes and revokes neither its own client n
     assert.match(refused.body, /This is the client of the console[^]*grantor client /, task)
   }
   const both = await browser.send('/console/clients', 'client.disable', [CONSOLE_CLIENT_ID, other])
-  assert.match(both.body, /Disabled: 1 of 2\.[^]*This is the client of the console/)
+  assert.match(both.body, new RegExp(`${saidOf('client.disable', '1 of 2')}[^]*This is the client of the console`))
   for (const task of ['user.disable', 'user.delete']) {
     const { csrf } = { csrf: formOf(await browser.console.get(`/console/users/${ada}`), 'user.revoke-tokens') }
     const value = /name="csrf" value="([^"]+)"/.exec(csrf)?.[1] ?? ''
@@ -100,12 +101,12 @@ test('a change names its object, keeps the filter of the list, and asks before i
   const name = String((await show('client', client))['client_name'])
   const list = '/console/clients?source=registration'
   const deleted = await browser.send(list, 'client.delete', [client], { asked: '1' })
-  assert.match(deleted.body, new RegExp(`Deleted: <bdi>${name}</bdi>\\.[^]*Remove the filter Source`))
+  assert.match(deleted.body, new RegExp(`${said('client.delete', { client_id: name })}[^]*Remove the filter Source`))
   const { id, email } = await stage.makeUser()
   const asked = await browser.press(await browser.console.get(`/console/users/${id}`), 'user.disable')
   assert.match(asked.body, new RegExp(`Disable: <bdi>${email}</bdi>[^]*signed out everywhere`))
   assert.equal((await show('user', id))['disabled_at'], null)
-  assert.match((await browser.press(asked, 'user.disable')).body, new RegExp(`Disabled: <bdi>${email}</bdi>`))
+  assert.match((await browser.press(asked, 'user.disable')).body, new RegExp(said('user.disable', { user_id: email })))
 })
 
 test('CON-01: people with a role find the console, from the account and from a link; others do not learn of it', async () => {

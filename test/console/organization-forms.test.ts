@@ -7,6 +7,7 @@ import { ConsoleBrowser, formOf, giveRole, leadsTo, openConsole } from '../../to
 import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
 import { aClient, aMembership, anInstallation, anOrganization, aUser } from '../support/records.ts'
 import { perform, type Members } from '../support/tasks.ts'
+import { said, saidOf } from '../support/said.ts'
 
 /** What the forms and lists for organizations, domains and initial access tokens do. */
 
@@ -52,7 +53,7 @@ test('an organization is created, renamed and disabled with a way back, and dele
   assert.equal(wrong.statusCode, 422)
   assert.match(wrong.body, /id="error-name"[^]*id="error-organization_id"/)
   const made = await browser.press(wrong, 'organization.create', { name: 'Globex', organization_id: 'globex|1' })
-  assert.match(made.body, /Created: <bdi>Globex<\/bdi>\.|Created\.[^]*<h1><bdi>Globex/)
+  assert.match(made.body, new RegExp(`${said('organization.create', { name: 'Globex' })}[^]*<h1><bdi>Globex`))
   const path = '/console/organizations/globex%7C1'
   const name = async () => (await read('organization.show', { organization_id: 'globex|1' }))['name']
   const renamed = await browser.press(await ask(`${path}?ask=organization.rename`), 'organization.rename', {
@@ -63,10 +64,16 @@ test('an organization is created, renamed and disabled with a way back, and dele
   assert.equal(await name(), 'Globex')
   const disabled = await browser.press(await ask(`${path}?ask=organization.disable`), 'organization.disable')
   assert.match(disabled.body, /Tokens stay revoked if the organization is enabled again\./)
-  assert.match((await browser.press(noticeOf(disabled), 'organization.enable')).body, /Enabled[^]*Active<\/span>/)
+  assert.match(
+    (await browser.press(noticeOf(disabled), 'organization.enable')).body,
+    new RegExp(`${said('organization.enable')}[^]*Active</span>`),
+  )
   assert.match((await browser.console.get('/console/search?q=globex%7C1')).headers.location ?? '', /globex%7C1$/)
   const deleted = await browser.press(await ask(`${path}?ask=organization.delete`), 'organization.delete')
-  assert.match(deleted.body, /Deleted: <bdi>Globex<\/bdi>\.[^]*<h1>Organizations/)
+  assert.match(
+    deleted.body,
+    new RegExp(`${said('organization.delete', { organization_id: 'Globex' })}[^]*<h1>Organizations`),
+  )
   assert.equal((await browser.console.get(path)).statusCode, 404)
 })
 
@@ -78,12 +85,15 @@ test('members and installations: each row has its own answer, undo changes what 
   const asked = await browser.console.get(`${list}?ask=member.add`)
   assert.match(asked.body, /<h1>Add a member to <bdi>Acme<\/bdi><\/h1>/)
   assert.match((await browser.press(asked, 'member.add')).body, /Give exactly one of user_id and email\./)
-  assert.match((await browser.press(asked, 'member.add', { email })).body, new RegExp(`Added\\.[^]*${email}`))
+  assert.match(
+    (await browser.press(asked, 'member.add', { email })).body,
+    new RegExp(said('member.add', { user_id: email, organization_id: 'Acme' })),
+  )
   await browser.press(asked, 'member.add', { user_id: early })
   await read('member.disable', { organization_id: mine.organization_id, user_id: early })
   const chosen = [id, early, other.user_id, id, 'constructor']
   const done = await browser.send(list, 'member.disable', chosen, { asked: '1' })
-  assert.match(done.body, /Disabled: 1\. Already disabled: 1\.[^]*The row is no longer there[^]*Enable/)
+  assert.match(done.body, new RegExp(`${saidOf('member.disable', '1', 1)}[^]*The row is no longer there[^]*Enable`))
   const undo = formOf(noticeOf(done), 'member.enable')
   assert.deepEqual(
     [...undo.matchAll(/name="subject" value="([^"]+)"/g)].map(([, one]) => one),
@@ -113,10 +123,13 @@ test('members and installations: each row has its own answer, undo changes what 
   const fields = { client_id: mine.client_id, scope, acts_for_members: 'on' }
   assert.match(
     (await browser.press(install, 'installation.install', fields)).body,
-    new RegExp(`Installed\\.[^]*${scope}`),
+    new RegExp(said('installation.install')),
   )
   const gone = await browser.send(installations, 'installation.remove', [mine.client_id], { asked: '1' })
-  assert.match(gone.body, /Removed: <bdi>Client \d+<\/bdi>\.[^]*Clients appear here/)
+  assert.match(
+    gone.body,
+    new RegExp(`${said('installation.remove', { client_id: 'Client \\d+' })}[^]*Clients appear here`),
+  )
 })
 
 test('a field that names an organization, a client or a user takes what people call it, and only that one', async () => {
@@ -163,7 +176,7 @@ test('a field that names an organization, a client or a user takes what people c
     client_id: String(client['client_name']),
     scope: '',
   })
-  assert.match(installed.body, /Installed\./)
+  assert.match(installed.body, new RegExp(said('installation.install')))
   await read('installation.remove', { organization_id: mine.organization_id, client_id: mine.client_id })
   const { email, id } = await stage.makeUser()
   await read('user.update', { user_id: id, name: 'Only One' })
@@ -174,7 +187,7 @@ test('a field that names an organization, a client or a user takes what people c
   )
   assert.match(
     (await browser.press(add, 'member.add', { user_id: email.toUpperCase() })).body,
-    new RegExp(`Added\\.[^]*${email}`),
+    new RegExp(said('member.add', { user_id: email })),
   )
 })
 
@@ -257,7 +270,10 @@ test('CON-09: a domain is blocked with a way back, which keeps its note and remo
     return browser.press(await browser.console.get(`/console/domains/new?${query.toString()}`), task, fields)
   }
   const blocked = await set('domain.block', { pattern: 'Evil.Example', note: HOSTILE })
-  assert.match(blocked.body, /Blocked[^]*<h1>Domains/)
+  assert.match(
+    blocked.body,
+    new RegExp(`${said('domain.block', { 'domains.pattern': 'evil\\.example' })}[^]*<h1>Domains`),
+  )
   assert.doesNotMatch(blocked.body, /<script>alert|<img src=x/)
   const asked = await browser.press(noticeOf(blocked), 'domain.forget')
   const removal = leadsTo(asked) === undefined ? asked : await browser.arrive(await browser.comeBack(asked))
@@ -274,9 +290,12 @@ test('CON-09: a domain is blocked with a way back, which keeps its note and remo
   assert.match((await set('domain.trust', { pattern: 'one.example', known: 'true' })).body, /Give exactly one of/)
   await read('domain.block', { pattern: 'two.example' })
   const bulk = await browser.send('/console/domains', 'domain.block', ['one.example', 'two.example', 'new.example'])
-  assert.match(bulk.body, /Blocked: 1\. Already blocked: 1\.[^]*new\.example[^]*The row is no longer there/)
+  assert.match(
+    bulk.body,
+    new RegExp(`${saidOf('domain.block', '1', 1)}[^]*new\\.example[^]*The row is no longer there`),
+  )
   const undone = await browser.press(noticeOf(bulk), 'domain.trust')
-  assert.match(undone.body, /Trusted: <bdi>one\.example<\/bdi>\./)
+  assert.match(undone.body, new RegExp(said('domain.trust', { 'domains.pattern': 'one\\.example' })))
   const now = await verdicts()
   assert.deepEqual(
     [now['one.example'], now['two.example'], now['new.example']],
@@ -312,7 +331,7 @@ test('CON-20: the console does not block the domain that people reach it at, alo
   assert.match(refused.body, /The console is at 127\.0\.0\.1, so no person could sign in to it[^]*grantor domain block/)
   for (const pattern of ['127.0.0.1', 'other.example']) await perform(server.context, 'domain.trust', { pattern })
   const both = await own.send('/console/domains', 'domain.block', ['127.0.0.1', 'other.example'])
-  assert.match(both.body, /Blocked: 1 of 2\.[^]*The console is at/)
+  assert.match(both.body, new RegExp(`${saidOf('domain.block', '1 of 2')}[^]*The console is at`))
 })
 
 test('an initial access token is shown with the limits that its fields give, and revoked', async () => {
@@ -327,7 +346,7 @@ test('an initial access token is shown with the limits that its fields give, and
     days: '2',
     'template.redirect_hosts': 'app.example\r\n*.board.example',
   })
-  assert.match(first.body, /It works for 3 registrations, until /)
+  assert.match(first.body, new RegExp(said('initial-token.create', { uses: '3' })))
   const { initial_tokens: tokens } = (await read('initial-token.list', {})) as { initial_tokens: Members[] }
   assert.equal(tokens.length, 1)
   assert.deepEqual(tokens[0]?.['template'], {
@@ -341,7 +360,7 @@ test('an initial access token is shown with the limits that its fields give, and
   assert.match(shown.body, /3 of 3/)
   const id = String(tokens[0]?.['initial_token_id'])
   const revoked = await browser.send(path, 'initial-token.revoke', [id], { asked: '1' })
-  assert.match(revoked.body, /Revoked[^]*Revoked<\/span>/)
+  assert.match(revoked.body, new RegExp(`${said('initial-token.revoke')}[^]*Revoked</span>`))
   const repeated = await browser.send(path, 'initial-token.revoke', [id], { asked: '1' }).catch(() => undefined)
   assert.ok(repeated === undefined || /Already revoked/.test(repeated.body))
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as z from 'zod'
 import { SCREENS } from '../../src/console/screens.ts'
-import { asksFirst, chosenRows, fieldsIn, matchingRows } from '../../src/console/engine/form.ts'
+import { asksFirst, chosenRows, fieldsIn, matchingRows, taskOf } from '../../src/console/engine/form.ts'
 import { searchAddress } from '../../src/console/search.ts'
 import { inputFields } from '../../src/console/engine/input-fields.ts'
 import { pathParameters } from '../../src/admin/task.ts'
@@ -47,7 +47,9 @@ test('CON-15: each form has what its task needs from the path, the rows and its 
     const where = `${screen.path}: ${form.task}`
     const required = (z.toJSONSchema(task.input, { io: 'input' }) as { required?: readonly string[] }).required ?? []
     const given = [...screen.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
-    const { isRecent, secret, undo: way, warning } = form.says
+    const { isRecent, secret, words, undo: usual } = taskOf(form)
+    const { undo: way = usual } = form
+    const { warning } = words
     const known = [...given, chosenRows(form)?.member, ...fieldsIn(form)]
     assert.deepEqual(
       required.filter((name) => !known.includes(name)),

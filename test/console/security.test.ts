@@ -9,6 +9,7 @@ import { openMailHost } from '../support/hosts/mail-host.ts'
 import { openProviderHost } from '../support/provider/provider-host.ts'
 import { addProvider } from '../support/provider/providers.ts'
 import { perform, type Members } from '../support/tasks.ts'
+import { said } from '../support/said.ts'
 
 /** What the screens of roles, credentials, keys, tokens, the audit and the server say, offer and refuse. */
 
@@ -80,11 +81,14 @@ test('a role is set on the page of the user, counts at once, and ends with the n
   )
   // The person signed in, and no mail proved the address.
   assert.match(asked.body, /never verified, and the account is in use/)
-  assert.match((await browser.press(asked, 'role.set', { access: 'write' })).body, /Role set: <bdi>/)
+  assert.match(
+    (await browser.press(asked, 'role.set', { access: 'write' })).body,
+    new RegExp(said('role.set', { access: 'write' })),
+  )
   assert.equal((await roleOf(id))?.access, 'write')
   assert.match(await page('roles'), new RegExp(`${email}[^]*write</td>[^]*the server`))
   const removed = await browser.press(await ask('roles', 'role.remove', id), 'role.remove')
-  assert.match(removed.body, /Role removed: <bdi>/)
+  assert.match(removed.body, new RegExp(said('role.remove', { user_id: email })))
   assert.equal(await roleOf(id), undefined)
   assert.match((await reader.open('/console', { email })).body, /has no role here/)
 })
@@ -252,7 +256,9 @@ test('a provider that is created while the person tests another one says why it 
   const made = await browser.press(creating, 'provider.create', second)
   assert.match(
     made.body,
-    /Created<[^]*The connection was not tested[^]*You are testing a provider already[^]*has the test\./,
+    new RegExp(
+      `${said('provider.create')}[^]*The connection was not tested[^]*You are testing a provider already[^]*has the test\\.`,
+    ),
   )
   held.resolve()
   assert.match((await first).body, /The connection works/)
@@ -272,7 +278,7 @@ test('the token of credentials works until they are revoked', async () => {
   const asked = await ask('credentials', 'admin.create')
   const made = await browser.press(asked, 'admin.create', { name: 'Pipeline', access: 'read', days: '30' })
   const token = /gad_[\w-]+/.exec(made.body)?.[0] ?? assert.fail(made.body)
-  assert.match(made.body, /It is valid\s+until \d+ \w+ \d{4}[^]*Keep it where only the program[^]*\/admin\/v1\/clients/)
+  assert.match(made.body, new RegExp(`${said('admin.create')}[^]*Keep it where only the program[^]*/admin/v1/clients`))
   const read = async () => {
     const headers = { authorization: `Bearer ${token}` }
     return (await stage.server.injectAdmin({ method: 'GET', url: '/admin/v1/clients', headers })).statusCode
@@ -282,7 +288,7 @@ test('the token of credentials works until they are revoked', async () => {
   const [, id = ''] = /Pipeline[^]*?ask=admin\.revoke&amp;subject=([\w-]+)/.exec(list) ?? []
   assert.match(
     (await browser.press(await ask('credentials', 'admin.revoke', id), 'admin.revoke')).body,
-    /revoked: <bdi>Pipeline/,
+    new RegExp(said('admin.revoke', { credential_id: 'Pipeline' })),
   )
   assert.equal(await read(), 401)
   assert.match(await page('credentials'), /Pipeline[^]*?Revoked</)
@@ -312,7 +318,7 @@ test('what a token is, is said in words with links, and its text is in no addres
 
   const asked = await ask('token', 'token.revoke')
   const revoked = await browser.press(asked, 'token.revoke', { token: access, family: 'on' })
-  assert.match(revoked.body, /Token revoked\./)
+  assert.match(revoked.body, new RegExp(said('token.revoke')))
   assert.match((await inspect(access)).body, /it does not work: it or its grant was revoked\./)
   assert.match((await inspect(refresh)).body, /Inactive</)
   for (const text of [access, refresh]) assert.ok(!stage.server.log().includes(text.slice(-30)))
@@ -344,7 +350,7 @@ test('the audit is verified in words, each link that was changed is named, and n
 test('a key is created and withdrawn, and the key that signs has no button', async () => {
   assert.doesNotMatch(await page('keys'), /ask=key\.retire/)
   const made = await browser.press(await ask('keys', 'key.rotate'), 'key.rotate', { purpose: 'access' })
-  assert.match(made.body, /Key created\.[^]*Signs later/)
+  assert.match(made.body, new RegExp(`${said('key.rotate')}[^]*Signs later`))
   const [, kid = ''] = /ask=key\.retire&amp;subject=([\w-]+)/.exec(made.body) ?? []
   const refused = await browser.press(made, 'key.rotate')
   assert.equal((await browser.press(refused, 'key.rotate', { purpose: 'access' })).statusCode, 409)
@@ -359,10 +365,10 @@ test('the address and the name of a user are changed, and undo restores them', a
   const { id, email } = await stage.makeUser()
   const other = stage.anEmail()
   const changed = await browser.press(await ask(`users/${id}`, 'user.set-email'), 'user.set-email', { email: other })
-  assert.match(changed.body, new RegExp(`Address changed[^]*<h1><bdi>${other}`))
+  assert.match(changed.body, new RegExp(`${said('user.set-email', { email: other })}[^]*<h1><bdi>${other}`))
   assert.match((await browser.press(changed, 'user.set-email')).body, new RegExp(`<h1><bdi>${email}`))
   const named = await browser.press(await ask(`users/${id}`, 'user.update'), 'user.update', { name: 'Grace' })
-  assert.match(named.body, /Name changed[^]*<bdi>Grace</)
+  assert.match(named.body, new RegExp(`${said('user.update')}[^]*<bdi>Grace<`))
   const notice = { body: named.body.slice(named.body.indexOf('class="notice')) }
   const form = formOf(notice, 'user.update')
   assert.deepEqual(

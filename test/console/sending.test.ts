@@ -13,6 +13,7 @@ import { hiddenFields, locationOf } from '../../tools/flow.ts'
 import { ConsoleBrowser, filledIn, formOf, grantIdIn, leadsTo, openConsole } from '../../tools/console-browser.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { perform, type Members } from '../support/tasks.ts'
+import { said, saidOf } from '../support/said.ts'
 
 /** What becomes of a form that is sent twice, beside another one, with long rows, or with a secret in the wrong place. */
 
@@ -121,7 +122,7 @@ test('CON-37: the box that confirms gives an account that an administrator for a
   // A browser sends the texts of all that have the name.
   assert.equal(formOf(refused, 'role.set').match(/name="confirmed"/g)?.length, 1)
   const done = await browser.press(refused, 'role.set', { access: 'read', confirmed: 'on' })
-  assert.match(done.body, /Role set: <bdi>/)
+  assert.match(done.body, new RegExp(said('role.set')))
   assert.notEqual(await role(), null)
 })
 
@@ -167,7 +168,7 @@ test('rows with long names are chosen few at a time, and no address that a form 
   assert.ok((leadsTo(leaving) ?? assert.fail(leaving.body)).length < 4800)
   const asked = await browser.arrive(await browser.comeBack(leaving))
   assert.match(asked.body, /Remove: 20 rows/)
-  assert.match((await browser.send(path, 'domain.trust', few)).body, /Trusted: 20 of 20\./)
+  assert.match((await browser.send(path, 'domain.trust', few)).body, new RegExp(saidOf('domain.trust', '20 of 20')))
 
   // What the next page offers to restore, and is too long for its address, is left out.
   const scope = Array.from({ length: 100 }, (_, index) => `board:${'x'.repeat(80)}:${index}`).join(' ')

@@ -14,6 +14,7 @@ import { hiddenFields } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { type ConsoleBrowser, filledIn, formOf, openConsole } from '../../tools/console-browser.ts'
 import { perform, type Members } from '../support/tasks.ts'
+import { said } from '../support/said.ts'
 
 /** What is set up in the console: APIs, providers and the clients of the operator. */
 
@@ -77,7 +78,7 @@ test('an API is declared by rows: a fault is beside its field, what was typed st
   assert.match(wrong.body, /name="scopes\.1\.sentence\.default"[^>]*value="Pay"/)
   const texts = { 'name.default': 'Pay', 'name.de': 'Zahlen', 'scopes.0.sentence.de': 'Lesen' }
   const made = await browser.press(asked, 'api.create', { ...SCOPES, resource, ...texts })
-  assert.match(made.body, /Declared\.[^]*<h1><bdi>Pay<[^]*Read &lt;b&gt;your&lt;\/b&gt; projects/)
+  assert.match(made.body, new RegExp(`${said('api.create')}[^]*<h1><bdi>Pay<[^]*Read &lt;b&gt;your&lt;/b&gt; projects`))
   const sentence = { default: 'Read <b>your</b> projects', de: 'Lesen' }
   assert.deepEqual((await show('api.show', { resource }))['scopes'], [
     { name: 'read', sentence, granted_to: 'users', step_up: null },
@@ -110,7 +111,7 @@ test('CON-35: the page of an API says how to verify its tokens, and a change sen
     'tokens.format': 'opaque',
     'tokens.lifetime': '',
   })
-  assert.match(opaque.body, /Changed[^]*opaque, for 900 seconds/)
+  assert.match(opaque.body, new RegExp(`${said('api.update')}[^]*opaque, for 900 seconds`))
   assert.doesNotMatch(opaque.body, /jwtVerify/)
   const { tokens, name, scopes } = (await show('api.show', { resource })) as { tokens: Members } & Members
   assert.deepEqual([tokens['format'], tokens['lifetime']], ['opaque', null])
@@ -166,7 +167,7 @@ test('an API with as many scopes as it may have is changed by a form, a page of 
       [`scopes.${index}.step_up.max_age`, ''],
     ]),
   )
-  assert.match((await browser.press(asked, 'api.update', fields)).body, /Scopes changed[^]*Another/)
+  assert.match((await browser.press(asked, 'api.update', fields)).body, new RegExp(`${said('api.update')}[^]*Another`))
 })
 
 test('CON-11: a form of more than 16 KiB is read only from a browser with a session', async () => {
@@ -197,7 +198,9 @@ test('a provider is created after its redirect URI is shown, and no page has its
   const made = await browser.press(asked, 'provider.create', { ...IDP, domains: 'acme.example\r\nacme.test' })
   assert.match(
     made.body,
-    /Created[^]*<h1><bdi>Acme<[^]*The connection does not work[^]*already[^]*ask=provider\.disable/,
+    new RegExp(
+      `${said('provider.create')}[^]*<h1><bdi>Acme<[^]*The connection does not work[^]*already[^]*ask=provider\\.disable`,
+    ),
   )
   assert.deepEqual((await show('provider.show', { provider_id: 'acme' }))['domains'], ['acme.example', 'acme.test'])
   assert.equal(errorAt(await browser.open(chosen), 'provider_id'), 'There is already a provider acme.')
@@ -225,7 +228,10 @@ test('a provider is created after its redirect URI is shown, and no page has its
     ['Acme Idp', ['acme.example'], true, true],
   )
   const disabled = await browser.press(await browser.press(await page(path), 'provider.disable'), 'provider.disable')
-  assert.match(disabled.body, /Disabled: <bdi>Acme Idp<[^]*value="provider\.enable"/)
+  assert.match(
+    disabled.body,
+    new RegExp(`${said('provider.disable', { provider_id: 'Acme Idp' })}[^]*value="provider\\.enable"`),
+  )
   const pages = [wrong, malformed, made, tested, change, disabled].map(({ body }) => body).join('')
   assert.ok(!pages.includes(IDP.client_secret) && !stage.server.log().includes(IDP.client_secret))
 })
@@ -300,7 +306,7 @@ test('CON-10: a client gets a chosen id and a secret that is shown once; a taken
   assert.deepEqual([twice.statusCode, /This was done already/.test(twice.body)], [409, true])
   assert.ok(![twice.body, stage.server.log()].some((text) => text.includes(secret)))
   assert.match(asked.body, /Exact redirect URIs\. One on each line\./)
-  assert.match(answer.body, /The client secret is shown this once\./)
+  assert.match(answer.body, /<h1>Client secret<[^]*It is shown this once\./)
   assert.match(answer.body, /Client id[^]*board<[^]*href="\/console\/clients\/board">Go on</)
   const again = await browser.open(`${path}?ask=client.create`)
   const taken = await browser.press(again, 'client.create', fields)
@@ -309,7 +315,10 @@ test('CON-10: a client gets a chosen id and a secret that is shown once; a taken
   assert.match(errorAt(fragment, 'redirect_uris') ?? '', /has a fragment/)
   assert.match(fragment.body, /https:\/\/x\.example\/#y<\/textarea/)
   const open = { client_name: 'App', redirect_uris: 'https://a.example/cb', token_endpoint_auth_method: 'none' }
-  assert.match((await browser.press(fragment, 'client.create', open)).body, /Client created[^]*<h1><bdi>App</)
+  assert.match(
+    (await browser.press(fragment, 'client.create', open)).body,
+    new RegExp(`${said('client.create')}[^]*<h1><bdi>App<`),
+  )
 })
 
 test('the client of an operator is changed, gets secrets, rules and keys; a registered one is adopted', async () => {
@@ -338,10 +347,13 @@ test('the client of an operator is changed, gets secrets, rules and keys; a regi
   const answer = await browser.press(await ask('client.rotate-secret'), 'client.rotate-secret', {
     overlap_seconds: '60',
   })
-  assert.match(answer.body, /Previous secret until[^]*UTC/)
+  assert.match(
+    answer.body,
+    new RegExp(said('client.rotate-secret', { client_id: 'Reports', previous_secret_until: '[^<]* UTC' })),
+  )
   const given = { client_secret: '2b7e151628aed2a6abf7158809cf4f3c', overlap_seconds: '60' }
   const set = await browser.press(await ask('client.set-secret'), 'client.set-secret', given)
-  assert.match(set.body, /Secret set: <bdi>Reports/)
+  assert.match(set.body, new RegExp(said('client.set-secret', { client_id: 'Reports' })))
   assert.ok(!set.body.includes(given.client_secret) && !stage.server.log().includes(given.client_secret))
   const rules = { consent: 'asked', pkce: 'optional', claims: 'userinfo', profile: 'standard' }
   await browser.press(await ask('client.set-rules'), 'client.set-rules', rules)
@@ -355,7 +367,7 @@ test('the client of an operator is changed, gets secrets, rules and keys; a regi
   const { client_id: registered } = await stage.makeClient()
   const own = `/console/clients/${registered}`
   const adopted = await browser.press(await browser.open(`${own}?ask=client.adopt`), 'client.adopt')
-  assert.match(adopted.body, /Adopted[^]*value="client\.update"/)
+  assert.match(adopted.body, new RegExp(`${said('client.adopt')}[^]*value="client\\.update"`))
   assert.equal((await show('client.show', { client_id: registered }))['source'], 'operator')
 })
 

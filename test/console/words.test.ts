@@ -4,6 +4,7 @@ import { ConsoleBrowser, giveRole, leadsTo, openConsole } from '../../tools/cons
 import { registerClient } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
 import { perform, type Members } from '../support/tasks.ts'
+import { said } from '../support/said.ts'
 
 /** What forms and pages say to a person who sees them for the first time. */
 
@@ -68,7 +69,12 @@ test('to install a client its name is enough, an empty scope is warned of, and t
   assert.equal(labelOf(asked.body, 'scope'), 'Scope')
   const fields = { client_id: String(made['client_id']), scope: '' }
   const done = await browser.press(asked, 'installation.install', fields)
-  assert.match(done.body, /Installed[^]*has no scope[^]*<h1>Installations/)
+  assert.match(
+    done.body,
+    new RegExp(
+      `${said('installation.install', { client_id: 'Billing', scope: 'none' })}[^]*has no scope[^]*<h1>Installations`,
+    ),
+  )
   assert.match(
     done.body,
     new RegExp(

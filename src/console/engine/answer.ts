@@ -1,4 +1,7 @@
 import { AdminError } from '../../admin/admin-error.ts'
+import { slotText, type Secret } from '../../admin/task.ts'
+import { cut } from '../../texts/texts.ts'
+import { exactTime } from '../parts.ts'
 import { askAddress, withoutAsking } from './addresses.ts'
 import { secretPage } from './ask.ts'
 import type { Seen } from './compare.ts'
@@ -9,14 +12,15 @@ import {
   asksFirst,
   chosenRows,
   matchingRows,
+  taskOf,
   type Form,
   type Members,
-  type Secret,
   type ShownPage,
+  type Texts,
   type View,
 } from './form.ts'
 import { labelOf } from './input-fields.ts'
-import type { Outcome } from './notice.ts'
+import { said, type Outcome } from './notice.ts'
 import { attempt, frameOf, type OpenScreen } from './open-screen.ts'
 import { sealOutcome } from './outcome.ts'
 import type { Performed } from './perform.ts'
@@ -29,6 +33,10 @@ const REASONS = 10
 const NOTE_LIMIT = 500
 /** Of the reasons after these. */
 const SHORT_REASON_LIMIT = 12
+/** Of what a slot of the sentence has. */
+const VALUE_LIMIT = 200
+
+const NOTHING_DONE = { text: '', values: {}, done: [], unchanged: [] } as const
 
 /** Answers a form that performed nothing. */
 export async function stopped({ open, form, subjects, values }: Sent, stop: Stop): Promise<ConsoleAnswer> {
@@ -37,7 +45,7 @@ export async function stopped({ open, form, subjects, values }: Sent, stop: Stop
   if (stop.kind === 'again' && asksFirst(form))
     return render(open, { status, asking: { form, subjects, values, errors } })
   const refused = Object.values(errors).map((reason) => ['', reason] as const)
-  return render(open, { status, outcome: { task: form.task, text: form.says.done, done: [], unchanged: [], refused } })
+  return render(open, { status, outcome: { ...NOTHING_DONE, task: form.task, refused } })
 }
 
 /** Answers a form that performed its task: with what the task answers, a secret, or the next page, which says what was done. */
@@ -52,7 +60,7 @@ export async function answer(sent: Sent, seen: Seen, performed: readonly Perform
     return 'view' in shows
       ? showAnswer(open, shows, answered)
       : render(open, { status: 200, result: shows.above(answered, frameOf(open)) })
-  const { secret } = form.says
+  const { secret } = taskOf(form)
   // A public client has none.
   if (answered !== undefined && secret !== undefined && typeof answered[secret.member] === 'string')
     return showSecret(sent, seen, answered, secret)
@@ -76,24 +84,35 @@ async function showAnswer(open: OpenScreen, { reads, view }: ShownPage, answered
 
 /** The page with a secret that the task answers, which no other page shows. */
 function showSecret(
-  { open, form }: Sent,
-  { name }: Seen,
+  sent: Sent,
+  seen: Seen,
   answered: Members,
-  { member: shown, beside: others = [], use: noteOn }: Secret,
+  { member: shown, beside: others = [] }: Secret,
 ): ConsoleAnswer {
-  const { expires_at: until } = answered
+  const { open, form } = sent
+  const { done, use } = taskOf(form).words
   const beside = others.flatMap((member): readonly (readonly [string, string])[] => {
     const text = answered[member]
     return typeof text === 'string' ? [[labelOf(member), text]] : []
   })
-  const use = {
-    name,
-    until: typeof until === 'string' ? until : undefined,
-    note: noteOn?.(answered),
+  const revealed = {
+    said: said(done, valuesOf(sent, seen, answered), {}),
+    label: labelOf(shown),
+    secret: String(answered[shown]),
+    use: [use, form.use?.(answered)].filter((one) => one !== undefined).join(' '),
     beside,
-    noun: labelOf(shown).toLowerCase(),
   }
-  return framed(open, secretPage(form.says, String(answered[shown]), use, leadOf(form, answered) ?? open.request.path))
+  return framed(open, secretPage(revealed, leadOf(form, answered) ?? open.request.path))
+}
+
+/** What the slots of the sentence have: the object its name, others what the task answers. */
+function valuesOf({ open, form }: Sent, { name, place }: Seen, answered: Members): Texts {
+  const chosen = chosenRows(form)?.member
+  const called = (slot: string) => (slot === chosen ? name : slot in open.parameters ? place : undefined)
+  const { slots } = cut(taskOf(form).words.done)
+  return Object.fromEntries(
+    slots.map((slot) => [slot, (called(slot) ?? slotText(answered, slot, exactTime)).slice(0, VALUE_LIMIT)]),
+  )
 }
 
 function framed({ context, screen, signedIn }: OpenScreen, view: View): ConsoleAnswer {
@@ -112,20 +131,23 @@ function leadOf(form: Form, answered: Members): string | undefined {
 }
 
 /** What the next page says of each row. */
-function outcomeOf({ form }: Sent, { answers, filled, name }: Seen, performed: readonly Performed[]): Outcome {
+function outcomeOf(sent: Sent, seen: Seen, performed: readonly Performed[]): Outcome {
+  const { form } = sent
+  const { answers, filled, name } = seen
   const answered = performed[0]?.answer
-  const { done, next, undo: way } = form.says
+  const { next, words } = taskOf(form)
+  const { undo: way } = form
   const isKnown = typeof way === 'function' && answers !== undefined && answered !== undefined
-  const undo = isKnown ? way(answers, answered) : undefined
   const ids = (rows: readonly Performed[]) => rows.map(({ subject }) => subject)
   return {
     task: form.task,
-    text: done,
+    text: words.done,
+    values: answered === undefined ? {} : valuesOf(sent, seen, answered),
     count: answered && matchingRows(form)?.matching(answered).names.length,
-    name: name ?? (undo?.subjects.length === 1 ? undo.subjects[0] : undefined),
+    name,
     note: noteOf(answered),
     next,
-    undo,
+    undo: isKnown ? way(answers, answered) : undefined,
     before: filled && restoredTexts(form, filled),
     done: ids(performed.filter((one) => one.answer !== undefined && one.subject !== '')),
     unchanged: ids(performed.filter((one) => one.answer === undefined && one.error === undefined)),

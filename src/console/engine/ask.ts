@@ -5,8 +5,8 @@ import { fieldsOf, type Filling } from './fields.ts'
 import { withScreens } from '../links.ts'
 import { addressOf } from './addresses.ts'
 import { hidden } from './buttons.ts'
-import { called, copyButton, exactTime, facts, name } from '../parts.ts'
-import { fixedFields, type Form, type Frame, type Matches, type Says, type Texts, type View } from './form.ts'
+import { called, copyButton, facts, name } from '../parts.ts'
+import { fixedFields, taskOf, type Form, type Frame, type Matches, type Texts, type View } from './form.ts'
 
 /** From this number of rows on, the person types the number. */
 export const TYPED_FROM = 11
@@ -35,7 +35,8 @@ export interface Asking extends Filling {
 export function askPage(asking: Asking, frame: Frame): View {
   const { form, summary, caution, errors, subjects, names, matches, once, seen } = asking
   const count = matches?.names.length ?? subjects.length
-  const { label, warning, isFinal, about } = form.says
+  const { isFinal, words } = taskOf(form)
+  const { label, warning, about } = words
   const [only = ''] = subjects
   const object = only === '' && names[''] === undefined ? undefined : html`: ${called(only, names)}`
   const isNamed = asking.about !== undefined && about !== undefined
@@ -131,40 +132,35 @@ function typedNumber(count: number, error: string | undefined): Markup {
   </div>`
 }
 
-/** For whom a secret is, until when it works, if its task says so, and what belongs to it. */
-interface SecretUse {
-  readonly name: string | undefined
-  readonly until: string | undefined
-  /** How it is used and until when, if the form says it. */
-  readonly note: string | undefined
+/** A secret, and what is said with it. */
+interface Revealed {
+  /** What was done. */
+  readonly said: Markup
+  /** What the secret is: `Client secret`. */
+  readonly label: string
+  readonly secret: string
+  readonly use: string
   readonly beside: readonly (readonly [label: string, text: string])[]
-  /** What the secret is: `client secret`. */
-  readonly noun: string
 }
 
-const OF_PERSON = 'Hand it to the person over a way that only the person reads.'
-/** Who may read the secret of a program. */
-export const OF_PROGRAM = 'Keep it where only the program that uses it reads it.'
-
 /** A secret, which is shown once. `back`: the page on which the person goes on. */
-export function secretPage({ done }: Says, secret: string, use: SecretUse, back: string): View {
-  const { name: whom, until, note, beside, noun } = use
+export function secretPage({ said, label, secret, use, beside }: Revealed, back: string): View {
   const isLink = URL.canParse(secret) && /^https?:/.test(secret)
   return {
-    title: done,
-    main: html`<div class="ask">
-      <h1>${done}${whom === undefined ? undefined : html` for ${name(whom, '(no name)')}`}</h1>
-      ${until === undefined || note !== undefined ? undefined : html`<p>It ${isLink ? 'works once,' : 'is valid'} until ${exactTime(until)}.</p>`}
-      <p>The ${noun} is shown this once. ${note ?? (isLink ? OF_PERSON : OF_PROGRAM)}</p>
-      ${beside.length === 0 ? undefined : facts(beside.map(([label, text]) => [label, besideText(text)]))}
-      <p class="secret">
-        ${isLink ? html`<code>${href(secret)}</code>` : html`<code>${secret}</code>`} ${copyButton(secret)}
-      </p>
-      <p><a class="button" href="${back}">Go on</a></p>
-    </div>`,
+    title: label,
+    main: html`<div class="notice" role="status"><span>${said}</span></div>
+      <div class="ask">
+        <h1>${label}</h1>
+        <p>It is shown this once. ${use}</p>
+        ${beside.length === 0 ? undefined : facts(beside.map(([term, text]) => [term, besideText(text)]))}
+        <p class="secret">
+          ${isLink ? html`<code>${href(secret)}</code>` : html`<code>${secret}</code>`} ${copyButton(secret)}
+        </p>
+        <p><a class="button" href="${back}">Go on</a></p>
+      </div>`,
   }
 }
 
 function besideText(text: string): Markup {
-  return /^\d{4}-\d\d-\d\dT/.test(text) ? html`${exactTime(text)}` : html`<code>${text}</code> ${copyButton(text)}`
+  return html`<code>${text}</code> ${copyButton(text)}`
 }

@@ -1,7 +1,7 @@
 import { html, type Markup } from '../../web/markup.ts'
 import { lockOutBy } from '../lock-out.ts'
 import { addressOf } from './addresses.ts'
-import { asksFirst, chosenRows, type Form, type Frame } from './form.ts'
+import { asksFirst, chosenRows, isAlready, taskOf, type Form, type Frame } from './form.ts'
 
 export function hidden(field: string, value: string): Markup {
   return html`<input type="hidden" name="${field}" value="${value}" />`
@@ -9,8 +9,8 @@ export function hidden(field: string, value: string): Markup {
 
 /** The button of a form that has one already, such as the list. */
 export function button(form: Form): Markup {
-  const { label, isFinal } = form.says
-  const text = asksFirst(form) ? `${label}…` : label
+  const { isFinal, words } = taskOf(form)
+  const text = asksFirst(form) ? `${words.label}…` : words.label
   return html`<button type="submit" name="task" value="${form.task}" class="${isFinal ? 'button danger' : 'button'}">
     ${text}
   </button>`
@@ -28,9 +28,10 @@ export function actions(frame: Frame, forms: readonly Form[], subject?: string):
 /** Links to the pages that ask, for a row of a list: forms of fifty rows would be half of the page. */
 export function asking(frame: Frame, forms: readonly Form[], subject: string): Markup | undefined {
   if (forms.length === 0) return undefined
-  const link = ({ task, says: { label, isFinal } }: Form) => {
-    const to = addressOf(frame, { ask: task, subject }).slice(frame.place.path.length)
-    return html`<a class="${isFinal ? 'button danger' : 'button'}" href="${to}">${label}…</a>`
+  const link = (form: Form) => {
+    const { isFinal, words } = taskOf(form)
+    const to = addressOf(frame, { ask: form.task, subject }).slice(frame.place.path.length)
+    return html`<a class="${isFinal ? 'button danger' : 'button'}" href="${to}">${words.label}…</a>`
   }
   return html`<span class="actions">${forms.map(link)}</span>`
 }
@@ -45,9 +46,9 @@ export function formsFor(
   return frame.forms.filter(
     (form) =>
       chosenRows(form) === undefined &&
-      (form.says.isFinal === true) === isFinal &&
+      (taskOf(form).isFinal === true) === isFinal &&
       form.fits?.(state) !== false &&
-      form.says.already?.holds(state) !== true &&
+      !isAlready(form, state) &&
       lockOutBy(form.task, object, frame.self) === undefined,
   )
 }

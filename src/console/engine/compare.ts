@@ -18,9 +18,11 @@ export interface Seen {
   readonly filled: Texts | undefined
   /** What the object, or the one row, is called. */
   readonly name: string | undefined
+  /** What the object of the path is called. */
+  readonly place: string | undefined
 }
 
-const NOT_READ: Seen = { answers: undefined, filled: undefined, name: undefined }
+const NOT_READ: Seen = { answers: undefined, filled: undefined, name: undefined, place: undefined }
 
 /** Rows that were added meanwhile move others on to the next page. */
 const ROWS_READ = 2 * PAGE_LIMIT.usual
@@ -35,8 +37,10 @@ export async function readNow({ open, form, subjects }: Sent): Promise<Seen> {
   if (subjects.length > 1 && !hasRows) return NOT_READ
   const answers = await readAll(open, hasRows ? ROWS_READ : undefined)
   if (answers instanceof AdminError) return NOT_READ
-  const name = subjects.length <= 1 ? namesIn(open.screen, answers)[subject ?? ''] : undefined
-  return { answers, filled: filledTexts(form, answers, subject), name }
+  const names = namesIn(open.screen, answers)
+  const name = subjects.length <= 1 ? names[subject ?? ''] : undefined
+  const place = open.screen.about?.(answers) ?? names['']
+  return { answers, filled: filledTexts(form, answers, subject), name, place }
 }
 
 /** The members of the input of the task, or why there are none: another person changed the object, or a text names nothing. */

@@ -23,7 +23,7 @@ export function restoredTexts(form: Form, filled: Texts): Texts | undefined {
   const fields = formFields(form)
   const texts = Object.fromEntries(fields.map(({ name }) => [name, filled[name] ?? '']))
   const isPossible = fields.every(({ name, isRequired, mayBeEmpty }) => !isRequired || mayBeEmpty || texts[name] !== '')
-  return form.says.undo === form.task && isPossible ? texts : undefined
+  return requireTask(form.task).undo === form.task && isPossible ? texts : undefined
 }
 
 /**

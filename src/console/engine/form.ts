@@ -1,4 +1,7 @@
+import type { Task } from '../../admin/task.ts'
+import { requireTask } from '../../admin/tasks.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import { wordsOf, type Worded } from '../../texts/task-words.ts'
 import type { Markup } from '../../web/markup.ts'
 
 export type Members = Readonly<Record<string, unknown>>
@@ -27,12 +30,17 @@ export const OWN_NAMES: ReadonlySet<string> = new Set(['csrf', 'task', 'subject'
 
 /** What each form has. */
 interface AnyForm {
-  readonly task: string
-  readonly says: Says
+  readonly task: Worded
+  /** The words that differ from those of the task. */
+  readonly words?: Worded
   /** Whether the form fits the state of the object that the screen shows, which is the first answer. */
   readonly fits?: (object: Members) => boolean
   /** A sentence beside the warning, for what the screen shows: that the change locks a person out, or outlives something. */
   readonly caution?: (answers: Members, frame: Frame) => string | undefined
+  /** The way back from here, if it is not that of the task. A function says it of the answers before it; undefined: nothing is offered. */
+  readonly undo?: Worded | ((before: Members, answer: Members) => Undo | undefined)
+  /** How the secret is used, after the words of the task. */
+  readonly use?: (answer: Members) => string
 }
 
 /** A form without fields, which is a button: it changes the object of the path, the rows that are chosen, or those that match the filters. */
@@ -80,47 +88,6 @@ export interface ReportForm extends AnyForm {
   readonly kind: 'report'
   readonly fields: readonly string[]
   readonly shows: ShownPage | ShownAbove
-}
-
-/** What a task says to a person, and asks of one. */
-export interface Says {
-  /** On the button, in the imperative. */
-  readonly label: string
-  /** After it was done: `Verified`. */
-  readonly done: string
-  /** The word before the name of what the screen is about, in the heading of the form: `to`, before `Acme`. */
-  readonly about?: string
-  /** What ends, on the page that asks before. Absent: nothing is asked, unless there are fields. */
-  readonly warning?: string
-  /**
-   * The person must have signed in within the last five minutes: the task creates a secret, deletes, gives an administrator more, or changes
-   * a client or an API so that clients may have more. It does not matter that it can be taken back, because another person at the open browser has used it by then.
-   */
-  readonly isRecent?: true
-  /** It cannot be undone. */
-  readonly isFinal?: true
-  /**
-   * The task that takes it back, for the rows that changed: the task itself restores what an edited object had. A function says it of the
-   * answers before it, for a form that chooses no row; undefined: nothing is offered.
-   */
-  readonly undo?: string | ((before: Members, answer: Members) => Undo | undefined)
-  /** What to say beside the undo, because it restores not everything. */
-  readonly undoNote?: string
-  /** The task that the next page offers besides. */
-  readonly next?: string
-  /** What is shown once, and never again. Such a form works once (threats.md CON-10). */
-  readonly secret?: Secret
-  /** An object that is in the state already is left alone, so that undo does not change it. */
-  readonly already?: { readonly text: string; readonly holds: (object: Members) => boolean }
-}
-
-export interface Secret {
-  /** Of the answer. */
-  readonly member: string
-  /** Members of the answer that are shown with it. */
-  readonly beside?: readonly string[]
-  /** How it is used and until when. */
-  readonly use?: (answer: Members) => string
 }
 
 /** The rows that a form is about: one of them or, beside the list, at most 50. */
@@ -225,15 +192,31 @@ export interface View {
   readonly main: Markup
 }
 
+/** Buttons whose tasks say all that there is to say. */
+export function changes(...tasks: readonly Worded[]): readonly ChangeForm[] {
+  return tasks.map((task) => ({ kind: 'change', task }))
+}
+
+/** The task of a form, with the words of the form. */
+export function taskOf({ task: name, words }: Form): Task {
+  const task = requireTask(name)
+  return words === undefined ? task : { ...task, words: { ...task.words, ...wordsOf(words) } }
+}
+
 /** Whether a form has a page of its own, before anything is done. */
 export function asksFirst(form: Form): boolean {
-  const { isRecent, warning } = form.says
-  return fieldsIn(form).length > 0 || isRecent === true || warning !== undefined
+  const { isRecent, words } = taskOf(form)
+  return fieldsIn(form).length > 0 || isRecent === true || words.warning !== undefined
 }
 
 /** Whether a form works once: nothing else prevents that a second click creates a second record. */
-export function worksOnce({ kind, says }: Form): boolean {
-  return kind === 'create' || says.secret !== undefined
+export function worksOnce(form: Form): boolean {
+  return form.kind === 'create' || taskOf(form).secret !== undefined
+}
+
+/** Whether the object is in the state already to which a button would bring it. */
+export function isAlready(form: Form, object: Members): boolean {
+  return form.kind === 'change' && requireTask(form.task).already?.(object) === true
 }
 
 /** The members of the input that the person fills in. */

@@ -1,4 +1,6 @@
-import { html, type Fragment, type Markup } from '../../web/markup.ts'
+import { requireTask } from '../../admin/tasks.ts'
+import { cut } from '../../texts/texts.ts'
+import { fill, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { withScreens } from '../links.ts'
 import { addressOf } from './addresses.ts'
 import { actions, formOf, hidden } from './buttons.ts'
@@ -8,8 +10,9 @@ import { asksFirst, type Form, type Frame, type Texts, type Undo } from './form.
 /** What became of the rows of a form. */
 export interface Outcome {
   readonly task: string
-  /** What was done: `Verified`. */
+  /** The sentence of what was done, and what its slots have. */
   readonly text: string
+  readonly values: Texts
   /** The task that the page offers besides. */
   readonly next?: string | undefined
   /** The way back, if the form says it. */
@@ -44,11 +47,10 @@ export function outcomeNotice(frame: Frame, outcome: Outcome, forms: readonly Fo
   const form = forms.find((one) => one.task === task)
   const isDone = done.length > 0 || unchanged.length + refused.length === 0
   const back = outcome.undo?.task ?? wayBack(form, outcome.before)
+  const { undoNote } = requireTask(task).words
   const undo = isDone ? frame.forms.find((one) => one.task === back) : undefined
   return html`<div class="${refused.length > 0 ? 'notice bad' : 'notice'}" role="status">
-    <span
-      >${sentence(outcome, form)}${undo === undefined || form?.says.undoNote === undefined ? undefined : ` ${form.says.undoNote}`}</span
-    >
+    <span>${sentence(outcome, names)}${undo === undefined || undoNote === undefined ? undefined : ` ${undoNote}`}</span>
     ${outcome.note === undefined ? undefined : html`<p class="note">${outcome.note}</p>`}
     ${undo === undefined ? undefined : undoForm(frame, undo, outcome.undo?.subjects ?? done, outcome.before && { before: outcome.before, seen })}
     ${outcome.next === undefined ? undefined : actions(frame, formOf(frame, outcome.next))}
@@ -64,20 +66,27 @@ export function outcomeNotice(frame: Frame, outcome: Outcome, forms: readonly Fo
 
 /** The task itself takes back only what is known. */
 function wayBack(form: Form | undefined, before: Texts | undefined): string | undefined {
-  const undo = form?.says.undo
+  const undo = form?.undo ?? (form && requireTask(form.task).undo)
   return typeof undo === 'string' && (undo !== form?.task || before !== undefined) ? undo : undefined
 }
 
-function sentence({ text, done, unchanged, refused, ...outcome }: Outcome, form: Form | undefined): Fragment {
-  if (outcome.count !== undefined) return `${text}: ${outcome.count}.`
+function sentence({ task, text, values, done, unchanged, refused, ...outcome }: Outcome, names: Texts): Fragment {
+  const { label, already = 'Unchanged' } = requireTask(task).words
+  if (outcome.count !== undefined) return `${label}: done for ${outcome.count}.`
   const total = done.length + unchanged.length + refused.length
-  const about = outcome.name === undefined ? undefined : html`: ${name(outcome.name, '(no name)')}`
-  const already = form?.says.already?.text ?? 'Unchanged'
   if (total > 1 && unchanged.length > 0)
-    return `${done.length === 0 ? '' : `${text}: ${done.length}. `}${already}: ${unchanged.length}.`
-  if (total > 1) return done.length === 0 ? 'Nothing was changed.' : `${text}: ${done.length} of ${total}.`
+    return `${done.length === 0 ? '' : `${label}: done for ${done.length}. `}${already}: ${unchanged.length}.`
+  if (total > 1) return done.length === 0 ? 'Nothing was changed.' : `${label}: done for ${done.length} of ${total}.`
   if (refused.length > 0) return 'Nothing was changed.'
-  return html`${unchanged.length > 0 ? already : text}${about}.`
+  if (unchanged.length === 0) return said(text, values, names)
+  return html`${already}${outcome.name === undefined ? undefined : html`: ${name(outcome.name, '(no name)')}`}.`
+}
+
+/** A sentence with what its slots have: of an id the name, if it has one. */
+export function said(text: string, values: Texts, names: Texts): Markup {
+  const { strings, slots } = cut(text)
+  const shown = Object.entries(values).map(([slot, value]) => [slot, name(names[value] ?? value, '(no name)')])
+  return fill(strings, slots, Object.fromEntries(shown))
 }
 
 /** `restored`: what the fields had, of a form that shows an object, and what it has now. */

@@ -56,15 +56,14 @@ async function performOne(
   if (locked !== undefined) return { subject, error: conflict(locked) }
   const row = rows === undefined || !Object.hasOwn(rows, subject) ? undefined : rows[subject]
   if (rows !== undefined && row === undefined) return { subject, error: unknown('The row is no longer there.') }
-  const { shape } = requireTask(form.task).input
-  const own = Object.fromEntries(Object.entries(open.parameters).filter(([name]) => name in shape))
+  const { already, input: takes } = requireTask(form.task)
+  const own = Object.fromEntries(Object.entries(open.parameters).filter(([name]) => name in takes.shape))
   const chosen = chosenRows(form)
   const named = chosen === undefined ? own : { ...own, [chosen.member]: subject }
-  const { already } = form.says
-  if (already !== undefined) {
+  if (form.kind === 'change' && already !== undefined) {
     const state = row ?? (await attempt(open, `${nounOf(form.task)}.show`, named))
     if (state instanceof AdminError) return { subject, error: state }
-    if (already.holds(state)) return { subject }
+    if (already(state)) return { subject }
   }
   const kept = row === undefined ? {} : (chosen?.keeps?.(row) ?? {})
   const answer = await attempt(open, form.task, { ...input, ...kept, ...named })

@@ -8,7 +8,7 @@ import { askPage, type Asking } from './ask.ts'
 import { page, type ConsoleAnswer } from './context.ts'
 import { choicesOf, filledTexts, seenOf } from './filling.ts'
 import { FilterUnresolved } from './filter-names.ts'
-import { fieldsIn, fixedFields, worksOnce, type Frame, type Members, type Texts, type View } from './form.ts'
+import { fieldsIn, fixedFields, taskOf, worksOnce, type Frame, type Members, type Texts, type View } from './form.ts'
 import { inputFields, textsOf } from './input-fields.ts'
 import { outcomeNotice, type Outcome } from './notice.ts'
 import { frameOf, isRecent, screenAbove, subjectsIn, type OpenScreen } from './open-screen.ts'
@@ -47,7 +47,7 @@ export async function show(open: OpenScreen): Promise<ConsoleAnswer> {
   if (form === undefined && !frame.mayWrite && screen.forms.some(({ task }) => task === ask))
     authorizeTask(context.server, signedIn.administrator, requireTask(ask), parameters)
   if (form === undefined) throw invalidRequest('path_unknown', { status: 404 })
-  if (form.says.isRecent === true && !isRecent(open)) return context.leave(request, here, true, signedIn.user.email)
+  if (taskOf(form).isRecent === true && !isRecent(open)) return context.leave(request, here, true, signedIn.user.email)
   const asking = { form, subjects: subjectsIn(query), values: {}, errors: {} }
   return render(open, { status: 200, outcome, asking })
 }

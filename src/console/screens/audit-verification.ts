@@ -18,7 +18,6 @@ const TITLE = 'Verification of the audit'
 const VERIFY: Form = {
   kind: 'report',
   task: 'audit.verify',
-  says: { label: 'Verify the audit', done: 'Verified' },
   shows: { view: (answer) => verified(answer as unknown as Report) },
   fields: [],
 }

@@ -39,13 +39,6 @@ const FORMS: readonly Form[] = [
   {
     kind: 'edit',
     task: 'client.approve-scopes',
-    says: {
-      label: 'Approve scopes',
-      done: 'Scopes approved',
-      warning: 'The client may then request exactly these of the scopes that need an approval.',
-      isRecent: true,
-      undo: 'client.approve-scopes',
-    },
     fields: ['scope'],
     filled: (answers) => ({ scope: clientOf(answers).approved_scope }),
     choices: (answers) => ({ scope: approvable(answers) }),

@@ -9,82 +9,26 @@ import { chip, name, time } from '../parts.ts'
 import { CREATE_CLIENT } from './client-forms.ts'
 import { isOwn } from '../lock-out.ts'
 import { screen } from '../screen.ts'
-import type { ChangeForm, Form, Frame, Members } from '../engine/form.ts'
+import { changes, taskOf, type ChangeForm, type Form, type Frame, type Members } from '../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly clients: readonly ClientDocument[]; readonly next: string | null }
 }
 
-const isDisabled = (client: Members): boolean => client['disabled_at'] !== null
 const isOperators = (client: Members): boolean => client['source'] === 'operator'
-const isVerified = (client: Members): boolean => client['verified_at'] !== null || isOperators(client)
 
 /** What can be done with a client, in a list and on its page. */
 export const CLIENT_FORMS: readonly ChangeForm[] = [
-  {
-    kind: 'change',
-    task: 'client.verify',
-    says: {
-      label: 'Verify',
-      done: 'Verified',
-      undo: 'client.unverify',
-      already: { text: 'Already verified', holds: isVerified },
-    },
-  },
+  ...changes('client.verify'),
   {
     kind: 'change',
     task: 'client.unverify',
-    says: {
-      label: 'Unverify',
-      done: 'No longer verified',
-      undo: 'client.verify',
-      already: { text: 'Not verified before', holds: (client) => !isVerified(client) },
-    },
     fits: (client) => !isOperators(client),
   },
-  {
-    kind: 'change',
-    task: 'client.disable',
-    says: {
-      label: 'Disable',
-      done: 'Disabled',
-      undo: 'client.enable',
-      already: { text: 'Already disabled', holds: isDisabled },
-    },
-  },
-  {
-    kind: 'change',
-    task: 'client.enable',
-    says: {
-      label: 'Enable',
-      done: 'Enabled',
-      undo: 'client.disable',
-      already: { text: 'Already enabled', holds: (client) => !isDisabled(client) },
-    },
-  },
-  {
-    kind: 'change',
-    task: 'client.revoke-tokens',
-    says: {
-      label: 'Revoke all tokens',
-      done: 'All tokens revoked',
-      warning:
-        'Every token of the client stops working, and each of its users has to allow it again. To stop a client, disable it: that can be undone.',
-      isRecent: true,
-      isFinal: true,
-    },
-  },
+  ...changes('client.disable', 'client.enable', 'client.revoke-tokens'),
   {
     kind: 'change',
     task: 'client.delete',
-    says: {
-      label: 'Delete',
-      done: 'Deleted',
-      warning:
-        'The client, its tokens and its installations end, and cannot be restored. To stop a client, disable it: that can be undone.',
-      isRecent: true,
-      isFinal: true,
-    },
     leadsTo: () => '/console/clients',
   },
 ]
@@ -93,14 +37,6 @@ export const CLIENT_FORMS: readonly ChangeForm[] = [
 const PURGE: Form = {
   kind: 'change',
   task: 'client.purge',
-  says: {
-    label: 'Delete all that match',
-    done: 'Deleted',
-    warning:
-      'These clients, their tokens and their installations end, and cannot be restored. Clients that registered just now match too. Clients that ever got a token match only with the filter Used, and may then have live grants; those that an operator created match only with the filter Source.',
-    isRecent: true,
-    isFinal: true,
-  },
   rows: {
     matching: (answer) => ({
       names: (answer as unknown as Purged).clients.map((client) => listedNameOf(client) ?? null),
@@ -132,11 +68,11 @@ export const CLIENTS = screen<Answers>({
         ${
           frame.mayWrite && frame.filters.some(({ value }) => value !== undefined) && list.clients.length > 0
             ? html`<a class="button danger" href="${addressOf(frame, { ask: PURGE.task, before: undefined })}"
-                >${PURGE.says.label}…</a
+                >${taskOf(PURGE).words.label}…</a
               >`
             : undefined
         }
-        ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE_CLIENT.task}">${CREATE_CLIENT.says.label}</a>` : undefined}
+        ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE_CLIENT.task}">${taskOf(CREATE_CLIENT).words.label}</a>` : undefined}
       </div>
       ${filterBar(frame)}
       ${table(frame, {

@@ -1,10 +1,9 @@
 import type { AdminCredentialDocument } from '../../admin/admin.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
-import { OF_PROGRAM } from '../engine/ask.ts'
 import { linkTo } from '../links.ts'
 import { actions, asking, formOf } from '../engine/buttons.ts'
 import { nothing, table } from '../list.ts'
-import { chip, exactTime, id, name, time } from '../parts.ts'
+import { chip, id, name, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { Form, Frame, Members } from '../engine/form.ts'
 
@@ -15,13 +14,7 @@ interface Answers {
 const CREATE: Form = {
   kind: 'create',
   task: 'admin.create',
-  says: {
-    label: 'Create credentials',
-    done: 'Credentials created',
-    warning: 'For a program, such as Prometheus or a pipeline. They stay valid when your role ends.',
-    isRecent: true,
-    secret: { member: 'token', use: useOf },
-  },
+  use: useOf,
   caution: (_, { isLoopbackOnly }) =>
     isLoopbackOnly
       ? 'Your own role counts only while the issuer is a loopback address, and these credentials count after that too. Those with write access are created by the command line alone.'
@@ -32,28 +25,12 @@ const CREATE: Form = {
 const OF_APPLICATION: Form = {
   kind: 'create',
   task: 'delegate.create-credentials',
-  says: {
-    label: 'For delegated sign-in',
-    done: 'Credentials created',
-    warning:
-      'With these credentials your application says who signs in, so they can act as each user. Its previous credentials stop working at once.',
-    isRecent: true,
-    isFinal: true,
-    secret: { member: 'token' },
-  },
   fields: ['days'],
 }
 
 const REVOKE: Form = {
   kind: 'change',
   task: 'admin.revoke',
-  says: {
-    label: 'Revoke',
-    done: 'Credentials revoked',
-    warning: 'The program that uses them is refused at once, and this cannot be undone.',
-    isRecent: true,
-    isFinal: true,
-  },
   rows: { member: 'credential_id' },
 }
 
@@ -107,12 +84,10 @@ export const CREDENTIALS = screen<Answers>({
 })
 
 /** Where a program sends the token: docs/administration.md, docs/metrics.md. */
-function useOf({ access, organization_id: organization, expires_at: until }: Members): string {
-  const care = `It is valid until ${exactTime(String(until))}. ${OF_PROGRAM}`
-  if (access === 'metrics')
-    return `${care} The program sends it as a Bearer token to /metrics, at the address of this console.`
+function useOf({ access, organization_id: organization }: Members): string {
+  if (access === 'metrics') return 'The program sends it as a Bearer token to /metrics, at the address of this console.'
   const of = typeof organization === 'string' ? `organizations/${organization}/members` : 'clients'
-  return `${care} The program sends it as a Bearer token to the addresses below /admin/v1, at the address of this console: /admin/v1/${of}, for example.`
+  return `The program sends it as a Bearer token to the addresses below /admin/v1, at the address of this console: /admin/v1/${of}, for example.`
 }
 
 const ACCESS = { read: 'read', write: 'write', metrics: 'metrics', delegate: 'sign-ins' } as const

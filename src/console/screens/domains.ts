@@ -18,39 +18,15 @@ const PATH = '/console/domains'
 /** The task that sets a verdict. */
 const SETS = { trusted: 'domain.trust', blocked: 'domain.block' } as const
 
-/** What is done with chosen rules. A rule keeps its note. */
+const ROWS = { member: 'pattern', isBulk: true, read: rowsOf } as const
+/** A rule keeps its note. */
+const KEPT = { ...ROWS, keeps: noteOf } as const
+
+/** What is done with chosen rules. */
 const ROW_FORMS: readonly ChangeForm[] = [
-  {
-    kind: 'change',
-    task: SETS.trusted,
-    says: {
-      label: 'Trust',
-      done: 'Trusted',
-      undo: SETS.blocked,
-      already: { text: 'Already trusted', holds: ({ verdict }) => verdict === 'trusted' },
-    },
-  },
-  {
-    kind: 'change',
-    task: SETS.blocked,
-    says: {
-      label: 'Block',
-      done: 'Blocked',
-      undo: SETS.trusted,
-      already: { text: 'Already blocked', holds: ({ verdict }) => verdict === 'blocked' },
-    },
-  },
-  {
-    kind: 'change',
-    task: 'domain.forget',
-    says: {
-      label: 'Remove',
-      done: 'Removed',
-      warning: 'The domain is then neither trusted nor blocked: clients of a blocked domain can register again.',
-      isRecent: true,
-      isFinal: true,
-    },
-  },
+  { kind: 'change', task: SETS.trusted, undo: SETS.blocked, rows: KEPT },
+  { kind: 'change', task: SETS.blocked, undo: SETS.trusted, rows: KEPT },
+  { kind: 'change', task: 'domain.forget', rows: ROWS },
 ]
 
 /** The rules for the domains of clients. */
@@ -59,10 +35,7 @@ export const DOMAINS = screen<Answers>({
   section: 'domains',
   reads: { list: { task: 'domain.list', input: () => ({}) } },
   filters: [],
-  forms: ROW_FORMS.map((form) => ({
-    ...form,
-    rows: { member: 'pattern', isBulk: true, read: rowsOf, ...(form.says.undo === undefined ? {} : { keeps: noteOf }) },
-  })),
+  forms: ROW_FORMS,
   names: ({ list }) => Object.fromEntries(list.domains.map(({ pattern }) => [pattern, pattern])),
   view: ({ list }, frame) => ({
     title: 'Domains',
@@ -113,13 +86,8 @@ interface NewAnswers extends Answers {
 const BLOCK: Form = {
   kind: 'create',
   task: SETS.blocked,
-  says: {
-    label: 'Block a domain',
-    done: 'Blocked',
-    warning:
-      'Clients of the domain can neither register nor start an authorization, also those that are in use. Their tokens stay valid. The next page offers to undo it.',
-    undo: undoOf,
-  },
+  words: 'domain.block.new',
+  undo: undoOf,
   fields: ['pattern', 'note'],
   step: { fields: CHOSEN, choose: choosing, chosen: affected },
   leadsTo: () => PATH,
@@ -139,7 +107,8 @@ export const NEW_DOMAIN = screen<NewAnswers>({
     {
       kind: 'create',
       task: SETS.trusted,
-      says: { label: 'Trust a domain', done: 'Trusted', undo: undoOf },
+      words: 'domain.trust.new',
+      undo: undoOf,
       fields: ['pattern', 'known', 'note'],
       leadsTo: () => PATH,
     },

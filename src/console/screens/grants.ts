@@ -16,12 +16,6 @@ interface Listed {
 export const REVOKE_GRANT: ChangeForm = {
   kind: 'change',
   task: 'grant.revoke',
-  says: {
-    label: 'Revoke',
-    done: 'Revoked',
-    warning: 'The app loses its access, and has to ask the user again. This cannot be undone.',
-    isFinal: true,
-  },
 }
 
 export const GRANTS = screen<Listed>({

@@ -1,8 +1,7 @@
 import type { InitialTokenDocument } from '../../admin/client/initial-token.ts'
-import { REGISTER_PATH } from '../../protocol/uri/server-address.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { nothing, table } from '../list.ts'
-import { chip, exactTime, name, scopes, time } from '../parts.ts'
+import { chip, name, scopes, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { Frame, Members } from '../engine/form.ts'
 
@@ -20,29 +19,11 @@ export const INITIAL_TOKENS = screen<Answers>({
     {
       kind: 'change',
       task: 'initial-token.revoke',
-      says: {
-        label: 'Revoke',
-        done: 'Revoked',
-        warning: 'Clients can no longer register with the token. Clients that did stay usable.',
-        isRecent: true,
-        isFinal: true,
-        already: { text: 'Already revoked', holds: ({ revoked_at: at }) => at !== null },
-      },
       rows: { member: 'initial_token_id', isBulk: true, read: rowsOf },
     },
     {
       kind: 'create',
       task: 'initial-token.create',
-      says: {
-        label: 'Create a token',
-        done: 'Token created',
-        isRecent: true,
-        secret: {
-          member: 'initial_access_token',
-          use: ({ uses, expires_at: until }) =>
-            `It works for ${String(uses)} ${uses === 1 ? 'registration' : 'registrations'}, until ${exactTime(String(until))}. The program sends it as a Bearer token to ${REGISTER_PATH} of the issuer.`,
-        },
-      },
       fields: ['name', 'uses', 'days', 'template'],
     },
   ],

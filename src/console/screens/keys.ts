@@ -15,27 +15,12 @@ interface Answers {
 const ROTATE: Form = {
   kind: 'create',
   task: 'key.rotate',
-  says: {
-    label: 'Create the next key',
-    done: 'Key created',
-    warning:
-      'Keys rotate by themselves. Create one earlier if the signing key leaked: then choose Now, and withdraw the leaked key when the next one signs.',
-    isRecent: true,
-  },
   fields: ['purpose', 'algorithm', 'now'],
 }
 
 const RETIRE: Form = {
   kind: 'change',
   task: 'key.retire',
-  says: {
-    label: 'Withdraw',
-    done: 'Key withdrawn',
-    warning:
-      'Tokens that the key signed are rejected from now on: by introspection within two seconds, by APIs that verify tokens themselves when they fetch the keys again, after five minutes at most.',
-    isRecent: true,
-    isFinal: true,
-  },
   rows: { member: 'kid' },
 }
 

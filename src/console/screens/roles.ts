@@ -19,13 +19,6 @@ interface Answers {
 export const SET_ROLE: Omit<EditForm, 'filled'> = {
   kind: 'edit',
   task: 'role.set',
-  says: {
-    label: 'Set the role',
-    done: 'Role set',
-    warning:
-      'With write access a person may do whatever you may, and end your role. Without an organization the role is for the whole server. The person signs in to the console again. A link from before ends.',
-    isRecent: true,
-  },
   caution: (_, { isLoopbackOnly }) =>
     isLoopbackOnly
       ? 'Your own role counts only while the issuer is a loopback address, so the role that you set must be “Loopback only” too. The command line can set another.'
@@ -37,14 +30,6 @@ export const SET_ROLE: Omit<EditForm, 'filled'> = {
 export const REMOVE_ROLE: ChangeForm = {
   kind: 'change',
   task: 'role.remove',
-  says: {
-    label: 'Remove the role',
-    done: 'Role removed',
-    warning:
-      'The console refuses the next request of the person, and links that the person made for others end. The account stays, and so do the credentials that the person created: revoke them too.',
-    isRecent: true,
-    isFinal: true,
-  },
 }
 
 function roleIn({ roles }: Answers['list'], subject: string | undefined): ListedRoleDocument | undefined {

@@ -25,7 +25,6 @@ const FORMS: readonly Form[] = [
   {
     kind: 'report',
     task: 'mail.test',
-    says: { label: 'Send a test mail', done: 'Mail sent' },
     fits: (server) => server['sends_mail'] === true,
     fields: ['address'],
     shows: { view: (answer) => result('Test mail', mailSentence(answer as unknown as Sent)) },
@@ -33,12 +32,6 @@ const FORMS: readonly Form[] = [
   {
     kind: 'report',
     task: 'clock.confirm',
-    says: {
-      label: 'Confirm the clock',
-      done: 'Clock confirmed',
-      warning:
-        'Compare the time of the machine with another clock first. With a wrong time, tokens are valid for too long or too short a time.',
-    },
     fits: (server) => isClockOff(server as unknown as ServerDocument),
     shows: { view: (answer) => result('Clock', clockSentence(answer as unknown as Confirmed)) },
     fields: [],
@@ -46,14 +39,6 @@ const FORMS: readonly Form[] = [
   {
     kind: 'create',
     task: 'token.revoke-all',
-    says: {
-      label: 'Revoke everything',
-      done: 'Everything revoked',
-      warning:
-        'All sessions and tokens of all users and clients end, yours too: every user signs in again, and every app asks again. It is for a leak of the store or of its secret. Type the word everything.',
-      isRecent: true,
-      isFinal: true,
-    },
     fields: ['confirm'],
     leadsTo: () => '/console',
   },

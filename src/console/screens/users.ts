@@ -6,51 +6,18 @@ import { filterBar, nothing, table } from '../list.ts'
 import { chip, name, time } from '../parts.ts'
 import { isOwn } from '../lock-out.ts'
 import { screen } from '../screen.ts'
-import type { ChangeForm, Members } from '../engine/form.ts'
+import { changes, type ChangeForm } from '../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly users: readonly UserDocument[]; readonly next: string | null }
 }
 
-const isDisabled = (user: Members): boolean => user['disabled_at'] !== null
-
 /** What can be done with a user at once, in a list and on the page of the user. */
-export const USER_FORMS: readonly ChangeForm[] = [
-  {
-    kind: 'change',
-    task: 'user.disable',
-    says: {
-      label: 'Disable',
-      done: 'Disabled',
-      warning:
-        'The user is signed out everywhere, and each app loses its access. Enabling the account again brings none of that back.',
-      undo: 'user.enable',
-      undoNote: 'Sessions and tokens stay ended if the account is enabled again.',
-      already: { text: 'Already disabled', holds: isDisabled },
-    },
-  },
-  {
-    kind: 'change',
-    task: 'user.enable',
-    says: {
-      label: 'Enable',
-      done: 'Enabled',
-      already: { text: 'Already enabled', holds: (user) => !isDisabled(user) },
-    },
-  },
-]
+export const USER_FORMS: readonly ChangeForm[] = changes('user.disable', 'user.enable')
 
 export const DELETE_USER: ChangeForm = {
   kind: 'change',
   task: 'user.delete',
-  says: {
-    label: 'Delete',
-    done: 'Deleted',
-    warning:
-      'The account ends with all sessions, memberships and grants, and cannot be restored. To lock it, disable it: that can be undone.',
-    isRecent: true,
-    isFinal: true,
-  },
   leadsTo: () => '/console/users',
 }
 
@@ -64,7 +31,6 @@ export const USERS = screen<Answers>({
     {
       kind: 'create',
       task: 'user.create',
-      says: { label: 'Create a user', done: 'Created', next: 'user.create-link' },
       fields: ['email', 'name', 'email_verified'],
       leadsTo: ({ user_id: user }) => linkTo('users', String(user)),
     },

@@ -26,25 +26,12 @@ const apiIn = (answers: Members): ApiDocument => answers['api'] as ApiDocument
 const CREDENTIALS: Form = {
   kind: 'change',
   task: 'api.create-credentials',
-  says: {
-    label: 'Create credentials',
-    done: 'Credentials created',
-    warning:
-      'With them the API asks whether a token is active, and exchanges tokens. Credentials that it has stop working.',
-    isRecent: true,
-    secret: {
-      member: 'secret',
-      beside: ['id'],
-      use: () => 'Give the API both, as API_ID and API_SECRET. The server accepts them within a second.',
-    },
-  },
 }
 
 const FORMS: readonly Form[] = [
   {
     kind: 'edit',
     task: 'api.update',
-    says: { label: 'Change', done: 'Changed', warning: 'Tokens that were issued stay as they are.', isRecent: true },
     // The scopes have a page of their own. A rule for an exchange is said alone, because others stay.
     fields: membersOf('api.update', ['name', 'tokens', 'exchange'], ['scopes', 'step_up', 'texts']),
     filled: (answers) => ({ ...apiIn(answers), exchange: [] }),
@@ -53,14 +40,6 @@ const FORMS: readonly Form[] = [
   {
     kind: 'change',
     task: 'api.delete',
-    says: {
-      label: 'Delete',
-      done: 'Deleted',
-      warning:
-        'No more tokens are issued for the API, and its credentials end. Tokens that were issued stay valid until they expire.',
-      isRecent: true,
-      isFinal: true,
-    },
     leadsTo: () => '/console/apis',
   },
 ]
@@ -117,13 +96,7 @@ export const API_SCOPES = screen<Pick<Answers, 'api'>>({
     {
       kind: 'edit',
       task: 'api.update',
-      says: {
-        label: 'Change the scopes',
-        done: 'Scopes changed',
-        warning:
-          'All scopes of the API are those of this form. Tokens that were issued keep theirs. A scope that is removed is in no further token.',
-        isRecent: true,
-      },
+      words: 'api.update.scopes',
       fields: ['scopes'],
       filled: (answers) => ({ scopes: apiIn(answers).scopes }),
     },

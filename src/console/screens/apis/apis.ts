@@ -6,7 +6,7 @@ import { linkTo } from '../../links.ts'
 import { filterBar, nothing, table } from '../../list.ts'
 import { name, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
-import type { Form } from '../../engine/form.ts'
+import { taskOf, type Form } from '../../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly apis: readonly ApiDocument[]; readonly next: string | null }
@@ -17,7 +17,6 @@ const FIRST = ['resource', 'name', 'scopes']
 const CREATE: Form = {
   kind: 'create',
   task: 'api.create',
-  says: { label: 'Declare an API', done: 'Declared' },
   // Each scope has its requirement.
   fields: membersOf('api.create', FIRST, ['step_up', 'texts']),
   first: FIRST,
@@ -36,7 +35,7 @@ export const APIS = screen<Answers>({
     title: 'APIs and scopes',
     main: html`<div class="heading">
         <h1>APIs and scopes</h1>
-        ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE.task}">${CREATE.says.label}</a>` : undefined}
+        ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE.task}">${taskOf(CREATE).words.label}</a>` : undefined}
       </div>
       ${filterBar(frame)}
       ${table(frame, {

@@ -11,7 +11,15 @@ import { nothing, table, type Column } from '../../list.ts'
 import { chip, id, name, scopes, section, snippet, time } from '../../parts.ts'
 import { requestCommand } from '../apis/recipes.ts'
 import { screen } from '../../screen.ts'
-import type { ChangeForm, CreateForm, Frame, Members, Offered } from '../../engine/form.ts'
+import {
+  changes,
+  taskOf,
+  type ChangeForm,
+  type CreateForm,
+  type Frame,
+  type Members,
+  type Offered,
+} from '../../engine/form.ts'
 import { organizationName } from './members.ts'
 
 interface Answers {
@@ -19,53 +27,12 @@ interface Answers {
   readonly organization: OrganizationDocument
 }
 
-const isDisabled = (row: Members): boolean => row['disabled_at'] !== null
-
 /** What is done with chosen installations. */
-const ROW_FORMS: readonly ChangeForm[] = [
-  {
-    kind: 'change',
-    task: 'installation.disable',
-    says: {
-      label: 'Disable',
-      done: 'Disabled',
-      warning:
-        'Tokens of the client for the organization stop working. Enabling the installation again does not restore them.',
-      undo: 'installation.enable',
-      undoNote: 'Tokens stay revoked if the installation is enabled again.',
-      already: { text: 'Already disabled', holds: isDisabled },
-    },
-  },
-  {
-    kind: 'change',
-    task: 'installation.enable',
-    says: { label: 'Enable', done: 'Enabled', already: { text: 'Already enabled', holds: (row) => !isDisabled(row) } },
-  },
-  {
-    kind: 'change',
-    task: 'installation.remove',
-    says: {
-      label: 'Remove',
-      done: 'Removed',
-      warning:
-        'The client can no longer act for the organization, and its tokens for it stop working. The client stays.',
-      isRecent: true,
-      isFinal: true,
-    },
-  },
-]
+const ROW_FORMS: readonly ChangeForm[] = changes('installation.disable', 'installation.enable', 'installation.remove')
 
 const INSTALL: CreateForm = {
   kind: 'create',
   task: 'installation.install',
-  says: {
-    label: 'Install a client',
-    done: 'Installed',
-    about: 'for',
-    warning:
-      'The client can then act for the organization without a user. An earlier installation of the client is replaced, and its tokens are revoked.',
-    isRecent: true,
-  },
   fields: ['client_id', 'scope', 'acts_for_members'],
 }
 
@@ -81,7 +48,6 @@ export const INSTALLATIONS = screen<Answers>({
   forms: [
     ...ROW_FORMS.map((form) => ({
       ...form,
-      says: { ...form.says, about: 'of' },
       rows: { member: 'client_id', isBulk: true, read: rowsOf } as const,
     })),
     INSTALL,
@@ -161,9 +127,9 @@ export const NEW_INSTALLATION = screen<NewAnswers>({
   about: ({ organization }) => organization.name,
   names: () => ({}),
   view: ({ organization }, frame) => ({
-    title: INSTALL.says.label,
+    title: taskOf(INSTALL).words.label,
     main: html`<div class="heading">
-        <h1>${INSTALL.says.label}</h1>
+        <h1>${taskOf(INSTALL).words.label}</h1>
         ${actions(frame, formOf(frame, INSTALL.task))}
       </div>
       <p>

@@ -8,48 +8,15 @@ import { formOf } from '../../engine/buttons.ts'
 import { filterBar, nothing, table, type Column } from '../../list.ts'
 import { chip, name, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
-import type { ChangeForm, Frame, Members } from '../../engine/form.ts'
+import { changes, type ChangeForm, type Frame, type Members } from '../../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly members: readonly MemberDocument[]; readonly next: string | null }
   readonly organization: OrganizationDocument
 }
 
-const isDisabled = (row: Members): boolean => row['disabled_at'] !== null
-
 /** What is done with chosen members. */
-const ROW_FORMS: readonly ChangeForm[] = [
-  {
-    kind: 'change',
-    task: 'member.disable',
-    says: {
-      label: 'Disable',
-      done: 'Disabled',
-      warning:
-        'Tokens of the member for the organization stop working. The account itself is not affected. Enabling the membership again does not restore the tokens.',
-      undo: 'member.enable',
-      undoNote: 'Tokens stay revoked if the membership is enabled again.',
-      already: { text: 'Already disabled', holds: isDisabled },
-    },
-  },
-  {
-    kind: 'change',
-    task: 'member.enable',
-    says: { label: 'Enable', done: 'Enabled', already: { text: 'Already enabled', holds: (row) => !isDisabled(row) } },
-  },
-  {
-    kind: 'change',
-    task: 'member.remove',
-    says: {
-      label: 'Remove',
-      done: 'Removed',
-      warning:
-        'The user is no longer a member, and tokens of the user for the organization stop working. The account stays.',
-      isRecent: true,
-      isFinal: true,
-    },
-  },
-]
+const ROW_FORMS: readonly ChangeForm[] = changes('member.disable', 'member.enable', 'member.remove')
 
 /** The members of an organization. */
 export const MEMBERS = screen<Answers>({
@@ -63,13 +30,11 @@ export const MEMBERS = screen<Answers>({
   forms: [
     ...ROW_FORMS.map((form) => ({
       ...form,
-      says: { ...form.says, about: 'of' },
       rows: { member: 'user_id', isBulk: true, read: rowsOf } as const,
     })),
     {
       kind: 'create',
       task: 'member.add',
-      says: { label: 'Add a member', done: 'Added', about: 'to' },
       fields: ['email', 'user_id'],
     },
   ],

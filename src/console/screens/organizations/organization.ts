@@ -9,7 +9,7 @@ import { actions, formsFor } from '../../engine/buttons.ts'
 import { table } from '../../list.ts'
 import { facts, id, name, section, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
-import type { Form, Frame, Members, Texts } from '../../engine/form.ts'
+import { changes, type Form, type Frame, type Texts } from '../../engine/form.ts'
 import { events, EVENTS_SHOWN } from '../audit.ts'
 import { installAddress, installationColumns } from './installations.ts'
 import { memberColumns } from './members.ts'
@@ -29,60 +29,17 @@ interface Answers {
 
 const ROWS_SHOWN = 10
 
-const isDisabled = (organization: Members): boolean => organization['disabled_at'] !== null
-
 const FORMS: readonly Form[] = [
   {
     kind: 'edit',
     task: 'organization.rename',
-    says: { label: 'Rename', done: 'Renamed', undo: 'organization.rename' },
     fields: ['name'],
     filled: (answers) => ({ name: (answers as unknown as Answers).organization.name }),
   },
-  {
-    kind: 'change',
-    task: 'organization.disable',
-    says: {
-      label: 'Disable',
-      done: 'Disabled',
-      warning:
-        'Tokens for the organization stop working, and no new ones are issued. Enabling it again does not restore the tokens.',
-      undo: 'organization.enable',
-      undoNote: 'Tokens stay revoked if the organization is enabled again.',
-      already: { text: 'Already disabled', holds: isDisabled },
-    },
-  },
-  {
-    kind: 'change',
-    task: 'organization.enable',
-    says: {
-      label: 'Enable',
-      done: 'Enabled',
-      already: { text: 'Already enabled', holds: (organization) => !isDisabled(organization) },
-    },
-  },
-  {
-    kind: 'change',
-    task: 'organization.revoke-tokens',
-    says: {
-      label: 'Revoke all tokens',
-      done: 'All tokens revoked',
-      warning: 'Every token for the organization stops working. Clients can request new ones.',
-      isRecent: true,
-      isFinal: true,
-    },
-  },
+  ...changes('organization.disable', 'organization.enable', 'organization.revoke-tokens'),
   {
     kind: 'change',
     task: 'organization.delete',
-    says: {
-      label: 'Delete',
-      done: 'Deleted',
-      warning:
-        'The organization ends with its memberships, installations and tokens, and cannot be restored. To stop it, disable it.',
-      isRecent: true,
-      isFinal: true,
-    },
     leadsTo: () => '/console/organizations',
   },
 ]

@@ -18,7 +18,6 @@ export const ORGANIZATIONS = screen<Answers>({
     {
       kind: 'create',
       task: 'organization.create',
-      says: { label: 'Create an organization', done: 'Created' },
       fields: ['name', 'organization_id'],
       leadsTo: ({ organization_id: organization }) => linkTo('organizations', String(organization)),
     },

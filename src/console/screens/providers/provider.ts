@@ -9,7 +9,7 @@ import { providerState, trialCaution } from './providers.ts'
 import { actions, formsFor } from '../../engine/buttons.ts'
 import { chip, copyButton, facts, id, name, section, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
-import type { Form, Members } from '../../engine/form.ts'
+import { changes, type Form, type Members } from '../../engine/form.ts'
 import { testResult } from './test-result.ts'
 
 interface Answers {
@@ -20,64 +20,30 @@ interface Answers {
 const FIRST = ['name', 'client_id', 'client_secret', 'domains', 'sign_up', 'link']
 const SETTINGS = membersOf('provider.update', FIRST)
 
-const isDisabled = (provider: Members): boolean => provider['disabled_at'] !== null
-
 const FORMS: readonly Form[] = [
   {
     kind: 'report',
     task: 'provider.test',
-    says: { label: 'Test the connection', done: 'Tested' },
     shows: { above: testResult },
     fields: [],
   },
   {
     kind: 'edit',
     task: 'provider.update',
-    says: {
-      label: 'Change',
-      done: 'Changed',
-      warning: 'The secret stays as it is if you leave it empty. Sessions and tokens stay valid.',
-      isRecent: true,
-    },
     caution: trialCaution,
     fields: SETTINGS,
     first: FIRST,
     filled: ({ provider }) => provider as Members,
   },
-  {
-    kind: 'change',
-    task: 'provider.disable',
-    says: {
-      label: 'Disable',
-      done: 'Disabled',
-      warning:
-        'Users can no longer sign in there, and its identity assertions are refused. Sessions and tokens stay valid.',
-      already: { text: 'Already disabled', holds: isDisabled },
-    },
-  },
+  ...changes('provider.disable'),
   {
     kind: 'change',
     task: 'provider.enable',
-    says: {
-      label: 'Enable',
-      done: 'Enabled',
-      warning: 'Users can sign in there again, by the rules on its page.',
-      isRecent: true,
-      already: { text: 'Already enabled', holds: (provider) => !isDisabled(provider) },
-    },
     caution: trialCaution,
   },
   {
     kind: 'change',
     task: 'provider.delete',
-    says: {
-      label: 'Delete',
-      done: 'Deleted',
-      warning:
-        'The connections of users to the provider end, and cannot be restored. Their accounts, sessions and tokens stay. To stop sign-ins, disable it: that can be undone.',
-      isRecent: true,
-      isFinal: true,
-    },
     leadsTo: () => '/console/providers',
   },
 ]

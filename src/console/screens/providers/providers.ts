@@ -15,7 +15,8 @@ import { linkTo } from '../../links.ts'
 import { filterBar, nothing, table } from '../../list.ts'
 import { chip, copyButton, name, section, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
-import type { Form, Frame, Members, Named, Texts, View } from '../../engine/form.ts'
+import { taskOf, type Form, type Frame, type Members, type Named, type Texts, type View } from '../../engine/form.ts'
+import { said } from '../../engine/notice.ts'
 import { notTested, testResult } from './test-result.ts'
 
 interface Answers {
@@ -33,7 +34,6 @@ const FIRST = ['issuer', 'name', 'client_id', 'client_secret', 'domains', 'sign_
 const CREATE: Form = {
   kind: 'create',
   task: 'provider.create',
-  says: { label: 'Connect a provider', done: 'Created', isRecent: true },
   caution: trialCaution,
   fields: membersOf('provider.create', [...CHOSEN, ...FIRST]),
   first: FIRST,
@@ -155,8 +155,10 @@ function testOf({ provider_id: id }: Members): Readonly<Record<string, Named>> {
 function created(answer: Members, { test }: Members, frame: Frame, { test: reason }: Texts): View {
   const { provider_id: id, name: called } = answer as unknown as ProviderDocument
   return {
-    title: CREATE.says.done,
-    main: html`<div class="notice" role="status"><span>${CREATE.says.done}</span></div>
+    title: called,
+    main: html`<div class="notice" role="status">
+        <span>${said(taskOf(CREATE).words.done, { name: called, provider_id: id }, {})}</span>
+      </div>
       <div class="heading">
         <h1>${name(called, '(no name)')}</h1>
         <a class="button" href="${linkTo('providers', id)}">Go on</a>

@@ -8,9 +8,8 @@ import { sharedBrowser } from '../support/browser.ts'
 import { giveRole } from '../../tools/console-browser.ts'
 import { fillConsole } from '../support/console/samples.ts'
 import { aClient } from '../support/records.ts'
-import { perform, type Members } from '../support/tasks.ts'
+import { perform, type Members, said, saidOf } from '../support/tasks.ts'
 import { axeFindings, openIssuer, openTab, press, signIn } from './tab.ts'
-import { said, saidOf } from '../support/said.ts'
 
 /** The console in a real browser: accessible in each state, with hostile names, by keys alone, and without script. */
 

@@ -8,9 +8,8 @@ import { createAccount } from '../support/accounts.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { ConsoleBrowser, formOf, giveRole, grantIdIn, leadsTo } from '../../tools/console-browser.ts'
 import { dumpStore } from '../support/store/dump.ts'
-import { perform } from '../support/tasks.ts'
+import { perform, said } from '../support/tasks.ts'
 import type { TestServer } from '../support/server.ts'
-import { said } from '../support/said.ts'
 
 /** Who gets into the console, and who does not. */
 

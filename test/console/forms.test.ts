@@ -4,8 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { EMAIL, hiddenFields, locationOf, requestToken } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { type ConsoleBrowser, formOf, giveRole, leadsTo, openConsole } from '../../tools/console-browser.ts'
-import { perform, type Members } from '../support/tasks.ts'
-import { said, saidOf } from '../support/said.ts'
+import { perform, type Members, said, saidOf } from '../support/tasks.ts'
 
 /** What the forms and lists of the console do. */
 

@@ -13,8 +13,7 @@ import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
 import { anApi, aUser } from '../support/records.ts'
 import { execute } from '../support/store/dump.ts'
-import { perform, type Members } from '../support/tasks.ts'
-import { said, saidOf } from '../support/said.ts'
+import { perform, type Members, said, saidOf } from '../support/tasks.ts'
 
 /** What the pages of clients, users and grants say, offer and refuse. */
 

@@ -6,8 +6,7 @@ import type { Scope } from '../../src/protocol/token/scope.ts'
 import { ConsoleBrowser, formOf, giveRole, leadsTo, openConsole } from '../../tools/console-browser.ts'
 import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
 import { aClient, aMembership, anInstallation, anOrganization, aUser } from '../support/records.ts'
-import { perform, type Members } from '../support/tasks.ts'
-import { said, saidOf } from '../support/said.ts'
+import { perform, type Members, said, saidOf } from '../support/tasks.ts'
 
 /** What the forms and lists for organizations, domains and initial access tokens do. */
 

@@ -7,8 +7,7 @@ import { openAdminServer, type AdminServer, type PeopledOrganization } from '../
 import { ConsoleBrowser, formOf, giveRole } from '../../tools/console-browser.ts'
 import { aUser } from '../support/records.ts'
 import { assertStoreUnchanged } from '../support/store/dump.ts'
-import { perform } from '../support/tasks.ts'
-import { said } from '../support/said.ts'
+import { perform, said } from '../support/tasks.ts'
 
 /** A role for one organization: what it shows, and what is as if absent. */
 

@@ -8,8 +8,7 @@ import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { openMailHost } from '../support/hosts/mail-host.ts'
 import { openProviderHost } from '../support/provider/provider-host.ts'
 import { addProvider } from '../support/provider/providers.ts'
-import { perform, type Members } from '../support/tasks.ts'
-import { said } from '../support/said.ts'
+import { perform, type Members, said } from '../support/tasks.ts'
 
 /** What the screens of roles, credentials, keys, tokens, the audit and the server say, offer and refuse. */
 

@@ -12,8 +12,7 @@ import { OPERATIONS, READS } from '../../src/store/nouns.ts'
 import { hiddenFields, locationOf } from '../../tools/flow.ts'
 import { ConsoleBrowser, filledIn, formOf, grantIdIn, leadsTo, openConsole } from '../../tools/console-browser.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
-import { perform, type Members } from '../support/tasks.ts'
-import { said, saidOf } from '../support/said.ts'
+import { perform, type Members, said, saidOf } from '../support/tasks.ts'
 
 /** What becomes of a form that is sent twice, beside another one, with long rows, or with a secret in the wrong place. */
 

@@ -13,8 +13,7 @@ import { signInRules } from '../../src/console/screens/providers/provider-rules.
 import { hiddenFields } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { type ConsoleBrowser, filledIn, formOf, openConsole } from '../../tools/console-browser.ts'
-import { perform, type Members } from '../support/tasks.ts'
-import { said } from '../support/said.ts'
+import { perform, type Members, said } from '../support/tasks.ts'
 
 /** What is set up in the console: APIs, providers and the clients of the operator. */
 
@@ -126,7 +125,7 @@ test('CON-35: the page of an API says how to verify its tokens, and a change sen
   assert.deepEqual([refused.statusCode, /changed after the form was shown/.test(refused.body)], [409, true])
   assert.match(refused.body, /name="scopes\.0\.name"[^>]*value="mine"/)
   const saved = await browser.press(refused, 'api.update', { ...mine, 'scopes.0.granted_to': 'users' })
-  assert.match(saved.body, /Scopes changed[^]*<bdi>mine</)
+  assert.match(saved.body, new RegExp(`${said('api.update')}[^]*<bdi>mine<`))
 })
 
 test('the credentials of an API are shown with their id', async () => {

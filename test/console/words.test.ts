@@ -3,8 +3,7 @@ import { after, before, test } from 'node:test'
 import { ConsoleBrowser, giveRole, leadsTo, openConsole } from '../../tools/console-browser.ts'
 import { registerClient } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
-import { perform, type Members } from '../support/tasks.ts'
-import { said } from '../support/said.ts'
+import { perform, type Members, said } from '../support/tasks.ts'
 
 /** What forms and pages say to a person who sees them for the first time. */
 

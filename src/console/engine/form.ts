@@ -16,7 +16,7 @@ export interface Place {
   readonly now: EpochMs
 }
 
-/** Values of fields, by the paths of these, each with a remark or ''. An empty value is none: its remark says why there are no others. */
+/** Values of fields, by the paths of these, each with a remark or ''. The remark of an empty value says why there are no others. */
 export type Offered = Readonly<Record<string, readonly (readonly [value: string, remark: string])[]>>
 
 /**

@@ -184,7 +184,11 @@ const MEANWHILE: Readonly<Record<string, (walk: Walk) => Promise<unknown>>> = {
   'the password is another': ({ server: { clock, context }, userId: id }) =>
     context.store.setPassword({ id, passwordHash: 'another', now: clock.now(), mails: [] }),
   'the address requires a provider': ({ server, client: { client_id: id } }) =>
-    addProvider(server, { issuer: `https://${id}.example` }, { domains: [EMAIL.replace(/.*@/, '')], routing: 'required' }),
+    addProvider(
+      server,
+      { issuer: `https://${id}.example` },
+      { domains: [EMAIL.replace(/.*@/, '')], routing: 'required' },
+    ),
 }
 
 for (const [fact, change] of Object.entries(MEANWHILE)) {

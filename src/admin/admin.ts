@@ -9,7 +9,7 @@ import { ADMIN_CREDENTIAL_ID, LIMIT, NAME, NEXT, ORGANIZATION_ID, pageStart } fr
 import { requireLasting } from './administrators.ts'
 import { requireOrganization } from './organization/organization.ts'
 import { listPage } from './page.ts'
-import { tableOf } from '../shown/table.ts'
+import { tableOf } from '../answers/table.ts'
 import { defineTask, type Task } from './task.ts'
 
 /** The lifetime of credentials in days. All credentials expire. */

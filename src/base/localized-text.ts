@@ -9,7 +9,7 @@ export type LocalizedText = string | TextsByLanguage
 export type TextsByLanguage = Readonly<Partial<Record<TextLanguage, string | undefined>>>
 
 /** A text in the language of a page. */
-export interface ShownText {
+export interface TextInLanguage {
   readonly text: string
   /** The language of the text, where it is known and is not that of the page. */
   readonly lang: Language | undefined
@@ -32,7 +32,7 @@ export function localizedText(texts: TextsByLanguage): LocalizedText | undefined
 }
 
 /** The text in a language. Without one it is the default, else the first that there is, English before others. */
-export function textIn(text: LocalizedText, language: Language): ShownText {
+export function textIn(text: LocalizedText, language: Language): TextInLanguage {
   const texts = textsByLanguage(text)
   const found = [language, ...TEXT_LANGUAGES].find((one) => texts[one] !== undefined) ?? 'default'
   return { text: texts[found] ?? '', lang: found === 'default' || found === language ? undefined : found }

@@ -81,7 +81,7 @@ const IMPORTED_CLIENT = z.strictObject({
   policy_uri: LINK.describe('Its privacy policy.'),
   contacts: z.array(z.string().max(254)).max(100).optional().describe('Addresses of those who are responsible for it.'),
   backchannel_logout_uri: LINK.describe(
-    `${CLIENT_MEMBERS.backchannel_logout_uri.text} One that cannot be requested is left out, and reported.`,
+    `${CLIENT_MEMBERS.backchannel_logout_uri.answer.description} One that cannot be requested is left out, and reported.`,
   ),
   redirect_uris: URIS.optional().describe(
     'Exact redirect URIs. One that cannot be registered is left out, and reported.',

@@ -6,18 +6,16 @@ import { orNull } from '../base/null-meaning.ts'
  * values, and takes their faults.
  */
 export interface Member<Sent, Kept, Rules> {
-  /** What the member means, in inputs and answers. */
-  readonly text: string
   /** Its type in a request. */
   readonly sent: z.ZodType<Sent>
   /** Returns what the record has of a value; undefined: nothing. `null` and '' are absent, and given as undefined. */
   readonly keep: (sent: NonNullable<Sent> | undefined, rules: Rules) => Kept
-  /** What an administrator may send, with a text of its own if that differs. Absent: the member is not among the common inputs. */
+  /** What an administrator may send, with a description of its own if that differs. Absent: the member is not among the common inputs. */
   readonly input?: z.ZodType
   /** What null means in a change by an administrator. Absent: null is refused. */
   readonly nullMeans?: string
-  /** Its type in an answer. */
-  readonly shown: z.ZodType
+  /** Its type in an answer, and what it means. */
+  readonly answer: z.ZodType
 }
 
 /** A member of any type. */
@@ -64,8 +62,8 @@ export function sentShape<T extends Table>(table: T): { readonly [Name in keyof 
 }
 
 /** The schemas of the members in an answer. */
-export function shownShape<T extends Table>(table: T): { readonly [Name in keyof T]: T[Name]['shown'] } {
-  return mapped(table, ({ shown, text }) => shown.describe(text))
+export function answerShape<T extends Table>(table: T): { readonly [Name in keyof T]: T[Name]['answer'] } {
+  return mapped(table, ({ answer }) => answer)
 }
 
 type Inputs<T extends Table> = {
@@ -82,19 +80,22 @@ type Inputs<T extends Table> = {
 export function inputShape<T extends Table>(
   table: T,
 ): { readonly [Name in keyof Inputs<T>]: z.ZodOptional<Inputs<T>[Name]['given']> } {
-  return mapped(table, ({ input, text }) => input?.describe(input.description ?? text).optional())
+  return mapped(table, ({ input, answer }) => input?.describe(meantBy(input, answer)).optional())
 }
 
 /** The same for a change. What is absent does not change. */
 export function changeShape<T extends Table>(
   table: T,
 ): { readonly [Name in keyof Inputs<T>]: z.ZodOptional<Inputs<T>[Name]['changed']> } {
-  return mapped(table, ({ input, text, nullMeans }) => {
-    const meant = input?.description ?? text
-    return nullMeans === undefined || input === undefined
-      ? input?.describe(meant).optional()
-      : orNull(input, meant, nullMeans)
-  })
+  return mapped(table, ({ input, answer, nullMeans }) =>
+    nullMeans === undefined || input === undefined
+      ? input?.describe(meantBy(input, answer)).optional()
+      : orNull(input, meantBy(input, answer), nullMeans),
+  )
+}
+
+function meantBy(input: z.ZodType, answer: z.ZodType): string {
+  return input.description ?? answer.description ?? ''
 }
 
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the callers have the type that follows from the table

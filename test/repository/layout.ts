@@ -39,12 +39,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   users: { layers: INNER, packages: [], node: [], pure: true },
   tokens: { layers: INNER, packages: [], node: [], pure: true },
   // The records as answers to operators and the export of an account show them, which are the schemas too.
-  shown: { layers: [...INNER, 'clients', 'tokens'], packages: ['zod'], node: [], pure: true },
+  answers: { layers: [...INNER, 'clients', 'tokens'], packages: ['zod'], node: [], pure: true },
   requests: { layers: [...INNER, 'clients'], packages: [], node: [], pure: true },
-  endpoints: { layers: [...INNER, ...NOUNS, 'shown'], packages: [], node: ['node:assert/strict'], pure: true },
+  endpoints: { layers: [...INNER, ...NOUNS, 'answers'], packages: [], node: ['node:assert/strict'], pure: true },
   checks: { layers: [...INNER, ...NOUNS], packages: [], node: ['node:assert/strict'], pure: true },
   admin: {
-    layers: ['texts', ...INNER, ...NOUNS, 'shown', 'checks'],
+    layers: ['texts', ...INNER, ...NOUNS, 'answers', 'checks'],
     packages: ['zod'],
     node: ['node:assert/strict'],
     pure: true,

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { ISO, iso } from '../../base/iso.ts'
 import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/openid/request.ts'
-import { LOCALIZED_TEXT } from '../../shown/localized-text.ts'
-import { tableOf } from '../../shown/table.ts'
+import { LOCALIZED_TEXT } from '../../answers/localized-text.ts'
+import { tableOf } from '../../answers/table.ts'
 import { SERVER_TOKENS } from './api.ts'
 
 export const STEP_UP = z.object({

@@ -3,7 +3,7 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import type { PolicyNeeds } from '../../clients/evaluate-client.ts'
 import { listedIdOf } from '../../protocol/client/identifier.ts'
 import { CLIENT_MEMBERS, type ClientMetadata } from '../../protocol/client/members.ts'
-import { shownShape } from '../../protocol/members.ts'
+import { answerShape } from '../../protocol/members.ts'
 import {
   CLIENT_SOURCES,
   COPIES_RULES,
@@ -92,7 +92,7 @@ export function strictRulesOf(
 }
 
 /** The metadata of a client in an answer. Members that were not registered are absent. */
-export const METADATA_MEMBERS = shownShape(CLIENT_MEMBERS)
+export const METADATA_MEMBERS = answerShape(CLIENT_MEMBERS)
 
 /** A client in an answer. */
 export const CLIENT_DOCUMENT = z

@@ -1,5 +1,5 @@
 import { orNull } from '../../base/null-meaning.ts'
-import { LOCALIZED_TEXT } from '../../shown/localized-text.ts'
+import { LOCALIZED_TEXT } from '../../answers/localized-text.ts'
 import * as z from 'zod'
 import type { Context } from '../../ports/context.ts'
 import { describeAccess } from '../../clients/access-view.ts'

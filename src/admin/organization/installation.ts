@@ -17,7 +17,7 @@ import { requireOrganization } from './organization.ts'
 import { findNames, NAMES } from '../names.ts'
 import { listPage, type Listed, type PageRequest } from '../page.ts'
 import { requireLasting } from '../administrators.ts'
-import { tableOf } from '../../shown/table.ts'
+import { tableOf } from '../../answers/table.ts'
 import { defineTask, type Task } from '../task.ts'
 import { forShell } from '../../base/shell.ts'
 

@@ -7,7 +7,7 @@ import { changeTasks } from '../change-tasks.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
 import { CHOSEN_ORGANIZATION_ID, LIMIT, NAME, NEXT, ORGANIZATION_ID, pageStart } from '../fields.ts'
 import { hasText, listPage, textPage } from '../page.ts'
-import { tableOf } from '../../shown/table.ts'
+import { tableOf } from '../../answers/table.ts'
 import { defineTask, type Task } from '../task.ts'
 
 const PATH = '/admin/v1/organizations'

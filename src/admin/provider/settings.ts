@@ -23,7 +23,7 @@ import { asciiDomain } from '../../protocol/sign-in/email-address.ts'
 import { isUsable } from '../../users/provider-routing.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
 import { CLIENT_IDENTIFIER, NAME, ORGANIZATION_ID, RESOURCE_TEXT } from '../fields.ts'
-import { tableOf } from '../../shown/table.ts'
+import { tableOf } from '../../answers/table.ts'
 import type { TaskContext } from '../task.ts'
 
 export const SHORT_TEXT = z.string().min(1).max(500)

@@ -22,7 +22,7 @@ import {
   mayHavePassword,
   providersFor,
 } from '../../users/provider-routing.ts'
-import { PASSKEY } from '../../shown/passkey.ts'
+import { PASSKEY } from '../../answers/passkey.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
 
 /** A passkey in an answer, without its key. */

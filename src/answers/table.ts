@@ -15,14 +15,16 @@ type Given<Table extends Rows<never>> = {
 type Kept<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Readonly<Value>
 
 /** The members of a record that answers show, in their order. */
-export interface ShownTable<Source, Table extends Rows<Source>> {
+export interface AnswerTable<Source, Table extends Rows<Source>> {
   readonly shape: { readonly [Name in keyof Table]: Table[Name]['schema'] }
   readonly show: (
     source: Source,
     ...given: keyof Given<Table> extends never ? [] : [Given<Table>]
   ) => { [Name in keyof Table]: ValueOf<Table[Name]> }
   /** The table of these members alone. */
-  readonly pick: <Name extends keyof Table & string>(...names: readonly Name[]) => ShownTable<Source, Pick<Table, Name>>
+  readonly pick: <Name extends keyof Table & string>(
+    ...names: readonly Name[]
+  ) => AnswerTable<Source, Pick<Table, Name>>
 }
 
 interface TableMaker<Source> {
@@ -31,7 +33,7 @@ interface TableMaker<Source> {
     value: (source: Source) => Kept<z.output<Schema>>,
   ) => { readonly schema: Schema; readonly value: (source: Source) => unknown }
   readonly given: <Schema extends z.ZodType>(schema: Schema) => { readonly schema: Schema }
-  readonly table: <Table extends Rows<Source>>(rows: Table) => ShownTable<Source, Table>
+  readonly table: <Table extends Rows<Source>>(rows: Table) => AnswerTable<Source, Table>
 }
 
 /**
@@ -42,7 +44,7 @@ export function tableOf<Source>(): TableMaker<Source> {
   return { row: (schema, value) => ({ schema, value }), given: (schema) => ({ schema }), table }
 }
 
-function table<Source, Table extends Rows<Source>>(rows: Table): ShownTable<Source, Table> {
+function table<Source, Table extends Rows<Source>>(rows: Table): AnswerTable<Source, Table> {
   const all = Object.entries(rows)
   const made = {
     shape: Object.fromEntries(all.map(([name, { schema }]) => [name, schema])),
@@ -51,5 +53,5 @@ function table<Source, Table extends Rows<Source>>(rows: Table): ShownTable<Sour
     pick: (...names: readonly string[]) =>
       table<Source, Rows<Source>>(Object.fromEntries(all.filter(([name]) => names.includes(name)))),
   }
-  return made as unknown as ShownTable<Source, Table>
+  return made as unknown as AnswerTable<Source, Table>
 }

@@ -42,7 +42,7 @@ export interface ImportOptions extends Patience {
 /** Users that are submitted at a time, and share a commit. */
 const AT_ONCE = 100
 /** Of a URI in the report. */
-const URI_SHOWN = 256
+const URI_LIMIT = 256
 interface Import extends UserPlace {
   readonly context: TaskContext
   readonly options: ImportOptions
@@ -315,7 +315,7 @@ async function takeClient(running: Import, record: SourceRecord, client: Importe
     },
   )
   for (const uri of refusedUris) {
-    const line = { outcome: 'refused', reasons: ['redirect_uri_refused'], detail: shown(uri), id } as const
+    const line = { outcome: 'refused', reasons: ['redirect_uri_refused'], detail: loggable(uri), id } as const
     running.report.write(lineOf({ ...record, kind: 'redirect_uri' }, line))
     running.tally.addUri()
   }
@@ -385,7 +385,7 @@ function nameOf(place: readonly string[]): string {
 }
 
 /** A URI of the file, which may be any text, in visible ASCII. */
-function shown(uri: string): string {
+function loggable(uri: string): string {
   const text = uri.replaceAll(/[^\x21-\x7e]/gu, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`)
-  return text.length > URI_SHOWN ? `${text.slice(0, URI_SHOWN)}…` : text
+  return text.length > URI_LIMIT ? `${text.slice(0, URI_LIMIT)}…` : text
 }

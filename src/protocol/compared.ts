@@ -1,5 +1,5 @@
 /** The most characters of a value in the log. */
-const SHOWN = 200
+const LIMIT = 200
 
 /**
  * What the server compared, for the log of the operator, who has to find which side is wrong: an issuer, an audience, a client or an API. A
@@ -10,14 +10,14 @@ export function compared(expected: readonly string[], received: unknown): string
     expected.length === 0
       ? 'none'
       : expected
-          .map(shown)
+          .map(loggable)
           .join(' or ')
-          .slice(0, 2 * SHOWN)
-  }, received ${shown(received)}`
+          .slice(0, 2 * LIMIT)
+  }, received ${loggable(received)}`
 }
 
 /** Returns a value as JSON in ASCII. */
-export function shown(value: unknown): string {
+export function loggable(value: unknown): string {
   const text = (JSON.stringify(value) ?? 'none')
     .replaceAll(/[^\s"/@]+@/g, '…@')
     .replaceAll(/[?#][^\s"]*/g, '?…')
@@ -25,5 +25,5 @@ export function shown(value: unknown): string {
       prefix === 'gci_' ? found : `${prefix}…`,
     )
     .replaceAll(/[^ -~…]/gu, (sign) => `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`)
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
+  return text.length > LIMIT ? `${text.slice(0, LIMIT)}…` : text
 }

@@ -3,13 +3,13 @@ import type { Branding } from '../ports/pages/pages.ts'
 import { initial } from './pictures.ts'
 import { href, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
-import type { PlainTextId, Texts } from './texts.ts'
+import type { PlainTextId, Translation } from './texts.ts'
 
 /** What every template gets in addition to its page model. */
 export interface View {
   readonly branding: Branding
   readonly language: Language
-  readonly texts: Texts
+  readonly texts: Translation
   readonly styleElement: Markup
   /** The path of the picture of the operator. */
   readonly picturePath: string
@@ -55,7 +55,7 @@ export function layout(view: View, content: Content): Markup {
     </html> `
 }
 
-function titleOf(texts: Texts, { title, hasProblem = false }: Content): string {
+function titleOf(texts: Translation, { title, hasProblem = false }: Content): string {
   const heading = texts.say(title)
   return hasProblem ? texts.say('titleWithError', { title: heading }) : heading
 }

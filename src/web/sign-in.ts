@@ -11,7 +11,7 @@ import { hiddenFields, href, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 import { passkeyForm } from './passkey.ts'
 import { inAWhile } from './spans.ts'
-import type { Texts } from './texts.ts'
+import type { Translation } from './texts.ts'
 
 type Field = 'email' | 'password'
 
@@ -256,7 +256,10 @@ function describe({ texts, language }: View, problem: SignInProblem): Complaint 
   }
 }
 
-function noAccount(texts: Texts, { provider, email }: Extract<SignInProblem, { readonly kind: 'no-account' }>): Markup {
+function noAccount(
+  texts: Translation,
+  { provider, email }: Extract<SignInProblem, { readonly kind: 'no-account' }>,
+): Markup {
   return email === undefined
     ? texts.show('noAccount', { provider: isolate(provider) })
     : texts.show('noAccountOf', { email: isolate(email), provider: isolate(provider) })

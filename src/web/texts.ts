@@ -17,7 +17,7 @@ export function isPlainTextId(id: string): id is PlainTextId {
 }
 
 /** The texts of the pages and mails in one language. `count` chooses the plural form. */
-export interface Texts {
+export interface Translation {
   /** Returns a text as the content of an element, with its values escaped. It says its language if the page has another one. */
   readonly show: <Id extends TextId>(id: Id, ...values: Values<Id, Fragment>) => Markup
   /** Returns a text for an attribute, a title or a mail, with its values as they are: what it becomes a part of escapes it. */
@@ -25,7 +25,7 @@ export interface Texts {
 }
 
 /** The texts of every language. */
-export type Translations = Readonly<Record<Language, Texts>>
+export type Translations = Readonly<Record<Language, Translation>>
 
 const opened = new WeakMap<TextChanges, Translations>()
 
@@ -33,13 +33,13 @@ const opened = new WeakMap<TextChanges, Translations>()
 export function openTranslations(changes: TextChanges): Translations {
   const before = opened.get(changes)
   if (before !== undefined) return before
-  const rows = LANGUAGES.map((language) => [language, openTexts(language, changes)] as const)
+  const rows = LANGUAGES.map((language) => [language, openTranslation(language, changes)] as const)
   const translations = Object.fromEntries(rows) as Translations
   opened.set(changes, translations)
   return translations
 }
 
-function openTexts(language: Language, changes: TextChanges): Texts {
+function openTranslation(language: Language, changes: TextChanges): Translation {
   const [own, english] = [textsIn(language, changes), textsIn('en', changes)]
   const prepared = new Map<string, Prepared>()
   const sourceOf = (id: string) =>

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { TextChanges } from '../../src/texts/texts.ts'
 import { renderMail } from '../../src/web/mail/mail.ts'
 import { createRenderer } from '../../src/web/render.ts'
-import { openTranslations, type Texts } from '../../src/web/texts.ts'
+import { openTranslations, type Translation } from '../../src/web/texts.ts'
 import { branding, sample } from '../web/samples.ts'
 
 const { en, de } = openTranslations({})
@@ -15,7 +15,7 @@ test('a text has the values of its slots, escaped in markup and as they are in t
 })
 
 test('the compiler refuses an unknown id, a missing slot and one that the text does not have', () => {
-  const refused = (texts: Texts) => [
+  const refused = (texts: Translation) => [
     // @ts-expect-error
     texts.say('signin'),
     // @ts-expect-error

@@ -5,6 +5,7 @@ import { wordsOf, type Worded } from '../../texts/task-words.ts'
 import type { Markup } from '../../web/markup.ts'
 
 export type Members = Readonly<Record<string, unknown>>
+/** Texts by the path of a field (`name`, `tokens.format`, `scopes.0.name`), by an id, or by the name of a parameter. */
 export type Texts = Readonly<Record<string, string>>
 
 /** Where a person is: a screen with the parameters in its path, and the query of the address. */

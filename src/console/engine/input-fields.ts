@@ -1,3 +1,4 @@
+import type { Texts } from './form.ts'
 import * as z from 'zod'
 import { parseJson } from '../../base/json.ts'
 import { CLIENT_REFERENCE_FORM } from '../../protocol/client/identifier.ts'
@@ -75,9 +76,6 @@ interface Schema {
   readonly required?: readonly string[]
 }
 
-/** Texts by the path of a field: `name`, `tokens.format`, `scopes.0.name`. */
-type Texts = Readonly<Record<string, string>>
-
 /** `default` is no language. */
 const LANGUAGE_NAMES = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
 
@@ -92,7 +90,7 @@ export function inputFields(task: Pick<Task, 'input'>, names: readonly string[])
   return names.map((name) => {
     const schema = whole.properties?.[name]
     if (schema === undefined) throw new Error(`The task has no member ${name}.`)
-    return fieldOf(name, resolved(schema, whole), whole.required?.includes(name) === true)
+    return inputFieldOf(name, resolved(schema, whole), whole.required?.includes(name) === true)
   })
 }
 
@@ -101,7 +99,7 @@ function resolved(schema: Schema, { $defs }: Schema): Schema {
   return $defs?.[schema.$ref?.replace('#/$defs/', '') ?? ''] ?? schema
 }
 
-function fieldOf(name: string, schema: Schema, isRequired: boolean): InputField {
+function inputFieldOf(name: string, schema: Schema, isRequired: boolean): InputField {
   const forms = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [schema]
   const value = forms.at(-1) ?? schema
   const kind = forms.length > 1 ? 'texts' : kindOf({ ...value, default: schema.default })
@@ -134,7 +132,7 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): InputField 
     default: isPlain(schema.default) ? String(schema.default) : undefined,
     refersTo: referred?.noun,
     parts: parts.map(([part, inner]) => {
-      const field = fieldOf(part, inner, shape.required?.includes(part) === true)
+      const field = inputFieldOf(part, inner, shape.required?.includes(part) === true)
       return kind === 'texts' ? { ...field, label: LANGUAGE_NAMES.of(part) ?? field.label } : field
     }),
   }

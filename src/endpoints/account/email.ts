@@ -16,7 +16,7 @@ import { countChange, doneAt, frameOf } from './frame.ts'
 
 const LIFETIME_MS = 15 * 60 * 1000
 /** Of what a person typed, the page repeats so much. */
-const SHOWN = 300
+const TYPED_LIMIT = 300
 
 /**
  * Whether a user can change or confirm the own address. Users whose address belongs to a provider cannot: they could leave the provider at
@@ -49,7 +49,7 @@ export async function askForCode(context: Context, request: Request, owner: Sign
   const typed = request.params.get('email') ?? ''
   const address = normalizeEmail(typed)
   const problem = findProblem(user, providers, address)
-  if (problem !== undefined) return changePage(context, request, owner, { email: typed.slice(0, SHOWN), problem })
+  if (problem !== undefined) return changePage(context, request, owner, { email: typed.slice(0, TYPED_LIMIT), problem })
   const { agent, language, network } = request
   await countChange(context, owner, 'email')
   for (const count of [

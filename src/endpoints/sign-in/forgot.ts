@@ -101,14 +101,14 @@ function forgotPage(
       kind: 'forgot',
       action: pageAddress(context.issuer, PATHS.forgot, subjectOf(request)),
       backUri: backAddress(context, request),
-      email: typed.slice(0, SHOWN),
+      email: typed.slice(0, TYPED_LIMIT),
       problem,
     },
   }
 }
 
 /** Of what a person typed, the page repeats so much. */
-const SHOWN = 300
+const TYPED_LIMIT = 300
 
 /** Leads back to the sign-in page, which checks what it is for. */
 function backAddress({ issuer }: Pick<Context, 'issuer'>, request: Request): string {

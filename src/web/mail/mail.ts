@@ -6,7 +6,7 @@ import { accentColours } from '../accent.ts'
 import { href, html, type Markup } from '../markup.ts'
 import { atTime, lasting } from '../spans.ts'
 import { mailLanguage } from '../../texts/texts.ts'
-import { isPlainTextId, openTranslations, type PlainTextId, type Texts } from '../texts.ts'
+import { isPlainTextId, openTranslations, type PlainTextId, type Translation } from '../texts.ts'
 import { visible } from '../visible.ts'
 
 /** A part of a mail, below the part before it. */
@@ -42,7 +42,7 @@ export function renderMail(
   }
 }
 
-interface Around extends Pick<Texts, 'say'> {
+interface Around extends Pick<Translation, 'say'> {
   readonly brand: string
   readonly address: string
   readonly language: Language
@@ -127,7 +127,7 @@ function consequence(group: 'wasYou' | 'wasNotYou', notice: NoticeKind): PlainTe
   return isPlainTextId(own) ? own : `mail.${group}.usual`
 }
 
-function browserOf(say: Texts['say'], { browser, system }: NonNullable<NoticeAgent>): string {
+function browserOf(say: Translation['say'], { browser, system }: NonNullable<NoticeAgent>): string {
   return system === undefined ? browser : say('account.agent', { browser, system })
 }
 

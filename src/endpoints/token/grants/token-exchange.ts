@@ -5,7 +5,7 @@ import { findStepUps, withheldScope } from '../../../requests/step-up.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { Parameters } from '../../../base/message.ts'
 import { missing, unacceptable } from '../../../base/validation.ts'
-import { shown } from '../../../protocol/compared.ts'
+import { loggable } from '../../../protocol/compared.ts'
 import { invalidRequest, invalidTarget } from '../../../protocol/errors.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { knownAcrValues, levelOfAcr } from '../../../protocol/sign-in/acr.ts'
@@ -167,8 +167,8 @@ function notAllowed(form: Parameters, caller: AuthenticatedApi, target: ApiRecor
   const named = form.get('resource') ?? form.get('audience')
   const detail =
     target === undefined
-      ? `no such API: ${shown(named ?? readScope(form))}`
-      : `${shown(target.resource)} has no rule for ${shown(caller.resource)}`
+      ? `no such API: ${loggable(named ?? readScope(form))}`
+      : `${loggable(target.resource)} has no rule for ${loggable(caller.resource)}`
   return invalidTarget('exchange_not_allowed', [unacceptable('body', 'resource', msg, named)], { detail })
 }
 

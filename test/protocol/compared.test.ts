@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compared, shown } from '../../src/protocol/compared.ts'
+import { compared, loggable } from '../../src/protocol/compared.ts'
 
 const CASES: readonly (readonly [value: unknown, text: string])[] = [
   ['https://auth.example.com', '"https://auth.example.com"'],
@@ -16,8 +16,8 @@ const CASES: readonly (readonly [value: unknown, text: string])[] = [
 ]
 
 test('a compared value in the log is visible, cut, and has no address of a person, credential or token', () => {
-  for (const [value, text] of CASES) assert.equal(shown(value), text)
-  assert.equal(shown('x'.repeat(9000)).length, 201)
+  for (const [value, text] of CASES) assert.equal(loggable(value), text)
+  assert.equal(loggable('x'.repeat(9000)).length, 201)
   assert.equal(
     compared(['https://a.example', 'https://b.example'], 'https://c.example'),
     'expected "https://a.example" or "https://b.example", received "https://c.example"',

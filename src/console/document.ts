@@ -167,10 +167,10 @@ function account({ name, email, access, organization, csrf }: Person, accountUri
         <p class="muted">
           ${access === 'write' ? 'May change everything' : 'May read, and change nothing'}${organization === undefined ? undefined : html` of <bdi>${organization.name}</bdi>`}
         </p>
-        <p><a href="${href(accountUri)}">Your account</a></p>
-        <p><button type="button" class="link" data-show-help hidden>Shortcuts</button></p>
+        <a href="${href(accountUri)}">Your account</a>
+        <button type="button" class="link" data-show-help hidden>Shortcuts</button>
         <form method="post" action="/console/sign-out">
-          ${hidden('csrf', csrf)}<button class="button" type="submit">Sign out</button>
+          ${hidden('csrf', csrf)}<button class="link" type="submit">Sign out</button>
         </form>
       </div>
     </details>

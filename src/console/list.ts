@@ -2,10 +2,10 @@ import { PAGE_LIMIT } from '../admin/page.ts'
 import { html, type Fragment, type Markup } from '../web/markup.ts'
 import { addressOf } from './engine/addresses.ts'
 import { button, hidden } from './engine/buttons.ts'
-import { chosenRows, type Filter, type Frame } from './engine/form.ts'
-import { closeIcon } from './icons.ts'
+import { chosenRows, type Filter, type Frame, type Texts } from './engine/form.ts'
+import { closeIcon, filterIcon } from './icons.ts'
 import { foundAddress } from './links.ts'
-import { command } from './parts.ts'
+import { command, nameOf, shortTime } from './parts.ts'
 
 export interface Column<Row> {
   readonly heading: string
@@ -97,7 +97,7 @@ function classOf<Row>({ isWide, isRest, isAction }: Column<Row>): Fragment {
 }
 
 /** A page of a search may have few rows, or none, although more follow: the script reads on, until the page is full or the person stops it. */
-function pages(frame: Frame, shown: number, next: string | null): Markup | undefined {
+export function pages(frame: Frame, shown: number, next: string | null): Markup | undefined {
   const isFirst = frame.place.query['before'] === undefined
   if (isFirst && next === null) return undefined
   const isPart = next !== null && shown < PAGE_LIMIT.usual
@@ -111,33 +111,67 @@ function pages(frame: Frame, shown: number, next: string | null): Markup | undef
 
 /** The filters of a list: those that are set are words, which are taken off one by one. */
 export function filterBar(frame: Frame): Markup {
-  const set = frame.filters.filter(({ value }) => value !== undefined)
   return html`<form method="get" action="${frame.place.path}" class="filters">
       ${frame.filters.map(filterField)}
       <button type="submit" class="button">Filter</button>
     </form>
-    ${
-      set.length === 0
-        ? undefined
-        : html`<ul class="set" aria-label="Filters that are set">
-            ${set.map(
-              ({ name: field, label, value = '' }) =>
-                html`<li>
-                  <a
-                    href="${addressOf(frame, { [field]: undefined, before: undefined })}"
-                    aria-label="Remove the filter ${label} ${wordOf(value)}"
-                    ><span class="muted">${label}</span> <bdi>${wordOf(value)}</bdi>${closeIcon}</a
-                  >
-                </li>`,
-            )}
-            <li><a href="${frame.place.path}">Clear</a></li>
-          </ul>`
-    }`
+    ${setFilters(frame, frame.filters, {})}`
+}
+
+/** The views of a list, which are values of its filter `view`, and the other filters on demand. `names`: of ids in filters. */
+export function viewBar(frame: Frame, views: Texts, names: Texts): Markup {
+  const chosen = frame.filters.find(({ name: field }) => field === 'view')?.value
+  const others = frame.filters.filter(({ name: field }) => field !== 'view')
+  const view = (value: string | undefined, label: string): Markup => {
+    const to = addressOf(frame, { view: value, event: undefined, before: undefined })
+    return html`<a href="${to}" ${chosen === value ? html` aria-current="true"` : undefined}>${label}</a>`
+  }
+  return html`<div class="chips">
+      <nav aria-label="Views">
+        ${view(undefined, 'Everything')} ${Object.entries(views).map(([value, label]) => view(value, label))}
+      </nav>
+      <details class="drop">
+        <summary>${filterIcon}More</summary>
+        <form method="get" action="${frame.place.path}" class="sheet filters">
+          ${chosen === undefined ? undefined : hidden('view', chosen)} ${others.map(filterField)}
+          <button type="submit" class="button main">Filter</button>
+        </form>
+      </details>
+    </div>
+    ${setFilters(frame, others, names)}`
+}
+
+/** The filters that are set, each with a link that takes it off. */
+function setFilters(frame: Frame, filters: readonly Filter[], names: Texts): Markup | undefined {
+  const set = filters.filter(({ value }) => value !== undefined)
+  if (set.length === 0) return undefined
+  const item = ({ name: field, label, kind, value = '' }: Filter): Markup => {
+    const isTime = kind === 'time' && isKnownTime(value)
+    const word = isTime ? shortTime(value, frame) : (nameOf(names, value) ?? wordOf(value))
+    const what = isTime ? label.replace(' (UTC)', '') : label
+    return html`<li>
+      <a
+        href="${addressOf(frame, { [field]: undefined, before: undefined })}"
+        aria-label="Remove the filter ${what} ${word}"
+        ><span class="muted">${what}</span> <bdi>${word}</bdi>${closeIcon}</a
+      >
+    </li>`
+  }
+  return html`<ul class="set" aria-label="Filters that are set">
+    ${set.map(item)}
+    <li><a href="${frame.place.path}">Clear</a></li>
+  </ul>`
+}
+
+function isKnownTime(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text))
 }
 
 const A_DAY = /^\d{4}-\d\d-\d\d$/
 
 function filterField({ name: field, label, kind, choices, value = '' }: Filter): Markup {
+  // A time that a link gave would be cut in a field. The word beside the views has it.
+  if (kind === 'time' && isKnownTime(value) && !A_DAY.test(value)) return hidden(field, value)
   if (kind !== 'choice') {
     const type = kind === 'time' && (value === '' || A_DAY.test(value)) ? 'date' : 'text'
     return html`<label

@@ -4,7 +4,9 @@ import type { Frame, Texts } from './engine/form.ts'
 import { copyIcon } from './icons.ts'
 import { linkFor } from './links.ts'
 
-const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+const LONG_MONTHS = 'January February March April May June July August September October November December'.split(' ')
+const MONTHS = LONG_MONTHS.map((month) => month.slice(0, 3))
+const DAY_MS = 24 * 60 * 60 * 1000
 
 /** A time of an answer: how long ago, with the exact time. `never`: what null means. */
 export function time(iso: string | null, { place }: Pick<Frame, 'place'>, never = 'never'): Markup {
@@ -15,20 +17,28 @@ export function time(iso: string | null, { place }: Pick<Frame, 'place'>, never 
   return html`<time datetime="${minute}" title="${exact}">${ageSeconds < 0 ? exact : age(ageSeconds)}</time>`
 }
 
-/** The time of an event, of which several may be in a minute: how long ago, or the time itself. */
-export function moment(iso: string, { place }: Pick<Frame, 'place'>, isExact: boolean): Markup {
-  const exact = exactTime(iso, 'second')
-  const ageSeconds = (place.now - Date.parse(iso)) / 1000
-  const shown = isExact || ageSeconds < 0 ? exact.replace(' UTC', '') : age(ageSeconds)
-  return html`<time datetime="${iso.slice(0, 19)}Z" title="${exact}">${shown}</time>`
+/** The day of a time, as the heading of what happened in it. */
+export function dayOf(iso: string, { place }: Pick<Frame, 'place'>): string {
+  const [at, now] = [new Date(iso), new Date(place.now)]
+  const days = Math.floor(now.getTime() / DAY_MS) - Math.floor(at.getTime() / DAY_MS)
+  const day = `${at.getUTCDate()} ${LONG_MONTHS[at.getUTCMonth()] ?? ''}`
+  if (days === 0) return `Today, ${day}`
+  return days === 1 ? `Yesterday, ${day}` : `${day} ${at.getUTCFullYear()}`
 }
 
-/** The day and the minute, as all pages write them, or the second. */
-export function exactTime(iso: string, precision: 'minute' | 'second' = 'minute'): string {
+/** A time as a word of a sentence: `28 Nov, 16:33`, with the year if it is another one. A day alone is `28 Nov`. */
+export function shortTime(iso: string, { place }: Pick<Frame, 'place'>): string {
+  const year = new Date(iso).getUTCFullYear() === new Date(place.now).getUTCFullYear()
+  const text = exactTime(iso).replace(' UTC', '')
+  const shown = year ? text.replace(/ \d{4},/, ',') : text
+  return iso.length === 10 ? shown.replace(/, [\d:]+$/, '') : shown
+}
+
+/** The day and the minute, as all pages write them. */
+export function exactTime(iso: string): string {
   const at = new Date(iso)
   const pad = (number: number): string => String(number).padStart(2, '0')
-  const second = precision === 'second' ? `:${pad(at.getUTCSeconds())}` : ''
-  return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()] ?? ''} ${at.getUTCFullYear()}, ${pad(at.getUTCHours())}:${pad(at.getUTCMinutes())}${second} UTC`
+  return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()] ?? ''} ${at.getUTCFullYear()}, ${pad(at.getUTCHours())}:${pad(at.getUTCMinutes())} UTC`
 }
 
 const [MINUTE, HOUR, DAY] = [60, 3600, 86_400]
@@ -80,9 +90,9 @@ export function networkOf(text: string): string {
 
 export type Tone = 'good' | 'caution' | 'bad' | 'quiet'
 
-/** A state in a word, with a drawing of the stylesheet, because colour alone says nothing to many people. */
+/** A state in a word, with a shape of the stylesheet, because colour alone says nothing to many people. */
 export function chip(text: string, tone: Tone): Markup {
-  return html`<span class="chip ${tone}">${text}</span>`
+  return html`<span class="state ${tone}">${text}</span>`
 }
 
 /** Untrusted text as the name of a row. An empty name is said to be none. */
@@ -113,7 +123,7 @@ export function facts(pairs: readonly (readonly [term: string, what: Fragment])[
   </dl>`
 }
 
-export function section(title: string, content: Fragment, aside?: Fragment): Markup {
+export function section(title: Fragment, content: Fragment, aside?: Fragment): Markup {
   return html`<section>
     <header>
       <h2>${title}</h2>
@@ -123,9 +133,21 @@ export function section(title: string, content: Fragment, aside?: Fragment): Mar
   </section>`
 }
 
+/** The name of an id. undefined: the page has none. An operator may choose the id `constructor` (threats.md CON-33). */
+export function nameOf(names: Texts, object: string): string | undefined {
+  return Object.hasOwn(names, object) ? names[object] : undefined
+}
+
 /** What an object is called, or its id if the page has no name of it. */
 export function called(object: string, names: Texts): Markup {
-  return names[object] === undefined ? id(object) : name(names[object], '(no name)')
+  const own = nameOf(names, object)
+  return own === undefined ? id(object) : name(own, '(no name)')
+}
+
+/** Short facts in one line. */
+export function dotted(parts: readonly Fragment[]): Markup {
+  const shown = parts.filter((part) => part !== undefined)
+  return html`${shown.map((part, index) => (index === 0 ? part : html` · ${part}`))}`
 }
 
 /** The name of an id in a list, which links to its page. */
@@ -137,7 +159,7 @@ export function named(
 ): Markup {
   const to = linkFor(frame, kind, object)
   // A link with the button of an id in it would lead away when the person copies.
-  if (names[object] === undefined) return id(object, to)
+  if (nameOf(names, object) === undefined) return id(object, to)
   const shown = called(object, names)
   return to === undefined ? shown : html`<a href="${to}">${shown}</a>`
 }

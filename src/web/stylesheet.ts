@@ -4,6 +4,17 @@ import type { AccentColours } from './accent.ts'
 const light = { ground: '#f5f6f8', card: '#ffffff' } as const
 const dark = { ground: '#0d0f12', card: '#16191e' } as const
 
+/** Colours of the ground and what is on it, as declarations, in light and dark. */
+interface Surface {
+  readonly light: string
+  readonly dark: string
+}
+
+const PAGE: Surface = {
+  light: `--ground: ${light.ground}; --line: #dde1e6; --shadow: 0 1px 2px rgb(16 24 40 / 4%), 0 4px 16px rgb(16 24 40 / 5%);`,
+  dark: `--ground: ${dark.ground}; --line: #2a2f37; --shadow: none;`,
+}
+
 /**
  * The stylesheet of all pages. It uses no remote font, image or import, because the Content-Security-Policy forbids them.
  */
@@ -11,31 +22,31 @@ export function stylesheet(accent: string): string {
   return (palette(accent) + base + parts + situations).replaceAll(/\n\s*/g, '\n').trim()
 }
 
-/** The colours of all pages, in light and dark, as custom properties. */
-export function palette(accent: string): string {
+/** The colours of all pages, in light and dark, as custom properties. `surface`: a ground between `ground` and `card`, for the accent is readable on these. */
+export function palette(accent: string, surface: Surface = PAGE): string {
   const lightAccent = accentColours(accent, { backgrounds: [light.ground, light.card], ink: '#000000', distinct: 1.2 })
   const darkAccent = accentColours(accent, { backgrounds: [dark.ground, dark.card], ink: '#ffffff', distinct: 2 })
-  return colours(lightAccent, darkAccent)
+  return colours(lightAccent, darkAccent, surface)
 }
 
-function colours(lightAccent: AccentColours, darkAccent: AccentColours): string {
+function colours(lightAccent: AccentColours, darkAccent: AccentColours, surface: Surface): string {
   return `
 :root {
   color-scheme: light dark;
-  --ground: ${light.ground}; --card: ${light.card}; --line: #dde1e6; --field: #868e99;
+  ${surface.light}
+  --card: ${light.card}; --field: #868e99;
   --text: #1a1d21; --muted: #59616b; --hover: #f0f2f5;
   --caution: #7a4b00; --caution-plate: #fff7e8; --caution-line: #f2dfb8;
   --danger: #b3261e; --danger-plate: #fdf1f0; --danger-line: #f3cfcc;
-  --shadow: 0 1px 2px rgb(16 24 40 / 4%), 0 4px 16px rgb(16 24 40 / 5%);
   ${accentVariables(lightAccent)}
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --ground: ${dark.ground}; --card: ${dark.card}; --line: #2a2f37; --field: #6b7480;
+    ${surface.dark}
+    --card: ${dark.card}; --field: #6b7480;
     --text: #e9ebee; --muted: #a1a9b4; --hover: #20242b;
     --caution: #f0c674; --caution-plate: #261f12; --caution-line: #46391d;
     --danger: #ffb0a8; --danger-plate: #2b1715; --danger-line: #512824;
-    --shadow: none;
     ${accentVariables(darkAccent)}
   }
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { describeTasks } from '../../src/admin/openapi.ts'
-import { AUDIT_EVENTS } from '../../src/protocol/audit/event-names.ts'
+import { AUDIT_EVENTS, type AuditEventName } from '../../src/protocol/audit/event-names.ts'
+import { AUDIT_VIEWS } from '../../src/protocol/audit/views.ts'
 import { command, commandJson, openServerForCommands } from '../support/command.ts'
 import { adminServerOf, type AdminServer } from '../support/admin-server.ts'
 import type { TestServer } from '../support/server.ts'
@@ -68,6 +69,32 @@ test('the audit can be filtered by every event name and every prefix, and OpenAP
   const { paths } = describeTasks('1.0.0') as { readonly paths: Readonly<Record<string, { readonly get: Operation }>> }
   const parameter = paths['/admin/v1/audit']?.get.parameters.find(({ name }) => name === 'event')
   assert.deepEqual(parameter?.schema.enum?.toSorted(), [...families, ...AUDIT_EVENTS].toSorted())
+})
+
+test('a view of the audit has its events and no others, also beside other filters', async () => {
+  const { client_id: client } = await stage.makeClient()
+  await commandJson(['client', 'verify', client])
+  server.context.report({ event: 'sign-in.failed', details: { reason: 'wrong-credentials', account: 'x' } })
+  for (const [view, events] of Object.entries(AUDIT_VIEWS)) {
+    const listed = await commandJson<{ events: readonly { event: AuditEventName }[] }>([
+      'audit',
+      'list',
+      '--view',
+      view,
+    ])
+    assert.deepEqual(
+      listed.events.map(({ event }) => event).filter((event) => !(events as readonly string[]).includes(event)),
+      [],
+      view,
+    )
+    assert.ok(listed.events.length > 0, view)
+  }
+  const both = ['audit', 'list', '--view', 'clients', '--client', client]
+  const { events } = await commandJson<{ events: readonly { event: string }[] }>(both)
+  assert.deepEqual(
+    events.map(({ event }) => event),
+    ['client.verified', 'client.registered'],
+  )
 })
 
 interface Operation {

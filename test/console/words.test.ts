@@ -155,7 +155,7 @@ test('the audit finds the events of a user who was deleted, by a chosen id too',
   const { events } = (await run('audit.list', { user_id: user, limit: 5 })) as { readonly events: readonly object[] }
   assert.ok(events.length > 0)
   const found = await open(`/audit?user_id=${String(user)}`)
-  assert.deepEqual([found.statusCode, found.body.match(/<tr data-row/g)?.length], [200, events.length])
+  assert.deepEqual([found.statusCode, found.body.match(/<li [^>]*data-row/g)?.length], [200, events.length])
   const chosen = await run('client.create', { client_name: 'Payroll', client_id: 'payroll' })
   await run('client.delete', { client_id: chosen['client_id'] })
   const first = await open('/audit?client_id=payroll')
@@ -239,6 +239,15 @@ test('an id of what was deleted leads to a page that leads to its events', async
   assert.match(gone.body, new RegExp(`If it was deleted, <a href="/console/audit\\?user_id=${String(user)}">`))
 })
 
+test('CON-33: pages name a deleted client whose id every object has as a member', async () => {
+  await run('client.create', { client_name: 'Payroll', client_id: 'constructor' })
+  await run('client.delete', { client_id: 'constructor' })
+  for (const path of ['/audit?client_id=constructor', '/audit?client_id=constructor&format=ndjson', '']) {
+    const { statusCode, body } = await open(path)
+    assert.deepEqual([statusCode, body.includes('constructor')], [200, true], path)
+  }
+})
+
 test('the audit does not say that a user did what anybody can do in the name of the user', async () => {
   stage.server.context.report({
     event: 'sign-in.failed',
@@ -246,7 +255,7 @@ test('the audit does not say that a user did what anybody can do in the name of 
     details: { reason: 'wrong-credentials', account: 'digest' },
   })
   const { body } = await open('/audit?event=sign-in.failed')
-  const row = /<tr data-row>[^]*?<\/tr>/.exec(body)?.[0] ?? ''
-  assert.match(row, /data-label="Who"[^>]*><span class="muted none">/)
-  assert.match(row, new RegExp(`data-label="About"[^>]*><a href="/console/users/${mine.user_id}">`))
+  const row = /<li [^>]*data-row>[^]*?<\/li>/.exec(body)?.[0] ?? ''
+  assert.match(row, new RegExp(`<p>A wrong password for <a href="/console/users/${mine.user_id}">`))
+  assert.doesNotMatch(row, /actor=|All by/)
 })

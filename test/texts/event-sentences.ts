@@ -12,7 +12,7 @@ const IDS = { clientId: 'gci_1', userId: 'gus_1', organizationId: 'gor_1' }
 const NAMES = { gci_1: 'Build Board', gus_1: 'ada@acme.test', gor_1: 'Acme', gus_2: 'grace@acme.test' }
 
 /** Details that all events may have, and those of single ones, of which each is another sentence. */
-const DETAILS = {
+export const DETAILS = {
   provider: 'google',
   resource: 'https://api.acme.test',
   pattern: 'acme.test',

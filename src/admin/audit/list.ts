@@ -1,6 +1,7 @@
 import type { StoreNeeds } from '../../ports/context.ts'
 import type { AuditEvent, AuditLinkRecord } from '../../ports/records/audit.ts'
 import { readEvents } from '../../protocol/audit/audit-link.ts'
+import { AUDIT_VIEWS, type AuditView } from '../../protocol/audit/views.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
 import { AdminError } from '../admin-error.ts'
@@ -36,6 +37,7 @@ export interface AuditEntry extends Omit<AuditEvent, 'event'> {
 export interface AuditFilter {
   /** An event name, or a prefix of names up to a dot: `client.`. Without it, `audit.head` is left out. */
   readonly event?: string | undefined
+  readonly view?: AuditView | undefined
   readonly actor?: string | undefined
   readonly clientId?: ClientId | undefined
   readonly userId?: UserId | undefined
@@ -105,8 +107,9 @@ function entriesOf(link: AuditLinkRecord, end: number | undefined): readonly Aud
 }
 
 function fits(entry: AuditEntry, filter: AuditFilter): boolean {
-  const { event, clientId, userId, organizationId, requestId } = filter
+  const { event, view, clientId, userId, organizationId, requestId } = filter
   if (event === undefined ? entry.event === HEAD : !isOrBeginsWith(event, entry.event)) return false
+  if (view !== undefined && !(AUDIT_VIEWS[view] as readonly string[]).includes(entry.event)) return false
   if (clientId !== undefined && entry.clientId !== clientId) return false
   if (filter.actor !== undefined && (entry.actor ?? entry.userId) !== filter.actor) return false
   if (requestId !== undefined && entry.requestId !== requestId) return false

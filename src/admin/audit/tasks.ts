@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { AUDIT_EVENTS } from '../../protocol/audit/event-names.ts'
+import { AUDIT_VIEWS, type AuditView } from '../../protocol/audit/views.ts'
 import { AUDIT_PLACE, listAudit, type AuditEntry } from './list.ts'
 import { ISO, iso } from '../../base/iso.ts'
 import { CLIENT_ID, END, LIMIT, TIME, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from '../fields.ts'
@@ -50,6 +51,12 @@ const EVENT_FILTER = z
     'Only events of this name, or of all names that begin with it, such as `client.`; a part of a name ends with a dot.',
   )
 
+const VIEW = z
+  .enum(Object.keys(AUDIT_VIEWS) as [AuditView, ...AuditView[]])
+  .describe(
+    'Only the events of a question: sign-ins that failed, what people changed, clients, or what may be an attack or is about rights and keys.',
+  )
+
 const REQUEST_ID_LENGTH = 64
 
 /** The maximum number of heads in one request, which is that of parameters in a query. */
@@ -88,6 +95,7 @@ export const AUDIT_TASKS: readonly Task[] = [
       limit: LIMIT,
       before: pageStart(PLACE),
       event: EVENT_FILTER.optional(),
+      view: VIEW.optional(),
       client_id: CLIENT_ID.optional(),
       user_id: USER_ID.optional(),
       organization_id: ORGANIZATION_ID.optional(),
@@ -109,11 +117,15 @@ export const AUDIT_TASKS: readonly Task[] = [
         .describe('Only events of this request. There is no index for it: limit the search with since and until.'),
     }),
     output: z.object({ events: z.array(ENTRY_DOCUMENT), names: NAMES, next: NEXT }),
-    async run(context, { limit, before, event, actor, since, until, client_id, user_id, organization_id, request_id }) {
+    async run(
+      context,
+      { limit, before, event, view, actor, since, until, client_id, user_id, organization_id, request_id },
+    ) {
       const { rows, next } = await listAudit(context, {
         limit,
         before,
         event,
+        view,
         actor,
         since,
         until,

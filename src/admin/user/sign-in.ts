@@ -66,6 +66,7 @@ export const SIGN_IN_DOCUMENT = z.object({
           'codes-locked',
         ]),
         message: z.string(),
+        provider: z.string().nullable().describe('The name of the provider that the obstacle is about; null: of none.'),
         wrong_attempts: z
           .int()
           .nullable()
@@ -140,7 +141,7 @@ async function findLackObstacle(
     const connects = isUsable(context.settings, required)
       ? `A link connects it, and so does the first sign-in there, if the rules of ${name} allow it.`
       : `It can be connected when ${name} is enabled.`
-    return obstacle('not-connected', `The account is not connected to ${name} yet. ${connects}`)
+    return obstacle('not-connected', `The account is not connected to ${name} yet. ${connects}`, { provider: name })
   }
   const isLinkUseful =
     user.email !== undefined && hasLinkMethod(await findLinkMethods(context, user, { isMailed: false }))
@@ -182,9 +183,12 @@ function routingObstacles({ user, identities }: Account, providers: readonly Pro
           obstacle(
             'provider-required',
             `${user.email} signs in at ${required.settings.name} only, not with a password, a passkey or an account at another provider.`,
+            { provider: required.settings.name },
           ),
         ]),
-    ...disabled.map(({ settings }) => obstacle('provider-disabled', `The provider ${settings.name} is disabled.`)),
+    ...disabled.map(({ settings: { name: provider } }) =>
+      obstacle('provider-disabled', `The provider ${provider} is disabled.`, { provider }),
+    ),
   ]
 }
 
@@ -247,7 +251,9 @@ export async function describeApp(
 function obstacle(
   reason: Obstacle['reason'],
   message: string,
-  lock?: { readonly attempts: number; readonly until: EpochMs | undefined },
+  of?: { readonly provider: string } | { readonly attempts: number; readonly until: EpochMs | undefined },
 ): Obstacle {
-  return { reason, message, wrong_attempts: lock?.attempts ?? null, until: isoOrNull(lock?.until) }
+  const lock = of !== undefined && 'attempts' in of ? of : undefined
+  const provider = of !== undefined && 'provider' in of ? of.provider : null
+  return { reason, message, provider, wrong_attempts: lock?.attempts ?? null, until: isoOrNull(lock?.until) }
 }

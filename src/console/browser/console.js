@@ -156,8 +156,11 @@ export function consoleScript() {
       const next = new DOMParser().parseFromString(await answer.text(), 'text/html')
       const pages = next.querySelector('.pages')
       if (isStopped || pages === null) break
-      const more = [...next.querySelectorAll('[data-row]')]
-      const body = one('tbody')
+      const days = all('[data-day]').map(({ dataset }) => dataset['day'])
+      const more = [...next.querySelectorAll('[data-row], [data-day]')].filter(
+        (row) => !days.includes(row.getAttribute('data-day') ?? ''),
+      )
+      const body = one('tbody, .feed')
       // Without a table there is nothing to keep.
       if (more.length > 0 && body === null) return location.replace(link.href)
       body?.append(...more)

@@ -17,6 +17,8 @@ export interface Asking extends Filling {
   /** What the task does, in its own words. */
   readonly summary: string
   readonly caution: string | undefined
+  /** What the person does, on the button and in the heading. */
+  readonly label: string
   readonly subjects: readonly string[]
   /** Names by id. */
   readonly names: Texts
@@ -33,15 +35,17 @@ export interface Asking extends Filling {
 }
 
 export function askPage(asking: Asking, frame: Frame): View {
-  const { form, summary, caution, errors, subjects, names, matches, once, seen } = asking
+  const { form, summary, caution, errors, label, subjects, names, matches, once, seen } = asking
   const count = matches?.names.length ?? subjects.length
   const { isFinal, words } = taskOf(form)
-  const { label, warning, about } = words
+  const { warning, about } = words
   const [only = ''] = subjects
+  // Several grants of one client, say, have one name.
+  const isOne = count === subjects.length && new Set(subjects.map((one) => names[one] ?? one)).size < 2
   const object = only === '' && names[''] === undefined ? undefined : html`: ${called(only, names)}`
   const isNamed = asking.about !== undefined && about !== undefined
   const besides = isNamed ? html` ${about} ${name(asking.about, '(no name)')}` : undefined
-  const heading = html`${label}${count > 1 ? `: ${count} rows` : object}${besides}`
+  const heading = html`${label}${isOne || count < 2 ? object : `: ${count} rows`}${besides}`
   const { '': general } = errors
   const alert =
     general === undefined ? undefined : html`<p class="plate" role="alert">${withScreens(frame, general)}</p>`
@@ -57,9 +61,10 @@ export function askPage(asking: Asking, frame: Frame): View {
     title: label,
     main: html`<div class="ask">
       <h1>${heading}</h1>
-      ${warning === undefined && summary !== `${label}.` ? html`<p class="muted">${summary}</p>` : undefined} ${alert}
+      ${warning === undefined && summary !== `${words.label}.` ? html`<p class="muted">${summary}</p>` : undefined}
+      ${alert}
       ${
-        subjects.length < 2
+        subjects.length < 2 || isOne
           ? undefined
           : html`<ul class="plain">
               ${subjects.map((one) => html`<li>${called(one, names)}</li>`)}

@@ -8,20 +8,25 @@ export function hidden(field: string, value: string): Markup {
 }
 
 /** The button of a form that has one already, such as the list. */
-export function button(form: Form): Markup {
+export function button(form: Form, { isMain = false, label }: ButtonLooks = {}): Markup {
   const { isFinal, words } = taskOf(form)
-  const text = asksFirst(form) ? `${words.label}…` : words.label
-  return html`<button type="submit" name="task" value="${form.task}" class="${isFinal ? 'button danger' : 'button'}">
-    ${text}
+  const text = label ?? words.label
+  const looks = isMain ? 'button main' : isFinal ? 'button danger' : 'button'
+  return html`<button type="submit" name="task" value="${form.task}" class="${looks}">
+    ${asksFirst(form) ? `${text}…` : text}
   </button>`
 }
 
-/** The buttons of the object that a screen shows, or of one of its rows. */
-export function actions(frame: Frame, forms: readonly Form[], subject?: string): Markup | undefined {
+interface ButtonLooks {
+  readonly isMain?: boolean
+  readonly label?: string | undefined
+}
+
+/** The buttons of the object that a screen shows, or of its rows. */
+export function actions(frame: Frame, forms: readonly Form[], ...subjects: readonly string[]): Markup | undefined {
   if (forms.length === 0) return undefined
   return html`<form method="post" action="${addressOf(frame, {})}" class="actions">
-    ${hidden('csrf', frame.csrf)} ${subject === undefined ? undefined : hidden('subject', subject)}
-    ${forms.map((form) => button(form))}
+    ${hidden('csrf', frame.csrf)} ${subjects.map((one) => hidden('subject', one))} ${forms.map((form) => button(form))}
   </form>`
 }
 

@@ -32,8 +32,8 @@ export const OWN_NAMES: ReadonlySet<string> = new Set(['csrf', 'task', 'subject'
 /** What each form has. */
 interface AnyForm {
   readonly task: Worded
-  /** The words that differ from those of the task. */
-  readonly words?: Worded
+  /** The words that differ from those of the task. A function says whose label the button has, for what the screen shows. */
+  readonly words?: Worded | ((answers: Members) => Worded | undefined)
   /** Whether the form fits the state of the object that the screen shows, which is the first answer. */
   readonly fits?: (object: Members) => boolean
   /** A sentence beside the warning, for what the screen shows: that the change locks a person out, or outlives something. */
@@ -201,7 +201,13 @@ export function changes(...tasks: readonly Worded[]): readonly ChangeForm[] {
 /** The task of a form, with the words of the form. */
 export function taskOf({ task: name, words }: Form): Task {
   const task = requireTask(name)
-  return words === undefined ? task : { ...task, words: { ...task.words, ...wordsOf(words) } }
+  return typeof words !== 'string' ? task : { ...task, words: { ...task.words, ...wordsOf(words) } }
+}
+
+/** What the button of a form says, for what the screen shows. */
+export function labelFor(form: Form, answers: Members): string {
+  const own = typeof form.words === 'function' ? form.words(answers) : undefined
+  return (own === undefined ? undefined : wordsOf(own).label) ?? taskOf(form).words.label
 }
 
 /** Whether a form has a page of its own, before anything is done. */

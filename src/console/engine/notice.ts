@@ -76,6 +76,10 @@ function sentence({ task, text, values, done, unchanged, refused, ...outcome }: 
   const total = done.length + unchanged.length + refused.length
   if (total > 1 && unchanged.length > 0)
     return `${done.length === 0 ? '' : `${label}: done for ${done.length}. `}${already}: ${unchanged.length}.`
+  const doneNames = new Set(done.map((one) => names[one]))
+  const [only] = doneNames
+  if (total > 1 && doneNames.size === 1 && done.length === total && only !== undefined)
+    return html`${label}: done for ${name(only, '(no name)')}.`
   if (total > 1) return done.length === 0 ? 'Nothing was changed.' : `${label}: done for ${done.length} of ${total}.`
   if (refused.length > 0) return 'Nothing was changed.'
   if (unchanged.length === 0) return said(text, values, names)

@@ -8,7 +8,17 @@ import { askPage, type Asking } from './ask.ts'
 import { page, type ConsoleAnswer } from './context.ts'
 import { choicesOf, filledTexts, seenOf } from './filling.ts'
 import { FilterUnresolved } from './filter-names.ts'
-import { fieldsIn, fixedFields, taskOf, worksOnce, type Frame, type Members, type Texts, type View } from './form.ts'
+import {
+  fieldsIn,
+  fixedFields,
+  labelFor,
+  taskOf,
+  worksOnce,
+  type Frame,
+  type Members,
+  type Texts,
+  type View,
+} from './form.ts'
 import { inputFields, textsOf } from './input-fields.ts'
 import { outcomeNotice, type Outcome } from './notice.ts'
 import { frameOf, isRecent, screenAbove, subjectsIn, type OpenScreen } from './open-screen.ts'
@@ -109,6 +119,7 @@ async function questionOf(
     choosing: step?.choose(answers, shown),
     chosen: step?.chosen(answers, shown),
     caution: form.caution?.(answers, frame),
+    label: labelFor(form, answers),
     about: open.screen.about?.(answers),
     matches: await findMatches(open, form),
     once: worksOnce(form) ? server.random(16).toString('base64url') : undefined,

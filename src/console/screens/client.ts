@@ -1,12 +1,12 @@
 import { inOneLine, textsByLanguage } from '../../base/localized-text.ts'
-import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import type { ApiDocument } from '../../admin/api/document.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import type { DomainDocument } from '../../admin/domain.ts'
 import type { GrantDocument } from '../../admin/grant.ts'
 import { clientNames, listedNameOf } from '../../protocol/client/identity.ts'
 import { code, html, type Fragment } from '../../web/markup.ts'
-import { events, EVENTS_SHOWN } from './audit.ts'
+import { EVENTS_SHOWN } from './audit.ts'
+import { feed, type ListedEvents } from '../feed.ts'
 import { accessOf, installationsOf, type Installed } from './client-access.ts'
 import { CLIENT_FORMS, registered, SOURCES, trust } from './clients.ts'
 import { MANAGING_FORMS } from './client-forms.ts'
@@ -24,11 +24,7 @@ interface Answers {
   readonly apis: { readonly apis: readonly ApiDocument[] }
   readonly installations: Installed
   readonly grants: { readonly grants: readonly GrantDocument[]; readonly names: Texts; readonly next: string | null }
-  readonly audit: {
-    readonly events: readonly AuditEntryDocument[]
-    readonly names: Texts
-    readonly next: string | null
-  }
+  readonly audit: ListedEvents
 }
 
 const GRANTS_SHOWN = 20
@@ -140,7 +136,7 @@ export const CLIENT = screen<Answers>({
         ${managing.length === 0 ? undefined : html`<div class="bar">${actions(frame, managing)}</div>`}
         ${accessOf(frame, client, installations, apis.apis)} ${installationsOf(frame, client, installations)}
         ${section('Grants', grantTable(frame, grants), grants.next === null ? undefined : html`<a href="${listAddress('grants', 'client_id', client.client_id)}">All</a>`)}
-        ${section('Events', events(frame, audit, 'Nothing has happened with this client lately.'), html`<a href="${listAddress('audit', 'client_id', client.client_id)}">All</a>`)}
+        ${section('Events', feed(frame, audit, { own: client.client_id, none: 'Nothing has happened with this client lately.' }), html`<a href="${listAddress('audit', 'client_id', client.client_id)}">All</a>`)}
         ${final.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, final)}</div>`}`,
     }
   },

@@ -15,7 +15,7 @@ import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { formatNumber } from '../chart.ts'
 import { linkTo, namedAddress, type NamedList } from '../links.ts'
 import { table } from '../list.ts'
-import { id, name, scopes } from '../parts.ts'
+import { nameOf, id, name, scopes } from '../parts.ts'
 import { screen } from '../screen.ts'
 import { organizationPath } from '../sections.ts'
 import type { Frame, Place, Texts, View } from '../engine/form.ts'
@@ -183,7 +183,10 @@ function groupsWithin({ members, installations, grants }: AnswersWithin, frame: 
   const grantsOf = (filter: 'client_id' | 'user_id', object: string): string =>
     `${above}/grants?${new URLSearchParams({ [filter]: object }).toString()}`
   const clients = new Map([
-    ...grants.grants.map(({ client_id: client }): [string, string | undefined] => [client, grants.names[client]]),
+    ...grants.grants.map(({ client_id: client }): [string, string | undefined] => [
+      client,
+      nameOf(grants.names, client),
+    ]),
     ...installations.installations.map(({ client_id: client, client_name: called }): [string, string | undefined] => [
       client,
       called ?? undefined,

@@ -4,7 +4,7 @@ import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { linkFor } from '../links.ts'
 import { actions, formOf } from '../engine/buttons.ts'
 import { filterBar, nothing, table, type Column } from '../list.ts'
-import { chip, facts, id, name, named, scopes, time } from '../parts.ts'
+import { chip, facts, id, name, named, nameOf, scopes, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { ChangeForm, Frame, Texts, View } from '../engine/form.ts'
 
@@ -53,7 +53,8 @@ function grantList(frame: Frame, { grants, names, next }: Listed['list'], headin
       rows: grants,
       next,
       idOf: ({ grant_id: grant }) => grant,
-      labelOf: ({ user_id: user, client_id: client }) => `${names[user] ?? user}, ${names[client] ?? client}`,
+      labelOf: ({ user_id: user, client_id: client }) =>
+        `${nameOf(names, user) ?? user}, ${nameOf(names, client) ?? client}`,
       empty: nothing(
         frame,
         'Grants appear here when users allow clients something.',
@@ -130,8 +131,9 @@ function grantView(frame: Frame, grant: ShownGrantDocument): View {
 
 /** An id after what it is called, if that is known. */
 function withName(object: string, names: Texts, to: string | undefined): Markup {
-  if (names[object] === undefined) return id(object, to)
-  const called = name(names[object], '(no name)')
+  const own = nameOf(names, object)
+  if (own === undefined) return id(object, to)
+  const called = name(own, '(no name)')
   return html`${to === undefined ? called : html`<a href="${to}">${called}</a>`} ${id(object)}`
 }
 
@@ -189,7 +191,7 @@ function state({ revoked_at: revoked, inactive_reason: reason }: GrantDocument) 
 }
 
 function labelOf({ user_id: user, client_id: client }: GrantDocument, names: Texts): string {
-  return `${names[client] ?? client}’s access to ${names[user] ?? user}`
+  return `${nameOf(names, client) ?? client}’s access to ${nameOf(names, user) ?? user}`
 }
 
 /** What grants are called, on the page that asks before they are revoked. */

@@ -1,4 +1,3 @@
-import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import type { FiguresDocument } from '../../admin/figures.ts'
 import type { ServerDocument } from '../../admin/server.ts'
@@ -6,25 +5,22 @@ import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import { listedNameOf } from '../../protocol/client/identity.ts'
 import { href, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { noIcon, warnIcon, yesIcon } from '../icons.ts'
-import { events, EVENTS_SHOWN } from './audit.ts'
+import { EVENTS_SHOWN } from './audit.ts'
+import { feed, type ListedEvents } from '../feed.ts'
 import { goesTo, trust } from './clients.ts'
 import { linkTo } from '../links.ts'
 import { addressOf } from '../engine/addresses.ts'
 import { table } from '../list.ts'
 import { command, name, section, time } from '../parts.ts'
 import { screen } from '../screen.ts'
-import type { Frame, Texts } from '../engine/form.ts'
+import type { Frame } from '../engine/form.ts'
 import { history, POINTS_SHOWN } from './history.ts'
 
 interface Answers {
   readonly figures: FiguresDocument
   readonly server: ServerDocument
   readonly clients: { readonly clients: readonly ClientDocument[] }
-  readonly audit: {
-    readonly events: readonly AuditEntryDocument[]
-    readonly names: Texts
-    readonly next: string | null
-  }
+  readonly audit: ListedEvents
 }
 
 const CLIENTS_SHOWN = 5
@@ -50,7 +46,7 @@ export const OVERVIEW = screen<Answers>({
       <p class="sub"><span>${server.issuer}</span> <span>as of ${server.time.slice(11, 19)} UTC</span></p>
       ${findings(server, frame)} ${toDo(server, clients.clients)} ${history(figures, frame)}
       ${section('Newest clients', clientTable(frame, clients.clients), html`<a href="/console/clients">All</a>`)}
-      ${section('Newest events', events(frame, audit, 'Nothing has happened yet.'), html`<a href="/console/audit">All</a>`)}`,
+      ${section('Newest events', feed(frame, audit, { none: 'Nothing has happened yet.' }), html`<a href="/console/audit">All</a>`)}`,
   }),
 })
 

@@ -3,7 +3,7 @@ import { forShell } from '../../base/shell.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { asking, formOf } from '../engine/buttons.ts'
 import { nothing, table } from '../list.ts'
-import { chip, command, named, time } from '../parts.ts'
+import { nameOf, chip, command, named, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { ChangeForm, EditForm, Frame, Texts } from '../engine/form.ts'
 
@@ -111,7 +111,7 @@ function accessOf({ access, loopback_only: isLoopbackOnly }: ListedRoleDocument)
 
 function extentOf({ organization_id: organization }: ListedRoleDocument, names: Texts): Markup {
   if (organization === null) return html`the server`
-  return html`<bdi>${names[organization] ?? organization}</bdi>`
+  return html`<bdi>${nameOf(names, organization) ?? organization}</bdi>`
 }
 
 function factorsOf(has: boolean | null): Fragment {

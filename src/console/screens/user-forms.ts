@@ -9,11 +9,13 @@ export const ONE_USER_FORMS: readonly Form[] = [
   {
     kind: 'change',
     task: 'user.create-link',
+    words: (answers) => (userOf(answers).email === null ? undefined : 'user.create-link.instead'),
     caution: strangerIn,
   },
   {
     kind: 'change',
     task: 'user.send-link',
+    words: (answers) => (isInvited(userOf(answers)) ? 'user.send-link.invitation' : 'user.send-link.reset'),
     caution: strangerIn,
   },
   ...changes('user.unlock', 'user.end-sessions'),
@@ -59,6 +61,11 @@ export const ONE_USER_FORMS: readonly Form[] = [
 
 function userOf(answers: Members): WholeUserDocument {
   return answers['user'] as WholeUserDocument
+}
+
+/** Whether a link is the first way to sign in. */
+export function isInvited({ has_password: has, first_signed_in_at: first }: WholeUserDocument): boolean {
+  return !has && first === null
 }
 
 function addressOf({ email, email_verified_at: provenAt }: WholeUserDocument): Members {

@@ -1,37 +1,34 @@
-import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import type { GrantDocument } from '../../admin/grant.ts'
 import type { SessionDocument } from '../../admin/session.ts'
-import type { PasskeyDocument } from '../../admin/user/sign-in.ts'
 import type { WholeUserDocument } from '../../admin/user/tasks.ts'
-import { forShell } from '../../base/shell.ts'
-import { callUser, nameUser } from '../../protocol/sign-in/account.ts'
-import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
-import { events, EVENTS_SHOWN } from './audit.ts'
-import { grantColumns, namesOf } from './grants.ts'
+import { nameUser } from '../../protocol/sign-in/account.ts'
+import { html, isolate, type Markup } from '../../web/markup.ts'
+import { initial } from '../../web/pictures.ts'
+import { namesOf } from './grants.ts'
+import { accountOf } from './user-account.ts'
+import { answerOf, browserOf, isLockedOut, stateOf } from './user-answer.ts'
 import { ONE_USER_FORMS } from './user-forms.ts'
-import { userState } from './users.ts'
-import { linkTo, listAddress } from '../links.ts'
-import { actions, formOf, formsFor } from '../engine/buttons.ts'
-import { table } from '../list.ts'
-import { chip, command, exactTime, facts, id, name, networkOf, section, time } from '../parts.ts'
+import { actions, button, formOf, formsFor, hidden } from '../engine/buttons.ts'
+import { addressOf } from '../engine/addresses.ts'
+import { feed, type ListedEvents } from '../feed.ts'
+import { clientsIcon, downIcon, outIcon } from '../icons.ts'
+import { listAddress } from '../links.ts'
+import { copyButton, dotted, name, named, networkOf, scopes, section, time } from '../parts.ts'
 import { screen } from '../screen.ts'
-import type { Form, Frame, Texts } from '../engine/form.ts'
+import { labelFor, taskOf, type Form, type Frame, type Texts } from '../engine/form.ts'
 
 interface Answers {
   readonly user: WholeUserDocument
   readonly sessions: { readonly sessions: readonly SessionDocument[]; readonly next: string | null }
   readonly grants: { readonly grants: readonly GrantDocument[]; readonly names: Texts; readonly next: string | null }
-  readonly audit: {
-    readonly events: readonly AuditEntryDocument[]
-    readonly names: Texts
-    readonly next: string | null
-  }
+  readonly audit: ListedEvents
 }
 
 const ROWS_SHOWN = 20
-
-/** What is beside the fact that it changes. */
-const IN_FACTS: readonly string[] = ['user.set-email', 'user.update', 'role.set', 'role.remove']
+/** Grants that are counted by client. */
+const GRANTS_READ = 100
+/** Grants that one button revokes. */
+const GRANTS_REVOKED = 50
 
 export const USER = screen<Answers>({
   path: '/console/users/{user_id}',
@@ -42,8 +39,8 @@ export const USER = screen<Answers>({
       task: 'session.list',
       input: ({ parameters }) => ({ user_id: parameters['user_id'], limit: ROWS_SHOWN }),
     },
-    grants: { task: 'grant.list', input: ({ parameters }) => ({ user_id: parameters['user_id'], limit: ROWS_SHOWN }) },
-    audit: { task: 'audit.list', input: ({ parameters }) => ({ user_id: parameters['user_id'], limit: EVENTS_SHOWN }) },
+    grants: { task: 'grant.list', input: ({ parameters }) => ({ user_id: parameters['user_id'], limit: GRANTS_READ }) },
+    audit: { task: 'audit.list', input: ({ parameters }) => ({ user_id: parameters['user_id'], limit: ROWS_SHOWN }) },
   },
   filters: [],
   forms: ONE_USER_FORMS,
@@ -56,161 +53,100 @@ export const USER = screen<Answers>({
       '': own,
     }
   },
-  view({ user, sessions, grants, audit }, frame) {
-    const fitting = formsFor(frame, user.user_id, user, false)
-    const final = formsFor(frame, user.user_id, user, true)
-    const own = [...fitting, ...final].filter(({ task }) => IN_FACTS.includes(task))
-    const others = (forms: readonly Form[]) => forms.filter((one) => !own.includes(one))
-    const beside = (...tasks: readonly string[]) =>
-      actions(
-        frame,
-        own.filter(({ task }) => tasks.includes(task)),
-      )
+  view(answers, frame) {
+    const { user, sessions, grants, audit } = answers
+    const own = nameUser({ ...user, id: user.user_id })
+    const all = listAddress('audit', 'user_id', user.user_id)
     return {
-      title: nameUser({ ...user, id: user.user_id }),
-      main: html`<div class="heading">
-          <h1>${name(callUser(user) ?? null, '(no address)')}</h1>
-          ${isLockedOut(user) ? chip('Locked', 'caution') : userState(user)} ${actions(frame, others(fitting))}
-        </div>
-        <p class="sub">${id(user.user_id)} <span>created ${time(user.created_at, frame)}</span></p>
-        ${facts([
-          ['Can sign in', signIn(user, frame)],
-          ['Name', row(name(user.name, 'none'), beside('user.update'))],
-          ['Address verified', row(time(user.email_verified_at, frame, 'no'), beside('user.set-email'))],
-          ['Authenticator app', app(user, frame)],
-          ['Passkeys', passkeys(user, frame)],
-          ['Providers', identities(user, frame)],
-          ['Organizations', organizations(user)],
-          ['Role for the console', role(user, frame, beside('role.set', 'role.remove'))],
-          [
-            'Tokens revoked',
-            user.not_before === user.created_at ? undefined : html`all from before ${time(user.not_before, frame)}`,
-          ],
-        ])}
-        ${section('Sessions', sessionTable(frame, sessions.sessions))}
-        ${section('Grants', grantTable(frame, grants), grants.next === null ? undefined : html`<a href="${listAddress('grants', 'user_id', user.user_id)}">All</a>`)}
-        ${section('Events', events(frame, audit, 'Nothing has happened with this account lately.'), html`<a href="${listAddress('audit', 'user_id', user.user_id)}">All</a>`)}
-        ${others(final).length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, others(final))}</div>`}`,
+      title: own,
+      main: html`${heading(answers, frame)}
+        <div class="split">
+          <div>
+            ${answerOf(user, sessions.sessions, frame)}
+            ${section('Activity', feed(frame, audit, { own: user.user_id, none: 'Nothing has happened with this account lately.' }), html`<a href="${all}">All activity</a>`)}
+            ${signedIn(frame, sessions)} ${appsAllowed(frame, user, grants)}
+          </div>
+          <div>${accountOf(user, frame)}</div>
+        </div>`,
     }
   },
 })
 
-type Obstacle = WholeUserDocument['sign_in']['obstacles'][number]
-
-/** Whether wrong passwords or codes keep the user out for now. */
-function isLockedOut({ sign_in: { obstacles } }: WholeUserDocument): boolean {
-  return obstacles.some(({ wrong_attempts: attempts }) => attempts !== null)
+/** A name that looks like the address of another person is no heading (threats.md CON-36). */
+function headingName({ name: text, email, user_id: userId }: WholeUserDocument): string {
+  const isName = text !== null && text.trim() !== '' && !text.normalize('NFKC').includes('@')
+  return isName ? text : (email ?? userId)
 }
 
-/** The answer to the most frequent question of support: why can this person not sign in? */
-function signIn({ sign_in: { ways, second_step: second, obstacles }, link }: WholeUserDocument, frame: Frame): Markup {
-  const isNoPassword = obstacles.some(({ reason }) => reason === 'too-many-passwords')
-  const working = ways.filter((way) => !(isNoPassword && way === 'password'))
-  const others = obstacles.filter(
-    ({ reason, wrong_attempts: attempts }) => attempts === null && (link === null || reason !== 'no-way'),
-  )
-  return html`${obstacles.filter(({ wrong_attempts: attempts }) => attempts !== null).map((one) => html`<p>${lock(one, frame)}</p>`)}
-  ${
-    working.length === 0
-      ? ways.length === 0
-        ? html`<p>${isUnconnected(obstacles) ? chip('Not yet', 'caution') : chip('Not at all', 'bad')}</p>`
-        : undefined
-      : html`<p>
-          ${chip('Yes', isNoPassword ? 'caution' : 'good')} <span class="muted">by</span> ${working.join(', ')}
-          ${second === null ? undefined : html`<span class="muted">second step:</span> ${second.includes('set-up') ? 'the next sign-in sets it up' : second.join(', ')}`}
-        </p>`
+function heading(answers: Answers, frame: Frame): Markup {
+  const { user, sessions, audit } = answers
+  const { email } = user
+  const title = headingName(user)
+  const last =
+    sessions.sessions[0]?.started_at ?? audit.events.find(({ event }) => event === 'session.started')?.recorded_at
+  return html`<p class="crumbs"><a href="/console/users">${downIcon}Users</a></p>
+    <div class="heading">
+      <span class="avatar" aria-hidden="true">${initials(title)}</span>
+      <div>
+        <h1>${name(title, '(no name)')} ${stateOf(user, frame)}</h1>
+        <p class="sub">
+          ${email === null ? html`<span>no address</span>` : html`<span>${isolate(email)} ${copyButton(email)}</span>`}
+          ${last === undefined ? undefined : html`<span>last sign-in ${time(last, frame)}</span>`}
+        </p>
+      </div>
+      ${buttons(answers, frame)}
+    </div>`
+}
+
+/** Of the first and the last word. */
+function initials(text: string): string {
+  const words =
+    text
+      .split('@', 1)[0]
+      ?.split(/[\s.]+/)
+      .filter((word) => word !== '') ?? []
+  return [...new Set([words[0], words.at(-1)])].map((word) => initial(word ?? '')).join('')
+}
+
+/** Tasks that end something and can be undone. */
+const ENDING: readonly string[] = ['user.end-sessions', 'user.disable']
+
+/** The buttons that the state of the account asks for, and the others on demand. */
+function buttons(answers: Answers, frame: Frame): Markup | undefined {
+  const { user, sessions } = answers
+  const isSignedIn = sessions.sessions.length > 0
+  const forms = [false, true]
+    .flatMap((isFinal) => formsFor(frame, user.user_id, user, isFinal))
+    .filter(({ task }) => !task.endsWith('-link') || (user.email !== null && user.disabled_at === null))
+    .filter(({ task }) => task !== 'user.end-sessions' || isSignedIn)
+  if (forms.length === 0) return undefined
+  const link = forms.some(({ task }) => task === 'user.send-link') ? 'user.send-link' : 'user.create-link'
+  const first =
+    user.disabled_at !== null
+      ? ['user.enable']
+      : [link, ...(isLockedOut(user) ? ['user.unlock'] : []), ...(isSignedIn ? ['user.end-sessions'] : [])]
+  const lead = first.flatMap((task) => forms.filter((form) => form.task === task))
+  const rest = forms.filter((form) => !lead.includes(form))
+  const isEnding = (form: Form): boolean => taskOf(form).isFinal === true || ENDING.includes(form.task)
+  const one = (form: Form, isMain = false): Markup => {
+    const isOnly = form.task === 'user.create-link' && link === form.task
+    return button(form, { isMain, label: isOnly ? undefined : labelFor(form, { ...answers }) })
   }
-  ${link === null ? undefined : html`<p>A link is open until ${exactTime(link.expires_at)}.</p>`}
-  ${
-    others.length === 0
-      ? undefined
-      : html`<ul>
-          ${others.map(({ message }) => html`<li>${message}</li>`)}
-        </ul>`
-  }`
-}
-
-/** Whether the first sign-in at the provider that the address requires, or a link, is all that the account lacks. */
-function isUnconnected(obstacles: readonly Obstacle[]): boolean {
-  const reasons = obstacles.map(({ reason }) => reason)
-  return reasons.includes('not-connected') && !reasons.includes('disabled') && !reasons.includes('provider-disabled')
-}
-
-/** A lock, with its end: it does not keep out browsers in which the user signed in before. */
-function lock({ reason, wrong_attempts: attempts, until }: Obstacle, { place }: Frame): Markup {
-  const what = reason === 'too-many-passwords' ? 'wrong passwords' : 'wrong codes'
-  const minutes = until === null ? 0 : Math.max(1, Math.ceil((Date.parse(until) - place.now) / 60_000))
-  const duration =
-    until === null ? '' : ` for ${minutes} more ${minutes === 1 ? 'minute' : 'minutes'} (until ${exactTime(until)})`
-  return html`${chip('Locked', 'caution')}${duration}: ${String(attempts)} ${what}. Browsers that it used before still
-  work.`
-}
-
-function browserOf({ browser, system }: Pick<SessionDocument, 'browser' | 'system'>): string {
-  return [browser ?? 'unknown browser', ...(system === null ? [] : [system])].join(', ')
-}
-
-/** The own role is changed by another person, or by the command line. */
-function role({ role: held, user_id }: WholeUserDocument, { self, mayWrite }: Frame, forms: Fragment): Fragment {
-  const access =
-    held === null
-      ? html`<span class="muted">none</span>`
-      : html`${held.access}${held.organization_id === null ? undefined : html`, for ${id(held.organization_id, linkTo('organizations', held.organization_id))}`}${held.loopback_only ? ', while the issuer is a loopback address' : undefined}`
-  if (mayWrite && user_id !== self) return row(access, forms)
-  const to = held?.access === 'read' ? 'write' : 'read'
-  return html`${access} ${command(`grantor role set ${forShell(user_id)} --access ${forShell(to)}`)}`
-}
-
-/** A fact, and what changes it. */
-function row(fact: Fragment, forms: Fragment): Markup {
-  return html`<span class="row"><span>${fact}</span> ${forms}</span>`
-}
-
-function app({ authenticator_app: factor }: WholeUserDocument, frame: Frame): Fragment {
-  if (factor === null) return html`<span class="muted">none</span>`
-  const { added_at: added, used_at: used, recovery_codes: codes, is_locked: isLocked } = factor
-  return html`added ${time(added, frame)}, used ${time(used, frame)}, ${codes} recovery codes left
-  ${isLocked ? chip('Locked', 'bad') : undefined}`
-}
-
-function passkeys({ passkeys: all }: WholeUserDocument, frame: Frame): Fragment {
-  if (all.length === 0) return html`<span class="muted">none</span>`
-  return html`<ul>
-    ${all.map((one) => html`<li>${passkey(one, frame)}</li>`)}
-  </ul>`
-}
-
-function passkey(
-  { passkey_id: key, is_synced: isSynced, added_at: added, used_at: used, ...made }: PasskeyDocument,
-  frame: Frame,
-): Markup {
-  return html`<span class="row"
-    ><span
-      ><bdi>${browserOf(made)}</bdi>${isSynced ? ', synced' : undefined}, added ${time(added, frame)}, used
-      ${time(used, frame)}</span
-    >
-    ${actions(frame, formOf(frame, 'user.remove-passkey'), key)}</span
-  >`
-}
-
-function identities({ identities: all }: WholeUserDocument, frame: Frame): Fragment {
-  if (all.length === 0) return html`<span class="muted">none</span>`
-  return html`<ul>
-    ${all.map(({ provider_id: provider, subject, email, used_at: used }) => html`<li>${code(provider)} ${name(email ?? subject, '–')} <span class="muted">used</span> ${time(used, frame)}</li>`)}
-  </ul>`
-}
-
-function organizations({ organizations: all }: WholeUserDocument): Fragment {
-  if (all.length === 0) return html`<span class="muted">none</span>`
-  return html`<ul>
-    ${all.map(
-      ({ organization_id: one, name: called, disabled_at: disabled }) =>
-        html`<li>
-          <a href="${linkTo('organizations', one)}/members">${name(called, '(no name)')}</a>
-          ${disabled === null ? undefined : chip('Disabled', 'bad')}
-        </li>`,
-    )}
-  </ul>`
+  return html`<form method="post" action="${addressOf(frame, {})}" class="actions lead">
+    ${hidden('csrf', frame.csrf)} ${lead.map((form, index) => one(form, index === 0))}
+    ${
+      rest.length === 0
+        ? undefined
+        : html`<details class="drop">
+            <summary class="button">More${downIcon}</summary>
+            <div class="sheet">
+              ${rest.filter((form) => !isEnding(form)).map((form) => one(form))}
+              <hr />
+              ${rest.filter(isEnding).map((form) => one(form))}
+            </div>
+          </details>`
+    }
+  </form>`
 }
 
 /** How a user authenticated (RFC 8176), in words. */
@@ -222,47 +158,94 @@ const METHODS: Readonly<Record<string, string>> = {
   mfa: 'two factors',
 }
 
-function sessionTable(frame: Frame, rows: readonly SessionDocument[]): Markup {
+function signedIn(frame: Frame, { sessions, next }: Answers['sessions']): Markup {
   const end = formOf(frame, 'session.end')
-  return table(frame, {
-    caption: 'Browsers in which the user is signed in, newest first',
-    rows,
-    empty: html`<p>The user is signed in nowhere.</p>`,
-    columns: [
-      {
-        heading: 'Browser',
-        cell: (session) => html`<bdi>${browserOf(session)}</bdi>`,
-      },
-      {
-        heading: 'By',
-        cell: ({ methods, provider_id: provider }) =>
-          html`${methods.map((method) => METHODS[method] ?? method).join(', ')}${provider === null ? undefined : html` <span class="muted">at ${provider}</span>`}`,
-      },
-      {
-        heading: 'Network',
-        isWide: true,
-        cell: ({ network }) => (network === null ? html`<span class="muted none">–</span>` : code(networkOf(network))),
-      },
-      { heading: 'Signed in', cell: ({ started_at: at }) => time(at, frame) },
-      { heading: 'Seen', cell: ({ seen_at: at }) => time(at, frame) },
-      ...(end.length === 0
-        ? []
-        : [
-            {
-              heading: 'Action',
-              isAction: true as const,
-              cell: ({ session_id: session }: SessionDocument) => actions(frame, end, session),
-            },
-          ]),
-    ],
+  const count = `${sessions.length}${next === null ? '' : ' or more'} ${sessions.length === 1 ? 'browser' : 'browsers'}`
+  if (sessions.length === 0)
+    return section('Signed in', html`<div class="empty"><p>The user is signed in nowhere.</p></div>`)
+  return section(
+    html`Signed in <span class="count">${count}</span>`,
+    html`<ul class="feed" role="list">
+      ${sessions.map(
+        ({ methods, provider_id: provider, network, session_id: session, seen_at: at, started_at: since, ...made }) =>
+          html`<li data-row>
+            ${outIcon}
+            <p><b>${isolate(capitalOf(browserOf(made)))}</b></p>
+            <span class="when">seen ${time(at, frame)}</span>
+            <div class="meta">
+              <span
+                >${dotted([
+                  network === null ? undefined : html`${networkOf(network)}`,
+                  html`by
+                  ${methods.map((method) => METHODS[method] ?? method).join(', ')}${provider === null ? undefined : html` at ${isolate(provider)}`}`,
+                  html`since ${time(since, frame)}`,
+                ])}</span
+              >
+              ${actions(frame, end, session)}
+            </div>
+          </li>`,
+      )}
+    </ul>`,
+  )
+}
+
+/** The grants of one client for one organization. */
+interface App {
+  readonly client: string
+  readonly organization: string | null
+  readonly grants: readonly GrantDocument[]
+}
+
+/** Each sign-in to an app can be a grant: the app is one row, and its button ends all of them. */
+function appsAllowed(frame: Frame, user: WholeUserDocument, { grants, names, next }: Answers['grants']): Markup {
+  const apps = appsOf(grants.filter(({ inactive_reason: reason }) => reason === null))
+  const all = html`<a href="${listAddress('grants', 'user_id', user.user_id)}">All grants</a>`
+  if (apps.length === 0)
+    return section(
+      'Apps allowed',
+      html`<div class="empty"><p>No app may do anything for the user.</p></div>`,
+      grants.length === 0 ? undefined : all,
+    )
+  return section(
+    html`Apps allowed <span class="count">${apps.length}${next === null ? '' : ' or more'}</span>`,
+    html`<ul class="feed" role="list">
+      ${apps.map((app) => appItem(frame, app, names))}
+    </ul>`,
+    all,
+  )
+}
+
+function appsOf(grants: readonly GrantDocument[]): readonly App[] {
+  const apps = Map.groupBy(grants, ({ client_id: client, organization_id: organization }) =>
+    JSON.stringify([client, organization]),
+  )
+  return [...apps.values()].flatMap((all) => {
+    const [first] = all
+    return first === undefined ? [] : [{ client: first.client_id, organization: first.organization_id, grants: all }]
   })
 }
 
-function grantTable(frame: Frame, { grants, names }: Answers['grants']): Markup {
-  return table(frame, {
-    caption: 'Grants of the user, newest first',
-    rows: grants,
-    empty: html`<p>The user has allowed no client anything.</p>`,
-    columns: grantColumns(frame, names, 'user'),
-  })
+function appItem(frame: Frame, { client, organization, grants }: App, names: Texts): Markup {
+  const used = grants.map(({ refreshed_at: refreshed, created_at: created }) => refreshed ?? created).toSorted()
+  const scope = [...new Set(grants.flatMap((one) => one.scope.split(' ')))].join(' ')
+  const ids = grants.slice(0, GRANTS_REVOKED).map(({ grant_id: grant }) => grant)
+  return html`<li data-row>
+    ${clientsIcon}
+    <p><b>${named(frame, 'clients', client, names)}</b></p>
+    <span class="when">used ${time(used.at(-1) ?? null, frame)}</span>
+    <div class="meta">
+      <span
+        >${dotted([
+          scopes(scope),
+          organization === null ? undefined : html`for ${named(frame, 'organizations', organization, names)}`,
+          grants.length === 1 ? undefined : `${grants.length} sign-ins`,
+        ])}</span
+      >
+      ${actions(frame, formOf(frame, 'grant.revoke'), ...ids)}
+    </div>
+  </li>`
+}
+
+function capitalOf(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
 }

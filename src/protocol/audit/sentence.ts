@@ -96,17 +96,56 @@ export function plainText(sentence: Sentence): string {
     .join('')
 }
 
+/** A noun, for an object that the place of the sentence names already. */
+const NOUNS: Readonly<Record<Noun, string>> = {
+  client: 'the client',
+  user: 'the user',
+  organization: 'the organization',
+  actor: 'the user',
+}
+
+/**
+ * The sentence on the page of one of its objects, whose name is left out: at the beginning, and after "of" and "for". Elsewhere it is a
+ * noun.
+ */
+export function withoutObject(sentence: Sentence, id: string): Sentence {
+  const parts: Part[] = []
+  for (const [index, part] of sentence.entries()) {
+    const last = parts.at(-1)
+    if (part.kind === 'object' && part.id === id) {
+      const before = last?.kind === 'text' ? / (?:of|for)$/.exec(last.text.trimEnd()) : null
+      if (index === 0) continue
+      if (last?.kind === 'text' && before !== null) parts[parts.length - 1] = cut(last, before.index)
+      else parts.push({ kind: 'text', text: NOUNS[part.noun] })
+    } else
+      parts.push(
+        parts.length === 0 && part.kind === 'text' ? { ...part, text: part.text.replace(/^[ ,:]+/, '') } : part,
+      )
+  }
+  return capitalized(parts)
+}
+
+function cut(part: Extract<Part, { readonly kind: 'text' }>, end: number): Part {
+  return { ...part, text: part.text.slice(0, end) }
+}
+
 /** `names`: of the ids, as far as they are known. */
 export function wordsOf(event: SaidEvent, names: Readonly<Record<string, string>>): EventWords {
   const { clientId, userId, organizationId, actor, details = {} } = event
   const object = (noun: Noun, id: string | undefined, otherwise: string): Slot =>
-    id === undefined ? otherwise : { kind: 'object', noun, id, name: names[id] ?? id }
+    id === undefined
+      ? otherwise
+      : { kind: 'object', noun, id, name: (Object.hasOwn(names, id) ? names[id] : undefined) ?? id }
   const [client, user] = [object('client', clientId, 'a client'), object('user', userId, 'a user')]
   const doer = userId === undefined ? (clientId === undefined ? 'The server' : client) : user
   const count = typeof details['again'] === 'number' ? details['again'] : 1
   const detail = (name: string): string => String(details[name] ?? '')
   return {
-    by: actor === undefined ? doer : (ACTORS[actor] ?? object(actor === userId ? 'user' : 'actor', actor, '')),
+    by:
+      actor === undefined
+        ? doer
+        : ((Object.hasOwn(ACTORS, actor) ? ACTORS[actor] : undefined) ??
+          object(actor === userId ? 'user' : 'actor', actor, '')),
     isOwn: actor === undefined || actor === userId,
     client,
     user,

@@ -171,7 +171,7 @@ function credentials(frame: Frame, { introspection_id: id }: ApiDocument): Fragm
   return facts([
     [
       'To ask about tokens',
-      html`<div class="row">
+      html`<div class="heading">
         ${
           id === null
             ? html`<span class="muted">none: the API cannot introspect or exchange tokens</span>`

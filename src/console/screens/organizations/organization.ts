@@ -1,4 +1,3 @@
-import type { AuditEntryDocument } from '../../../admin/audit/tasks.ts'
 import type { InstallationDocument } from '../../../admin/organization/installation.ts'
 import type { MemberDocument } from '../../../admin/organization/member.ts'
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
@@ -9,8 +8,9 @@ import { actions, formsFor } from '../../engine/buttons.ts'
 import { table } from '../../list.ts'
 import { facts, id, name, section, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
-import { changes, type Form, type Frame, type Texts } from '../../engine/form.ts'
-import { events, EVENTS_SHOWN } from '../audit.ts'
+import { changes, type Form, type Frame } from '../../engine/form.ts'
+import { EVENTS_SHOWN } from '../audit.ts'
+import { feed, type ListedEvents } from '../../feed.ts'
 import { installAddress, installationColumns } from './installations.ts'
 import { memberColumns } from './members.ts'
 import { organizationState } from './organizations.ts'
@@ -20,11 +20,7 @@ interface Answers {
   readonly members: { readonly members: readonly MemberDocument[]; readonly next: string | null }
   readonly installations: { readonly installations: readonly InstallationDocument[]; readonly next: string | null }
   readonly providers: { readonly providers: readonly ProviderDocument[]; readonly next: string | null }
-  readonly audit: {
-    readonly events: readonly AuditEntryDocument[]
-    readonly names: Texts
-    readonly next: string | null
-  }
+  readonly audit: ListedEvents
 }
 
 const ROWS_SHOWN = 10
@@ -106,7 +102,7 @@ export const ORGANIZATION = screen<Answers>({
           }),
           aside(frame, `${path}/installations`, installAddress(frame, organization), 'Install a client'),
         )}
-        ${section('Events', events(frame, audit, 'Nothing has happened for this organization lately.'), html`<a href="${listAddress('audit', 'organization_id', object)}">All</a>`)}
+        ${section('Events', feed(frame, audit, { own: object, none: 'Nothing has happened for this organization lately.' }), html`<a href="${listAddress('audit', 'organization_id', object)}">All</a>`)}
         ${final.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, final)}</div>`}`,
     }
   },

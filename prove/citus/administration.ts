@@ -20,7 +20,7 @@ export const ADMINISTRATION_RACES: Readonly<Record<string, Race>> = {
   'a link and the end of the account of its maker': (nodes) =>
     makeAndEnd(nodes, (store, { userId: id }) => perform(store, 'disableUser', { id, now: now() })),
   'a link and the deletion of its maker': (nodes) =>
-    makeAndEnd(nodes, (store, { userId }) => perform(store, 'deleteUser', userId)),
+    makeAndEnd(nodes, (store, { userId }) => perform(store, 'deleteUser', { id: userId })),
   async 'a link and the revocation of the credentials it was made with'(nodes) {
     const { one } = nodes
     const id = aHash() as string as AdminCredentialId

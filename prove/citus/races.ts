@@ -58,12 +58,12 @@ const RACES: Readonly<Record<string, Race>> = {
   },
   async 'a code and the deletion of its user'({ one, other }) {
     const { user, redeemed, redeem } = await aCode(one)
-    await atOnce(redeem(one), () => perform(other, 'deleteUser', user.id))
+    await atOnce(redeem(one), () => perform(other, 'deleteUser', { id: user.id }))
     return isAnyLive(other, redeemed)
   },
   async 'an assertion and the deletion of its user'({ one, other }) {
     const { user, opened, open } = await anAssertedPerson(one)
-    await atOnce(open(one), () => perform(other, 'deleteUser', user.id))
+    await atOnce(open(one), () => perform(other, 'deleteUser', { id: user.id }))
     return isAnyLive(other, opened)
   },
   async 'an approval and the sign-out'({ one, other }) {

@@ -1,5 +1,6 @@
 import type { Context, StoreNeeds } from '../ports/context.ts'
-import type { AdminCredentialId } from '../protocol/ids.ts'
+import type { Reach } from '../ports/operations/user.ts'
+import type { AdminCredentialId, UserId } from '../protocol/ids.ts'
 import { conflict, type AdminError } from './admin-error.ts'
 import { sameText } from '../protocol/secrets.ts'
 import type { Administrator, TaskContext } from './task.ts'
@@ -21,7 +22,33 @@ export const LIBRARY: Administrator = { ...COMMAND_LINE, actor: 'library' }
 
 /** The context of an administrator's tasks: every change is recorded with its actor (threats.md ADM-07). */
 export function asAdministrator(context: Context, administrator: Administrator): TaskContext {
-  return { ...context, store: context.actingAs(administrator.actor), administrator }
+  return { ...context, store: context.actingAs(administrator.actor, reachOf(administrator)), administrator }
+}
+
+/** Which accounts an administrator may touch; undefined: all. Your application (`delegate`) decides about its own users. */
+export function reachOf({ access, isLoopbackOnly: isTrial, organizationId }: Administrator): Reach | undefined {
+  const isBelowWrite = access !== 'write' && access !== 'delegate'
+  return isTrial || isBelowWrite || organizationId !== undefined ? { isTrial, isBelowWrite, organizationId } : undefined
+}
+
+/** The error for an order about an account that is out of reach. */
+export function outOfReach({ access, organizationId }: Administrator): AdminError {
+  if (access !== 'write')
+    return conflict(
+      `The account has a role for the console. Your access (${access}) does not reach it; write access does.`,
+    )
+  if (organizationId !== undefined)
+    return conflict('The account has a role, or is not a member of your organization alone, so you cannot change it.')
+  return outlivesTrial('change the account or the role of a person whose role counts elsewhere too')
+}
+
+/** Refuses an order about what belongs to an account that is out of reach. @throws AdminError */
+export async function requireReach(
+  { administrator, store }: Pick<TaskContext, 'administrator'> & StoreNeeds<'findRole'>,
+  userId: UserId,
+): Promise<void> {
+  const isBelowWrite = reachOf(administrator)?.isBelowWrite === true
+  if (isBelowWrite && (await store.findRole(userId)) !== undefined) throw outOfReach(administrator)
 }
 
 /**
@@ -32,14 +59,6 @@ export function asAdministrator(context: Context, administrator: Administrator):
  */
 export function requireLasting({ isLoopbackOnly }: Pick<Administrator, 'isLoopbackOnly'>, what: string): void {
   if (isLoopbackOnly) throw outlivesTrial(what)
-}
-
-/**
- * The error for a change of an account whose role also counts outside the trial: the trial administrator could take that role over, or end
- * it. The store decides, because the role may change meanwhile.
- */
-export function roleOutlivesTrial(): AdminError {
-  return outlivesTrial('change the account or the role of a person whose role counts elsewhere too')
 }
 
 function outlivesTrial(what: string): AdminError {

@@ -1,3 +1,4 @@
+import type { Reach } from './operations/user.ts'
 import type { CopyFault } from '../protocol/token/refresh-rotation.ts'
 import type { RedirectUriPolicy } from '../protocol/uri/redirect-uri.ts'
 import type { EpochMs } from '../base/brand.ts'
@@ -43,9 +44,10 @@ export interface Context {
   readonly store: Store
   /**
    * The same store for an administrator, whom the audit names as the actor of each change: `command-line`, `library`, `server`, or the id of the
-   * administrator's credentials. A new store for each request is cheap: one closure for each operation.
+   * administrator's credentials. It changes only accounts within reach; undefined: all. Of another one the operation rejects with OutOfReach. A new
+   * store for each request is cheap: one closure for each operation.
    */
-  readonly actingAs: (actor: string) => Store
+  readonly actingAs: (actor: string, reach: Reach | undefined) => Store
   /** The declared APIs, at most one second old. */
   readonly apis: () => Promise<readonly ApiRecord[]>
   /** The same for a document, which does not wait for a store that does not answer: then they are older. */

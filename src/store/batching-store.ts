@@ -1,6 +1,7 @@
 import type { StoreObserver } from '../ports/observers.ts'
-import type { OperationResult, Store, StoreDriver } from '../ports/store.ts'
+import { OUT_OF_REACH, OutOfReach, type OperationResult, type Store, type StoreDriver } from '../ports/store.ts'
 import type { Operation } from '../ports/operations/index.ts'
+import type { Reach } from '../ports/operations/user.ts'
 import { OPERATIONS } from './nouns.ts'
 import { openQueue, type Waiting } from './queue.ts'
 import { openWriteCheck, type WriteCheck } from './write-check.ts'
@@ -9,8 +10,11 @@ import { openWriteCheck, type WriteCheck } from './write-check.ts'
 const BATCH_LIMIT = 512
 
 export interface BatchingStore extends Store {
-  /** The same store for an administrator, whom the audit names as the actor of every change. */
-  readonly actingAs: (actor: string) => Store
+  /**
+   * The same store for an administrator, whom the audit names as the actor of every change, and who changes only accounts within reach; undefined:
+   * all. Of another one the operation rejects with OutOfReach.
+   */
+  readonly actingAs: (actor: string, reach: Reach | undefined) => Store
 }
 
 /**
@@ -38,22 +42,26 @@ export function openBatchingStore(
       )
       batch.forEach(({ resolve, reject }, index) => {
         const result = results[index]
-        if (result?.kind === 'done') resolve(result.outcome as never)
+        if (result?.kind === 'done' && result.outcome === OUT_OF_REACH) reject(new OutOfReach(OUT_OF_REACH))
+        else if (result?.kind === 'done') resolve(result.outcome as never)
         else reject(result?.cause ?? new Error('The driver returned fewer results than there were operations.'))
       })
     },
   })
-  function storeOf(by: string | undefined): Store {
+  function storeOf(by: string | undefined, reach: Reach | undefined): Store {
+    const request = (name: string, input: unknown) =>
+      perform({ name, input, by, requestId: currentRequest() } as Operation)
     const operations = Object.fromEntries(
-      Object.keys(OPERATIONS).map((name) => [
-        name,
-        (input: unknown) => perform({ name, input, by, requestId: currentRequest() } as Operation),
-      ]),
+      Object.entries(OPERATIONS).map(([name, row]) =>
+        reach === undefined || !('account' in row)
+          ? [name, (input: unknown) => request(name, input)]
+          : [name, (input: object) => request(name, { ...input, reach })],
+      ),
     )
     const { require: checkWrites, isDoubted: doubtsWrites, lastOutage } = writes
     return { ...driver, ...operations, checkWrites, doubtsWrites, lastOutage } as unknown as Store
   }
-  return { ...storeOf(undefined), actingAs: storeOf }
+  return { ...storeOf(undefined, undefined), actingAs: storeOf }
 }
 
 /** Commits, and notes what failed for another reason than the operation's own. */

@@ -1,5 +1,6 @@
 import type { AuditEvent } from '../ports/records/audit.ts'
 import type { Operation } from '../ports/operations/index.ts'
+import { OUT_OF_REACH } from '../ports/store.ts'
 import { OPERATIONS } from './nouns.ts'
 
 /** A row with its own input and outcome types erased. */
@@ -21,7 +22,8 @@ export function auditEvents(operations: readonly Operation[], outcomes: readonly
   const events: AuditEvent[] = []
   operations.forEach(({ name, input, by, requestId }, index) => {
     const { event: eventOf } = OPERATIONS[name] as AnyRow
-    const caused = eventOf === 'no-event' ? undefined : eventOf(input, outcomes[index])
+    const outcome = outcomes[index]
+    const caused = eventOf === 'no-event' || outcome === OUT_OF_REACH ? undefined : eventOf(input, outcome)
     if (caused === undefined) return
     const cause = { ...(requestId !== undefined && { requestId }), ...(by !== undefined && { actor: by }) }
     for (const event of [caused].flat()) events.push({ ...event, ...cause })

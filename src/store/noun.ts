@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Input, OperationName, Outcome } from '../ports/operations/index.ts'
 import type { CausesMail } from '../ports/operations/mail.ts'
 import type { AuditEvent } from '../ports/records/audit.ts'
+import type { UserId } from '../protocol/ids.ts'
 import type { Steps } from './shared/statement.ts'
 
 /** What a noun of the store has: its operations, and its reads. Its table and statements are in the same file. */
@@ -14,6 +15,7 @@ export type NounOperations = { readonly [Name in OperationName]?: OperationRow<N
 
 /** How the store treats an operation, and the steps with which both engines apply it. Without `run` each engine applies it in its own way. */
 export type OperationRow<Name extends OperationName> = Effects<Name> &
+  Account<Name> &
   ((SharedHandler<Name> & Mails<Name>) | { readonly run?: never })
 
 /** How both engines apply an operation. */
@@ -39,6 +41,14 @@ interface Effects<Name extends OperationName> {
 /** The outcome with which the mails of the input are stored, after the steps. `by-run`: the steps store them. */
 type Mails<Name extends OperationName> =
   Input<Name> extends CausesMail ? { readonly mails: KindOf<Outcome<Name>> | 'by-run' } : { readonly mails?: never }
+
+/**
+ * The account that an administrator's order changes, which must be in reach. `new`: it is created. `as`: the change is of the membership, which
+ * an administrator of the organization may change whatever else the account is.
+ */
+type Account<Name extends OperationName> = 'reach' extends keyof Input<Name>
+  ? { readonly account: 'new' | ((input: Input<Name>) => UserId | undefined); readonly as?: 'member' }
+  : { readonly account?: never; readonly as?: never }
 
 /** An outcome, or its `kind`. */
 type KindOf<Result> = Result extends { readonly kind: infer Kind } ? Kind : Result

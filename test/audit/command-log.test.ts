@@ -12,7 +12,7 @@ type Process = ReturnType<Processes['open']>
 async function runCommand({ open }: Processes, by = 'command-line'): Promise<string> {
   const command = open()
   const user = aUser()
-  await command.store.actingAs(by).createUser(user)
+  await command.store.actingAs(by, undefined).createUser(user)
   await command.recorder.close()
   command.close()
   return user.id
@@ -55,7 +55,7 @@ test('a command that runs for minutes and makes many changes is logged completel
   const change = async (count: number): Promise<void> => {
     for (let index = 0; index < count; index += 1) {
       const organization = anOrganization()
-      await command.store.actingAs('command-line').createOrganization(organization)
+      await command.store.actingAs('command-line', undefined).createOrganization(organization)
       ids.push(organization.id)
     }
   }
@@ -77,7 +77,7 @@ test('a command whose first event has no actor is logged, also if the server saw
   await command.store.recordEvent({ event: 'key.added' })
   await server.recorder.flush()
   const user = aUser()
-  await command.store.actingAs('command-line').createUser(user)
+  await command.store.actingAs('command-line', undefined).createUser(user)
   processes.clock.advance(MINUTE)
   await server.recorder.flush()
   assert.deepEqual(logged(server), [['user.created', user.id, 'command-line']])

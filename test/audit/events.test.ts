@@ -235,13 +235,13 @@ test('audit: a wrong client secret is recorded, and an unknown client is not', a
 test('ADM-06: each change by an administrator is recorded with the administrator as actor', async (t) => {
   const { server, client, newEvents } = await openRecordedServer(t)
   const id = client.client_id as ClientId
-  const store = server.context.actingAs('command-line')
+  const store = server.context.actingAs('command-line', undefined)
   const now = server.context.clock()
   await store.verifyClient({ id, now })
   await store.disableClient({ id, now })
   server.clock.advance(1000)
   await rotateKeys(
-    { ...server.context, store: server.context.actingAs('a-credential') },
+    { ...server.context, store: server.context.actingAs('a-credential', undefined) },
     { when: 'now', purpose: 'access', algorithm: undefined },
   )
   const events = await newEvents()

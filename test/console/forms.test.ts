@@ -77,7 +77,7 @@ test('CON-09: rows that the time or the right of the person does not reach are n
   /** What happens with each row that is done. */
   const during = async (change: () => unknown, rows: readonly string[]) => {
     const disabling = (actor: string): ReturnType<typeof actingAs> => {
-      const store = actingAs(actor)
+      const store = actingAs(actor, undefined)
       return { ...store, disableClient: async (row) => (await change(), store.disableClient(row)) }
     }
     Object.assign(context, { actingAs: disabling })
@@ -330,7 +330,7 @@ test('CON-12: a page reads at most four records for each row beside its lists, a
         }
       },
     })
-  Object.assign(context, { store: counting(store), actingAs: (actor: string) => counting(actingAs(actor)) })
+  Object.assign(context, { store: counting(store), actingAs: (actor: string) => counting(actingAs(actor, undefined)) })
   try {
     for (const path of ['', '/clients', '/users', '/grants', '/audit']) {
       count = 0
@@ -378,7 +378,7 @@ test('a store that hangs is said within three seconds, and a page has at most 64
     asked.isSeen = true
     return new Promise<never>(() => undefined)
   }
-  Object.assign(context, { actingAs: (actor: string) => ({ ...actingAs(actor), listClients }) })
+  Object.assign(context, { actingAs: (actor: string) => ({ ...actingAs(actor, undefined), listClients }) })
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const answer = browser.console.get('/console/clients')
   // The page waits for the gap to the one before.

@@ -174,7 +174,7 @@ test('CON-19: a role that counts only on a loopback issuer gets into no account 
     await perform(context, 'role.set', { user_id: late, access: 'read', loopback_only: true })
     const asked = await ask(`users/${late}`, task)
     const racing = (actor: string): ReturnType<typeof actingAs> => {
-      const store = actingAs(actor)
+      const store = actingAs(actor, undefined)
       const giving = async (input: never) => {
         Object.assign(context, { actingAs })
         await perform(context, 'role.set', { user_id: late, access: 'write' })
@@ -333,7 +333,7 @@ test('the audit is verified in words, each link that was changed is named, and n
   )
   const { actingAs } = context
   const changing = (actor: string): ReturnType<typeof actingAs> => {
-    const store = actingAs(actor)
+    const store = actingAs(actor, undefined)
     return {
       ...store,
       listAuditLinks: async (slice) =>

@@ -50,7 +50,7 @@ const ENDINGS: Readonly<Record<string, { readonly end: Ending; readonly family: 
   'what it had is ended': both((store, { organizationId: id }, now) => store.revokeOrganizationTokens({ id, now })),
   'the member is disabled': both((store, ids, now) => store.disableMember({ ...ids, now })),
   'the member is removed': both((store, ids) => store.removeMember({ ...ids, now: Date.now() as EpochMs })),
-  'the user is deleted': both((store, { userId }) => store.deleteUser(userId)),
+  'the user is deleted': both((store, { userId }) => store.deleteUser({ id: userId })),
   'what the user had is ended': both((store, { userId: id }, now) => store.revokeUserTokens({ id, now })),
   'what the client had is ended': both((store, { clientId: id }, now) => store.revokeClientTokens({ id, now })),
   'the installation is disabled': {

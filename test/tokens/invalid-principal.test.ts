@@ -76,7 +76,7 @@ const clientGone = { error: 'invalid_client', mayAllow: false, mayAsk: false } a
 const ENDINGS: readonly Ending[] = [
   { name: 'the user is disabled', end: ({ userId: id }, now) => store.disableUser({ id, now }), ...gone },
   { name: 'the user is disabled and enabled', end: disableAndEnableUser, ...signedOut },
-  { name: 'the user is deleted', end: ({ userId }) => store.deleteUser(userId), ...gone },
+  { name: 'the user is deleted', end: ({ userId }) => store.deleteUser({ id: userId }), ...gone },
   {
     name: 'all tokens of the user are revoked',
     end: ({ userId: id }, now) => store.revokeUserTokens({ id, now }),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
-import type { Input, Outcome } from '../../ports/operations/index.ts'
+import type { Outcome } from '../../ports/operations/index.ts'
 import type { LinkPurpose, LinkRecord, UserRecord } from '../../ports/records/user.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import { firstSignInOf, nameUser } from '../../protocol/sign-in/account.ts'
@@ -8,7 +8,7 @@ import { linkAddress, mintLink } from '../../protocol/sign-in/link.ts'
 import { isMailAddress } from '../../protocol/sign-in/email-address.ts'
 import { parseAdminCredentialId, type UserId } from '../../protocol/ids.ts'
 import { conflict } from '../admin-error.ts'
-import { COMMAND_LINE, roleOutlivesTrial } from '../administrators.ts'
+import { COMMAND_LINE } from '../administrators.ts'
 import { ISO, iso } from '../../base/iso.ts'
 import { USER_ID } from '../fields.ts'
 import { defineTask, type Administrator, type Task, type TaskContext } from '../task.ts'
@@ -134,7 +134,7 @@ export async function createLink(context: Needs, who: string, order: LinkOrder =
   const link = await prepareLink(context, who, { isMailed: false })
   const { token, hash } = mintLink(context.secrets, link.user.id, context.random)
   const record = { ...recordOf(context, order, link), hash, isMailed: false, mails: [] }
-  requireStored(await storeLink(context, order, record), link)
+  requireStored(await context.store.createLink({ ...record, roleSince: order.roleSince }), link)
   return { ...link, address: linkAddress(context.issuer, token) }
 }
 
@@ -164,8 +164,8 @@ export async function sendLink(
   const hit = { bucket: attemptBucket(context, 'mail', 'operator', link.user.id), now, windowMs: HOUR_MS, by: 1 }
   const { count, windowEndsAt } = await context.store.countHit(hit)
   const isWithin = count <= MAILS_TO_USER
-  const limited = { ...record, unlessSentSince: after(now, -MAIL_AGAIN_MS) }
-  const outcome = isWithin ? await storeLink(context, order, limited) : 'too-many'
+  const limited = { ...record, roleSince: order.roleSince, unlessSentSince: after(now, -MAIL_AGAIN_MS) }
+  const outcome = isWithin ? await context.store.createLink(limited) : 'too-many'
   // What sends nothing uses nothing up.
   if (outcome !== 'created') await context.store.forgiveHit(hit)
   if (outcome === 'too-many')
@@ -223,20 +223,10 @@ function recordOf(
   return { userId: user.id, origin: 'operator', purpose, madeBy, madeWith, createdAt: clock(), expiresAt } as const
 }
 
-function storeLink(
-  { store }: Needs,
-  { isLoopbackOnly: isTrial, roleSince }: LinkOrder,
-  link: Input<'createLink'>,
-): Promise<Outcome<'createLink'>> {
-  return store.createLink({ ...link, isTrial, roleSince })
-}
-
 function requireStored(outcome: Outcome<'createLink'>, { user: { email } }: NewLink): void {
   switch (outcome) {
     case 'created':
       return
-    case 'role-lasts':
-      throw roleOutlivesTrial()
     case 'sent-lately':
       throw conflict(`A mail with a link is on its way to ${email}. Another one can follow in a minute.`)
     case 'unknown':

@@ -13,8 +13,8 @@ import { LIMIT, NEXT, ORGANIZATION_ID, pageStart, USER_ID } from '../fields.ts'
 import { findNames, NAMES } from '../names.ts'
 import { requireOrganization } from '../organization/organization.ts'
 import { listPage } from '../page.ts'
-import { requireLasting, roleOutlivesTrial } from '../administrators.ts'
 import { tableOf } from '../../answers/table.ts'
+import { requireLasting } from '../administrators.ts'
 import { defineTask, type Task } from '../task.ts'
 import { hasSecondFactor } from './role-holder.ts'
 import { changedMeanwhile, noSuchUser, requireUser } from './user.ts'
@@ -133,17 +133,15 @@ export const ROLE_TASKS: readonly Task[] = [
     output: SET_ROLE,
     async run(context, input) {
       const { user_id: userId, access, organization_id: organizationId, loopback_only: isLoopbackOnly } = input
-      const { isLoopbackOnly: isTrial } = context.administrator
       if (!isLoopbackOnly) requireLasting(context.administrator, 'set a role that counts elsewhere too')
       if (organizationId !== undefined) await requireOrganization(context, organizationId)
       const previous = (await context.store.findRole(userId)) ?? null
       const role = { userId, access, organizationId, isLoopbackOnly, setAt: context.clock() }
       const links = await context.store.listLinks(userId)
       const hasLink = links.some(({ origin, expiresAt }) => origin === 'operator' && expiresAt > context.clock())
-      const outcome = await context.store.setRole({ ...role, isTrial, previous, isConfirmed: input.confirmed })
+      const outcome = await context.store.setRole({ ...role, previous, isConfirmed: input.confirmed })
       if (outcome === 'conflict') throw changedMeanwhile(userId)
       if (outcome === 'unknown') throw noSuchUser(userId)
-      if (outcome === 'role-lasts') throw roleOutlivesTrial()
       if (outcome === 'prepared') throw preparedInTrial(userId)
       return {
         ...ROLE.show(role),
@@ -163,10 +161,8 @@ export const ROLE_TASKS: readonly Task[] = [
     output: z.object({ user_id: z.string(), removed: z.literal(true) }),
     async run(context, { user_id }) {
       const user = await requireUser(context, user_id)
-      const { isLoopbackOnly: isTrial } = context.administrator
-      const outcome = await context.store.removeRole({ userId: user_id, isTrial })
+      const outcome = await context.store.removeRole({ userId: user_id })
       if (outcome === 'removed') return { user_id, removed: true as const }
-      if (outcome === 'role-lasts') throw roleOutlivesTrial()
       throw conflict(`${nameUser(user)} has no role. See "grantor role list".`)
     },
   }),

@@ -9,7 +9,6 @@ import { PASSKEY_ID_FORM, type PasskeyId } from '../../protocol/sign-in/passkey.
 import { SUBJECT_FORM } from '../../protocol/sign-in/interaction.ts'
 import { ADDRESS_TEXTS, PROFILE_TEXTS, PROFILE_URLS } from '../../protocol/openid/user-claims.ts'
 import { conflict, unknown } from '../admin-error.ts'
-import { roleOutlivesTrial } from '../administrators.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { ISO, iso } from '../../base/iso.ts'
 import { EMAIL, EMAIL_PREFIX, LIMIT, NAME, NEXT, PASSWORD, USER_ID, pageStart } from '../fields.ts'
@@ -179,7 +178,7 @@ export const USER_TASKS: readonly Task[] = [
     }),
     output: USER_DOCUMENT,
     run: async (context, { email, email_verified: isVerified, password, name, profile = {} }) =>
-      USER.show(await createUser(context, { email, isVerified, password, name, profile }, context.administrator)),
+      USER.show(await createUser(context, { email, isVerified, password, name, profile })),
   }),
   defineTask({
     name: 'user.set-password',
@@ -191,7 +190,7 @@ export const USER_TASKS: readonly Task[] = [
     input: ONE.extend({ password: PASSWORD.describe(`The new password, ${PASSWORD_FORM}.`) }),
     output: USER_DOCUMENT.extend(JWT_ACCEPTANCE).meta({ id: 'EndedUser' }),
     async run(context, { user_id, password }) {
-      const user = await setPassword(context, user_id, password, context.administrator)
+      const user = await setPassword(context, user_id, password)
       return withJwtAcceptance(context, USER.show(user), user)
     },
   }),
@@ -210,7 +209,7 @@ export const USER_TASKS: readonly Task[] = [
     }),
     output: USER_DOCUMENT,
     async run(context, { user_id, email, verified }) {
-      return USER.show(await setEmail(context, user_id, { email, isVerified: verified }, context.administrator))
+      return USER.show(await setEmail(context, user_id, { email, isVerified: verified }))
     },
   }),
   defineTask({
@@ -232,7 +231,7 @@ export const USER_TASKS: readonly Task[] = [
   change(
     'unlock',
     'End a lock after wrong passwords or codes: they are checked again at once, by other processes within ten seconds.',
-    (context, { user_id }) => unlockUser(context, user_id, context.administrator),
+    (context, { user_id }) => unlockUser(context, user_id),
   ),
   defineTask({
     name: 'user.end-sessions',
@@ -302,11 +301,7 @@ export const USER_TASKS: readonly Task[] = [
   change(
     'enable',
     'Enable a disabled user. Revoked sessions and tokens stay revoked.',
-    async ({ administrator: { isLoopbackOnly: isTrial }, store, clock }, { user_id: id }) => {
-      const outcome = await store.enableUser({ id, now: clock(), isTrial })
-      if (outcome === 'role-lasts') throw roleOutlivesTrial()
-      return outcome
-    },
+    ({ store, clock }, { user_id: id }) => store.enableUser({ id, now: clock() }),
   ),
   end('revoke-tokens', 'Revoke all sessions and tokens of a user.', ({ store, clock }, { user_id: id }) =>
     store.revokeUserTokens({ id, now: clock() }),
@@ -326,7 +321,7 @@ export const USER_TASKS: readonly Task[] = [
     }),
     async run(context, { user_id }) {
       const { email } = await requireUser(context, user_id)
-      if ((await context.store.deleteUser(user_id)) === 'unknown') throw noSuchUser(user_id)
+      if ((await context.store.deleteUser({ id: user_id })) === 'unknown') throw noSuchUser(user_id)
       return withDeletion(context, { user_id, email: email ?? null, deleted: true as const })
     },
   }),

@@ -13,8 +13,6 @@ import { parseUserId, type Random, type UserId } from '../../protocol/ids.ts'
 import { definedMembers } from '../../base/json.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 import { AdminError, conflict, unknown } from '../admin-error.ts'
-import { COMMAND_LINE, roleOutlivesTrial } from '../administrators.ts'
-import type { Administrator } from '../task.ts'
 import { noticesWithoutBrowser } from '../../users/mails.ts'
 import { codeBuckets, passwordBuckets } from '../../requests/attempt-bucket.ts'
 import { MAXIMA } from '../../base/maxima.ts'
@@ -40,7 +38,6 @@ export async function createUser(
     readonly isVerified?: boolean
     readonly profile?: ProfileChange
   },
-  { isLoopbackOnly: isTrial }: Pick<Administrator, 'isLoopbackOnly'> = COMMAND_LINE,
 ): Promise<UserRecord> {
   const now = context.clock()
   const email = normalizeEmail(account.email)
@@ -49,7 +46,7 @@ export async function createUser(
   const passwordHash = password === undefined ? undefined : await hashPassword(context, { email, name }, password)
   const emailVerifiedAt = account.isVerified === true ? now : undefined
   const user = { ...newUser(context, now, { email, emailVerifiedAt, name, passwordHash }), profile }
-  if ((await context.store.createUser({ ...user, isTrial })) === 'email-taken') {
+  if ((await context.store.createUser(user)) === 'email-taken') {
     throw emailTaken(email)
   }
   return user
@@ -71,15 +68,14 @@ export async function setPassword(
   context: Changing<'listProviders' | 'setPassword'> & PasswordNeeds & Pick<Context, 'mail' | 'random'>,
   who: string,
   password: string,
-  { isLoopbackOnly: isTrial }: Pick<Administrator, 'isLoopbackOnly'> = COMMAND_LINE,
 ): Promise<UserRecord> {
   const user = await requireUser(context, who)
   const { id } = user
   refuseRouted(await context.store.listProviders(), user.email)
   const passwordHash = await hashPassword(context, user, password)
   const mails = noticesWithoutBrowser(context, user, 'password-changed')
-  const change = { id, passwordHash, now: context.clock(), mails, isTrial }
-  if ((await context.store.setPassword(change)) === 'role-lasts') throw roleOutlivesTrial()
+  const change = { id, passwordHash, now: context.clock(), mails }
+  await context.store.setPassword(change)
   return requireUser(context, id)
 }
 
@@ -141,7 +137,6 @@ export async function setEmail(
   context: Changing<'setEmail'> & Pick<Context, 'mail' | 'random'>,
   who: string,
   { email: text, isVerified }: { readonly email: string; readonly isVerified: boolean },
-  { isLoopbackOnly: isTrial }: Pick<Administrator, 'isLoopbackOnly'> = COMMAND_LINE,
 ): Promise<UserRecord> {
   const user = await requireUser(context, who)
   const { id } = user
@@ -151,10 +146,9 @@ export async function setEmail(
   const emailVerifiedAt = isVerified ? now : undefined
   const addressees = email === user.email ? [] : [user, { ...user, email, emailVerifiedAt }]
   const mails = addressees.flatMap((one) => noticesWithoutBrowser(context, one, 'email-changed'))
-  const outcome = await context.store.setEmail({ id, email, emailVerifiedAt, now, mails, isTrial, previous: user })
+  const outcome = await context.store.setEmail({ id, email, emailVerifiedAt, now, mails, previous: user })
   if (outcome === 'conflict') throw changedMeanwhile(id)
   if (outcome === 'email-taken') throw emailTaken(email)
-  if (outcome === 'role-lasts') throw roleOutlivesTrial()
   return requireUser(context, id)
 }
 
@@ -167,16 +161,14 @@ export async function setEmail(
 export async function unlockUser(
   context: Changing<'unlockUser'> & Pick<Context, 'secrets' | 'spentBuckets'> & StoreNeeds<'listBrowsers'>,
   who: string,
-  { isLoopbackOnly: isTrial }: Pick<Administrator, 'isLoopbackOnly'>,
 ): Promise<UserRecord> {
   const user = await requireUser(context, who)
   const { id, email } = user
   const browsers = await context.store.listBrowsers(id)
   const passwords = email === undefined ? [] : passwordBuckets(context, email, browsers)
   const buckets = [...passwords, ...codeBuckets(context, id, browsers)]
-  const outcome = await context.store.unlockUser({ id, buckets, isTrial })
+  const outcome = await context.store.unlockUser({ id, buckets })
   if (outcome === 'unknown') throw noSuchUser(who)
-  if (outcome === 'role-lasts') throw roleOutlivesTrial()
   for (const name of buckets) context.spentBuckets.delete(name)
   return user
 }

@@ -45,5 +45,5 @@ export function frozenContext(context: Context): Context {
     }
     return { ...(Object.fromEntries(calls) as Store), listRoles }
   }
-  return { ...context, actingAs: (actor) => frozen(context.actingAs(actor)) }
+  return { ...context, actingAs: (...asked) => frozen(context.actingAs(...asked)) }
 }

@@ -1,6 +1,7 @@
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../records/organization.ts'
 import type { OrganizationId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import type { Ordered } from './user.ts'
 
 /** The operations on organizations, their members and their installed clients, each as `[input, outcome]`. The rules of index.ts apply. */
 export interface OrganizationOperations {
@@ -29,12 +30,12 @@ export interface OrganizationOperations {
    */
   deleteOrganization: [deletion: { readonly id: OrganizationId; readonly now: EpochMs }, outcome: 'deleted' | 'unknown']
   /** Adds a user to an organization. `too-many`: the user belongs to MEMBERSHIP_LIMIT organizations already. */
-  addMember: [membership: MembershipRecord, outcome: 'added' | 'member-already' | 'too-many']
+  addMember: [membership: MembershipRecord & Ordered, outcome: 'added' | 'member-already' | 'too-many']
   /** Disables the membership and revokes the user's tokens for the organization; enabling it does not restore them. */
-  disableMember: [change: MembershipKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  disableMember: [change: MembershipKey & Ordered & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /** Enables the membership and, as `enableUser` does, sets its not-before time to now. */
-  enableMember: [change: MembershipKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  removeMember: [member: MembershipKey & { readonly now: EpochMs }, outcome: 'removed' | 'unknown']
+  enableMember: [change: MembershipKey & Ordered & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  removeMember: [member: MembershipKey & Ordered & { readonly now: EpochMs }, outcome: 'removed' | 'unknown']
   /** Installs a client for an organization. `replaced`: its earlier installation and the tokens from it are revoked. */
   install: [installation: InstallationRecord, outcome: 'installed' | 'replaced']
   /** Disables the installation: its tokens are revoked, and none are issued for it. */

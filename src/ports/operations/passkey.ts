@@ -5,7 +5,7 @@ import type { UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import type { PasskeyId } from '../../protocol/sign-in/passkey.ts'
 import type { ChangingSession, EnrolmentReason, OtherFactors } from './second-factor.ts'
-import type { KeptMethod } from './user.ts'
+import type { KeptMethod, Ordered } from './user.ts'
 
 /** The operations on passkeys, and the one that removes a password beside them, each as `[input, outcome]`. The rules of index.ts apply. */
 export interface PasskeyOperations {
@@ -40,7 +40,7 @@ export interface PasskeyOperations {
    * remains to the user, who removes it, or no second factor where one must.
    */
   removePasskey: [
-    removal: { readonly userId: UserId; readonly id: PasskeyId; readonly by: PasskeyRemover } & CausesMail,
+    removal: { readonly userId: UserId; readonly id: PasskeyId; readonly by: PasskeyRemover } & Ordered & CausesMail,
     outcome: 'removed' | 'last' | 'unknown',
   ]
   /** Removes the password for the user, and evicts all others as `changePassword` does. `last`: the user has neither a passkey nor an identity at a provider. */

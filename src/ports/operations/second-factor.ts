@@ -1,4 +1,5 @@
 import type { CausesMail } from './mail.ts'
+import type { Ordered } from './user.ts'
 import type { SignInBasis } from './session.ts'
 import type { SecondFactorRecord } from '../records/second-factor.ts'
 import type { SessionRecord } from '../records/user.ts'
@@ -41,7 +42,7 @@ export interface SecondFactorOperations {
     outcome: 'changed' | 'unknown',
   ]
   /** The same for the operator. Ends all sessions, consents and links of the user, and forgets the browsers. Grants stay. */
-  resetSecondFactor: [removal: { readonly userId: UserId } & CausesMail, outcome: 'changed' | 'unknown']
+  resetSecondFactor: [removal: { readonly userId: UserId } & Ordered & CausesMail, outcome: 'changed' | 'unknown']
   /** `unknown`: the user has no app, or the session has ended. */
   replaceRecoveryCodes: [
     change: {

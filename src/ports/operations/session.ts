@@ -5,6 +5,7 @@ import type { EpochMs } from '../../base/brand.ts'
 import type { About } from '../records/audit.ts'
 import type { RevocationCutoff } from './token.ts'
 import type { CausesMail } from './mail.ts'
+import type { Ordered } from './user.ts'
 import type { ApprovingSession, DueNotice } from '../records/logout-notice.ts'
 import type { IdentityRecord } from '../records/provider.ts'
 import type { CoveredFactors, ProviderId } from '../../protocol/sign-in/authentication.ts'
@@ -46,10 +47,10 @@ export interface SessionOperations {
    * the user gave in it or in the sessions that it continues, and burns the codes with `openid` that are not redeemed yet. Other
    * grants stay. The notices of its clients become due. OpenID Connect Back-Channel Logout 1.0 §2.5 and §2.7.
    */
-  endSession: [end: { readonly id: SessionId } & RevocationCutoff & About, outcome: 'ended' | 'unknown']
+  endSession: [end: { readonly id: SessionId } & RevocationCutoff & About & Ordered, outcome: 'ended' | 'unknown']
   /** The same for all sessions of a user but one, and for those that have expired. `keep`: undefined: none is kept. Returns how many sessions were ended. */
   endOtherSessions: [
-    end: { readonly userId: UserId; readonly keep: SessionId | undefined } & RevocationCutoff,
+    end: { readonly userId: UserId; readonly keep: SessionId | undefined } & RevocationCutoff & Ordered,
     outcome: { readonly ended: number },
   ]
   /**

@@ -4,7 +4,7 @@ import type { MembershipRecord } from '../records/organization.ts'
 import type { IdentityRecord } from '../records/provider.ts'
 import type { SecondFactorRecord } from '../records/second-factor.ts'
 import type { EmailCodeRecord, LinkRecord, UserRecord } from '../records/user.ts'
-import type { ClientId, UserId } from '../../protocol/ids.ts'
+import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 import type { Origin } from '../../protocol/audit/origin.ts'
@@ -18,7 +18,7 @@ import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 /** The operations on users and the links with which they set a password, each as `[input, outcome]`. The rules of index.ts apply. */
 export interface UserOperations {
   /** Creates an account. `email-taken`: the email has an account, possibly created at the same time. */
-  createUser: [user: UserRecord & MayBeTrial, outcome: 'created' | 'email-taken']
+  createUser: [user: UserRecord & Ordered, outcome: 'created' | 'email-taken']
   /**
    * Stores an account of another system, whole or not at all. `created`: it is new. `same`: the account with the id is as the import has it.
    * `updated`: it was not, and `replaces` allowed to change it. `differs`: it was not, and stays as it is. `email-taken`, `identity-taken`:
@@ -30,8 +30,8 @@ export interface UserOperations {
   ]
   /** Replaces the password, and evicts everyone: sessions, grants, codes, consents, links and known browsers from before now end. */
   setPassword: [
-    change: { readonly id: UserId; readonly passwordHash: string; readonly now: EpochMs } & MayBeTrial & CausesMail,
-    outcome: 'changed' | 'role-lasts' | 'unknown',
+    change: { readonly id: UserId; readonly passwordHash: string; readonly now: EpochMs } & Ordered & CausesMail,
+    outcome: 'changed' | 'unknown',
   ]
   /**
    * Replaces the hash of the password by one of the same password, if it is still `previousHash`. Ends nothing. `format`: of the previous
@@ -47,24 +47,18 @@ export interface UserOperations {
     outcome: 'changed' | 'unknown',
   ]
   /** Disables the user, and evicts everyone, as `setPassword` does. */
-  disableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  disableUser: [change: { readonly id: UserId; readonly now: EpochMs } & Ordered, outcome: 'changed' | 'unknown']
   /**
    * Enables the user and sets the not-before time to now. A node that had not yet learned of the disabling may have issued
    * tokens meanwhile; they stay revoked.
    */
-  enableUser: [
-    change: { readonly id: UserId; readonly now: EpochMs } & MayBeTrial,
-    outcome: 'changed' | 'role-lasts' | 'unknown',
-  ]
+  enableUser: [change: { readonly id: UserId; readonly now: EpochMs } & Ordered, outcome: 'changed' | 'unknown']
   /** Deletes the user with all sessions, memberships and remembered consents, and revokes the grants. */
-  deleteUser: [id: UserId, outcome: 'deleted' | 'unknown']
+  deleteUser: [deletion: { readonly id: UserId } & Ordered, outcome: 'deleted' | 'unknown']
   /** Evicts everyone, as `setPassword` does. */
-  revokeUserTokens: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  revokeUserTokens: [change: { readonly id: UserId; readonly now: EpochMs } & Ordered, outcome: 'changed' | 'unknown']
   /** Ends what locks the account after wrong passwords and codes: the counts in the buckets, and the failures of the app. Ends no session. */
-  unlockUser: [
-    unlock: { readonly id: UserId } & EndsCounts & MayBeTrial,
-    outcome: 'unlocked' | 'role-lasts' | 'unknown',
-  ]
+  unlockUser: [unlock: { readonly id: UserId } & EndsCounts & Ordered, outcome: 'unlocked' | 'unknown']
   /**
    * Replaces the e-mail address, and when it was verified; `updatedAt` becomes now. Ends the link that an operator handed over: it may
    * have been sent to the previous address. `email-taken`: another user has it. `conflict`: the user has not this `previous` address.
@@ -77,9 +71,9 @@ export interface UserOperations {
       readonly now: EpochMs
       /** undefined: whichever the user has. */
       readonly previous?: Pick<UserRecord, 'email' | 'emailVerifiedAt'> | undefined
-    } & MayBeTrial &
+    } & Ordered &
       CausesMail,
-    outcome: 'changed' | 'email-taken' | 'role-lasts' | 'unknown' | 'conflict',
+    outcome: 'changed' | 'email-taken' | 'unknown' | 'conflict',
   ]
   /** Replaces the spelling of an address, if it is still the previous one. The address stays the same. `email-taken`: another user has it. */
   respellEmail: [
@@ -98,7 +92,7 @@ export interface UserOperations {
       readonly name: string | undefined
       readonly profile: UserProfile
       readonly now: EpochMs
-    },
+    } & Ordered,
     outcome: 'changed' | 'conflict',
   ]
   /**
@@ -125,9 +119,9 @@ export interface UserOperations {
    */
   createLink: [
     link: LinkRecord &
-      MayBeTrial &
+      Ordered &
       CausesMail & { readonly roleSince?: EpochMs | undefined; readonly unlessSentSince?: EpochMs | undefined },
-    outcome: 'created' | 'role-lasts' | 'sent-lately' | 'unknown',
+    outcome: 'created' | 'sent-lately' | 'unknown',
   ]
   /**
    * Uses a link and ends the other one: sets the password, ends the counts of wrong ones, verifies the e-mail address if the link was mailed, removes the identities and passkeys
@@ -146,10 +140,10 @@ export interface UserOperations {
    */
   setRole: [
     role: RoleRecord &
-      MayBeTrial & { readonly previous?: RoleRecord | null | undefined; readonly isConfirmed?: boolean | undefined },
-    outcome: 'changed' | 'role-lasts' | 'prepared' | 'unknown' | 'conflict',
+      Ordered & { readonly previous?: RoleRecord | null | undefined; readonly isConfirmed?: boolean | undefined },
+    outcome: 'changed' | 'prepared' | 'unknown' | 'conflict',
   ]
-  removeRole: [removal: { readonly userId: UserId } & MayBeTrial, outcome: 'removed' | 'role-lasts' | 'unknown']
+  removeRole: [removal: { readonly userId: UserId } & Ordered, outcome: 'removed' | 'unknown']
   /** Stores a code for the user in the place of an earlier one. `unknown`: also if the session has ended, or does not cover the factors. */
   createEmailCode: [
     code: EmailCodeRecord & CausesMail & { readonly session: ChangingSession },
@@ -178,13 +172,26 @@ export interface EndsCounts {
   readonly buckets: readonly string[]
 }
 
-/** What an administrator orders whose own role may be for a trial. */
-export interface MayBeTrial {
+/**
+ * What an administrator may order. The store that acts for an administrator adds the reach to each such operation (`actingAs`), and decides
+ * with the change, because roles and memberships change meanwhile. An account that is out of reach stays as it is.
+ */
+export interface Ordered {
+  /** undefined: each account is in reach. */
+  readonly reach?: Reach | undefined
+}
+
+/** Which accounts an administrator may touch. */
+export interface Reach {
   /**
-   * Whether it is: a role that counts only while the issuer is a loopback address. `role-lasts`: that of the user counts elsewhere too, so
-   * nothing was changed (threats.md CON-19). What may let the administrator sign in to the account is kept in its row (threats.md CON-37).
+   * The role of the administrator counts only while the issuer is a loopback address, so an account whose role counts elsewhere too is out of
+   * reach (threats.md CON-19). What may let the administrator sign in to an account is kept in its row (threats.md CON-37).
    */
-  readonly isTrial?: boolean
+  readonly isTrial: boolean
+  /** The administrator has less than write access, so each account with a role is out of reach (threats.md CON-38). */
+  readonly isBelowWrite: boolean
+  /** The administrator is one of this organization, so an account with a role, or that is not a member of it alone, is out of reach. */
+  readonly organizationId: OrganizationId | undefined
 }
 
 /** An account of another system, with all that belongs to it. */

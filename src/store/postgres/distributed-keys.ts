@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import type { MayBeTrial } from '../../ports/operations/user.ts'
+import type { Ordered } from '../../ports/operations/user.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { normalizeEmail } from '../../protocol/sign-in/email-address.ts'
 import { replaceEmail, respell, USERS, users } from '../nouns/user/users.ts'
 import { provisionUser, identities } from '../nouns/user/identities.ts'
-import { markPrepared, mustSpare } from '../nouns/user/roles.ts'
+import { markPrepared } from '../nouns/user/roles.ts'
 import { importUser, importedUsers } from '../nouns/user/imported-users.ts'
 import { confirmEmail, emailCodes } from '../nouns/user/email-codes.ts'
 import { rows, shared as sharedStatement, type Steps } from '../shared/statement.ts'
@@ -58,7 +58,6 @@ export const distributedHandlers = {
     const { id, email } = change
     const user = yield* holdUser(id)
     if (user === undefined) return 'unknown'
-    if (yield* mustSpare(change, id)) return 'role-lasts'
     const previous = user['email'] as string | null
     const { previous: read } = change
     const isStill = (read?.email ?? null) === previous && (read?.emailVerifiedAt ?? null) === user['email_verified_at']
@@ -86,15 +85,16 @@ export const distributedHandlers = {
       return true
     }),
   ),
-  deleteUser: distributed(users.operations.deleteUser, function* (id) {
+  deleteUser: distributed(users.operations.deleteUser, function* (deletion) {
+    const { id } = deletion
     const user = yield* holdUser(id)
     yield* releaseEmail((user?.['email'] ?? null) as string | null, id)
-    return yield* users.operations.deleteUser.run(id)
+    return yield* users.operations.deleteUser.run(deletion)
   }),
 } satisfies Partial<Handlers>
 
 /** Inserts a user whose e-mail address is free. */
-function* claimAndInsert(user: UserRecord & MayBeTrial): Steps<boolean> {
+function* claimAndInsert(user: UserRecord & Ordered): Steps<boolean> {
   const { id, email } = user
   if (email !== undefined && !(yield* claimEmail(email, id))) return false
   yield* rows(INSERT_USER, USERS.values(user))

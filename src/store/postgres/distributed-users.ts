@@ -4,6 +4,7 @@ import { deleteProvider, providers } from '../nouns/user/providers.ts'
 import { startSession, sessions } from '../nouns/user/sessions.ts'
 import { sweepExpired, expiredRows } from '../nouns/server/expired-rows.ts'
 import { mailed } from '../nouns/user/mails.ts'
+import { withinReach } from '../nouns/user/roles.ts'
 import type { SharedHandler } from '../noun.ts'
 import { rows, shared, type Steps } from '../shared/statement.ts'
 import type { Handler, Handlers } from './handlers.ts'
@@ -101,5 +102,5 @@ export function distributed<Name extends OperationName>(
   handler: Omit<SharedHandler<Name>, 'run'>,
   run: (input: Input<Name>) => Steps<Outcome<Name>>,
 ): Handler<Name> {
-  return { ...handler, run: runnerOf(handler.takesTurns === true, mailed(handler, run)) }
+  return { ...handler, run: runnerOf(handler.takesTurns === true, withinReach(handler, mailed(handler, run))) }
 }

@@ -3,6 +3,7 @@ import type { Row } from '../rows.ts'
 import type { Promised } from '../noun.ts'
 import { READS, SHARED_OPERATIONS } from '../nouns.ts'
 import { mailed } from '../nouns/user/mails.ts'
+import { withinReach } from '../nouns/user/roles.ts'
 import type { Steps } from '../shared/statement.ts'
 import type { Query, RunStatement } from './connection/query.ts'
 import { eachAlone, eachInTurns, type Handlers } from './handlers.ts'
@@ -40,7 +41,7 @@ export function runnerOf<In, Out>(
 /** The handlers of SHARED_OPERATIONS. */
 export const sharedHandlers = Object.fromEntries(
   Object.entries(SHARED_OPERATIONS).map(([name, handler]) => {
-    const steps = mailed(handler, handler.run as (input: unknown) => Steps<unknown>)
+    const steps = withinReach(handler, mailed(handler, handler.run as (input: unknown) => Steps<unknown>))
     return [name, { ...handler, run: runnerOf('takesTurns' in handler, steps) }]
   }),
 ) as unknown as Pick<Handlers, keyof typeof SHARED_OPERATIONS>

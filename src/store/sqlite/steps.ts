@@ -3,6 +3,7 @@ import type { Row } from '../rows.ts'
 import type { Promised } from '../noun.ts'
 import { READS, SHARED_OPERATIONS } from '../nouns.ts'
 import { mailed } from '../nouns/user/mails.ts'
+import { withinReach } from '../nouns/user/roles.ts'
 import type { SharedStatement, Steps } from '../shared/statement.ts'
 import type { Handlers } from './handlers.ts'
 
@@ -33,7 +34,7 @@ export function openSteps(database: DatabaseSync): RunSteps {
 export function sharedHandlers(run: RunSteps): Pick<Handlers, keyof typeof SHARED_OPERATIONS> {
   return Object.fromEntries(
     Object.entries(SHARED_OPERATIONS).map(([name, handler]) => {
-      const steps = mailed(handler, handler.run as (input: unknown) => Steps<unknown>)
+      const steps = withinReach(handler, mailed(handler, handler.run as (input: unknown) => Steps<unknown>))
       return [name, (input: unknown) => run(steps(input))]
     }),
   ) as unknown as Pick<Handlers, keyof typeof SHARED_OPERATIONS>

@@ -59,12 +59,12 @@ test('UI-21: doctor names the accounts that have one address in two spellings, o
   const [found, ...more] = await findingsAbout('addresses')
   assert.deepEqual([found?.[0], more], ['warning', []])
   assert.match(found?.[1] ?? '', /: anna@bücher\.example \(older and newer\)\./)
-  await server.context.store.deleteUser('older' as UserId)
+  await server.context.store.deleteUser({ id: 'older' as UserId })
   for (const email of ['anna@acme..test', 'anna@.acme.test', 'anna@acme.test..'] as EmailAddress[]) {
     await server.context.store.createUser({ ...older, email })
     const [one] = await findingsAbout('addresses')
     assert.match(one?.[1] ?? '', new RegExp(`: ${RegExp.escape(email)} \\(older\\)\\.$`))
-    await server.context.store.deleteUser('older' as UserId)
+    await server.context.store.deleteUser({ id: 'older' as UserId })
   }
 })
 

@@ -136,7 +136,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     expected: ({ refusal }) => refusal,
   },
   'a deleted account': {
-    prepare: ({ server, userId }) => server.context.store.deleteUser(userId),
+    prepare: ({ server, userId }) => server.context.store.deleteUser({ id: userId }),
     expected: ({ refusal }) => refusal,
   },
   'an expired request': {

@@ -94,7 +94,7 @@ const FACTS = {
   'the address requires another provider': ({ rival: id, provider }) =>
     addProvider(server, host, { domains: [domainOf(provider)], routing: 'required' }, { id }),
   'the user is disabled': ({ user: { id } }) => server.context.store.disableUser({ id, now: server.clock.now() }),
-  'the user is deleted': ({ user: { id } }) => server.context.store.deleteUser(id),
+  'the user is deleted': ({ user: { id } }) => server.context.store.deleteUser({ id }),
   'the tokens are revoked': ({ user: { id } }) =>
     server.context.store.revokeUserTokens({ id, now: server.clock.now() }),
   'the password is another': ({ user: { id } }) =>
@@ -365,7 +365,7 @@ for (const [name, { rests, uses, open }] of Object.entries(PAGES)) {
     const stored = changed(before, await readRows(database, tables))
     const { store } = server.context
     for (const id of [person.provider, person.rival]) await store.deleteProvider({ id, now: server.clock.now() })
-    for (const { id } of [person.user, person.maker]) await store.deleteUser(id)
+    for (const { id } of [person.user, person.maker]) await store.deleteUser({ id })
     const isSignedIn = cookies.some((cookie) => cookie.name.includes('session'))
     return [...stored, isSignedIn ? 'a cookie' : [], statusCode >= 500 ? 'a fault' : []].flat()
   }

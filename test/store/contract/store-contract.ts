@@ -44,6 +44,7 @@ import { deviceCases } from './token/devices.ts'
 import { pushedRequestCases } from './token/pushed-requests.ts'
 import { registrationCountCases } from './client/registration-counts.ts'
 import { revocationCases } from './token/revocations.ts'
+import { reachCases } from './user/reach.ts'
 import { roleCases } from './user/roles.ts'
 import { secondFactorCases } from './user/second-factors.ts'
 import { sessionCases } from './user/sessions.ts'
@@ -82,6 +83,7 @@ export const CONTRACT: readonly Suite[] = [
   waitCases,
   emailCodeCases,
   spellingCases,
+  reachCases,
   roleCases,
   secondFactorCases,
   passkeyCases,

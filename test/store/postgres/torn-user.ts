@@ -188,7 +188,7 @@ export function aTornUser() {
       }),
       'import another with its identity': aDeed('importUser', { ...another, identities: [copy] }),
       'disable the user': aDeed('disableUser', { id: user.id, now: at(5) }),
-      'delete the user': aDeed('deleteUser', user.id),
+      'delete the user': aDeed('deleteUser', { id: user.id }),
     } satisfies Readonly<Record<string, Operation>>,
     names: Object.entries({
       user,

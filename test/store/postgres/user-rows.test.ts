@@ -148,7 +148,7 @@ test('a store that is moved has no names until "database distribute": then a del
     ['authorizations 2', 'grants 1', 'identities 2', 'sessions 2'],
   )
   const distributed = await openPostgresStore({ url: to, connections: 2, audit: openTestChains(), isDistributed: true })
-  for (const id of user.users) await perform(distributed, 'deleteUser', id)
+  for (const id of user.users) await perform(distributed, 'deleteUser', { id })
   await distributed.close()
   const { rows: grants } = await moved.query(
     'select provider_id is null as is_coded, revoked_at is null as is_live from grants order by 1',

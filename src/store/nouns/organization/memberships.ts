@@ -36,6 +36,8 @@ const KEEP_REMOVED = shared(
 const ofMembership = {
   keys: (key: MembershipKey) => [membershipKey(key), key.userId, key.organizationId],
   isShared: true,
+  account: ({ userId }: MembershipKey) => userId,
+  as: 'member',
 } as const
 
 const DELETE_MEMBERSHIP = shared(

@@ -7,7 +7,7 @@ import type { IdentityKey } from '../../../protocol/sign-in/provider-identity.ts
 import { type NounOperations, when } from '../../noun.ts'
 import { endHits } from '../server/hits.ts'
 import { isRequiredElsewhere } from './providers.ts'
-import { markPrepared, mustSpare } from './roles.ts'
+import { markPrepared } from './roles.ts'
 import { meetBrowser } from './sessions.ts'
 import type { Row } from '../../rows.ts'
 import { evictAll } from '../../shared/evictions.ts'
@@ -88,6 +88,7 @@ const VERIFY_EMAIL = shared(
 
 const operations = {
   createLink: {
+    account: ({ userId }) => userId,
     keys: ({ userId }) => [userId],
     cache: 'kept',
     event: when('created', ({ userId, purpose, isMailed }) => ({
@@ -100,7 +101,6 @@ const operations = {
       const values = LINKS.values(link)
       const [user] = yield* rows(HOLD_LIVE, link)
       if (user === undefined || link.mails.some(({ address }) => address !== user['email'])) return 'unknown'
-      if (yield* mustSpare(link, link.userId)) return 'role-lasts'
       if (link.unlessSentSince !== undefined && (yield* rows(FIND_SENT, link)).length > 0) return 'sent-lately'
       if (link.origin === 'operator') {
         const { userId, roleSince } = link

@@ -102,6 +102,7 @@ const operations = {
     },
   },
   removePasskey: {
+    account: ({ userId }) => userId,
     keys: ({ userId }) => [userId],
     cache: 'kept',
     event: when('removed', ({ userId, id, by }) => ({

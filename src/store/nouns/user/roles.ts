@@ -1,5 +1,6 @@
 import type { RoleInspection } from '../../../ports/inspection.ts'
-import type { MayBeTrial } from '../../../ports/operations/user.ts'
+import type { Ordered, Reach } from '../../../ports/operations/user.ts'
+import { OUT_OF_REACH } from '../../../ports/store.ts'
 import type { RoleRecord } from '../../../ports/records/role.ts'
 import type { Page } from '../../../ports/store.ts'
 import type { UserId } from '../../../protocol/ids.ts'
@@ -38,12 +39,16 @@ const INSPECT = shared(
    order by r.user_id desc limit ${INSPECTED}`,
 )
 const FIND_LASTING = shared('select user_id from roles where user_id = :userId and loopback_only = 0')
+const LIST_ORGANIZATIONS = shared(
+  'select organization_id from memberships where user_id = :userId order by organization_id limit 2',
+)
 const MARK_PREPARED = shared('update users set trial_prepared = 1 where user_id = :userId')
 const LIST = shared('select * from roles where user_id < :before order by user_id desc limit :limit')
 
 /** What users may do by the console. */
 const operations = {
   setRole: {
+    account: ({ userId }) => userId,
     keys: ({ userId, organizationId }) => [userId, organizationId ?? []].flat(),
     cache: 'kept',
     event: when('changed', ({ userId, organizationId, access, isLoopbackOnly }) => ({
@@ -55,7 +60,6 @@ const operations = {
     *run(role) {
       const [user] = yield* rows(HOLD, role)
       if (user === undefined) return 'unknown'
-      if (yield* mustSpare(role, role.userId)) return 'role-lasts'
       if (!(yield* isStill(role.userId, role.previous))) return 'conflict'
       const asks = user['trial_prepared'] !== null && !role.isLoopbackOnly && role.isConfirmed !== true
       if (asks && (yield* rows(FIND_LASTING, role)).length === 0) return 'prepared'
@@ -65,11 +69,11 @@ const operations = {
     },
   },
   removeRole: {
+    account: ({ userId }) => userId,
     keys: ({ userId }) => [userId],
     cache: 'kept',
     event: when('removed', ({ userId }) => ({ event: 'role.removed', userId })),
     *run(removal) {
-      if (yield* mustSpare(removal, removal.userId)) return 'role-lasts'
       return (yield* rows(REMOVE, removal)).length === 1 ? 'removed' : 'unknown'
     },
   },
@@ -94,16 +98,46 @@ function* isStill(userId: UserId, previous: RoleRecord | null | undefined): Step
   return (yield* rows(IS_UNCHANGED, { userId, ...previousValues(ROLE, previous) })).length === 1
 }
 
-/** Whether the user has a role that an administrator for a trial leaves alone. The user gets none meanwhile, because the row of the user is locked. */
-export function* mustSpare({ isTrial }: MayBeTrial, userId: UserId): Steps<boolean> {
-  if (isTrial !== true) return false
+/** The account that an operation changes, as its row says. */
+interface ChangesAccount {
+  readonly account?: 'new' | ((input: never) => UserId | undefined)
+  readonly as?: 'member'
+}
+
+/** The steps of an operation, which change nothing if the account is out of the reach of the administrator. */
+export function withinReach<In, Out>(
+  row: object,
+  run: (input: In) => Steps<Out>,
+): (input: In) => Steps<Out | typeof OUT_OF_REACH> {
+  const { account, as }: ChangesAccount = row
+  if (account === undefined || account === 'new') return run
+  return function* (input) {
+    const { reach } = input as Ordered
+    const isReached = reach === undefined || (yield* isInReach(reach, account(input as never), as))
+    return isReached ? yield* run(input) : OUT_OF_REACH
+  }
+}
+
+/** The user gets no role meanwhile, because the row of the user is locked. */
+function* isInReach(
+  { isTrial, isBelowWrite, organizationId }: Reach,
+  userId: UserId | undefined,
+  as: 'member' | undefined,
+): Steps<boolean> {
+  if (userId === undefined) return false
   yield* rows(HOLD, { userId })
-  return (yield* rows(FIND_LASTING, { userId })).length > 0
+  const role = yield* reads.findRole(userId)
+  if (as === 'member') return !(isBelowWrite && role !== undefined)
+  if (role !== undefined && (isBelowWrite || organizationId !== undefined || (isTrial && !role.isLoopbackOnly)))
+    return false
+  if (organizationId === undefined) return true
+  const [only, another] = yield* rows(LIST_ORGANIZATIONS, { userId })
+  return only?.['organization_id'] === organizationId && another === undefined
 }
 
 /** Keeps that the order lets an administrator for a trial sign in to the account, perhaps: a role that lasts is then confirmed (threats.md CON-37). */
-export function* markPrepared({ isTrial }: MayBeTrial, userId: UserId): Steps<void> {
-  if (isTrial === true) yield* rows(MARK_PREPARED, { userId })
+export function* markPrepared({ reach }: Ordered, userId: UserId): Steps<void> {
+  if (reach?.isTrial === true) yield* rows(MARK_PREPARED, { userId })
 }
 
 /** The newest users with a role, and whether their accounts have a second factor. */

@@ -106,6 +106,7 @@ const operations = {
     },
   },
   resetSecondFactor: {
+    account: ({ userId }) => userId,
     keys: ({ userId }) => [userId],
     // An import may no longer change the account.
     cache: ({ userId }) => userId,

@@ -141,6 +141,7 @@ const operations = {
     },
   },
   endSession: {
+    account: ({ about }) => about?.userId,
     keys: idKey,
     isAlone: true,
     cache: 'kept',
@@ -148,6 +149,7 @@ const operations = {
     run: endSession,
   },
   endOtherSessions: {
+    account: ({ userId }) => userId,
     keys: ({ userId }) => [userId],
     isAlone: true,
     cache: 'kept',

@@ -1,6 +1,6 @@
 import type { SpellingInspection } from '../../../ports/inspection.ts'
 import type { Input } from '../../../ports/operations/index.ts'
-import type { MayBeTrial } from '../../../ports/operations/user.ts'
+import type { Ordered } from '../../../ports/operations/user.ts'
 import type { AuditEvent } from '../../../ports/records/audit.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import type { EpochMs } from '../../../base/brand.ts'
@@ -11,7 +11,7 @@ import { normalizeEmail, unicodeEmail } from '../../../protocol/sign-in/email-ad
 import { idOf, type NounOperations, when } from '../../noun.ts'
 import { endHits } from '../server/hits.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
-import { markPrepared, mustSpare } from './roles.ts'
+import { markPrepared } from './roles.ts'
 import { endProofAndLinks, evictAll, evictOthers } from '../../shared/evictions.ts'
 import { forgiveGuesses, holdChange } from '../../shared/sign-in/covered-factors.ts'
 import { change, DISABLE, eachOf, ENABLE, idKey, listPage, rows, shared, type Steps } from '../../shared/statement.ts'
@@ -109,6 +109,7 @@ const enableUser = change(`update users set ${ENABLE} where user_id = :id return
 
 const operations = {
   createUser: {
+    account: 'new',
     keys: ({ id, email }) => (email === undefined ? [id] : [id, `email:${email}`]),
     cache: 'kept',
     event: when('created', aboutUser('user.created')),
@@ -117,12 +118,12 @@ const operations = {
     },
   },
   setPassword: {
+    account: idOf,
     keys: idKey,
     cache: idOf,
     event: when('changed', aboutUser('user.password-changed')),
     mails: 'changed',
     *run(input) {
-      if (yield* mustSpare(input, input.id)) return 'role-lasts'
       yield* markPrepared(input, input.id)
       return yield* setPassword(input)
     },
@@ -140,6 +141,7 @@ const operations = {
     },
   },
   setEmail: {
+    account: idOf,
     keys: ({ id, email }) => [id, `email:${email}`],
     cache: idOf,
     event: when('changed', ({ id, emailVerifiedAt }) => ({
@@ -149,7 +151,6 @@ const operations = {
     })),
     mails: 'changed',
     *run(input) {
-      if (yield* mustSpare(input, input.id)) return 'role-lasts'
       if ((yield* rows(FIND_OTHER_OWNER, input)).length > 0) return 'email-taken'
       // If another node gives the email to a user at the same time, the unique index rejects this statement, and PostgreSQL's
       // transaction is repeated (postgres/connection/faults.ts).
@@ -172,6 +173,7 @@ const operations = {
     run: change('update users set name = :name, updated_at = :now where user_id = :id returning user_id'),
   },
   updateUser: {
+    account: idOf,
     keys: idKey,
     cache: idOf,
     event: when('changed', aboutUser('user.updated')),
@@ -193,25 +195,25 @@ const operations = {
     },
   },
   disableUser: {
+    account: idOf,
     keys: idKey,
     cache: idOf,
     event: when('changed', aboutUser('user.disabled')),
     run: evicting(`update users set ${DISABLE} where user_id = :id returning user_id`),
   },
   enableUser: {
+    account: idOf,
     keys: idKey,
     cache: idOf,
     event: when('changed', aboutUser('user.enabled')),
-    *run(input) {
-      if (yield* mustSpare(input, input.id)) return 'role-lasts'
-      return yield* enableUser(input)
-    },
+    run: enableUser,
   },
   deleteUser: {
+    account: idOf,
     keys: idKey,
     cache: 'cleared',
     event: when('deleted', aboutUser('user.deleted')),
-    *run(id) {
+    *run({ id }) {
       const deleted = yield* rows(DELETE, { id })
       yield* deleteAccess(id)
       for (const statement of END_GRANTED) yield* rows(statement, { userId: id })
@@ -220,19 +222,20 @@ const operations = {
     },
   },
   unlockUser: {
+    account: idOf,
     keys: idKey,
     cache: 'kept',
     event: when('unlocked', aboutUser('user.unlocked')),
     *run(input) {
       const { id: userId, buckets } = input
       if ((yield* rows(HOLD, { userId })).length === 0) return 'unknown'
-      if (yield* mustSpare(input, userId)) return 'role-lasts'
       yield* forgiveGuesses(userId)
       yield* endHits(buckets)
       return 'unlocked'
     },
   },
   revokeUserTokens: {
+    account: idOf,
     keys: idKey,
     cache: idOf,
     event: when('changed', aboutUser('user.tokens-revoked')),
@@ -321,7 +324,7 @@ function evicting(
 }
 
 /** Returns whether the address was free. */
-export function* insertUser(user: UserRecord & MayBeTrial): Steps<boolean> {
+export function* insertUser(user: UserRecord & Ordered): Steps<boolean> {
   const isFree = (yield* rows(INSERT, USERS.values(user))).length === 1
   if (isFree) yield* markPrepared(user, user.id)
   return isFree

@@ -27,7 +27,7 @@ export const deletionCases: Suite = (check) => {
       const { first, second } = stores
       const [gone, kept] = [await aUserWithEverything(first), await aUserWithEverything(first)]
       assert.deepEqual(await traces(second, gone), { sessions: 2, memberships: 2, browser: true, consent: true })
-      assert.equal(await perform(first, 'deleteUser', gone.user.id), 'deleted')
+      assert.equal(await perform(first, 'deleteUser', { id: gone.user.id }), 'deleted')
       assert.equal(await first.findUser(gone.user.id), undefined)
       assert.equal(await first.findUserByEmail(gone.user.email), undefined)
       assert.deepEqual(await traces(first, gone), { sessions: 0, memberships: 0, browser: false, consent: false })
@@ -57,7 +57,7 @@ export const deletionCases: Suite = (check) => {
     const user = aUser()
     await perform(first, 'createUser', user)
     const grant = await aLiveGrant(first, aGrant({ userId: user.id }))
-    await perform(first, 'deleteUser', user.id)
+    await perform(first, 'deleteUser', { id: user.id })
     assert.deepEqual(await first.findGrant(grant.id), { ...grant, revokedAt: grant.createdAt })
   })
 
@@ -67,7 +67,7 @@ export const deletionCases: Suite = (check) => {
     const outcomes = await race(
       stores,
       'deleteUser',
-      times(10, () => user.id),
+      times(10, () => ({ id: user.id })),
     )
     assert.deepEqual(tally(outcomes), { deleted: 1, unknown: 9 })
     const next = aUser({ email: user.email })
@@ -80,9 +80,9 @@ export const deletionCases: Suite = (check) => {
     await perform(first, 'createUser', user)
     const results = await first.commit([
       { name: 'disableUser', input: { id: user.id, now: at(1) } },
-      { name: 'deleteUser', input: user.id },
+      { name: 'deleteUser', input: { id: user.id } },
       { name: 'enableUser', input: { id: user.id, now: at(2) } },
-      { name: 'deleteUser', input: user.id },
+      { name: 'deleteUser', input: { id: user.id } },
     ])
     assert.deepEqual(
       results.map((result) => result.kind === 'done' && result.outcome),

@@ -45,7 +45,7 @@ export const accountCases: Suite = (check) => {
         listed.find(({ id }) => id === user.id),
         user,
       )
-    for (const { id } of users) assert.equal(await perform(first, 'deleteUser', id), 'deleted')
+    for (const { id } of users) assert.equal(await perform(first, 'deleteUser', { id }), 'deleted')
   })
 
   check('an id or email without an account finds nothing', async ({ first }) => {
@@ -314,7 +314,7 @@ export const accountCases: Suite = (check) => {
     assert.equal(await perform(first, 'disableUser', { id, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'enableUser', { id, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'revokeUserTokens', { id, now: NOW }), 'unknown')
-    assert.equal(await perform(first, 'deleteUser', id), 'unknown')
+    assert.equal(await perform(first, 'deleteUser', { id }), 'unknown')
     assert.equal(await perform(first, 'renameUser', { id, name: 'x', now: NOW }), 'unknown')
     const { email } = aUser()
     assert.equal(await perform(first, 'setEmail', { id, email, emailVerifiedAt: NOW, now: NOW }), 'unknown')

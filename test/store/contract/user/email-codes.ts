@@ -132,7 +132,7 @@ export const emailCodeCases: Suite = (check) => {
           }),
         setPassword: ({ id }) => perform(first, 'setPassword', { id, passwordHash: 'new', now: at(1) }),
         disableUser: ({ id }) => perform(first, 'disableUser', { id, now: at(1) }),
-        deleteUser: ({ id }) => perform(first, 'deleteUser', id),
+        deleteUser: ({ id }) => perform(first, 'deleteUser', { id }),
         revokeUserTokens: ({ id }) => perform(first, 'revokeUserTokens', { id, now: at(1) }),
         async changePassword({ id, passwordHash: previousHash }) {
           const started = aSessionStart({ session: { ...session, userId: id }, passwordHash: previousHash })

@@ -74,7 +74,7 @@ const EVICTIONS: Readonly<Record<string, Eviction>> = {
     left: NOTHING,
     evict: (store, { id }) => perform(store, 'revokeUserTokens', { id, now: at(HOUR) }),
   },
-  deleteUser: { left: NOTHING, evict: (store, { id }) => perform(store, 'deleteUser', id) },
+  deleteUser: { left: NOTHING, evict: (store, { id }) => perform(store, 'deleteUser', { id }) },
   'useLink in the own browser': {
     left: ['the own browser'],
     evict: (store, account) =>

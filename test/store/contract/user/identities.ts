@@ -361,7 +361,7 @@ export const identityCases: Suite = (check) => {
     async ({ first, second }) => {
       const { identity, user } = await linkOne(first)
       await perform(first, 'createIdentityProof', anIdentityProof({ identity }))
-      await perform(first, 'deleteUser', user.id)
+      await perform(first, 'deleteUser', { id: user.id })
       assert.equal(await second.findIdentity(identity.key), undefined)
       assert.equal(await second.findIdentityProof(user.id), undefined)
     },

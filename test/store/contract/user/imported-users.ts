@@ -208,7 +208,7 @@ export const importedUserCases: Suite = (check) => {
       const [{ approval }, { approval: other }] = [await approved(first, { userId }), await approved(first, { userId })]
       const redemption = aRedemption(approval, { grant })
       assert.equal(await perform(first, 'redeemCode', redemption), 'redeemed')
-      await perform(first, 'deleteUser', userId)
+      await perform(first, 'deleteUser', { id: userId })
       assert.equal(
         await perform(second, 'importUser', { ...account, user: { ...account.user, notBefore: at(1) } }),
         'created',

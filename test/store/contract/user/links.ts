@@ -168,7 +168,7 @@ export const linkCases: Suite = (check) => {
         await perform(first, 'createUser', user)
         if (end === 'enableUser') await perform(first, 'disableUser', { id: user.id, now: at(4) })
         const { id } = user
-        if (end === 'deleteUser') await perform(first, end, id)
+        if (end === 'deleteUser') await perform(first, end, { id })
         else if (end === 'enableUser') {
           await perform(first, 'enableUser', { id, now: at(4) })
           await perform(first, 'createLink', link)

@@ -110,7 +110,7 @@ export const logoutNoticeCases: Suite = (check) => {
         ({ id }) => perform(second, 'endSession', { id, ...END }),
         ({ userId }) => perform(second, 'disableUser', { id: userId, now: at(1) }),
         ({ userId }) => perform(second, 'revokeUserTokens', { id: userId, now: at(1) }),
-        ({ userId }) => perform(second, 'deleteUser', userId),
+        ({ userId }) => perform(second, 'deleteUser', { id: userId }),
       ]
       for (const [end, isNotified] of ends.flatMap((one) => [[one, true] as const, [one, false] as const])) {
         const [session] = await signedIn(first, aSession())
@@ -240,7 +240,7 @@ const ENDS: readonly (readonly [claim: string, end: End])[] = [
   ['setPassword', (store, { userId: id }) => perform(store, 'setPassword', { id, passwordHash: 'new', now: at(9) })],
   ['disableUser', (store, { userId: id }) => perform(store, 'disableUser', { id, now: at(9) })],
   ['revokeUserTokens', (store, { userId: id }) => perform(store, 'revokeUserTokens', { id, now: at(9) })],
-  ['deleteUser', (store, { userId: id }) => perform(store, 'deleteUser', id)],
+  ['deleteUser', (store, { userId: id }) => perform(store, 'deleteUser', { id })],
   [
     'linkIdentity by a link',
     async (store, { userId }) => {

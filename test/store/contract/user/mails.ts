@@ -219,7 +219,7 @@ export const mailCases: Suite = (check) => {
 
   check('mails end with their user, and a day after their time', async ({ first }) => {
     const [mail, other] = [await aWaitingMail(first), await aWaitingMail(first)]
-    await perform(first, 'deleteUser', mail.userId)
+    await perform(first, 'deleteUser', { id: mail.userId })
     assert.deepEqual(await waitingOf(first, mail.userId), [])
     const sweepAt = (hours: number) => perform(first, 'sweepExpired', aSweep({ now: at(hours * HOUR) }))
     assert.deepEqual([(await sweepAt(25)).mails, (await sweepAt(25.1)).mails], [0, 1])

@@ -109,7 +109,7 @@ export const passkeyCases: Suite = (check) => {
         ['disabled', inSession, ({ user: { id } }) => perform(first, 'disableUser', { id, now: at(2) })],
         ['disabled', signIn, ({ user: { id } }) => perform(first, 'disableUser', { id, now: at(2) })],
         ['tokens were revoked', signIn, ({ user: { id } }) => perform(first, 'revokeUserTokens', { id, now: at(4) })],
-        ['deleted', signIn, ({ user: { id } }) => perform(first, 'deleteUser', id)],
+        ['deleted', signIn, ({ user: { id } }) => perform(first, 'deleteUser', { id })],
         ['another passkey', signIn, (person) => perform(first, 'addPasskey', adding(person))],
         [
           'an app',
@@ -364,7 +364,7 @@ export const passkeyCases: Suite = (check) => {
 
   check('deleteUser removes the passkeys, and so does a takeover of an unused account', async ({ first, second }) => {
     const { user, passkey } = await anOwner(first)
-    await perform(first, 'deleteUser', user.id)
+    await perform(first, 'deleteUser', { id: user.id })
     assert.equal(await second.findPasskey(user.id, passkey.id), undefined)
     const unused = aUser({ emailVerifiedAt: undefined, firstSignedInAt: undefined })
     await perform(first, 'createUser', unused)

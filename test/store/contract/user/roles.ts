@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { normalizeEmail } from '../../../../src/protocol/sign-in/email-address.ts'
 import type { RoleRecord } from '../../../../src/ports/records/role.ts'
 import type { PasswordLinkUse } from '../../../../src/ports/operations/user.ts'
 import type { LinkRecord, UserRecord } from '../../../../src/ports/records/user.ts'
@@ -176,79 +175,6 @@ export const roleCases: Suite = (check) => {
     },
   )
 
-  check(
-    'CON-19, CON-37: what an administrator for a trial orders spares a user whose role lasts, and is kept of another one',
-    async ({ first, second }) => {
-      const orders: Readonly<Record<string, (user: UserRecord, isTrial: boolean) => Promise<string>>> = {
-        setPassword: ({ id }, isTrial) => perform(first, 'setPassword', { id, passwordHash: 'x', now: at(1), isTrial }),
-        setEmail: ({ id, email }, isTrial) =>
-          perform(first, 'setEmail', {
-            id,
-            email: normalizeEmail(`x.${email}`),
-            emailVerifiedAt: NOW,
-            now: at(1),
-            isTrial,
-          }),
-        createLink: ({ id: userId }, isTrial) =>
-          perform(first, 'createLink', { ...aLink({ userId }), roleSince: NOW, isTrial }),
-        setRole: (user, isTrial) =>
-          perform(first, 'setRole', { ...aRole(user, { access: 'read', isLoopbackOnly: true }), isTrial }),
-        removeRole: ({ id: userId }, isTrial) => perform(first, 'removeRole', { userId, isTrial }),
-        unlockUser: ({ id }, isTrial) => perform(first, 'unlockUser', { id, buckets: [], isTrial }),
-        enableUser: ({ id }, isTrial) => perform(first, 'enableUser', { id, now: at(1), isTrial }),
-      }
-      for (const [name, order] of Object.entries(orders))
-        for (const [isTrial, isLoopbackOnly, ends] of [
-          [true, false, false],
-          [true, true, true],
-          [false, false, true],
-        ] as const) {
-          const user = aUser()
-          await perform(first, 'createUser', user)
-          await perform(second, 'setRole', aRole(user, { isLoopbackOnly }))
-          const state = async () => [await second.findUser(user.id), await second.findRole(user.id)]
-          const [before, outcome] = [await state(), await order(user, isTrial)]
-          assert.equal(outcome !== 'role-lasts', ends, `${name}: ${outcome}`)
-          if (ends) {
-            const prepares = isTrial && ['setPassword', 'setEmail', 'createLink'].includes(name)
-            const last = (isConfirmed: boolean) => perform(second, 'setRole', { ...aRole(user), isConfirmed })
-            assert.equal(await last(false), prepares ? 'prepared' : 'changed', name)
-            assert.equal(await last(true), 'changed', name)
-            continue
-          }
-          assert.deepEqual(await state(), before, name)
-          assert.deepEqual(await first.listLinks(user.id), [], name)
-        }
-    },
-  )
-
-  check(
-    'CON-19: a role that a user gets meanwhile stays, whatever an administrator for a trial orders',
-    async (stores) => {
-      const users = times(24, () => aUser())
-      await performAll(stores.first, 'createUser', users)
-      await performAll(
-        stores.first,
-        'setRole',
-        users.map((user) => aRole(user, { isLoopbackOnly: true })),
-      )
-      const lasting = users.map((user) => aRole(user, { setAt: at(1) }))
-      const outcomes = await Promise.all(
-        users.map(async (user, index) => {
-          const [giving, taking] = index % 4 < 2 ? [stores.first, stores.second] : [stores.second, stores.first]
-          const given = perform(giving, 'setRole', lasting[index] as RoleRecord)
-          const order =
-            index % 2 === 0
-              ? perform(taking, 'removeRole', { userId: user.id, isTrial: true })
-              : perform(taking, 'setRole', { ...aRole(user, { isLoopbackOnly: true }), isTrial: true })
-          return [await given, await order]
-        }),
-      )
-      assert.deepEqual(new Set(outcomes.map(([given]) => given)), new Set(['changed']))
-      assert.deepEqual(await Promise.all(users.map(({ id }) => stores.first.findRole(id))), lasting)
-    },
-  )
-
   check('a role ends with its organization, and other roles stay', async ({ first, second }) => {
     const [gone, kept] = [anOrganization(), anOrganization()]
     await performAll(first, 'createOrganization', [gone, kept])
@@ -285,7 +211,7 @@ export const roleCases: Suite = (check) => {
       performAll(
         stores.second,
         'deleteUser',
-        users.map(({ id }) => id),
+        users.map(({ id }) => ({ id })),
       ),
     ])
     for (const { id } of users) assert.equal(await stores.first.findRole(id), undefined)

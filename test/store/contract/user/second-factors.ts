@@ -123,7 +123,7 @@ export const secondFactorCases: Suite = (check) => {
         'sign-in',
         ({ user: { id } }) => perform(first, 'setPassword', { id, passwordHash: 'another', now: at(2) }),
       ],
-      ['the user was deleted', 'sign-in', ({ user: { id } }) => perform(first, 'deleteUser', id)],
+      ['the user was deleted', 'sign-in', ({ user: { id } }) => perform(first, 'deleteUser', { id })],
     ]
     for (const [why, kind, end] of ends) {
       const person = await aPerson(first)
@@ -347,7 +347,7 @@ export const secondFactorCases: Suite = (check) => {
 
   check('deleteUser removes the app and the codes', async ({ first, second }) => {
     const { user } = await aUserOfApp(first)
-    await perform(first, 'deleteUser', user.id)
+    await perform(first, 'deleteUser', { id: user.id })
     assert.equal(await second.findSecondFactor(user.id), undefined)
     assert.equal(await second.countRecoveryCodes(user.id), 0)
   })

@@ -31,7 +31,7 @@ type Ending = (store: StoreDriver, userId: UserId, clientId: ClientId) => Promis
 /** What ends the codes and grants of a user. The not-before times are older than the approvals, so each row is from after them. */
 const ENDINGS: readonly (readonly [name: string, end: Ending])[] = [
   ['disableUser', (store, id) => perform(store, 'disableUser', { id, now: at(-1) })],
-  ['deleteUser', (store, id) => perform(store, 'deleteUser', id)],
+  ['deleteUser', (store, id) => perform(store, 'deleteUser', { id })],
   ['revokeUserTokens', (store, id) => perform(store, 'revokeUserTokens', { id, now: at(-1) })],
   [
     'removeApp',
@@ -111,7 +111,7 @@ export const sessionCases: Suite = (check) => {
   check('UI-13: a user who was changed after authenticating gets no session', async ({ first, second }) => {
     const changes: readonly ((user: UserRecord) => Promise<unknown>)[] = [
       ({ id }) => perform(second, 'disableUser', { id, now: at(1) }),
-      ({ id }) => perform(second, 'deleteUser', id),
+      ({ id }) => perform(second, 'deleteUser', { id }),
       ({ id }) => perform(second, 'setPassword', { id, passwordHash: 'another', now: at(1) }),
     ]
     for (const change of changes) {

@@ -72,7 +72,7 @@ export const spellingCases: Suite = (check) => {
       assert.equal(await second.findUserByEmail(newer.email), undefined)
       assert.equal(await second.findUserByEmail(older.email), undefined)
       assert.deepEqual([await second.findUser(older.id), await second.findUser(newer.id)], [older, newer])
-      await perform(first, 'deleteUser', newer.id)
+      await perform(first, 'deleteUser', { id: newer.id })
       assert.equal(await perform(first, 'respellEmail', respelling(older)), 'changed')
       assert.equal((await second.findUserByEmail(newer.email))?.id, older.id)
     },
@@ -87,7 +87,7 @@ export const spellingCases: Suite = (check) => {
       await perform(first, 'setEmail', { id: user.id, email, emailVerifiedAt: undefined, now: at(2) })
       assert.equal(await perform(first, 'respellEmail', change), 'unknown')
       assert.equal((await second.findUser(user.id))?.email, email)
-      await perform(first, 'deleteUser', user.id)
+      await perform(first, 'deleteUser', { id: user.id })
       assert.equal(await perform(first, 'respellEmail', change), 'unknown')
     },
   )

@@ -32,7 +32,7 @@ import {
 /** What may change between the page and the answer. */
 const FACTS = {
   'the user is disabled': ({ store, user: { id } }) => perform(store, 'disableUser', { id, now: at(5) }),
-  'the user is deleted': ({ store, user }) => perform(store, 'deleteUser', user.id),
+  'the user is deleted': ({ store, user }) => perform(store, 'deleteUser', { id: user.id }),
   'the tokens are revoked': ({ store, user: { id } }) => perform(store, 'revokeUserTokens', { id, now: at(5) }),
   'the password is another': ({ store, user: { id, passwordHash: previousHash } }) =>
     perform(store, 'upgradePassword', { id, previousHash, passwordHash: 'another', format: 'bcrypt' }),

@@ -153,6 +153,18 @@ export function listPage<Stored>(
   }
 }
 
+/** A read of the one record that has the only parameter of the statement. */
+export function findBy<Stored>(
+  { read }: Table<Stored>,
+  statement: SharedStatement,
+): (key: string) => Steps<Stored | undefined> {
+  const [name = ''] = statement.parameters
+  return function* (key) {
+    const [row] = yield* rows(statement, { [name]: key })
+    return row === undefined ? undefined : read(row)
+  }
+}
+
 /** The keys of an operation on one record. */
 export function idKey(input: string | { readonly id: string }): readonly string[] {
   return [typeof input === 'string' ? input : input.id]

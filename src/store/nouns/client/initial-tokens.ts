@@ -3,7 +3,7 @@ import type { EpochMs } from '../../../base/brand.ts'
 import { DEFAULT_TEMPLATE, type RegistrationTemplate } from '../../../protocol/client/registration-template.ts'
 import type { InitialTokenId } from '../../../protocol/ids.ts'
 import { type NounOperations, when } from '../../noun.ts'
-import { change, idKey, listPage, rows, shared, type Steps } from '../../shared/statement.ts'
+import { change, findBy, idKey, listPage, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, json, table, text } from '../../table.ts'
 
 const INITIAL_TOKENS = table<InitialTokenRecord>({
@@ -53,10 +53,7 @@ const operations = {
 } satisfies NounOperations
 
 const reads = {
-  *findInitialToken(id: InitialTokenId): Steps<InitialTokenRecord | undefined> {
-    const [row] = yield* rows(FIND, { id })
-    return row === undefined ? undefined : INITIAL_TOKENS.read(row)
-  },
+  findInitialToken: findBy(INITIAL_TOKENS, FIND),
   listInitialTokens: listPage(
     INITIAL_TOKENS,
     'select * from initial_tokens where token_id < :before order by token_id desc limit :limit',

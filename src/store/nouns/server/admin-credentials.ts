@@ -1,8 +1,7 @@
 import type { AdminCredentialRecord } from '../../../ports/records/admin.ts'
-import type { AdminCredentialId } from '../../../protocol/ids.ts'
 import { type NounOperations, when } from '../../noun.ts'
 import { CREDENTIAL_OF_ORGANIZATION, setting } from './settings.ts'
-import { change, idKey, listPage, rows, shared, type Steps } from '../../shared/statement.ts'
+import { change, findBy, idKey, listPage, rows, shared } from '../../shared/statement.ts'
 import { bigint, table, text } from '../../table.ts'
 
 const ADMIN_CREDENTIALS = table<AdminCredentialRecord>({
@@ -61,10 +60,7 @@ const operations = {
 } satisfies NounOperations
 
 const reads = {
-  *findAdminCredential(id: AdminCredentialId): Steps<AdminCredentialRecord | undefined> {
-    const [row] = yield* rows(FIND_CREDENTIAL, { id })
-    return row === undefined ? undefined : ADMIN_CREDENTIALS.read(row)
-  },
+  findAdminCredential: findBy(ADMIN_CREDENTIALS, FIND_CREDENTIAL),
   listAdminCredentials: listPage(
     ADMIN_CREDENTIALS,
     'select * from admin_credentials where credential_id < :before order by credential_id desc limit :limit',

@@ -1,7 +1,6 @@
 import type { DeviceRecord, DeviceRequest } from '../../../ports/records/authorization.ts'
-import type { DeviceId } from '../../../protocol/ids.ts'
 import type { NounOperations } from '../../noun.ts'
-import { idKey, rows, shared, type Steps } from '../../shared/statement.ts'
+import { findBy, idKey, rows, shared } from '../../shared/statement.ts'
 import { bigint, json, table, text } from '../../table.ts'
 
 const DEVICES = table<DeviceRecord>({
@@ -27,7 +26,7 @@ const CONNECT = shared(
    where device_id = :id and (authorization_id = :authorizationId or (authorization_id is null and expires_at > :now))
    returning device_id`,
 )
-const FIND = shared('select * from devices where device_id = :id')
+const find = findBy(DEVICES, shared('select * from devices where device_id = :id'))
 
 const operations = {
   startDevice: {
@@ -54,8 +53,3 @@ const reads = {
 }
 
 export const devices = { operations, reads }
-
-function* find(id: DeviceId): Steps<DeviceRecord | undefined> {
-  const [row] = yield* rows(FIND, { id })
-  return row === undefined ? undefined : DEVICES.read(row)
-}

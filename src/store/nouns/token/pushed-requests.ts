@@ -1,7 +1,6 @@
 import type { PushedRequestRecord } from '../../../ports/records/authorization.ts'
-import type { PushedRequestId } from '../../../protocol/ids.ts'
 import type { NounOperations } from '../../noun.ts'
-import { idKey, rows, shared, type Steps } from '../../shared/statement.ts'
+import { findBy, idKey, rows, shared } from '../../shared/statement.ts'
 import { bigint, table, text } from '../../table.ts'
 
 const PUSHED_REQUESTS = table<PushedRequestRecord>({
@@ -18,7 +17,7 @@ const USE = shared(
   `update pushed_requests set used_by = :authorizationId
    where request_id = :id and kept_until > :now and (used_by is null or used_by = :authorizationId) returning request_id`,
 )
-const FIND = shared('select * from pushed_requests where request_id = :id')
+const find = findBy(PUSHED_REQUESTS, shared('select * from pushed_requests where request_id = :id'))
 
 const operations = {
   pushRequest: {
@@ -46,8 +45,3 @@ const reads = {
 }
 
 export const pushedRequests = { operations, reads }
-
-function* find(id: PushedRequestId): Steps<PushedRequestRecord | undefined> {
-  const [row] = yield* rows(FIND, { id })
-  return row === undefined ? undefined : PUSHED_REQUESTS.read(row)
-}

@@ -1,13 +1,12 @@
 import type { Input, Outcome } from '../../../ports/operations/index.ts'
 import type { EmailCodeRecord } from '../../../ports/records/user.ts'
-import type { UserId } from '../../../protocol/ids.ts'
 import { CODE_TRIES } from '../../../protocol/sign-in/account.ts'
 import { type NounOperations, when } from '../../noun.ts'
 import { verifyEmail } from './links.ts'
 import { addMails } from './mails.ts'
 import { replaceEmail } from './users.ts'
 import { holdChange } from '../../shared/sign-in/covered-factors.ts'
-import { rows, shared, type Steps } from '../../shared/statement.ts'
+import { findBy, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, table, text, assignments, without } from '../../table.ts'
 
 const EMAIL_CODES = table<EmailCodeRecord>({
@@ -56,10 +55,7 @@ const operations = {
 } satisfies NounOperations
 
 const reads = {
-  *findEmailCode(userId: UserId): Steps<EmailCodeRecord | undefined> {
-    const [row] = yield* rows(FIND, { userId })
-    return row === undefined ? undefined : EMAIL_CODES.read(row)
-  },
+  findEmailCode: findBy(EMAIL_CODES, FIND),
 }
 
 export const emailCodes = { operations, reads }

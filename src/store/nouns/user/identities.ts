@@ -5,7 +5,6 @@ import type { UserRecord } from '../../../ports/records/user.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { APPLICATION } from '../../../protocol/sign-in/authentication.ts'
-import type { IdentityKey } from '../../../protocol/sign-in/provider-identity.ts'
 import { type NounOperations, when } from '../../noun.ts'
 import { IDENTITIES, endProof, identityLinked } from './identity-proofs.ts'
 import { acceptLink } from './links.ts'
@@ -15,7 +14,7 @@ import { evictAll, evictFromProvider } from '../../shared/evictions.ts'
 import { keepChanged } from '../../shared/sign-in/changed-here.ts'
 import { hasPasskeys, holdChange, keepsFactor } from '../../shared/sign-in/covered-factors.ts'
 import { holdIdentity, isUsable } from '../../shared/sign-in/held-sign-in.ts'
-import { eachOf, rows, shared, type Steps } from '../../shared/statement.ts'
+import { eachOf, findBy, rows, shared, type Steps } from '../../shared/statement.ts'
 
 const FIND = shared('select * from identities where identity_key = :key')
 const LIST = shared(
@@ -136,10 +135,7 @@ const operations = {
 } satisfies NounOperations
 
 const reads = {
-  *findIdentity(key: IdentityKey): Steps<IdentityRecord | undefined> {
-    const [row] = yield* rows(FIND, { key })
-    return row === undefined ? undefined : IDENTITIES.read(row)
-  },
+  findIdentity: findBy(IDENTITIES, FIND),
   *listIdentities(userId: UserId): Steps<readonly IdentityRecord[]> {
     return (yield* rows(LIST, { userId })).map(IDENTITIES.read)
   },

@@ -10,7 +10,7 @@ import { addMails } from './mails.ts'
 import { isProviderEnabled } from './providers.ts'
 import { areCovered } from '../../shared/sign-in/covered-factors.ts'
 import type { HeldSignIn } from '../../shared/sign-in/held-sign-in.ts'
-import { rows, shared, type Steps } from '../../shared/statement.ts'
+import { findBy, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, group, table, text, assignments, without } from '../../table.ts'
 
 const ofIdentity = {
@@ -68,10 +68,7 @@ const operations = {
 } satisfies NounOperations
 
 const reads = {
-  *findIdentityProof(userId: UserId): Steps<IdentityProofRecord | undefined> {
-    const [row] = yield* rows(FIND_PROOF, { userId })
-    return row === undefined ? undefined : IDENTITY_PROOFS.read(row)
-  },
+  findIdentityProof: findBy(IDENTITY_PROOFS, FIND_PROOF),
 }
 
 export const identityProofs = { operations, reads }

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../../base/brand.ts'
 import type { InteractionId } from '../../../protocol/ids.ts'
 import { answerText, readAnswer } from '../../../protocol/sign-in/interaction.ts'
 import { type NounOperations, when } from '../../noun.ts'
-import { idKey, rows, shared, type Steps } from '../../shared/statement.ts'
+import { findBy, idKey, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, table, text } from '../../table.ts'
 
 const INTERACTIONS = table<InteractionRecord>({
@@ -32,7 +32,7 @@ const USE = shared(
   `update interactions set used_at = :now
    where interaction_id = :id and answer is not null and used_at is null and expires_at > :now returning interaction_id`,
 )
-const FIND = shared('select * from interactions where interaction_id = :id')
+const find = findBy(INTERACTIONS, shared('select * from interactions where interaction_id = :id'))
 
 const operations = {
   startInteraction: {
@@ -67,11 +67,6 @@ const reads = {
 }
 
 export const interactions = { operations, reads }
-
-function* find(id: InteractionId): Steps<InteractionRecord | undefined> {
-  const [row] = yield* rows(FIND, { id })
-  return row === undefined ? undefined : INTERACTIONS.read(row)
-}
 
 /** Uses an interaction up. Returns whether it was answered, and not used before. */
 export function* useInteraction(id: InteractionId, now: EpochMs): Steps<boolean> {

@@ -9,7 +9,7 @@ import { domainOf } from '../../../protocol/sign-in/email-address.ts'
 import { PROVIDER_TEMPLATES, type ProviderSettings, isListed } from '../../../protocol/sign-in/provider.ts'
 import { differences, idOf, type NounOperations, when } from '../../noun.ts'
 import { DECLARING_PROVIDER, setting } from '../server/settings.ts'
-import { change, forgetNothing, rows, shared, type Forget, type Steps } from '../../shared/statement.ts'
+import { change, findBy, type Forget, forgetNothing, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, json, table, text, isUnchanged, previousValues } from '../../table.ts'
 import { openUnchangedRows } from '../../unchanged-rows.ts'
 
@@ -121,10 +121,7 @@ const operations = {
 
 const reads = {
   listProviders,
-  *findProvider(id: ProviderId): Steps<ProviderRecord | undefined> {
-    const [row] = yield* rows(FIND, { id })
-    return row === undefined ? undefined : PROVIDERS.read(row)
-  },
+  findProvider: findBy(PROVIDERS, FIND),
 }
 
 export const providers = { operations, reads }

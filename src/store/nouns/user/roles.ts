@@ -5,7 +5,7 @@ import type { RoleRecord } from '../../../ports/records/role.ts'
 import type { Page } from '../../../ports/store.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { type NounOperations, when } from '../../noun.ts'
-import { rows, shared, type Steps } from '../../shared/statement.ts'
+import { findBy, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, flag, table, text, assignments, isUnchanged, previousValues, without } from '../../table.ts'
 
 const ROLES = table<RoleRecord>({
@@ -80,10 +80,7 @@ const operations = {
 } satisfies NounOperations
 
 const reads = {
-  *findRole(userId: UserId): Steps<RoleRecord | undefined> {
-    const [row] = yield* rows(FIND, { userId })
-    return row === undefined ? undefined : ROLES.read(row)
-  },
+  findRole: findBy(ROLES, FIND),
   *listRoles({ before, limit }: Page<UserId>): Steps<readonly RoleRecord[]> {
     return (yield* rows(LIST, { before: before ?? '~', limit })).map(ROLES.read)
   },

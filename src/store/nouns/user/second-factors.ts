@@ -10,7 +10,7 @@ import { evictByOperator, evictOthers, forgetBrowsers } from '../../shared/evict
 import { IS_UNCHANGED, keepChanged } from '../../shared/sign-in/changed-here.ts'
 import { hasPasskeys, hasSecondFactor, holdChange, listStrongIdentities } from '../../shared/sign-in/covered-factors.ts'
 import { holdSignIn } from '../../shared/sign-in/held-sign-in.ts'
-import { rows, shared, type Steps } from '../../shared/statement.ts'
+import { findBy, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, table, text } from '../../table.ts'
 
 export const SECOND_FACTORS = table<SecondFactorRecord>({
@@ -133,10 +133,7 @@ const operations = {
 } satisfies NounOperations
 
 const reads = {
-  *findSecondFactor(userId: UserId): Steps<SecondFactorRecord | undefined> {
-    const [row] = yield* rows(FIND, { userId })
-    return row === undefined ? undefined : SECOND_FACTORS.read(row)
-  },
+  findSecondFactor: findBy(SECOND_FACTORS, FIND),
   *hasRecoveryCode(userId: UserId, digest: string): Steps<boolean> {
     return (yield* rows(FIND_CODE, { userId, digest })).length === 1
   },

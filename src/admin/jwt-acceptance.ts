@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../ports/context.ts'
-import type { EpochMs } from '../base/brand.ts'
-import { after } from '../base/brand.ts'
+import { after, type EpochMs } from '../base/brand.ts'
 import { findNamed } from '../protocol/token/resource.ts'
 import { iso, ISO_OR_NULL } from '../base/iso.ts'
 

@@ -1,18 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isUtf8 } from 'node:buffer'
 import type { Budgets } from '../ports/budgets.ts'
-import { NOTICES_AT_ONCE, wasSent } from '../ports/outbound.ts'
-import type {
-  NoticeOutcome,
-  OutboundClient,
-  OutboundFailure,
-  OutboundNotice,
-  OutboundObserver,
-  OutboundOutcome,
-  OutboundPurpose,
-  OutboundRequest,
-  ProviderAnswer,
-  ProviderRequest,
+import {
+  type NoticeOutcome,
+  NOTICES_AT_ONCE,
+  type OutboundClient,
+  type OutboundFailure,
+  type OutboundNotice,
+  type OutboundObserver,
+  type OutboundOutcome,
+  type OutboundPurpose,
+  type OutboundRequest,
+  type ProviderAnswer,
+  type ProviderRequest,
+  wasSent,
 } from '../ports/outbound.ts'
 import type { EpochMs } from '../base/brand.ts'
 import { freshSeconds } from '../base/freshness.ts'

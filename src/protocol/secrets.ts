@@ -1,7 +1,6 @@
 import { createSecretKey, hash, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto'
 import type { LinkPlace } from './audit/audit-link.ts'
-import type { Brand } from '../base/brand.ts'
-import type { EpochMs } from '../base/brand.ts'
+import type { Brand, EpochMs } from '../base/brand.ts'
 import { ID_LENGTH, type Random } from './ids.ts'
 import { openMac } from '../base/mac.ts'
 import { openRecentlyUsed } from '../base/recently-used.ts'

@@ -6,10 +6,8 @@ import { accountDetail } from './account/frame.ts'
 import { clientName, describedBy, destination, trustLine } from './client.ts'
 import { deviceHead, ownDeviceField } from './device.ts'
 import { stop, tick, warning } from './icons.ts'
-import { layout } from './layout.ts'
-import type { View } from './layout.ts'
-import { code, hiddenFields, html, isolate, localized } from './markup.ts'
-import type { Fragment, Markup } from './markup.ts'
+import { layout, type View } from './layout.ts'
+import { code, type Fragment, hiddenFields, html, isolate, localized, type Markup } from './markup.ts'
 import { organizationFact, organizationField } from './organization.ts'
 
 /** The consent page: the client, the permissions, where the answer goes, the account, and how to revoke the consent. */

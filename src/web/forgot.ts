@@ -1,9 +1,7 @@
 import type { ForgotDonePage, ForgotPage } from '../ports/pages/pages.ts'
 import { emailField, linkButton, submitButton } from './form-parts.ts'
-import { layout } from './layout.ts'
-import type { View } from './layout.ts'
-import { html, isolate } from './markup.ts'
-import type { Markup } from './markup.ts'
+import { layout, type View } from './layout.ts'
+import { html, isolate, type Markup } from './markup.ts'
 
 /** The form that mails a link to the user of an address. */
 export function forgotPage(view: View, { action, backUri, email, problem }: ForgotPage): Markup {

@@ -1,7 +1,6 @@
 import { stop } from './icons.ts'
 import type { View } from './layout.ts'
-import { html } from './markup.ts'
-import type { Fragment, Markup } from './markup.ts'
+import { type Fragment, html, type Markup } from './markup.ts'
 
 /** The button that submits a form. `main`: the page stresses it. */
 export function submitButton(text: Fragment, look: 'main' | 'plain'): Markup {

@@ -1,9 +1,7 @@
 import type { FormPostPage } from '../ports/pages/pages.ts'
 import { submitButton } from './form-parts.ts'
-import { layout } from './layout.ts'
-import type { View } from './layout.ts'
-import { hiddenFields, href, html } from './markup.ts'
-import type { Markup } from './markup.ts'
+import { layout, type View } from './layout.ts'
+import { hiddenFields, href, html, type Markup } from './markup.ts'
 
 /** The page that posts the authorization response, by a script or the button. OAuth 2.0 Form Post Response Mode §2. */
 export function formPostPage(view: View, { action, fields }: FormPostPage): Markup {

@@ -1,7 +1,6 @@
 import type { ProviderMark } from '../ports/pages/parts.ts'
 import { initial } from './pictures.ts'
-import { html } from './markup.ts'
-import type { Markup } from './markup.ts'
+import { html, type Markup } from './markup.ts'
 
 // Drawn in the colour of the text around them, and hidden from screen readers, because the text beside them says the same.
 

@@ -1,8 +1,7 @@
 import type { Language } from '../base/language.ts'
 import type { Branding } from '../ports/pages/pages.ts'
 import { initial } from './pictures.ts'
-import { href, html, isolate } from './markup.ts'
-import type { Fragment, Markup } from './markup.ts'
+import { type Fragment, href, html, isolate, type Markup } from './markup.ts'
 import type { PlainTextId, Translation } from './texts.ts'
 
 /** What every template gets in addition to its page model. */

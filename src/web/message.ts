@@ -2,10 +2,8 @@ import type { ErrorPage, ErrorProblem, SignedOutPage, SignOutPage } from '../por
 import { accountName } from './account/frame.ts'
 import { developerNotes } from './developer-notes.ts'
 import { linkButton, submitButton } from './form-parts.ts'
-import { layout } from './layout.ts'
-import type { View } from './layout.ts'
-import { hiddenFields, href, html, isolate } from './markup.ts'
-import type { Markup } from './markup.ts'
+import { layout, type View } from './layout.ts'
+import { hiddenFields, href, html, isolate, type Markup } from './markup.ts'
 import { offerReturn } from './return.ts'
 
 /** Marks the place of the request's id on an error page. */

@@ -1,8 +1,7 @@
 import type { ConsentPage, ConsentProblem, OrganizationView } from '../ports/pages/pages.ts'
 import { fieldProblem, pageProblem } from './form-parts.ts'
 import type { View } from './layout.ts'
-import { html, isolate } from './markup.ts'
-import type { Fragment, Markup } from './markup.ts'
+import { type Fragment, html, isolate, type Markup } from './markup.ts'
 
 type OrganizationProblem = Extract<ConsentProblem, `organization-${string}`>
 

@@ -1,8 +1,7 @@
 import type { ForgottenPasskey, HiddenFields, PasskeyCeremony } from '../ports/pages/parts.ts'
 import { fieldProblem, submitButton } from './form-parts.ts'
 import type { View } from './layout.ts'
-import { hiddenFields, html } from './markup.ts'
-import type { Fragment, Markup } from './markup.ts'
+import { type Fragment, hiddenFields, html, type Markup } from './markup.ts'
 
 const ANSWERS = {
   get: ['clientDataJSON', 'authenticatorData', 'signature', 'userHandle'],

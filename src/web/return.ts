@@ -2,10 +2,8 @@ import type { RedirectDestination } from '../ports/pages/parts.ts'
 import type { ReturnPage, ReturnPath } from '../ports/pages/pages.ts'
 import { clientName, destination, trustLine } from './client.ts'
 import { developerNotes } from './developer-notes.ts'
-import { layout } from './layout.ts'
-import type { View } from './layout.ts'
-import { code, hiddenFields, href, html } from './markup.ts'
-import type { Fragment, Markup } from './markup.ts'
+import { layout, type View } from './layout.ts'
+import { code, type Fragment, hiddenFields, href, html, type Markup } from './markup.ts'
 
 /** A refused authorization request: the reason, the client, and a link that names its destination (RFC 9700 §4.11.2). */
 export function returnPage(view: View, page: ReturnPage): Markup {

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Page } from '../ports/pages/pages.ts'
 import { passkeyScript } from './browser/passkey.js'
 import { showPasswordScript } from './browser/show-password.js'
-import { scriptElement } from './markup.ts'
-import type { Markup } from './markup.ts'
+import { type Markup, scriptElement } from './markup.ts'
 
 /** A script that pages have: its element, and the value for `script-src` (CSP Level 3 §2.3.1). It contains nothing of the request. */
 interface PageScript {

@@ -2,10 +2,8 @@ import { encode } from 'uqr'
 import type { RecoveryCodesPage } from '../ports/pages/pages.ts'
 import type { EnrolmentView } from '../ports/pages/parts.ts'
 import { fieldProblem, submitButton } from './form-parts.ts'
-import { layout } from './layout.ts'
-import type { View } from './layout.ts'
-import { hiddenFields, html } from './markup.ts'
-import type { Markup } from './markup.ts'
+import { layout, type View } from './layout.ts'
+import { hiddenFields, html, type Markup } from './markup.ts'
 
 /** How an app is set up: the QR code, the key for those who type it, and the field of the first code. */
 export function enrolmentFields({ texts }: View, { uri, key }: EnrolmentView, isWrong: boolean): Markup {

@@ -1,14 +1,18 @@
-import type { LeavePage, ProviderOffer, SignInOffer, SignInPage, SignInProblem } from '../ports/pages/pages.ts'
-import { ASK_FIELD } from '../ports/pages/pages.ts'
+import {
+  ASK_FIELD,
+  type LeavePage,
+  type ProviderOffer,
+  type SignInOffer,
+  type SignInPage,
+  type SignInProblem,
+} from '../ports/pages/pages.ts'
 import { FORM_REFUSALS } from '../protocol/authorization/page-refusals.ts'
 import { clientName } from './client.ts'
 import { developerNotes } from './developer-notes.ts'
 import { fieldProblem, linkButton, pageProblem, revealButton, submitButton } from './form-parts.ts'
 import { providerIcon } from './icons.ts'
-import { layout } from './layout.ts'
-import type { View } from './layout.ts'
-import { hiddenFields, href, html, isolate } from './markup.ts'
-import type { Fragment, Markup } from './markup.ts'
+import { layout, type View } from './layout.ts'
+import { type Fragment, hiddenFields, href, html, isolate, type Markup } from './markup.ts'
 import { passkeyForm } from './passkey.ts'
 import { inAWhile } from './spans.ts'
 import type { Translation } from './texts.ts'

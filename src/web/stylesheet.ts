@@ -1,5 +1,4 @@
-import { accentColours } from './accent.ts'
-import type { AccentColours } from './accent.ts'
+import { accentColours, type AccentColours } from './accent.ts'
 
 const light = { ground: '#f5f6f8', card: '#ffffff' } as const
 const dark = { ground: '#0d0f12', card: '#16191e' } as const

@@ -2,8 +2,7 @@ import type { ConnectedApp, ConnectedAppsPage, RemoveAppPage } from '../../ports
 import { clientName, destination } from '../client.ts'
 import { tick, warning } from '../icons.ts'
 import type { View } from '../layout.ts'
-import { code, html, isolate, localized } from '../markup.ts'
-import type { Markup } from '../markup.ts'
+import { code, html, isolate, localized, type Markup } from '../markup.ts'
 import { ago, onDay } from '../spans.ts'
 import { accountForm, accountLayout, stepButtons } from './frame.ts'
 

@@ -1,8 +1,7 @@
 import type { ChangeEmailPage, ConfirmEmailPage, OverviewPage } from '../../ports/pages/account.ts'
 import { emailField, fieldProblem, pageProblem } from '../form-parts.ts'
 import type { View } from '../layout.ts'
-import { html, isolate } from '../markup.ts'
-import type { Fragment, Markup } from '../markup.ts'
+import { type Fragment, html, isolate, type Markup } from '../markup.ts'
 import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'
 
 /** The user's address, and what the user can do with it. */

@@ -10,10 +10,8 @@ import {
 import type { AccountView, HiddenFields } from '../../ports/pages/parts.ts'
 import { linkButton } from '../form-parts.ts'
 import { tick } from '../icons.ts'
-import { layout } from '../layout.ts'
-import type { View } from '../layout.ts'
-import { hiddenFields, html, isolate } from '../markup.ts'
-import type { Fragment, Markup } from '../markup.ts'
+import { layout, type View } from '../layout.ts'
+import { type Fragment, hiddenFields, html, isolate, type Markup } from '../markup.ts'
 import type { PlainTextId } from '../texts.ts'
 
 /** The content of an account page. */

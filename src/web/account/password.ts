@@ -1,8 +1,7 @@
 import type { OwnMethod, PasswordPage, RemovePasswordPage, SecurityPage } from '../../ports/pages/account.ts'
 import { fieldProblem, revealButton } from '../form-parts.ts'
 import type { View } from '../layout.ts'
-import { html } from '../markup.ts'
-import type { Fragment, Markup } from '../markup.ts'
+import { type Fragment, html, type Markup } from '../markup.ts'
 import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'
 
 type OwnPassword = Extract<OwnMethod, { readonly kind: 'password' }>

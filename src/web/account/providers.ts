@@ -8,8 +8,7 @@ import type {
 import { submitButton } from '../form-parts.ts'
 import { providerIcon } from '../icons.ts'
 import type { View } from '../layout.ts'
-import { html, isolate } from '../markup.ts'
-import type { Fragment, Markup } from '../markup.ts'
+import { type Fragment, html, isolate, type Markup } from '../markup.ts'
 import { ago } from '../spans.ts'
 import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'
 

@@ -1,7 +1,6 @@
 import type { SecurityPage } from '../../ports/pages/account.ts'
 import type { View } from '../layout.ts'
-import { html } from '../markup.ts'
-import type { Markup } from '../markup.ts'
+import { html, type Markup } from '../markup.ts'
 import { accountLayout } from './frame.ts'
 import { passkeysSection } from './passkeys.ts'
 import { passwordSection } from './password.ts'

@@ -6,8 +6,7 @@ import type {
   TwoStepView,
 } from '../../ports/pages/account.ts'
 import type { View } from '../layout.ts'
-import { html } from '../markup.ts'
-import type { Fragment, Markup } from '../markup.ts'
+import { type Fragment, html, type Markup } from '../markup.ts'
 import { enrolmentFields, recoveryCodeList } from '../second-factor.ts'
 import { ago } from '../spans.ts'
 import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'

@@ -200,7 +200,7 @@ export function formatNumber(value: number): string {
 
 /** The part of the stylesheet for charts. */
 export const CHART_STYLE = `
-figure { min-width: 0; margin: 0 0 16px; padding: 12px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+figure { min-width: 0; margin: 0 0 16px; padding: 12px; }
 figcaption, .axis { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 12px; }
 h3 { margin: 0; font-size: .875rem; font-weight: 600; }
 .axis { font-size: .75rem; }
@@ -210,7 +210,7 @@ h3 { margin: 0; font-size: .875rem; font-weight: 600; }
 .c1 { color: var(--ink); } .c2 { color: var(--caution); } .c3 { color: var(--good); } .c4 { color: var(--danger); } .c5, .c6, .c7 { color: var(--muted); }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 12px; margin: 8px 0; font-size: .75rem; }
 .legend li { display: flex; align-items: center; gap: 4px; }
-figure summary { min-height: 24px; color: var(--ink); cursor: pointer; }
+figure summary { min-height: 24px; color: var(--ink); }
 .numbers { max-height: 320px; overflow: auto; }
 .numbers :is(th, td) { display: table-cell; height: 28px; padding: 2px 8px; border: 0; text-align: right; white-space: nowrap; }
 .numbers table { display: table; } .numbers tbody { display: table-row-group; } .numbers thead { position: static; display: table-header-group; clip-path: none; }

@@ -197,7 +197,16 @@ function allBy(doer: string, names: Texts): Markup {
 }
 
 /** The event as the API lists it, without what it does not have. */
-function rawOf(entry: AuditEntryDocument): string {
-  const known = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null))
-  return JSON.stringify(known, null, 1).replaceAll(/\n */g, ' ')
+function rawOf(entry: AuditEntryDocument): Markup {
+  return json(Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== null)))
+}
+
+/** JSON whose quotation marks are no entities, because a page has two thousand. */
+function json(value: unknown): Markup {
+  if (typeof value === 'string') return html`"${JSON.stringify(value).slice(1, -1)}"`
+  if (typeof value !== 'object' || value === null) return html`${String(value)}`
+  const members = Object.entries(value).map(
+    ([member, one], index) => html`${index === 0 ? '' : ', '}"${member}": ${json(one)}`,
+  )
+  return html`{ ${members} }`
 }

@@ -147,7 +147,7 @@ function setFilters(frame: Frame, filters: readonly Filter[], names: Texts): Mar
   if (set.length === 0) return undefined
   const item = ({ name: field, label, kind, value = '' }: Filter): Markup => {
     const isTime = kind === 'time' && isKnownTime(value)
-    const word = isTime ? shortTime(value, frame) : (nameOf(names, value) ?? wordOf(value))
+    const word = isTime ? shortTime(value, frame) : (nameOf(names, value) ?? shortened(wordOf(value)))
     const what = isTime ? label.replace(' (UTC)', '') : label
     return html`<li>
       <a
@@ -161,6 +161,11 @@ function setFilters(frame: Frame, filters: readonly Filter[], names: Texts): Mar
     ${set.map(item)}
     <li><a href="${frame.place.path}">Clear</a></li>
   </ul>`
+}
+
+/** The middle of an id says nothing to a person. */
+function shortened(text: string): string {
+  return /^\w+_[\w-]{30,}$/.test(text) ? `${text.slice(0, 10)}…${text.slice(-4)}` : text
 }
 
 function isKnownTime(text: string): boolean {

@@ -21,9 +21,9 @@ const SURFACE = {
 
 const base = `
 *, ::before, ::after { box-sizing: border-box; }
-html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+html { -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--ground); color: var(--text); overflow-wrap: anywhere; -webkit-font-smoothing: antialiased;
-  font: .875rem/1.43 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", Arial, sans-serif; }
+  font: .875rem/1.43 system-ui, -apple-system, "Segoe UI", "Noto Sans", Arial, sans-serif; }
 h1, h2, p, ul, ol, dl, dd, dt { margin: 0; padding: 0; }
 ul, ol, summary { list-style: none; }
 summary { cursor: pointer; }
@@ -33,7 +33,7 @@ h2 { font-size: .9375rem; line-height: 1.5rem; font-weight: 600; }
 a { color: var(--ink); text-decoration: none; text-underline-offset: 2px; }
 a:hover, p a:not(.button), .notice a { text-decoration: underline; }
 th a, .feed a { color: inherit; }
-code, kbd, pre, textarea { font: .8125rem/1.25rem ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-variant-ligatures: none; }
+code, kbd, pre, textarea { font: .8125rem/1.25rem ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 kbd { padding: 0 5px; border: var(--edge); border-radius: 4px; background: var(--ground); color: var(--muted); font-size: .75rem; }
 svg { flex: none; width: 1rem; height: 1rem; fill: none; stroke: currentColor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
 time, td { font-variant-numeric: tabular-nums; }
@@ -44,7 +44,6 @@ caption, .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden
 [hidden] { display: none !important; }
 input, select, textarea { min-height: 32px; padding: 4px 8px; border: 1px solid var(--field); border-radius: 6px; background: var(--card); color: inherit; }
 input, select { font: inherit; }
-input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var(--ink); }
 [type=checkbox] { min-height: 0; width: 16px; height: 16px; margin: 0; accent-color: var(--ink); }
 .button { display: inline-flex; align-items: center; justify-content: center; gap: 6px; min-height: 32px; padding: 4px 12px; border: var(--edge); border-radius: 6px; background: var(--card); color: var(--text); font: inherit; font-weight: 500; white-space: nowrap; cursor: pointer; }
 .button:hover { background: var(--hover); text-decoration: none; }
@@ -66,7 +65,7 @@ const frame = `
 .side { position: sticky; top: 0; display: flex; flex-direction: column; height: 100vh; padding: 16px 12px; border-right: var(--edge); background: var(--side); overflow-y: auto; }
 .brand { display: flex; align-items: center; gap: 8px; min-height: 32px; margin-bottom: 16px; padding: 0 8px; font-weight: 600; }
 .brand + .muted { margin: -8px 0 8px; padding: 0 8px; }
-.mark { flex: none; width: 24px; height: 24px; border-radius: 6px; background: var(--fill); color: var(--fill-text); font-size: 14px; line-height: 24px; text-align: center; overflow: hidden; }
+.mark, .avatar { flex: none; width: 24px; height: 24px; border-radius: 6px; background: var(--fill); color: var(--fill-text); font-size: 14px; line-height: 24px; text-align: center; overflow: hidden; }
 .logo { max-width: 120px; height: 24px; object-fit: contain; }
 .menu { display: none; }
 nav li a { display: flex; align-items: center; gap: 10px; min-height: 32px; margin: 1px 0; padding: 4px 8px; border-radius: 6px; color: var(--text); }
@@ -86,7 +85,6 @@ nav [aria-current] svg { color: var(--ink); }
 .account summary span { overflow: hidden; text-overflow: ellipsis; }
 .account summary:hover { background: var(--hover); }
 .drop { position: relative; }
-.drop > summary > svg { width: .75rem; }
 .sheet { position: absolute; right: 0; z-index: 3; min-width: 232px; margin-top: 4px; padding: 6px; border-radius: 8px; background: var(--card); box-shadow: 0 0 0 1px var(--line), var(--shadow); }
 .sheet p { padding: 4px 10px; }
 .sheet :is(a, button):not(.main) { display: flex; justify-content: start; width: 100%; min-height: 32px; padding: 4px 10px; border: 0; border-radius: 6px; background: none; color: var(--text); font-weight: 400; }
@@ -96,11 +94,11 @@ nav [aria-current] svg { color: var(--ink); }
 main:focus { outline: 0; }
 .crumbs { margin: 4px 0 8px; }
 p.crumbs a { display: inline-flex; align-items: center; gap: 4px; min-height: 24px; text-decoration: none; }
-.crumbs svg { transform: rotate(90deg); width: .75rem; }
+.crumbs svg { transform: rotate(90deg); }
 .heading { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; min-height: 40px; margin-bottom: 8px; }
-.avatar { flex: none; width: 48px; height: 48px; border-radius: 50%; background: var(--tint); font: 600 1.0625rem/48px system-ui, sans-serif; text-align: center; overflow: hidden; }
+.avatar { width: 48px; height: 48px; border-radius: 50%; background: var(--tint); color: var(--text); font-size: 1rem; font-weight: 600; line-height: 48px; }
 .avatar + div { flex: 1 1 200px; min-width: 0; }
-.avatar + div .sub { margin: 2px 0 0; gap: 2px 16px; }
+.avatar + div .sub { margin: 0; }
 .heading .actions, .heading > .button { margin-left: auto; }
 .sub { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 12px; margin: -4px 0 16px; }
 .actions { display: flex; flex-wrap: wrap; gap: 8px; }
@@ -108,7 +106,6 @@ p.crumbs a { display: inline-flex; align-items: center; gap: 4px; min-height: 24
 .notice ul { flex-basis: 100%; }
 .notice form { margin-left: auto; }
 dialog { padding: 20px 24px; border: var(--edge); border-radius: 12px; background: var(--card); color: inherit; }
-dialog::backdrop { background: rgb(0 0 0 / 40%); }
 .keys { margin: 12px 0; }
 .keys div { display: grid; grid-template-columns: 72px 1fr; min-height: 28px; align-items: center; }
 .switch { display: flex; align-items: center; gap: 8px; min-height: 24px; margin-bottom: 12px; }
@@ -128,9 +125,10 @@ const lists = `
 .sheet.filters > .button { display: flex; grid-column: 1 / -1; justify-content: center; }
 .filters.sheet :is(input, select) { width: 100%; max-width: none; }
 .set { margin-bottom: 12px; }
+.set .muted { flex: none; }
 .set a { background: var(--hover); color: var(--text); white-space: normal; }
-.set svg { width: .75rem; height: .75rem; }
-.scroll, .empty, .facts, .feed, .findings, .snippet, .secret, .address, .answer, fieldset { border: var(--edge); border-radius: 8px; background: var(--card); }
+:is(.set, .drop, .crumbs) svg { width: .75rem; height: .75rem; }
+.scroll, .empty, .facts, .feed, .findings, .snippet, .secret, .address, .answer, fieldset, figure { border: var(--edge); border-radius: 8px; background: var(--card); }
 .scroll { overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; }
 th, td { height: 40px; max-width: 180px; padding: 4px 12px; text-align: left; font-weight: 400; vertical-align: middle; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
@@ -152,7 +150,7 @@ th.act { text-align: right; }
 .empty { padding: 32px 24px; }
 section > .empty { padding: 14px; }
 .empty p + p { margin-top: 8px; }
-.state { display: inline-flex; align-items: center; gap: 6px; padding: 1px 8px; border-radius: 10px; background: var(--plate); color: var(--tone); font-size: .75rem; line-height: 1.125rem; font-weight: 500; letter-spacing: 0; vertical-align: middle; white-space: nowrap; }
+.state { display: inline-flex; align-items: center; gap: 6px; padding: 1px 8px; border-radius: 10px; background: var(--plate); color: var(--tone); font-size: .75rem; line-height: 1.125rem; font-weight: 500; vertical-align: middle; white-space: nowrap; }
 .good, .ok { --tone: var(--good); --plate: var(--good-plate); }
 .caution, .warning { --tone: var(--caution); --plate: var(--caution-plate); }
 .bad, .failed { --tone: var(--danger); --plate: var(--danger-plate); }
@@ -169,17 +167,14 @@ const objects = `
 section { margin-top: 32px; }
 section > header { display: flex; align-items: baseline; gap: 12px; margin-bottom: 8px; }
 section > header > :nth-child(2) { margin-left: auto; }
-.split { display: grid; grid-template-columns: minmax(0, 1fr) 320px; gap: 0 40px; }
-.split .facts > div { grid-template-columns: 1fr; gap: 0; min-height: 0; padding: 10px 14px; }
-.split .facts dt { font-size: .8125rem; }
+.split { display: grid; gap: 0 40px; }
+.split > * { min-width: 0; }
 .answer { margin-top: 20px; padding: 14px 16px; border-left: 3px solid var(--tone); }
 .split h2 .count { font-weight: 400; }
 .feed > li { display: grid; grid-template-columns: 20px minmax(0, 1fr) auto; gap: 0 10px; padding: 10px 14px; }
 .feed > li + li { border-top: var(--edge); }
 .feed > .date { display: block; padding: 8px 14px; font-size: .75rem; }
 .feed > li > svg { margin-top: 2px; color: var(--tone, var(--muted)); }
-.feed b { font-weight: 500; }
-.feed p a { text-decoration-color: var(--field); }
 .feed :is(details, .meta, time, .when) { font-size: .8125rem; line-height: 1.25rem; }
 .feed > li > :is(details, .meta) { grid-column: 2 / -1; }
 .feed summary { width: fit-content; min-height: 24px; padding: 2px 0; }
@@ -195,7 +190,7 @@ section > header > :nth-child(2) { margin-left: auto; }
 .danger-zone { margin-top: 32px; padding-top: 16px; border-top: var(--edge); }
 .ask { max-width: 560px; }
 .ask > * + * { margin-top: 12px; }
-.ask .plate { padding: 12px; border: 1px solid var(--danger-line); border-radius: 8px; background: var(--danger-plate); color: var(--danger); }
+.ask .plate { padding: 12px; border-radius: 8px; background: var(--danger-plate); color: var(--danger); }
 .ask ul.plain { padding-left: 20px; list-style: disc; }
 fieldset { margin: 0; padding: 8px 12px 12px; }
 legend { padding: 0 4px; font-weight: 600; }
@@ -227,22 +222,22 @@ fieldset > label.flag + label.flag { margin-top: 4px; }
 .notice .note { flex-basis: 100%; }
 .secret, .address { padding: 12px; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); gap: 0 24px; }
-.card { max-width: 480px; margin: 10vh auto 0; padding: 24px; border: var(--edge); border-radius: 12px; background: var(--card); box-shadow: var(--shadow); }
+.card { max-width: 480px; margin: 10vh auto 0; padding: 24px; border: var(--edge); border-radius: 12px; background: var(--card); }
 .card .brand { padding: 0; }
 .card main > * + * { margin-top: 12px; }
 `
 
 const situations = `
 @media (max-width: 1240px) { .far { display: none; } }
-@media (max-width: 1100px) { .split { grid-template-columns: minmax(0, 1fr); } }
+@media (min-width: 1101px) { .split { grid-template-columns: minmax(0, 1fr) 320px; } .split dl > div { grid-template-columns: 1fr; gap: 0; } .split dt { font-size: .8125rem; } }
 @media (max-width: 960px) {
   .frame { display: block; }
-  .side { position: relative; z-index: 2; overflow: visible; display: flex; flex-direction: row; align-items: center; justify-content: space-between; height: auto; padding: 8px 16px; border: 0; border-bottom: var(--edge); }
+  .side { position: relative; z-index: 2; overflow: visible; flex-direction: row; align-items: center; justify-content: space-between; height: auto; padding: 8px 16px; border: 0; border-bottom: var(--edge); }
   .menu:not([open]) + nav, .version { display: none; }
   .brand, .brand + .muted { margin: 0; padding: 0; }
   .menu { display: block; }
   .menu summary { display: flex; align-items: center; justify-content: center; width: 44px; height: 44px; }
-  .menu + nav { position: absolute; top: 100%; right: 16px; z-index: 2; width: 220px; max-height: calc(100vh - 64px); padding: 8px; overflow-y: auto; border: var(--edge); border-radius: 8px; background: var(--card); box-shadow: var(--shadow); }
+  .menu + nav { position: absolute; top: 100%; right: 16px; z-index: 2; width: 220px; max-height: 80vh; padding: 8px; overflow: auto; border: var(--edge); border-radius: 8px; background: var(--card); box-shadow: var(--shadow); }
 }
 @media (max-width: 720px) {
   .page { padding: 0 16px 32px; }
@@ -255,7 +250,7 @@ const situations = `
   .chips { flex-wrap: nowrap; }
   .chips nav { flex-wrap: nowrap; padding: 2px; overflow-x: auto; }
   .chips :is(a, summary) { min-height: 36px; border-radius: 18px; }
-  .drop .sheet { position: fixed; left: 8px; right: 8px; bottom: 8px; width: auto; max-height: 80vh; overflow-y: auto; }
+  .drop .sheet { position: fixed; inset: auto 8px 8px; width: auto; max-height: 80vh; overflow: auto; }
   .actions.lead { width: 100%; }
   .actions.lead > .main { flex: 1; }
   input, select { font-size: 1rem; }
@@ -285,7 +280,7 @@ const situations = `
   .pick label { width: 44px; height: 44px; }
   .copy { width: 32px; height: 32px; }
   .facts > div { grid-template-columns: 1fr; }
-  .split .facts > div { display: flex; flex-wrap: wrap; gap: 2px 12px; }
+  .split dl > div { display: flex; flex-wrap: wrap; gap: 2px 12px; }
   .split dt { flex: 0 0 132px; }
   .split dd { flex: 1 1 140px; }
   .heading .actions, .heading > .button { margin-left: 0; }
@@ -293,5 +288,5 @@ const situations = `
   .card { margin: 0; min-height: 100vh; border: 0; border-radius: 0; }
 }
 @media (forced-colors: active) { .state::before { background: CanvasText; } .mark { border: 1px solid; } nav [aria-current] { outline: 1px solid; } }
-@media print { .side, .top, .filters, .chips, .set, .bar, .pick, .act, .actions, .button, .copy, .feed details, dialog { display: none !important; } .frame { display: block; } .page { max-width: none; padding: 0; } .scroll { overflow: visible; } td, th { white-space: normal; } }
+@media print { .side, .top, .filters, .chips, .set, .bar, .pick, .act, .button, .copy, .feed details, dialog { display: none !important; } .frame { display: block; } .page { max-width: none; padding: 0; } .scroll { overflow: visible; } td, th { white-space: normal; } }
 `

@@ -10,8 +10,8 @@ interface Surface {
 }
 
 const PAGE: Surface = {
-  light: `--ground: ${light.ground}; --line: #dde1e6; --shadow: 0 1px 2px rgb(16 24 40 / 4%), 0 4px 16px rgb(16 24 40 / 5%);`,
-  dark: `--ground: ${dark.ground}; --line: #2a2f37; --shadow: none;`,
+  light: `--ground: ${light.ground}; --line: #dde1e6; --caution-line: #f2dfb8; --danger-line: #f3cfcc; --shadow: 0 1px 2px rgb(16 24 40 / 4%), 0 4px 16px rgb(16 24 40 / 5%);`,
+  dark: `--ground: ${dark.ground}; --line: #2a2f37; --caution-line: #46391d; --danger-line: #512824; --shadow: none;`,
 }
 
 /**
@@ -35,8 +35,8 @@ function colours(lightAccent: AccentColours, darkAccent: AccentColours, surface:
   ${surface.light}
   --card: ${light.card}; --field: #868e99;
   --text: #1a1d21; --muted: #59616b; --hover: #f0f2f5;
-  --caution: #7a4b00; --caution-plate: #fff7e8; --caution-line: #f2dfb8;
-  --danger: #b3261e; --danger-plate: #fdf1f0; --danger-line: #f3cfcc;
+  --caution: #7a4b00; --caution-plate: #fff7e8;
+  --danger: #b3261e; --danger-plate: #fdf1f0;
   ${accentVariables(lightAccent)}
 }
 @media (prefers-color-scheme: dark) {
@@ -44,8 +44,8 @@ function colours(lightAccent: AccentColours, darkAccent: AccentColours, surface:
     ${surface.dark}
     --card: ${dark.card}; --field: #6b7480;
     --text: #e9ebee; --muted: #a1a9b4; --hover: #20242b;
-    --caution: #f0c674; --caution-plate: #261f12; --caution-line: #46391d;
-    --danger: #ffb0a8; --danger-plate: #2b1715; --danger-line: #512824;
+    --caution: #f0c674; --caution-plate: #261f12;
+    --danger: #ffb0a8; --danger-plate: #2b1715;
     ${accentVariables(darkAccent)}
   }
 }

@@ -35,7 +35,7 @@ function bytesOf(path: string, answers: Members): number {
   const common = { branding: BRANDING, assets, version: '0.1.0', accountUri: 'https://auth.acme.test/account' }
   const { section } = screen
   const page = document({ ...common, ...screen.view(answers, frame), person, section } as never)
-  assert.equal(page.match(/<tr data-row/g)?.length, ROWS)
+  assert.equal(page.match(/<(?:tr|li) [^>]*data-row/g)?.length, ROWS)
   return Buffer.byteLength(page)
 }
 
@@ -67,6 +67,31 @@ test('a list of 50 long rows has at most 64 kB', () => {
         })),
         names,
         next: grants.at(-1),
+      },
+    }),
+    audit: bytesOf('/console/audit', {
+      list: {
+        events: rows((index) => ({
+          id: `${grants[index] ?? ''}-0`,
+          recorded_at: AT,
+          event: 'sign-in.failed',
+          client_id: clients[index],
+          user_id: users[index],
+          organization_id: null,
+          grant_id: null,
+          actor: null,
+          request_id: 'TNsH3_1f-0000004i',
+          details: {
+            reason: 'wrong-credentials',
+            account: 'q83vEjRWeJCrze8SNFZ4kAq83vEjRWeJCrze8SNFZ4k',
+            browser: 'Chrome',
+            system: 'Windows',
+            networks: '198.51.100.0/24=7 203.0.113.0/24=2',
+            again: 9,
+          },
+        })),
+        names,
+        next: null,
       },
     }),
     roles: bytesOf('/console/roles', {

@@ -48,7 +48,10 @@ const OWN_DETAILS: Readonly<Partial<Record<AuditEventName, readonly Details[]>>>
   'provider.failed': [{ reason: 'timeout' }],
   'mail.undelivered': [{ reason: 'refused' }],
   'interaction.answered': [{ answer: 'allow' }],
-  'tokens.issued': [{ client_credentials: 4, refresh_token: 1, minute: 1_796_060_700_000 }],
+  'tokens.issued': [
+    { client_credentials: 4, refresh_token: 1, minute: 1_796_060_700_000 },
+    { refresh_token: 1, minute: 1_796_060_700_000 },
+  ],
 }
 
 /** Who may have caused an event, and what is known of it. An administrator may be the user. */

@@ -44,7 +44,7 @@ export function answerOf(user: WholeUserDocument, sessions: readonly SessionDocu
   const lines = [
     ...obstacles.filter(({ wrong_attempts: attempts }) => attempts !== null).map((one) => lock(one, sessions)),
     waysIn(user),
-    ...others.filter(({ wrong_attempts: attempts }) => attempts === null).map(({ message }) => message),
+    ...others.filter(({ wrong_attempts: attempts }) => attempts === null).map(adviceOf),
     user.link === null || says.includes('open until')
       ? undefined
       : `A link is open until ${exactTime(user.link.expires_at)}.`,
@@ -55,6 +55,11 @@ export function answerOf(user: WholeUserDocument, sessions: readonly SessionDocu
     <h2 id="can-sign-in">${says}</h2>
     ${shown.length === 0 ? undefined : html`<p>${shown.map((line, index) => html`${index === 0 ? '' : ' '}${line}`)}</p>`}
   </section>`
+}
+
+/** Of an account without a way the verdict says the first sentence. */
+function adviceOf({ reason, message }: Obstacle): string {
+  return reason === 'no-way' ? message.replace(/^[^.]*\. /, '') : message
 }
 
 function verdictOf({ sign_in: { ways, obstacles }, link }: Known, { place }: Frame): Verdict {

@@ -170,7 +170,7 @@ function signedIn(frame: Frame, { sessions, next }: Answers['sessions']): Markup
         ({ methods, provider_id: provider, network, session_id: session, seen_at: at, started_at: since, ...made }) =>
           html`<li data-row>
             ${outIcon}
-            <p><b>${isolate(capitalOf(browserOf(made)))}</b></p>
+            <p>${isolate(capitalOf(browserOf(made)))}</p>
             <span class="when">seen ${time(at, frame)}</span>
             <div class="meta">
               <span
@@ -231,7 +231,7 @@ function appItem(frame: Frame, { client, organization, grants }: App, names: Tex
   const ids = grants.slice(0, GRANTS_REVOKED).map(({ grant_id: grant }) => grant)
   return html`<li data-row>
     ${clientsIcon}
-    <p><b>${named(frame, 'clients', client, names)}</b></p>
+    <p>${named(frame, 'clients', client, names)}</p>
     <span class="when">used ${time(used.at(-1) ?? null, frame)}</span>
     <div class="meta">
       <span

@@ -1,4 +1,4 @@
-import { say } from '../sentence.ts'
+import { say, type EventWords, type Sentence } from '../sentence.ts'
 import type { EventText } from './event-text.ts'
 
 /** The events of authorizations, and of what is issued for them. */
@@ -129,8 +129,13 @@ export const TOKEN_EVENTS = {
   'tokens.issued': {
     icon: 'token',
     tone: 'plain',
-    says: (event) => say`${event.client} got ${event.sumWithout('minute')} tokens in a minute`,
+    says: (event) => say`${event.client} got ${tokensOf(event)} in a minute`,
     when: 'How many tokens a client got in one minute (see below).',
     details: '`minute`, and a count for each grant type',
   },
 } as const satisfies Readonly<Record<string, EventText>>
+
+function tokensOf({ sumWithout }: EventWords): Sentence {
+  const count = sumWithout('minute')
+  return count === 1 ? say`a token` : say`${count} tokens`
+}

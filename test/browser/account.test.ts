@@ -6,6 +6,7 @@ import { EMAIL, PASSWORD, redeem, refresh, type Tokens } from '../../tools/flow.
 import { sharedBrowser } from '../support/browser.ts'
 import { assertInvalidGrant } from '../support/token-answers.ts'
 import { axeFindings, openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
+import { pageSays, sentence } from '../texts/page-texts.ts'
 
 /** A user at the account pages in a real browser. */
 
@@ -39,7 +40,7 @@ test('a user allows an app a part of what it asks for, finds it under Connected 
   assert.deepEqual(await axeFindings(tab), [])
   await press(tab, 'Remove')
   await tab.getByRole('status').waitFor()
-  assert.match(await tab.locator('main').innerText(), /You have not allowed any app/)
+  assert.match(await tab.locator('main').innerText(), pageSays('account.noApps'))
   assertInvalidGrant(await refresh(server, client, tokens.refresh_token ?? ''))
   assert.deepEqual(complaints, [])
 })
@@ -89,12 +90,12 @@ test('with only the keyboard a user sets a password with a link, and signs the o
   }
   // The first stop is the button of a passkey.
   await type('Tab', 'Tab', 'another long horse', 'Tab', 'Tab', 'another long horse', 'Enter')
-  await tab.getByRole('heading', { name: 'Your password is set' }).waitFor()
+  await tab.getByRole('heading', { name: sentence('account.linkUsedHeading') }).waitFor()
   await type('Tab', 'Enter')
   await tab.locator('#email:focus').waitFor()
   await type(EMAIL, 'Tab', 'another long horse', 'Enter')
   await tab.getByRole('heading', { name: 'Your account' }).waitFor()
-  await tab.getByRole('link', { name: 'Where you are signed in' }).focus()
+  await tab.getByRole('link', { name: sentence('account.pages.sessions') }).focus()
   await type('Enter')
   await tab.getByText('This browser').waitFor()
   assert.match(await tab.locator('main').innerText(), /Chrome on Linux/)

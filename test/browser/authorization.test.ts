@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { sharedBrowser } from '../support/browser.ts'
 import { EMAIL, PASSWORD, pushedUrl, redeem, type Tokens } from '../../tools/flow.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
+import { sentence } from '../texts/page-texts.ts'
 
 /** A user in a real browser, from a client's link to its tokens. */
 
@@ -21,7 +22,7 @@ test('a user signs in, sees the client and the permissions, allows access, and t
 
   assert.match(await tab.getByRole('heading', { level: 1 }).innerText(), /Cursor.? wants to use your account/)
   const text = await tab.locator('main').innerText()
-  for (const part of ['Unverified', 'less than a minute ago', 'this computer', `127.0.0.1:${port}`, EMAIL])
+  for (const part of ['Unverified', sentence('momentsAgo'), 'this computer', `127.0.0.1:${port}`, EMAIL])
     assert.ok(text.includes(part), `${part} in ${text}`)
   assert.deepEqual(
     (await tab.getByRole('list').getByRole('listitem').allInnerTexts()).map((line) =>
@@ -97,7 +98,7 @@ test('an invalid email is kept in its field, so that the user can correct it', a
   await tab.getByLabel('Email', { exact: true }).fill('Ada.acme.test')
   await tab.getByLabel('Password', { exact: true }).fill(PASSWORD)
   await press(tab, 'Sign in')
-  assert.equal(await tab.getByRole('alert').innerText(), 'Enter your email.')
+  assert.equal(await tab.getByRole('alert').innerText(), sentence('emailMissing'))
   assert.equal(await tab.getByLabel('Email', { exact: true }).inputValue(), 'Ada.acme.test')
 })
 
@@ -181,7 +182,7 @@ test('after signing out on the page the next client needs the password again', a
   await tab.goto(`${server.origin}/v2/oauth/sign-out`)
   assert.ok((await tab.locator('main').innerText()).includes(EMAIL))
   await press(tab, 'Sign out')
-  assert.equal(await tab.getByRole('heading', { level: 1 }).innerText(), 'You are signed out')
+  assert.equal(await tab.getByRole('heading', { level: 1 }).innerText(), sentence('signedOutHeading'))
   await tab.goto(link)
   assert.ok(tab.url().startsWith(`${server.origin}/v2/oauth/sign-in?`))
   assert.deepEqual(complaints, [])

@@ -7,6 +7,7 @@ import { openApplication, redirectOf } from '../support/application.ts'
 import { sharedBrowser } from '../support/browser.ts'
 import { openTestServer } from '../support/server.ts'
 import { openTab } from './tab.ts'
+import { sentence } from '../texts/page-texts.ts'
 
 const browser = await sharedBrowser()
 
@@ -32,9 +33,9 @@ test('delegated sign-in in a real browser: an account page, a form after the ses
   const [session] = await server.context.store.listSessions({ before: undefined, limit: 1 })
   assert.ok(session !== undefined)
   await server.context.store.endSession({ id: session.id, ...revocationCutoff(server.context) })
-  await tab.getByRole('button', { name: 'Download as a file' }).click()
+  await tab.getByRole('button', { name: sentence('account.download') }).click()
   await tab.getByRole('link', { name: 'Sign in' }).click()
-  await tab.getByRole('button', { name: 'Download as a file' }).waitFor()
+  await tab.getByRole('button', { name: sentence('account.download') }).waitFor()
   assert.equal(new URL(tab.url()).pathname, '/account/data')
 
   await tab.goto(`${server.origin}/v2/oauth/sign-out`)

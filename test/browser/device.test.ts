@@ -10,6 +10,7 @@ import { createDeviceClient, DEVICES_ON } from '../support/sign-in/devices.ts'
 import { openTestServer } from '../support/server.ts'
 import { tokensOf } from '../support/token-answers.ts'
 import { openIssuer, openTab } from './tab.ts'
+import { sentence } from '../texts/page-texts.ts'
 
 const browser = await sharedBrowser()
 const PHONE = { viewport: { width: 360, height: 740 }, javaScriptEnabled: false }
@@ -30,12 +31,12 @@ test('DEV-04: at the width of a phone and without scripts a device elsewhere nee
   await tab.getByLabel('Email').fill(EMAIL)
   await tab.getByLabel('Password', { exact: true }).fill(PASSWORD)
   await tab.getByRole('button', { name: 'Sign in', exact: true }).click()
-  const connect = tab.getByRole('button', { name: 'Connect the device' })
+  const connect = tab.getByRole('button', { name: sentence('device.connect') })
   await connect.click()
   await tab.getByText('Check this box if you started it yourself').waitFor()
   const width = await tab.locator('html').evaluate(({ scrollWidth }) => scrollWidth)
   assert.ok(width <= PHONE.viewport.width, `the page is ${width} px wide`)
-  await tab.getByLabel('I started this on a device of my own').check()
+  await tab.getByLabel(sentence('device.isOwn')).check()
   await connect.click()
   await tab.getByText('Return to your device').waitFor()
   tokensOf(await poll(server, cli, device))

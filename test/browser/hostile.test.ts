@@ -15,6 +15,7 @@ import { normalizeEmail } from '../../src/protocol/sign-in/email-address.ts'
 import type { UserId } from '../../src/protocol/ids.ts'
 import { execute } from '../support/store/dump.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
+import { sentence } from '../texts/page-texts.ts'
 
 /** Text that clients and callers chose, on the server's pages: it runs no script, adds no element and loads nothing. */
 const PAYLOADS: readonly string[] = [
@@ -177,7 +178,7 @@ test('PK-06: on the page of the second step and the one that posts the answer, a
       assert.equal(count, elements.get(page) ?? count, `${page}: ${text}`)
       elements.set(page, count)
     }
-    await tab.getByText('Confirm with a second step').waitFor()
+    await tab.getByText(sentence('secondStep')).waitFor()
     await check('second step')
     await tab.locator('summary').click()
     await tab.locator('#recovery-code').fill(app.recoveryCodes[index] ?? '')

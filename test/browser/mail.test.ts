@@ -8,6 +8,7 @@ import { WHOLE_FILE } from '../support/authorize-answers.ts'
 import { sharedBrowser } from '../support/browser.ts'
 import { deliver, mailedCodeTo, mailedLinkTo, openMailHost } from '../support/hosts/mail-host.ts'
 import { axeFindings, openIssuer, openTab, press } from './tab.ts'
+import { sentence } from '../texts/page-texts.ts'
 
 /** What is mailed to a user, in a real browser. */
 
@@ -23,16 +24,16 @@ test('a user who forgot the password gets a mail, and signs in with a new one', 
   await tab.goto(`${server.origin}/account`)
   await tab.locator('#email').fill(email)
   await tab.locator('#password').fill('some guess')
-  await press(tab, 'Forgot your password?')
-  await tab.getByRole('heading', { name: 'Sign in again' }).waitFor()
+  await press(tab, sentence('forgot'))
+  await tab.getByRole('heading', { name: sentence('forgotHeading') }).waitFor()
   assert.equal(await tab.locator('#email').inputValue(), email)
-  await press(tab, 'Send the link')
-  await tab.getByRole('heading', { name: 'Look into your mailbox' }).waitFor()
+  await press(tab, sentence('forgotSend'))
+  await tab.getByRole('heading', { name: sentence('forgotDoneHeading') }).waitFor()
   assert.deepEqual(await findingsOf(tab), [])
   await arrive(email)
   await tab.goto(mailedLinkTo(host, email))
   await choosePassword(tab)
-  await tab.getByRole('link', { name: 'Go to your account' }).click()
+  await tab.getByRole('link', { name: sentence('account.toAccount') }).click()
   await signInAs(tab, email, NEW)
   await tab.getByRole('heading', { name: 'Your account' }).waitFor()
   assert.deepEqual(complaints, [])
@@ -48,7 +49,7 @@ test('an invitation says who invites and for which address, and its use confirms
   assert.match(await tab.locator('main').innerText(), /Acme Cloud has made an account for new@acme\.test/)
   assert.deepEqual(await findingsOf(tab), [])
   await choosePassword(tab)
-  await tab.getByRole('link', { name: 'Go to your account' }).click()
+  await tab.getByRole('link', { name: sentence('account.toAccount') }).click()
   await signInAs(tab, email, NEW)
   await tab.getByText('new@acme.test verified').waitFor()
   assert.deepEqual(complaints, [])
@@ -95,7 +96,7 @@ async function choosePassword(tab: Tab): Promise<void> {
   await tab.locator('#password').fill(NEW)
   await tab.locator('#repeated').fill(NEW)
   await press(tab, 'Set password')
-  await tab.getByRole('heading', { name: 'Your password is set' }).waitFor()
+  await tab.getByRole('heading', { name: sentence('account.linkUsedHeading') }).waitFor()
 }
 
 async function signInAs(tab: Tab, email: string, password: string): Promise<void> {

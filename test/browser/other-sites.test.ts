@@ -9,6 +9,7 @@ import { createAccount } from '../support/accounts.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 import { selectAll } from '../support/store/dump.ts'
 import { perform } from '../support/tasks.ts'
+import { sentence } from '../texts/page-texts.ts'
 
 /** Pages of other sites cannot use the server's pages in the browser of a signed-in user. */
 
@@ -47,7 +48,7 @@ test('UI-01: a form of another site cannot sign the user out or allow access', a
     const answer = other.waitForResponse((response) => response.url().startsWith(server.origin))
     await press(other, 'Win a prize')
     assert.equal((await answer).status(), 403, path)
-    assert.equal(await other.getByRole('heading', { level: 1 }).innerText(), 'This form did not come from our page')
+    assert.equal(await other.getByRole('heading', { level: 1 }).innerText(), sentence('errors.forged.heading'))
   }
   await tab.goto(`${server.origin}/v2/oauth/sign-out`)
   assert.ok((await tab.locator('main').innerText()).includes(EMAIL), 'Still signed in.')

@@ -11,6 +11,7 @@ import type { EpochMs } from '../../src/base/brand.ts'
 import type { PasskeyId } from '../../src/protocol/sign-in/passkey.ts'
 import { NO_AUTOFILL, plugIn } from './authenticator.ts'
 import { axeFindings, openIssuer, openTab, press, signIn, startClient, type WatchedTab } from './tab.ts'
+import { sentence } from '../texts/page-texts.ts'
 
 /** Passkeys in a real browser, with an authenticator that Chromium simulates. */
 
@@ -19,7 +20,7 @@ const browser = await sharedBrowser()
 for (const [locale, words, functions] of [
   [
     'en-GB',
-    { add: 'Add a passkey', signIn: 'Sign in with a passkey', done: /Your passkey is added/, noted: /used/ },
+    { add: 'Add a passkey', signIn: sentence('passkeySignIn'), done: /Your passkey is added/, noted: /used/ },
     'fail',
   ],
   [
@@ -92,7 +93,7 @@ test('RFC 9470 §5: a signed-in user confirms with a code for two factors, then 
     await tab.locator('form:has(#code) button[type="submit"]').click()
   }
   await stepUp('urn:grantor:acr:2fa', typeCode, ['pwd', 'otp', 'mfa'])
-  await stepUp('phr', () => press(tab, 'Use a passkey'), ['pwd', 'otp', 'mfa', 'pop'])
+  await stepUp('phr', () => press(tab, sentence('passkeyStep')), ['pwd', 'otp', 'mfa', 'pop'])
   assert.deepEqual(complaints, [])
 })
 
@@ -158,11 +159,8 @@ test('WebAuthn §5.1.4: the field of the address offers the passkey, and its cho
 test('PK-04: an answer whose authenticator did not verify the user is refused', async (t) => {
   const before = await countSessions()
   const { tab, complaints } = await openWithKey(t, 20, { isUserVerified: false, script: UNVERIFIED })
-  await press(tab, 'Sign in with a passkey')
-  await tab
-    .getByText('The passkey did not work. Try again, or sign in another way.')
-    .filter({ visible: true })
-    .waitFor()
+  await press(tab, sentence('passkeySignIn'))
+  await tab.getByText(sentence('passkeyFailed')).filter({ visible: true }).waitFor()
   assert.equal(await countSessions(), before)
   assert.deepEqual(complaints, [])
 })
@@ -170,7 +168,7 @@ test('PK-04: an answer whose authenticator did not verify the user is refused', 
 test('WebAuthn §5.1.4.1: a person who cancels, or whose device has no passkey, reads that none was used', async (t) => {
   const cancel = `navigator.credentials.get = async () => { throw new DOMException('cancelled', 'NotAllowedError') }`
   const { tab, complaints } = await openWithKey(t, 20, { script: `${NO_AUTOFILL}; ${cancel}` })
-  await press(tab, 'Sign in with a passkey')
+  await press(tab, sentence('passkeySignIn'))
   await tab.getByText('No passkey was used.').filter({ visible: true }).waitFor()
   assert.deepEqual(complaints, [])
 })
@@ -182,7 +180,7 @@ test('PK-05: a large counter signs in, and one that is lower then, too, which th
     [5, 1],
   ] as const) {
     const { tab, complaints } = await openWithKey(t, signCount, { script: NO_AUTOFILL })
-    await press(tab, 'Sign in with a passkey')
+    await press(tab, sentence('passkeySignIn'))
     await tab.waitForURL(/\/account\/security/)
     assert.equal(await countEvents('passkey.counter-back'), events)
     const [stored] = await store.listPasskeys(key.userId)
@@ -207,8 +205,8 @@ test('PK-10: a passkey that was removed does not sign in, and the page says so',
   const removal = { userId: key.userId, id: stored?.id as PasskeyId, by: { kind: 'operator' }, mails: [] } as const
   assert.equal(await store.removePasskey(removal), 'removed')
   const { tab, complaints } = await openWithKey(t, 2 ** 31 - 1, { script: NO_AUTOFILL })
-  await press(tab, 'Sign in with a passkey')
-  await tab.getByText('This passkey belongs to no account here. It may have been removed.').waitFor()
+  await press(tab, sentence('passkeySignIn'))
+  await tab.getByText(sentence('passkeyUnknown')).waitFor()
   assert.equal(await countSessions(), 0)
   assert.deepEqual(complaints, [])
 })
@@ -221,11 +219,11 @@ test('LNK-01: a reset by a link adds a passkey, which signs in, and the password
   await plugIn(tab, {})
   assert.deepEqual(await axeFindings(tab), [])
   await press(tab, 'Add a passkey')
-  await tab.getByRole('heading', { name: 'Your passkey is added' }).waitFor()
+  await tab.getByRole('heading', { name: sentence('account.linkUsedByPasskey') }).waitFor()
   assert.equal((await server.context.store.findUserByEmail(EMAIL))?.passwordHash, undefined)
   await tab.goto(`${server.origin}/account/security`)
   await tab
-    .getByRole('button', { name: 'Sign in with a passkey' })
+    .getByRole('button', { name: sentence('passkeySignIn') })
     .click({ timeout: 3000 })
     .catch(() => undefined)
   await tab.waitForURL(/\/account\/security/)

@@ -13,6 +13,7 @@ import { runHere } from '../support/command.ts'
 import { openTestServer, temporaryFolder, type TestServer, type TestServerOptions } from '../support/server.ts'
 import { NO_AUTOFILL, plugIn, type KeptPasskey } from './authenticator.ts'
 import { openTab, press, signIn } from './tab.ts'
+import { sentence } from '../texts/page-texts.ts'
 
 /** The RP id is the host alone, so all programs of a host share the passkeys of a browser (threats.md PK-11). */
 
@@ -63,7 +64,7 @@ async function addPasskey(t: Pick<TestContext, 'after'>, server: Listening): Pro
 async function removePasskey(t: TestContext, server: Listening, passkey: KeptPasskey, newer: KeptPasskey) {
   const { tab, complaints, list } = await openWith(t, [server], [passkey])
   await tab.goto(`${server.origin}/account/security`)
-  await press(tab, 'Sign in with a passkey')
+  await press(tab, sentence('passkeySignIn'))
   await tab.getByRole('heading', { name: 'Passkeys' }).waitFor()
   const listNewer = await plugIn(tab, { transport: 'usb', passkeys: [newer] })
   await tab.reload()
@@ -102,14 +103,14 @@ for (const [differing, open] of Object.entries(TWO))
     const passkey = await addPasskey(t, there)
     const { tab, complaints, list } = await openWith(t, [here, there], [passkey])
     await tab.goto(`${here.origin}/account/security`)
-    await press(tab, 'Sign in with a passkey')
+    await press(tab, sentence('passkeySignIn'))
     await tab.getByText('This passkey belongs to no account here.').waitFor()
     await tab.goto(`${here.origin}/account/security`)
     await signIn(tab)
     await tab.getByRole('heading', { name: 'Passkeys' }).waitFor()
     assert.deepEqual(await idsIn(tab, list), [passkey.credentialId])
     await tab.goto(`${there.origin}/account/security`)
-    await press(tab, 'Sign in with a passkey')
+    await press(tab, sentence('passkeySignIn'))
     await tab.getByRole('heading', { name: 'Passkeys' }).waitFor()
     assert.deepEqual(complaints, [])
   })

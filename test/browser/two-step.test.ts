@@ -8,6 +8,7 @@ import { declareApi, knowApis } from '../support/apis.ts'
 import { sharedBrowser } from '../support/browser.ts'
 import { appOfPage } from '../support/sign-in/apps.ts'
 import { axeFindings, openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
+import { sentence } from '../texts/page-texts.ts'
 
 /** Two-step sign-in in a real browser. */
 
@@ -79,7 +80,7 @@ test('ACR-08: an application asks for what needs a second factor; the user sets 
   const { client, link } = await startClient(server, redirect_uri, asked, {})
   await tab.goto(link)
   await signIn(tab)
-  await tab.getByRole('link', { name: 'Set it up now' }).click()
+  await tab.getByRole('link', { name: sentence('setUpNow') }).click()
   await tab.locator('svg.qr').waitFor()
   assert.deepEqual(await axeFindings(tab), [])
   await tab.locator('#code').fill(appOfPage(server, { body: await tab.content() }).code())

@@ -4,6 +4,7 @@ import { ConsoleBrowser, giveRole, leadsTo, openConsole } from '../../tools/cons
 import { registerClient } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
 import { perform, type Members, said } from '../support/tasks.ts'
+import { pageSays } from '../texts/page-texts.ts'
 
 /** What forms and pages say to a person who sees them for the first time. */
 
@@ -208,7 +209,7 @@ test('who is signed in and is asked to sign in again reads why', async () => {
   const leaving = await browser.console.get('/console/credentials?ask=admin.create')
   const first = await browser.issuer.get(leadsTo(leaving) ?? assert.fail(leaving.body))
   const shown = await browser.issuer.get(first.headers.location ?? assert.fail(first.body))
-  assert.match(shown.body, /You are signed in\. The app asks you to confirm that it is you\./)
+  assert.match(shown.body, pageSays('signInAgain'))
   const stranger = new ConsoleBrowser(stage.server)
   const begun = await stranger.issuer.get(leadsTo(await stranger.console.get('/console')) ?? assert.fail())
   const fresh = await stranger.issuer.get(begun.headers.location ?? assert.fail(begun.body))

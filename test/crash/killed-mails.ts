@@ -13,6 +13,7 @@ import { openOwner } from '../endpoints/account/owner.ts'
 import { openMailHost, type MailHost } from '../support/hosts/mail-host.ts'
 import { temporaryFolder } from '../support/server.ts'
 import { openMigratedDatabase } from '../support/store/migrated-database.ts'
+import { pageSays } from '../texts/page-texts.ts'
 
 const NEXT = 'another long horse'
 const EVER = Number.MAX_SAFE_INTEGER as EpochMs
@@ -45,7 +46,7 @@ export async function checkKilledMails(t: TestContext, kind: 'SQLite' | 'Postgre
   const owner = openOwner(openRemoteServer({ port, agent, limitMs: 60_000 }))
   const page = await owner.open('/account/security/password')
   const changed = await owner.submit(page, 'password', { password: NEXT, repeated: NEXT })
-  assert.match(changed.body, /Your password was changed/)
+  assert.match(changed.body, pageSays('account.notices.password-changed'))
   server.kill()
   assert.deepEqual([await waiting(), host.mails.length], [1, 0])
 

@@ -11,6 +11,7 @@ import {
 import { openCookieJar } from '../../tools/cookie-jar.ts'
 import { temporaryFolder } from '../support/server.ts'
 import { openGrantor, type Opened } from './host.ts'
+import { pageSays } from '../texts/page-texts.ts'
 
 /** What a host in JavaScript gives, which has no compiler. */
 type Untyped = Readonly<Record<string, unknown>>
@@ -95,7 +96,7 @@ test('LIB-08: for a person of a wrong shape the browser gets a page, and the log
     const page = await signIn({ current: () => answer })
     assert.equal(page.status, 500, String(logged))
     const text = await page.text()
-    assert.match(text, /Signing in is not possible right now/)
+    assert.match(text, pageSays('errors.sign-in-failed.heading'))
     const line = lastFailure(log())
     assert.match(line, logged)
     assert.doesNotMatch(line + text, /secret|\b4711\b/)
@@ -123,7 +124,7 @@ test('LIB-08: if a function of the host throws, rejects or returns another type,
   for (const [people, logged] of cases) {
     const page = await signIn(people)
     assert.equal(page.status, 500, String(logged))
-    assert.match(await page.text(), /Signing in is not possible right now/)
+    assert.match(await page.text(), pageSays('errors.sign-in-failed.heading'))
     assert.match(lastFailure(log()), logged)
   }
 })

@@ -7,6 +7,7 @@ import { openCookieJar, type CookieJar } from '../../tools/cookie-jar.ts'
 import { authorizeUrl, REDIRECT_URI } from '../../tools/flow.ts'
 import { openPerson } from '../../tools/person.ts'
 import { openGrantor, serveHost, type Opened } from './host.ts'
+import { pageSays } from '../texts/page-texts.ts'
 
 /** A host in which each browser that requests its sign-in page becomes Ada. */
 interface Host extends Opened {
@@ -180,7 +181,7 @@ test('DEL-01: the interaction that one browser began is not answered by a reques
   for (const browser of [victim, openCookieJar()]) {
     const refused = await get(browser, await follow(browser, began, '/continue?'))
     assert.equal(refused.status, 403)
-    assert.match(await refused.text(), /This was started in another browser/)
+    assert.match(await refused.text(), pageSays('errors.other-browser.heading'))
   }
   assert.deepEqual([(await grantor.tasks['interaction.show']({ interaction })).answered, asked], [null, 0])
   assert.equal((await grantor.tasks['user.list']()).users.length, 0)

@@ -18,6 +18,7 @@ import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, execute, selectAll } from '../../support/store/dump.ts'
 import { formsOf, openOwner } from './owner.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 const EVE = 'eve@acme.test'
 const MINUTE_MS = 60_000
@@ -147,7 +148,7 @@ test('the user changes the name, and removes it; a name that pages cannot show i
   const page = await ada.open('/account')
   assert.match(page.body, /ada@acme\.test<\/bdi>\s*<span[^>]*>not verified/)
   const changed = await ada.submit(page, 'name', { name: '  Ada King ' })
-  assert.match(changed.body, /Your name was changed/)
+  assert.match(changed.body, pageSays('account.notices.name-changed'))
   assert.match(changed.body, /value="Ada King"/)
   const wrong = await ada.submit(changed, 'name', { name: 'Ada\u202eKing' })
   assert.equal(wrong.statusCode, 400)
@@ -160,10 +161,10 @@ test('the user changes the name, and removes it; a name that pages cannot show i
 test('a form works after the user has signed in again in another tab', async () => {
   const page = await ada.open('/account')
   const signIn = await ada.browser.get('/v2/oauth/sign-in?page=overview')
-  assert.match(signIn.body, /once more, to confirm that it is you/)
+  assert.match(signIn.body, pageSays('continueConfirmed'))
   assert.match(signIn.body, /value="ada@acme.test"/)
   assert.equal((await ada.browser.submit(signIn, { email: EMAIL, password: PASSWORD })).statusCode, 303)
-  assert.match((await ada.submit(page, 'name', { name: 'Ada' })).body, /Your name was changed/)
+  assert.match((await ada.submit(page, 'name', { name: 'Ada' })).body, pageSays('account.notices.name-changed'))
 })
 
 test('the password is changed only by a user who signed in within five minutes', async (t) => {
@@ -202,7 +203,7 @@ test('PWD-01: a new password keeps the rules, signs all other browsers out, and 
     ['short', 'short', /at least 15 characters/],
     ['x'.repeat(1025), 'x'.repeat(1025), /longer than any we accept/],
     ['Ada@ACME.test 1815', 'Ada@ACME.test 1815', /easy to guess/],
-    ['another long horse', 'another hose', /The two passwords differ/],
+    ['another long horse', 'another hose', pageSays('account.passwordProblems.passwords-differ')],
   ] as const
   for (const [password, repeated, says] of wrong) {
     const answer = await owner.submit(page, 'password', { password, repeated })
@@ -213,10 +214,10 @@ test('PWD-01: a new password keeps the rules, signs all other browsers out, and 
     password: 'another long horse',
     repeated: 'another long horse',
   })
-  assert.match(changed.body, /Your password was changed/)
+  assert.match(changed.body, pageSays('account.notices.password-changed'))
   assert.equal((await elsewhere.browser.get('/account')).statusCode, 303)
   assert.equal((await owner.browser.get('/account')).statusCode, 200)
-  await assert.rejects(openOwner(own).open('/account'), /That email and password do not match/)
+  await assert.rejects(openOwner(own).open('/account'), pageSays('wrongCredentials'))
   assert.equal((await openOwner(own, EMAIL, 'another long horse').open('/account')).statusCode, 200)
 })
 
@@ -260,7 +261,7 @@ test('UI-13: a password that changes while a sign-in verifies the old one signs 
   const previousHash = String(user?.['password_hash'])
   const change = { id, passwordHash: 'another', previousHash, session: coversAll(session), mails: [] }
   afterPassword(own, 'verify', () => own.context.store.changePassword(change))
-  await assert.rejects(openOwner(own).open('/account'), /That email and password do not match/)
+  await assert.rejects(openOwner(own).open('/account'), pageSays('wrongCredentials'))
   assert.equal((await owner.open('/account')).statusCode, 200)
   assert.equal(selectAll(own, 'select * from sessions').length, 1)
 })

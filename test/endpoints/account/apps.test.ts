@@ -25,6 +25,7 @@ import { isActive, revoke } from '../../support/token-questions.ts'
 import { aMembership, anOrganization } from '../../support/records.ts'
 import { formsOf, openOwner, removalsOf, type Owner } from './owner.ts'
 import { perform, performOnUser } from '../../support/tasks.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 const API = 'https://projects.example'
 const EVE = 'eve@acme.test'
@@ -98,7 +99,7 @@ test('ACC-07: removing an app ends its tokens at once, and the user is asked aga
   const page = await owner.open('/account/apps')
   assert.equal(removalsOf(page).length, 2)
   const removed = await owner.remove(page, 'client', client.client_id)
-  assert.match(removed.body, /The app was removed/)
+  assert.match(removed.body, pageSays('account.notices.app-removed'))
   assertInvalidGrant(await redeem(server, client, code, { resource: API }))
   assert.equal(removalsOf(removed).length, 1)
   for (const { access_token, refresh_token = '' } of [first, second]) {
@@ -195,7 +196,7 @@ const ENDINGS: Readonly<Record<string, (server: TestServer, owner: Owner) => Pro
   'a password of the user': async (_, owner) => {
     const page = await owner.open('/account/security/password')
     const changed = await owner.submit(page, 'password', { password: NEW, repeated: NEW })
-    assert.match(changed.body, /Your password was changed/)
+    assert.match(changed.body, pageSays('account.notices.password-changed'))
     return NEW
   },
   'user revoke-tokens': async ({ context }) => {
@@ -304,7 +305,7 @@ test('an app whose access has ended in another way is not shown if it must ask f
   execute(server, 'delete from consents')
   assert.equal(removalsOf(await owner.open('/account/apps')).length, 1)
   server.clock.advance(16 * 60_000)
-  assert.match((await owner.open('/account/apps')).body, /You have not allowed any app/)
+  assert.match((await owner.open('/account/apps')).body, pageSays('account.noApps'))
 })
 
 interface ServerWithApps {

@@ -18,6 +18,7 @@ import { openTestServer, type TestServer } from '../../support/server.ts'
 import { aPasskey } from '../../support/sign-in/factor-records.ts'
 import { signedInBy } from '../../support/sign-in/sessions.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
+import { sentence } from '../../texts/page-texts.ts'
 
 /** Each change of how a user signs in × how the session began × the second factors of the account × whether two are required. */
 
@@ -119,7 +120,7 @@ async function addFactors(server: TestServer, { user, session }: Person, factors
 function asks({ statusCode, headers: { location }, body }: LightMyRequestResponse, what: string): boolean {
   if (statusCode === 303 && location?.includes('/sign-in?') === true) return true
   assert.ok([200, 303, 400].includes(statusCode), `${what}: ${statusCode}`)
-  return body.includes('Confirm that it is you') || body.includes('Your account has a passkey')
+  return body.includes(sentence('account.confirm')) || body.includes('Your account has a passkey')
 }
 
 const FACTORS = Object.keys(ALLOWED) as readonly FactorName[]

@@ -15,6 +15,7 @@ import { beginWindow, openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { perform } from '../../support/tasks.ts'
 import { openOwner, type Owner } from './owner.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 const host = await openMailHost(WHOLE_FILE)
 const server = await openTestServer(WHOLE_FILE, { env: host.env })
@@ -57,10 +58,10 @@ test('the own address is changed by the code from the mailbox of the new one, an
   assert.match(page.body, new RegExp(`Enter the code that was sent to <bdi>${email}</bdi>`))
   assert.equal((await context.store.findUser(id))?.email, person.email)
   const changed = await owner.submit(page, 'code', { code: mailedCodeTo(host, email) })
-  assert.match(changed.body, /Your email address was changed/)
+  assert.match(changed.body, pageSays('account.notices.email-changed'))
   assert.match(changed.body, new RegExp(`${email}</bdi>\\s*<span[^>]*>verified`))
   await deliver(server)
-  assert.match(mailsTo(person.email)[0]?.text ?? '', /The email address of your account was changed/)
+  assert.match(mailsTo(person.email)[0]?.text ?? '', pageSays('mail.notices.email-changed'))
   assert.equal(mailsTo(email).length, 1)
   assert.deepEqual(await context.store.listLinks(id), [])
   assert.equal((await openOwner(server, email).open('/account')).statusCode, 200)
@@ -74,12 +75,12 @@ test('the own address is confirmed by its code, and then needs no other', async 
   const page = await owner.submit(overview, 'email')
   await deliver(server)
   const confirmed = await owner.submit(page, 'code', { code: mailedCodeTo(host, person.email).replace(' ', '') })
-  assert.match(confirmed.body, /Your email address is confirmed/)
+  assert.match(confirmed.body, pageSays('account.notices.email-confirmed'))
   assert.doesNotMatch(confirmed.body, /Confirm your address/)
   await deliver(server)
   assert.equal(mailsTo(person.email).length, 1)
   const again = await owner.submit(await owner.open(PATH), 'email', { email: person.email })
-  assert.match(again.body, /This is your address already/)
+  assert.match(again.body, pageSays('account.emailUnchanged'))
 })
 
 test('ACC-16: codes of others and guesses are wrong; after five the right one is void, as after its time and a newer one', async () => {
@@ -91,9 +92,15 @@ test('ACC-16: codes of others and guesses are wrong; after five the right one is
     assert.match((await person.owner.submit(page, 'code', { code })).body, /This code is not right/)
   for (const code of ['', '1234567', 'abcdefgh', '123456789', '１２３４５６７８'])
     assert.match((await person.owner.submit(page, 'code', { code })).body, /This code is not right/)
-  assert.match((await person.owner.submit(page, 'code', { code: WRONG })).body, /This code is no longer valid/)
+  assert.match(
+    (await person.owner.submit(page, 'code', { code: WRONG })).body,
+    pageSays('account.emailCodeProblems.email-code-void'),
+  )
   const right = { code: mailedCodeTo(host, email) }
-  assert.match((await person.owner.submit(page, 'code', right)).body, /This code is no longer valid/)
+  assert.match(
+    (await person.owner.submit(page, 'code', right)).body,
+    pageSays('account.emailCodeProblems.email-code-void'),
+  )
 
   await askFor(person, email)
   const old = mailedCodeTo(host, email)
@@ -101,7 +108,7 @@ test('ACC-16: codes of others and guesses are wrong; after five the right one is
   assert.match((await person.owner.submit(newer, 'code', { code: old })).body, /This code is not right/)
   server.clock.advance(15 * 60_000)
   const late = await person.owner.submit(newer, 'code', { code: mailedCodeTo(host, email) })
-  assert.match(late.body, /This code is no longer valid/)
+  assert.match(late.body, pageSays('account.emailCodeProblems.email-code-void'))
   assert.equal((await context.store.findUser(person.id))?.email, person.email)
   const done = await person.owner.submit(await askFor(other, foreign), 'code', { code: mailedCodeTo(host, foreign) })
   assert.equal(done.statusCode, 403, 'A form of another user.')
@@ -120,7 +127,7 @@ test('ACC-15: the address of another user gets the same answer and a code; only 
   assert.equal(mailsTo(other.email).length, 1)
   const page = await person.owner.open(CONFIRM)
   const taken = await person.owner.submit(page, 'code', { code: mailedCodeTo(host, other.email) })
-  assert.match(taken.body, /Another account has this address/)
+  assert.match(taken.body, pageSays('account.emailCodeProblems.email-taken'))
   assert.equal((await context.store.findUser(person.id))?.email, person.email)
   assert.equal((await context.store.findUserByEmail(other.email))?.id, other.id)
 })
@@ -134,7 +141,7 @@ test('ACC-15: an address of a required provider is refused, also if it is requir
   await addProvider(server, idp, { routing: 'required', domains: ['corp.test'] }, { id: 'corp', name: 'Corp' })
   server.clock.advance(1001)
   const late = await person.owner.submit(page, 'code', { code: mailedCodeTo(host, address) })
-  assert.match(late.body, /This code is no longer valid/)
+  assert.match(late.body, pageSays('account.emailCodeProblems.email-code-void'))
   const refused = await assertStoreUnchanged(server, async () =>
     person.owner.submit(await person.owner.open(PATH), 'email', { email: anAddress('corp.test') }),
   )
@@ -175,7 +182,7 @@ test('ACC-03: what is no address for mail is refused, and no code, token or addr
     'a@[127.0.0.1]',
     'x'.repeat(300),
   ])
-    assert.match((await owner.submit(page, 'email', { email })).body, /Enter your email/)
+    assert.match((await owner.submit(page, 'email', { email })).body, pageSays('emailMissing'))
   const email = anAddress()
   await askFor(person, email)
   const code = mailedCodeTo(host, email).replace(' ', '')

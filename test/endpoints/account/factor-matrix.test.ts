@@ -23,6 +23,7 @@ import { aPasskey } from '../../support/sign-in/factor-records.ts'
 import { signedInBy } from '../../support/sign-in/sessions.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { perform } from '../../support/tasks.ts'
+import { sentence } from '../../texts/page-texts.ts'
 
 /** Each second factor and its state × whether two are required × whether the account has a role × what would set, leave or replace it. */
 
@@ -199,7 +200,7 @@ async function useLink(one: Case, person: Person, made: Pick<LinkRecord, 'origin
   const browser = new PlainBrowser(server)
   const first = await browser.get(address)
   assert.equal(first.statusCode, 200, first.body)
-  const isListed = first.body.includes('Which of these are yours?')
+  const isListed = first.body.includes(sentence('account.linkMethodsHeading'))
   const page = isListed ? await browser.submit(first, {}) : first
   if (isRouted(one)) {
     assert.match(page.body, /Continue with .*Globex/)

@@ -18,6 +18,7 @@ import {
   type ServerWithProvider,
 } from '../sign-in/provider/server-with-provider.ts'
 import { formsOf, openOwner, removalsOf, type Owner } from './owner.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 const OWN = { sub: 'ada-at-second', email: 'ada@private.test', email_verified: true }
 const THIEF = { sub: 'mallory', email: 'mallory@evil.test', email_verified: true }
@@ -67,7 +68,7 @@ for (const { way, isKept } of ACCEPTANCES) {
 
     assert.equal((await thief.browser.get('/account')).statusCode, 303)
     assertInvalidGrant(await refresh(server, client, tokens.refresh_token ?? ''))
-    await assert.rejects(openOwner(server).open('/account'), /That email and password do not match/)
+    await assert.rejects(openOwner(server).open('/account'), pageSays('wrongCredentials'))
     assert.ok(!isSignedIn(await setup.signIn(THIEF)))
     const second = await signInAt({ ...(await setup.arrive()), host }, OWN, {}, 'second')
     assert.equal(isSignedIn(second), isKept || way === 'the account that was kept')
@@ -229,7 +230,7 @@ for (const { change, way } of LATER) {
     await accept(setup, browser, page, way)
     assert.equal((await thief.browser.get('/account')).statusCode, 303)
     for (const password of [PASSWORD, STOLEN])
-      await assert.rejects(openOwner(server, EMAIL, password).open('/account'), /That email and password do not match/)
+      await assert.rejects(openOwner(server, EMAIL, password).open('/account'), pageSays('wrongCredentials'))
     assert.deepEqual(
       rows('identities').map((row) => row['subject']),
       way === 'a password' ? [] : ['ada-again'],

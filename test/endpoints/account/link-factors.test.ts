@@ -16,6 +16,7 @@ import { openTestServer, type TestServer } from '../../support/server.ts'
 import { aPerson, type Factor, type Person } from '../../support/sign-in/persons.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { formsOf } from './owner.ts'
+import { sentence } from '../../texts/page-texts.ts'
 
 /** What a link does to the second factors of an account, at its page and by forms that the page does not have. */
 
@@ -72,7 +73,7 @@ for (const [rule, factors, keeps] of CASES) {
     const { token, address } = await openLink(server, person, 'user')
     const browser = new PlainBrowser(server)
     const first = await browser.get(address)
-    const isListed = first.body.includes('Which of these are yours?')
+    const isListed = first.body.includes(sentence('account.linkMethodsHeading'))
     assert.equal(isListed, !keeps || factors.join() === 'passkey,strong', first.body)
     const page = isListed ? await browser.submit(first, {}) : first
     assert.equal(page.body.includes('data-passkey="'), !keeps)

@@ -21,6 +21,7 @@ import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { assertInvalidGrant } from '../../support/token-answers.ts'
 import { formsOf, openOwner } from './owner.ts'
 import { performOnUser } from '../../support/tasks.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 const NEW = 'another long horse'
 const BOTH = { password: NEW, repeated: NEW }
@@ -70,7 +71,7 @@ test('a reset ends the sessions and grants of the user', async (t) => {
   await browser.submit(page, BOTH)
   assert.equal((await owner.browser.get('/account')).statusCode, 303)
   assertInvalidGrant(await refresh(server, client, tokens.refresh_token ?? ''))
-  await assert.rejects(openOwner(server).open('/account'), /That email and password do not match/)
+  await assert.rejects(openOwner(server).open('/account'), pageSays('wrongCredentials'))
 })
 
 test('PWD-01: opening a link, also often, does not use it up; a rejected password does not either', async (t) => {

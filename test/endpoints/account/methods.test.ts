@@ -17,6 +17,7 @@ import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { isSignedIn, openServerWithProvider } from '../sign-in/provider/server-with-provider.ts'
 import { formsOf, openOwner, removalsOf, signInByPasskey } from './owner.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 const ANYBODY = { signUp: 'anybody' } as const
 
@@ -108,7 +109,7 @@ test('PK-02: a user removes the password where a passkey or a provider remains, 
   assert.match((await again.browser.get(locationOf(removed))).body, /Your password is removed[^]*You have no password/)
   assert.equal(await passwordOf(), undefined)
   assert.equal((await other.browser.get('/account')).statusCode, 303)
-  await assert.rejects(openOwner(server).open('/account'), /That email and password do not match/)
+  await assert.rejects(openOwner(server).open('/account'), pageSays('wrongCredentials'))
   const events = selectAll(server, 'select * from audit_links').map((row) => JSON.stringify(row))
   assert.equal(events.filter((text) => text.includes('user.password-removed')).length, 1)
 
@@ -157,7 +158,7 @@ test('PK-11, WebAuthn L3 §5.1.10: a browser forgets only the passkey that its u
   const signIn = await arriving.get(locationOf(await arriving.get('/account')))
   const fields = signedFields(signIn, { userId, authenticator })
   const unknown = await arriving.post(passkeyFormOf(signIn).action, fields)
-  assert.match(unknown.body, /This passkey belongs to no account here/)
+  assert.match(unknown.body, pageSays('passkeyUnknown'))
   for (const { body } of [
     page,
     refused,
@@ -181,7 +182,7 @@ test('a user neither sees nor removes the identity at the operator’s applicati
   const now = new Date(server.clock.now()).toISOString()
   await owner.browser.get(await application.signIn(interaction, { decision: 'ask', authenticated_at: now }))
   const page = await owner.open('/account/security')
-  assert.match(page.body, /There is nothing that you can change about how you sign in/)
+  assert.match(page.body, pageSays('account.noMethods'))
   assert.doesNotMatch(page.body, /delegate|Acme ID/)
   const identity = rows('identities').find((row) => row['provider_id'] === 'delegate')
   assert.deepEqual(formsOf(await owner.open('/account')), [], 'the name is that of the application')

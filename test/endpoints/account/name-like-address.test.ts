@@ -8,6 +8,7 @@ import { aUserOfProvider, anOrganization } from '../../support/records.ts'
 import { openTestServer } from '../../support/server.ts'
 import { signedInBy } from '../../support/sign-in/sessions.ts'
 import { perform } from '../../support/tasks.ts'
+import { sentence } from '../../texts/page-texts.ts'
 
 /** A person without an address has taken the address of another person as the name. Each place says that it is a name. */
 
@@ -58,7 +59,7 @@ const OF_PERSONS: Readonly<Record<string, (language: string) => Promise<string>>
 
 for (const [place, read] of Object.entries(OF_PERSONS)) {
   for (const [language, words] of [
-    ['en', 'without an email address'],
+    ['en', sentence('withoutEmail')],
     ['de', 'ohne E-Mail-Adresse'],
   ] as const) {
     test(`CON-36: ${place} (${language}) says that the account has no address beside its name`, async () => {

@@ -5,6 +5,7 @@ import { createAccount, createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { formsOf, openOwner } from './owner.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 
@@ -31,7 +32,7 @@ test('a user ends one session or all others, and the session of this browser sta
   assert.ok(here && there)
   const session = newestSessions(server)[2]
   const ended = await here.submit(await here.open('/account/sessions'), 'session', {}, session)
-  assert.match(ended.body, /That browser is signed out/)
+  assert.match(ended.body, pageSays('account.notices.session-ended'))
   assert.equal((await there.browser.get('/account')).statusCode, 303)
   for (const { browser } of others) assert.equal((await browser.get('/account')).statusCode, 200)
   const all = await here.submit(ended, 'others')

@@ -7,6 +7,7 @@ import { addApp } from '../../../tools/sign-in/app.ts'
 import { appOfPage, codesOfPage, doFirstStep, submitTo } from '../../support/sign-in/apps.ts'
 import { selectAll } from '../../support/store/dump.ts'
 import { openOwner } from './owner.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 const [APP, CODES, OFF] = [
   '/account/security/app',
@@ -105,7 +106,7 @@ test('OTP-03: where two factors are required, an app is replaced, and not switch
   const step = await browser.submit(start, { email: EMAIL, password: PASSWORD })
   await submitTo(browser, step, '/sign-in/code', { code: app.code() })
   const security = await browser.get('/account/security')
-  assert.match(security.body, /Set up another app/)
+  assert.match(security.body, pageSays('account.replaceApp'))
   assert.doesNotMatch(security.body, /remove-two-step/)
   assert.equal((await browser.get(OFF)).statusCode, 303)
   const { csrf = '' } = /name="csrf" value="(?<csrf>[^"]+)"/.exec((await browser.get(CODES)).body)?.groups ?? {}

@@ -8,6 +8,7 @@ import { createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { sentence } from '../../texts/page-texts.ts'
 
 const REGISTERED = 'https://app.test/cb?a=1'
 const LOOPBACK = 'http://127.0.0.1/cb'
@@ -181,7 +182,7 @@ test('REG-07: a scheme that is not allowed can be registered beside a valid URI,
   })
   const url = authorizeUrl(mixed, { redirect_uri: 'unknown-app://cb' })
   for (const [language, heading] of [
-    ['en', 'This return address is not allowed'],
+    ['en', sentence('errors.redirect-not-allowed.heading')],
     ['de', 'Diese Zieladresse ist nicht erlaubt'],
   ] as const) {
     const page = await server.inject({ url, headers: { 'accept-language': language } })

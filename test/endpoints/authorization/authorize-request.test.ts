@@ -24,6 +24,7 @@ import {
   withParameters,
 } from '../../support/authorize-answers.ts'
 import { perform } from '../../support/tasks.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 // One server for all cases, because no case affects another.
 const server = await openTestServer(WHOLE_FILE, { env: { GRANTOR_REDIRECT_ERRORS: 'true' } })
@@ -222,7 +223,7 @@ test('AUTH-02: redirect_uri may be omitted only if exactly one is registered', a
   for (const one of [two, none]) {
     const page = await server.inject({ url: url(one) })
     assertLocalPage(page)
-    assert.match(page.body, /The return address is missing/)
+    assert.match(page.body, pageSays('errors.redirect-missing.heading'))
   }
 })
 

@@ -32,6 +32,7 @@ import { forgetRule, evaluateDomain } from '../../support/domains.ts'
 import { addMember, clientId, createOrganization, createPerson } from '../../support/organizations.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 const server = await openTestServer(WHOLE_FILE)
 await createAda(server)
@@ -75,7 +76,7 @@ test('WAY-01: a client of a trusted domain is shown with it, and its errors are 
   const page = await browser.get(locationOf(await browser.get(url)))
   assert.match(page.body, /From <code><bdi>app\.known\.example<\/bdi><\/code>/)
   assert.doesNotMatch(page.body, /Unverified/)
-  assert.match(page.body, /Anyone can register an app under any name/)
+  assert.match(page.body, pageSays('onlyIfStarted'))
   await evaluateDomain(server, 'app.known.example', 'blocked')
   assertLocalPage(await get(), 403)
 })

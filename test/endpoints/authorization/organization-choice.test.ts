@@ -25,6 +25,7 @@ import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { assertErrorRedirect, assertReturnPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { perform } from '../../support/tasks.ts'
+import { sentence } from '../../texts/page-texts.ts'
 
 const server = await openTestServer(WHOLE_FILE)
 const { store } = server.context
@@ -76,7 +77,7 @@ test('decision 0019: the only organization of a user is preselected, and the use
   const { browser, page, client, person } = await openPage([acme])
   assert.deepEqual(optionsIn(page), [
     { value: acme, text: 'Acme', isSelected: true },
-    { value: 'none', text: 'Without an organization', isSelected: false },
+    { value: 'none', text: sentence('withoutOrganization'), isSelected: false },
   ])
   assert.equal(
     await organizationOf(client, await browser.submit(page, { decision: 'allow', organization: acme })),

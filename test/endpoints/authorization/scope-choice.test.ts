@@ -20,6 +20,7 @@ import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { perform } from '../../support/tasks.ts'
 import type { LocalizedText } from '../../../src/base/localized-text.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 const [PROJECTS, BUILDS] = ['https://projects.example', 'https://builds.example']
 const server = await openTestServer(WHOLE_FILE)
@@ -105,7 +106,7 @@ test('at least one scope of each API must remain; the page asks for one and keep
   const one = await consentPage(client)
   const none = await assertStoreUnchanged(server, () => allow(one, 'allow.read', 'allow.write', 'allow.delete'))
   assert.equal(none.statusCode, 400)
-  assert.match(none.body, /Too little is checked for the app to work/)
+  assert.match(none.body, pageSays('scopeMissing'))
   assert.ok(!Object.keys(hiddenFields(none)).some((name) => name.startsWith('allow.')))
   const url = `${authorizeUrl(client, { resource: PROJECTS, prompt: 'consent' })}&resource=${encodeURIComponent(BUILDS)}`
   const two = await browser.get(locationOf(await browser.get(url)))

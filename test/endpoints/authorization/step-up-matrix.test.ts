@@ -24,6 +24,7 @@ import { addProvider, freshClaims, signInAt } from '../../support/provider/provi
 import { openTestServer } from '../../support/server.ts'
 import { submitTo } from '../../support/sign-in/apps.ts'
 import { makeClient, tokensOf } from '../openid/login.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 /**
  * What follows from a session of one factor: first sign-in × factors of the account × what the client asks for × age of the session ×
@@ -202,7 +203,7 @@ async function followed(browser: PlainBrowser, answer: Response): Promise<string
   }
   if (name === 'consent') {
     const page = await browser.get(location.pathname + location.search)
-    assert.match(page.body, /Needs a second step when you sign in/)
+    assert.match(page.body, pageSays('scopeNeedsStep.withheld'))
     const allowed = await browser.submit(page, { decision: 'allow', 'allow.read': 'on' })
     return `consent, ${await followed(browser, allowed)}`
   }

@@ -24,6 +24,7 @@ import { openStillClocks } from '../../support/clocks.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { isActive } from '../../support/token-questions.ts'
 import { sendJson } from '../../support/hosts/web-host.ts'
+import { sentence } from '../../texts/page-texts.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -49,7 +50,7 @@ function isPageOf(body: string, heading: string): boolean {
   return body.includes(`<h1>${heading}</h1>`)
 }
 
-const UNIDENTIFIED = 'This app cannot be identified'
+const UNIDENTIFIED = sentence('errors.client-unidentified.heading')
 
 test('a client whose id is the URL of its document gets tokens without a registration', async (t) => {
   const { server, host } = await open(t)
@@ -103,7 +104,7 @@ test('CIMD-01: an id from which no document may be fetched causes no connection 
   for (const client_id of ids) {
     const response = await assertStoreUnchanged(server, () => authorize(server, { client_id }), client_id)
     assertLocalPage(response)
-    assert.ok(isPageOf(response.body, 'This app is not known here'), client_id)
+    assert.ok(isPageOf(response.body, sentence('errors.client-unknown.heading')), client_id)
   }
   assert.equal(host.connections(), 0)
 })
@@ -215,7 +216,7 @@ for (const [what, change] of [
     host.publish(change)
     await authorize(server, client)
     const late = await undecided.submit(consentPage, { decision: 'allow' })
-    assert.ok(isPageOf(late.body, 'This page has expired'))
+    assert.ok(isPageOf(late.body, sentence('errors.expired.heading')))
     const response = await redeem(server, client, code)
     assert.deepEqual([response.statusCode, response.json().error], [400, 'invalid_grant'])
     assert.match(server.log(), /"reason":"client_changed"/)
@@ -335,7 +336,7 @@ test('CIMD-15: a disabled client stays disabled, and its document is not fetched
   await authorize(server, client)
   await server.context.store.disableClient({ id: documentClientId(client.client_id), now: server.clock.now() })
   server.clock.advance(2 * HOUR_MS)
-  assert.ok(isPageOf((await authorize(server, client)).body, 'This app is not known here'))
+  assert.ok(isPageOf((await authorize(server, client)).body, sentence('errors.client-unknown.heading')))
   assert.equal(host.requests.length, 1)
 })
 

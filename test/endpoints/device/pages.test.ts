@@ -23,6 +23,7 @@ import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { perform } from '../../support/tasks.ts'
 import { tokensOf } from '../../support/token-answers.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 const server = await openTestServer(WHOLE_FILE, {
   clock: openStillClock(),
@@ -87,7 +88,7 @@ test('DEV-05: no page gives a public client a mark of trust, in both languages, 
       assert.doesNotMatch(page.body, /<script>alert|"Acme Verified|Verified by|Geprüft von/)
     }
     assert.doesNotMatch(signIn.body + done.body, /Acme Verified/)
-    assert.match(consent.body, language === 'en' ? /The device says that it is/ : /Das Gerät gibt sich als/)
+    assert.match(consent.body, language === 'en' ? pageSays('device.saysItIs') : /Das Gerät gibt sich als/)
     assert.match(apps.body, language === 'en' ? /<strong>Unverified/ : /<strong>Nicht geprüft/)
   }
   const without = { redirect_uris: ['https://app.example/cb'], grant_types: ['authorization_code'] }
@@ -230,7 +231,7 @@ test('DEV-08: the page is shown although the client is first-party, or the user 
   for (let times = 0; times < 2; times += 1) {
     const device = await startDevice(server, own, { scope: 'openid', prompt: 'none' })
     const page = await openDeviceConsent(signedIn, device)
-    assert.match(page.body, /Is this code on your device now\?/)
+    assert.match(page.body, pageSays('device.isShown'))
     await signedIn.submit(page, { decision: 'allow' })
     tokensOf(await poll(server, own, device))
   }

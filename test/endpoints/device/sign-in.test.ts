@@ -16,6 +16,7 @@ import { addProvider, freshClaims, signInAt } from '../../support/provider/provi
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { submitTo } from '../../support/sign-in/apps.ts'
 import { tokensOf } from '../../support/token-answers.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 /** Devices with what meets them: each way to sign in, second steps, organizations, and the operator's application. */
 
@@ -58,7 +59,7 @@ test('DEV-12: an application that asks for everything sees the device, and answe
   assert.equal(await errorOf(server, cli, refused), 'access_denied')
   const failed = await startDevice(server, cli)
   const answer = await application.reject(await leaveWith(other, failed), 'temporarily_unavailable')
-  assert.match((await other.get(redirectOf(answer))).body, /The device was not connected/)
+  assert.match((await other.get(redirectOf(answer))).body, pageSays('device.refused'))
   assert.equal(await errorOf(server, cli, failed), 'access_denied')
 })
 
@@ -97,7 +98,7 @@ test('DEV-12: an application that only signs users in leaves the consent page to
   assert.match((await browser.submit(page, { decision: 'allow' })).body, /Connected/)
   tokensOf(await poll(server, cli, device))
   const next = await startDevice(server, cli)
-  assert.match((await openDeviceConsent(browser, next)).body, /Is this code on your device now\?/)
+  assert.match((await openDeviceConsent(browser, next)).body, pageSays('device.isShown'))
 })
 
 test('DEV-12: a device waits while its user signs in at a provider', async (t) => {
@@ -107,7 +108,7 @@ test('DEV-12: a device waits while its user signs in at a provider', async (t) =
   const device = await startDevice(server, cli)
   const browser = new PlainBrowser(server)
   const page = await browser.get(locationOf(await typeCode(browser, device)))
-  assert.match(page.body, /to connect a device/)
+  assert.match(page.body, pageSays('device.signIn'))
   const back = await signInAt({ browser, page, host }, freshClaims(server))
   const consent = await browser.get(locationOf(back))
   assert.match((await browser.submit(consent, { decision: 'allow' })).body, /Connected/)

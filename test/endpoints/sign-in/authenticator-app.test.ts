@@ -7,6 +7,7 @@ import { addApp } from '../../../tools/sign-in/app.ts'
 import { appOfPage, codesOfPage, doFirstStep, submitTo } from '../../support/sign-in/apps.ts'
 import { execute, selectAll } from '../../support/store/dump.ts'
 import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 const REQUIRED = { GRANTOR_SECOND_FACTOR: 'required' }
 const STEP_MS = 30_000
@@ -185,7 +186,7 @@ test('OTP-01: wrong codes of an unknown browser lock neither its owner nor its n
   const again = await doFirstStep(more, client)
   const twice = await submitTo(more, again, '/sign-in/recovery-code', { code })
   assert.equal(twice.statusCode, 401)
-  assert.match(twice.body, /This recovery code is not right, or was used before/)
+  assert.match(twice.body, pageSays('recoveryCodeWrong'))
   assert.deepEqual(sessionsOf(server).at(-1), 'pwd mfa recovery')
 })
 

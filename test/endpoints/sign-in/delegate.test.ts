@@ -20,6 +20,7 @@ import { anOrganization, aUserOfProvider } from '../../support/records.ts'
 import { openTestServer } from '../../support/server.ts'
 import { hasSession } from '../../support/session-cookie.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 const server = await openTestServer(WHOLE_FILE, { env: { GRANTOR_DELEGATE_URL: APPLICATION_URL } })
 const { store } = server.context
@@ -215,7 +216,7 @@ test('DEL-06: a person who comes back without an answer sees a page that leads t
   const { browser, interaction } = await startAtClient(server)
   const page = await browser.get(`/v2/oauth/continue?interaction=${interaction}`)
   assert.equal(page.statusCode, 503)
-  assert.match(page.body, /You are not signed in yet, because there was no answer/)
+  assert.match(page.body, pageSays('notAnswered'))
   const again = /<a class="button main" href="([^"]+)"/.exec(page.body)?.[1]?.replaceAll('&amp;', '&') ?? ''
   const second = await leave(browser, again)
   assert.notEqual(second, interaction)

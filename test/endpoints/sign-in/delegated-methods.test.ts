@@ -14,6 +14,7 @@ import { SESSION_COOKIE } from '../../support/session-cookie.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { formsOf, openOwner, removalsOf } from '../account/owner.ts'
 import { openServerWithProvider, type ServerWithProvider } from './provider/server-with-provider.ts'
+import { sentence } from '../../texts/page-texts.ts'
 
 type Page = LightMyRequestResponse
 
@@ -111,7 +112,9 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
   'the account page sets a password': atSecurity('password', 'password', NEW, isRedirect),
   'the form of a link leads to a provider': ofLink('provider', { provider: 'idp' }, leads),
-  'the form of a link sets a password': ofLink('password', NEW, ({ body }) => body.includes('Your password is set')),
+  'the form of a link sets a password': ofLink('password', NEW, ({ body }) =>
+    body.includes(sentence('account.linkUsedHeading')),
+  ),
   'the operator creates a link': {
     method: 'provider',
     begin: async ({ server }, email) => ({

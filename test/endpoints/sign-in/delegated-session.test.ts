@@ -15,6 +15,7 @@ import { assertErrorRedirect, assertLocalPage, WHOLE_FILE } from '../../support/
 import { openTestServer } from '../../support/server.ts'
 import { hasSession } from '../../support/session-cookie.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 const SIGN_OUT_URL = 'https://app.acme.test/signed-out'
 const env = { GRANTOR_DELEGATE_URL: APPLICATION_URL, GRANTOR_DELEGATE_SIGN_OUT_URL: SIGN_OUT_URL }
@@ -172,7 +173,7 @@ test('a rejected account page gives the reason, and leads to the application aga
   const interaction = await leave(browser, '/account')
   const page = await browser.get(redirectOf(await application.reject(interaction)))
   assert.equal(page.statusCode, 403)
-  assert.match(page.body, /You are not signed in\. You can try again\./)
+  assert.match(page.body, pageSays('applicationRefused'))
 })
 
 test('a form for a password from before the sign-in was delegated signs no user in', async (t) => {
@@ -187,7 +188,7 @@ test('a form for a password from before the sign-in was delegated signs no user 
   for (const [name, value] of browser.cookies) after.cookies.set(name, value)
   const answer = await assertStoreUnchanged(own, () => after.submit(page, { email: EMAIL, password: PASSWORD }))
   assert.equal(answer.statusCode, 403)
-  assert.match(answer.body, /You can no longer sign in that way here/)
+  assert.match(answer.body, pageSays('methodOff'))
   assert.ok(!hasSession(after))
 })
 
@@ -295,5 +296,5 @@ test('a user who is disabled between the answer and the return is refused', asyn
   await server.context.store.disableUser({ id: row?.['user_id'] as UserId, now: server.clock.now() })
   const page = await assertStoreUnchanged(server, () => browser.get(address))
   assert.equal(page.statusCode, 403)
-  assert.match(page.body, /This account cannot sign in here/)
+  assert.match(page.body, pageSays('accountRefused'))
 })

@@ -17,6 +17,7 @@ import { openTestServer } from '../../support/server.ts'
 import { storeApp } from '../../support/sign-in/stored-app.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { formsOf, openOwner } from '../account/owner.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 const host = await openMailHost(WHOLE_FILE)
 const server = await openTestServer(WHOLE_FILE, { env: host.env })
@@ -64,7 +65,7 @@ test('a user who forgot the password gets a link that is valid for an hour, and 
   await deliver(server)
   assert.equal(mailsTo(user).length, 0)
   const done = await browser.submit(form, { email: typed })
-  assert.match(done.body, /If there is an account with this address, a mail is on its way/)
+  assert.match(done.body, pageSays('forgotDone'))
   assert.match(done.body, /href="http:\/\/localhost:3000\/v2\/oauth\/sign-in\?page=overview"/)
   await deliver(server)
   const link = mailedLinkTo(host, user.email)
@@ -74,7 +75,7 @@ test('a user who forgot the password gets a link that is valid for an hour, and 
   const owner = openOwner(server, user.email)
   await owner.open('/account')
   const page = await browser.get(link)
-  assert.match(page.body, /Choose a new password/)
+  assert.match(page.body, pageSays('account.resetHeading'))
   assert.match((await browser.submit(page, BOTH)).body, /Your password is set/)
   assert.equal((await owner.browser.get('/account')).statusCode, 303)
   assert.equal((await openOwner(server, user.email, NEW).open('/account')).statusCode, 200)
@@ -225,7 +226,7 @@ test('ACC-19: strangers use up neither the resets of an address at once, nor the
   for (let count = 0; count < 21; count += 1) await ask(`${count}@nobody.test`, {}, '127.0.0.1')
   const owner = openOwner(server, user.email)
   const asked = await owner.submit(await owner.open('/account/email'), 'email', { email: `new.${user.email}` })
-  assert.match(asked.body, /Enter the code that was sent to/)
+  assert.match(asked.body, pageSays('account.enterEmailCode'))
 })
 
 test('ACC-13: a scanner that opens a link and submits its forms without input uses nothing up', async () => {

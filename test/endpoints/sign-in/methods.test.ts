@@ -21,6 +21,7 @@ import { givePasskey, passkeyFormOf, signedFields } from '../../../tools/sign-in
 import { leadsTo, pressProvider } from '../../../tools/provider-page.ts'
 import { beginWindow, openTestServer, type TestServer } from '../../support/server.ts'
 import { selectAll } from '../../support/store/dump.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 type Page = LightMyRequestResponse
 
@@ -48,7 +49,7 @@ const DRIVERS: Readonly<Record<SignInMethodName, Driver>> = {
       for (let count = 0; count < 10; count += 1) await browser.submit(page, { email: EMAIL, password: 'wrong' })
       return browser.submit(page, { email: EMAIL, password: PASSWORD })
     },
-    refusal: { status: 401, text: /That email and password do not match/ },
+    refusal: { status: 401, text: pageSays('wrongCredentials') },
   },
   passkey: {
     env: {},
@@ -115,7 +116,7 @@ const DRIVERS: Readonly<Record<SignInMethodName, Driver>> = {
       for (let count = 0; count < 20; count += 1) await browser.get(away)
       return browser.get(away)
     },
-    refusal: { status: 403, text: /This account cannot sign in here/ },
+    refusal: { status: 403, text: pageSays('accountRefused') },
   },
 }
 
@@ -141,7 +142,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'an expired request': {
     prepare: async ({ server }) => server.clock.advance(600_000),
-    expected: () => ({ status: 400, text: /This page has expired/ }),
+    expected: () => ({ status: 400, text: pageSays('errors.expired.heading') }),
   },
 }
 
@@ -194,7 +195,7 @@ test('with GRANTOR_PASSWORDS=off the sign-in page has no password form, and a fo
   assert.deepEqual(shown.body.match(/<form/g)?.length, 1, 'The form of a passkey, which a script shows.')
   const answer = await after.post('/v2/oauth/sign-in', { ...fields, email: EMAIL, password: PASSWORD })
   assert.equal(answer.statusCode, 403)
-  assert.match(answer.body, /You can no longer sign in that way here/)
+  assert.match(answer.body, pageSays('methodOff'))
   assert.deepEqual(selectAll(off, 'select * from sessions'), [])
 })
 

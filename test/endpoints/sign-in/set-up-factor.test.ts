@@ -17,6 +17,7 @@ import { selectAll } from '../../support/store/dump.ts'
 import { perform } from '../../support/tasks.ts'
 import { signIn } from '../openid/login.ts'
 import { addPasskey, allow, openWalk, pageOf, urlOf, type Walk } from './step-up-walk.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 /** A user whose account has no second factor sets one up in a request that needs it (threats.md ACR-08). */
 
@@ -68,7 +69,7 @@ test('ACR-08: after some minutes the user signs in again first, by password or a
   const answer = await setUpPage(walk, consent)
   assert.match(locationOf(answer), /\/sign-in\?authorization=[^&]*&adds_factor=1$/)
   const signInPage = await browser.get(locationOf(answer))
-  assert.match(signInPage.body, /The app asks you to confirm that it is you/)
+  assert.match(signInPage.body, pageSays('signInAgain'))
   const wrong = await browser.submit(signInPage, { email: EMAIL, password: 'wrong' })
   const confirmed = await browser.submit(wrong, { email: EMAIL, password: PASSWORD })
   assert.match(locationOf(confirmed), /\/step-up\/set-up\?/)

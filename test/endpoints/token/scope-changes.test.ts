@@ -23,6 +23,7 @@ import { declareApi, knowApis } from '../../support/apis.ts'
 import { tokensOf } from '../../support/token-answers.ts'
 import { assertReturnPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { perform } from '../../support/tasks.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 /** Scopes on request, APIs that change their scopes, and how the consent page shows both. */
 
@@ -118,7 +119,7 @@ test('decision 0022: the consent page describes the access of a token if the cli
   const client = await registerClient(server)
   const pageFor = async (parameters: Readonly<Record<string, string>>): Promise<string> =>
     (await openConsent(new PlainBrowser(server), authorizeUrl(client, parameters))).body
-  assert.match(await pageFor({}), /It learns which account you have here, and can do nothing else\./)
+  assert.match(await pageFor({}), pageSays('noScope'))
   assert.match(await pageFor({ resource: NOTES }), /It will be able to[\s\S]*Read your notes/)
   assert.match(await pageFor({ resource: FILES }), /at <bdi>https:\/\/files\.example<\/bdi> is not limited/)
 })

@@ -5,10 +5,11 @@ import { perform } from '../../../support/tasks.ts'
 import { ADA_CLAIMS, addProvider } from '../../../support/provider/providers.ts'
 import { execute } from '../../../support/store/dump.ts'
 import { isSignedIn, openServerWithProvider } from './server-with-provider.ts'
+import { sentence } from '../../../texts/page-texts.ts'
 
-const AGAIN = 'You are signed in. The app asks you to confirm that it is you.'
+const AGAIN = sentence('signInAgain')
 const DOWN = 'Acme ID</bdi> does not answer right now.'
-const PASSKEY = 'Sign in with a passkey'
+const PASSKEY = sentence('passkeySignIn')
 const BUTTON = 'Continue with'
 
 test('who is signed in and is asked again reads both why, and that the only provider is down or was removed', async (t) => {

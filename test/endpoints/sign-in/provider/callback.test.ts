@@ -15,6 +15,7 @@ import { assertStoreUnchanged } from '../../../support/store/dump.ts'
 import { formsOf, openOwner } from '../../account/owner.ts'
 import { isSignedIn, openServerWithProvider } from './server-with-provider.ts'
 import { perform } from '../../../support/tasks.ts'
+import { pageSays } from '../../../texts/page-texts.ts'
 
 const ANYBODY = { signUp: 'anybody' } as const
 const IDP = 'idp' as ProviderId
@@ -318,7 +319,7 @@ test('UP-11: a callback in another browser than the one that began the sign-in i
   for (const victim of victims) {
     const answer = await victim.get(callback)
     assert.equal(answer.statusCode, 403)
-    assert.match(answer.body, /This was started in another browser/)
+    assert.match(answer.body, pageSays('errors.other-browser.heading'))
   }
   assert.deepEqual([setup.rows('users'), setup.rows('sessions')], [[], []])
 })
@@ -352,7 +353,7 @@ test('a state expires with the time that a user has to sign in', async (t) => {
   const page = await owner.browser.get(start.headers.location ?? '')
   const callback = setup.host.approve(leadsTo(await pressProvider(owner.browser, page)), ADA_CLAIMS)
   setup.server.clock.advance(600_000)
-  assert.match((await owner.browser.get(callback)).body, /This page has expired/)
+  assert.match((await owner.browser.get(callback)).body, pageSays('errors.expired.heading'))
 })
 
 test('a person who cancels at the provider is back at the sign-in page', async (t) => {

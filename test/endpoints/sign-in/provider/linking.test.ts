@@ -26,6 +26,7 @@ import { assertStoreUnchanged, execute } from '../../../support/store/dump.ts'
 import { assertInvalidGrant } from '../../../support/token-answers.ts'
 import { formsOf, openOwner } from '../../account/owner.ts'
 import { isSignedIn, openServerWithProvider, type ServerWithProvider } from './server-with-provider.ts'
+import { pageSays } from '../../../texts/page-texts.ts'
 
 /** docs/providers.md: the rules L1 to L10, in their order. */
 
@@ -64,7 +65,7 @@ test('L2, UP-15: the identity of a disabled account signs no user in, and links 
   const answers = [await setup.signIn(), await setup.signIn({ ...ADA_CLAIMS, sub: 'another-subject' })]
   for (const answer of answers) {
     assert.equal(answer.statusCode, 403)
-    assert.match(answer.body, /This account cannot sign in/)
+    assert.match(answer.body, pageSays('accountRefused'))
   }
   assert.equal(setup.rows('identities').length, 1)
 })
@@ -108,7 +109,7 @@ test('L3: a link that was replaced or used since the person left for the provide
   await createLink(server.context, EMAIL)
   const answer = await assertStoreUnchanged(server, () => browser.get(host.approve(location, ADA_CLAIMS)))
   assert.equal(answer.statusCode, 400)
-  assert.match(answer.body, /This link no longer works/)
+  assert.match(answer.body, pageSays('errors.link-invalid.heading'))
 })
 
 test('L4: a user adds a provider on the account page, and signs in there from then on', async (t) => {
@@ -120,7 +121,7 @@ test('L4: a user adds a provider on the account page, and signs in there from th
   const left = await owner.submit(security, 'provider')
   const claims = { sub: 'another-name', email: 'ada@private.test', email_verified: true }
   const added = await owner.browser.get(host.approve(leadsTo(left), claims))
-  assert.match((await owner.browser.get(locationOf(added))).body, /You can sign in this way from now on/)
+  assert.match((await owner.browser.get(locationOf(added))).body, pageSays('account.notices.method-added'))
   assert.ok(isSignedIn(await setup.signIn(claims)))
   assert.equal(setup.rows('users').length, 1)
 })
@@ -138,7 +139,7 @@ test('L4: a session of another user, or no session, at the return links nothing'
   for (const [name, value] of bob.browser.cookies) {
     if (name.includes('session')) owner.browser.cookies.set(name, value)
   }
-  assert.match((await owner.browser.get(callback)).body, /You are signed in as another person now/)
+  assert.match((await owner.browser.get(callback)).body, pageSays('errors.user-changed.heading'))
   for (const name of owner.browser.cookies.keys()) if (name.includes('session')) owner.browser.cookies.delete(name)
   assert.equal((await owner.browser.get(callback)).statusCode, 403)
   assert.deepEqual(setup.rows('identities'), [])
@@ -155,7 +156,7 @@ test('L4: an account at the provider that belongs to another user is not moved',
     owner.browser.get(host.approve(leadsTo(left), { sub: 'eve' })),
   )
   assert.equal(answer.statusCode, 409)
-  assert.match(answer.body, /That account is connected already/)
+  assert.match(answer.body, pageSays('errors.identity-taken.heading'))
 })
 
 test('L5: an address links a verified account if the operator said so of the provider and its domains', async (t) => {

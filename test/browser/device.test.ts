@@ -25,7 +25,7 @@ test('DEV-04: at the width of a phone and without scripts a device elsewhere nee
   assert.equal(await field.inputValue(), '')
   await field.fill('bcdf ghjk')
   await tab.getByRole('button', { name: 'Continue' }).click()
-  await tab.getByText('This code does not work').waitFor()
+  await tab.getByText(sentence('device.codeWrong')).waitFor()
   await field.fill(device.user_code.toLowerCase().replace('-', ''))
   await field.press('Enter')
   await tab.getByLabel('Email').fill(EMAIL)
@@ -43,7 +43,7 @@ test('DEV-04: at the width of a phone and without scripts a device elsewhere nee
   await tab.goto(`${server.origin}/device`)
   await field.fill(device.user_code)
   await field.press('Enter')
-  await tab.getByText('This code does not work').waitFor()
+  await tab.getByText(sentence('device.codeWrong')).waitFor()
   assert.deepEqual(complaints, [])
 })
 

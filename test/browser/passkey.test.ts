@@ -11,7 +11,7 @@ import type { EpochMs } from '../../src/base/brand.ts'
 import type { PasskeyId } from '../../src/protocol/sign-in/passkey.ts'
 import { NO_AUTOFILL, plugIn } from './authenticator.ts'
 import { axeFindings, openIssuer, openTab, press, signIn, startClient, type WatchedTab } from './tab.ts'
-import { sentence } from '../texts/page-texts.ts'
+import { pageSays, sentence } from '../texts/page-texts.ts'
 
 /** Passkeys in a real browser, with an authenticator that Chromium simulates. */
 
@@ -20,7 +20,12 @@ const browser = await sharedBrowser()
 for (const [locale, words, functions] of [
   [
     'en-GB',
-    { add: 'Add a passkey', signIn: sentence('passkeySignIn'), done: /Your passkey is added/, noted: /used/ },
+    {
+      add: 'Add a passkey',
+      signIn: sentence('passkeySignIn'),
+      done: pageSays('account.linkUsedByPasskey'),
+      noted: /used/,
+    },
     'fail',
   ],
   [

@@ -70,7 +70,7 @@ async function removePasskey(t: TestContext, server: Listening, passkey: KeptPas
   await tab.reload()
   await tab.getByRole('link', { name: /^Remove .* on / }).click()
   await press(tab, 'Remove')
-  await tab.getByText('The passkey is removed.').waitFor()
+  await tab.getByText(sentence('account.notices.passkey-removed')).waitFor()
   assert.deepEqual(complaints, [])
   return [...(await idsIn(tab, list)), ...(await idsIn(tab, listNewer))]
 }

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { assertError } from '../support/error-answer.ts'
+import { pageTitled } from '../texts/page-texts.ts'
 
 /** Unknown paths answer with a page for people, and with JSON for all other callers. */
 
@@ -50,7 +51,7 @@ for (const [accept, isPage] of ACCEPTS) {
     const answer = await visit('/nothing', accept === undefined ? {} : { accept })
     if (!isPage) return void assertError(answer, 404, 'invalid_request')
     assert.equal(answer.statusCode, 404)
-    assert.match(answer.body, /^<!doctype html>[^]*<h1>There is no page here<\/h1>/)
+    assert.match(answer.body, pageTitled('errors.not-found.heading'))
   })
 }
 
@@ -109,7 +110,7 @@ test("a browser that opens the issuer's own address gets a page that explains wh
     assertError(await visit(url, {}, at), 404, 'invalid_request')
   }
   for (const url of ['/', '/tenant/x', '/tenants']) {
-    assert.match((await visit(url, { accept: FIREFOX }, below)).body, /<h1>There is no page here<\/h1>/, url)
+    assert.match((await visit(url, { accept: FIREFOX }, below)).body, pageTitled('errors.not-found.heading'), url)
   }
 })
 
@@ -127,7 +128,7 @@ test('RFC 9110 §15.5.6: GET of a path without GET answers a person with a page,
   for (const url of ['/v2/oauth/token', '/v2/oauth/revoke', '/v2/oauth/register/secret']) {
     const page = await visit(url, { accept: FIREFOX })
     assert.equal(page.statusCode, 405, url)
-    assert.match(page.body, /^<!doctype html>[^]*<h1>There is no page here<\/h1>/)
+    assert.match(page.body, pageTitled('errors.not-found.heading'))
     const json = await visit(url, {})
     assertError(json, 405, 'invalid_request')
     assert.equal(page.headers['allow'], json.headers['allow'])
@@ -139,7 +140,7 @@ test('RFC 9110 §15.5.5: a path with a trailing slash is unknown, and a person g
   for (const url of ['/v2/oauth/token/', '/v2/oauth/sign-in/', '/.well-known/oauth-authorization-server/']) {
     const page = await visit(url, { accept: FIREFOX })
     assert.equal(page.statusCode, 404)
-    assert.match(page.body, /<h1>There is no page here<\/h1>/)
+    assert.match(page.body, pageTitled('errors.not-found.heading'))
     assertError(await visit(url, {}), 404, 'invalid_request')
   }
 })

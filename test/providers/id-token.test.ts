@@ -14,6 +14,7 @@ import { CLIENT_SECRET, metadataOf, type Deviation } from '../support/provider/p
 import { ADA_CLAIMS } from '../support/provider/providers.ts'
 import { openStillClock } from '../support/clocks.ts'
 import { sendJson } from '../support/hosts/web-host.ts'
+import { pageSays } from '../texts/page-texts.ts'
 
 /** OpenID Connect Core §3.1.3.7: what an ID token must not be. The provider advertises `none` and HS256. */
 
@@ -51,7 +52,7 @@ for (const [name, deviation] of Object.entries(REFUSED)) {
   test(`UP-13: an ID token with ${name} signs no user in`, async () => {
     const answer = await setup.signIn(ADA_CLAIMS, deviation)
     assert.equal(answer.statusCode, 403, answer.body)
-    assert.match(answer.body, /did not confirm who you are/)
+    assert.match(answer.body, pageSays('providerFailed'))
     assert.deepEqual([setup.rows('users'), setup.rows('sessions')], [[], []])
   })
 }

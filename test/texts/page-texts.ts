@@ -15,3 +15,8 @@ export function pageSays(id: TextId): RegExp {
   const parts = cut(TEXTS.en[id] ?? '').strings.map(escapeText)
   return new RegExp(parts.map((part) => RegExp.escape(part)).join('[^]*?'))
 }
+
+/** Matches a page whose heading is this text. */
+export function pageTitled(id: TextId): RegExp {
+  return new RegExp(`<h1>${pageSays(id).source}</h1>`)
+}

@@ -121,8 +121,8 @@ test('an app that the operator lets in without a question is not said to ask, an
   await redeem(server, client, await enter(), { redirect_uri, resource: API })
   const [removal] = removalsOf(await owner.open('/account/apps'))
   const asked = await owner.browser.get(`${removal?.pathname}${removal?.search}`)
-  assert.match(asked.body, /it gets access without asking you/)
-  assert.doesNotMatch(asked.body, /has to ask you/)
+  assert.match(asked.body, pageSays('account.removeImpliedConsequence'))
+  assert.doesNotMatch(asked.body, pageSays('account.removeAppConsequence'))
   await owner.browser.submit(asked, {})
   assert.match(await enter(), /^gac_/)
 })
@@ -186,7 +186,10 @@ const ENDINGS: Readonly<Record<string, (server: TestServer, owner: Owner) => Pro
   'a reset link': async (server) => {
     const browser = new PlainBrowser(server)
     const page = await browser.get((await createLink(server.context, EMAIL)).address)
-    assert.match((await browser.submit(page, { password: NEW, repeated: NEW })).body, /Your password is set/)
+    assert.match(
+      (await browser.submit(page, { password: NEW, repeated: NEW })).body,
+      pageSays('account.linkUsedHeading'),
+    )
     return NEW
   },
   'a password of the operator': async ({ context }) => {

@@ -5,6 +5,7 @@ import { createAccount, createAda } from '../../support/accounts.ts'
 import { beginWindow, openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, dumpStore, selectAll } from '../../support/store/dump.ts'
 import { formsOf, openOwner } from './owner.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 interface Export {
   readonly account: { readonly email: string; readonly user_id: string }
@@ -102,7 +103,7 @@ test('ACC-14: a stolen session that uses up one limit leaves the owner every oth
   server.clock.advance(6 * 60_000)
   for (let count = 0; count < 31; count += 1) {
     assert.equal(await changes['password']?.(), 200)
-    assert.match((await owner.submit(data, 'csrf')).body, /Confirm that it is you/)
+    assert.match((await owner.submit(data, 'csrf')).body, pageSays('account.confirm'))
   }
   await confirm()
   assert.equal((await owner.submit(data, 'csrf')).headers['content-disposition'], 'attachment; filename="account.json"')
@@ -118,6 +119,6 @@ test('the export needs a sign-in within five minutes', async (t) => {
   const [form] = formsOf(page)
   const late = await assertStoreUnchanged(server, () => owner.browser.post('/account/data', { ...form?.hidden }))
   assert.equal(late.headers['content-disposition'], undefined)
-  assert.match(late.body, /Confirm that it is you/)
+  assert.match(late.body, pageSays('account.confirm'))
   assert.match(locationOf(await openOwner(server).browser.get('/account/data')), /page=data/)
 })

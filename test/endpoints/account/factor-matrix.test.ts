@@ -23,7 +23,7 @@ import { aPasskey } from '../../support/sign-in/factor-records.ts'
 import { signedInBy } from '../../support/sign-in/sessions.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { perform } from '../../support/tasks.ts'
-import { sentence } from '../../texts/page-texts.ts'
+import { pageSays, pageTitled, sentence } from '../../texts/page-texts.ts'
 
 /** Each second factor and its state × whether two are required × whether the account has a role × what would set, leave or replace it. */
 
@@ -141,7 +141,7 @@ async function signIn(one: Case, person: Person): Promise<void> {
   await assertShown(one, person)
   if (!isAsked) return assert.equal(page.statusCode, 303)
   assert.equal(page.statusCode, 200, page.body)
-  assert.equal(/<h1>Set up two-step sign-in<\/h1>/.test(page.body), !has, page.body)
+  assert.equal(pageTitled('setUpSecondStep').test(page.body), !has, page.body)
   assert.equal(page.body.includes('There is no'), false)
   assert.equal(/yours does not work here right now/.test(page.body), has && !works, page.body)
   assert.equal(page.body.includes('value="strong"'), factor === 'an identity')
@@ -219,7 +219,7 @@ async function useLink(one: Case, person: Person, made: Pick<LinkRecord, 'origin
   }
   // A form that the page does not have: it keeps nothing.
   const used = await new PlainBrowser(server).post(LINK, { token, password: NEW, repeated: NEW })
-  assert.match(used.body, /Your password is set/)
+  assert.match(used.body, pageSays('account.linkUsedHeading'))
   const stored = [await store.listPasskeys(person.id), await store.listIdentities(person.id)].flat()
   assert.equal(stored.length, isKept && factor !== 'an app' ? 1 : 0)
   assert.equal((await store.findSecondFactor(person.id)) !== undefined, factor === 'an app')
@@ -228,7 +228,7 @@ async function useLink(one: Case, person: Person, made: Pick<LinkRecord, 'origin
   // The reader of the mailbox is not signed in with it, so nothing is added on the account pages, and the console stays closed.
   const answer = await doFirstStep(one, person, new PlainBrowser(server), NEW)
   assert.equal(answer.statusCode, 200, answer.body)
-  assert.match(answer.body, /<h1>Confirm with a second step<\/h1>/)
+  assert.match(answer.body, pageTitled('secondStep'))
   const sessions = await store.listSessions({ userId: person.id, before: undefined, limit: 2 })
   assert.deepEqual(
     sessions.filter(({ createdAt }) => createdAt > person.session.createdAt),

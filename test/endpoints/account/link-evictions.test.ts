@@ -63,7 +63,7 @@ for (const { way, isKept } of ACCEPTANCES) {
     const page = await assertStoreUnchanged(server, () =>
       browser.submit(listed, isKept ? { keep: String(own?.['identity_key']) } : {}),
     )
-    assert.match(page.body, /This signs you out everywhere/)
+    assert.match(page.body, pageSays('account.resetConsequence'))
     await accept(setup, browser, page, way)
 
     assert.equal((await thief.browser.get('/account')).statusCode, 303)
@@ -86,7 +86,7 @@ async function accept(
 ): Promise<void> {
   if (way === 'a passkey') {
     const added = await browser.post('/account/link', madeFields(page, openAuthenticator()))
-    assert.match(added.body, /Your passkey is added/)
+    assert.match(added.body, pageSays('account.linkUsedByPasskey'))
     return
   }
   const form = formsOf(page).find(({ names, hidden }) =>
@@ -95,7 +95,7 @@ async function accept(
   assert.ok(form)
   if (way === 'a password') {
     const set = await browser.post(form.action, { ...form.hidden, password: NEW, repeated: NEW })
-    assert.match(set.body, /Your password is set/)
+    assert.match(set.body, pageSays('account.linkUsedHeading'))
     return
   }
   const claims = way === 'another account' ? { sub: 'ada-again' } : OWN
@@ -163,7 +163,7 @@ for (const isKept of [true, false]) {
     for (const { statusCode } of wrong) assert.equal(statusCode, 400)
     assert.deepEqual(await store.listPasskeys(ada.id), [earlier.passkey])
     const added = await browser.post('/account/link', made)
-    assert.match(added.body, /Your passkey is added/)
+    assert.match(added.body, pageSays('account.linkUsedByPasskey'))
     assert.equal((await browser.post('/account/link', made)).statusCode, 400, 'the link was used up')
     const ids = (await store.listPasskeys(ada.id)).map(({ credentialId }) => credentialId)
     assert.deepEqual(ids.toSorted(), [own.credentialId, isKept ? earlier.passkey.credentialId : []].flat().toSorted())

@@ -16,7 +16,7 @@ import { openTestServer, type TestServer } from '../../support/server.ts'
 import { aPerson, type Factor, type Person } from '../../support/sign-in/persons.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { formsOf } from './owner.ts'
-import { sentence } from '../../texts/page-texts.ts'
+import { pageSays, pageTitled, sentence } from '../../texts/page-texts.ts'
 
 /** What a link does to the second factors of an account, at its page and by forms that the page does not have. */
 
@@ -87,7 +87,7 @@ for (const [rule, factors, keeps] of CASES) {
     }
     // A form that the page does not have: it keeps nothing.
     const used = await new PlainBrowser(server).post(LINK, { token, ...BOTH })
-    assert.match(used.body, /Your password is set/)
+    assert.match(used.body, pageSays('account.linkUsedHeading'))
     assert.equal((await store.listPasskeys(person.id)).length, keeps && factors.includes('passkey') ? 1 : 0)
     assert.equal((await store.listIdentities(person.id)).length, keeps && factors.join() === 'strong' ? 1 : 0)
     assert.equal((await store.findSecondFactor(person.id)) !== undefined, factors.includes('app'))
@@ -95,7 +95,7 @@ for (const [rule, factors, keeps] of CASES) {
     const signIn = await again.get(locationOf(await again.get('/account')))
     const answer = await again.submit(signIn, { email: person.email, password: NEW })
     if (!keeps) assert.equal(answer.statusCode, 303)
-    else assert.match(answer.body, /<h1>Confirm with a second step<\/h1>/)
+    else assert.match(answer.body, pageTitled('secondStep'))
   })
 }
 
@@ -112,7 +112,7 @@ test('ACC-17: a link of the operator replaces passkeys where two factors are req
   const browser = new PlainBrowser(server)
   const page = await browser.submit(await browser.get(address), {})
   const added = await browser.post(LINK, madeFields(page, openAuthenticator()))
-  assert.match(added.body, /Your passkey is added/)
+  assert.match(added.body, pageSays('account.linkUsedByPasskey'))
   assert.equal((await server.context.store.listPasskeys(person.id)).length, 1)
 })
 

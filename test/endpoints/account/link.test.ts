@@ -39,7 +39,7 @@ test('a user without a password sets one with the invitation, and signs in with 
   assert.match(page.body, /Welcome to <bdi>Grantor<\/bdi>[^]*ada@acme\.test/)
   assert.deepEqual(cookiesOf(browser), ['grantor-browser'], 'Nothing of the link is in a cookie.')
   const set = await browser.submit(page, BOTH)
-  assert.match(set.body, /Your password is set/)
+  assert.match(set.body, pageSays('account.linkUsedHeading'))
   assert.deepEqual(cookiesOf(browser), ['grantor-browser'], 'The link signs no user in.')
   assert.equal((await openOwner(server, EMAIL, NEW).open('/account')).statusCode, 200)
 })
@@ -67,7 +67,7 @@ test('a reset ends the sessions and grants of the user', async (t) => {
   assert.equal(purpose, 'reset')
   const browser = new PlainBrowser(server)
   const page = await browser.get(address)
-  assert.match(page.body, /This signs you out everywhere/)
+  assert.match(page.body, pageSays('account.resetConsequence'))
   await browser.submit(page, BOTH)
   assert.equal((await owner.browser.get('/account')).statusCode, 303)
   assertInvalidGrant(await refresh(server, client, tokens.refresh_token ?? ''))
@@ -168,7 +168,7 @@ test('ACC-04: with GRANTOR_PASSWORDS=off a link from before sets no password, an
   assert.ok(!shown.body.includes('name="password"'))
   assertLocalPage(await assertStoreUnchanged(off, () => new PlainBrowser(off).submit(page, BOTH)))
   const added = await browser.post('/account/link', madeFields(shown, openAuthenticator()))
-  assert.match(added.body, /Your passkey is added/)
+  assert.match(added.body, pageSays('account.linkUsedByPasskey'))
 })
 
 /** The names of the cookies of a browser, without the port. */

@@ -45,7 +45,7 @@ test('a user adds and removes providers, but never the last sign-in method', asy
   await browser.get(host.approve(leadsTo(left), { sub: 'ada-at-second' }))
   assert.equal(rows('identities').length, 2)
   const removed = await browser.post('/account/security/remove-provider', { csrf, identity: key })
-  assert.match((await browser.get(removed.headers.location ?? '')).body, /You can no longer sign in that way/)
+  assert.match((await browser.get(removed.headers.location ?? '')).body, pageSays('account.notices.method-removed'))
   assert.deepEqual(
     rows('identities').map((row) => row['provider_id']),
     ['second'],
@@ -101,10 +101,10 @@ test('PK-02: a user removes the password where a passkey or a provider remains, 
   assert.match((await owner.open('/account/security')).body, /href="[^"]*\/remove-password"/)
   server.clock.advance(5 * 60_000 + 1)
   const late = await assertStoreUnchanged(server, () => owner.browser.post(remove, { csrf }))
-  assert.match(late.body, /Confirm that it is you/)
+  assert.match(late.body, pageSays('account.confirm'))
   const again = openOwner(server)
   const question = await again.open(remove)
-  assert.match(question.body, /You can then no longer sign in with a password/)
+  assert.match(question.body, pageSays('account.removePasswordConsequence'))
   const removed = await again.browser.submit(question, {})
   assert.match((await again.browser.get(locationOf(removed))).body, /Your password is removed[^]*You have no password/)
   assert.equal(await passwordOf(), undefined)
@@ -151,7 +151,7 @@ test('PK-11, WebAuthn L3 §5.1.10: a browser forgets only the passkey that its u
   const shown = await owner.open('/account/security')
   const question = await owner.open(`/account/security/remove-passkey?passkey=${String(stored?.['passkey_id'])}`)
   const removed = await owner.browser.submit(question, {})
-  assert.match(removed.body, /The passkey is removed/)
+  assert.match(removed.body, pageSays('account.notices.passkey-removed'))
   const again = await owner.browser.submit(question, {})
   assert.equal(locationOf(again), 'http://localhost:3000/account/security')
   const arriving = new PlainBrowser(server)
@@ -230,7 +230,7 @@ test('a sign-in method is changed only by a user who has signed in a moment ago'
     const answer = await assertStoreUnchanged(setup.server, () =>
       browser.post(`/account/security/${step}`, { csrf, ...fields }),
     )
-    assert.match(answer.body, /Confirm that it is you/)
+    assert.match(answer.body, pageSays('account.confirm'))
   }
   // The provider authenticates the user again.
   const confirm = await browser.get('/v2/oauth/sign-in?page=security')
@@ -270,7 +270,7 @@ test('JAG-15: a user who removes a provider ends what apps got by its assertions
   const token = tokensOf(await present()).access_token
   const removeProvider = async () => {
     const removed = await owner.remove(await owner.open('/account/security'), 'identity')
-    assert.match(removed.body, /You can no longer sign in that way/)
+    assert.match(removed.body, pageSays('account.notices.method-removed'))
   }
   assert.equal(await isActive(server, api, token), true)
   await removeProvider()

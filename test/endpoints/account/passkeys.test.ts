@@ -9,6 +9,7 @@ import { openTestServer, type TestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { performOnUser } from '../../support/tasks.ts'
 import { openOwner, signInByPasskey } from './owner.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 const [ADD, REMOVE] = ['/account/security/add-passkey', '/account/security/remove-passkey']
 const APP = '/account/security/app'
@@ -65,7 +66,7 @@ test('PK-02: only the owner, who has signed in here within five minutes, adds an
     }
     for (const [path, sent] of Object.entries(fields)) {
       const refused = await assertStoreUnchanged(server, () => browser.post(path, sent, headers), `${what}: ${path}`)
-      if (answer === 'confirm') assert.match(refused.body, /Confirm that it is you/)
+      if (answer === 'confirm') assert.match(refused.body, pageSays('account.confirm'))
       else if (answer === 'sign in') assert.match(locationOf(refused), /\/v2\/oauth\/sign-in\?page=/, what)
       else assert.equal(refused.statusCode, 403, what)
       if (answer !== 'refused')

@@ -36,7 +36,7 @@ test('a user ends one session or all others, and the session of this browser sta
   assert.equal((await there.browser.get('/account')).statusCode, 303)
   for (const { browser } of others) assert.equal((await browser.get('/account')).statusCode, 200)
   const all = await here.submit(ended, 'others')
-  assert.match(all.body, /All other browsers are signed out/)
+  assert.match(all.body, pageSays('account.notices.sessions-ended'))
   for (const { browser } of others) assert.equal((await browser.get('/account')).statusCode, 303)
   assert.equal((await here.browser.get('/account')).statusCode, 200)
   assert.equal(formsOf(all).length, 0)

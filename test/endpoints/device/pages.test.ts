@@ -55,7 +55,7 @@ test('DEV-04: a device in another network is named with a warning and a box, wit
   tokensOf(await poll(server, cli, device))
 
   const near = await openDeviceConsent(signedIn, await startDevice(server, cli))
-  assert.match(near.body, /from your network/)
+  assert.match(near.body, pageSays('device.askedHere'))
   assert.doesNotMatch(near.body, /own_device|another network/)
 })
 

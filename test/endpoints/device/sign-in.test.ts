@@ -79,7 +79,7 @@ test('DEV-12: the page of this server follows for a device, unless the applicati
     let page = await browser.get(await application.signIn(interaction, answer))
     if (!('own_device' in answer)) {
       page = await browser.get(locationOf(page))
-      assert.match(page.body, origin === server ? /from your network/ : /another network/)
+      assert.match(page.body, origin === server ? pageSays('device.askedHere') : /another network/)
       page = await browser.submit(page, { decision: 'allow', own_device: 'on' })
     }
     assert.match(page.body, /Connected/)

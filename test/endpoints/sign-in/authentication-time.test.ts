@@ -12,6 +12,7 @@ import { addProvider } from '../../support/provider/providers.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { formsOf } from '../account/owner.ts'
 import { idTokenOf, makeClient, tokensOf } from '../openid/login.ts'
+import { pageSays } from '../../texts/page-texts.ts'
 
 type Page = LightMyRequestResponse
 
@@ -204,7 +205,7 @@ for (const source of SOURCES) {
     const added = await add()
     // While the application signs users in, no method can be added (DEL-14).
     if (source.name === 'application') return assert.doesNotMatch(added.body, /http-equiv="refresh"/)
-    assert.equal(/Confirm that it is you/.test(added.body), !isRecent)
+    assert.equal(pageSays('account.confirm').test(added.body), !isRecent)
     if (isRecent) return assert.match(leadsTo(added), /\/authorize\?/)
     const again = { headers: { location: '/v2/oauth/sign-in?page=security' } } as unknown as Page
     const confirmed = await signIn(browser, again)

@@ -7,7 +7,7 @@ import { addApp } from '../../../tools/sign-in/app.ts'
 import { appOfPage, codesOfPage, doFirstStep, submitTo } from '../../support/sign-in/apps.ts'
 import { execute, selectAll } from '../../support/store/dump.ts'
 import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
-import { pageSays } from '../../texts/page-texts.ts'
+import { pageSays, pageTitled } from '../../texts/page-texts.ts'
 
 const REQUIRED = { GRANTOR_SECOND_FACTOR: 'required' }
 const STEP_MS = 30_000
@@ -17,11 +17,11 @@ test('OTP-02, OTP-03: who needs a second step sets an app up with its first code
   const { server, client } = await open(t, { env: REQUIRED })
   const browser = new PlainBrowser(server)
   const page = await doFirstStep(browser, client)
-  assert.match(page.body, /<h1>Set up two-step sign-in<\/h1>/)
+  assert.match(page.body, pageTitled('setUpSecondStep'))
   const app = appOfPage(server, page)
   const wrong = await browser.submit(page, { code: app.wrongCode() })
   assert.equal(wrong.statusCode, 401)
-  assert.match(wrong.body, /This code is not right/)
+  assert.match(wrong.body, pageSays('codeWrong'))
   assert.equal(appOfPage(server, wrong).code(), app.code(), 'the page keeps the secret')
   assert.deepEqual(selectAll(server, 'select * from second_factors'), [])
   const codes = await browser.submit(wrong, { code: app.code() })
@@ -32,7 +32,7 @@ test('OTP-02, OTP-03: who needs a second step sets an app up with its first code
   assert.match(locationOf(done), /\/consent\?/)
   assert.deepEqual(sessionsOf(server), ['pwd otp mfa'])
   const again = await doFirstStep(new PlainBrowser(server), client)
-  assert.match(again.body, /<h1>Confirm with a second step<\/h1>/)
+  assert.match(again.body, pageTitled('secondStep'))
 
   const other = new PlainBrowser(server)
   const second = await doFirstStep(other, client)
@@ -59,12 +59,12 @@ test('OTP-02: the steps of setting up cannot be skipped, mixed or repeated, nor 
     enrolment: hiddenOf(page)['enrolment'] ?? '',
     code: app.code(),
   })
-  assert.match(stolen.body, /<h1>Set up two-step sign-in<\/h1>/)
+  assert.match(stolen.body, pageTitled('setUpSecondStep'))
   assert.deepEqual(selectAll(server, 'select * from second_factors'), [])
   const codes = await browser.submit(page, { code: app.code() })
   assert.equal(codesOfPage(codes).length, 10)
   const late = await thief.submit(own, { code: appOfPage(server, own).code() })
-  assert.match(late.body, /<h1>Confirm with a second step<\/h1>/, 'the page now asks for a code of the app')
+  assert.match(late.body, pageTitled('secondStep'), 'the page now asks for a code of the app')
   assert.equal(selectAll(server, 'select * from second_factors').length, 1)
   const sealed = hiddenOf(codes)['enabled'] ?? ''
   const mixed = await thief.post('/v2/oauth/sign-in/app/continue', { ...hiddenOf(own), enabled: sealed })
@@ -202,7 +202,7 @@ test('OTP-01: after 100 wrong codes over days, a right one of an unknown browser
   const page = await doFirstStep(browser, client)
   const locked = await submitTo(browser, page, '/sign-in/code', { code: app.code() })
   assert.equal(locked.statusCode, 403)
-  assert.match(locked.body, /Too many wrong codes/)
+  assert.match(locked.body, pageSays('codesLocked'))
   const [code = ''] = app.recoveryCodes
   assert.equal((await submitTo(browser, locked, '/sign-in/recovery-code', { code })).statusCode, 303)
 })
@@ -216,7 +216,7 @@ test('OTP-05: an app that is set up between the right password and the session r
   const before = await store.findUserByEmail(EMAIL)
   await addApp(server)
   const answer = await browser.submit(page, { email: EMAIL, password: PASSWORD })
-  assert.match(answer.body, /<h1>Confirm with a second step<\/h1>/)
+  assert.match(answer.body, pageTitled('secondStep'))
   assert.equal(before?.passwordHash, (await store.findUserByEmail(EMAIL))?.passwordHash)
   assert.deepEqual(sessionsOf(server), [])
 })

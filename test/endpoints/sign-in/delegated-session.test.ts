@@ -145,7 +145,7 @@ test('an account page is opened by the application, and what needs a fresh sign-
 
   server.clock.advance(301_000)
   const download = async () => browser.submit(await browser.get('/account/data'), {})
-  assert.match((await download()).body, /Confirm that it is you/)
+  assert.match((await download()).body, pageSays('account.confirm'))
   const confirmation = await leave(browser, '/v2/oauth/sign-in?page=data')
   const after = (await application.show(confirmation)).json<{ sign_in_after: string }>().sign_in_after
   const old = { authenticated_at: new Date(Date.parse(after) - 60_000).toISOString() }

@@ -16,6 +16,7 @@ import { createAccount, createAda } from '../../support/accounts.ts'
 import { doFirstStep, submitTo } from '../../support/sign-in/apps.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { execute, selectAll } from '../../support/store/dump.ts'
+import { pageSays, pageTitled } from '../../texts/page-texts.ts'
 
 const NEW = '/v2/oauth/sign-in/new-passkey'
 const STEP = '/v2/oauth/sign-in/second-passkey'
@@ -25,17 +26,17 @@ test('OTP-03: who needs a second step sets a passkey up, and confirms later sign
   const authenticator = openAuthenticator()
   const browser = new PlainBrowser(server)
   const page = await doFirstStep(browser, client)
-  assert.match(page.body, /<h1>Set up two-step sign-in<\/h1>/)
+  assert.match(page.body, pageTitled('setUpSecondStep'))
   assert.equal(new URL(passkeyFormOf(page).action).pathname, NEW)
   const wrong = await browser.post(NEW, madeFields(page, authenticator, { origin: 'https://evil.test' }))
   assert.equal(wrong.statusCode, 401)
-  assert.match(wrong.body, /The passkey did not work/)
+  assert.match(wrong.body, pageSays('passkeyFailed'))
   assert.match(locationOf(await browser.post(NEW, madeFields(wrong, authenticator))), /\/consent\?/)
   assert.deepEqual(sessionsOf(server), ['pwd pop mfa'])
 
   const later = new PlainBrowser(server)
   const second = await doFirstStep(later, client)
-  assert.match(second.body, /<h1>Confirm with a second step<\/h1>/)
+  assert.match(second.body, pageTitled('secondStep'))
   assert.ok(!second.body.includes('class="key"'), 'a password alone sets no app up beside the passkey')
   assert.deepEqual(passkeyFormOf(second).asked.credentials, [authenticator.credentialId])
   const fields = { ...signedFields(second, { userId, authenticator }), userHandle: '' }

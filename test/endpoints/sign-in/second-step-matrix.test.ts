@@ -17,6 +17,7 @@ import { appOfPage, submitTo } from '../../support/sign-in/apps.ts'
 import { openNodeSettings } from '../../support/store/migrated-database.ts'
 import { perform } from '../../support/tasks.ts'
 import { idTokenOf, makeClient, tokensOf } from '../openid/login.ts'
+import { pageSays, pageTitled } from '../../texts/page-texts.ts'
 
 /** Each first step × whether two factors are required × the account × what the person signs in for. */
 
@@ -98,7 +99,7 @@ async function byLink(server: TestServer, browser: PlainBrowser, start: Page, pe
   person.password = 'another long horse'
   const page = await browser.get(await makeLink(server, person))
   const used = await browser.submit(page, { password: person.password, repeated: person.password })
-  assert.match(used.body, /Your password is set/)
+  assert.match(used.body, pageSays('account.linkUsedHeading'))
   server.clock.advance(1)
   return byPassword(server, browser, start, person)
 }
@@ -145,8 +146,8 @@ const TARGETS: Readonly<
 }
 
 const HEADINGS = {
-  code: /<h1>Confirm with a second step<\/h1>/,
-  'set-up': /<h1>Set up two-step sign-in<\/h1>/,
+  code: pageTitled('secondStep'),
+  'set-up': pageTitled('setUpSecondStep'),
 } as const
 
 function followsOf({ methods }: Method, server: TestServer, hasApp: boolean): 'session' | keyof typeof HEADINGS {

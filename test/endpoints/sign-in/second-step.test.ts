@@ -24,6 +24,7 @@ import { appOfPage, doFirstStep, submitTo } from '../../support/sign-in/apps.ts'
 import { assertStoreUnchanged, define, selectAll } from '../../support/store/dump.ts'
 import { makeClient } from '../openid/login.ts'
 import { perform, performOnUser } from '../../support/tasks.ts'
+import { pageSays, pageTitled } from '../../texts/page-texts.ts'
 
 /** Fields and parameters that have a credential at some endpoint. */
 const VALUE_NAMES = ['token', 'link', 'connect', 'session', 'state', 'code', 'proof', 'interaction', 'id_token_hint']
@@ -41,7 +42,7 @@ test('OTP-03: where two factors are required, a right password starts no session
   const cookies = [...browser.cookies.keys()]
   const answer = await browser.submit(page, { email: EMAIL, password: PASSWORD })
   assert.equal(answer.statusCode, 200)
-  assert.match(answer.body, /<h1>Set up two-step sign-in<\/h1>/)
+  assert.match(answer.body, pageTitled('setUpSecondStep'))
   assert.deepEqual([...browser.cookies.keys()], cookies)
   assert.deepEqual(selectAll(server, 'select * from sessions'), [])
 })
@@ -74,9 +75,9 @@ test('UP-32: a password connects the account of another person at a provider onl
   const browser = new PlainBrowser(server)
   const start = await browser.get(locationOf(await browser.get('/account')))
   const asked = await signInAt({ browser, page: start, host }, claims(), {}, 'strong')
-  assert.match(asked.body, /You already have an account here/)
+  assert.match(asked.body, pageSays('signInToConnect'))
   const page = await browser.submit(asked, { email: EMAIL, password: PASSWORD })
-  assert.match(page.body, /<h1>Confirm with a second step<\/h1>/)
+  assert.match(page.body, pageTitled('secondStep'))
   const subjects = () => selectAll(server, 'select subject from identities').map(({ subject }) => subject)
   assert.deepEqual(subjects(), [])
   await submitTo(browser, page, '/sign-in/code', { code: app.wrongCode() })
@@ -252,7 +253,7 @@ for (const factor of ['app', 'passkey'] as const) {
     assert.ok(!hasSession(again))
     server.clock.advance(30_000)
     const step = await doFirstStep(again, client)
-    assert.match(step.body, /<h1>Confirm with a second step<\/h1>/)
+    assert.match(step.body, pageTitled('secondStep'))
     const userId = (await server.context.store.findUserByEmail(EMAIL))?.id ?? assert.fail()
     const done =
       factor === 'app'

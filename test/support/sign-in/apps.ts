@@ -11,6 +11,7 @@ import {
 } from '../../../tools/flow.ts'
 import { openApp, type App } from '../../../tools/sign-in/app.ts'
 import type { TestServer } from '../server.ts'
+import { pageTitled } from '../../texts/page-texts.ts'
 
 type Page = Awaited<ReturnType<PlainBrowser['get']>>
 
@@ -54,7 +55,7 @@ export async function refuseFormerApp(
   server.clock.advance(10_000)
   const browser = new PlainBrowser(server)
   const page = await doFirstStep(browser, client, email)
-  assert.match(page.body, /<h1>Set up two-step sign-in<\/h1>/)
+  assert.match(page.body, pageTitled('setUpSecondStep'))
   const hidden = hiddenFields(page)
   const attempts = [
     ['code', app.code()],
@@ -63,7 +64,7 @@ export async function refuseFormerApp(
   ] as const
   for (const [way, code] of attempts) {
     const refused = await browser.post(`/v2/oauth/sign-in/${way}`, { ...hidden, code })
-    assert.match(refused.body, /<h1>Set up two-step sign-in<\/h1>/, way)
+    assert.match(refused.body, pageTitled('setUpSecondStep'), way)
     assert.equal(
       [...browser.cookies.keys()].some((cookie) => cookie.includes('session')),
       false,

@@ -305,7 +305,7 @@ test('UP-10, RFC 9207 §2.4: an answer with another issuer, or without the promi
   const setup = await openServerWithProvider(t, ANYBODY)
   for (const iss of ['https://evil.test', null]) {
     const answer = await setup.signIn(ADA_CLAIMS, { callback: { iss } })
-    assert.match(answer.body, /did not confirm who you are/)
+    assert.match(answer.body, pageSays('providerFailed'))
   }
   assert.ok(!setup.host.paths().includes('/token'))
   assert.deepEqual(setup.rows('users'), [])

@@ -17,6 +17,7 @@ import { aUser } from '../../../support/records.ts'
 import { formsOf } from '../../account/owner.ts'
 import { isSignedIn, openServerWithProvider, type ServerWithProvider } from './server-with-provider.ts'
 import { perform } from '../../../support/tasks.ts'
+import { pageSays } from '../../../texts/page-texts.ts'
 
 /**
  * The rules of docs/providers.md × the domain and the proof of the address × two providers, each of which has a domain × what the
@@ -219,9 +220,9 @@ async function openServerWithProviders(t: Parameters<typeof openServerWithProvid
       if (!isSignedIn(answer)) {
         assert.equal(identity, undefined)
         assert.deepEqual(account && (await store.findUser(account.id)), before)
-        if (/You already have an account here/.test(answer.body)) return { rule: 'L7' }
-        if (/This account cannot sign in/.test(answer.body)) return { rule: 'L2' }
-        assert.match(answer.body, /No account here belongs to/)
+        if (pageSays('signInToConnect').test(answer.body)) return { rule: 'L7' }
+        if (pageSays('accountRefused').test(answer.body)) return { rule: 'L2' }
+        assert.match(answer.body, pageSays('noAccountOf'))
         return { rule: 'L10' }
       }
       const user = identity && (await store.findUser(identity.userId))

@@ -19,6 +19,7 @@ import { leadsTo, pressProvider } from '../../../../tools/provider-page.ts'
 import { formsOf, openOwner } from '../../account/owner.ts'
 import { isSignedIn, openServerWithProvider } from './server-with-provider.ts'
 import { perform } from '../../../support/tasks.ts'
+import { pageSays } from '../../../texts/page-texts.ts'
 
 const REQUIRED = { domains: ['acme.test'], routing: 'required' } as const
 const IDP = 'idp' as ProviderId
@@ -258,7 +259,7 @@ test('UP-18: the button of a failing provider says so, other methods stay, and t
     const callback = host.approve(leadsTo(await pressProvider(browser, page)), ADA_CLAIMS)
     const failed = await browser.get(callback)
     assert.equal(failed.statusCode, 503)
-    assert.match(failed.body, /does not answer right now/)
+    assert.match(failed.body, pageSays('providerDown'))
   }
   await trySuspects(server.context)
   const asked = host.paths().length

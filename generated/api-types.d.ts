@@ -566,11 +566,15 @@ export interface GrantorTasks {
   readonly 'user.create-link': (input: {
     /** The id of the user. */
     readonly user_id: string
+    /** The client to which the user is led afterwards: it needs initiate_login_uri or client_uri, and is verified, or an administrator created it. Absent: the user is led to GRANTOR_PRODUCT_URL. */
+    readonly client_id?: string
   }) => Promise<Link>
   /** Mail the user a link, as user.create-link makes it, and show it to no administrator. Its use verifies the address, and replaces no second factor that the account confirms with. At most one mail in a minute, and five in an hour. */
   readonly 'user.send-link': (input: {
     /** The id of the user. */
     readonly user_id: string
+    /** The client to which the user is led afterwards: it needs initiate_login_uri or client_uri, and is verified, or an administrator created it. Absent: the user is led to GRANTOR_PRODUCT_URL. */
+    readonly client_id?: string
   }) => Promise<SentLink>
   /** End a lock after wrong passwords or codes: they are checked again at once, by other processes within ten seconds. */
   readonly 'user.unlock': (input: {
@@ -1670,8 +1674,10 @@ export interface Client {
   readonly 'client_name#en'?: string
   /** The name on pages in the language de, instead of client_name. */
   readonly 'client_name#de'?: string
-  /** A page about the client. */
+  /** Its website, to which pages lead the users of a client that is verified or an operator created. */
   readonly client_uri?: string
+  /** Where it begins a sign-in that started elsewhere (OpenID Connect Core 1.0 §4). Pages lead its users there instead of to client_uri. */
+  readonly initiate_login_uri?: string
   /** Its logo, which no page loads. */
   readonly logo_uri?: string
   /** Its terms of service. */
@@ -1736,8 +1742,10 @@ export interface CreatedClient {
   readonly 'client_name#en'?: string
   /** The name on pages in the language de, instead of client_name. */
   readonly 'client_name#de'?: string
-  /** A page about the client. */
+  /** Its website, to which pages lead the users of a client that is verified or an operator created. */
   readonly client_uri?: string
+  /** Where it begins a sign-in that started elsewhere (OpenID Connect Core 1.0 §4). Pages lead its users there instead of to client_uri. */
+  readonly initiate_login_uri?: string
   /** Its logo, which no page loads. */
   readonly logo_uri?: string
   /** Its terms of service. */

@@ -233,6 +233,8 @@ export async function aLink(
     isMailed: false,
     madeBy: made.madeBy,
     madeWith: made.madeWith,
+    clientId: undefined,
+    authorizationId: undefined,
     ...lifetime,
     mails: [],
   } as const

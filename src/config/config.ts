@@ -88,7 +88,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   mistakes.push(...adminPortMistakes(settings), ...consoleMistakes(settings, issuer))
   mistakes.push(...listenMistakes(settings, issuer, host), ...schemeMistakes(settings.GRANTOR_REDIRECT_SCHEMES))
   mistakes.push(...outboundPortMistakes(settings.GRANTOR_OUTBOUND_PORTS), ...delegateMistakes(settings))
-  mistakes.push(...mailMistakes(settings), ...idleClientMistakes(settings))
+  mistakes.push(
+    ...mailMistakes(settings),
+    ...idleClientMistakes(settings),
+    ...productMistakes(settings, isLoopbackIssuer),
+  )
   const database = readDatabaseUrl(settings.DATABASE_URL)
   if (database.kind === 'mistaken') mistakes.push(...database.mistakes)
   const hasSecret = values['GRANTOR_SECRET'] !== undefined || values[fileSettingOf('GRANTOR_SECRET')] !== undefined
@@ -146,6 +150,17 @@ function idleClientMistakes(settings: SettingValues): readonly string[] {
   if (idle === 0 || idle >= 2 * refresh) return []
   return [
     `GRANTOR_IDLE_CLIENT_LIFETIME must be 0, or at least twice GRANTOR_REFRESH_IDLE_LIFETIME: ${2 * refresh}, so that no client with an active grant is removed`,
+  ]
+}
+
+/** A page that users trust leads there. */
+function productMistakes({ GRANTOR_PRODUCT_URL: chosen }: SettingValues, isLoopbackIssuer: boolean): readonly string[] {
+  if (chosen === undefined) return []
+  const { protocol, hostname, username, password } = new URL(chosen)
+  if (username !== '' || password !== '') return ['GRANTOR_PRODUCT_URL must not contain a user or password']
+  if (protocol === 'https:' || (isLoopbackIssuer && isLoopbackHost(hostname))) return []
+  return [
+    'GRANTOR_PRODUCT_URL must use https; http is allowed for localhost, 127.0.0.1 and [::1] if the issuer is one of them',
   ]
 }
 

@@ -259,6 +259,11 @@ const ROWS = {
   ),
   GRANTOR_TERMS_URI: setting('branding.termsUri', link, 'Link to the terms of service on the pages.'),
   GRANTOR_PRIVACY_URI: setting('branding.privacyUri', link, 'Link to the privacy policy on the pages.'),
+  GRANTOR_PRODUCT_URL: setting(
+    'branding.productUri',
+    link,
+    'Address of your product, where users go on after an invitation, a reset or an error, unless a client says where: https, or http on loopback as the issuer.',
+  ),
   ...TRACE_ROWS,
   GRANTOR_CONFIG: computed(
     z.string().optional(),

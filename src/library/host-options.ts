@@ -17,7 +17,16 @@ const OPTIONS = z.object(
     trustProxy: z.array(z.string('must be a string'), 'must be a list of strings').nullish(),
     branding: z
       .object(
-        { name: TEXT, accent: TEXT, logo: TEXT, texts: TEXT, contact: TEXT, termsUri: TEXT, privacyUri: TEXT },
+        {
+          name: TEXT,
+          accent: TEXT,
+          logo: TEXT,
+          texts: TEXT,
+          contact: TEXT,
+          termsUri: TEXT,
+          privacyUri: TEXT,
+          productUri: TEXT,
+        },
         GROUP,
       )
       .nullish(),

@@ -33,6 +33,8 @@ export interface GrantorOptions {
         readonly contact?: string | undefined
         readonly termsUri?: string | undefined
         readonly privacyUri?: string | undefined
+        /** Where users go on after an invitation, a new password or an error, if no client says where. */
+        readonly productUri?: string | undefined
       }
     | undefined
   /** The people who are signed in at the host. Absent: Grantor's own accounts and sign-in page. */
@@ -57,6 +59,7 @@ export const NAMES = {
   GRANTOR_CONTACT: 'branding.contact',
   GRANTOR_TERMS_URI: 'branding.termsUri',
   GRANTOR_PRIVACY_URI: 'branding.privacyUri',
+  GRANTOR_PRODUCT_URL: 'branding.productUri',
   GRANTOR_ADMIN_PORT: 'admin.port',
   GRANTOR_ADMIN_HOST: 'admin.host',
 } as const
@@ -77,6 +80,7 @@ export function configOf(options: GrantorOptions): Config {
     GRANTOR_CONTACT: branding.contact,
     GRANTOR_TERMS_URI: branding.termsUri,
     GRANTOR_PRIVACY_URI: branding.privacyUri,
+    GRANTOR_PRODUCT_URL: branding.productUri,
     GRANTOR_ADMIN_PORT: String(admin?.port ?? 'off'),
     GRANTOR_ADMIN_HOST: admin?.host,
   }

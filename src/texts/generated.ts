@@ -51,6 +51,8 @@ export interface TextSlots {
   readonly takeBack: 'connectedApps'
   readonly returnHeading: 'client'
   readonly returnTo: 'host'
+  readonly continueToProduct: 'product'
+  readonly backToProduct: 'product'
   readonly signOutHeading: 'brand'
   readonly signOutAs: 'email'
   readonly 'account.removeHeading': 'name'

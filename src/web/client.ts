@@ -1,9 +1,9 @@
-import type { RedirectDestination } from '../ports/pages/parts.ts'
+import type { ProductView, RedirectDestination } from '../ports/pages/parts.ts'
 import type { ClientView } from '../ports/pages/pages.ts'
 import { textIn } from '../base/localized-text.ts'
 import { tick, warning } from './icons.ts'
 import type { View } from './layout.ts'
-import { code, html, isolate, type Markup } from './markup.ts'
+import { code, href, html, isolate, type Markup } from './markup.ts'
 import { ago } from './spans.ts'
 import { visible } from './visible.ts'
 
@@ -21,6 +21,18 @@ export function clientName({ language }: View, client: Pick<ClientView, 'name'>,
   const characters = [...name]
   if (characters.length <= maxNameLength) return isolate(characters.join(''), lang)
   return isolate(`${characters.slice(0, maxNameLength).join('')}…`, lang)
+}
+
+/** The product to which a page leads its reader: that of the client, otherwise that of the operator. undefined: there is none. */
+export function productOf(
+  view: View,
+  product: ProductView | undefined,
+): { readonly uri: string; readonly name: Markup } | undefined {
+  const { branding, texts } = view
+  if (product !== undefined)
+    return { uri: href(product.uri), name: clientName(view, product, texts.show('namelessAppInside')) }
+  const { productUri: uri } = branding
+  return uri === undefined ? undefined : { uri: href(uri), name: isolate(branding.name) }
 }
 
 /** States what the operator knows about the client and, if nothing, how long ago it was registered. */

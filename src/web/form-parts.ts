@@ -14,6 +14,11 @@ export function linkButton(uri: string, text: Fragment): Markup {
   return html`<div class="buttons"><a class="button main" href="${uri}">${text}</a></div>`
 }
 
+/** A link that looks like a button beside a main one. */
+export function plainLinkButton(uri: string, text: Fragment): Markup {
+  return html`<div class="buttons"><a class="button" href="${uri}">${text}</a></div>`
+}
+
 /** A button that a script shows (`showPasswordScript`), and that makes the password in the field with this id readable. */
 export function revealButton({ texts }: View, id: string): Markup {
   return html`<button

@@ -1,9 +1,10 @@
 import type { ErrorPage, ErrorProblem, SignedOutPage, SignOutPage } from '../ports/pages/pages.ts'
 import { accountName } from './account/frame.ts'
+import { productOf } from './client.ts'
 import { developerNotes } from './developer-notes.ts'
-import { linkButton, submitButton } from './form-parts.ts'
+import { linkButton, plainLinkButton, submitButton } from './form-parts.ts'
 import { layout, type View } from './layout.ts'
-import { hiddenFields, href, html, isolate, type Markup } from './markup.ts'
+import { type Fragment, hiddenFields, href, html, isolate, type Markup } from './markup.ts'
 import { offerReturn } from './return.ts'
 
 /** Marks the place of the request's id on an error page. */
@@ -21,11 +22,22 @@ export function errorPage(view: View, page: ErrorPage): Markup {
     title,
     main: html`<h1>${texts.show(title)}</h1>
       <p class="lead">${texts.show(`errors.${page.problem}.happened`)}</p>
-      <p class="lead">${texts.show(`errors.${page.problem}.todo`)}</p>
-      ${page.accountUri === undefined ? undefined : linkButton(page.accountUri, texts.show('account.toAccount'))}
-      ${WITHOUT_REFERENCE.has(page.problem) ? undefined : reference}
+      <p class="lead">${texts.show(page.newLinkUri === undefined ? `errors.${page.problem}.todo` : 'newLinkHint')}</p>
+      ${waysOn(view, page)} ${WITHOUT_REFERENCE.has(page.problem) ? undefined : reference}
       ${page.notes === undefined ? undefined : developerNotes(view, page.notes)}`,
   })
+}
+
+/** What the reader can do next; the first way is the main one. */
+function waysOn(view: View, { accountUri, newLinkUri, product }: ErrorPage): Fragment {
+  const { texts } = view
+  const to = productOf(view, product)
+  const ways = [
+    ...(newLinkUri === undefined ? [] : [{ uri: newLinkUri, text: texts.show('newLink') }]),
+    ...(to === undefined ? [] : [{ uri: to.uri, text: texts.show('backToProduct', { product: to.name }) }]),
+    ...(accountUri === undefined ? [] : [{ uri: accountUri, text: texts.show('account.toAccount') }]),
+  ]
+  return ways.map(({ uri, text }, index) => (index === 0 ? linkButton(uri, text) : plainLinkButton(uri, text)))
 }
 
 /** Asks for confirmation before signing out, so that no other site can sign the user out. */

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page as Tab } from 'playwright-core'
 import { sendLink } from '../../src/admin/user/link.ts'
-import { PASSWORD } from '../../tools/flow.ts'
+import { COMMAND_LINE } from '../../src/admin/administrators.ts'
+import type { ClientId } from '../../src/protocol/ids.ts'
+import { PASSWORD, registerClient } from '../../tools/flow.ts'
+import { perform } from '../support/tasks.ts'
 import { createAccount } from '../support/accounts.ts'
 import { WHOLE_FILE } from '../support/authorize-answers.ts'
 import { sharedBrowser } from '../support/browser.ts'
 import { deliver, mailedCodeTo, mailedLinkTo, openMailHost } from '../support/hosts/mail-host.ts'
-import { axeFindings, openIssuer, openTab, press } from './tab.ts'
+import { axeFindings, openIssuer, openListener, openTab, press, startClient } from './tab.ts'
 import { sentence } from '../texts/page-texts.ts'
 
 /** What is mailed to a user, in a real browser. */
@@ -17,11 +20,14 @@ const host = await openMailHost(WHOLE_FILE)
 const server = await openIssuer(WHOLE_FILE, { ...host.env, GRANTOR_NAME: 'Acme Cloud' })
 const NEW = 'another long horse'
 
-test('a user who forgot the password gets a mail, and signs in with a new one', async (t) => {
+test('a user who forgot the password in a request of an application chooses a new one, and ends in the application', async (t) => {
   const email = 'forgetful@acme.test'
   await createAccount(server, { email, isVerified: true, password: PASSWORD, name: 'Ida' })
-  const { tab, complaints } = await openTab(t, browser, [server.origin], { viewport: { width: 360, height: 740 } })
-  await tab.goto(`${server.origin}/account`)
+  const { port, next } = await openListener(t)
+  const app = `http://127.0.0.1:${port}`
+  const { link } = await startClient(server, `${app}/callback`, {}, {})
+  const { tab, complaints } = await openTab(t, browser, [server.origin, app], { viewport: { width: 360, height: 740 } })
+  await tab.goto(link)
   await tab.locator('#email').fill(email)
   await tab.locator('#password').fill('some guess')
   await press(tab, sentence('forgot'))
@@ -33,23 +39,33 @@ test('a user who forgot the password gets a mail, and signs in with a new one', 
   await arrive(email)
   await tab.goto(mailedLinkTo(host, email))
   await choosePassword(tab)
-  await tab.getByRole('link', { name: sentence('account.toAccount') }).click()
+  assert.deepEqual(await findingsOf(tab), [])
+  await tab.getByRole('link', { name: /Cursor/ }).click()
   await signInAs(tab, email, NEW)
-  await tab.getByRole('heading', { name: 'Your account' }).waitFor()
+  await press(tab, 'Allow')
+  assert.ok((await next()).searchParams.has('code'))
   assert.deepEqual(complaints, [])
 })
 
-test('an invitation says who invites and for which address, and its use confirms the address', async (t) => {
+test('an invitation to an application says who invites and for which address, confirms the address, and ends there', async (t) => {
   const email = 'new@acme.test'
   await createAccount(server, { email, password: undefined, name: undefined })
-  await sendLink(server.context, email)
+  const { port } = await openListener(t)
+  const app = `http://127.0.0.1:${port}`
+  const invited = { client_name: 'Build Board', initiate_login_uri: `${app}/login`, client_uri: app }
+  const { client_id } = await registerClient(server, invited)
+  await perform(server.context, 'client.verify', { client_id })
+  await sendLink(server.context, email, { ...COMMAND_LINE, clientId: client_id as ClientId })
   await arrive(email)
-  const { tab, complaints } = await openTab(t, browser, [server.origin], {})
+  const { tab, complaints } = await openTab(t, browser, [server.origin, app], {})
   await tab.goto(mailedLinkTo(host, email))
   assert.match(await tab.locator('main').innerText(), /Acme Cloud has made an account for new@acme\.test/)
   assert.deepEqual(await findingsOf(tab), [])
   await choosePassword(tab)
-  await tab.getByRole('link', { name: sentence('account.toAccount') }).click()
+  const account = (await tab.getByRole('link', { name: sentence('account.see') }).getAttribute('href')) ?? ''
+  await tab.getByRole('link', { name: /Build Board/ }).click()
+  await tab.waitForURL(`${app}/login?iss=${encodeURIComponent(server.context.issuer)}`)
+  await tab.goto(account)
   await signInAs(tab, email, NEW)
   await tab.getByText('new@acme.test verified').waitFor()
   assert.deepEqual(complaints, [])

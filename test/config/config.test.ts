@@ -111,6 +111,7 @@ const EFFECTS: Readonly<
   GRANTOR_LOGO: ['docs/images/sign-in.png', (config) => config.branding.logo?.mediaType, 'image/png', undefined],
   GRANTOR_TEXTS: ['test/config/texts.json', (config) => config.branding.texts, { en: { signIn: 'Log in' } }, {}],
   GRANTOR_CONTACT: ['mailto:it@acme.test', (config) => config.branding.contact, 'mailto:it@acme.test', undefined],
+  GRANTOR_PRODUCT_URL: ['https://a.test/app', ({ branding }) => branding.productUri, 'https://a.test/app', undefined],
   GRANTOR_TERMS_URI: ['https://acme.test/t', (config) => config.branding.termsUri, 'https://acme.test/t', undefined],
   GRANTOR_PRIVACY_URI: ['https://acme.test/p', ({ branding }) => branding.privacyUri, 'https://acme.test/p', undefined],
   OTEL_EXPORTER_OTLP_ENDPOINT: [

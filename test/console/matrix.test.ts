@@ -224,6 +224,8 @@ function fill(path: string, objects: Readonly<Record<string, string>>): string {
 /** The fields of forms that need some, which the rules say nothing about. */
 const FIELDS: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
   'user.create': () => ({ email: stage.anEmail() }),
+  'user.create-link': () => ({ client_id: '' }),
+  'user.send-link': () => ({ client_id: '' }),
   'user.set-email': () => ({ email: stage.anEmail() }),
   'user.update': () => ({ name: 'Grace' }),
   'role.set': () => ({ access: 'read' }),

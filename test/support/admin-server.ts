@@ -36,7 +36,7 @@ export interface AdminServer {
   /** Does a task over HTTP. */
   readonly perform: (task: Task, input: Members, token: string | undefined) => Promise<LightMyRequestResponse>
   readonly performByName: (name: string, input: Members, token: string) => Promise<LightMyRequestResponse>
-  readonly makeClient: () => Promise<RegisteredClient>
+  readonly makeClient: (metadata?: object) => Promise<RegisteredClient>
   readonly makeTokens: () => Promise<Tokens>
   readonly makeUser: () => Promise<TestUser>
   readonly makeOrganization: () => Promise<OrganizationId>
@@ -98,9 +98,9 @@ export function adminServerOf(server: TestServer): AdminServer {
     return { id, email }
   }
 
-  async function makeClient(): Promise<RegisteredClient> {
+  async function makeClient(metadata: object = {}): Promise<RegisteredClient> {
     count += 1
-    return registerClient(server, { client_name: `Client ${count}` })
+    return registerClient(server, { client_name: `Client ${count}`, ...metadata })
   }
 
   return {

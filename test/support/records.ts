@@ -366,14 +366,14 @@ export function aLink(differing: Partial<LinkRecord> = {}): LinkRecord {
     hash: aHash(),
     purpose: 'reset',
     isMailed: false,
-    madeBy: undefined,
-    madeWith: undefined,
+    ...BARE_LINK,
     createdAt: NOW,
     expiresAt: at(2 * HOUR),
     ...differing,
   }
 }
 
+const BARE_LINK = { madeBy: undefined, madeWith: undefined, clientId: undefined, authorizationId: undefined }
 const BARE_API = { name: undefined, scopes: [], tokens: SERVER_TOKENS, exchange: [] }
 
 /** What an operator declares of an API: without scopes, and with the settings of the server. */

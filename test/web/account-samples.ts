@@ -8,6 +8,7 @@ import {
 } from '../../src/ports/pages/account.ts'
 import type { LinkAccountPage } from '../../src/ports/pages/link.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
+import { aCeremony, linkSamples } from './link-samples.ts'
 
 /** A sample of every account page, and of every case that looks different. */
 
@@ -151,14 +152,6 @@ const password = {
   shortestPassword: 15,
 } as const
 
-const aCeremony = {
-  kind: 'create',
-  challenge: 'challenge',
-  rpId: 'auth.example',
-  credentials: ['AAAA'],
-  user: { id: 'gus_1', name: 'ada@acme.test', displayName: 'Ada' },
-} as const
-
 const aPasskeyView = {
   agent: { browser: 'Firefox', system: 'Linux' },
   isSynced: true,
@@ -177,19 +170,6 @@ const own = {
   ...identity,
   kind: 'identity',
   removal: { kind: 'open', uri: '/account/security/remove-provider' },
-} as const
-
-const link = {
-  kind: 'account-link',
-  purpose: 'reset',
-  action: '/account/link',
-  hidden: { token: 'gln_x' },
-  account: { name: 'ada@acme.test', detail: undefined, isWithoutEmail: false },
-  passkey: undefined,
-  username: 'ada@acme.test',
-  providers: [],
-  problem: undefined,
-  shortestPassword: 15,
 } as const
 
 export const accountSamples: readonly (readonly [string, AccountPage | LinkAccountPage])[] = [
@@ -341,60 +321,10 @@ export const accountSamples: readonly (readonly [string, AccountPage | LinkAccou
     { kind: 'account-remove-provider', frame, identity: { ...identity, isUsable: false }, hidden: { identity: 'key' } },
   ],
   ['account remove provider', { kind: 'account-remove-provider', frame, identity, hidden: { identity: 'key' } }],
-  ['account link with providers', { ...link, providers: [{ id: 'google', name: 'Google', mark: 'letter' }] }],
-  [
-    'account link without a password',
-    {
-      ...link,
-      purpose: 'invitation',
-      username: undefined,
-      providers: [{ id: 'google', name: 'Google', mark: 'letter' }],
-    },
-  ],
   ...passwordProblems.map((problem): [string, AccountPage | LinkAccountPage] => [
     `account ${problem}`,
     { ...password, problem },
   ]),
   ['account data', { kind: 'account-data', frame }],
-  ['account link', link],
-  [
-    'account link methods',
-    {
-      kind: 'account-link-methods',
-      action: '/account/link',
-      hidden: link.hidden,
-      account: link.account,
-      methods: [
-        { key: 'key', name: 'Google', email: 'ada@acme.test', linkedSecondsAgo: 86_400 * 3, usedSecondsAgo: 30 },
-        { key: 'other', name: 'GitHub', email: undefined, linkedSecondsAgo: 60, usedSecondsAgo: 60 },
-        { key: 'own', name: 'delegate', email: 'ada@acme.test', linkedSecondsAgo: 60, usedSecondsAgo: 60 },
-      ].map((method) => ({ ...method, kind: 'identity' as const, isOfApplication: method.key === 'own' })),
-    },
-  ],
-  ['account link invitation', { ...link, purpose: 'invitation', problem: 'passwords-differ' }],
-  [
-    'account link with a passkey',
-    { ...link, passkey: { ceremony: aCeremony, problem: 'passkey-taken' }, username: undefined },
-  ],
-  ['account link with a passkey or a password', { ...link, passkey: { ceremony: aCeremony, problem: undefined } }],
-  [
-    'account link methods with a passkey',
-    {
-      kind: 'account-link-methods',
-      action: '/account/link',
-      hidden: link.hidden,
-      account: link.account,
-      methods: [
-        { kind: 'passkey', key: 'p', agent: undefined, isSynced: true, addedSecondsAgo: 60, usedSecondsAgo: undefined },
-      ],
-    },
-  ],
-  [
-    'account link used by a passkey',
-    { kind: 'account-link-used', method: 'passkey', accountUri: '/account', consoleUri: undefined },
-  ],
-  [
-    'account link used',
-    { kind: 'account-link-used', method: 'password', accountUri: '/account', consoleUri: '/console' },
-  ],
+  ...linkSamples,
 ]

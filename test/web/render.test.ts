@@ -278,6 +278,7 @@ function destinationOf(page: Page): string | undefined {
   if (page.kind === 'form-post') return page.action
   if (page.kind === 'leave') return page.uri
   if (page.kind === 'signed-out') return page.back?.uri
+  if (page.kind === 'error' || page.kind === 'account-link-used') return page.product?.uri
   if (page.kind !== 'return') return undefined
   return page.back.kind === 'link' ? page.back.uri : page.back.action
 }

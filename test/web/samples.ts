@@ -13,6 +13,7 @@ export const branding: Branding = {
   contact: 'mailto:help@acme.test',
   termsUri: 'https://acme.test/terms',
   privacyUri: 'https://acme.test/privacy',
+  productUri: undefined,
   logo: undefined,
   texts: {},
 }
@@ -184,6 +185,17 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
     `error ${problem}`,
     { kind: 'error', problem, notes: problem === 'home' ? undefined : notes },
   ]),
+  [
+    'error of an old link',
+    {
+      kind: 'error',
+      problem: 'link-invalid',
+      notes,
+      accountUri: '/account',
+      newLinkUri: '/forgot',
+      product: { uri: 'https://board.example/login', name: 'Build Board' },
+    },
+  ],
   [
     'error with a redirect URI',
     {

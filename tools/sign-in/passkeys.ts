@@ -78,6 +78,8 @@ export async function givePasskey(
     isMailed: false,
     madeBy: undefined,
     madeWith: undefined,
+    clientId: undefined,
+    authorizationId: undefined,
     roleSince: (await context.store.findRole(userId))?.setAt,
     ...lifetime,
     mails: [],

@@ -6,11 +6,13 @@ import { after, type EpochMs } from '../../base/brand.ts'
 import { firstSignInOf, nameUser } from '../../protocol/sign-in/account.ts'
 import { linkAddress, mintLink } from '../../protocol/sign-in/link.ts'
 import { isMailAddress } from '../../protocol/sign-in/email-address.ts'
-import { parseAdminCredentialId, type UserId } from '../../protocol/ids.ts'
-import { conflict } from '../admin-error.ts'
+import { parseAdminCredentialId, type ClientId, type UserId } from '../../protocol/ids.ts'
+import { productOf } from '../../clients/product.ts'
+import { conflict, conflictIn } from '../admin-error.ts'
 import { COMMAND_LINE } from '../administrators.ts'
 import { ISO, iso } from '../../base/iso.ts'
-import { USER_ID } from '../fields.ts'
+import { requireClient } from '../client/client.ts'
+import { CLIENT_ID, USER_ID } from '../fields.ts'
 import { defineTask, type Administrator, type Task, type TaskContext } from '../task.ts'
 import { attemptBucket } from '../../requests/attempt-bucket.ts'
 import { languageOf, MAIL_AGAIN_MS, mailLink } from '../../users/mails.ts'
@@ -66,9 +68,16 @@ interface CreatedLink extends NewLink {
   readonly address: string
 }
 
+/** The client to which the user of a link is led afterwards. */
+export const LED_CLIENT = CLIENT_ID.describe(
+  'The client to which the user is led afterwards: it needs initiate_login_uri or client_uri, and is verified, or an administrator created it. Absent: the user is led to GRANTOR_PRODUCT_URL.',
+)
+
 /** Who makes a link, and the beginning of the role of its user that was examined (threats.md LNK-07); undefined: none. */
 interface LinkOrder extends Pick<Administrator, 'actor' | 'holder' | 'isLoopbackOnly'> {
   readonly roleSince?: EpochMs | undefined
+  /** To which the user is led afterwards. */
+  readonly clientId?: ClientId | undefined
 }
 
 type Needs = Pick<Context, 'clock' | 'random' | 'secrets'> &
@@ -76,7 +85,7 @@ type Needs = Pick<Context, 'clock' | 'random' | 'secrets'> &
   StoreNeeds<'createLink' | 'findRole' | 'findUser' | 'findUserByEmail' | 'listMemberships' | 'listProviders'>
 
 const PATH = '/admin/v1/users/{user_id}'
-const ONE = z.object({ user_id: USER_ID })
+const INPUT = z.object({ user_id: USER_ID, client_id: LED_CLIENT.optional() })
 
 /** The tasks of links. */
 export const LINK_TASKS: readonly Task[] = [
@@ -90,10 +99,11 @@ export const LINK_TASKS: readonly Task[] = [
     summary:
       'Create a link with which a user sets a password, or adds a passkey or a provider, as the address allows, once. An earlier link of the user stops working.',
     secret: { member: 'link' },
-    input: ONE,
+    input: INPUT,
     output: LINK_DOCUMENT,
-    async run(context, { user_id }) {
-      const { address: link, ...made } = await createLink(context, user_id, await orderFor(context, user_id))
+    async run(context, { user_id, client_id }) {
+      const order = await orderFor(context, user_id, client_id)
+      const { address: link, ...made } = await createLink(context, user_id, order)
       return { ...describeLink(made), link }
     },
   }),
@@ -106,16 +116,27 @@ export const LINK_TASKS: readonly Task[] = [
     gives: true,
     summary:
       'Mail the user a link, as user.create-link makes it, and show it to no administrator. Its use verifies the address, and replaces no second factor that the account confirms with. At most one mail in a minute, and five in an hour.',
-    input: ONE,
+    input: INPUT,
     output: SENT_LINK_DOCUMENT,
-    run: async (context, { user_id }) =>
-      describeLink(await sendLink(context, user_id, await orderFor(context, user_id))),
+    run: async (context, { user_id, client_id }) =>
+      describeLink(await sendLink(context, user_id, await orderFor(context, user_id, client_id))),
   }),
 ]
 
 /** The order of an administrator, with the role of the user: the store refuses a link for one that came later, of which the administrator does not know (threats.md LNK-07). */
-async function orderFor({ administrator, store }: TaskContext, userId: UserId) {
-  return { ...administrator, roleSince: (await store.findRole(userId))?.setAt }
+async function orderFor(context: TaskContext, userId: UserId, clientId: ClientId | undefined): Promise<LinkOrder> {
+  if (clientId !== undefined) await requireProduct(context, clientId)
+  return { ...context.administrator, roleSince: (await context.store.findRole(userId))?.setAt, clientId }
+}
+
+/** @throws AdminError when there is no such client, or no page would lead to it */
+async function requireProduct(context: TaskContext, id: ClientId): Promise<void> {
+  if ((await productOf(context, await requireClient(context, id))) !== undefined) return
+  throw conflictIn(
+    'client_id',
+    'No page leads to this client: it needs initiate_login_uri or client_uri with https, and must be verified and enabled. See "grantor client update".',
+    id,
+  )
 }
 
 function describeLink({ user, purpose, expiresAt, methods }: NewLink): SentLinkDocument {
@@ -216,11 +237,21 @@ async function refuseUseless(
 
 function recordOf(
   { clock }: Pick<Context, 'clock'>,
-  { actor, holder: madeBy }: LinkOrder,
+  { actor, holder: madeBy, clientId }: LinkOrder,
   { user, purpose, expiresAt }: NewLink,
 ) {
   const madeWith = madeBy === undefined ? parseAdminCredentialId(actor) : undefined
-  return { userId: user.id, origin: 'operator', purpose, madeBy, madeWith, createdAt: clock(), expiresAt } as const
+  const led = { clientId, authorizationId: undefined }
+  return {
+    userId: user.id,
+    origin: 'operator',
+    purpose,
+    madeBy,
+    madeWith,
+    ...led,
+    createdAt: clock(),
+    expiresAt,
+  } as const
 }
 
 function requireStored(outcome: Outcome<'createLink'>, { user: { email } }: NewLink): void {

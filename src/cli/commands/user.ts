@@ -148,10 +148,12 @@ export const USER_VERBS: readonly AddVerb[] = [
   }),
   taskVerb<LinkDocument>({
     task: 'user.create-link',
+    members: { client_id: 'client' },
     say: linkLines,
   }),
   taskVerb<SentLinkDocument>({
     task: 'user.send-link',
+    members: { client_id: 'client' },
     say: (sent) => [
       `A mail with a link goes to ${sent.email}. The link works once, until ${formatTime(sent.expires_at)} UTC.`,
       ...effectLines(sent),

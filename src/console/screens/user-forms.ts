@@ -7,14 +7,16 @@ import { DELETE_USER, USER_FORMS } from './users.ts'
 /** What can be done on the page of a user. */
 export const ONE_USER_FORMS: readonly Form[] = [
   {
-    kind: 'change',
+    kind: 'create',
     task: 'user.create-link',
+    fields: ['client_id'],
     words: (answers) => (userOf(answers).email === null ? undefined : 'user.create-link.instead'),
     caution: strangerIn,
   },
   {
-    kind: 'change',
+    kind: 'create',
     task: 'user.send-link',
+    fields: ['client_id'],
     words: (answers) => (isInvited(userOf(answers)) ? 'user.send-link.invitation' : 'user.send-link.reset'),
     caution: strangerIn,
   },

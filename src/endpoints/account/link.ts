@@ -9,13 +9,13 @@ import type { PasskeyRecord } from '../../ports/records/passkey.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { originOf } from '../../protocol/audit/origin.ts'
-import type { UserId } from '../../protocol/ids.ts'
 import { openOfUser } from '../../protocol/sign-in/link.ts'
 import { sameText, type SecretHash } from '../../protocol/secrets.ts'
 import { isLiveSince } from '../../tokens/invalid-principal.ts'
 import { browserOf, isCrossSite, openBrowser } from '../authorization/interaction.ts'
 import { findSignedIn, viewAccount } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
+import { findAsking, findJourneyEnd } from '../journey.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { markOf, viewIdentity, viewPasskey } from '../sign-in/methods.ts'
 import { askToMake, checkOf, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
@@ -83,9 +83,9 @@ export async function useLink(context: Context, request: Request): Promise<Reply
     now,
     mails,
   })
-  if (outcome === 'unknown') return unusable(context, request, user.id)
+  if (outcome === 'unknown') return unusable(context, request, open)
   for (const name of buckets) context.spentBuckets.delete(name)
-  return { ...(await usedPage(context, request, user, 'password')), cookies: browser.cookies }
+  return { ...(await usedPage(context, request, open, 'password')), cookies: browser.cookies }
 }
 
 /** Adds the passkey that the browser made, instead of the password, and uses the link up. No session starts. */
@@ -114,13 +114,13 @@ async function acceptByPasskey(
     })
   ) {
     case 'added':
-      return usedPage(context, request, user, 'passkey')
+      return usedPage(context, request, open, 'passkey')
     case 'taken':
       return linkPage(context, request, open, keep, { passkey: 'passkey-taken' })
     case 'too-many':
       return linkPage(context, request, open, keep, { passkey: 'passkeys-full' })
     case 'refused':
-      return unusable(context, request, user.id)
+      return unusable(context, request, open)
   }
 }
 
@@ -131,35 +131,60 @@ function ceremonyOf({ link, user }: OpenLink, browserHash: SecretHash): Ceremony
 
 async function usedPage(
   context: Context,
-  { uiLocales }: Request,
-  { id }: UserRecord,
+  request: Request,
+  { link, user: { id } }: Pick<OpenLink, 'link' | 'user'>,
   method: 'password' | 'passkey',
 ): Promise<Extract<Reply, { readonly kind: 'page' }>> {
-  const accountUri = pageAddress(context.issuer, PATHS.account, { uiLocales })
+  const accountUri = pageAddress(context.issuer, PATHS.account, { uiLocales: request.uiLocales })
+  const [product, consoleUri] = await Promise.all([findJourneyEnd(context, request, link), findConsole(context, id)])
   return {
     kind: 'page',
     status: 200,
-    page: { kind: 'account-link-used', method, accountUri, consoleUri: await findConsole(context, id) },
+    page: { kind: 'account-link-used', method, product, accountUri, consoleUri },
     event: { event: 'link.used', user: id },
   }
 }
 
-/** The page leads to the account, whose sign-in page has the ways to another link. */
-function unusable({ issuer }: Context, { uiLocales }: Request, user?: UserId): Reply {
-  const refused = errorPage('link_unusable', user === undefined ? {} : { user })
-  return { ...refused, page: { ...refused.page, accountUri: pageAddress(issuer, PATHS.account, { uiLocales }) } }
+/** What is known of a link that no longer works. */
+interface Unusable {
+  /** The user of a token that this server made. */
+  readonly user?: UserRecord | undefined
+  /** undefined: it was used or replaced. */
+  readonly link?: LinkRecord | undefined
+}
+
+/**
+ * The page leads to the form that mails another link, which answers the same for each address. It is not offered to a user who would get none:
+ * the address was never verified.
+ */
+async function unusable(context: Context, request: Request, { user, link }: Unusable): Promise<Reply> {
+  const { issuer } = context
+  const { uiLocales } = request
+  const isOffered = context.mail !== undefined && (user === undefined || user.emailVerifiedAt !== undefined)
+  const refused = errorPage('link_unusable', user === undefined ? {} : { user: user.id })
+  return {
+    ...refused,
+    page: {
+      ...refused.page,
+      accountUri: pageAddress(issuer, PATHS.account, { uiLocales }),
+      product: link && (await findJourneyEnd(context, request, link)),
+      ...(isOffered && { newLinkUri: pageAddress(issuer, PATHS.forgot, { uiLocales }) }),
+    },
+  }
 }
 
 /** Finds the link of the token in the request. Returns an error page if the user can use it no longer. */
 async function findOpenLink(context: Context, request: Request): Promise<OpenLink | Reply> {
   const token = request.params.get('token') ?? ''
   const opened = openOfUser(context.secrets, 'link', token)
-  if (opened === undefined) return unusable(context, request)
+  if (opened === undefined) return unusable(context, request, {})
   const { userId } = opened
   const [links, user] = await Promise.all([context.store.listLinks(userId), context.store.findUser(userId)])
   const link = links.find(({ hash }) => sameText(hash, opened.hash))
-  if (link === undefined || link.expiresAt <= context.clockCheck.now()) return unusable(context, request)
-  if (!isLiveSince(user, link.createdAt) || !(await isMakerThere(context, link))) return unusable(context, request)
+  if (link === undefined || link.expiresAt <= context.clockCheck.now())
+    return unusable(context, request, { user, link })
+  if (!isLiveSince(user, link.createdAt) || !(await isMakerThere(context, link)))
+    return unusable(context, request, { user, link })
   const methods = await findLinkMethods(context, user, link)
   return hasLinkMethod(methods)
     ? { ...methods, link, user, token }
@@ -177,12 +202,12 @@ async function acceptAtProvider(
   const provider = providers.find((one) => one.id === id)
   if (provider === undefined) return errorPage('form_field_malformed', { user: user.id })
   const browser = browserOf(context, request)
-  const target = {
-    purpose: 'account',
-    page: 'overview',
-    browserHash: browser.hash,
-    uiLocales: request.uiLocales,
-  } as const
+  const { uiLocales } = request
+  const asking = await findAsking(context, request, link)
+  const target =
+    asking === undefined
+      ? ({ purpose: 'account', page: 'overview', browserHash: browser.hash, uiLocales } as const)
+      : ({ purpose: 'authorization', addsFactor: false, ...asking } as const)
   const purpose = { kind: 'link', userId: user.id, hash: link.hash, keep } as const
   const signedIn = await findSignedIn(context, request.cookies)
   const location = await findAddress(context, request, {

@@ -2,11 +2,13 @@ import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import { evaluateAuthorized, type AllowedClient, type PolicyNeeds } from '../../clients/evaluate-client.ts'
-import { mintOrderedId, parseAuthorizationId } from '../../protocol/ids.ts'
+import type { PageReason } from '../../protocol/authorization/page-refusals.ts'
+import { mintOrderedId, parseAuthorizationId, type ClientId } from '../../protocol/ids.ts'
 import { redirectUriMatches } from '../../protocol/uri/redirect-uri.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { openCookie } from './cookie.ts'
 import { requestableFrom } from '../../clients/identity-change.ts'
+import { findProduct } from '../../clients/product.ts'
 import { errorPage, type Known } from '../error-page.ts'
 
 /** An authorization, with its client and what that may do with it. */
@@ -20,7 +22,7 @@ export interface Interaction extends Subject {
   readonly uiLocales: string | undefined
 }
 
-type Needs = Pick<Context, 'clockCheck' | 'random' | 'secrets'> &
+type Needs = Pick<Context, 'clockCheck' | 'issuer' | 'random' | 'secrets'> &
   PolicyNeeds &
   StoreNeeds<'findAuthorization' | 'findClient'>
 
@@ -30,7 +32,14 @@ export async function findOpenInteraction(context: Needs, request: Request): Pro
   if ('kind' in interaction) return interaction
   return interaction.authorization.status.kind === 'pending'
     ? interaction
-    : errorPage('authorization_decided', { client: interaction.client.id })
+    : endedPage(context, 'authorization_decided', interaction.client.id)
+}
+
+/** The page of a request that this browser began and that has ended. It leads back to the client, if pages may lead to it. */
+export async function endedPage(context: Needs, reason: PageReason, client: ClientId): Promise<Reply> {
+  const ended = errorPage(reason, { client })
+  const product = await findProduct(context, client)
+  return product === undefined ? ended : { ...ended, page: { ...ended.page, product } }
 }
 
 /** The id of the authorization that a request to a page names. */
@@ -51,19 +60,22 @@ export async function findInteraction(context: Needs, request: Request, text: st
   // RFC 9700 §4.5: a stolen address is useless in another browser (threats.md AUTH-21).
   if (browser !== authorization.browserHash) return otherBrowser(context, request, known)
   const { kind } = authorization.status
-  if (kind !== 'pending' && kind !== 'approved') return errorPage('authorization_decided', known)
-  if (authorization.expiresAt <= context.clockCheck.now()) return errorPage('authorization_expired', known)
+  if (kind !== 'pending' && kind !== 'approved')
+    return endedPage(context, 'authorization_decided', authorization.clientId)
+  if (authorization.expiresAt <= context.clockCheck.now())
+    return endedPage(context, 'authorization_expired', authorization.clientId)
   const client = await context.store.findClient(authorization.clientId)
   if (client === undefined) return errorPage('client_unknown', known)
   if (client.disabledAt !== undefined) return errorPage('client_disabled', known)
   // The client has changed its name or redirect host since, and the page would show the new one.
-  if (authorization.createdAt < requestableFrom(client)) return errorPage('client_changed', known)
+  if (authorization.createdAt < requestableFrom(client))
+    return endedPage(context, 'client_changed', authorization.clientId)
   const { device, redirectUri } = authorization
   // The client has removed the redirect URI since.
   if (device === undefined && !client.metadata.redirect_uris.some((uri) => redirectUriMatches(uri, redirectUri)))
-    return errorPage('redirect_uri_removed', known)
+    return endedPage(context, 'redirect_uri_removed', authorization.clientId)
   const allowed = await evaluateAuthorized(context, client, authorization)
-  if (allowed === 'refused') return errorPage('client_not_allowed', known)
+  if (allowed === 'refused') return endedPage(context, 'client_not_allowed', authorization.clientId)
   return { ...allowed, authorization, browserHash: browser, uiLocales: request.uiLocales }
 }
 

@@ -1,12 +1,14 @@
 import { after } from '../../base/brand.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
+import type { LinkRecord } from '../../ports/records/user.ts'
+import type { UserId } from '../../protocol/ids.ts'
 import { ASK_FIELD } from '../../ports/pages/pages.ts'
 import { normalizeEmail } from '../../protocol/sign-in/email-address.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
 import { findLinkMethods, hasLinkMethod } from '../../users/link-methods.ts'
 import { MAIL_AGAIN_MS, mailLink } from '../../users/mails.ts'
-import { isCrossSite } from '../authorization/interaction.ts'
+import { findInteraction, isCrossSite } from '../authorization/interaction.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import type { SignInTarget } from './target.ts'
@@ -57,8 +59,9 @@ export async function mailReset(context: Context, request: Request): Promise<Rep
  * or belongs to a provider, and where the link could add no method. The link of an operator stays valid, because a stranger can ask for
  * this one (threats.md LNK-04). The log says why nothing was sent to an account.
  */
-async function sendReset(context: Context, { agent, language, network }: Request, email: string): Promise<void> {
+async function sendReset(context: Context, request: Request, email: string): Promise<void> {
   const { store } = context
+  const { agent, language, network } = request
   const attempt = await countMail(context, { purpose: 'reset', email, network })
   if (attempt.kind === 'refused') return
   const user = await store.findUserByEmail(email)
@@ -77,6 +80,7 @@ async function sendReset(context: Context, { agent, language, network }: Request
     purpose: 'reset',
     madeBy: undefined,
     madeWith: undefined,
+    ...(await findLed(context, request, user.id)),
     createdAt,
   } as const
   const expiresAt = after(createdAt, LIFETIME_MS)
@@ -85,6 +89,23 @@ async function sendReset(context: Context, { agent, language, network }: Request
   if (outcome !== 'sent-lately') return
   await Promise.all([attempt.forgive(), sent.forgive()])
   withhold('sent-lately')
+}
+
+/**
+ * Where the user is led afterwards: to the client of the request in which this browser asked, and otherwise of the link that this one
+ * follows. The query of another browser's request names nothing (threats.md LNK-10).
+ */
+async function findLed(
+  context: Context,
+  request: Request,
+  userId: UserId,
+): Promise<Pick<LinkRecord, 'clientId' | 'authorizationId'>> {
+  const id = request.query.get('authorization')
+  const interaction = id === undefined ? undefined : await findInteraction(context, request, id)
+  if (interaction !== undefined && !('kind' in interaction))
+    return { clientId: interaction.client.id, authorizationId: interaction.authorization.id }
+  const before = (await context.store.listLinks(userId)).toSorted((one, other) => other.createdAt - one.createdAt)
+  return { clientId: before.find(({ clientId }) => clientId !== undefined)?.clientId, authorizationId: undefined }
 }
 
 function forgotPage(

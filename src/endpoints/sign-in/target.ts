@@ -9,6 +9,7 @@ import type { EpochMs } from '../../base/brand.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import {
   authorizationIn,
+  endedPage,
   findInteraction,
   isCrossSite,
   openBrowser,
@@ -82,7 +83,7 @@ export async function findOpenTarget(
   if ('kind' in target || target.purpose === 'account') return target
   return target.authorization.status.kind === 'pending'
     ? target
-    : errorPage('authorization_decided', { client: target.client.id })
+    : endedPage(context, 'authorization_decided', target.client.id)
 }
 
 /** Finds the target of a form of the sign-in page. Returns an error page also if the form was not made for the target in this browser. */

@@ -1,5 +1,5 @@
 import type { AddPasskeyPage, IdentityView, PasskeyView, PasswordProblem } from './account.ts'
-import type { AccountView, HiddenFields, ProviderMark } from './parts.ts'
+import type { AccountView, HiddenFields, ProductView, ProviderMark } from './parts.ts'
 
 /** The pages of links to accounts, without HTML, as those of pages.ts. */
 
@@ -34,10 +34,12 @@ export interface LinkPage {
   readonly shortestPassword: number
 }
 
-/** The user has set a password or added a passkey with a link. */
+/** The user has set a password, added a passkey or signed in at a provider with a link. */
 export interface LinkUsedPage {
   readonly kind: 'account-link-used'
-  readonly method: 'password' | 'passkey'
+  readonly method: 'password' | 'passkey' | 'provider'
+  /** undefined: the page leads to the product of the operator, or to the account. */
+  readonly product: ProductView | undefined
   readonly accountUri: string
   /** undefined: there is no console, or the user has no role for it. */
   readonly consoleUri: string | undefined

@@ -10,6 +10,7 @@ import type {
   EnrolmentView,
   HiddenFields,
   PasskeyCeremony,
+  ProductView,
   RedirectDestination,
   ProviderMark,
 } from './parts.ts'
@@ -27,6 +28,8 @@ export interface Branding {
   readonly contact: string | undefined
   readonly termsUri: string | undefined
   readonly privacyUri: string | undefined
+  /** Where users go on after an invitation, a reset and an error, if no client says it. */
+  readonly productUri: string | undefined
   /** Beside the name, and in the tab of the browser. undefined: the first letter of the name. */
   readonly logo: Picture | undefined
   /** Replace texts of the pages and mails. */
@@ -325,6 +328,10 @@ export interface ErrorPage {
   readonly notes: DeveloperNotes | undefined
   /** Where users find their account, on the page that is no refusal, and on that of a link that no longer works. */
   readonly accountUri?: string
+  /** The form that mails a new link, on the page of a link that no longer works. */
+  readonly newLinkUri?: string
+  /** The client whose request ended. undefined: the page leads to the product of the operator. */
+  readonly product?: ProductView | undefined
 }
 
 /** The subject of an error page. Each has a heading and advice in every language. */

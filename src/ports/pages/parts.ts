@@ -1,3 +1,5 @@
+import type { LocalizedText } from '../../base/localized-text.ts'
+
 /** What several pages show, without HTML. */
 
 /** Who gets the response, in terms that a user understands (decision 0022). */
@@ -11,6 +13,12 @@ export type RedirectDestination =
   | { readonly kind: 'host'; /** The ASCII form of the host, with a port where one is named. */ readonly host: string }
   | { readonly kind: 'this-computer'; readonly host: string }
   | { readonly kind: 'app'; /** A private-use scheme, without the colon. */ readonly scheme: string }
+
+/** The product in which a journey ends, to which a page leads its reader. `name`: of the client; undefined: the client has none. */
+export interface ProductView {
+  readonly uri: string
+  readonly name: LocalizedText | undefined
+}
 
 /** An authenticator app that is being set up. */
 export interface EnrolmentView {

@@ -2,7 +2,7 @@ import type { Agent } from '../../base/agent.ts'
 import type { Authentication } from '../../protocol/sign-in/authentication.ts'
 import type { EmailAddress } from '../../protocol/sign-in/email-address.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import type { AdminCredentialId, SessionId, UserId } from '../../protocol/ids.ts'
+import type { AdminCredentialId, AuthorizationId, ClientId, SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 
@@ -70,6 +70,10 @@ export interface LinkRecord {
   readonly madeBy: { readonly userId: UserId; readonly roleSince: EpochMs; readonly notBefore: EpochMs } | undefined
   /** The credentials of the administrator who made the link. It ends when they are revoked, and not when they expire. */
   readonly madeWith: AdminCredentialId | undefined
+  /** The client to which the user is led afterwards, as `findProductUri` of its policy says then. undefined: to no client. */
+  readonly clientId: ClientId | undefined
+  /** The request of that client in which the user asked for the link. undefined: the user asked in no request, or an operator made the link. */
+  readonly authorizationId: AuthorizationId | undefined
   readonly createdAt: EpochMs
   readonly expiresAt: EpochMs
 }

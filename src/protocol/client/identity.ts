@@ -12,11 +12,13 @@ export function isSameIdentity(one: ClientMetadata, other: ClientMetadata): bool
 }
 
 /**
- * The hosts to which the server sends browsers and notices, and the names. The other members are what the client may do, not what it is.
+ * The hosts to which the server sends browsers and notices or leads users, and the names. The other members are what the client may do, not
+ * what it is.
  */
 function identityOf(metadata: ClientMetadata): string {
   // RFC 8252 §7.3: the port of a loopback redirect is chosen at run time.
-  const hosts = destinationsOf(metadata).map(({ uri }) => redirectHost(withoutLoopbackPort(uri)))
+  const uris = [...destinationsOf(metadata).map(({ uri }) => uri), ...LED.flatMap((name) => metadata[name] ?? [])]
+  const hosts = uris.map((uri) => redirectHost(withoutLoopbackPort(uri)))
   return JSON.stringify([clientNames(metadata) ?? null, [...new Set(hosts)].toSorted()])
 }
 
@@ -24,8 +26,9 @@ function identityOf(metadata: ClientMetadata): string {
 export const NAME_MEMBERS = namesWith('name')
 type NameMember = NamesWith<'name'>
 const HOSTS = namesWith('hosts')
+const LED = namesWith('led')
 
-function namesWith<Identity extends 'name' | 'hosts'>(identity: Identity): readonly NamesWith<Identity>[] {
+function namesWith<Identity extends 'name' | 'hosts' | 'led'>(identity: Identity): readonly NamesWith<Identity>[] {
   const rows = Object.entries(CLIENT_MEMBERS).filter(([, row]) => 'identity' in row && row.identity === identity)
   return rows.map(([name]) => name as NamesWith<Identity>)
 }

@@ -16,9 +16,10 @@ import type { Problem } from '../../base/validation.ts'
 interface Place {
   /**
    * Whether a change of the member makes the client a different one to users (decision 0022): of its name, the only member that pages
-   * show, or of a host to which the server sends browsers and notices. Such a change ends the client's verification and the consents to it.
+   * show, or of a host to which the server sends browsers and notices, or to which links of pages lead (`led`). Such a change ends the
+   * client's verification and the consents to it.
    */
-  readonly identity?: 'name' | 'hosts'
+  readonly identity?: 'name' | 'hosts' | 'led'
   /** RFC 7591 §2 types it "or null": the response repeats a null (decision 0017). */
   readonly repeatsNull?: true
   /** Members that decide its value, too: where one of them changes, an administrator's change reads it again. */
@@ -195,7 +196,20 @@ export const CLIENT_MEMBERS = {
   } satisfies Row<boolean, boolean | undefined>,
   client_name: named('client_name', 'The name of the client, as the pages show it.'),
   ...NAMES_BY_LANGUAGE,
-  client_uri: link('client_uri', 'A page about the client.'),
+  client_uri: {
+    ...link(
+      'client_uri',
+      'Its website, to which pages lead the users of a client that is verified or an operator created.',
+    ),
+    identity: 'led',
+  },
+  initiate_login_uri: {
+    ...link(
+      'initiate_login_uri',
+      'Where it begins a sign-in that started elsewhere (OpenID Connect Core 1.0 §4). Pages lead its users there instead of to client_uri.',
+    ),
+    identity: 'led',
+  },
   logo_uri: link('logo_uri', 'Its logo, which no page loads.'),
   tos_uri: link('tos_uri', 'Its terms of service.'),
   policy_uri: link('policy_uri', 'Its privacy policy.'),
@@ -216,7 +230,7 @@ export const CLIENT_MEMBERS = {
 export type ClientMetadata = RecordOf<typeof CLIENT_MEMBERS>
 
 /** The members that are part of the identity in this way. */
-export type NamesWith<Identity extends 'name' | 'hosts'> = {
+export type NamesWith<Identity extends 'name' | 'hosts' | 'led'> = {
   [Name in keyof typeof CLIENT_MEMBERS]: (typeof CLIENT_MEMBERS)[Name] extends { readonly identity: Identity }
     ? Name
     : never

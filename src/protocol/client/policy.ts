@@ -1,6 +1,7 @@
 import type { EpochMs } from '../../base/brand.ts'
 import { destinationsOf, type ClientAddresses, type ClientDestination } from './identity.ts'
 import type { ClientMetadata } from './members.ts'
+import { isWithinHosts, type RegistrationLimits } from './registration-template.ts'
 import type { DomainRules } from './domain-rule.ts'
 import type { InitialTokenId } from '../ids.ts'
 import { isLoopback, webHost } from '../uri/redirect-uri.ts'
@@ -215,6 +216,29 @@ export function hasClaimsInIdToken({ source, rules }: Pick<PolicyClient, 'source
 export function mayBeNotifiedAt(client: ClientOrigin, url: string): boolean {
   if (isVerified(client)) return true
   return client.document !== undefined && new URL(client.document.url).host === URL.parse(url)?.host
+}
+
+/** What is read of a client to which pages lead. */
+export type LedClient = PolicyClient & {
+  readonly metadata: Pick<ClientMetadata, 'client_uri' | 'initiate_login_uri'>
+  readonly initialToken: RegistrationLimits | undefined
+}
+
+/**
+ * Where pages lead the users of a client, after an invitation for example; undefined: nowhere. Anyone can register any address, so the
+ * operator must have created or verified the client; of one that a token verified, the token must allow the host. An address on the computer of the user counts only where the server is there too.
+ */
+export function findProductUri(policy: ClientPolicy, client: LedClient): string | undefined {
+  if (!isVerified(client) || findBlocked(policy, client) !== undefined) return undefined
+  const { initiate_login_uri: login, client_uri: website } = client.metadata
+  const limits = isOperatorMade(client) ? undefined : client.initialToken
+  return [login, website].find((uri) => uri !== undefined && mayLeadTo(policy, uri) && isWithinHosts(uri, limits))
+}
+
+function mayLeadTo({ domains, isLoopbackIssuer }: ClientPolicy, uri: string): boolean {
+  if (!/^https?:\/\//.test(uri) || !URL.canParse(uri)) return false
+  if (isLoopback(uri)) return isLoopbackIssuer
+  return uri.startsWith('https:') && !isBlocked(domains, uri)
 }
 
 function noticeUriOf(client: PolicyClient): string | undefined {

@@ -69,11 +69,16 @@ export function findForeignDestinations(
   metadata: ClientAddresses,
   limits: RegistrationLimits | undefined,
 ): readonly Problem[] {
-  if (limits?.redirectHosts === undefined) return []
+  const foreign = destinationsOf(metadata).filter(({ uri }) => !isWithinHosts(uri, limits))
+  return foreign.map(({ uri, path }) =>
+    problem(['body', ...path], 'value_error', 'The initial access token does not allow this host.', uri, {}),
+  )
+}
+
+/** Whether the limits allow the host of a URI. */
+export function isWithinHosts(uri: string, limits: RegistrationLimits | undefined): boolean {
+  if (limits?.redirectHosts === undefined) return true
   const { ofHost } = openDomainRules(limits.redirectHosts.map((pattern) => ({ pattern, verdict: 'trusted' })))
-  return destinationsOf(metadata).flatMap(({ uri, path }) => {
-    const { protocol, hostname } = new URL(uri)
-    if ((protocol === 'https:' || isLoopback(uri)) && ofHost(hostname) === 'trusted') return []
-    return problem(['body', ...path], 'value_error', 'The initial access token does not allow this host.', uri, {})
-  })
+  const { protocol, hostname } = new URL(uri)
+  return (protocol === 'https:' || isLoopback(uri)) && ofHost(hostname) === 'trusted'
 }

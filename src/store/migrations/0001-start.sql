@@ -132,6 +132,8 @@ create table links (
   role_since bigint, -- when that role was set
   maker_not_before bigint, -- that of the user then
   made_with text /*postgres collate "C"*/, -- the credentials of an administrator that must not be revoked
+  client_id text /*postgres collate "C"*/, -- the client to which the user is led afterwards
+  authorization_id text /*postgres collate "C"*/, -- the request of the client in which the user asked for the link
   created_at bigint not null,
   expires_at bigint not null,
   primary key (user_id, origin)

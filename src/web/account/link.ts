@@ -1,5 +1,6 @@
 import type { LinkMethodsPage, LinkPage, LinkUsedPage } from '../../ports/pages/link.ts'
-import { linkButton, pageProblem, submitButton } from '../form-parts.ts'
+import { productOf } from '../client.ts'
+import { linkButton, pageProblem, plainLinkButton, submitButton } from '../form-parts.ts'
 import { layout, type View } from '../layout.ts'
 import { providerIcon, tick } from '../icons.ts'
 import { type Fragment, hiddenFields, html, isolate, type Markup } from '../markup.ts'
@@ -124,14 +125,29 @@ function orPassword({ texts }: View, { providers, passkey }: LinkPage): Fragment
   return passkey === undefined ? undefined : html`<p class="or small muted alone">${texts.show('or')}</p>`
 }
 
-export function linkUsedPage(view: View, { method, accountUri, consoleUri }: LinkUsedPage): Markup {
+const USED = {
+  password: 'account.linkUsedHeading',
+  passkey: 'account.linkUsedByPasskey',
+  provider: 'account.linkUsedByProvider',
+} as const
+
+/** Leads to the product, and otherwise to the console or the account. */
+export function linkUsedPage(view: View, { method, product, accountUri, consoleUri }: LinkUsedPage): Markup {
   const { texts } = view
-  const title = method === 'password' ? 'account.linkUsedHeading' : 'account.linkUsedByPasskey'
+  const title = USED[method]
+  const to = productOf(view, product)
+  const seeAccount = html`<p class="after"><a class="inline" href="${accountUri}">${texts.show('account.see')}</a></p>`
   return layout(view, {
     title,
     main: html`<h1>${texts.show(title)}</h1>
-      <p class="lead">${texts.show('account.linkUsed')}</p>
-      ${consoleUri === undefined ? undefined : linkButton(consoleUri, texts.show('account.toConsole'))}
-      ${linkButton(accountUri, texts.show('account.toAccount'))}`,
+      ${method === 'provider' ? undefined : html`<p class="lead">${texts.show('account.linkUsed')}</p>`}
+      ${to === undefined ? undefined : linkButton(to.uri, texts.show('continueToProduct', { product: to.name }))}
+      ${consoleUri === undefined ? undefined : otherButton(to)(consoleUri, texts.show('account.toConsole'))}
+      ${to === undefined ? linkButton(accountUri, texts.show('account.toAccount')) : seeAccount}`,
   })
+}
+
+/** The look of what a page offers besides the product. */
+function otherButton(product: object | undefined): typeof linkButton {
+  return product === undefined ? linkButton : plainLinkButton
 }

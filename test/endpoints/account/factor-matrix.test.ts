@@ -16,6 +16,7 @@ import { madeFields } from '../../../tools/sign-in/passkeys.ts'
 import { createAccount } from '../../support/accounts.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openProviderHost } from '../../support/provider/provider-host.ts'
+import { aLink } from '../../support/records.ts'
 import { anIdentity } from '../../support/provider/provider-records.ts'
 import { addProvider, freshClaims, signInAt } from '../../support/provider/providers.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
@@ -281,7 +282,7 @@ async function openLink(
   clock.advance(1)
   const { token, hash } = mintLink(context.secrets, userId, randomBytes)
   const createdAt = clock.now()
-  const link = { userId, hash, purpose: 'reset', madeBy: undefined, madeWith: undefined, ...made } as const
+  const link = aLink({ userId, hash, ...made })
   const roleSince = (await context.store.findRole(userId))?.setAt
   const ends = { createdAt, expiresAt: after(createdAt, 60_000) }
   assert.equal(await context.store.createLink({ ...link, ...ends, roleSince, mails: [] }), 'created')

@@ -46,6 +46,8 @@ async function openLink({ clock, context }: TestServer, { id: userId }: Person, 
     isMailed: origin === 'user',
     madeBy: undefined,
     madeWith: undefined,
+    clientId: undefined,
+    authorizationId: undefined,
     createdAt,
     expiresAt: after(createdAt, 60_000),
   } as const

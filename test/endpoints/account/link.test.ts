@@ -36,7 +36,7 @@ test('a user without a password sets one with the invitation, and signs in with 
   const browser = new PlainBrowser(server)
   const page = await browser.get(address)
   assert.equal(page.statusCode, 200)
-  assert.match(page.body, /Welcome to <bdi>Grantor<\/bdi>[^]*ada@acme\.test/)
+  assert.match(page.body, /Set up your account at <bdi>Grantor<\/bdi>[^]*ada@acme\.test/)
   assert.deepEqual(cookiesOf(browser), ['grantor-browser'], 'Nothing of the link is in a cookie.')
   const set = await browser.submit(page, BOTH)
   assert.match(set.body, pageSays('account.linkUsedHeading'))

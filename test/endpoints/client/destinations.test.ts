@@ -23,7 +23,15 @@ const HOSTS = { trusted: 'app.known.example', foreign: 'a.other.example', blocke
 type Host = keyof typeof HOSTS
 
 const SENT_TO = ['redirect_uris', 'post_logout_redirect_uris', 'backchannel_logout_uri'] as const
-const MEMBERS = [...SENT_TO, 'jwks_uri', 'client_uri', 'logo_uri', 'tos_uri', 'policy_uri'] as const
+const MEMBERS = [
+  ...SENT_TO,
+  'jwks_uri',
+  'client_uri',
+  'initiate_login_uri',
+  'logo_uri',
+  'tos_uri',
+  'policy_uri',
+] as const
 type Member = (typeof MEMBERS)[number]
 
 type Outcome = 'verified' | 'known-domain' | 'unverified' | 'refused'
@@ -62,6 +70,9 @@ function expected(way: Way, member: Member, host: Host): Outcome {
   if (member === 'backchannel_logout_uri' && !isVerified) return usual
   const leadsAway = SENT_TO.some((name) => name === member)
   if (host === 'blocked' && (leadsAway || member === 'jwks_uri')) return 'refused'
+  // Another host to which pages would lead ends the mark.
+  const isLed = member === 'client_uri' || member === 'initiate_login_uri'
+  if (way === 'updated template' && isLed && host !== 'trusted') return 'known-domain'
   if (host === 'trusted' || !leadsAway) return usual
   if (way.endsWith('template')) return 'refused'
   return isVerified ? 'verified' : 'unverified'

@@ -32,6 +32,12 @@ const AN_OPERATORS_CLIENT: Sample = async ({ makeClient, server }) => {
   await perform(server.context, 'client.adopt', { client_id })
   return { client_id }
 }
+/** A client to which pages lead. */
+const A_PRODUCT: Sample = async ({ makeClient, server }) => {
+  const { client_id } = await makeClient({ client_uri: 'https://app.example' })
+  await perform(server.context, 'client.verify', { client_id })
+  return { client_id }
+}
 const A_KEY = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }
 const A_CREDENTIAL: Sample = async ({ issue }) => ({ credential_id: (await issue('read')).id })
 const A_USER: Sample = async ({ makeUser }) => ({ user_id: (await makeUser()).id })
@@ -166,9 +172,9 @@ export const RULES: Readonly<Record<string, Rule>> = {
     and(A_USER, () => ({ name: 'Ada', profile: { given_name: 'Ada', address: { country: 'DE' } } })),
   ),
   'user.set-email': writes(and(A_USER, ({ anEmail }) => ({ email: anEmail() }))),
-  'user.create-link': writes(A_USER, 201),
+  'user.create-link': writes(and(A_USER, A_PRODUCT), 201),
   // No mail server is configured.
-  'user.send-link': writes(A_USER, 409),
+  'user.send-link': writes(and(A_USER, A_PRODUCT), 409),
   'user.unlock': writes(A_USER),
   'user.end-sessions': writes(A_SIGNED_IN_USER),
   'user.disable': writes(A_USER),

@@ -4,6 +4,7 @@ import { CLIENT_AUTH_METHODS } from '../../../src/protocol/client/registration-r
 import {
   CLIENT_SOURCES,
   evaluateClientPolicy,
+  findProductUri,
   isVerified,
   ownCopiesOf,
   REGISTRATION_MODES,
@@ -263,5 +264,49 @@ test('AG-17: the copies of a client follow its rule, of any other than the opera
     assert.equal(ownCopiesOf(client), source === 'operator' ? own : strict)
     const fapi = { ...client, rules: { ...rules, profile: 'fapi2' as const } }
     assert.equal(ownCopiesOf(fapi), source === 'operator' ? 'strict' : strict)
+  }
+})
+
+test('LNK-10: pages lead to the sign-in or the website of a checked client, with https, and to this computer only from there', () => {
+  const [login, website] = ['https://app.example/login', 'https://app.example/']
+  const cases: readonly (readonly [
+    metadata: { readonly initiate_login_uri?: string; readonly client_uri?: string },
+    leads: string | undefined,
+    locally?: string,
+  ])[] = [
+    [{ initiate_login_uri: login, client_uri: website }, login],
+    [{ client_uri: website }, website],
+    [{}, undefined],
+    [{ initiate_login_uri: 'http://app.example/login', client_uri: website }, website],
+    [{ client_uri: 'http://app.example/' }, undefined],
+    [{ client_uri: 'javascript:alert(1)' }, undefined],
+    [{ client_uri: 'data:text/html,x' }, undefined],
+    [{ client_uri: '//app.example/' }, undefined],
+    [{ client_uri: 'https://' }, undefined],
+    [{ client_uri: 'com.example.app:/' }, undefined],
+    [{ client_uri: 'http://localhost:4000/' }, undefined, 'http://localhost:4000/'],
+    [{ client_uri: 'https://127.0.0.1:4000/' }, undefined, 'https://127.0.0.1:4000/'],
+    [{ initiate_login_uri: 'https://app.bad.example/login', client_uri: website }, website],
+    [{ client_uri: 'https://app.bad.example/' }, undefined],
+  ]
+  const usual = { registration: 'open', documents: 'open', domains } as const
+  for (const [members, leads, locally = leads] of cases) {
+    const name = JSON.stringify(members)
+    const metadata = { ...aClient().metadata, redirect_uris: [REDIRECTS.other], ...members }
+    const registered = aClient({ source: 'registration', verifiedAt: undefined, metadata })
+    for (const client of [{ ...registered, verifiedAt: NOW }, aClient({ source: 'operator', metadata })]) {
+      assert.equal(findProductUri({ ...usual, isLoopbackIssuer: false }, client), leads, name)
+      assert.equal(findProductUri({ ...usual, isLoopbackIssuer: true }, client), locally, name)
+      const blocked = { ...client, metadata: { ...metadata, redirect_uris: [REDIRECTS.blocked] } }
+      assert.equal(findProductUri({ ...usual, isLoopbackIssuer: true }, blocked), undefined, name)
+    }
+    // A token verifies its clients within its hosts only.
+    const limits = { id: TOKEN, scope: undefined, redirectHosts: ['other.example'] }
+    const limited = { ...registered, verifiedAt: NOW, initialToken: limits }
+    assert.equal(findProductUri({ ...usual, isLoopbackIssuer: true }, limited), undefined, name)
+    // A known domain is no check by the operator.
+    const known = { ...registered, metadata: { ...metadata, redirect_uris: [REDIRECTS.trusted] } }
+    for (const client of [registered, known])
+      assert.equal(findProductUri({ ...usual, isLoopbackIssuer: true }, client), undefined, name)
   }
 })

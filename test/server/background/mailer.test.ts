@@ -46,6 +46,8 @@ async function mailLink({ id: userId, email }: Recipient, validMs = DAY_MS): Pro
     isMailed: true,
     madeBy: undefined,
     madeWith: undefined,
+    clientId: undefined,
+    authorizationId: undefined,
     hash,
     purpose: 'reset',
     createdAt: now,
@@ -80,7 +82,7 @@ test('a mail is sent once, with a link that works, and is no longer stored', asy
   assert.ok(received !== undefined && others.length === 0)
   const { token } = deriveLink(context.secrets, mail)
   const uri = `http://localhost:3000/account/link?token=${token}`
-  assert.ok(received.text.includes(`Restore your access:\n${uri}\n`), received.text)
+  assert.ok(received.text.includes(`Choose a new password:\n${uri}\n`), received.text)
   assert.equal(received.html.split(`href="${uri}"`).length, 3)
   assert.equal((await server.inject({ url: uri })).statusCode, 200)
   assert.deepEqual(waitingFor(user), [])

@@ -12,6 +12,7 @@ import { parseProviderId } from '../../../protocol/sign-in/provider.ts'
 import { identityKey, evaluateIdentity, type ProviderIdentity } from '../../../protocol/sign-in/provider-identity.ts'
 import { findSignedIn } from '../../authorization/session.ts'
 import { errorPage } from '../../error-page.ts'
+import { offerProduct } from '../../journey.ts'
 import { PATHS, pageAddress } from '../../paths.ts'
 import { finishSignIn } from '../finish-sign-in.ts'
 import { refusedSignIn, signInPage, signInProblem } from '../page.ts'
@@ -149,10 +150,16 @@ async function arrive(context: Context, request: Request, returned: Return, { id
   const { purpose } = state
   const key = identityKey({ id: provider.id, ...provider.settings }, identity.subject)
   const arrival = { provider, identity, key, purpose, browserHash: target.browserHash, request, signedIn }
+  // The link is gone when the identity is linked.
+  const links = purpose.kind === 'link' ? await context.store.listLinks(purpose.userId) : []
   const resolution = await resolveIdentity(context, arrival)
   switch (resolution.kind) {
-    case 'user':
-      return signIn(context, request, returned, { identity, key, at, user: resolution.user })
+    case 'user': {
+      const { user } = resolution
+      const reply = await signIn(context, request, returned, { identity, key, at, user })
+      const link = links.find(({ hash }) => purpose.kind === 'link' && hash === purpose.hash)
+      return link === undefined || target.purpose !== 'account' ? reply : offerProduct(context, request, link, reply)
+    }
     case 'connected':
       if (signedIn !== undefined) await join(context, provider, identity, signedIn.user)
       return {

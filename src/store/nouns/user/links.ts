@@ -27,6 +27,8 @@ const LINKS = table<LinkRecord>({
     notBefore: bigint('maker_not_before'),
   }),
   madeWith: text('made_with'),
+  clientId: text('client_id'),
+  authorizationId: text('authorization_id'),
   createdAt: bigint('created_at'),
   expiresAt: bigint('expires_at'),
 })
@@ -91,9 +93,10 @@ const operations = {
     account: ({ userId }) => userId,
     keys: ({ userId }) => [userId],
     cache: 'kept',
-    event: when('created', ({ userId, purpose, isMailed }) => ({
+    event: when('created', ({ userId, clientId, purpose, isMailed }) => ({
       event: 'link.created',
       userId,
+      clientId,
       details: { purpose, sent: isMailed },
     })),
     mails: 'created',

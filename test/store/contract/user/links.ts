@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { PasswordLinkUse } from '../../../../src/ports/operations/user.ts'
 import { after } from '../../../../src/base/brand.ts'
 import type { LinkRecord } from '../../../../src/ports/records/user.ts'
+import { mintAuthorizationId, mintClientId } from '../../../../src/protocol/ids.ts'
 import { anIdentity, aProvider, aStrongProvider } from '../../../support/provider/provider-records.ts'
 import { aMail, aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
 import { aRole } from './roles.ts'
@@ -26,7 +28,12 @@ export const linkCases: Suite = (check) => {
       const user = aUser()
       await perform(first, 'createUser', user)
       assert.deepEqual(await first.listLinks(user.id), [])
-      for (const link of [aLink({ userId: user.id }), aLink({ userId: user.id, purpose: 'invitation' })]) {
+      const led = { clientId: mintClientId(NOW, randomBytes), authorizationId: mintAuthorizationId(NOW, randomBytes) }
+      for (const link of [
+        aLink({ userId: user.id, ...led }),
+        aLink({ userId: user.id, purpose: 'invitation', clientId: led.clientId }),
+        aLink({ userId: user.id }),
+      ]) {
         assert.equal(await perform(first, 'createLink', link), 'created')
         assert.deepEqual(await second.listLinks(user.id), [link])
       }

@@ -2,7 +2,7 @@ import type { DeviceCodePage, DeviceCodeProblem, DeviceEndPage, DeviceView } fro
 import type { ConsentPage } from '../ports/pages/pages.ts'
 import { clientName, trustLine } from './client.ts'
 import { developerNotes } from './developer-notes.ts'
-import { fieldProblem, submitButton } from './form-parts.ts'
+import { fieldProblem, submitButton, textField } from './form-parts.ts'
 import { tick, warning } from './icons.ts'
 import { layout, type View } from './layout.ts'
 import { code, type Fragment, hiddenFields, html, type Markup } from './markup.ts'
@@ -20,23 +20,13 @@ export function deviceCodePage(view: View, page: DeviceCodePage): Markup {
       <p class="lead">${texts.show('device.typeCode')}</p>
       <form method="post" action="${page.action}" novalidate>
         ${hiddenFields(page.hidden)}
-        <div class="field">
-          <label for="code">${texts.show('device.code')}</label>
-          <p class="small muted hint" id="code-hint">${texts.show('device.codeHint')}</p>
-          <input
-            class="user-code"
-            id="code"
-            name="code"
-            type="text"
-            autocomplete="off"
-            autocapitalize="characters"
-            spellcheck="false"
-            autofocus
-            aria-describedby="${problem === undefined ? 'code-hint' : 'code-hint code-problem'}"
-            ${problem === undefined ? undefined : html` aria-invalid="true"`}
-          />
-          ${problem === undefined ? undefined : fieldProblem('code-problem', problem)}
-        </div>
+        ${textField({
+          id: 'code',
+          label: texts.show('device.code'),
+          hint: texts.show('device.codeHint'),
+          attributes: html`class="user-code" autocomplete="off" autocapitalize="characters" spellcheck="false" autofocus`,
+          problem,
+        })}
         ${submitButton(texts.show('continue'), 'main')}
       </form>
       <p class="notice">${warning}<span>${texts.show('device.sentByOthers')}</span></p>`,

@@ -38,22 +38,41 @@ export function revealButton({ texts }: View, id: string): Markup {
  * domain by an older rule, so that the address of faß.de becomes that of another domain (threats.md UI-21).
  */
 export function emailField(label: Markup, value: string, problem: Fragment): Markup {
-  const blame = html` aria-invalid="true" aria-describedby="email-problem"`
+  const attributes = html`inputmode="email" value="${value}" autocomplete="email" autocapitalize="none"
+  spellcheck="false" autofocus`
+  return textField({ id: 'email', label, attributes, problem })
+}
+
+/** A field for text, which a screen reader reads with its hint and its problem. `name`: of the parameter, if it is not the `id`. `attributes`: further ones. */
+export function textField({
+  id,
+  name = id,
+  label,
+  hint,
+  attributes,
+  problem,
+}: {
+  readonly id: string
+  readonly name?: string
+  readonly label: Markup
+  readonly hint?: Markup | undefined
+  readonly attributes: Markup
+  readonly problem: Fragment
+}): Markup {
+  const isWrong = problem !== undefined
+  const described = [...(hint === undefined ? [] : [`${id}-hint`]), ...(isWrong ? [`${id}-problem`] : [])].join(' ')
   return html`<div class="field">
-    <label for="email">${label}</label>
+    <label for="${id}">${label}</label>
+    ${hint === undefined ? undefined : html`<p class="small muted hint" id="${id}-hint">${hint}</p>`}
     <input
-      id="email"
-      name="email"
+      id="${id}"
+      name="${name}"
       type="text"
-      inputmode="email"
-      value="${value}"
-      autocomplete="email"
-      autocapitalize="none"
-      spellcheck="false"
-      autofocus
-      ${problem === undefined ? undefined : blame}
+      ${attributes}
+      ${described === '' ? undefined : html`aria-describedby="${described}"`}
+      ${isWrong ? html` aria-invalid="true"` : undefined}
     />
-    ${problem === undefined ? undefined : fieldProblem('email-problem', problem)}
+    ${isWrong ? fieldProblem(`${id}-problem`, problem) : undefined}
   </div>`
 }
 

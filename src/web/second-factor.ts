@@ -1,32 +1,23 @@
 import { encode } from 'uqr'
 import type { RecoveryCodesPage } from '../ports/pages/pages.ts'
 import type { EnrolmentView } from '../ports/pages/parts.ts'
-import { fieldProblem, submitButton } from './form-parts.ts'
+import { submitButton, textField } from './form-parts.ts'
 import { layout, type View } from './layout.ts'
 import { hiddenFields, html, type Markup } from './markup.ts'
 
 /** How an app is set up: the QR code, the key for those who type it, and the field of the first code. */
 export function enrolmentFields({ texts }: View, { uri, key }: EnrolmentView, isWrong: boolean): Markup {
-  const described = isWrong ? 'code-hint code-problem' : 'code-hint'
   return html`<p class="after">${texts.show('scanCode')}</p>
     ${qrCode(uri, texts.say('qrCode'))}
     <p class="small muted">${texts.show('typeKey')} <code class="key">${key}</code></p>
-    <div class="field">
-      <label for="code">${texts.show('code')}</label>
-      <p class="small muted hint" id="code-hint">${texts.show('codeHint')}</p>
-      <input
-        id="code"
-        name="code"
-        type="text"
-        inputmode="numeric"
-        autocomplete="one-time-code"
-        autocapitalize="none"
-        spellcheck="false"
-        aria-describedby="${described}"
-        ${isWrong ? html` aria-invalid="true" autofocus` : undefined}
-      />
-      ${isWrong ? fieldProblem('code-problem', texts.show('codeWrong')) : undefined}
-    </div>`
+    ${textField({
+      id: 'code',
+      label: texts.show('code'),
+      hint: texts.show('codeHint'),
+      attributes: html`inputmode="numeric" autocomplete="one-time-code" autocapitalize="none" spellcheck="false"
+      ${isWrong ? html`autofocus` : undefined}`,
+      problem: isWrong ? texts.show('codeWrong') : undefined,
+    })}`
 }
 
 /** The codes, shown once, and a link that saves them as a file. The file is in the link, so that no address of the server has the codes. */

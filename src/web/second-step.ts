@@ -1,7 +1,7 @@
 import type { SecondStepOffer, SecondStepPage, SecondStepProblem, StepUpView } from '../ports/pages/pages.ts'
 import { clientName } from './client.ts'
 import { scopeText } from './consent.ts'
-import { fieldProblem, pageProblem, submitButton } from './form-parts.ts'
+import { pageProblem, submitButton, textField } from './form-parts.ts'
 import { layout, type View } from './layout.ts'
 import { type Fragment, hiddenFields, html, type Markup } from './markup.ts'
 import { passkeyForm, passkeyMissing } from './passkey.ts'
@@ -114,27 +114,19 @@ function codeForm(
 ): Markup {
   const { texts } = view
   const isOfApp = offer.kind === 'code'
-  const isWrong = isBlamed(page, offer)
-  const hint = isOfApp ? html`<p class="small muted hint" id="code-hint">${texts.show('codeHint')}</p>` : undefined
-  const described = [isOfApp ? 'code-hint' : [], isWrong ? `${offer.kind}-problem` : []].flat().join(' ')
+  const wrong = isOfApp ? texts.show('codeWrong') : texts.show('recoveryCodeWrong')
+  const usual = isOfApp ? html`inputmode="numeric" autocomplete="one-time-code"` : html`autocomplete="off"`
+  const cursor = isFirst(page, offer) ? html`autofocus` : undefined
   return html`<form method="post" action="${offer.action}" novalidate>
     ${hiddenFields(page.hidden)}
-    <div class="field">
-      <label for="${offer.kind}">${isOfApp ? texts.show('code') : texts.show('recoveryCode')}</label>
-      ${hint}
-      <input
-        id="${offer.kind}"
-        name="code"
-        type="text"
-        autocapitalize="none"
-        spellcheck="false"
-        ${isOfApp ? html` inputmode="numeric" autocomplete="one-time-code"` : html` autocomplete="off"`}
-        ${isFirst(page, offer) ? html` autofocus` : undefined}
-        ${described === '' ? undefined : html` aria-describedby="${described}"`}
-        ${isWrong ? html` aria-invalid="true"` : undefined}
-      />
-      ${isWrong ? fieldProblem(`${offer.kind}-problem`, isOfApp ? texts.show('codeWrong') : texts.show('recoveryCodeWrong')) : undefined}
-    </div>
+    ${textField({
+      id: offer.kind,
+      name: 'code',
+      label: isOfApp ? texts.show('code') : texts.show('recoveryCode'),
+      hint: isOfApp ? texts.show('codeHint') : undefined,
+      attributes: html`autocapitalize="none" spellcheck="false" ${usual} ${cursor}`,
+      problem: isBlamed(page, offer) ? wrong : undefined,
+    })}
     ${submitButton(texts.show('continue'), isOfApp ? 'main' : 'plain')}
   </form>`
 }

@@ -1,5 +1,5 @@
 import type { DataPage, OverviewPage } from '../../ports/pages/account.ts'
-import { fieldProblem, submitButton } from '../form-parts.ts'
+import { submitButton, textField } from '../form-parts.ts'
 import { tick } from '../icons.ts'
 import type { View } from '../layout.ts'
 import { html, isolate, type Markup } from '../markup.ts'
@@ -10,21 +10,13 @@ import { accountForm, accountLayout } from './frame.ts'
 export function overviewPage(view: View, page: OverviewPage): Markup {
   const { texts } = view
   const { frame, problem } = page
-  const described = problem === undefined ? 'name-hint' : 'name-hint name-problem'
-  const name = html`<div class="field">
-    <label for="name">${texts.show('account.name')}</label>
-    <p class="small muted hint" id="name-hint">${texts.show('account.nameHint')}</p>
-    <input
-      id="name"
-      name="name"
-      type="text"
-      value="${page.name}"
-      autocomplete="name"
-      aria-describedby="${described}"
-      ${problem === undefined ? undefined : html` aria-invalid="true" autofocus`}
-    />
-    ${problem === undefined ? undefined : fieldProblem('name-problem', texts.show('account.nameUnusable'))}
-  </div>`
+  const name = textField({
+    id: 'name',
+    label: texts.show('account.name'),
+    hint: texts.show('account.nameHint'),
+    attributes: html`value="${page.name}" autocomplete="name" ${problem === undefined ? undefined : html`autofocus`}`,
+    problem: problem === undefined ? undefined : texts.show('account.nameUnusable'),
+  })
   return accountLayout(view, frame, 'overview', {
     hasProblem: problem !== undefined,
     main: html`${page.isNameEditable ? accountForm(frame.pages.overview, frame.csrf, {}, [name, submitButton(texts.show('account.save'), 'main')]) : undefined}

@@ -1,5 +1,5 @@
 import type { ChangeEmailPage, ConfirmEmailPage, OverviewPage } from '../../ports/pages/account.ts'
-import { emailField, fieldProblem, pageProblem } from '../form-parts.ts'
+import { emailField, pageProblem, textField } from '../form-parts.ts'
 import type { View } from '../layout.ts'
 import { type Fragment, html, isolate, type Markup } from '../markup.ts'
 import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'
@@ -73,19 +73,11 @@ export function confirmEmailPage(view: View, { frame, email, problem }: ConfirmE
 }
 
 function codeField({ texts }: View, problem: Markup | undefined): Markup {
-  return html`<div class="field">
-    <label for="code">${texts.show('account.emailCode')}</label>
-    <p class="small muted hint" id="code-hint">${texts.show('account.emailCodeHint')}</p>
-    <input
-      id="code"
-      name="code"
-      type="text"
-      inputmode="numeric"
-      autocomplete="one-time-code"
-      autofocus
-      aria-describedby="${problem === undefined ? 'code-hint' : 'code-hint code-problem'}"
-      ${problem === undefined ? undefined : html` aria-invalid="true"`}
-    />
-    ${problem === undefined ? undefined : fieldProblem('code-problem', problem)}
-  </div>`
+  return textField({
+    id: 'code',
+    label: texts.show('account.emailCode'),
+    hint: texts.show('account.emailCodeHint'),
+    attributes: html`inputmode="numeric" autocomplete="one-time-code" autofocus`,
+    problem,
+  })
 }

@@ -11,6 +11,9 @@ const MEMBER_LIMIT = 100
 /** Names that change an object's prototype in code that copies members carelessly. */
 const POISON: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
+/** An object of JSON. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
 /** Parses a text of limited length. Returns undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
@@ -21,7 +24,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** Whether a value of JSON is an object. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -1,9 +1,7 @@
 import { hash, createHash } from 'node:crypto'
 import { isUtf8 } from 'node:buffer'
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
-import { isObject, parseJson } from '../base/json.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
+import { isObject, parseJson, type JsonObject } from '../base/json.ts'
 
 /** A line of a file with a record on each. `value`: undefined if the line is not acceptable. */
 export interface RecordLine {

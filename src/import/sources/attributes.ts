@@ -1,12 +1,10 @@
 import type * as z from 'zod'
 import { NAME } from '../../admin/fields.ts'
 import { PROFILE_CHANGE } from '../../admin/user/tasks.ts'
-import { isObject, parseJson } from '../../base/json.ts'
+import { isObject, parseJson, type JsonObject } from '../../base/json.ts'
 import { isAcceptable, type RecordLine } from '../input-file.ts'
 import { termOf } from '../report.ts'
 import type { ImportedKind, Impossible, SourceRecord } from '../records.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** What of the attributes of a user or a client is taken, and the names of the others. */
 interface Taken {

@@ -1,4 +1,4 @@
-import { isObject } from '../../base/json.ts'
+import { isObject, type JsonObject } from '../../base/json.ts'
 import { ID_TOKEN_ALGORITHMS } from '../../protocol/openid/id-token.ts'
 import { isAcceptable, readDocument, readRecordLines } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
@@ -18,8 +18,6 @@ import {
   textOf,
   textsOf,
 } from './attributes.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** Of users: what tells of second factors, in its exports and where its API or its import has them. */
 const FACTORS = ['multifactor', 'mfa_factors', 'authentication_methods']

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../base/json.ts'
 import { readRecordLines, type RecordLine } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
@@ -12,8 +13,6 @@ import {
   takeAttributes,
   textOf,
 } from './attributes.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** As it names the account that has the password. */
 const OWN = 'credential'

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { isObject } from '../../base/json.ts'
+import { isObject, type JsonObject } from '../../base/json.ts'
 import { isAcceptable, readDocument } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
@@ -13,8 +13,6 @@ import {
   takeAttributes,
   textOf,
 } from './attributes.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** What is no attribute. */
 const STATE: ReadonlySet<string> = new Set([

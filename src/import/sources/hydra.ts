@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../base/json.ts'
 import { isAcceptable, readDocument, readLines, readRecordLines } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
 import type { Source } from '../source.ts'
@@ -12,8 +13,6 @@ import {
   textsOf,
 } from './attributes.ts'
 import { isSet, lostMembers, memberName, type MemberTable } from './members.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** Scopes that every client may ask for here, or that ask for a refresh token. */
 const DEFAULT_SCOPES: ReadonlySet<string> = new Set(['', 'openid', 'profile', 'email', 'offline', 'offline_access'])

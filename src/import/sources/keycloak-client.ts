@@ -1,4 +1,4 @@
-import { isObject } from '../../base/json.ts'
+import { isObject, type JsonObject } from '../../base/json.ts'
 import { ID_TOKEN_ALGORITHMS } from '../../protocol/openid/id-token.ts'
 import { ACR_VALUES } from '../../protocol/sign-in/acr.ts'
 import { isAcceptable } from '../input-file.ts'
@@ -17,8 +17,6 @@ import {
   textsOf,
 } from './attributes.ts'
 import { isSet, lostMembers, memberName, type MemberTable } from './members.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** The clients that every realm has. */
 const BUILT_IN: ReadonlySet<unknown> = new Set([

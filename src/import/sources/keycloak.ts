@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isObject } from '../../base/json.ts'
+import { isObject, type JsonObject } from '../../base/json.ts'
 import { base32, base32Bytes } from '../../protocol/sign-in/totp.ts'
 import { isAcceptable, readDocument } from '../input-file.ts'
 import type { Impossible, SourceRecord } from '../records.ts'
@@ -20,8 +20,6 @@ import {
   textOf,
   textsOf,
 } from './attributes.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** Its names of attributes that are standard claims. */
 const CLAIMS: Readonly<Record<string, string>> = {

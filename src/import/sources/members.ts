@@ -1,7 +1,5 @@
-import { isObject, isSameJson } from '../../base/json.ts'
+import { isObject, isSameJson, type JsonObject } from '../../base/json.ts'
 import { mayApply } from './attributes.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /**
  * What becomes of a member of a record of another system. Every member that has no rule is lost if it has a value.

@@ -1,4 +1,4 @@
-import { isObject } from '../../base/json.ts'
+import { isObject, type JsonObject } from '../../base/json.ts'
 import { base32Bytes } from '../../protocol/sign-in/totp.ts'
 import { readRecordLines, type RecordLine } from '../input-file.ts'
 import type { SourceRecord } from '../records.ts'
@@ -16,8 +16,6 @@ import {
   timeOf,
 } from './attributes.ts'
 import { lostMembers, type MemberTable } from './members.ts'
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** What its own connections are called: they have no account elsewhere. */
 const OWN: ReadonlySet<unknown> = new Set(['email', 'phone'])

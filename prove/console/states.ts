@@ -7,6 +7,7 @@ import { mintClientId, mintOrganizationId, mintUserId } from '../../src/protocol
 import { fillFigures } from '../../tools/figures.ts'
 import { fill, HOSTILE } from './filled-server.ts'
 import { setUp, setUpStates } from './set-up-states.ts'
+import { userStates } from './user-states.ts'
 import type { Grantor } from '../resource-servers/grantor.ts'
 
 /** A page of the console in one of its states. */
@@ -78,7 +79,7 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
   const { userIds, clientIds, grantId, hostileId, token, ...organizations } = await fill(grantor)
   const { organizationId, emptyId, hostileOrganizationId } = organizations
   const ready = await setUp(grantor)
-  const [user = '', other = ''] = userIds
+  const [user = '', other = '', hostileUser = ''] = userIds
   const [client = ''] = clientIds
   const now = context.clock()
   const unknown = {
@@ -125,6 +126,7 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
   return [
     ...pages.map(([name, path]) => at(console, name, path)),
     ...setUpStates(ready, console),
+    ...(await userStates(grantor, console, hostileUser)),
     ...confirmations({ ...ready, user, client, grant: grantId, organization: organizationId, clients: clientIds }).map(
       ([name, path]) => at(console, name, path),
     ),

@@ -92,7 +92,6 @@ nav [aria-current] svg { color: var(--ink); }
 .sheet .danger { color: var(--danger) !important; }
 .sheet hr { margin: 6px 0; border: 0; border-top: var(--edge); }
 main:focus { outline: 0; }
-.crumbs { margin: 4px 0 8px; }
 p.crumbs a { display: inline-flex; align-items: center; gap: 4px; min-height: 24px; text-decoration: none; }
 .crumbs svg { transform: rotate(90deg); }
 .heading { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; min-height: 40px; margin-bottom: 8px; }
@@ -178,7 +177,7 @@ section > header > :nth-child(2) { margin-left: auto; }
 .feed :is(details, .meta, time, .when) { font-size: .8125rem; line-height: 1.25rem; }
 .feed > li > :is(details, .meta) { grid-column: 2 / -1; }
 .feed summary { width: fit-content; min-height: 24px; padding: 2px 0; }
-.feed summary:hover { color: var(--text); }
+.feed p > a:only-child { display: inline-block; line-height: 1.5rem; }
 .feed .meta { display: flex; flex-wrap: wrap; align-items: center; gap: 0 8px; min-height: 24px; }
 :is(.feed, .split) :is(.meta, .facts) .button { min-height: 24px; padding: 0; border: 0; background: none; color: inherit; font-weight: 400; text-decoration: underline; }
 .feed pre { margin: 4px 0 0; padding: 12px; border-radius: 6px; background: var(--side); color: var(--text); white-space: pre-wrap; }
@@ -288,5 +287,5 @@ const situations = `
   .card { margin: 0; min-height: 100vh; border: 0; border-radius: 0; }
 }
 @media (forced-colors: active) { .state::before { background: CanvasText; } .mark { border: 1px solid; } nav [aria-current] { outline: 1px solid; } }
-@media print { .side, .top, .filters, .chips, .set, .bar, .pick, .act, .button, .copy, .feed details, dialog { display: none !important; } .frame { display: block; } .page { max-width: none; padding: 0; } .scroll { overflow: visible; } td, th { white-space: normal; } }
+@media print { .side, .top, .filters, .chips, .set, .bar, .pick, .act, .button, .copy, dialog { display: none !important; } .frame { display: block; } .page { max-width: none; padding: 0; } .scroll { overflow: visible; } td, th { white-space: normal; } }
 `

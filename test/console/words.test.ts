@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ConsoleBrowser, giveRole, leadsTo, openConsole } from '../../tools/console-browser.ts'
-import { registerClient } from '../../tools/flow.ts'
+import { redeem, registerClient, silentCodes } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
 import { perform, type Members, said } from '../support/tasks.ts'
 import { pageSays } from '../texts/page-texts.ts'
@@ -259,4 +259,24 @@ test('the audit does not say that a user did what anybody can do in the name of 
   const row = /<li [^>]*data-row>[^]*?<\/li>/.exec(body)?.[0] ?? ''
   assert.match(row, new RegExp(`<p>A wrong password for <a href="/console/users/${mine.user_id}">`))
   assert.doesNotMatch(row, /actor=|All by/)
+})
+
+test('grants of one client are revoked by one form, which names them once', async () => {
+  const { server } = stage
+  const client = await registerClient(server, {
+    client_name: 'Build Board',
+    grant_types: ['authorization_code', 'refresh_token'],
+  })
+  for (const code of await silentCodes(server, client, 3)) await redeem(server, client, code)
+  const ada = await server.context.store.findUserByEmail('ada@acme.test')
+  const path = `/console/users/${ada?.id ?? ''}`
+  const page = await browser.console.get(path)
+  const app = /<li data-row>(?:(?!<\/li>)[^])*Build Board[^]*?<\/li>/.exec(page.body)?.[0] ?? ''
+  const grants = [...app.matchAll(/name="subject" value="([^"]+)"/g)].map(([, grant = '']) => grant)
+  assert.equal(grants.length, 3)
+  const asked = await browser.send(path, 'grant.revoke', grants)
+  assert.match(asked.body, /<h1>Revoke: <bdi>Build Board’s access to ada@acme\.test<\/bdi><\/h1>/)
+  const done = await browser.send(path, 'grant.revoke', grants, { asked: '1' })
+  assert.match(done.body, /Revoke: done for <bdi>Build Board’s access to ada@acme\.test<\/bdi>\./)
+  assert.doesNotMatch(done.body.slice(done.body.indexOf('Apps allowed')), /Build Board/)
 })

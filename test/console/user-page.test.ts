@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { GrantDocument } from '../../src/admin/grant.ts'
+import type { SessionDocument } from '../../src/admin/session.ts'
+import type { WholeUserDocument } from '../../src/admin/user/tasks.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
+import type { Frame } from '../../src/console/engine/form.ts'
+import { SCREENS } from '../../src/console/screens.ts'
+
+/** What the page of a user says of the state of an account, and offers for it. */
+
+const AT = '2026-11-28T03:00:00.000Z'
+const [USER, OTHER] = ['gus_01a2202fc507qD7mG16HhrM_Pyr6nep-10', 'gus_01a2202fc507qD7mG16HhrM_Pyr6nep-11']
+const screen = SCREENS.find(({ path }) => path === '/console/users/{user_id}') ?? assert.fail()
+
+const GRETA: WholeUserDocument = {
+  user_id: USER,
+  email: 'greta@globex.test',
+  email_verified_at: AT,
+  name: 'Greta Wagner',
+  profile: {},
+  has_password: true,
+  first_signed_in_at: AT,
+  created_at: AT,
+  disabled_at: null,
+  not_before: AT,
+  identities: [],
+  authenticator_app: null,
+  passkeys: [],
+  is_address_doubtful: false,
+  sign_in: { ways: ['password'], second_step: null, obstacles: [] },
+  role: null,
+  organizations: [],
+  link: null,
+}
+
+const SESSION: SessionDocument = {
+  session_id: 'AbCdEfGhIjKlMnOpQrStUv',
+  user_id: USER,
+  methods: ['pwd'],
+  provider_id: null,
+  authenticated_at: AT,
+  browser: 'Firefox',
+  system: 'macOS',
+  network: '203.0.113.7',
+  started_at: AT,
+  seen_at: AT,
+  expires_at: AT,
+}
+
+function obstacle(reason: WholeUserDocument['sign_in']['obstacles'][number]['reason'], more: object = {}) {
+  return { reason, message: `${reason}.`, provider: null, wrong_attempts: null, until: null, ...more }
+}
+
+function pageOf(
+  user: Partial<WholeUserDocument>,
+  sessions: readonly SessionDocument[] = [],
+  grants: readonly GrantDocument[] = [],
+  more: Partial<Frame> = {},
+): string {
+  const frame: Frame = {
+    issuer: 'https://auth.acme.test',
+    place: { path: `/console/users/${USER}`, parameters: {}, query: {}, now: Date.parse(AT) as EpochMs },
+    organization: undefined,
+    mayWrite: true,
+    self: OTHER,
+    isLoopbackOnly: false,
+    csrf: 'c',
+    forms: screen.forms,
+    filters: [],
+    ...more,
+  }
+  const answers = {
+    user: { ...GRETA, ...user },
+    sessions: { sessions, next: null },
+    grants: { grants, names: { gci_1: 'Build Board', gor_1: 'Globex' }, next: null },
+    audit: { events: [], names: {}, next: null },
+  }
+  return screen.view(answers, frame).main.toString()
+}
+
+/** The state, the verdict, and the buttons before "More". */
+function summaryOf(page: string): readonly string[] {
+  const text = (pattern: RegExp): string => (pattern.exec(page)?.[1] ?? '').replaceAll(/<[^>]*>/g, '')
+  const lead = /class="actions lead">([^]*?)<details/.exec(page)?.[1] ?? ''
+  const buttons = [...lead.matchAll(/<button [^>]*>\s*([^<]*?)\s*<\/button>/g)].map(([, label = '']) => label)
+  return [text(/class="state [^"]*">([^<]*)/), text(/<h2 id="can-sign-in">([^]*?)<\/h2>/), buttons.join(', ')]
+}
+
+const UNTIL = '2026-11-28T03:12:10.000Z'
+const NEW = { has_password: false, first_signed_in_at: null }
+const NO_WAY = { ways: [], second_step: null, obstacles: [obstacle('no-way')] }
+const STATES: readonly (readonly [
+  user: Partial<WholeUserDocument>,
+  sessions: readonly SessionDocument[],
+  state: string,
+  verdict: string,
+  buttons: string,
+])[] = [
+  [{}, [], 'Active', 'Can sign in', 'Send reset mail…'],
+  [{}, [SESSION], 'Active', 'Can sign in', 'Send reset mail…, End all sessions…'],
+  [
+    {
+      sign_in: {
+        ways: ['password'],
+        second_step: null,
+        obstacles: [obstacle('too-many-passwords', { wrong_attempts: 10, until: UNTIL })],
+      },
+    },
+    [SESSION],
+    'Locked, 13 min',
+    'The password is refused for 13 more minutes',
+    'Send reset mail…, Unlock…, End all sessions…',
+  ],
+  [
+    { disabled_at: AT, sign_in: { ways: [], second_step: null, obstacles: [obstacle('disabled')] } },
+    [],
+    'Disabled',
+    'Cannot sign in: the account is disabled',
+    'Enable',
+  ],
+  [
+    { ...NEW, sign_in: NO_WAY },
+    [],
+    'No way to sign in',
+    'Cannot sign in: there is no password, passkey or provider',
+    'Send invitation…',
+  ],
+  [
+    { ...NEW, sign_in: NO_WAY, link: { purpose: 'invitation', expires_at: UNTIL } },
+    [],
+    'Invited',
+    'Cannot sign in yet: the invitation is open until 28 Nov 2026, 03:12 UTC',
+    'Send invitation…',
+  ],
+  [
+    {
+      ...NEW,
+      sign_in: {
+        ways: [],
+        second_step: null,
+        obstacles: [
+          obstacle('provider-required', { provider: 'Globex' }),
+          obstacle('not-connected', { provider: 'Globex' }),
+        ],
+      },
+    },
+    [],
+    'Never signed in',
+    'Signs in at Globex only; it connects at the first sign-in there',
+    'Send invitation…',
+  ],
+  [
+    {
+      sign_in: {
+        ways: [],
+        second_step: null,
+        obstacles: [
+          obstacle('provider-required', { provider: 'Globex' }),
+          obstacle('provider-disabled', { provider: 'Globex' }),
+        ],
+      },
+    },
+    [],
+    'No way to sign in',
+    'Cannot sign in: the provider Globex is disabled',
+    'Send reset mail…',
+  ],
+  [{ email: null }, [], 'Active', 'Can sign in', ''],
+]
+
+for (const [user, sessions, ...expected] of STATES) {
+  test(`the page of a user says "${expected.join('", "')}"`, () =>
+    assert.deepEqual(summaryOf(pageOf(user, sessions)), expected))
+}
+
+test('a person who may only read, or reads the own page, is offered nothing that is refused', () => {
+  assert.doesNotMatch(pageOf({}, [SESSION], [], { mayWrite: false, forms: [] }), /<button type="submit"|<details/)
+  assert.doesNotMatch(pageOf({}, [], [], { self: USER }), /value="(user\.disable|user\.delete|role\.set)"/)
+})
+
+test('CON-36: a name that looks like an address is no heading, whatever characters it has', () => {
+  assert.match(pageOf({}), /<h1><bdi>Greta Wagner</)
+  for (const name of ['ceo@acme.test', 'ceo＠acme.test', ' ', null])
+    assert.match(pageOf({ name }), /<h1><bdi>greta@globex\.test</)
+})
+
+test('the grants of one client for one organization are one line, whose button revokes all that are active', () => {
+  const grant = (id: string, organization: string | null, reason: GrantDocument['inactive_reason'] = null) => ({
+    grant_id: id,
+    client_id: 'gci_1',
+    user_id: USER,
+    organization_id: organization,
+    scope: id === 'a' ? 'projects:read' : 'projects:read builds:start',
+    resources: [],
+    grant_type: 'authorization_code' as const,
+    provider_id: null,
+    created_at: AT,
+    expires_at: AT,
+    revoked_at: null,
+    inactive_reason: reason,
+    refreshed_at: null,
+  })
+  const page = pageOf({}, [], [grant('a', null), grant('b', 'gor_1'), grant('c', null), grant('d', null, 'expired')])
+  const apps = page.slice(page.indexOf('Apps allowed')).match(/<li data-row>[^]*?<\/li>/g) ?? []
+  assert.deepEqual(
+    apps.map((app) => [...app.matchAll(/name="subject" value="(\w)"/g)].map(([, id]) => id)),
+    [['a', 'c'], ['b']],
+  )
+  assert.match(apps[0] ?? '', /Build Board[^]*projects:read<\/code> <code>builds:start[^]*2 sign-ins/)
+  assert.match(apps[1] ?? '', /for <a href="\/console\/organizations\/gor_1"><bdi>Globex</)
+  assert.doesNotMatch(apps[1] ?? '', /sign-ins/)
+})

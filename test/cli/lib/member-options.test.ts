@@ -13,7 +13,7 @@ const TASK = defineTask({
   name: 'thing.update',
   method: 'PATCH',
   path: '/admin/v1/things/{thing_id}',
-  access: 'write',
+  access: 'read',
   summary: 'Change a thing.',
   input: z.object({
     thing_id: z.string(),

@@ -1292,8 +1292,8 @@ export interface GrantorTasks {
   readonly 'admin.create': (input: {
     /** The owner or the purpose of the credentials. */
     readonly name: string
-    /** read: everything except secrets. write: everything. metrics: only /metrics, so not with organization_id. */
-    readonly access: 'read' | 'write' | 'metrics'
+    /** read: everything except secrets. support: see users, their sessions, apps and events; invite them, mail links, unlock, end sessions, revoke grants, reset the app, disable and enable; no account with a role. users: also change, delete and hand links of users, and members. write: everything. metrics: only /metrics, so not with organization_id. */
+    readonly access: 'read' | 'support' | 'users' | 'write' | 'metrics'
     /** The one organization that the credentials are for; by default the whole server. */
     readonly organization_id?: string
     /** How many days the credentials are valid. */
@@ -1321,13 +1321,13 @@ export interface GrantorTasks {
   readonly 'role.set': (input: {
     /** The id of the user. */
     readonly user_id: string
-    /** read: everything except secrets. write: everything. */
-    readonly access: 'read' | 'write'
+    /** read: everything except secrets. support: see users, their sessions, apps and events; invite them, mail links, unlock, end sessions, revoke grants, reset the app, disable and enable; no account with a role. users: also change, delete and hand links of users, and members. write: everything. */
+    readonly access: 'read' | 'support' | 'users' | 'write'
     /** The one organization that the role is for, whose grants the user sees; by default the whole server. */
     readonly organization_id?: string
     /** Whether the role counts only while the issuer is a loopback address, for a trial. */
     readonly loopback_only?: boolean
-    /** Set a role that lasts although an administrator for a trial prepared the account, and may be able to sign in to it. */
+    /** Set a role that lasts although an administrator for a trial, or with less than write access, prepared the account, and may be able to sign in to it. */
     readonly confirmed?: boolean
   }) => Promise<SetRole>
   /** End the role of a user: the console refuses the next request. */
@@ -1464,6 +1464,21 @@ export interface GrantorTasks {
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
   }>
+  /** List the audit events about a user, newest first. A page may have fewer rows even if more follow. */
+  readonly 'user.list-events': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+  }) => Promise<{
+    readonly events: readonly AuditEntry[]
+    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client with those in other languages, of an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    readonly names: Readonly<Record<string, string>>
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
   /** Verify the whole audit, and list every link that was changed or removed. */
   readonly 'audit.verify': (input?: {
     /** Links that must exist, from the audit.head lines of a log. */
@@ -1487,7 +1502,7 @@ export interface AdminCredential {
   readonly credential_id: string
   readonly name: string
   /** delegate: only the sign-ins of your application, by the token of "grantor delegate create-credentials". */
-  readonly access: 'read' | 'write' | 'metrics' | 'delegate'
+  readonly access: 'read' | 'support' | 'users' | 'write' | 'metrics' | 'delegate'
   /** The one organization that the credentials are for; null: the whole server. */
   readonly organization_id: string | null
   readonly created_at: string
@@ -2035,7 +2050,7 @@ export interface NewDelegateCredential {
   readonly credential_id: string
   readonly name: string
   /** delegate: only the sign-ins of your application, by the token of "grantor delegate create-credentials". */
-  readonly access: 'read' | 'write' | 'metrics' | 'delegate'
+  readonly access: 'read' | 'support' | 'users' | 'write' | 'metrics' | 'delegate'
   /** The one organization that the credentials are for; null: the whole server. */
   readonly organization_id: string | null
   readonly created_at: string
@@ -2154,7 +2169,7 @@ export interface RegistrationTemplate {
 
 export interface Role {
   readonly user_id: string
-  readonly access: 'read' | 'write'
+  readonly access: 'read' | 'support' | 'users' | 'write'
   /** The one organization that the role is for; null: the whole server. */
   readonly organization_id: string | null
   /** The role counts only while the issuer is a loopback address. */

@@ -7,6 +7,7 @@ import { AdminError, unknown } from './admin-error.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../base/iso.ts'
 import { ADMIN_CREDENTIAL_ID, LIMIT, NAME, NEXT, ORGANIZATION_ID, pageStart } from './fields.ts'
 import { requireLasting } from './administrators.ts'
+import { ACCESS_TEXT, ROLE_ACCESSES } from './user/role.ts'
 import { requireOrganization } from './organization/organization.ts'
 import { listPage } from './page.ts'
 import { tableOf } from '../answers/table.ts'
@@ -18,8 +19,8 @@ const DAY_MS = 24 * 60 * 60 * 1000
 
 const PATH = '/admin/v1/admin-credentials'
 const ACCESS = z
-  .enum(['read', 'write', 'metrics'])
-  .describe('read: everything except secrets. write: everything. metrics: only /metrics, so not with organization_id.')
+  .enum([...ROLE_ACCESSES, 'metrics'])
+  .describe(`${ACCESS_TEXT} metrics: only /metrics, so not with organization_id.`)
 const ANY_ACCESS = z
   .enum([...ACCESS.options, 'delegate'])
   .describe('delegate: only the sign-ins of your application, by the token of "grantor delegate create-credentials".')
@@ -75,7 +76,8 @@ export const ADMIN_TASKS: readonly Task[] = [
     }),
     output: ADMIN_CREDENTIAL_DOCUMENT.extend({ token: z.string() }).meta({ id: 'NewAdminCredential' }),
     async run(context, { name, access, organization_id: organizationId, days }) {
-      if (access === 'write') requireLasting(context.administrator, 'create credentials with write access')
+      if (access !== 'read' && access !== 'metrics')
+        requireLasting(context.administrator, `create credentials with ${access} access`)
       const { credential, token } = await createAdminCredential(context, { name, access, organizationId, days })
       return { ...ADMIN_CREDENTIAL.show(credential), token }
     },

@@ -2,7 +2,7 @@ import { problem } from '../base/validation.ts'
 import type { Context } from '../ports/context.ts'
 import { OAuthError, type Reason } from '../protocol/errors.ts'
 import { noSuchOrganization } from './admin-error.ts'
-import type { Administrator, Task } from './task.ts'
+import { mayPerform, type Administrator, type Task } from './task.ts'
 
 /**
  * Checks whether the administrator may run a task at this path. An administrator of one organization may only run tasks below
@@ -23,7 +23,8 @@ export function authorizeTask(
   if (organizationId !== undefined && task.extent !== 'organization') {
     throw refuseAccess(context, actor, 'admin_of_one_organization')
   }
-  if (task.access === 'write' && access !== 'write') throw refuseAccess(context, actor, 'admin_may_only_read')
+  if (!mayPerform({ access }, task))
+    throw refuseAccess(context, actor, access === 'read' ? 'admin_may_only_read' : 'admin_access_too_narrow')
   if (organizationId === undefined || parameters['organization_id'] === organizationId) return
   const other = parameters['organization_id'] ?? ''
   const { message } = noSuchOrganization(other)

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { EpochMs } from '../base/brand.ts'
 import type { AdminError } from './admin-error.ts'
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from './jwt-acceptance.ts'
-import { defineTask, type Manner, type Task, type TaskContext } from './task.ts'
+import { defineTask, type Access, type Manner, type Task, type TaskContext } from './task.ts'
 
 /** The records of a noun, as the tasks that change one record need them. */
 interface Records<Input extends z.ZodObject, Output extends z.ZodObject, Found> {
@@ -11,6 +11,7 @@ interface Records<Input extends z.ZodObject, Output extends z.ZodObject, Found> 
   /** The path of one record, to which the verb is appended. */
   readonly path: string
   readonly extent: Task['extent']
+  readonly access: Access
   /** The parameters in the path. */
   readonly input: Input
   readonly output: Output
@@ -26,15 +27,18 @@ interface Records<Input extends z.ZodObject, Output extends z.ZodObject, Found> 
   }
 }
 
+/** Where a task differs from the others of its noun. */
+type OwnManner = Manner & { readonly access?: Access }
+
 /** Calls an operation of the store. */
 type Change<Input extends z.ZodObject> = (context: TaskContext, input: z.output<Input>) => Promise<unknown>
 
 /** Makes the rows of tasks that change one record. */
 interface ChangeTasks<Input extends z.ZodObject> {
   /** A task that changes one record and returns the changed record. */
-  readonly change: (verb: string, summary: string, run: Change<Input>, manner?: Manner) => Task
+  readonly change: (verb: string, summary: string, run: Change<Input>, manner?: OwnManner) => Task
   /** A change that revokes the tokens of the record. Its answer adds how long JWTs may be accepted. */
-  readonly end: (verb: string, summary: string, run: Change<Input>, manner?: Manner) => Task
+  readonly end: (verb: string, summary: string, run: Change<Input>, manner?: OwnManner) => Task
   /** A task that deletes or removes the record with its tokens. Its answer repeats the parameters of the path. */
   readonly remove: (verb: 'delete' | 'remove', summary: string, run: Change<Input>) => Task
 }
@@ -56,16 +60,16 @@ const MANNERS: Readonly<Record<string, Manner>> = {
 export function changeTasks<Input extends z.ZodObject, Output extends z.ZodObject, Found>(
   records: Records<Input, Output, Found>,
 ): ChangeTasks<Input> {
-  const { noun, path, extent, input, output, find, missing, describe, endOf } = records
+  const { noun, path, extent, access, input, output, find, missing, describe, endOf } = records
   const ended = z.object({ ...output.shape, ...JWT_ACCEPTANCE }).meta({ id: `Ended${output.meta()?.id}` })
-  const row = (verb: string, summary: string, manner?: Manner) =>
+  const row = (verb: string, summary: string, manner?: OwnManner) =>
     ({
+      access,
       ...MANNERS[verb],
       ...manner,
       name: `${noun}.${verb}`,
       method: 'POST',
       path: `${path}/${verb}`,
-      access: 'write',
       extent,
       anyClock: ANY_CLOCK.has(verb),
       summary,

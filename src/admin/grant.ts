@@ -1,5 +1,6 @@
+import { requireReach } from './administrators.ts'
 import * as z from 'zod'
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { StoreNeeds } from '../ports/context.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
 import type { GrantOwner } from '../ports/store.ts'
 import type { ClientId, GrantId, OrganizationId, UserId } from '../protocol/ids.ts'
@@ -52,7 +53,7 @@ export const GRANT_TASKS: readonly Task[] = [
     name: 'grant.list',
     method: 'GET',
     path: PATH,
-    access: 'read',
+    access: 'read-people',
     summary: 'List grants, newest first.',
     input: PAGE.extend({ organization_id: ORGANIZATION_ID.optional() }),
     output: GRANTS,
@@ -62,7 +63,7 @@ export const GRANT_TASKS: readonly Task[] = [
     name: 'grant.show',
     method: 'GET',
     path: `${PATH}/{grant_id}`,
-    access: 'read',
+    access: 'read-people',
     summary: 'Show a grant.',
     input: ONE,
     output: SHOWN_GRANT,
@@ -72,7 +73,7 @@ export const GRANT_TASKS: readonly Task[] = [
     name: 'grant.revoke',
     method: 'POST',
     path: `${PATH}/{grant_id}/revoke`,
-    access: 'write',
+    access: 'support',
     anyClock: true,
     summary: 'Revoke a grant with all of its tokens. The client must ask the user again.',
     isFinal: true,
@@ -84,7 +85,7 @@ export const GRANT_TASKS: readonly Task[] = [
     name: 'organization.list-grants',
     method: 'GET',
     path: ORGANIZATION_PATH,
-    access: 'read',
+    access: 'read-people',
     extent: 'organization',
     summary: 'List grants for an organization, newest first.',
     input: PAGE.extend(PLACE),
@@ -95,7 +96,7 @@ export const GRANT_TASKS: readonly Task[] = [
     name: 'organization.show-grant',
     method: 'GET',
     path: `${ORGANIZATION_PATH}/{grant_id}`,
-    access: 'read',
+    access: 'read-people',
     extent: 'organization',
     summary: 'Show a grant for an organization.',
     input: ONE.extend(PLACE),
@@ -106,7 +107,7 @@ export const GRANT_TASKS: readonly Task[] = [
     name: 'organization.revoke-grant',
     method: 'POST',
     path: `${ORGANIZATION_PATH}/{grant_id}/revoke`,
-    access: 'write',
+    access: 'support',
     extent: 'organization',
     anyClock: true,
     summary: 'Revoke a grant for an organization with all of its tokens.',
@@ -211,13 +212,15 @@ interface RevokedGrant {
   readonly others: readonly GrantId[]
 }
 
-/** Revokes a grant with all of its tokens. @throws AdminError when there is no such grant, or it is for another organization */
-async function endGrant(
-  context: StoreNeeds<'findGrant' | 'listGrants' | 'revokeGrant'> & Pick<Context, 'clock'>,
-  place: GrantPlace,
-): Promise<RevokedGrant> {
+/**
+ * Revokes a grant with all of its tokens.
+ *
+ * @throws AdminError when there is no such grant, it is for another organization, or its user is out of the reach of the administrator
+ */
+async function endGrant(context: TaskContext, place: GrantPlace): Promise<RevokedGrant> {
   const { store } = context
   const { id, clientId, userId, organizationId } = await requireGrant(context, place)
+  await requireReach(context, userId)
   const now = context.clock()
   const outcome = await store.revokeGrant({ id, now, about: { clientId, userId, organizationId } })
   const [grant, found] = await Promise.all([

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { MAXIMA } from '../base/maxima.ts'
 import { sayNull } from '../base/null-meaning.ts'
-import { hasBody, pathParameters, placeOf, type Task } from './task.ts'
+import { accessesFor, hasBody, pathParameters, placeOf, type Task } from './task.ts'
 import { TASKS } from './tasks.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -104,7 +104,7 @@ function operationOf(task: Task, schemas: Record<string, unknown>): Json {
   return {
     operationId: task.name,
     summary: task.summary,
-    description: `Needs credentials with ${task.access} access.${absenceOf(task)}`,
+    description: `Needs credentials with ${accessesFor(task).join(' or ')} access.${absenceOf(task)}`,
     ...(task.access === 'delegate' ? { security: [{ delegate: [] }] } : {}),
     tags: [nounOf(task)],
     parameters: members

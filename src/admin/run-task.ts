@@ -1,7 +1,9 @@
 import type * as z from 'zod'
 import { problem, type Problem, type ProblemType } from '../base/validation.ts'
+import { OutOfReach } from '../ports/store.ts'
 import { AdminError, conflict } from './admin-error.ts'
-import { placeOf, type Task, type TaskContext } from './task.ts'
+import { outOfReach } from './administrators.ts'
+import { isReading, placeOf, type Task, type TaskContext } from './task.ts'
 
 /** The name of a member of the input in messages: its option or argument; undefined: its name on the wire. */
 export type OptionNameOf = (member: string) => string | undefined
@@ -26,15 +28,20 @@ export async function runTask<Input extends z.ZodObject, Output extends z.ZodObj
 /**
  * Performs the task at the time of the database. A task that takes rights away whatever the time is permits any clock.
  *
- * @throws AdminError when the clock differs, or the error of the task
+ * @throws AdminError when the clock differs, an account is out of the reach of the administrator, or the error of the task
  */
 export async function performTask<Input extends z.ZodObject, Output extends z.ZodObject>(
   context: TaskContext,
   task: Task<Input, Output>,
   input: z.output<Input>,
 ): Promise<z.output<Output>> {
-  if (task.access === 'read' || task.method === 'GET') return task.run(context, input)
-  return task.run(await atTimeOfDatabase(context, task.anyClock), input)
+  if (isReading(task) || task.method === 'GET') return task.run(context, input)
+  const timely = await atTimeOfDatabase(context, task.anyClock)
+  try {
+    return await task.run(timely, input)
+  } catch (cause) {
+    throw cause instanceof OutOfReach ? outOfReach(context.administrator) : cause
+  }
 }
 
 /**

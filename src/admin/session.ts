@@ -22,7 +22,7 @@ export const SESSION_TASKS: readonly Task[] = [
     name: 'session.list',
     method: 'GET',
     path: PATH,
-    access: 'read',
+    access: 'read-people',
     summary:
       'List the browsers in which users are signed in, newest first. A page may have fewer rows than its limit even if more rows follow.',
     input: z.object({ limit: LIMIT, before: pageStart(SESSION_ID), user_id: USER_ID.optional() }),
@@ -43,7 +43,7 @@ export const SESSION_TASKS: readonly Task[] = [
     name: 'session.end',
     method: 'POST',
     path: `${PATH}/{session_id}/end`,
-    access: 'write',
+    access: 'support',
     anyClock: true,
     summary:
       'Sign a user out of one browser, and of the apps that signed the user in there. Other tokens keep working.',

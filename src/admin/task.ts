@@ -20,8 +20,36 @@ export interface Administrator {
   readonly holder: LinkRecord['madeBy']
 }
 
-/** What a task needs. `write` includes `read`. `delegate`: only the application that signs users in may perform it. */
-export type Access = 'read' | 'write' | 'delegate'
+/**
+ * What a task does, from which it follows who may perform it. `read-people`: it reads what is about people and organizations. `read`: it
+ * reads other records. `support`: it helps a person, and shows no secret. `users`: it decides about accounts and members. `write`: it changes
+ * other records. `delegate`: it answers for the application that signs users in.
+ */
+export type Access = 'read-people' | 'read' | 'support' | 'users' | 'write' | 'delegate'
+
+/** What an administrator with an access may do. */
+const MAY: Readonly<Record<Administrator['access'], readonly Access[]>> = {
+  read: ['read-people', 'read'],
+  support: ['read-people', 'support'],
+  users: ['read-people', 'support', 'users'],
+  write: ['read-people', 'read', 'support', 'users', 'write'],
+  metrics: [],
+  delegate: ['delegate'],
+}
+
+export function mayPerform({ access }: Pick<Administrator, 'access'>, task: Pick<Task, 'access'>): boolean {
+  return MAY[access].includes(task.access)
+}
+
+/** The accesses with which an administrator may perform a task. */
+export function accessesFor(task: Pick<Task, 'access'>): readonly Administrator['access'][] {
+  return (Object.keys(MAY) as readonly Administrator['access'][]).filter((access) => mayPerform({ access }, task))
+}
+
+/** Whether the task only reads. */
+export function isReading({ access }: Pick<Task, 'access'>): boolean {
+  return access === 'read' || access === 'read-people'
+}
 
 /** The context of a task. Its store records the administrator with every change. */
 export interface TaskContext extends Context {
@@ -125,7 +153,7 @@ export function defineTask<Input extends z.ZodObject, Output extends z.ZodObject
     anyClock = definition.method === 'DELETE',
     creates = false,
     gives = false,
-    mayConflict = definition.access !== 'read',
+    mayConflict = !isReading(definition),
     exactlyOneOf = [],
     extent = 'server',
   } = definition

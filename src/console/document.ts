@@ -6,7 +6,7 @@ import { hidden } from './engine/buttons.ts'
 import { copyButton } from './parts.ts'
 import type { Section } from './screen.ts'
 import type { OneOrganization } from './engine/form.ts'
-import { groupsOf, sectionsOf, type SectionRow } from './sections.ts'
+import { groupsOf, type SectionRow } from './sections.ts'
 
 /** The addresses of the files that all pages load. Each has the hash of its content in its name. */
 export interface Assets {
@@ -20,7 +20,9 @@ export interface Assets {
 export interface Person {
   readonly name: string
   readonly email: string | null
-  readonly access: 'read' | 'write'
+  readonly access: string
+  /** What the person may open, in the order of the side. The first one is where the person begins. */
+  readonly sections: readonly SectionRow[]
   /** The one that the role is for; undefined: the whole server. */
   readonly organization: OneOrganization | undefined
   /** Of the form that signs out. */
@@ -72,8 +74,7 @@ function plain({ branding, assets, main }: Document): Markup {
 }
 
 function framed({ branding, assets, version, accountUri, main, section }: Document, person: Person): Markup {
-  const { organization } = person
-  const sections = sectionsOf(organization?.id)
+  const { organization, sections } = person
   return html`<a class="skip" href="#main">Skip to the content</a>
     <div class="frame">
       <header class="side">

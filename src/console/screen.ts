@@ -14,6 +14,8 @@ import {
 export interface Read<Answer> {
   readonly task: string
   readonly input: (place: Place) => Members
+  /** The screen is whole without the answer, for a person who may not perform the task. */
+  readonly isOptional?: true
   /** Only the type of the answer, which the schema of the task has. */
   readonly answer?: Answer
 }

@@ -121,11 +121,6 @@ export function groupsOf(
   return filled.filter(([, of]) => of.length > 0)
 }
 
-/** Where a person begins. */
-export function homeOf(organization: string | undefined): string {
-  return sectionsOf(organization)[0]?.path ?? '/console'
-}
-
 export function organizationPath(organization: string): string {
   return `/console/organizations/${encodeURIComponent(organization)}`
 }

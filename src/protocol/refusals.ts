@@ -96,6 +96,8 @@ export const REFUSALS = {
     reasons: {
       openid_missing:
         'the access token of a request to the userinfo endpoint has no scope `openid`, or no user allowed it',
+      admin_access_too_narrow:
+        'the credentials or the role have the access `support` or `users`, which do not include the task',
       admin_may_only_read: 'the credentials were made with `--access read`, or the role has read access',
       console_role_missing: 'the user of the [console](console.md) has no role',
       console_factor_missing:

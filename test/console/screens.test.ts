@@ -5,7 +5,7 @@ import { SCREENS } from '../../src/console/screens.ts'
 import { asksFirst, chosenRows, fieldsIn, matchingRows, taskOf } from '../../src/console/engine/form.ts'
 import { searchAddress } from '../../src/console/search.ts'
 import { inputFields } from '../../src/console/engine/input-fields.ts'
-import { pathParameters } from '../../src/admin/task.ts'
+import { isReading, pathParameters } from '../../src/admin/task.ts'
 import { requireTask, TASKS } from '../../src/admin/tasks.ts'
 import { findDisorder } from '../repository/layout.ts'
 
@@ -34,7 +34,7 @@ test('CON-15: each screen reads tasks that only read, with the members of its pa
     assert.ok(Object.keys(reads).length <= 6, `${path} reads more than six tasks`)
     for (const { task: name } of Object.values(reads)) {
       const task = requireTask(name)
-      assert.deepEqual([task.access, task.method], ['read', 'GET'], `${path}: ${name}`)
+      assert.deepEqual([isReading(task), task.method], [true, 'GET'], `${path}: ${name}`)
       for (const parameter of pathParameters(task)) assert.ok(path.includes(`{${parameter}}`), `${path}: ${name}`)
     }
     const [first] = Object.values(reads)
@@ -58,7 +58,7 @@ test('CON-15: each form has what its task needs from the path, the rows and its 
     )
     if (isGrave(form.task)) assert.equal(isRecent, true, where)
     if (way === undefined && warning === undefined)
-      assert.ok(asksFirst(form) || task.access === 'read' || /enable$|test$/.test(form.task), where)
+      assert.ok(asksFirst(form) || isReading(task) || /enable$|test$/.test(form.task), where)
     if (typeof way === 'string' && way !== form.task) {
       const undo = screen.forms.find((one) => one.task === way)
       assert.deepEqual(
@@ -81,7 +81,7 @@ const WITHOUT_FIELD: readonly string[] = ['create', 'update'].flatMap((verb) => 
 
 test('each task that changes an API, a client or a provider is a form, with a field for each of its members', () => {
   const isWhole = (name: string): boolean => WHOLE_NOUNS.includes(name.split('.', 1)[0] ?? '')
-  const changing = TASKS.filter(({ name, access }) => access === 'write' && isWhole(name)).map(({ name }) => name)
+  const changing = TASKS.filter((task) => !isReading(task) && isWhole(task.name)).map(({ name }) => name)
   const offered = rows.filter(({ form }) => isWhole(form.task))
   assert.deepEqual(
     changing.filter((name) => !offered.some(({ form }) => form.task === name)),

@@ -5,6 +5,7 @@ import { document } from '../../src/console/document.ts'
 import { SCREENS } from '../../src/console/screens.ts'
 import type { Frame, Members } from '../../src/console/engine/form.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
+import { sectionsOf } from '../../src/console/sections.ts'
 
 /** How large the pages of lists are whose rows are as long as rows of a busy server. */
 
@@ -31,7 +32,14 @@ function bytesOf(path: string, answers: Members): number {
     filters: screen.filters.map((name) => ({ name, label: name, kind: 'text', choices: [], value: undefined })),
   }
   const { assets } = consoleAssets(BRANDING)
-  const person = { name: 'Ada', email: 'ada@acme.test', access: 'write', organization: undefined, csrf: frame.csrf }
+  const person = {
+    name: 'Ada',
+    email: 'ada@acme.test',
+    access: 'write',
+    organization: undefined,
+    sections: sectionsOf(undefined),
+    csrf: frame.csrf,
+  }
   const common = { branding: BRANDING, assets, version: '0.1.0', accountUri: 'https://auth.acme.test/account' }
   const { section } = screen
   const page = document({ ...common, ...screen.view(answers, frame), person, section } as never)

@@ -7,6 +7,7 @@ import { CLIENT_ID, END, LIMIT, TIME, NEXT, ORGANIZATION_ID, USER_ID, pageStart 
 import { findNames, NAMES } from '../names.ts'
 import { conflict } from '../admin-error.ts'
 import { defineTask, type Task, type TaskContext } from '../task.ts'
+import { requireUser } from '../user/user.ts'
 import { verifyAudit, type AuditFault, type AuditReport, type SeenHead } from './verify.ts'
 
 const PATH = '/admin/v1/audit'
@@ -84,6 +85,8 @@ const FAULT_DOCUMENT = z
   })
   .meta({ id: 'AuditFault' })
 
+const LISTED_EVENTS = z.object({ events: z.array(ENTRY_DOCUMENT), names: NAMES, next: NEXT })
+
 export const AUDIT_TASKS: readonly Task[] = [
   defineTask({
     name: 'audit.list',
@@ -116,12 +119,12 @@ export const AUDIT_TASKS: readonly Task[] = [
         .optional()
         .describe('Only events of this request. There is no index for it: limit the search with since and until.'),
     }),
-    output: z.object({ events: z.array(ENTRY_DOCUMENT), names: NAMES, next: NEXT }),
+    output: LISTED_EVENTS,
     async run(
       context,
       { limit, before, event, view, actor, since, until, client_id, user_id, organization_id, request_id },
     ) {
-      const { rows, next } = await listAudit(context, {
+      return listEvents(context, {
         limit,
         before,
         event,
@@ -134,13 +137,19 @@ export const AUDIT_TASKS: readonly Task[] = [
         userId: user_id,
         organizationId: organization_id,
       })
-      const names = await findNames(context, {
-        clients: rows.map((entry) => entry.clientId),
-        users: rows.map((entry) => entry.userId),
-        organizations: rows.map((entry) => entry.organizationId),
-        actors: rows.map((entry) => entry.actor),
-      })
-      return { events: rows.map(describeEntry), names, next }
+    },
+  }),
+  defineTask({
+    name: 'user.list-events',
+    method: 'GET',
+    path: '/admin/v1/users/{user_id}/events',
+    access: 'read-people',
+    summary: 'List the audit events about a user, newest first. A page may have fewer rows even if more follow.',
+    input: z.object({ user_id: USER_ID, limit: LIMIT, before: pageStart(PLACE) }),
+    output: LISTED_EVENTS,
+    async run(context, { user_id, ...page }) {
+      const { id: userId } = await requireUser(context, user_id)
+      return listEvents(context, { ...page, userId })
     },
   }),
   defineTask({
@@ -164,6 +173,20 @@ export const AUDIT_TASKS: readonly Task[] = [
     },
   }),
 ]
+
+async function listEvents(
+  context: TaskContext,
+  search: Parameters<typeof listAudit>[1],
+): Promise<z.output<typeof LISTED_EVENTS>> {
+  const { rows, next } = await listAudit(context, search)
+  const names = await findNames(context, {
+    clients: rows.map((entry) => entry.clientId),
+    users: rows.map((entry) => entry.userId),
+    organizations: rows.map((entry) => entry.organizationId),
+    actors: rows.map((entry) => entry.actor),
+  })
+  return { events: rows.map(describeEntry), names, next }
+}
 
 /** The servers of this process whose audit is being verified. */
 const verifying = new WeakSet<TaskContext['secrets']>()

@@ -79,6 +79,7 @@ const { change, end, remove } = changeTasks({
   noun: 'client',
   path: `${PATH}/{client_id}`,
   extent: 'server',
+  access: 'write',
   input: ONE,
   output: CLIENT_DOCUMENT,
   find: (context, { client_id: id }) => requireClient(context, id),

@@ -76,6 +76,7 @@ const { change, end, remove } = changeTasks({
   noun: 'installation',
   path: `${PATH}/{client_id}`,
   extent: 'organization',
+  access: 'write',
   input: ONE,
   output: INSTALLATION_DOCUMENT,
   find: (context, one) => requireInstallation(context, keyOf(one)),

@@ -56,6 +56,7 @@ const { change, end, remove } = changeTasks({
   noun: 'member',
   path: `${PATH}/{user_id}`,
   extent: 'organization',
+  access: 'users',
   input: ONE,
   output: MEMBER_DOCUMENT,
   find: (context, one) => requireMember(context, keyOf(one)),
@@ -69,7 +70,7 @@ export const MEMBER_TASKS: readonly Task[] = [
     name: 'member.list',
     method: 'GET',
     path: PATH,
-    access: 'read',
+    access: 'read-people',
     extent: 'organization',
     summary: 'List the members of an organization, newest users first.',
     input: PLACE.extend({
@@ -97,7 +98,7 @@ export const MEMBER_TASKS: readonly Task[] = [
     name: 'member.add',
     method: 'POST',
     path: PATH,
-    access: 'write',
+    access: 'users',
     creates: true,
     summary: 'Add a user to an organization.',
     input: PLACE.extend({

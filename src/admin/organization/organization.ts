@@ -36,6 +36,7 @@ const { change, end, remove } = changeTasks({
   path: `${PATH}/{organization_id}`,
   // Only administrators of the server may disable or enable an organization.
   extent: 'server',
+  access: 'write',
   input: ONE,
   output: ORGANIZATION_DOCUMENT,
   find: (context, { organization_id: id }) => requireOrganization(context, id),
@@ -49,7 +50,7 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     name: 'organization.list',
     method: 'GET',
     path: PATH,
-    access: 'read',
+    access: 'read-people',
     summary: 'List the organizations, newest first; organizations with a chosen id in the order of the ids.',
     input: z.object({
       limit: LIMIT,
@@ -90,7 +91,7 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     name: 'organization.show',
     method: 'GET',
     path: `${PATH}/{organization_id}`,
-    access: 'read',
+    access: 'read-people',
     extent: 'organization',
     summary: 'Show an organization.',
     input: ONE,

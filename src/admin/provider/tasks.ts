@@ -49,6 +49,7 @@ const { change } = changeTasks({
   noun: 'provider',
   path: `${PATH}/{provider_id}`,
   extent: 'server',
+  access: 'write',
   input: ONE,
   output: PROVIDER_DOCUMENT,
   find: (context, { provider_id: id }) => requireProvider(context, id),

@@ -93,7 +93,7 @@ export const LINK_TASKS: readonly Task[] = [
     name: 'user.create-link',
     method: 'POST',
     path: `${PATH}/link`,
-    access: 'write',
+    access: 'users',
     gives: true,
     creates: true,
     summary:
@@ -111,7 +111,7 @@ export const LINK_TASKS: readonly Task[] = [
     name: 'user.send-link',
     method: 'POST',
     path: `${PATH}/send-link`,
-    access: 'write',
+    access: 'support',
     needsMail: true,
     gives: true,
     summary:

@@ -19,6 +19,11 @@ import { defineTask, type Task } from '../task.ts'
 import { hasSecondFactor } from './role-holder.ts'
 import { changedMeanwhile, noSuchUser, requireUser } from './user.ts'
 
+/** What an administrator may do who is a person. */
+export const ROLE_ACCESSES = ['read', 'support', 'users', 'write'] as const
+export const ACCESS_TEXT =
+  'read: everything except secrets. support: see users, their sessions, apps and events; invite them, mail links, unlock, end sessions, revoke grants, reset the app, disable and enable; no account with a role. users: also change, delete and hand links of users, and members. write: everything.'
+
 const PATH = '/admin/v1/users/{user_id}/role'
 const ONE = z.object({ user_id: USER_ID })
 
@@ -27,7 +32,7 @@ const { row, table } = tableOf<RoleRecord>()
 /** A role in an answer. */
 export const ROLE = table({
   user_id: row(z.string(), ({ userId }) => userId),
-  access: row(z.enum(['read', 'write']), ({ access }) => access),
+  access: row(z.enum(ROLE_ACCESSES), ({ access }) => access),
   organization_id: row(
     z.string().nullable().describe('The one organization that the role is for; null: the whole server.'),
     ({ organizationId }) => organizationId ?? null,
@@ -115,7 +120,7 @@ export const ROLE_TASKS: readonly Task[] = [
     summary: 'Let a user use the console. Another role of the user is replaced, and a link from before ends.',
     isRecent: true,
     input: ONE.extend({
-      access: z.enum(['read', 'write']).describe('read: everything except secrets. write: everything.'),
+      access: z.enum(ROLE_ACCESSES).describe(ACCESS_TEXT),
       organization_id: ORGANIZATION_ID.optional().describe(
         'The one organization that the role is for, whose grants the user sees; by default the whole server.',
       ),
@@ -127,7 +132,7 @@ export const ROLE_TASKS: readonly Task[] = [
         .boolean()
         .default(false)
         .describe(
-          'Set a role that lasts although an administrator for a trial prepared the account, and may be able to sign in to it.',
+          'Set a role that lasts although an administrator for a trial, or with less than write access, prepared the account, and may be able to sign in to it.',
         ),
     }),
     output: SET_ROLE,
@@ -142,7 +147,7 @@ export const ROLE_TASKS: readonly Task[] = [
       const outcome = await context.store.setRole({ ...role, previous, isConfirmed: input.confirmed })
       if (outcome === 'conflict') throw changedMeanwhile(userId)
       if (outcome === 'unknown') throw noSuchUser(userId)
-      if (outcome === 'prepared') throw preparedInTrial(userId)
+      if (outcome === 'prepared') throw preparedAccount(userId)
       return {
         ...ROLE.show(role),
         previous: previous && ROLE.show(previous),
@@ -168,11 +173,11 @@ export const ROLE_TASKS: readonly Task[] = [
   }),
 ]
 
-/** The error for a first role that lasts, of an account that an administrator for a trial may be able to sign in to (threats.md CON-37). */
-function preparedInTrial(userId: UserId): AdminError {
+/** The error for a first role that lasts, of an account that an administrator may be able to sign in to who could not give it one (threats.md CON-37). */
+function preparedAccount(userId: UserId): AdminError {
   return conflictIn(
     'confirmed',
-    `An administrator whose role was for a trial created this account, set its password or its address, or made a link for it, and may be able to sign in to it. Who did: grantor audit list --user ${forShell(userId)}. Create another account, or be sure of this one and confirm (--yes).`,
+    `An administrator for a trial, or with less than write access, created this account, set its password or its address, or made a link for it, and may be able to sign in to it. Who did: grantor audit list --user ${forShell(userId)}. Create another account, or be sure of this one and confirm (--yes).`,
     'false',
   )
 }

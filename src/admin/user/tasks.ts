@@ -91,6 +91,7 @@ const { change, end } = changeTasks({
   noun: 'user',
   path: `${PATH}/{user_id}`,
   extent: 'server',
+  access: 'support',
   input: ONE,
   output: USER_DOCUMENT,
   find: (context, { user_id: id }) => requireUser(context, id),
@@ -104,7 +105,7 @@ export const USER_TASKS: readonly Task[] = [
     name: 'user.list',
     method: 'GET',
     path: PATH,
-    access: 'read',
+    access: 'read-people',
     summary: 'List the users, newest first; users with a chosen id in the order of the ids.',
     input: z.object({
       limit: LIMIT,
@@ -128,7 +129,7 @@ export const USER_TASKS: readonly Task[] = [
     name: 'user.show',
     method: 'GET',
     path: `${PATH}/{user_id}`,
-    access: 'read',
+    access: 'read-people',
     summary: 'Show everything about a user except the password.',
     input: ONE,
     output: WHOLE_USER,
@@ -163,7 +164,7 @@ export const USER_TASKS: readonly Task[] = [
     name: 'user.create',
     method: 'POST',
     path: PATH,
-    access: 'write',
+    access: 'support',
     creates: true,
     summary: 'Create a user.',
     next: 'user.create-link',
@@ -177,14 +178,19 @@ export const USER_TASKS: readonly Task[] = [
       ),
     }),
     output: USER_DOCUMENT,
-    run: async (context, { email, email_verified: isVerified, password, name, profile = {} }) =>
-      USER.show(await createUser(context, { email, isVerified, password, name, profile })),
+    async run(context, { email, email_verified: isVerified, password, name, profile = {} }) {
+      if (context.administrator.access === 'support' && (password !== undefined || isVerified))
+        throw conflict(
+          'Your access (support) invites users, who choose a password and prove the address themselves: mail the user a link.',
+        )
+      return USER.show(await createUser(context, { email, isVerified, password, name, profile }))
+    },
   }),
   defineTask({
     name: 'user.set-password',
     method: 'PUT',
     path: `${PATH}/{user_id}/password`,
-    access: 'write',
+    access: 'users',
     gives: true,
     summary: 'Set a new password, and revoke all sessions and grants of the user.',
     input: ONE.extend({ password: PASSWORD.describe(`The new password, ${PASSWORD_FORM}.`) }),
@@ -198,7 +204,7 @@ export const USER_TASKS: readonly Task[] = [
     name: 'user.set-email',
     method: 'PUT',
     path: `${PATH}/{user_id}/email`,
-    access: 'write',
+    access: 'users',
     gives: true,
     summary: 'Change the e-mail address that a user signs in with. Sessions and grants stay.',
     undo: 'user.set-email',
@@ -216,7 +222,7 @@ export const USER_TASKS: readonly Task[] = [
     name: 'user.update',
     method: 'PATCH',
     path: `${PATH}/{user_id}`,
-    access: 'write',
+    access: 'users',
     summary: 'Change the name and the profile of a user.',
     undo: 'user.update',
     input: ONE.extend({
@@ -237,7 +243,7 @@ export const USER_TASKS: readonly Task[] = [
     name: 'user.end-sessions',
     method: 'POST',
     path: `${PATH}/{user_id}/end-sessions`,
-    access: 'write',
+    access: 'support',
     anyClock: true,
     summary:
       'Sign a user out of all browsers, and of the apps that signed the user in there. Other tokens keep working.',
@@ -267,7 +273,7 @@ export const USER_TASKS: readonly Task[] = [
     name: 'user.list-passkeys',
     method: 'GET',
     path: `${PATH}/{user_id}/passkeys`,
-    access: 'read',
+    access: 'read-people',
     summary: 'List the passkeys of a user, the oldest first. A user has at most 20.',
     input: ONE,
     output: z.object({ passkeys: z.array(PASSKEY_DOCUMENT) }),
@@ -280,7 +286,7 @@ export const USER_TASKS: readonly Task[] = [
     name: 'user.remove-passkey',
     method: 'DELETE',
     path: `${PATH}/{user_id}/passkeys/{passkey_id}`,
-    access: 'write',
+    access: 'users',
     summary: 'Remove a passkey of a user, and end the sessions. Grants stay. It may be the last sign-in method.',
     input: ONE.extend({
       passkey_id: PASSKEY_ID.describe('The id of the passkey, as user.list-passkeys returns it.'),
@@ -303,14 +309,17 @@ export const USER_TASKS: readonly Task[] = [
     'Enable a disabled user. Revoked sessions and tokens stay revoked.',
     ({ store, clock }, { user_id: id }) => store.enableUser({ id, now: clock() }),
   ),
-  end('revoke-tokens', 'Revoke all sessions and tokens of a user.', ({ store, clock }, { user_id: id }) =>
-    store.revokeUserTokens({ id, now: clock() }),
+  end(
+    'revoke-tokens',
+    'Revoke all sessions and tokens of a user.',
+    ({ store, clock }, { user_id: id }) => store.revokeUserTokens({ id, now: clock() }),
+    { access: 'users' },
   ),
   defineTask({
     name: 'user.delete',
     method: 'DELETE',
     path: `${PATH}/{user_id}`,
-    access: 'write',
+    access: 'users',
     summary: 'Delete a user with all sessions, memberships and consents. Tokens of the user stop working.',
     input: ONE,
     output: z.object({

@@ -13,16 +13,17 @@ interface Report {
   readonly faults: readonly { readonly what: string }[]
 }
 
+/** How events are listed. */
+export const EVENT_ROWS = {
+  rows: 'events',
+  headings: ['RECORDED (UTC)', 'EVENT', 'BY', 'ABOUT'],
+  cells: (entry: AuditEntryDocument, names: Names) => [cellsOf(entry, names)],
+  empty: 'No matching audit events.',
+} as const
+
 /** The verbs of `grantor audit`. */
 export const AUDIT_VERBS: readonly AddVerb[] = [
-  listVerb<AuditEntryDocument>({
-    task: 'audit.list',
-    members: { request_id: 'request' },
-    rows: 'events',
-    headings: ['RECORDED (UTC)', 'EVENT', 'BY', 'ABOUT'],
-    cells: (entry, names) => [cellsOf(entry, names)],
-    empty: 'No matching audit events.',
-  }),
+  listVerb<AuditEntryDocument>({ ...EVENT_ROWS, task: 'audit.list', members: { request_id: 'request' } }),
   taskVerb<Report>({
     task: 'audit.verify',
     members: { head: { placeholder: 'chain:sequence' } },

@@ -2,6 +2,8 @@ import type { Command } from 'commander'
 import type { LinkDocument, SentLinkDocument } from '../../admin/user/link.ts'
 import type { PasskeyDocument } from '../../admin/user/sign-in.ts'
 import type { UserDocument } from '../../admin/user/tasks.ts'
+import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
+import { EVENT_ROWS } from './audit.ts'
 import { PROFILE_TEXTS, PROFILE_URLS } from '../../protocol/openid/user-claims.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { readPassword } from '../lib/ask-password.ts'
@@ -107,6 +109,7 @@ export const USER_VERBS: readonly AddVerb[] = [
     }),
     say: (user) => `Created ${nameOf(user)} (${user.user_id}).`,
   }),
+  listVerb<AuditEntryDocument>({ ...EVENT_ROWS, task: 'user.list-events' }),
   listVerb<UserDocument>({
     task: 'user.list',
     rows: 'users',

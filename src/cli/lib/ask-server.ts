@@ -1,6 +1,6 @@
 import { AdminError } from '../../admin/admin-error.ts'
 import { sentenceOf, type OptionNameOf } from '../../admin/run-task.ts'
-import { hasBody, pathParameters, placeOf, type Task } from '../../admin/task.ts'
+import { hasBody, isReading, pathParameters, placeOf, type Task } from '../../admin/task.ts'
 import { parseJson } from '../../base/json.ts'
 import { isLoopbackHost } from '../../protocol/uri/loopback.ts'
 import { visible } from './columns.ts'
@@ -165,7 +165,7 @@ function refusalOf(
 function adviceFor(task: Task, status: number, error: string, headers: Headers): readonly string[] {
   const seconds = headers.get('retry-after')
   // decision 0005: the server itself may not know the outcome of a commit.
-  const doubt = status === 503 && task.access === 'write' ? [DOUBT] : []
+  const doubt = status === 503 && !isReading(task) ? [DOUBT] : []
   if (seconds !== null) return [...doubt, `Try again in ${visible(seconds)} seconds.`]
   if (status === 401) return ['The token in GRANTOR_ADMIN_TOKEN is expired, revoked, or not a token of this server.']
   if (status === 403)

@@ -4,11 +4,12 @@ import { asAdministrator } from '../../admin/administrators.ts'
 import { authorizeTask } from '../../admin/authorize-task.ts'
 import type { Seeker } from '../../admin/find-by-name.ts'
 import { runTask } from '../../admin/run-task.ts'
-import { matchPath, type Administrator } from '../../admin/task.ts'
+import { matchPath, mayPerform, type Administrator } from '../../admin/task.ts'
 import { NO_PARAMETERS, type Parameters } from '../../base/message.ts'
 import type { Context } from '../../ports/context.ts'
-import type { AnyScreen } from '../screen.ts'
+import type { AnyScreen, Read } from '../screen.ts'
 import { SCREENS } from '../screens.ts'
+import { sectionsOf, type SectionRow } from '../sections.ts'
 import type { ConsoleContext, ConsoleRequest, SignedIn } from './context.ts'
 import type { Frame, Members, Place, Form, Texts } from './form.ts'
 import { filtersOf } from './filters.ts'
@@ -66,6 +67,22 @@ export function isWithin({ screen, parameters }: FoundScreen, { organizationId }
   return Object.values(screen.reads).every(({ task }) => requireTask(task).extent === 'organization')
 }
 
+/** The entries of the side whose screens the person may read. */
+export function openSections(administrator: Administrator): readonly SectionRow[] {
+  return sectionsOf(administrator.organizationId).filter(({ path }) => mayOpen(path, administrator))
+}
+
+/** Whether the person may read the screen of a path. */
+export function mayOpen(path: string, administrator: Administrator): boolean {
+  const found = findScreen({ path, query: NO_PARAMETERS })
+  return found !== undefined && Object.values(found.screen.reads).every((read) => mayRead(administrator, read))
+}
+
+/** Whether the person may perform the task that a screen reads, or the screen is whole without it. */
+function mayRead(administrator: Pick<Administrator, 'access'>, { task, isOptional }: Read<unknown>): boolean {
+  return isOptional === true || mayPerform(administrator, requireTask(task))
+}
+
 /** Whether the person signed in a moment ago, so that no other person at the open browser does what cannot be undone. */
 export function isRecent({ context, signedIn }: Pick<OpenScreen, 'context' | 'signedIn'>): boolean {
   return context.server.clock() - (signedIn.authenticatedAt ?? 0) <= RECENT_MS
@@ -113,8 +130,8 @@ export function frameOf(open: OpenScreen): Frame {
 }
 
 /**
- * A role that only reads has only the forms of tasks that do, and a role for one organization those of tasks for it. Without a mail server
- * there is no form of a task that needs one.
+ * A role has the forms of tasks that its access allows, and one for an organization those of tasks for it. Without a mail server there is no
+ * form of a task that needs one.
  */
 function formsWithin(
   { mail }: Pick<Context, 'mail'>,
@@ -125,7 +142,7 @@ function formsWithin(
     const task = requireTask(name)
     const isWithinExtent = organizationId === undefined || task.extent === 'organization'
     const isThere = task.needsMail !== true || mail !== undefined
-    return isThere && isWithinExtent && (access === 'write' || task.access === 'read')
+    return isThere && isWithinExtent && mayPerform({ access }, task)
   })
 }
 

@@ -1,6 +1,6 @@
 import { requireTask } from '../../admin/tasks.ts'
 import { AdminError } from '../../admin/admin-error.ts'
-import { pathParameters } from '../../admin/task.ts'
+import { mayPerform, pathParameters } from '../../admin/task.ts'
 import type { AnyScreen } from '../screen.ts'
 import { resolveFilters } from './filter-names.ts'
 import { readFilters } from './filters.ts'
@@ -14,8 +14,10 @@ export async function readAll(open: OpenScreen, limit?: number): Promise<Members
   const query = await resolveFilters(seekerOf(open), screen.filters, place.query)
   if (query instanceof AdminError) return query
   const read = await Promise.all(
-    Object.entries(screen.reads).map(async ([name, { task: named, input }], index) => {
+    Object.entries(screen.reads).map(async ([name, read], index) => {
+      const { task: named, input, isOptional } = read
       const task = requireTask(named)
+      if (isOptional === true && !mayPerform(open.signedIn.administrator, task)) return [name, undefined] as const
       const own = Object.fromEntries(
         pathParameters(task).flatMap((one) => (parameters[one] === undefined ? [] : [[one, parameters[one]]])),
       )

@@ -63,7 +63,7 @@ export const CREDENTIALS = screen<Answers>({
         ),
         columns: [
           { heading: 'Name', cell: (one) => name(one.name, '(no name)') },
-          { heading: 'Access', cell: ({ access }) => ACCESS[access] },
+          { heading: 'Access', cell: ({ access }) => (access === 'delegate' ? 'sign-ins' : access) },
           { heading: 'For', isWide: true, cell: extentOf },
           { heading: 'State', cell: (one) => stateOf(one, frame) },
           { heading: 'Id', isWide: true, cell: (one) => id(one.credential_id) },
@@ -86,15 +86,14 @@ export const CREDENTIALS = screen<Answers>({
 /** Where a program sends the token: docs/administration.md, docs/metrics.md. */
 function useOf({ access, organization_id: organization }: Members): string {
   if (access === 'metrics') return 'The program sends it as a Bearer token to /metrics, at the address of this console.'
-  const of = typeof organization === 'string' ? `organizations/${organization}/members` : 'clients'
+  const ofServer = access === 'support' || access === 'users' ? 'users' : 'clients'
+  const of = typeof organization === 'string' ? `organizations/${organization}/members` : ofServer
   return `The program sends it as a Bearer token to the addresses below /admin/v1, at the address of this console: /admin/v1/${of}, for example.`
 }
 
-const ACCESS = { read: 'read', write: 'write', metrics: 'metrics', delegate: 'sign-ins' } as const
-
 function extentOf({ access, organization_id: organization }: AdminCredentialDocument): Markup {
   if (organization !== null) return id(organization, linkTo('organizations', organization))
-  return access === 'read' || access === 'write' ? html`the server` : html`<span class="muted none">–</span>`
+  return access === 'metrics' || access === 'delegate' ? html`<span class="muted none">–</span>` : html`the server`
 }
 
 function isEnded({ revoked_at: revoked, expires_at: expires }: AdminCredentialDocument, { place }: Frame): boolean {

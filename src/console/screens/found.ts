@@ -24,9 +24,9 @@ import { goesTo } from './clients.ts'
 interface Answers {
   readonly users: { readonly users: readonly UserDocument[]; readonly next: string | null }
   readonly organizations: { readonly organizations: readonly OrganizationDocument[]; readonly next: string | null }
-  readonly clients: { readonly clients: readonly ClientDocument[]; readonly next: string | null }
-  readonly apis: { readonly apis: readonly ApiDocument[]; readonly next: string | null }
-  readonly providers: { readonly providers: readonly ProviderDocument[]; readonly next: string | null }
+  readonly clients: { readonly clients: readonly ClientDocument[]; readonly next: string | null } | undefined
+  readonly apis: { readonly apis: readonly ApiDocument[]; readonly next: string | null } | undefined
+  readonly providers: { readonly providers: readonly ProviderDocument[]; readonly next: string | null } | undefined
 }
 
 /** Of each kind. The list of the kind has all. */
@@ -43,9 +43,9 @@ export const FOUND = screen<Answers>({
   reads: {
     users: { task: 'user.list', input: having },
     organizations: { task: 'organization.list', input: named },
-    clients: { task: 'client.list', input: having },
-    apis: { task: 'api.list', input: named },
-    providers: { task: 'provider.list', input: named },
+    clients: { task: 'client.list', input: having, isOptional: true },
+    apis: { task: 'api.list', input: named, isOptional: true },
+    providers: { task: 'provider.list', input: named, isOptional: true },
   },
   filters: [],
   keeps: ['text'],
@@ -109,16 +109,15 @@ interface Row {
 
 function groupsOf(answers: Answers, text: string): readonly Group[] {
   const { users, organizations, clients, apis, providers } = answers
-  const group = (list: NamedList, kind: string, rows: readonly Row[]): Group => ({
-    kind,
-    rows,
-    next: answers[list].next,
-    isFull: rows.length === ROWS_SHOWN,
-    part: `the newest ${formatNumber(EXAMINED_FOR_TEXT)} ${kind}`,
-    list: namedAddress(list, text),
-  })
+  /** `rows`: undefined if the person may not list the kind. */
+  const group = (list: NamedList, kind: string, rows: readonly Row[] | undefined): readonly Group[] => {
+    if (rows === undefined) return []
+    const part = `the newest ${formatNumber(EXAMINED_FOR_TEXT)} ${kind}`
+    const [next, isFull] = [answers[list]?.next ?? null, rows.length === ROWS_SHOWN]
+    return [{ kind, rows, next, isFull, part, list: namedAddress(list, text) }]
+  }
   return [
-    group(
+    ...group(
       'users',
       'users',
       users.users.map(({ user_id: object, name: called, email }) => ({
@@ -128,7 +127,7 @@ function groupsOf(answers: Answers, text: string): readonly Group[] {
         besides: name(called === null ? '' : email, '–'),
       })),
     ),
-    group(
+    ...group(
       'organizations',
       'organizations',
       organizations.organizations.map(({ organization_id: object, name: called }) => ({
@@ -138,30 +137,30 @@ function groupsOf(answers: Answers, text: string): readonly Group[] {
         besides: id(object),
       })),
     ),
-    group(
+    ...group(
       'clients',
       'clients',
-      clients.clients.map((client) => ({
+      clients?.clients.map((client) => ({
         to: linkTo('clients', client.client_id),
         shown: name(listedNameOf(client), '(no name)'),
         kind: 'Client',
         besides: goesTo(client),
       })),
     ),
-    group(
+    ...group(
       'apis',
       'APIs',
-      apis.apis.map((api) => ({
+      apis?.apis.map((api) => ({
         to: linkTo('apis', api.resource),
         shown: name(apiName(api), '(no name)'),
         kind: 'API',
         besides: html`${code(api.resource)} ${scopesWith(api, text)}`,
       })),
     ),
-    group(
+    ...group(
       'providers',
       'providers',
-      providers.providers.map(({ provider_id: object, name: called, issuer }) => ({
+      providers?.providers.map(({ provider_id: object, name: called, issuer }) => ({
         to: linkTo('providers', object),
         shown: name(called, '(no name)'),
         kind: 'Provider',

@@ -40,7 +40,7 @@ export const USER = screen<Answers>({
       input: ({ parameters }) => ({ user_id: parameters['user_id'], limit: ROWS_SHOWN }),
     },
     grants: { task: 'grant.list', input: ({ parameters }) => ({ user_id: parameters['user_id'], limit: GRANTS_READ }) },
-    audit: { task: 'audit.list', input: ({ parameters }) => ({ user_id: parameters['user_id'], limit: ROWS_SHOWN }) },
+    audit: { task: 'user.list-events', input: () => ({ limit: ROWS_SHOWN }) },
   },
   filters: [],
   forms: ONE_USER_FORMS,

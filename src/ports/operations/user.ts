@@ -135,7 +135,7 @@ export interface UserOperations {
   /**
    * Gives the user this role in the place of an earlier one, and ends the link that an operator handed over: its reader would have the role.
    * A role for an organization that is deleted at the same time counts for nothing. `conflict`: the user has another role than `previous`;
-   * null: a role. undefined: whichever there is. `prepared`: the role would be the first one that lasts, an administrator for a trial may be able to
+   * null: a role. undefined: whichever there is. `prepared`: the role would be the first one that lasts, an administrator with a reach may be able to
    * sign in to the account, and that is not confirmed (threats.md CON-37).
    */
   setRole: [

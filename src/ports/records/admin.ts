@@ -12,7 +12,7 @@ export interface AdminCredentialRecord {
    * `metrics`: only the metrics. `read`: everything. `write` includes `read`. `delegate`: only the sign-ins that the operator's
    * application does.
    */
-  readonly access: 'metrics' | 'read' | 'write' | 'delegate'
+  readonly access: 'metrics' | 'read' | 'support' | 'users' | 'write' | 'delegate'
   /** The credentials give access to this organization only. undefined: to everything. */
   readonly organizationId: OrganizationId | undefined
   /** When the organization was created. Another one that gets its id later does not get its credentials. */

@@ -5,7 +5,7 @@ import type { OrganizationId, UserId } from '../../protocol/ids.ts'
 export interface RoleRecord {
   readonly userId: UserId
   /** `write` includes `read`. */
-  readonly access: 'read' | 'write'
+  readonly access: 'read' | 'support' | 'users' | 'write'
   /** The one organization that the role is for; undefined: the whole server. */
   readonly organizationId: OrganizationId | undefined
   /** The role counts only while the issuer is a loopback address, as that of the demo user. */

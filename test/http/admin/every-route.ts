@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import type { OrganizationId } from '../../../src/protocol/ids.ts'
-import { RULES, type Rule } from './rules.ts'
+import { MAY, RULES, type Rule } from './rules.ts'
 import type { AdminServer } from '../../support/admin-server.ts'
 import type { Members } from '../../support/tasks.ts'
 
@@ -22,15 +22,13 @@ export function rowsOf(): readonly Row[] {
 
 /** Does every task with each kind of credentials that is good for it. */
 export async function performEveryTask(stage: AdminServer): Promise<void> {
-  const read = await stage.issue('read', undefined, 365)
-  const write = await stage.issue('write', undefined, 365)
   for (const { task, rule } of rowsOf()) {
-    const delegate = await stage.issue('delegate', undefined, 365)
-    for (const { token } of { read: [read, write], write: [write], delegate: [delegate] }[rule.access]) {
+    for (const access of MAY[rule.access]) {
+      const { token } = await stage.issue(access, undefined, 365)
       await assertDone(stage, { task, rule }, await rule.sample(stage), token)
     }
     if (rule.extent === 'server') continue
-    for (const access of rule.access === 'read' ? (['read', 'write'] as const) : (['write'] as const)) {
+    for (const access of MAY[rule.access]) {
       const input = await rule.sample(stage)
       const own = await stage.issue(access, input['organization_id'] as OrganizationId)
       await assertDone(stage, { task, rule }, input, own.token)

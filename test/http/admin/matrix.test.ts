@@ -7,7 +7,7 @@ import { mintClientId, mintOrderedId, mintOrganizationId, mintUserId } from '../
 import { dumpStore, execute } from '../../support/store/dump.ts'
 import { gatherCredentials } from './credentials.ts'
 import { performEveryTask, rowsOf } from './every-route.ts'
-import { RULES } from './rules.ts'
+import { MAY, RULES } from './rules.ts'
 import { openAdminServer, requestOf, type AdminServer } from '../../support/admin-server.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { type Members } from '../../support/tasks.ts'
@@ -83,18 +83,22 @@ test('ADM-02: every route rejects credentials that are expired or revoked, or wh
   })
 })
 
-test('ADM-02: credentials with read access change nothing at any route', async () => {
-  const changing = rows.filter(({ rule }) => rule.access !== 'read')
-  const { token } = await stage.issue('read')
-  assert.ok(changing.length > 10)
-  await assertNothingChanges(stage, async () => {
-    for (const { task } of changing) {
-      const answer = await stage.perform(task, inputs.get(task) ?? {}, token)
-      assert.equal(answer.statusCode, 403, `${task.name}: ${answer.body}`)
-      assert.equal(answer.json<{ error: string }>().error, 'insufficient_scope')
-    }
+for (const access of ['read', 'support', 'users'] as const) {
+  test(`ADM-02, CON-38: credentials with ${access} access perform no other task, for the server or one organization`, async () => {
+    const others = rows.filter(({ rule }) => !(MAY[rule.access] as readonly string[]).includes(access))
+    const callers = [await stage.issue(access), await stage.issue(access, await stage.makeOrganization())]
+    assert.ok(others.length > 10)
+    await assertNothingChanges(stage, async () => {
+      for (const { task } of others) {
+        for (const { token } of callers) {
+          const answer = await stage.perform(task, inputs.get(task) ?? {}, token)
+          assert.equal(answer.statusCode, 403, `${task.name}: ${answer.body}`)
+          assert.equal(answer.json<{ error: string }>().error, 'insufficient_scope')
+        }
+      }
+    })
   })
-})
+}
 
 test('ADM-02: credentials for the metrics may not perform any task', async () => {
   const { token } = await stage.issue('metrics')
@@ -149,7 +153,8 @@ test('ADM-03: credentials of one organization get 403 from routes of the server,
       const input = inputs.get(task) ?? {}
       const answers = await Promise.all([read, write].map(({ token }) => stage.perform(task, input, token)))
       const statuses = answers.map(({ statusCode }) => statusCode)
-      const expected = rule.extent === 'server' ? [403, 403] : rule.access === 'write' ? [403, 404] : [404, 404]
+      const mayRead = (MAY[rule.access] as readonly string[]).includes('read')
+      const expected = rule.extent === 'server' ? [403, 403] : mayRead ? [404, 404] : [403, 404]
       assert.deepEqual(statuses, expected, `${task.name}: ${answers.map(({ body }) => body).join()}`)
     }
   })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createApiCredentials } from '../../../src/admin/api/api.ts'
+import { isReading } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { mintClientId } from '../../../src/protocol/ids.ts'
 import { dumpStore } from '../../support/store/dump.ts'
@@ -10,8 +11,8 @@ import { openProviderHost } from '../../support/provider/provider-host.ts'
 import { addProvider } from '../../support/provider/providers.ts'
 import { type Members } from '../../support/tasks.ts'
 
-const READS = TASKS.filter(({ access }) => access === 'read')
-const LISTS = TASKS.filter(({ access, input }) => access === 'read' && 'before' in input.shape)
+const READS = TASKS.filter(isReading)
+const LISTS = TASKS.filter((task) => isReading(task) && 'before' in task.input.shape)
 /** What no answer may have in it, by the column's name. */
 const SECRET_COLUMN = /hash|secret|private|password/
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AuditEvent } from '../../../src/ports/records/audit.ts'
 import type { EpochMs } from '../../../src/base/brand.ts'
+import { isReading } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { eventsOf, listLinks } from '../../store/contract/chains.ts'
 import { RULES } from './rules.ts'
@@ -10,7 +11,9 @@ import { openAdminServer, type AdminServer } from '../../support/admin-server.ts
 test('ADM-06: the audit and the log have each change with its administrator and the ids of its objects', async (t) => {
   const stage = await openAdminServer(t)
   const { token, id } = await stage.issue('write', undefined, 365)
-  const changes = TASKS.filter(({ access, name }) => access === 'write' && (RULES[name]?.status ?? 0) < 400)
+  const changes = TASKS.filter(
+    (task) => !isReading(task) && task.access !== 'delegate' && (RULES[task.name]?.status ?? 0) < 400,
+  )
   assert.ok(changes.length > 20)
   for (const task of changes) {
     const input = (await RULES[task.name]?.sample(stage)) ?? {}

@@ -23,7 +23,10 @@ export async function administrationPage(): Promise<string> {
 function routes(commands: ReadonlyMap<string, string>): string {
   const rows = TASKS.map(({ method, path, access, extent, summary }: Task) => {
     const isUsual = access === (method === 'GET' ? 'read' : 'write')
-    const rights = [...(isUsual ? [] : [access]), ...(extent === 'organization' ? ['✓'] : [])]
+    const rights = [
+      ...(isUsual ? [] : [access === 'read-people' ? 'people' : access]),
+      ...(extent === 'organization' ? ['✓'] : []),
+    ]
     return `- ${[`\`${method} ${path}\``, ...rights].join(' ')}: ${commands.get(summary) ?? summary}`
   })
   return [...rows, ''].join('\n')

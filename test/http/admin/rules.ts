@@ -1,6 +1,7 @@
 import { createInitialToken } from '../../../src/admin/client/initial-token.ts'
 import { provisionSubject } from '../../../src/admin/user/subject.ts'
 import { after, type EpochMs } from '../../../src/base/brand.ts'
+import type { AdminCredentialRecord } from '../../../src/ports/records/admin.ts'
 import type { SessionRecord } from '../../../src/ports/records/user.ts'
 import { mintInteractionId } from '../../../src/protocol/ids.ts'
 import { registerClient } from '../../../tools/flow.ts'
@@ -113,6 +114,18 @@ function writes(sample: Sample, status = 200): Rule {
   return { access: 'write', extent: 'server', status, sample }
 }
 
+function people(sample: Sample): Rule {
+  return { access: 'read-people', extent: 'server', status: 200, sample }
+}
+
+function helps(sample: Sample, status = 200): Rule {
+  return { access: 'support', extent: 'server', status, sample }
+}
+
+function decides(sample: Sample, status = 200): Rule {
+  return { access: 'users', extent: 'server', status, sample }
+}
+
 function delegates(sample: Sample): Rule {
   return { access: 'delegate', extent: 'server', status: 200, sample }
 }
@@ -121,6 +134,16 @@ function delegates(sample: Sample): Rule {
 function inOrganization({ access, status, sample }: Rule): Rule {
   return { access, extent: 'organization', status, sample }
 }
+
+/** The accesses with which each kind of task may be performed. */
+export const MAY = {
+  'read-people': ['read', 'support', 'users', 'write'],
+  read: ['read', 'write'],
+  support: ['support', 'users', 'write'],
+  users: ['users', 'write'],
+  write: ['write'],
+  delegate: ['delegate'],
+} as const satisfies Readonly<Record<Access, readonly AdminCredentialRecord['access'][]>>
 
 /** By the task's name. A task without a rule fails the matrix. */
 export const RULES: Readonly<Record<string, Rule>> = {
@@ -164,26 +187,27 @@ export const RULES: Readonly<Record<string, Rule>> = {
     })
     return { pattern: 'forgotten.example' }
   }),
-  'user.list': reads(NOTHING),
-  'user.show': reads(A_USER),
-  'user.create': writes(({ anEmail }) => ({ email: anEmail(), password: 'correct horse battery staple' }), 201),
-  'user.set-password': writes(and(A_USER, () => ({ password: 'another long horse' }))),
-  'user.update': writes(
+  'user.list': people(NOTHING),
+  'user.show': people(A_USER),
+  'user.list-events': people(A_USER),
+  'user.create': helps(({ anEmail }) => ({ email: anEmail() }), 201),
+  'user.set-password': decides(and(A_USER, () => ({ password: 'another long horse' }))),
+  'user.update': decides(
     and(A_USER, () => ({ name: 'Ada', profile: { given_name: 'Ada', address: { country: 'DE' } } })),
   ),
-  'user.set-email': writes(and(A_USER, ({ anEmail }) => ({ email: anEmail() }))),
-  'user.create-link': writes(and(A_USER, A_PRODUCT), 201),
+  'user.set-email': decides(and(A_USER, ({ anEmail }) => ({ email: anEmail() }))),
+  'user.create-link': decides(and(A_USER, A_PRODUCT), 201),
   // No mail server is configured.
-  'user.send-link': writes(and(A_USER, A_PRODUCT), 409),
-  'user.unlock': writes(A_USER),
-  'user.end-sessions': writes(A_SIGNED_IN_USER),
-  'user.disable': writes(A_USER),
-  'user.enable': writes(A_USER),
-  'user.reset-second-factor': writes(A_USER_WITH_APP),
-  'user.list-passkeys': reads(A_USER),
-  'user.remove-passkey': writes(A_PASSKEY),
-  'user.revoke-tokens': writes(A_USER),
-  'user.delete': writes(A_USER),
+  'user.send-link': helps(and(A_USER, A_PRODUCT), 409),
+  'user.unlock': helps(A_USER),
+  'user.end-sessions': helps(A_SIGNED_IN_USER),
+  'user.disable': helps(A_USER),
+  'user.enable': helps(A_USER),
+  'user.reset-second-factor': helps(A_USER_WITH_APP),
+  'user.list-passkeys': people(A_USER),
+  'user.remove-passkey': decides(A_PASSKEY),
+  'user.revoke-tokens': decides(A_USER),
+  'user.delete': decides(A_USER),
   'provider.list': reads(NOTHING),
   'provider.show': reads(A_PROVIDER),
   'provider.create': writes(() => {
@@ -204,24 +228,24 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'provider.disable': writes(A_PROVIDER),
   'provider.enable': writes(A_PROVIDER),
   'provider.delete': writes(A_PROVIDER),
-  'organization.list': reads(NOTHING),
+  'organization.list': people(NOTHING),
   'organization.create': writes(() => ({ name: 'Acme' }), 201),
-  'organization.show': inOrganization(reads(AN_ORGANIZATION)),
+  'organization.show': inOrganization(people(AN_ORGANIZATION)),
   // What it is called, and whether it is there, is the operator's to say.
   'organization.rename': writes(and(AN_ORGANIZATION, () => ({ name: 'Apex' }))),
   'organization.disable': writes(AN_ORGANIZATION),
   'organization.enable': writes(AN_ORGANIZATION),
   'organization.revoke-tokens': inOrganization(writes(AN_ORGANIZATION)),
   'organization.delete': writes(AN_ORGANIZATION),
-  'organization.list-grants': inOrganization(reads(AN_ORGANIZATION)),
-  'organization.show-grant': inOrganization(reads(A_GRANT_HERE)),
-  'organization.revoke-grant': inOrganization(writes(A_GRANT_HERE)),
-  'member.list': inOrganization(reads(AN_ORGANIZATION)),
+  'organization.list-grants': inOrganization(people(AN_ORGANIZATION)),
+  'organization.show-grant': inOrganization(people(A_GRANT_HERE)),
+  'organization.revoke-grant': inOrganization(helps(A_GRANT_HERE)),
+  'member.list': inOrganization(people(AN_ORGANIZATION)),
   // It looks for people without an organization, so no administrator of one may.
-  'member.add': writes(and(AN_ORGANIZATION, A_USER), 201),
-  'member.disable': inOrganization(writes(A_MEMBER)),
-  'member.enable': inOrganization(writes(A_MEMBER)),
-  'member.remove': inOrganization(writes(A_MEMBER)),
+  'member.add': decides(and(AN_ORGANIZATION, A_USER), 201),
+  'member.disable': inOrganization(decides(A_MEMBER)),
+  'member.enable': inOrganization(decides(A_MEMBER)),
+  'member.remove': inOrganization(decides(A_MEMBER)),
   'installation.list': inOrganization(reads(AN_ORGANIZATION)),
   'installation.install': inOrganization(
     writes(
@@ -240,11 +264,11 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'api.update': writes(and(AN_API, () => ({ name: 'Payments' }))),
   'api.delete': writes(AN_API),
   'api.create-credentials': writes(AN_API, 201),
-  'grant.list': reads(NOTHING),
-  'grant.show': reads(A_GRANT),
-  'grant.revoke': writes(A_GRANT),
-  'session.list': reads(NOTHING),
-  'session.end': writes(A_SESSION),
+  'grant.list': people(NOTHING),
+  'grant.show': people(A_GRANT),
+  'grant.revoke': helps(A_GRANT),
+  'session.list': people(NOTHING),
+  'session.end': helps(A_SESSION),
   'apply.list': reads(NOTHING),
   // A run is recorded at its end.
   'apply.record': writes(async ({ server }) => {

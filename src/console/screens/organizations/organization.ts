@@ -18,9 +18,11 @@ import { organizationState } from './organizations.ts'
 interface Answers {
   readonly organization: OrganizationDocument
   readonly members: { readonly members: readonly MemberDocument[]; readonly next: string | null }
-  readonly installations: { readonly installations: readonly InstallationDocument[]; readonly next: string | null }
-  readonly providers: { readonly providers: readonly ProviderDocument[]; readonly next: string | null }
-  readonly audit: ListedEvents
+  readonly installations:
+    | { readonly installations: readonly InstallationDocument[]; readonly next: string | null }
+    | undefined
+  readonly providers: { readonly providers: readonly ProviderDocument[]; readonly next: string | null } | undefined
+  readonly audit: ListedEvents | undefined
 }
 
 const ROWS_SHOWN = 10
@@ -47,14 +49,16 @@ export const ORGANIZATION = screen<Answers>({
   reads: {
     organization: { task: 'organization.show', input: () => ({}) },
     members: { task: 'member.list', input: () => ({ limit: ROWS_SHOWN }) },
-    installations: { task: 'installation.list', input: () => ({ limit: ROWS_SHOWN }) },
+    installations: { task: 'installation.list', input: () => ({ limit: ROWS_SHOWN }), isOptional: true },
     providers: {
       task: 'provider.list',
       input: ({ parameters }) => ({ organization_id: parameters['organization_id'], limit: ROWS_SHOWN }),
+      isOptional: true,
     },
     audit: {
       task: 'audit.list',
       input: ({ parameters }) => ({ organization_id: parameters['organization_id'], limit: EVENTS_SHOWN }),
+      isOptional: true,
     },
   },
   filters: [],
@@ -73,7 +77,7 @@ export const ORGANIZATION = screen<Answers>({
         <p class="sub">${id(object)} <span>created ${time(organization.created_at, frame)}</span></p>
         ${facts([
           ['Grants', html`<a href="${path}/grants">What members allowed for it</a>`],
-          ['Providers', providersOf(providers, object)],
+          ['Providers', providers === undefined ? undefined : providersOf(providers, object)],
           ['Disabled', organization.disabled_at === null ? undefined : time(organization.disabled_at, frame)],
           [
             'Tokens revoked',
@@ -92,17 +96,21 @@ export const ORGANIZATION = screen<Answers>({
           }),
           aside(frame, `${path}/members`, `${path}/members?ask=member.add`, 'Add a member'),
         )}
-        ${section(
-          'Installations',
-          table(frame, {
-            caption: 'Installed clients, newest clients first',
-            rows: installations.installations,
-            empty: html`<p>No client is installed.</p>`,
-            columns: installationColumns(frame),
-          }),
-          aside(frame, `${path}/installations`, installAddress(frame, organization), 'Install a client'),
-        )}
-        ${section('Events', feed(frame, audit, { own: object, none: 'Nothing has happened for this organization lately.' }), html`<a href="${listAddress('audit', 'organization_id', object)}">All</a>`)}
+        ${
+          installations === undefined
+            ? undefined
+            : section(
+                'Installations',
+                table(frame, {
+                  caption: 'Installed clients, newest clients first',
+                  rows: installations.installations,
+                  empty: html`<p>No client is installed.</p>`,
+                  columns: installationColumns(frame),
+                }),
+                aside(frame, `${path}/installations`, installAddress(frame, organization), 'Install a client'),
+              )
+        }
+        ${audit === undefined ? undefined : section('Events', feed(frame, audit, { own: object, none: 'Nothing has happened for this organization lately.' }), html`<a href="${listAddress('audit', 'organization_id', object)}">All</a>`)}
         ${final.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, final)}</div>`}`,
     }
   },
@@ -117,7 +125,7 @@ function aside({ mayWrite }: Frame, list: string, form: string, label: string): 
 }
 
 /** At which members sign in, and whose addresses they prove. */
-function providersOf({ providers: own, next }: Answers['providers'], organization: string): Fragment {
+function providersOf({ providers: own, next }: NonNullable<Answers['providers']>, organization: string): Fragment {
   if (own.length === 0) return html`<span class="muted">none</span>`
   return html`<ul>
     ${own.map(

@@ -16,7 +16,6 @@ import {
   roleMissing,
 } from '../../../console/messages.ts'
 import { findSearched, searchAddress } from '../../../console/search.ts'
-import { homeOf } from '../../../console/sections.ts'
 import { act } from '../../../console/engine/act.ts'
 import {
   isFromOwnPage,
@@ -29,7 +28,7 @@ import {
   type SignedIn,
 } from '../../../console/engine/context.ts'
 import type { View } from '../../../console/engine/form.ts'
-import { findScreen, isScreen, isWithin } from '../../../console/engine/open-screen.ts'
+import { findScreen, isScreen, isWithin, mayOpen, openSections } from '../../../console/engine/open-screen.ts'
 import { show } from '../../../console/engine/show.ts'
 import { createRenderer, type Renderer } from '../../../web/render.ts'
 import { accountPath, PATHS } from '../../../endpoints/paths.ts'
@@ -184,11 +183,10 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
     const [text, section] = [request.query.get('q') ?? '', request.query.get('in')]
     const { found } = await authenticate(request)
     const role = typeof found === 'object' && found.kind === 'administrator' ? found.administrator : undefined
-    return redirect(
-      role === undefined || role.organizationId !== undefined
-        ? searchAddress(text, role?.organizationId)
-        : await findSearched(context, text, section),
-    )
+    if (role === undefined || role.organizationId !== undefined)
+      return redirect(searchAddress(text, role?.organizationId))
+    const to = await findSearched(context, text, section)
+    return redirect(mayOpen(new URL(to, origin).pathname, role) ? to : searchAddress(text, undefined))
   }
 
   function sessionNotKept(here: string): RefusedPage {
@@ -255,8 +253,8 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
       const signedIn = known.found
       const { administrator } = signedIn
       line.administrator = administrator
-      if (path === CONSOLE_PATH && administrator.organizationId !== undefined)
-        return redirect(homeOf(administrator.organizationId))
+      const [home] = openSections(administrator)
+      if (path === CONSOLE_PATH && home !== undefined && home.path !== path) return redirect(home.path)
       if (!isWithin(found, administrator)) throw invalidRequest('path_unknown', { status: 404 })
       const open = { ...found, context: own, request, signedIn }
       const work = () => (method === 'POST' ? act(open, line) : show(open))
@@ -311,6 +309,7 @@ const TITLES: Readonly<Record<number, string>> = {
 
 const REASON_TITLES: Partial<Record<Reason, string>> = {
   admin_may_only_read: 'You may only read',
+  admin_access_too_narrow: 'This is not a part of your role',
   overloaded: 'The console is busy',
 }
 
@@ -326,6 +325,7 @@ const TEXTS: Partial<Record<Reason, string>> = {
   store_unavailable: 'Try again in a moment. "grantor doctor" says what is wrong.',
   overloaded: 'Many people use the console now. Try again in a moment.',
   admin_may_only_read: 'Your role reads, and changes nothing.',
+  admin_access_too_narrow: 'Your role is for the support of users, and does not include this.',
 }
 
 function personOf({ secrets }: Pick<Context, 'secrets'>, signedIn: SignedIn): Person {
@@ -333,7 +333,8 @@ function personOf({ secrets }: Pick<Context, 'secrets'>, signedIn: SignedIn): Pe
   return {
     name: user.name ?? user.email ?? user.id,
     email: user.email ?? null,
-    access: administrator.access === 'write' ? 'write' : 'read',
+    access: administrator.access,
+    sections: openSections(administrator),
     organization,
     csrf: secrets.digest('csrf', signOutParts(signedIn)),
   }
@@ -347,7 +348,7 @@ function signOutParts({ grantId }: Pick<ConsoleSession, 'grantId'>): readonly st
 async function endGrant(context: Context, { grantId: id, user }: KnownUser, actor: UserId): Promise<void> {
   const { store } = asAdministrator(context, {
     actor,
-    access: 'read',
+    access: 'write',
     organizationId: undefined,
     isLoopbackOnly: false,
     holder: undefined,

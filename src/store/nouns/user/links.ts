@@ -111,7 +111,8 @@ const operations = {
         yield* rows(REMOVE, link)
       }
       yield* rows(CREATE, values)
-      yield* markPrepared(link, link.userId)
+      // No administrator sees a link that is mailed.
+      if (!link.isMailed) yield* markPrepared(link, link.userId)
       return 'created'
     },
   },

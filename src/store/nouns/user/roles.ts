@@ -132,9 +132,12 @@ function* isInReach(
   return only?.['organization_id'] === organizationId && another === undefined
 }
 
-/** Keeps that the order lets an administrator for a trial sign in to the account, perhaps: a role that lasts is then confirmed (threats.md CON-37). */
+/**
+ * Keeps that the order lets an administrator sign in to the account, perhaps, who could not give it a role: a role that lasts is then confirmed
+ * (threats.md CON-37).
+ */
 export function* markPrepared({ reach }: Ordered, userId: UserId): Steps<void> {
-  if (reach?.isTrial === true) yield* rows(MARK_PREPARED, { userId })
+  if (reach !== undefined) yield* rows(MARK_PREPARED, { userId })
 }
 
 /** The newest users with a role, and whether their accounts have a second factor. */

@@ -1,5 +1,5 @@
 import type { Context, StoreNeeds } from '../ports/context.ts'
-import type { Reach } from '../ports/operations/user.ts'
+import type { Reach } from '../ports/operations/reach.ts'
 import type { AdminCredentialId, UserId } from '../protocol/ids.ts'
 import { conflict, type AdminError } from './admin-error.ts'
 import { sameText } from '../protocol/secrets.ts'
@@ -22,17 +22,19 @@ export const LIBRARY: Administrator = { ...COMMAND_LINE, actor: 'library' }
 
 /** The context of an administrator's tasks: every change is recorded with its actor (threats.md ADM-07). */
 export function asAdministrator(context: Context, administrator: Administrator): TaskContext {
-  return { ...context, store: context.actingAs(administrator.actor, reachOf(administrator)), administrator }
+  const reach = reachOf(administrator)
+  const bounds = reach && { reach, refuse: () => outOfReach(administrator) }
+  return { ...context, store: context.actingAs(administrator.actor, bounds), administrator }
 }
 
 /** Which accounts an administrator may touch; undefined: all. Your application (`delegate`) decides about its own users. */
-export function reachOf({ access, isLoopbackOnly: isTrial, organizationId }: Administrator): Reach | undefined {
+function reachOf({ access, isLoopbackOnly: isTrial, organizationId }: Administrator): Reach | undefined {
   const isBelowWrite = access !== 'write' && access !== 'delegate'
   return isTrial || isBelowWrite || organizationId !== undefined ? { isTrial, isBelowWrite, organizationId } : undefined
 }
 
 /** The error for an order about an account that is out of reach. */
-export function outOfReach({ access, organizationId }: Administrator): AdminError {
+function outOfReach({ access, organizationId }: Administrator): AdminError {
   if (access !== 'write')
     return conflict(
       `The account has a role for the console. Your access (${access}) does not reach it; write access does.`,

@@ -1,8 +1,6 @@
 import type * as z from 'zod'
 import { problem, type Problem, type ProblemType } from '../base/validation.ts'
-import { OutOfReach } from '../ports/store.ts'
 import { AdminError, conflict } from './admin-error.ts'
-import { outOfReach } from './administrators.ts'
 import { isReading, placeOf, type Task, type TaskContext } from './task.ts'
 
 /** The name of a member of the input in messages: its option or argument; undefined: its name on the wire. */
@@ -36,12 +34,7 @@ export async function performTask<Input extends z.ZodObject, Output extends z.Zo
   input: z.output<Input>,
 ): Promise<z.output<Output>> {
   if (isReading(task) || task.method === 'GET') return task.run(context, input)
-  const timely = await atTimeOfDatabase(context, task.anyClock)
-  try {
-    return await task.run(timely, input)
-  } catch (cause) {
-    throw cause instanceof OutOfReach ? outOfReach(context.administrator) : cause
-  }
+  return task.run(await atTimeOfDatabase(context, task.anyClock), input)
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Reach } from './operations/user.ts'
+import type { Bounds } from './operations/reach.ts'
 import type { CopyFault } from '../protocol/token/refresh-rotation.ts'
 import type { RedirectUriPolicy } from '../protocol/uri/redirect-uri.ts'
 import type { EpochMs } from '../base/brand.ts'
@@ -44,10 +44,9 @@ export interface Context {
   readonly store: Store
   /**
    * The same store for an administrator, whom the audit names as the actor of each change: `command-line`, `library`, `server`, or the id of the
-   * administrator's credentials. It changes only accounts within reach; undefined: all. Of another one the operation rejects with OutOfReach. A new
-   * store for each request is cheap: one closure for each operation.
+   * administrator's credentials. It changes only accounts within the bounds; undefined: all. A new store for each request is cheap: one closure for each operation.
    */
-  readonly actingAs: (actor: string, reach: Reach | undefined) => Store
+  readonly actingAs: (actor: string, bounds: Bounds | undefined) => Store
   /** The declared APIs, at most one second old. */
   readonly apis: () => Promise<readonly ApiRecord[]>
   /** The same for a document, which does not wait for a store that does not answer: then they are older. */

@@ -54,12 +54,6 @@ export type OperationResult =
   | { readonly kind: 'done'; readonly outcome: unknown }
   | { readonly kind: 'failed'; readonly cause: unknown }
 
-/** The outcome of an operation on an account that the administrator may not touch. Nothing was changed. Of it callers learn by `OutOfReach`. */
-export const OUT_OF_REACH = 'out-of-reach'
-
-/** An administrator ordered a change of an account that is out of reach (`Reach`). Nothing was changed. */
-export class OutOfReach extends Error {}
-
 /** What a database adapter implements. Reads see committed data only; writes come in batches. */
 export interface StoreDriver extends Reads {
   /** How many batches may be committed at a time; 1 for a database with a single writer. */

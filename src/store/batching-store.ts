@@ -1,7 +1,7 @@
 import type { StoreObserver } from '../ports/observers.ts'
-import { OUT_OF_REACH, OutOfReach, type OperationResult, type Store, type StoreDriver } from '../ports/store.ts'
+import type { OperationResult, Store, StoreDriver } from '../ports/store.ts'
 import type { Operation } from '../ports/operations/index.ts'
-import type { Reach } from '../ports/operations/user.ts'
+import { OUT_OF_REACH, type Bounds } from '../ports/operations/reach.ts'
 import { OPERATIONS } from './nouns.ts'
 import { openQueue, type Waiting } from './queue.ts'
 import { openWriteCheck, type WriteCheck } from './write-check.ts'
@@ -11,10 +11,10 @@ const BATCH_LIMIT = 512
 
 export interface BatchingStore extends Store {
   /**
-   * The same store for an administrator, whom the audit names as the actor of every change, and who changes only accounts within reach; undefined:
-   * all. Of another one the operation rejects with OutOfReach.
+   * The same store for an administrator, whom the audit names as the actor of every change, and who changes only accounts within the bounds;
+   * undefined: all.
    */
-  readonly actingAs: (actor: string, reach: Reach | undefined) => Store
+  readonly actingAs: (actor: string, bounds: Bounds | undefined) => Store
 }
 
 /**
@@ -42,20 +42,24 @@ export function openBatchingStore(
       )
       batch.forEach(({ resolve, reject }, index) => {
         const result = results[index]
-        if (result?.kind === 'done' && result.outcome === OUT_OF_REACH) reject(new OutOfReach(OUT_OF_REACH))
-        else if (result?.kind === 'done') resolve(result.outcome as never)
+        if (result?.kind === 'done') resolve(result.outcome as never)
         else reject(result?.cause ?? new Error('The driver returned fewer results than there were operations.'))
       })
     },
   })
-  function storeOf(by: string | undefined, reach: Reach | undefined): Store {
-    const request = (name: string, input: unknown) =>
+  function storeOf(by: string | undefined, bounds: Bounds | undefined): Store {
+    const request = (name: string, input: unknown): Promise<unknown> =>
       perform({ name, input, by, requestId: currentRequest() } as Operation)
+    const withinBounds = async (name: string, input: object, { reach, refuse }: Bounds): Promise<unknown> => {
+      const outcome = await request(name, { ...input, reach })
+      if (outcome === OUT_OF_REACH) throw refuse()
+      return outcome
+    }
     const operations = Object.fromEntries(
       Object.entries(OPERATIONS).map(([name, row]) =>
-        reach === undefined || !('account' in row)
+        bounds === undefined || !('account' in row)
           ? [name, (input: unknown) => request(name, input)]
-          : [name, (input: object) => request(name, { ...input, reach })],
+          : [name, (input: object) => withinBounds(name, input, bounds)],
       ),
     )
     const { require: checkWrites, isDoubted: doubtsWrites, lastOutage } = writes

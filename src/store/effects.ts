@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../ports/records/audit.ts'
 import type { Operation } from '../ports/operations/index.ts'
-import { OUT_OF_REACH } from '../ports/store.ts'
+import { OUT_OF_REACH } from '../ports/operations/reach.ts'
 import { OPERATIONS } from './nouns.ts'
 
 /** A row with its own input and outcome types erased. */

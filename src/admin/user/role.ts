@@ -173,7 +173,7 @@ export const ROLE_TASKS: readonly Task[] = [
   }),
 ]
 
-/** The error for a first role that lasts, of an account that an administrator may be able to sign in to who could not give it one (threats.md CON-37). */
+/** The error for a first role that lasts, of an account that was prepared by an administrator with bounds, perhaps to sign in to it (threats.md CON-37). */
 function preparedAccount(userId: UserId): AdminError {
   return conflictIn(
     'confirmed',

@@ -1,7 +1,7 @@
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../records/organization.ts'
 import type { OrganizationId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import type { Ordered } from './user.ts'
+import type { Ordered } from './reach.ts'
 
 /** The operations on organizations, their members and their installed clients, each as `[input, outcome]`. The rules of index.ts apply. */
 export interface OrganizationOperations {

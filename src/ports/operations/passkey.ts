@@ -5,7 +5,8 @@ import type { UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import type { PasskeyId } from '../../protocol/sign-in/passkey.ts'
 import type { ChangingSession, EnrolmentReason, OtherFactors } from './second-factor.ts'
-import type { KeptMethod, Ordered } from './user.ts'
+import type { Ordered } from './reach.ts'
+import type { KeptMethod } from './user.ts'
 
 /** The operations on passkeys, and the one that removes a password beside them, each as `[input, outcome]`. The rules of index.ts apply. */
 export interface PasskeyOperations {

@@ -1,5 +1,5 @@
 import type { CausesMail } from './mail.ts'
-import type { Ordered } from './user.ts'
+import type { Ordered } from './reach.ts'
 import type { SignInBasis } from './session.ts'
 import type { SecondFactorRecord } from '../records/second-factor.ts'
 import type { SessionRecord } from '../records/user.ts'

@@ -1,10 +1,11 @@
 import type { CausesMail } from './mail.ts'
+import type { Ordered } from './reach.ts'
 import type { RoleRecord } from '../records/role.ts'
 import type { MembershipRecord } from '../records/organization.ts'
 import type { IdentityRecord } from '../records/provider.ts'
 import type { SecondFactorRecord } from '../records/second-factor.ts'
 import type { EmailCodeRecord, LinkRecord, UserRecord } from '../records/user.ts'
-import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
+import type { ClientId, UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 import type { Origin } from '../../protocol/audit/origin.ts'
@@ -170,28 +171,6 @@ export interface UserOperations {
 /** The names of the buckets in which attempts were counted that no longer count. */
 export interface EndsCounts {
   readonly buckets: readonly string[]
-}
-
-/**
- * What an administrator may order. The store that acts for an administrator adds the reach to each such operation (`actingAs`), and decides
- * with the change, because roles and memberships change meanwhile. An account that is out of reach stays as it is.
- */
-export interface Ordered {
-  /** undefined: each account is in reach. */
-  readonly reach?: Reach | undefined
-}
-
-/** Which accounts an administrator may touch. */
-export interface Reach {
-  /**
-   * The role of the administrator counts only while the issuer is a loopback address, so an account whose role counts elsewhere too is out of
-   * reach (threats.md CON-19). What may let the administrator sign in to an account is kept in its row (threats.md CON-37).
-   */
-  readonly isTrial: boolean
-  /** The administrator has less than write access, so each account with a role is out of reach (threats.md CON-38). */
-  readonly isBelowWrite: boolean
-  /** The administrator is one of this organization, so an account with a role, or that is not a member of it alone, is out of reach. */
-  readonly organizationId: OrganizationId | undefined
 }
 
 /** An account of another system, with all that belongs to it. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Ordered } from '../../ports/operations/user.ts'
+import type { Ordered } from '../../ports/operations/reach.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { normalizeEmail } from '../../protocol/sign-in/email-address.ts'

@@ -1,6 +1,6 @@
 import type { RoleInspection } from '../../../ports/inspection.ts'
-import type { Ordered, Reach } from '../../../ports/operations/user.ts'
-import { OUT_OF_REACH } from '../../../ports/store.ts'
+import type { Ordered, Reach } from '../../../ports/operations/reach.ts'
+import { OUT_OF_REACH } from '../../../ports/operations/reach.ts'
 import type { RoleRecord } from '../../../ports/records/role.ts'
 import type { Page } from '../../../ports/store.ts'
 import type { UserId } from '../../../protocol/ids.ts'

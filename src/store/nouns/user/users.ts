@@ -1,6 +1,6 @@
 import type { SpellingInspection } from '../../../ports/inspection.ts'
 import type { Input } from '../../../ports/operations/index.ts'
-import type { Ordered } from '../../../ports/operations/user.ts'
+import type { Ordered } from '../../../ports/operations/reach.ts'
 import type { AuditEvent } from '../../../ports/records/audit.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import type { EpochMs } from '../../../base/brand.ts'

@@ -1,0 +1,32 @@
+import type { OrganizationId } from '../../protocol/ids.ts'
+
+/**
+ * What an administrator may order. The store that acts for an administrator adds the reach to each such operation (`actingAs`), and decides
+ * with the change, because roles and memberships change meanwhile. An account that is out of reach stays as it is.
+ */
+export interface Ordered {
+  /** undefined: each account is in reach. */
+  readonly reach?: Reach | undefined
+}
+
+/** Which accounts an administrator may touch. */
+export interface Reach {
+  /**
+   * The role of the administrator counts only while the issuer is a loopback address, so an account whose role counts elsewhere too is out of
+   * reach (threats.md CON-19). What may let the administrator sign in to an account is kept in its row (threats.md CON-37).
+   */
+  readonly isTrial: boolean
+  /** The administrator has less than write access, so each account with a role is out of reach (threats.md CON-38). */
+  readonly isBelowWrite: boolean
+  /** The administrator is one of this organization, so an account with a role, or that is not a member of it alone, is out of reach. */
+  readonly organizationId: OrganizationId | undefined
+}
+
+/** The outcome of an operation on an account that is out of reach. Nothing was changed. Callers do not see it: they get the error of the bounds. */
+export const OUT_OF_REACH = 'out-of-reach'
+
+/** The reach of an administrator, and the error that an order beyond it gets. */
+export interface Bounds {
+  readonly reach: Reach
+  readonly refuse: () => Error
+}

@@ -63,6 +63,9 @@ async function findDeclared(
     : linkTo('organizations', owner)
 }
 
+/** The id of a request, as an error page shows it. The audit has its events; of a refusal that changed nothing only the log has a line. */
+const REQUEST_ID_FORM = /^[\w-]{8}-[0-9a-z]{8}$/
+
 /**
  * Where a search leads by the text alone: an id to its object, a URI to the clients of its host or scheme, and each other text to all that
  * has it. With a role for one organization that is what is for the organization.
@@ -77,6 +80,7 @@ export function searchAddress(text: string, organization: string | undefined): s
   const client = chosenClientId(sought) === undefined ? parseClientReference(sought) : undefined
   if (client !== undefined) return linkTo('clients', client)
   if (parseGrantId(sought) !== undefined) return linkTo('grants', sought)
+  if (REQUEST_ID_FORM.test(sought)) return listAddress('audit', 'request_id', sought)
   return foundAddress(undefined, sought)
 }
 

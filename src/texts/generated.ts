@@ -21,6 +21,7 @@ export interface TextSlots {
   readonly verifiedBy: 'brand'
   readonly fromHost: 'host'
   readonly appLinks: 'scheme'
+  readonly appLinksAlone: 'scheme'
   readonly continueTo: 'client'
   readonly continueToHost: 'client' | 'host'
   readonly continueToComputer: 'client'

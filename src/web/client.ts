@@ -64,14 +64,28 @@ export function describedBy({ documentHost, destination: to }: ClientView): Mark
   return documentHost === undefined || (to.kind === 'host' && to.host === documentHost) ? undefined : code(documentHost)
 }
 
-/** The whole address to which the browser is sent after the user has decided. */
-export function destination({ texts }: View, to: RedirectDestination): Markup {
-  switch (to.kind) {
+/** The whole address to which the browser is sent after the user has decided, after the word "to". */
+export function destination(view: View, to: RedirectDestination): Markup {
+  return placeOf(view, to, { computer: 'thisComputer', app: 'appLinks' })
+}
+
+/** The same place by itself: German has another case then. */
+export function place(view: View, at: RedirectDestination): Markup {
+  return placeOf(view, at, { computer: 'thisComputerAlone', app: 'appLinksAlone' })
+}
+
+interface PlaceTexts {
+  readonly computer: 'thisComputer' | 'thisComputerAlone'
+  readonly app: 'appLinks' | 'appLinksAlone'
+}
+
+function placeOf({ texts }: View, place: RedirectDestination, { computer, app }: PlaceTexts): Markup {
+  switch (place.kind) {
     case 'host':
-      return code(to.host)
+      return code(place.host)
     case 'this-computer':
-      return html`${texts.show('thisComputer')} <span class="small muted">${code(to.host)}</span>`
+      return html`${texts.show(computer)} <span class="small muted">${code(place.host)}</span>`
     case 'app':
-      return texts.show('appLinks', { scheme: code(`${to.scheme}:`) })
+      return texts.show(app, { scheme: code(`${place.scheme}:`) })
   }
 }

@@ -11,12 +11,16 @@ export function submitButton(text: Fragment, look: 'main' | 'plain'): Markup {
 
 /** A link that looks like the main button of a form. */
 export function linkButton(uri: string, text: Fragment): Markup {
-  return html`<div class="buttons"><a class="button main" href="${uri}">${text}</a></div>`
+  return html`<div class="buttons">
+    <a class="button main" href="${uri}"><span>${text}</span></a>
+  </div>`
 }
 
 /** A link that looks like a button beside a main one. */
 export function plainLinkButton(uri: string, text: Fragment): Markup {
-  return html`<div class="buttons"><a class="button" href="${uri}">${text}</a></div>`
+  return html`<div class="buttons">
+    <a class="button" href="${uri}"><span>${text}</span></a>
+  </div>`
 }
 
 /** A button that a script shows (`showPasswordScript`), and that makes the password in the field with this id readable. */

@@ -28,16 +28,23 @@ export function errorPage(view: View, page: ErrorPage): Markup {
   })
 }
 
-/** What the reader can do next; the first way is the main one. */
-function waysOn(view: View, { accountUri, newLinkUri, product }: ErrorPage): Fragment {
+/** What the reader can do next; the first way is the main one. The account is one where there is no other. */
+function waysOn(view: View, { accountUri, newLinkUri, problem, product }: ErrorPage): Fragment {
   const { texts } = view
   const to = productOf(view, product)
+  const toProduct = problem === 'home' ? 'continueToProduct' : 'backToProduct'
   const ways = [
     ...(newLinkUri === undefined ? [] : [{ uri: newLinkUri, text: texts.show('newLink') }]),
-    ...(to === undefined ? [] : [{ uri: to.uri, text: texts.show('backToProduct', { product: to.name }) }]),
-    ...(accountUri === undefined ? [] : [{ uri: accountUri, text: texts.show('account.toAccount') }]),
+    ...(to === undefined ? [] : [{ uri: to.uri, text: texts.show(toProduct, { product: to.name }) }]),
   ]
-  return ways.map(({ uri, text }, index) => (index === 0 ? linkButton(uri, text) : plainLinkButton(uri, text)))
+  if (accountUri === undefined) return ways.map(wayOn)
+  if (ways.length === 0) return linkButton(accountUri, texts.show('account.toAccount'))
+  return html`${ways.map(wayOn)}
+    <p class="after"><a class="inline" href="${accountUri}">${texts.show('account.see')}</a></p>`
+}
+
+function wayOn({ uri, text }: { readonly uri: string; readonly text: Markup }, index: number): Markup {
+  return index === 0 ? linkButton(uri, text) : plainLinkButton(uri, text)
 }
 
 /** Asks for confirmation before signing out, so that no other site can sign the user out. */

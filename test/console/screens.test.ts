@@ -142,5 +142,7 @@ test('a search leads to the object of an id, and otherwise to all that has the t
     [`gci_${id}`, `/console/organizations/globex/grants?client_id=gci_${id}`, 'globex'],
     [id, `/console/organizations/globex/grants/${id}`, 'globex'],
   ]
+  // The reference of an error page.
+  assert.equal(searchAddress('aB3dE_x9-0000002k', undefined), '/console/audit?request_id=aB3dE_x9-0000002k')
   for (const [text, address, within] of cases) assert.equal(searchAddress(text, within), address, text)
 })

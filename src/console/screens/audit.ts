@@ -22,7 +22,7 @@ export const AUDIT = screen<{ readonly list: ListedEvents }>({
   path: '/console/audit',
   section: 'audit',
   reads: { list: { task: 'audit.list', input: () => ({}) } },
-  filters: ['view', 'event', 'actor', 'user_id', 'client_id', 'organization_id', 'since', 'until'],
+  filters: ['view', 'event', 'actor', 'user_id', 'client_id', 'organization_id', 'request_id', 'since', 'until'],
   forms: [],
   names: ({ list }) => list.names,
   lines: ({ list }) => ({

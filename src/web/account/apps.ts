@@ -1,5 +1,5 @@
 import type { ConnectedApp, ConnectedAppsPage, RemoveAppPage } from '../../ports/pages/account.ts'
-import { clientName, destination } from '../client.ts'
+import { clientName, place } from '../client.ts'
 import { tick, warning } from '../icons.ts'
 import type { View } from '../layout.ts'
 import { code, html, isolate, localized, type Markup } from '../markup.ts'
@@ -95,17 +95,17 @@ function times(view: View, { allowedSecondsAgo, access }: ConnectedApp): string 
 /** The same marks as on the consent page, and where the app gets its answers. */
 function trust(view: View, { trust: known, documentHost, destination: to }: ConnectedApp): Markup {
   const origin = documentHost === undefined ? to : ({ kind: 'host', host: documentHost } as const)
-  const place = origin === undefined ? undefined : html` · ${destination(view, origin)}`
+  const from = origin === undefined ? undefined : html` · ${place(view, origin)}`
   switch (known.level) {
     case 'verified':
       return html`<p class="trust">
-        ${tick}<span>${view.texts.show('verifiedBy', { brand: isolate(view.branding.name) })}${place}</span>
+        ${tick}<span>${view.texts.show('verifiedBy', { brand: isolate(view.branding.name) })}${from}</span>
       </p>`
     case 'known-domain':
       return html`<p class="trust">${tick}<span>${view.texts.show('fromHost', { host: code(known.host) })}</span></p>`
     case 'unverified':
       return html`<p class="trust unverified">
-        ${warning}<span><strong>${view.texts.show('unverified')}</strong>${place}</span>
+        ${warning}<span><strong>${view.texts.show('unverified')}</strong>${from}</span>
       </p>`
   }
 }

@@ -254,12 +254,12 @@ test('the page of an old link offers a new one, unless the user would get none, 
   const used = await createLink(local.context, (await anAccount()).email, order)
   await useOf(used.address)
   const shows = async (address: string, server = local) => linksOf(await new PlainBrowser(server).get(address))
-  const operators = { 'Back to Grantor': PRODUCT, 'Go to your account': account }
+  const operators = { 'Back to Grantor': PRODUCT, 'See your account': account }
   // The row of a used link is gone, and with it the client.
   assert.deepEqual(await shows(used.address), { 'Send a new link': forgot, ...operators })
   assert.deepEqual(await shows('/account/link?token=nothing'), { 'Send a new link': forgot, ...operators })
   local.clock.advance(8 * 86_400_000)
-  const back = { 'Back to Build Board': HOME, 'Go to your account': account }
+  const back = { 'Back to Build Board': HOME, 'See your account': account }
   assert.deepEqual(await shows(verified.address), { 'Send a new link': forgot, ...back })
   assert.deepEqual(await shows(invited.address), back)
   const silent = await openTestServer(t, {})

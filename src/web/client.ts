@@ -79,13 +79,13 @@ interface PlaceTexts {
   readonly app: 'appLinks' | 'appLinksAlone'
 }
 
-function placeOf({ texts }: View, place: RedirectDestination, { computer, app }: PlaceTexts): Markup {
-  switch (place.kind) {
+function placeOf({ texts }: View, at: RedirectDestination, { computer, app }: PlaceTexts): Markup {
+  switch (at.kind) {
     case 'host':
-      return code(place.host)
+      return code(at.host)
     case 'this-computer':
-      return html`${texts.show(computer)} <span class="small muted">${code(place.host)}</span>`
+      return html`${texts.show(computer)} <span class="small muted">${code(at.host)}</span>`
     case 'app':
-      return texts.show(app, { scheme: code(`${place.scheme}:`) })
+      return texts.show(app, { scheme: code(`${at.scheme}:`) })
   }
 }

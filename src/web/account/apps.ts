@@ -70,7 +70,7 @@ function appFacts(view: View, app: ConnectedApp): Markup {
       ${app.identity.map((token) => html`<li>${view.texts.show(`identityScopes.${token}`)}</li> `)}
       ${app.permissions.map((permission) => html`<li>${localized(permission, view.language)}</li> `)}
     </ul>
-    ${app.resources.length === 0 ? undefined : html`<p class="small muted">${texts.show('account.on', { apis: html`${app.resources.map((one, place) => html`${place === 0 ? '' : ', '}${localized(one, view.language)}`)}` })}</p>`}
+    ${app.resources.length === 0 ? undefined : html`<p class="small muted">${texts.show('account.on', { apis: html`${app.resources.map((one, index) => html`${index === 0 ? '' : ', '}${localized(one, view.language)}`)}` })}</p>`}
     ${app.access.kind === 'tokens' && app.access.isPaused ? html`<p class="small">${texts.show('account.paused')}</p>` : undefined}
     <p class="small muted">${times(view, app)}</p>`
 }

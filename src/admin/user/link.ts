@@ -69,7 +69,7 @@ interface CreatedLink extends NewLink {
 }
 
 /** The client to which the user of a link is led afterwards. */
-export const LED_CLIENT = CLIENT_ID.describe(
+const LED_CLIENT = CLIENT_ID.describe(
   'The client to which the user is led afterwards: it needs initiate_login_uri or client_uri, and is verified, or an administrator created it. Absent: the user is led to GRANTOR_PRODUCT_URL.',
 )
 

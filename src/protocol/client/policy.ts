@@ -219,7 +219,7 @@ export function mayBeNotifiedAt(client: ClientOrigin, url: string): boolean {
 }
 
 /** What is read of a client to which pages lead. */
-export type LedClient = PolicyClient & {
+type LedClient = PolicyClient & {
   readonly metadata: Pick<ClientMetadata, 'client_uri' | 'initiate_login_uri'>
   readonly initialToken: RegistrationLimits | undefined
 }

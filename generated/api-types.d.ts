@@ -462,7 +462,7 @@ export interface GrantorTasks {
     readonly email?: string
     /** Only users whose address begins with this, in the order of the addresses; without a next page. */
     readonly email_prefix?: string
-    /** Only users with this text in the name or the address, in any case; first those whose address begins with it. A page examines the next 5,000 users, and may be empty. Then follow "next". */
+    /** Only users with all words of this text in the name or the address, in any case and without accents. Words of one or two letters alone: addresses that begin with it. A page may be empty while the index is written. Then follow "next". */
     readonly text?: string
     /** Only the user with this id at your application. */
     readonly subject?: string
@@ -470,6 +470,8 @@ export interface GrantorTasks {
     readonly users: readonly User[]
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
+    /** What of the users was compared with `text`; null: nothing was. Until `next` is null, not every user was. */
+    readonly searched: 'names_and_addresses' | 'beginnings_of_addresses' | null
   }>
   /** Show everything about a user except the password. */
   readonly 'user.show': (input: {
@@ -827,7 +829,7 @@ export interface GrantorTasks {
     readonly before?: string
     /** Only the member with this address. */
     readonly email?: string
-    /** Only members with this text in the name or the address, in any case. A page examines the next 5,000 members, and may be empty. Then follow "next". */
+    /** Only members with all words of this text in the name or the address, in any case and without accents. A page examines the next 5,000 members, and may be empty. Then follow "next". */
     readonly text?: string
     /** Only members without a proved address of the domains of the providers of the organization. A page may have fewer rows than its limit, or none, although more pages follow. */
     readonly outside_domains?: true

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { absenceOf } from '../src/admin/openapi.ts'
 import { TASKS } from '../src/admin/tasks.ts'
-import { sayNull } from '../src/base/null-meaning.ts'
+import { sayNull } from '../src/protocol/null-meaning.ts'
 import { SETTINGS } from '../src/config/schema.ts'
 import { NAMES, optionOf } from '../src/library/options.ts'
 

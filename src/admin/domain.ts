@@ -1,4 +1,4 @@
-import { orNull } from '../base/null-meaning.ts'
+import { orNull } from '../protocol/null-meaning.ts'
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { DomainRuleRecord } from '../ports/records/domain-rule.ts'

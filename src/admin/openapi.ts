@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { MAXIMA } from '../base/maxima.ts'
-import { sayNull } from '../base/null-meaning.ts'
+import { sayNull } from '../protocol/null-meaning.ts'
 import { accessesFor, hasBody, pathParameters, placeOf, type Task } from './task.ts'
 import { TASKS } from './tasks.ts'
 

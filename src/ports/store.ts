@@ -2,6 +2,7 @@ import type { Input, Operation, OperationName, Outcome } from './operations/inde
 import type { ClientFilter } from './operations/client.ts'
 import type { Hit, HitCount } from './operations/server.ts'
 import type { InstallationKey, MembershipKey } from './operations/organization.ts'
+import type { UserSearchReads } from './operations/user-search.ts'
 import type { RevocationCutoff } from './operations/token.ts'
 import type { OldestClients, OldestClientsFound, Walk, WalkedClients, WalkedGrants } from './walks.ts'
 import type { ProviderId } from '../protocol/sign-in/authentication.ts'
@@ -77,7 +78,7 @@ export interface WriteProbes {
   readonly pauseMs: number
 }
 
-export interface Reads {
+export interface Reads extends UserSearchReads {
   readonly findClient: (id: ClientId) => Promise<ClientRecord | undefined>
   /** Newest first, `before` exclusive. */
   readonly listClients: (
@@ -209,7 +210,6 @@ export interface Reads {
   readonly findPasswordFormats: () => Promise<string | undefined>
   /** The sets of `recordApplied`, in the order of their names. */
   readonly listAppliedSets: () => Promise<readonly { readonly set: string; readonly value: string }[]>
-  /** Newest first. */
   /** What the processes counted, newest first. */
   readonly listFigures: (page: FigurePage) => Promise<readonly FigureRecord[]>
   readonly listAuditLinks: (page: AuditPage) => Promise<readonly AuditLinkRecord[]>

@@ -78,6 +78,11 @@ export function mintUserId(now: EpochMs, random: Random): UserId {
   return `gus_${mintOrderedId(now, random)}` as UserId
 }
 
+/** An id before those of all users who are created from a time on. */
+export function firstUserId(time: EpochMs): UserId {
+  return `gus_${hexTime(time)}` as UserId
+}
+
 /** RFC 7517 §4.5: a key id that is unique for this issuer. */
 export function mintKeyId(now: EpochMs, random: Random): KeyId {
   return mintOrderedId(now, random) as KeyId

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { orNull } from '../base/null-meaning.ts'
+import { orNull } from './null-meaning.ts'
 
 /**
  * A member of a record that is registered: one row of the table of the record, under its name on the wire. `Rules` is what decides about

@@ -21,6 +21,7 @@ import { startWatchingServerEnd, type ServerEndReason } from './store.ts'
 import { openFigureWriter } from './background/figures.ts'
 import { startCounting } from './background/row-counter.ts'
 import { startSweeping } from './background/sweeper.ts'
+import { startIndexing } from './background/user-indexer.ts'
 import { openTelemetry, type Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
 import type { Platform } from './platform.ts'
@@ -111,6 +112,7 @@ export async function openNode(
       context.clockCheck.start(),
       ...(isShared ? [startHolding(lease)] : []),
       startSweeping(context, logger, isHolder),
+      startIndexing(context, logger, isHolder),
       startCounting({ ...context, monotonic: platform.monotonic }, logger, isHolder),
       writeWatch.start(),
       figures.start(),

@@ -28,6 +28,7 @@ import { roles } from './nouns/user/roles.ts'
 import { secondFactors } from './nouns/user/second-factors.ts'
 import { sessions } from './nouns/user/sessions.ts'
 import { users } from './nouns/user/users.ts'
+import { userSearch } from './nouns/user/user-search.ts'
 import { adminCredentials } from './nouns/server/admin-credentials.ts'
 import { allRows } from './nouns/server/all-rows.ts'
 import { apis } from './nouns/server/apis.ts'
@@ -72,6 +73,7 @@ const NOUNS = {
   secondFactors,
   sessions,
   users,
+  userSearch,
   adminCredentials,
   allRows,
   apis,

@@ -15,6 +15,7 @@ const UNIQUE = 'the insert waits for the row of the same key'
 const PROVIDER = 'each use reads the provider, whose state is in a copy on each machine'
 const IMPORTING =
   'an insert waits for the row of the same key, and two administrators who choose one id are reported by the doctor'
+const WRITTEN_BEHIND = 'what is not visible yet is due, or after the mark, which is noted by the next turn'
 const MARKED = 'the row that is awaited names it'
 
 /** What an operation reads on other shards without holding the user, and why it may. undefined: whatever it reads. */
@@ -28,6 +29,7 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
   approveAuthorization: ['the consent is stored, and decides nothing', 'user_id'],
   provisionUser: [UNIQUE, 'email, identity_key, user_id'],
   importUser: [IMPORTING, 'email, identity_key, user_id'],
+  indexUsers: [WRITTEN_BEHIND, 'all search_due, all users, user_id'],
   useIdentity: [PROVIDER, 'identity_key'],
   createIdentityProof: [PROVIDER, 'user_id'],
   deleteProvider: [ABSENT, 'all identities, all identity_proofs, user_id'],

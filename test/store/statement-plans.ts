@@ -79,7 +79,10 @@ export async function readPostgresObjects(client: pg.Client): Promise<Schema> {
 /** Returns the same for a SQLite file. */
 export function readSqliteObjects(database: DatabaseSync): Schema {
   const rowsOf = (sql: string): readonly Record<string, unknown>[] => database.prepare(sql).all()
-  const tables = rowsOf(`select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`)
+  // A virtual table, and the shadow tables that it makes, are an index.
+  const tables = rowsOf(
+    `select name from pragma_table_list where type = 'table' and schema = 'main' and name not like 'sqlite_%'`,
+  )
   const names = tables.map(({ name }) => String(name))
   const columns = names.flatMap((table) =>
     rowsOf(`select name, type, dflt_value is not null or hidden <> 0 as made from pragma_table_xinfo('${table}')`).map(
@@ -116,7 +119,9 @@ export async function fillUnanalyzed(client: pg.Client, rows: number): Promise<v
   // Numbers of equal length arrive in index order, which takes half the time together with unlogged tables.
   for (const table of Object.keys(SHARD_KEYS)) {
     const own = columns.filter((column) => column.table === table)
-    const values = own.map(({ type }) => (type === 'bigint' ? 'number' : `'row-' || number`))
+    const values = own.map(({ type }) =>
+      type === 'bigint' ? 'number' : type === 'ARRAY' ? 'array[number]' : `'row-' || number`,
+    )
     await client.query(`alter table ${table} set (autovacuum_enabled = off), set unlogged`)
     await client.query(
       `insert into ${table} (${own.map(({ name }) => name).join(', ')})

@@ -93,6 +93,10 @@ export const KEYLESS: readonly Exception[] = [
   { why: 'sweeps go by time, in slices, over all shards', file: /\/expired-rows\.ts$/ },
   { why: 'metrics and searches walk over all shards, in slices', file: /\/all-rows\.ts$/ },
   { why: 'the audit is read by time, in slices; its chains are found once a minute', file: /\/audit\.ts$/ },
+  {
+    why: 'the index of a search is written in the order of the ids, in slices, and asked on all shards',
+    file: /\/user-search\.ts$/,
+  },
   { why: 'the doctor looks for the youngest row', file: /\/inspect\.ts$/, text: /limit 1/ },
   { why: 'on SQLite rows have a number made of the key', text: /\bslot = (\?|slot_of)/ },
 ]

@@ -1,4 +1,4 @@
-import { orNull } from '../../base/null-meaning.ts'
+import { orNull } from '../../protocol/null-meaning.ts'
 import {
   allTexts,
   localizedText,

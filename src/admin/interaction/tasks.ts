@@ -1,4 +1,4 @@
-import { orNull } from '../../base/null-meaning.ts'
+import { orNull } from '../../protocol/null-meaning.ts'
 import { LOCALIZED_TEXT } from '../../answers/localized-text.ts'
 import * as z from 'zod'
 import type { Context } from '../../ports/context.ts'

@@ -15,7 +15,8 @@ import { requireOrganization } from './organization.ts'
 import { listPage, textPage, type Listed, type PageRequest } from '../page.ts'
 import { tableOf } from '../../answers/table.ts'
 import { defineTask, type Task } from '../task.ts'
-import { isCalled } from '../user/search.ts'
+import { userTexts } from '../../protocol/sign-in/user-texts.ts'
+import { hasWords, wordsOf } from '../../base/fold.ts'
 import { requireRecipient } from '../user/user.ts'
 import { forShell } from '../../base/shell.ts'
 
@@ -78,7 +79,7 @@ export const MEMBER_TASKS: readonly Task[] = [
       before: pageStart(USER_ID),
       email: EMAIL.optional().describe('Only the member with this address.'),
       text: NAME.optional().describe(
-        'Only members with this text in the name or the address, in any case. A page examines the next 5,000 members, and may be empty. Then follow "next".',
+        'Only members with all words of this text in the name or the address, in any case and without accents. A page examines the next 5,000 members, and may be empty. Then follow "next".',
       ),
       outside_domains: z
         .literal(true)
@@ -178,10 +179,9 @@ async function listMembers(
     const memberships = await store.listMembers({ ...slice, organizationId })
     return Promise.all(memberships.map(async (one) => ({ id: one.userId, ...(await withUser(context, one)) })))
   }
-  const { text } = page
-  return text === undefined
-    ? listPage(list, page)
-    : textPage(list, ({ user }) => user !== undefined && isCalled(text, user), page)
+  if (page.text === undefined) return listPage(list, page)
+  const words = wordsOf(page.text)
+  return textPage(list, ({ user }) => user !== undefined && hasWords(words, ...userTexts(user)), page)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { orNull } from '../../base/null-meaning.ts'
+import { orNull } from '../../protocol/null-meaning.ts'
 import * as z from 'zod'
 import { definedMembers } from '../../base/json.ts'
 import type { Settings } from '../../ports/context.ts'

@@ -1,4 +1,4 @@
-import { orNull } from '../../base/null-meaning.ts'
+import { orNull } from '../../protocol/null-meaning.ts'
 import * as z from 'zod'
 import { isAddressDoubtful } from '../../users/doubtful-address.ts'
 import { IDENTITY } from '../../answers/identity.ts'
@@ -18,7 +18,7 @@ import { defineTask, type Task } from '../task.ts'
 import { LINK_TASKS } from './link.ts'
 import { APP_DOCUMENT, describeApp, describeSignIn, PASSKEY_DOCUMENT, SIGN_IN_DOCUMENT } from './sign-in.ts'
 import { ROLE, ROLE_DOCUMENT } from './role.ts'
-import { listUsers } from './search.ts'
+import { listUsers, SEARCHED } from './search.ts'
 import { createUser, noSuchUser, requireUser, setEmail, setPassword, unlockUser, updateUser } from './user.ts'
 import { noticesWithoutBrowser } from '../../users/mails.ts'
 import { revocationCutoff } from '../../tokens/revocation-cutoff.ts'
@@ -115,14 +115,23 @@ export const USER_TASKS: readonly Task[] = [
         'Only users whose address begins with this, in the order of the addresses; without a next page.',
       ),
       text: NAME.optional().describe(
-        'Only users with this text in the name or the address, in any case; first those whose address begins with it. A page examines the next 5,000 users, and may be empty. Then follow "next".',
+        'Only users with all words of this text in the name or the address, in any case and without accents. Words of one or two letters alone: addresses that begin with it. A page may be empty while the index is written. Then follow "next".',
       ),
       subject: z.string().regex(SUBJECT_FORM).optional().describe('Only the user with this id at your application.'),
     }),
-    output: z.object({ users: z.array(USER_DOCUMENT), next: NEXT }),
+    output: z.object({
+      users: z.array(USER_DOCUMENT),
+      next: NEXT,
+      searched: z
+        .enum(SEARCHED)
+        .nullable()
+        .describe(
+          'What of the users was compared with `text`; null: nothing was. Until `next` is null, not every user was.',
+        ),
+    }),
     async run(context, page) {
-      const { rows, next } = await listUsers(context, page)
-      return { users: rows.map(USER.show), next }
+      const { rows, next, searched } = await listUsers(context, page)
+      return { users: rows.map(USER.show), next, searched }
     },
   }),
   defineTask({

@@ -1,4 +1,4 @@
-import { sayNull } from '../../base/null-meaning.ts'
+import { sayNull } from '../../protocol/null-meaning.ts'
 import type { Command } from 'commander'
 import { UsageError } from '../lib/failure.ts'
 import { collect, withJson, withServer, type ServerOptions } from '../lib/options.ts'

@@ -8,6 +8,7 @@ import type { MemberDocument } from '../../admin/organization/member.ts'
 import type { OrganizationDocument } from '../../admin/organization/organization.ts'
 import { EXAMINED_FOR_TEXT, hasText, PAGE_LIMIT } from '../../admin/page.ts'
 import type { ProviderDocument } from '../../admin/provider/settings.ts'
+import type { SEARCHED } from '../../admin/user/search.ts'
 import type { UserDocument } from '../../admin/user/tasks.ts'
 import { listedNameOf } from '../../protocol/client/identity.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
@@ -22,7 +23,11 @@ import type { Frame, Place, Texts, View } from '../engine/form.ts'
 import { goesTo } from './clients.ts'
 
 interface Answers {
-  readonly users: { readonly users: readonly UserDocument[]; readonly next: string | null }
+  readonly users: {
+    readonly users: readonly UserDocument[]
+    readonly next: string | null
+    readonly searched: (typeof SEARCHED)[number] | null
+  }
   readonly organizations: { readonly organizations: readonly OrganizationDocument[]; readonly next: string | null }
   readonly clients: { readonly clients: readonly ClientDocument[]; readonly next: string | null } | undefined
   readonly apis: { readonly apis: readonly ApiDocument[]; readonly next: string | null } | undefined
@@ -96,6 +101,8 @@ interface Group {
   readonly isFull: boolean
   /** What was searched, if not all was: `the newest 5,000 users`. */
   readonly part: string
+  /** Whether less than names and addresses was compared, as `part` says. */
+  readonly isShort?: boolean
   /** Where the search goes on. */
   readonly list: string | undefined
 }
@@ -126,7 +133,7 @@ function groupsOf(answers: Answers, text: string): readonly Group[] {
         kind: 'User',
         besides: name(called === null ? '' : email, '–'),
       })),
-    ),
+    ).map((one) => ({ ...one, ...partOfUsers(users) })),
     ...group(
       'organizations',
       'organizations',
@@ -168,6 +175,13 @@ function groupsOf(answers: Answers, text: string): readonly Group[] {
       })),
     ),
   ]
+}
+
+/** What of the users was searched, if it is less than all names and addresses. */
+function partOfUsers({ searched: compared }: Answers['users']): Pick<Group, 'isShort' | 'part'> {
+  return compared === 'beginnings_of_addresses'
+    ? { isShort: true, part: 'users by the beginnings of their addresses, because no word has three letters' }
+    : { isShort: false, part: 'the newest users, because the index of names and addresses is still being written' }
 }
 
 /** The scopes of an API by which it was found. */
@@ -244,9 +258,9 @@ function foundView(frame: Frame, groups: readonly Group[]): View {
   }
 }
 
-/** Whether a search ended before it had searched all, and without enough rows. */
-function isPart({ next, isFull }: Group): boolean {
-  return next !== null && !isFull
+/** Whether a search ended before it had searched all, and without enough rows, or did not compare all. */
+function isPart({ next, isFull, isShort }: Group): boolean {
+  return isShort === true || (next !== null && !isFull)
 }
 
 /** That nothing was found is said only of what was searched. */
@@ -259,7 +273,7 @@ function none(groups: readonly Group[], text: string): Markup {
 
 /** What was searched, and where the search goes on. */
 function searched(groups: readonly Group[]): Markup {
-  const whole = groups.filter(({ next }) => next === null).map(({ kind }) => kind)
+  const whole = groups.filter((group) => group.next === null && !isPart(group)).map(({ kind }) => kind)
   const texts = [
     ...(whole.length === 0 ? [] : [`all ${listed(whole)}`]),
     ...groups.filter(isPart).map(({ part }) => part),

@@ -3,6 +3,7 @@ import type { AuthorizationOperations } from './authorization.ts'
 import type { TokenOperations } from './token.ts'
 import type { OrganizationOperations } from './organization.ts'
 import type { UserOperations } from './user.ts'
+import type { UserSearchOperations } from './user-search.ts'
 import type { PasskeyOperations } from './passkey.ts'
 import type { SecondFactorOperations } from './second-factor.ts'
 import type { SessionOperations } from './session.ts'
@@ -34,6 +35,7 @@ export interface Operations
     TokenOperations,
     OrganizationOperations,
     UserOperations,
+    UserSearchOperations,
     SecondFactorOperations,
     PasskeyOperations,
     SessionOperations,

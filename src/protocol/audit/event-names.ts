@@ -76,6 +76,7 @@ export type LogEventName =
   | 'store.of-other-issuer'
   | 'store.refuses-writes'
   | 'store.count-failed'
+  | 'store.index-failed'
   | 'store.sweep-failed'
   | 'store.swept'
   | 'store.unavailable'

@@ -54,6 +54,10 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'moved' | 'omitte
   user_rows: 'omitted',
   emails: 'omitted',
   shared_clients: 'omitted',
+  // The node that sweeps makes these of the users again.
+  user_search: 'omitted',
+  search_due: 'omitted',
+  search_marks: 'omitted',
   // Counters of attempts and registrations end after minutes or a day.
   hits: 'moved',
   registration_counts: 'moved',

@@ -110,6 +110,28 @@ create table user_rows (
   primary key (user_id, row_table, row_key)
 ) /*sqlite without rowid*/;
 
+-- The index of the names and addresses of users (decision 0056). It is written behind: users whose row was changed since are in
+-- search_due, and those outside the marks were not read yet. The numbers are those of gramsOf (src/base/fold.ts).
+create table user_search (
+  /*sqlite slot integer primary key,*/
+  user_id text /*sqlite not null unique*/ /*postgres collate "C" not null primary key*/
+  /*postgres , grams integer[] not null*/
+);
+
+/*postgres create index user_search_grams on user_search using gin (grams);*/
+
+/*sqlite create virtual table user_grams using fts5 (grams, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii');*/
+
+create table search_due (
+  user_id text /*postgres collate "C"*/ not null primary key
+) /*sqlite without rowid*/;
+
+create table search_marks (
+  name text /*postgres collate "C"*/ not null primary key, -- users
+  newest text /*postgres collate "C"*/ not null,
+  oldest text /*postgres collate "C"*/ not null
+) /*sqlite without rowid*/;
+
 -- What users may do by the console, at most one role for each.
 create table roles (
   user_id text /*postgres collate "C"*/ not null primary key,

@@ -20,6 +20,7 @@ import { recordReads } from './records.ts'
 import { revocationStatements } from './revocations.ts'
 import { sharedHandlers, sharedReads } from './steps.ts'
 import { tokenStatements } from './tokens.ts'
+import { userSearchHandlers, userSearchReads } from './user-search.ts'
 import { openWriteProbes } from './connection/write-probes.ts'
 
 /** At least one key is required. The commit's audit link contains the event, so there is nothing else to do. */
@@ -55,6 +56,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...opaqueTokens.handlers,
     ...revocations.handlers,
     ...consumedHandlers,
+    ...userSearchHandlers,
     recordEvent,
     ...(isDistributed && { ...distributedHandlers, ...distributedUserHandlers }),
   }
@@ -78,6 +80,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     },
     writeProbes: openWriteProbes(database),
     ...sharedReads(database.query),
+    ...userSearchReads(database.query),
     ...(isDistributed && distributedReads(database)),
     ...authorizations.reads,
     ...tokens.reads,

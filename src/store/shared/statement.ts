@@ -46,6 +46,7 @@ const SQLITE_ONLY = /\/\*sqlite (.+?)\*\//g
 /** Where the databases differ in a word. */
 const SQLITE_WORDS: readonly (readonly [postgres: RegExp, sqlite: string])[] = [
   [/\bgreatest\(/g, 'max('],
+  [/\bleast\(/g, 'min('],
   [/\bstrpos\(/g, 'instr('],
   // PostgreSQL plans `in (select …)` as a join, which may read a whole table.
   [/= any\(array\((.+?)\)\)/gs, 'in ($1)'],

@@ -9,6 +9,7 @@ import { installationKey } from '../nouns/organization/installations.ts'
 import { organizationKey } from '../nouns/organization/organizations.ts'
 import { membershipKey } from '../nouns/organization/memberships.ts'
 import { AUDIT_LINKS, ADD_AUDIT_LINK } from '../nouns/server/audit.ts'
+import { indexUsers, listIndexedUsers } from '../nouns/user/user-search.ts'
 import { failAll, commitEachAlone } from '../commit-each-alone.ts'
 import { authorizationStatements } from './authorizations.ts'
 import { beginWriting, type LockPatience } from './file/begin-writing.ts'
@@ -27,6 +28,7 @@ import { recordStatements } from './records.ts'
 import type { ServerLock } from './file/server-lock.ts'
 import { openSteps, sharedHandlers, sharedReads } from './steps.ts'
 import { consumedStatements, opaqueTokenStatements, revocationStatements, tokenStatements } from './tokens.ts'
+import { FTS_INDEX, openRowNumbers } from './user-search.ts'
 import { openTransactions, type Transactions } from './file/transactions.ts'
 
 export interface SqliteOptions {
@@ -59,6 +61,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
   const opaqueTokens = opaqueTokenStatements(database)
   const revocations = revocationStatements(database)
   const addAuditLink = database.prepare(ADD_AUDIT_LINK.sqlite)
+  const resetRowNumber = openRowNumbers(database)
   const handlers: Handlers = {
     ...sharedHandlers(runSteps),
     ...clients,
@@ -68,6 +71,13 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     ...opaqueTokens,
     ...revocations,
     ...consumedStatements(database),
+    indexUsers(turn) {
+      try {
+        return runSteps(indexUsers(turn, FTS_INDEX))
+      } finally {
+        resetRowNumber()
+      }
+    },
     // The commit's audit link contains the event.
     recordEvent: () => 'recorded',
   }
@@ -96,6 +106,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     transactions,
     database,
     run,
+    resetRowNumber,
     addAuditLink: (link) => void addAuditLink.run(...AUDIT_LINKS.write(link)),
   }
   return {
@@ -143,6 +154,14 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
       await nextTurn()
       return reads.findListEnd(slice)
     },
+    async listUnindexedUsers(page) {
+      await nextTurn()
+      return reads.listUnindexedUsers(page)
+    },
+    async listIndexedUsers(search) {
+      await nextTurn()
+      return read(() => runSteps(listIndexedUsers(search, FTS_INDEX)))
+    },
     async listOldestClients(slice) {
       await nextTurn()
       return reads.listOldestClients(slice)
@@ -167,6 +186,7 @@ interface Committing extends LockPatience, Pick<SqliteOptions, 'audit'> {
   readonly database: DatabaseSync
   readonly transactions: Transactions
   readonly run: (operation: Operation) => unknown
+  readonly resetRowNumber: () => void
   readonly addAuditLink: (link: AuditLinkRecord) => void
 }
 
@@ -188,6 +208,8 @@ async function commitBatch(means: Committing, operations: readonly Operation[]):
     writing?.failed(fault)
     if (fault instanceof StoreUnavailable) throw fault
     if (operations.length === 1) return failAll(operations, cause)
+  } finally {
+    if (operations.some(({ name }) => name === 'indexUsers')) means.resetRowNumber()
   }
   return commitEachAlone(operations, (some) => commitBatch(means, some))
 }

@@ -137,7 +137,9 @@ test('each table of the schema has its place in a backup', async (t) => {
   const place = await openPlace(t)
   await runJsonHere(place, ['org', 'create', 'Acme'])
   const database = new DatabaseSync(join(place.folder, 'grantor.db'), { readOnly: true })
-  const onSqlite = database.prepare(`select name from sqlite_master where type = 'table'`).all()
+  const onSqlite = database
+    .prepare(`select name from pragma_table_list where type = 'table' and schema = 'main' and name not like 'sqlite_%'`)
+    .all()
   database.close()
   const known = Object.keys(BACKUP_TABLES).toSorted()
   assert.deepEqual([...onSqlite.map(({ name }) => String(name)), 'migration_lease'].toSorted(), known)

@@ -73,6 +73,8 @@ test('sqlite: hot statements use the shard key, and none reads a whole table', a
   const faults = statements.flatMap((statement) => {
     if (statement.file.startsWith('src/store/migrations/')) return []
     const { text } = statement
+    // Each connection has tables of its own.
+    if (text.includes(' temp.')) return []
     const accesses = planOnSqlite(database, text)
     // Those read the last rows of an index, or the few rows of registrations.
     const byOrder = /^select (max\(at\) as at|window_start, count) from /

@@ -11,6 +11,7 @@ import { SECOND_FACTORS, secondFactors } from './second-factors.ts'
 import { USERS } from './users.ts'
 import type { Row } from '../../rows.ts'
 import { evictAll } from '../../shared/evictions.ts'
+import { addDue } from '../../shared/search-due.ts'
 import { rows, shared, type Steps } from '../../shared/statement.ts'
 
 const HAS_CLIENT = shared('select client_id from clients where client_id = :clientId')
@@ -118,6 +119,8 @@ function* complete(account: UserImport, steps: ImportSteps): Steps<Outcome<'impo
   }
   for (const identity of identities) yield* steps.name(identity)
   yield* addOthers(account)
+  // Its id has no time, so no mark says whether it is in the index.
+  yield* addDue(user.id)
   return 'created'
 }
 
@@ -156,6 +159,7 @@ function* replace(stored: UserRecord, account: UserImport, steps: ImportSteps): 
   yield* addOthers(account)
   // By a token for an identity a client may have got a grant, although no user signed in.
   yield* evictAll(user.id, user.notBefore, undefined)
+  yield* addDue(user.id)
   return 'updated'
 }
 

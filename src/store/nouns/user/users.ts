@@ -12,6 +12,7 @@ import { idOf, type NounOperations, when } from '../../noun.ts'
 import { endHits } from '../server/hits.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { markPrepared } from './roles.ts'
+import { addDue } from '../../shared/search-due.ts'
 import { endProofAndLinks, evictAll, evictOthers } from '../../shared/evictions.ts'
 import { forgiveGuesses, holdChange } from '../../shared/sign-in/covered-factors.ts'
 import { change, DISABLE, eachOf, ENABLE, idKey, listPage, rows, shared, type Steps } from '../../shared/statement.ts'
@@ -105,6 +106,8 @@ const setPassword = evicting(
    where user_id = :id returning user_id`,
 )
 
+const rename = change('update users set name = :name, updated_at = :now where user_id = :id returning user_id')
+
 const enableUser = change(`update users set ${ENABLE} where user_id = :id returning user_id`)
 
 const operations = {
@@ -170,7 +173,11 @@ const operations = {
     keys: idKey,
     cache: idOf,
     event: when('changed', aboutUser('user.renamed')),
-    run: change('update users set name = :name, updated_at = :now where user_id = :id returning user_id'),
+    *run(input) {
+      const outcome = yield* rename(input)
+      if (outcome === 'changed') yield* addDue(input.id)
+      return outcome
+    },
   },
   updateUser: {
     account: idOf,
@@ -179,7 +186,9 @@ const operations = {
     event: when('changed', aboutUser('user.updated')),
     *run({ id, name, now, ...profiles }) {
       const [previous, profile] = [profileText(profiles.previous), profileText(profiles.profile)]
-      return (yield* rows(UPDATE, { id, name, now, previous, profile })).length === 1 ? 'changed' : 'conflict'
+      if ((yield* rows(UPDATE, { id, name, now, previous, profile })).length === 0) return 'conflict'
+      yield* addDue(id)
+      return 'changed'
     },
   },
   changePassword: {
@@ -218,6 +227,7 @@ const operations = {
       yield* deleteAccess(id)
       for (const statement of END_GRANTED) yield* rows(statement, { userId: id })
       for (const statement of DELETE_OWN) yield* rows(statement, { userId: id })
+      yield* addDue(id)
       return deleted.length === 1 ? 'deleted' : 'unknown'
     },
   },
@@ -289,6 +299,7 @@ export function* replaceEmail({
     ? rows(SET_EMAIL, input)
     : rows(SET_EMAIL_UNCHANGED, { ...input, ...before })
   if (changed.length === 0) return before === undefined ? 'unknown' : 'conflict'
+  yield* addDue(input.id)
   yield* endProofAndLinks(input.id)
   yield* markPrepared(input, input.id)
   return 'changed'
@@ -308,7 +319,9 @@ export function* inspectSpellings(): Steps<readonly SpellingInspection[]> {
 
 /** Replaces the spelling of the address of a user, which no other user has. */
 export function* respell(input: Input<'respellEmail'>): Steps<'changed' | 'unknown'> {
-  return (yield* rows(RESPELL, input)).length === 1 ? 'changed' : 'unknown'
+  if ((yield* rows(RESPELL, input)).length === 0) return 'unknown'
+  yield* addDue(input.id)
+  return 'changed'
 }
 
 /** A change of a user that sets the not-before time, and evicts everyone. */

@@ -1,0 +1,47 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { SearchIndex } from '../nouns/user/user-search.ts'
+import { rows, shared } from '../shared/statement.ts'
+
+/** More rows than these are not sorted: a text that so many users have is found sooner among the newest ones. */
+const SORTED = 10_000
+
+const NAME = shared(
+  `insert into user_search (user_id) values (:id) on conflict (user_id) do update set user_id = excluded.user_id
+   returning slot`,
+)
+const WRITE = shared('insert or replace into user_grams (rowid, grams) values (:slot, :numbers)')
+const REMOVE_NAME = shared('delete from user_search where user_id = :id returning slot')
+const REMOVE = shared('delete from user_grams where rowid = :slot')
+const FIND = shared(
+  `select user_id from user_grams join user_search on slot = user_grams.rowid where user_grams match :numbers limit :limit`,
+)
+
+/** The index of FTS5, whose rows have numbers as the words of their texts. A search has numbers alone, so no text of a user is part of a query. */
+export const FTS_INDEX: SearchIndex = {
+  *put(entries) {
+    for (const { id, grams } of entries) {
+      const [named] = yield* rows(NAME, { id })
+      yield* rows(WRITE, { slot: named?.['slot'], numbers: grams.join(' ') })
+    }
+  },
+  *remove(ids) {
+    for (const id of ids) for (const named of yield* rows(REMOVE_NAME, { id })) yield* rows(REMOVE, named)
+  },
+  *find({ grams, before, limit }) {
+    const found = yield* rows(FIND, { numbers: grams.join(' '), limit: SORTED + 1 })
+    if (found.length > SORTED) return 'many'
+    const ids = found.map((row) => row['user_id'] as string).filter((id) => id < before)
+    return ids.toSorted().toReversed().slice(0, limit)
+  },
+}
+
+/**
+ * Returns a function that is to be called after each write of the index, and after its commit. FTS5 then has inserted rows with numbers beyond
+ * those of JavaScript, and `run` of Node.js, which returns the number of the row that the connection inserted last, would fail for every
+ * statement.
+ */
+export function openRowNumbers(database: DatabaseSync): () => void {
+  database.exec('create temp table last_row (slot integer primary key)')
+  const insert = database.prepare('insert or replace into temp.last_row (slot) values (1)')
+  return () => void insert.all()
+}

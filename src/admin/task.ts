@@ -166,7 +166,8 @@ export function defineTask<Input extends z.ZodObject, Output extends z.ZodObject
 /** The words of a task, whose slots its answer fills. */
 function requireWords({ name, access, output }: Pick<Task, 'name' | 'access' | 'output'>): TaskWords {
   const words = wordsOf(name)
-  if (access === 'write' && (words.label === undefined || words.done === undefined))
+  const isSilent = isReading({ access }) || access === 'delegate'
+  if (!isSilent && (words.label === undefined || words.done === undefined))
     throw new Error(`src/texts/tasks.json does not say ${name}.label and ${name}.done.`)
   const wrong = cut(Object.values(words).join('')).slots.find((slot) => !((slot.split('.')[0] ?? '') in output.shape))
   if (wrong !== undefined) throw new Error(`src/texts/tasks.json: the answer of ${name} has no ${wrong}.`)

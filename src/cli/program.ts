@@ -16,7 +16,7 @@ import type { AddVerb } from './lib/task-verb.ts'
 type Noun = readonly [noun: string, description: string, loadVerbs: () => Promise<readonly AddVerb[]>]
 
 /** The nouns with their verbs. The verbs of a noun are loaded only when the command line names it, because `serve` needs none. */
-const NOUNS: readonly Noun[] = [
+export const NOUNS: readonly Noun[] = [
   [
     'server',
     'The version of the server, and what needs attention.',

@@ -1,4 +1,5 @@
 import tasks from './tasks.json' with { type: 'json' }
+import { cut } from './texts.ts'
 
 /** What tasks are called in tasks.json; a form with words of its own has a name there too: `api.update.scopes`. */
 export type Worded = keyof typeof tasks extends infer Id ? (Id extends `${infer Name}.label` ? Name : never) : never
@@ -19,6 +20,12 @@ export interface TaskWords {
   readonly about?: string
   /** What to do with the secret that the task creates. */
   readonly use?: string
+}
+
+/** A sentence with a text in each slot. */
+export function filled(text: string, valueOf: (slot: string) => string): string {
+  const { strings, slots } = cut(text)
+  return strings.map((part, index) => `${part}${slots[index] === undefined ? '' : valueOf(slots[index])}`).join('')
 }
 
 const WORDS = Map.groupBy(Object.entries(tasks), ([id]) => id.slice(0, id.lastIndexOf('.')))

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Finding } from '../../src/checks/finding.ts'
 import { runHere, runJsonHere } from '../support/command.ts'
 import { openPlace, openPostgresPlace, serve, withDatabase, type Place } from '../support/process.ts'
+import { said } from '../support/tasks.ts'
 
 /** The command line over PostgreSQL, where it differs from the one over a file. */
 
@@ -16,7 +17,7 @@ test('every noun works on PostgreSQL, and the first command reports that it crea
     created.stderr,
     /^grantor: postgres:\/\/127\.0\.0\.1:\d+\/\w+ had no Grantor schema; it was created\. .*\n$/,
   )
-  assert.match(created.stdout, /^Created ada@acme\.test/)
+  assert.match(created.stdout, new RegExp(said('user.create', { email: 'ada@acme\\.test' })))
   const listed = await runHere(place, ['user', 'list', '--json'])
   assert.equal(listed.stderr, '')
   const { users } = JSON.parse(listed.stdout) as { readonly users: readonly { readonly email: string }[] }
@@ -38,9 +39,9 @@ test('every noun works on PostgreSQL, and the first command reports that it crea
     'create',
     'Acme',
   ])
-  assert.equal(
+  assert.match(
     (await runHere(place, ['org', 'add-member', org, 'ada@acme.test'])).stdout,
-    `ada@acme.test is now a member of ${org}.\n`,
+    new RegExp(said('member.add', { user_id: 'ada@acme\\.test \\(gus_\\S+\\)', organization_id: org })),
   )
   assert.match(
     (await runHere(place, ['admin', 'create', '--name', 'Ada', '--access', 'read'])).stdout,

@@ -18,6 +18,7 @@ import { adminServerOf, type AdminServer } from '../support/admin-server.ts'
 import type { TestServer } from '../support/server.ts'
 import { command, commandJson, openServerForCommands } from '../support/command.ts'
 import { define } from '../support/store/dump.ts'
+import { said } from '../support/tasks.ts'
 
 /** What the verbs do, over the store of a server that runs. */
 
@@ -42,6 +43,16 @@ async function words(...typed: readonly string[]): Promise<string> {
   return stdout
 }
 
+/** Runs a command, whose answer begins with the sentence of its task and goes on with `rest`. */
+async function prints(
+  typed: string,
+  task: string,
+  slots: Readonly<Record<string, string>> = {},
+  rest = '',
+): Promise<void> {
+  assert.match(await words(...typed.split(' ')), new RegExp(`^${said(task, slots)}${rest}`))
+}
+
 interface Organization {
   readonly organization_id: string
   readonly name: string
@@ -58,7 +69,7 @@ test('each command that a message or a page names exists, with its options', asy
   const program = await createProgram(openTerminal(process, {}, 'grantor'), () => true)
   const faults: string[] = []
   let named = 0
-  for (const path of [...globSync('src/**/*.ts'), ...globSync('docs/**/*.md')])
+  for (const path of [...globSync('src/**/*.{ts,json}'), ...globSync('docs/**/*.md')])
     for (const text of readFileSync(path, 'utf8')
       .split(/(?<![\w/-])grantor (?:-- )?/)
       .slice(1)) {
@@ -90,20 +101,18 @@ test('the command line has a verb for every task, except for tasks that another 
 test('org: an organization is created, listed, renamed, disabled, enabled and deleted, and its tokens are revoked', async () => {
   const made = await commandJson<Organization>(['org', 'create', 'Acme'])
   const id = made.organization_id
-  assert.match(
-    await words('org', 'create', '--name', 'Other'),
-    /^Created Other \(gor_\S+\)\. To add a member: grantor org/,
-  )
+  await prints('org create --name Other', 'organization.create', { name: 'Other' }, '\nTo add a member: grantor org')
   const [headings = '', , row = ''] = (await words('org', 'list')).split('\n')
   assert.match(headings, /^ID +NAME +CREATED \(UTC\) +STATE$/)
   assert.match(row, /^gor_\S+ {2}Acme +\d{4}-\d\d-\d\d \d\d:\d\d +active$/)
   assert.equal(await words('org', 'rename', id, 'Acme Inc.'), 'Acme Inc. is now the name of the organization.\n')
-  assert.match(await words('org', 'disable', id), /^Acme Inc\. is disabled, .*grantor org enable gor_/)
+  const named = { organization_id: 'Acme Inc\\. \\(gor_\\S+\\)' }
+  await prints(`org disable ${id}`, 'organization.disable', named, ' To undo this: grantor org enable gor_')
   assert.match(await words('org', 'list', '--limit', '10'), /disabled/)
-  assert.equal(await words('org', 'enable', '--organization', id), 'Acme Inc. is enabled.\n')
-  assert.match(await words('org', 'revoke-tokens', id), /All tokens for Acme Inc\. are revoked/)
+  await prints(`org enable --organization ${id}`, 'organization.enable', named)
+  await prints(`org revoke-tokens ${id}`, 'organization.revoke-tokens', named)
   assert.match(await words('org', 'show', id), /^organization_id +gor_\S+\nname +Acme Inc\.\n/)
-  assert.match(await words('org', 'delete', id), /^Deleted gor_\S+, with its memberships and installations/)
+  await prints(`org delete ${id}`, 'organization.delete', { organization_id: 'gor_\\S+' })
   assert.equal((await command(['org', 'show', id])).code, 1)
 })
 
@@ -128,7 +137,12 @@ test('session: sessions are listed with their users, and ended', async () => {
   assert.match(row, /^\S{34} {2}ada@acme\.test {2}unknown browser {2}pwd +127\.0\.0\.1 /)
   const { sessions } = await commandJson<{ sessions: { session_id: string }[] }>(['session', 'list'])
   const id = sessions[0]?.session_id ?? ''
-  assert.match(await words('session', 'end', id), /^The session \S{34} of gus_\S+ \(unknown browser\) is ended\.\n$/)
+  await prints(
+    `session end ${id}`,
+    'session.end',
+    { session_id: id },
+    '\nIt was of gus_\\S+ \\(unknown browser\\)\\.\n$',
+  )
   assert.equal((await command(['session', 'end', id])).code, 1)
 })
 
@@ -140,19 +154,20 @@ test('org: members and installed clients get tokens for the organization', async
   const ask = async (form: Readonly<Record<string, string>>): Promise<number> =>
     (await requestToken(server, client, { grant_type: 'client_credentials', ...form })).statusCode
   assert.equal(await ask({ org_id: org }), 400)
-  assert.match(await words('org', 'install', org, client_id, '--scope', 'read'), /may now act for gor_\S+, with read\./)
+  await prints(`org install ${org} ${client_id} --scope read`, 'installation.install', { scope: 'read' })
   assert.equal(await ask({ org_id: org }), 200)
-  assert.equal(await words('org', 'add-member', org, email), `${email} is now a member of ${org}.\n`)
+  assert.equal(await words('org', 'add-member', org, email), `${email} (${user}) is now a member of ${org}.\n`)
   assert.equal(await ask({ org_id: org, user_id: user }), 400)
   const wide = await words('org', 'install', org, '--client', client_id, '--scope', '', '--acts-for-members')
-  assert.match(wide, /and its members, with no scope/)
+  assert.match(wide, new RegExp(said('installation.install', { scope: 'none', acts_for_members: 'yes' })))
   assert.equal(await ask({ org_id: org, user_id: user }), 200)
-  assert.match(await words('org', 'disable-member', org, user), /may no longer act for.*grantor org enable-member/)
+  const back = ' To undo this: grantor org enable-member gor_\\S+ gus_\\S+\nTokens stay revoked'
+  await prints(`org disable-member ${org} ${user}`, 'member.disable', {}, back)
   assert.match(await words('org', 'members', org), /disabled/)
   assert.equal(await ask({ org_id: org, user_id: user }), 400)
-  assert.match(await words('org', 'enable-member', org, email.toUpperCase()), /may act for gor_\S+ again/)
+  await prints(`org enable-member ${org} ${email.toUpperCase()}`, 'member.enable', { organization_id: org })
   assert.equal(await ask({ org_id: org, user_id: user }), 200)
-  assert.match(await words('org', 'remove-member', org, '--user', email), /is no longer a member of gor_\S+/)
+  await prints(`org remove-member ${org} --user ${email}`, 'member.remove', { organization_id: org })
   assert.match(await words('org', 'members', org), /^There are no members to list\. Add one: grantor org add-member/)
   assert.match(
     await words('org', 'disable-installation', org, client_id),
@@ -186,39 +201,30 @@ test('client: clients are listed by state, approved for scopes, given another se
   assert.deepEqual(await listed('--verified'), [id])
   assert.equal((await listed('--unverified'))[0], unused.client_id)
   assert.match(await words('client', 'list'), / verified\n/)
-  assert.match(
-    await words('client', 'disable', unused.client_id),
-    /is disabled\. To undo this: grantor client enable gci_/,
-  )
+  await prints(`client disable ${unused.client_id}`, 'client.disable', {}, ' To undo this: grantor client enable gci_')
   assert.deepEqual(await listed('--disabled'), [unused.client_id])
   assert.equal((await listed('--enabled'))[0], id)
-  assert.match(await words('client', 'enable', '--id', unused.client_id), /is enabled\.\n$/)
-  assert.match(await words('client', 'unverify', id), /is no longer verified\.\n$/)
+  await prints(`client enable --id ${unused.client_id}`, 'client.enable')
+  await prints(`client unverify ${id}`, 'client.unverify')
   assert.match(
     await words('client', 'approve-scopes', id, '--scope', 'pay refund'),
-    /is approved for pay, refund\. It gets no other scope that needs an approval[^]*\nNo API declares pay, refund\. Check the spelling: grantor api list\n$/,
+    / pay refund\.[^]*\nNo API declares pay, refund\. Check the spelling: grantor api list\n$/,
   )
   const shown = await words('client', 'show', id)
   assert.match(shown, /approved_scope +pay refund/)
   assert.doesNotMatch(shown, /client_secret |hash/i)
-  assert.match(
-    await words('client', 'approve-scopes', id, '--scope', ''),
-    /approved for no scope, and gets none that needs an approval\./,
-  )
+  assert.match(await words('client', 'approve-scopes', id, '--scope', ''), /these scopes: none\./)
   const rotated = await commandJson<{ client_secret: string }>(['client', 'rotate-secret', id, '--overlap', '0'])
   const ask = async (secret: string): Promise<number> => {
     const form = { grant_type: 'client_credentials' }
     return (await requestToken(server, { client_id: id, client_secret: secret }, form)).statusCode
   }
   assert.deepEqual([await ask(client.client_secret ?? ''), await ask(rotated.client_secret)], [401, 200])
-  assert.match(
-    await words('client', 'rotate-secret', id),
-    /not shown again:\n {2}gcs_\S+\nThe previous secret is valid until .* UTC\.\n$/,
-  )
+  await prints(`client rotate-secret ${id}`, 'client.rotate-secret', { previous_secret_until: '.* UTC' }, '[^]* gcs_')
   assert.match(await words('token', 'inspect', access_token), /kind +access/)
   assert.match(await words('token', 'inspect', access_token), /active +yes/)
   assert.match(await words('client', 'revoke-tokens', id), /All tokens of gci_\S+ are revoked/)
-  assert.match(await words('client', 'delete', id), /^Deleted gci_/)
+  assert.match(await words('client', 'delete', id), new RegExp(`^${said('client.delete')}`))
   assert.match((await command(['client', 'delete', id])).stderr, /There is no client/)
 })
 
@@ -240,14 +246,15 @@ test('grant and token: grants are listed, and revoked by id or by a token', asyn
     list,
   )
   assert.ok(![user_id, client_id, organization_id].some((id) => list.includes(id)), list)
-  assert.match(
-    await words('grant', 'revoke', grant_id),
-    /^The grant \S+ of gci_\S+ is revoked, with all of its tokens\.\nAPIs with local verification may accept issued JWTs until .* UTC \(15 minutes\)\. Introspection reports them as inactive at once/,
+  const jwts =
+    '\nAPIs with local verification .* UTC \\(15 minutes\\)\\. Introspection reports them as inactive at once'
+  await prints(
+    `grant revoke ${grant_id}`,
+    'grant.revoke',
+    {},
+    `\nThe client gci_\\S+ has to ask the user again\\.${jwts}`,
   )
-  assert.match(
-    await words('grant', 'revoke', grant_id),
-    /^The grant \S+ of gci_\S+ was already revoked at 2\S+ \S+ UTC\./,
-  )
+  assert.match(await words('grant', 'revoke', grant_id), /\nIt was revoked before, at 2\S+ \S+ UTC\.\n/)
   assert.match(await words('grant', 'show', grant_id), /revoked_at +2/)
   assert.match(await words('grant', 'list', '--user', user_id), /20\d\d-\S+ \S+\n$/)
   const first = await obtainTokens(server, await stage.makeClient())
@@ -255,9 +262,9 @@ test('grant and token: grants are listed, and revoked by id or by a token', asyn
     const { stdout } = await command(['token', 'inspect', '-', '--json'], { input: `${token}\n` })
     return (JSON.parse(stdout) as { readonly active: boolean }).active
   }
-  assert.match(await words('token', 'revoke', first.access_token), /^The access token \S+ is revoked\.\n/)
+  await prints(`token revoke ${first.access_token}`, 'token.revoke', {}, '\nIt is the access token \\S+\\.\n')
   assert.deepEqual([await active(first.access_token), await active(first.refresh_token ?? '')], [false, true])
-  assert.match(await words('token', 'revoke', '--family', first.access_token), /^The grant \S+ is revoked/)
+  await prints(`token revoke --family ${first.access_token}`, 'token.revoke', {}, '\nWith it the grant \\S+ and all')
   assert.equal(await active(first.refresh_token ?? ''), false)
   const client = await stage.makeClient()
   const [second] = [await obtainTokens(server, client), await obtainTokens(server, client, { prompt: 'consent' })]
@@ -272,16 +279,13 @@ test('grant and token: grants are listed, and revoked by id or by a token', asyn
   assert.ok(ended.includes(`other grants for this client, whose tokens keep working: ${older}\n`), ended)
   assert.match(
     await words('user', 'revoke-tokens', 'ada@acme.test'),
-    /All sessions and tokens of ada@acme\.test are revoked[^]*Introspection reports them as inactive within a second/,
+    /All sessions and tokens of ada@acme\.test \(gus_\S+\) are revoked[^]*Introspection reports them as inactive within a second/,
   )
   assert.equal(await active(second.refresh_token ?? ''), false)
   const ada = await commandJson<{ user_id: UserId }>(['user', 'show', 'ada@acme.test'])
   await storeApp(server.context, ada.user_id)
   assert.match(await words('user', 'show', 'ada@acme.test'), /authenticator_app/)
-  assert.match(
-    await words('user', 'reset-second-factor', 'ada@acme.test'),
-    /^ada@acme\.test no longer has an authenticator app/,
-  )
+  await prints('user reset-second-factor ada@acme.test', 'user.reset-second-factor')
   // An id may begin with a hyphen.
   const id = '-keyOfAda-345678901234' as PasskeyId
   await givePasskey(server, ada.user_id, { id })
@@ -290,12 +294,10 @@ test('grant and token: grants are listed, and revoked by id or by a token', asyn
     `${headings}\n${row}`,
     /^BROWSER +SYSTEM +SYNCED +ADDED \(UTC\) +USED \(UTC\) +ID\n– +– +(yes|no) +20.* never +-key/,
   )
-  assert.match(
-    await words('user', 'remove-passkey', 'ada@acme.test', '--passkey', id),
-    /^ada@acme\.test no longer has this passkey, and is signed out\.\n.*sets one up\.\n.*grantor user create-link ada@acme\.test/,
-  )
+  const next = '\n.*grantor user create-link ada@acme\\.test'
+  await prints(`user remove-passkey ada@acme.test --passkey ${id}`, 'user.remove-passkey', {}, next)
   assert.equal(await words('user', 'list-passkeys', 'ada@acme.test'), 'The user has no passkeys.\n')
-  assert.match(await words('token', 'revoke-all', '--yes'), /All sessions and tokens issued before 2\S+Z are revoked/)
+  await prints('token revoke-all --yes', 'token.revoke-all', { not_before: '2\\S+ \\S+ UTC' })
 })
 
 test('api: the scopes and tokens of an API are changed and shown', async () => {
@@ -303,7 +305,7 @@ test('api: the scopes and tokens of an API are changed and shown', async () => {
   const made = ['api', 'create', '--resource', resource, '--scope', 'read=Read', '--approved-scope', 'pay=Pay at once']
   assert.match(
     await words(...made, '--algorithm', 'EdDSA', '--jwt-type', 'JWT'),
-    /^Declared .* with read, pay\.\n.*\nThe first EdDSA key is/,
+    new RegExp(`^${said('api.create', { 'scopes.name': 'read, pay' })}\nThe first EdDSA key is`),
   )
   const shown = await words('api', 'show', resource)
   assert.match(shown, /token_format +jwt\ntoken_lifetime +as the server\ntoken_algorithm +EdDSA\ntoken_jwt_type +JWT\n/)
@@ -321,7 +323,7 @@ test('api: the scopes and tokens of an API are changed and shown', async () => {
       '--binding',
       'dpop',
     ),
-    /^Changed https/,
+    new RegExp(`^${said('api.update')}`),
   )
   assert.match(
     await words('api', 'show', `${resource}/`),

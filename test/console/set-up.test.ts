@@ -268,7 +268,7 @@ test('L1 to L10: the page of a provider says what its settings do with a person'
     disabled_at: null,
     membership: 'domains',
   }
-  const said = (differing: Partial<Rules>): string =>
+  const rules = (differing: Partial<Rules>): string =>
     signInRules({ ...usual, ...differing })
       .map(([who, what]) => `${who}: ${Array.isArray(what) ? what.join('') : String(what)}`)
       .join('\n')
@@ -290,8 +290,8 @@ test('L1 to L10: the page of a provider says what its settings do with a person'
     [{ multi_factor: true }, /none is asked for here/, undefined],
   ]
   for (const [settings, expected, unexpected] of cases) {
-    assert.match(said(settings), expected)
-    if (unexpected !== undefined) assert.doesNotMatch(said(settings), unexpected)
+    assert.match(rules(settings), expected)
+    if (unexpected !== undefined) assert.doesNotMatch(rules(settings), unexpected)
   }
 })
 

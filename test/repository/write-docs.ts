@@ -10,7 +10,7 @@ import { ARCHITECTURE_PAGE, architecturePage } from './layout.ts'
 import { PAGES_WITH_FIGURES, resultParts, withFigures } from './results.ts'
 import { listClaims, rfcCoveragePage, securityCasesPage } from './titles.ts'
 
-/** Writes the pages and tables that `npm run docs` generates from test titles, the tables of settings and tasks, the rules of the layout, the keys of the tables, the schema of the chart's values, and the results of proofs and benchmarks; and the texts of pages, mails and events that tests compare. */
+/** Writes the pages and tables that `npm run docs` generates from test titles, the tables of settings and tasks, the rules of the layout, the keys of the tables, the schema of the chart's values, and the results of proofs and benchmarks; and the texts of pages, mails, events, commands and forms that tests compare. */
 const claims = listClaims()
 writeFileSync('docs/security-cases.md', securityCasesPage(claims))
 writeFileSync('docs/rfc-coverage.md', rfcCoveragePage(claims))
@@ -21,4 +21,4 @@ writeFileSync(SCHEMA_FILE, schemaWithSettings())
 for (const page of ['docs/proofs.md', 'docs/performance.md', DISTRIBUTION.page])
   writeFileSync(page, withParts(page, [...resultParts(), DISTRIBUTION]))
 for (const page of PAGES_WITH_FIGURES) writeFileSync(page, withFigures(readFileSync(page, 'utf8')))
-for (const [path, text] of Object.entries(SURFACES)) writeFileSync(path, text())
+for (const [path, text] of Object.entries(SURFACES)) writeFileSync(path, await text())

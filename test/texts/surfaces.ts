@@ -2,10 +2,13 @@ import { renderMail } from '../../src/web/mail/mail.ts'
 import { createRenderer } from '../../src/web/render.ts'
 import { MAIL_BRANDING, MAIL_CONTENTS } from '../web/mail-samples.ts'
 import { branding, samples } from '../web/samples.ts'
+import { commandAnswers } from './command-answers.ts'
 import { eventSentences } from './event-sentences.ts'
+import { formWords } from './form-words.ts'
+import { readable } from './readable.ts'
 
 /** What a reader gets, rendered from samples. `npm run docs` writes these files, so a change of a sentence is a diff of them. */
-export const SURFACES: Readonly<Record<string, () => string>> = {
+export const SURFACES: Readonly<Record<string, () => string | Promise<string>>> = {
   'test/texts/pages.txt': () => {
     const { render } = createRenderer(branding, '/pictures/')
     const pages = [...samples].map(([name, page]) => [name, readable(render(page, 'en'))] as const)
@@ -20,29 +23,10 @@ export const SURFACES: Readonly<Record<string, () => string>> = {
       }),
     ),
   'test/texts/events.txt': eventSentences,
+  'test/texts/commands.txt': commandAnswers,
+  'test/texts/forms.txt': formWords,
 }
 
 function together(parts: readonly (readonly [name: string, text: string])[]): string {
   return parts.map(([name, text]) => `=== ${name}\n${text}\n`).join('\n')
-}
-
-const CHARACTERS: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
-
-/** The title and the content of a page, a line for each block. A label that only screen readers read is in brackets. */
-function readable(html: string): string {
-  const [title = ''] = /<title>.*?<\/title>/s.exec(html) ?? []
-  const [main = ''] = /<(?:nav|main)[ >].*<\/main>/s.exec(html) ?? []
-  return `${title}<p>${main}`
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/<[^>]* aria-label="([^"]*)"[^>]*>/g, '\n[$1]\n')
-    .replaceAll(
-      /<\/?(?:p|div|h\d|li|ul|dl|dt|dd|form|label|button|nav|section|main|details|summary|option|title|svg)\b[^>]*>/g,
-      '\n',
-    )
-    .replaceAll(/<[^>]*>/g, '')
-    .replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => CHARACTERS[name] ?? '')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .join('\n')
 }

@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { ApiDocument, KeptApiDocument } from '../../admin/api/document.ts'
 import { columns, record } from '../lib/columns.ts'
 import type { OptionRows } from '../lib/member-options.ts'
-import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
+import { listVerb, taskVerb, verbsOf, type AddVerb } from '../lib/task-verb.ts'
 
 type ScopeDocument = ApiDocument['scopes'][number]
 type ScopeInput = Omit<ScopeDocument, 'step_up'>
@@ -43,84 +43,63 @@ const MEMBERS: OptionRows = {
 }
 
 /** The verbs of `grantor api`. */
-export const API_VERBS: readonly AddVerb[] = [
-  taskVerb<KeptApiDocument, ScopeOptions>({
-    task: 'api.create',
-    members: MEMBERS,
-    options: withScopes,
-    input: inputOf,
-    say({ resource, scopes, notice }) {
-      const names = scopes.map(({ name }) => name).join(', ')
-      return [
-        `Declared ${resource} ${names === '' ? 'without scopes' : `with ${names}`}.`,
-        'Running servers apply the change within a second.',
-        ...(notice === null ? [] : [notice]),
-      ]
-    },
-  }),
-  listVerb<ApiDocument>({
-    task: 'api.list',
-    rows: 'apis',
-    headings: ['RESOURCE', 'NAME', 'SCOPE', 'GRANTED', 'SENTENCE'],
-    cells: ({ resource, name, scopes }) => [
-      [resource, name === null ? '–' : inOneLine(name), '', ''],
-      ...scopes.map((scope) => ['', '', scope.name, grantedWords(scope.granted_to), inOneLine(scope.sentence)]),
-    ],
-    empty: 'No API is declared. Declare one: grantor api create --resource <uri> --scope <name>=<sentence>',
-  }),
-  taskVerb<ApiDocument>({
-    task: 'api.show',
-    saysSettings: true,
-    say({ scopes, tokens, exchange, ...api }, { paint }, server) {
-      const { format, lifetime, algorithm, jwt_type, application_subject, binding } = tokens
-      const made = {
-        token_format: format,
-        token_lifetime:
-          lifetime === null ? ofServer(server && `${server.access_token_lifetime} seconds`) : `${lifetime} seconds`,
-        token_algorithm: format === 'opaque' ? null : (algorithm ?? ofServer(server?.signing_algorithm)),
-        token_jwt_type: format === 'opaque' ? null : jwt_type,
-        token_application_subject: application_subject ? 'yes' : 'no',
-        token_binding: binding,
-      }
-      const hasStepUps = scopes.some(({ step_up }) => stepUpWords(step_up) !== '')
-      const cells = scopes.map(({ name, granted_to, step_up, sentence }) =>
-        [name, grantedWords(granted_to), hasStepUps ? [stepUpWords(step_up)] : [], inOneLine(sentence)].flat(),
-      )
-      const headings = ['SCOPE', 'GRANTED', hasStepUps ? ['STEP-UP'] : [], 'SENTENCE'].flat()
-      const table = cells.length === 0 ? [] : ['', ...columns(headings, cells, paint)]
-      const rules = exchange.map(({ resource, scope }) => [resource, scope])
-      const exchanges = rules.length === 0 ? [] : ['', ...columns(['EXCHANGE FROM', 'SCOPE'], rules, paint)]
-      return [
-        ...record({ ...api, name: api.name === null ? null : inOneLine(api.name), ...made }, paint),
-        ...table,
-        ...exchanges,
-      ]
-    },
-  }),
-  taskVerb<KeptApiDocument, ScopeOptions>({
-    task: 'api.update',
-    members: MEMBERS,
-    options: (command) => withScopes(command).addHelpText('after', '\nThe given scopes replace all scopes of the API.'),
-    input: inputOf,
-    say: ({ resource, notice }) => [
-      `Changed ${resource}. Running servers apply the change within a second. Issued tokens do not change.`,
-      ...(notice === null ? [] : [notice]),
-    ],
-  }),
-  taskVerb<{ readonly resource: string; readonly id: string; readonly secret: string }>({
-    task: 'api.create-credentials',
-    say: ({ resource, id, secret }) => [
-      `${resource} authenticates at /v2/oauth/introspect, and at /v2/oauth/token for an exchange, by HTTP Basic, with the id as the user and the secret as the password:`,
-      `  id      ${id}`,
-      `  secret  ${secret}`,
-      'The secret is not shown again. Running servers accept it within a second.',
-    ],
-  }),
-  taskVerb<{ readonly resource: string }>({
-    task: 'api.delete',
-    say: ({ resource }) => `Deleted ${resource}. Tokens that were issued for it stay valid until they expire.`,
-  }),
-]
+export const API_VERBS: readonly AddVerb[] = verbsOf(
+  ['api'],
+  [
+    taskVerb<KeptApiDocument, ScopeOptions>({
+      task: 'api.create',
+      members: MEMBERS,
+      options: withScopes,
+      input: inputOf,
+    }),
+    listVerb<ApiDocument>({
+      task: 'api.list',
+      rows: 'apis',
+      headings: ['RESOURCE', 'NAME', 'SCOPE', 'GRANTED', 'SENTENCE'],
+      cells: ({ resource, name, scopes }) => [
+        [resource, name === null ? '–' : inOneLine(name), '', ''],
+        ...scopes.map((scope) => ['', '', scope.name, grantedWords(scope.granted_to), inOneLine(scope.sentence)]),
+      ],
+      empty: 'No API is declared. Declare one: grantor api create --resource <uri> --scope <name>=<sentence>',
+    }),
+    taskVerb<ApiDocument>({
+      task: 'api.show',
+      saysSettings: true,
+      say({ scopes, tokens, exchange, ...api }, { paint }, server) {
+        const { format, lifetime, algorithm, jwt_type, application_subject, binding } = tokens
+        const made = {
+          token_format: format,
+          token_lifetime:
+            lifetime === null ? ofServer(server && `${server.access_token_lifetime} seconds`) : `${lifetime} seconds`,
+          token_algorithm: format === 'opaque' ? null : (algorithm ?? ofServer(server?.signing_algorithm)),
+          token_jwt_type: format === 'opaque' ? null : jwt_type,
+          token_application_subject: application_subject ? 'yes' : 'no',
+          token_binding: binding,
+        }
+        const hasStepUps = scopes.some(({ step_up }) => stepUpWords(step_up) !== '')
+        const cells = scopes.map(({ name, granted_to, step_up, sentence }) =>
+          [name, grantedWords(granted_to), hasStepUps ? [stepUpWords(step_up)] : [], inOneLine(sentence)].flat(),
+        )
+        const headings = ['SCOPE', 'GRANTED', hasStepUps ? ['STEP-UP'] : [], 'SENTENCE'].flat()
+        const table = cells.length === 0 ? [] : ['', ...columns(headings, cells, paint)]
+        const rules = exchange.map(({ resource, scope }) => [resource, scope])
+        const exchanges = rules.length === 0 ? [] : ['', ...columns(['EXCHANGE FROM', 'SCOPE'], rules, paint)]
+        return [
+          ...record({ ...api, name: api.name === null ? null : inOneLine(api.name), ...made }, paint),
+          ...table,
+          ...exchanges,
+        ]
+      },
+    }),
+    taskVerb<KeptApiDocument, ScopeOptions>({
+      task: 'api.update',
+      members: MEMBERS,
+      options: (command) =>
+        withScopes(command).addHelpText('after', '\nThe given scopes replace all scopes of the API.'),
+      input: inputOf,
+    }),
+  ],
+)
 
 /** A setting of the server, with its value where a server is asked. */
 function ofServer(value: string | undefined): string {

@@ -6,20 +6,14 @@ import type { CopiesRule } from '../../protocol/client/policy.ts'
 import type { CreatedClientDocument } from '../../admin/client/tasks.ts'
 import type { InstallationDocument } from '../../admin/organization/installation.ts'
 import { requiredSecretOf, withSecret, type SecretOptions } from '../lib/ask-password.ts'
-import { columns, facts, formatTime, record, replaced } from '../lib/columns.ts'
+import { columns, formatTime, record, replaced } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import type { OptionRows } from '../lib/member-options.ts'
 import { nextPage } from '../lib/options.ts'
-import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
+import { listVerb, taskVerb, verbsOf, type AddVerb } from '../lib/task-verb.ts'
 import { LANGUAGES } from '../../base/language.ts'
 import { forShell } from '../../base/shell.ts'
 import { INSTALLATION_HEADINGS, installationCells } from './org.ts'
-
-interface RotatedSecret {
-  readonly client_id: string
-  readonly client_secret: string
-  readonly previous_secret_until: string
-}
 
 interface GivenSecret {
   readonly client_id: string
@@ -97,190 +91,136 @@ const COLON_SENTENCE =
   'A client that sends this id by HTTP Basic must encode its colons as %3A (RFC 6749 §2.3.1), or send the id and the secret in the form.'
 
 /** The verbs of `grantor client`. */
-export const CLIENT_VERBS: readonly AddVerb[] = [
-  taskVerb<CreatedClientDocument, { readonly jwks?: unknown }>({
-    task: 'client.create',
-    members: METADATA,
-    options: withKeyFile,
-    input: ({ jwks }) => ({ jwks }),
-    say: ({ client_id, client_secret, token_endpoint_auth_method: method, ...names }, { paint }) => [
-      `Created ${listedNameOf(names) ?? client_id}. It authenticates with ${method}:`,
-      ...facts(
-        Object.entries({ client_id, client_secret }).filter((pair): pair is [string, string] => pair[1] !== undefined),
-        paint,
-      ).map((line) => `  ${line}`),
-      ...(client_secret === undefined ? [] : ['The secret is not shown again.']),
-      ...(client_id.includes(':') && method === 'client_secret_basic' ? [COLON_SENTENCE] : []),
-    ],
-  }),
-  taskVerb<ClientDocument>({
-    task: 'client.update',
-    members: METADATA,
-    say: ({ client_id }) => `Changed ${client_id}. Running servers apply the change within a second.`,
-  }),
-  taskVerb<RuledClientDocument>({
-    task: 'client.set-rules',
-    members: { consent: { isRequired: true } },
-    say: ({ client_id, rules, previous_rules }, { paint }) => [
-      rules.consent === 'implied'
-        ? `The users of ${client_id} are not asked for consent to its registered scope.`
-        : `The users of ${client_id} are asked for consent.`,
-      ...(rules.profile === 'fapi2' ? [FAPI_SENTENCE] : [PKCE_SENTENCES[rules.pkce]]),
-      ...(rules.copies === undefined ? [] : [COPIES_SENTENCES[rules.copies]]),
-      ...replaced(previous_rules, rules, paint),
-    ],
-  }),
-  taskVerb<ClientDocument, { readonly jwks?: unknown }>({
-    task: 'client.set-keys',
-    members: METADATA,
-    options: withKeyFile,
-    input: ({ jwks }) => ({ jwks }),
-    say: ({ client_id }) =>
-      `${client_id} authenticates with private_key_jwt and these keys. Running servers apply the change within a second.`,
-  }),
-  taskVerb<ClientDocument>({
-    task: 'client.adopt',
-    say: ({ client_id, ...names }) => [
-      `${client_id} is now managed by administrators. Its registration access token no longer works. To change it: grantor client update ${forShell(client_id)}`,
-      ...calledOnPages(names),
-    ],
-  }),
-  taskVerb<{ readonly client_id: string; readonly registration_access_token: string }>({
-    task: 'client.create-registration-token',
-    say: ({ client_id, registration_access_token }) => [
-      `The new registration access token of ${client_id}, which is not shown again:`,
-      `  ${registration_access_token}`,
-      'The previous one no longer works.',
-    ],
-  }),
-  taskVerb<Purged, { readonly dryRun?: true; readonly yes?: true }>({
-    task: 'client.purge',
-    members: { ...SEARCH, limit: { placeholder: 'rows' }, before: { placeholder: 'id' } },
-    options: (command) => command.option('--yes', 'confirm the command'),
-    input({ dryRun, yes }) {
-      if (dryRun !== yes) return {}
-      throw new UsageError('This deletes clients. To see which, add --dry-run. To confirm, add --yes.')
-    },
-    parts: {
-      add: (sum, part) => ({
-        ...part,
-        clients: [...sum.clients, ...part.clients].slice(0, LISTED),
-        found: foundIn(sum) + foundIn(part),
-        examined: sum.examined + part.examined,
-      }),
-      next(sum, { limit }) {
-        if (sum.next === null || typeof limit !== 'number') return sum.next === null ? undefined : { before: sum.next }
-        const left = limit - foundIn(sum)
-        return left <= 0 ? undefined : { before: sum.next, limit: left }
+export const CLIENT_VERBS: readonly AddVerb[] = verbsOf(
+  ['client'],
+  [
+    taskVerb<CreatedClientDocument, { readonly jwks?: unknown }>({
+      task: 'client.create',
+      members: METADATA,
+      options: withKeyFile,
+      input: ({ jwks }) => ({ jwks }),
+      adds: ({ client_id, token_endpoint_auth_method: method }) =>
+        client_id.includes(':') && method === 'client_secret_basic' ? [COLON_SENTENCE] : [],
+    }),
+    taskVerb<ClientDocument>({
+      task: 'client.update',
+      members: METADATA,
+    }),
+    taskVerb<RuledClientDocument>({
+      task: 'client.set-rules',
+      members: { consent: { isRequired: true } },
+      adds: ({ client_id, rules, previous_rules }, { paint }) => [
+        rules.consent === 'implied'
+          ? `The users of ${client_id} are not asked for consent to its registered scope.`
+          : `The users of ${client_id} are asked for consent.`,
+        ...(rules.profile === 'fapi2' ? [FAPI_SENTENCE] : [PKCE_SENTENCES[rules.pkce]]),
+        ...(rules.copies === undefined ? [] : [COPIES_SENTENCES[rules.copies]]),
+        ...replaced(previous_rules, rules, paint),
+      ],
+    }),
+    taskVerb<ClientDocument, { readonly jwks?: unknown }>({
+      task: 'client.set-keys',
+      members: METADATA,
+      options: withKeyFile,
+      input: ({ jwks }) => ({ jwks }),
+    }),
+    taskVerb<ClientDocument>({
+      task: 'client.adopt',
+      adds: ({ client_id, ...names }) => [
+        `To change it: grantor client update ${forShell(client_id)}`,
+        ...calledOnPages(names),
+      ],
+    }),
+    taskVerb<Purged, { readonly dryRun?: true; readonly yes?: true }>({
+      task: 'client.purge',
+      members: { ...SEARCH, limit: { placeholder: 'rows' }, before: { placeholder: 'id' } },
+      options: (command) => command.option('--yes', 'confirm the command'),
+      input({ dryRun, yes }) {
+        if (dryRun !== yes) return {}
+        throw new UsageError('This deletes clients. To see which, add --dry-run. To confirm, add --yes.')
       },
-      progress: (sum) =>
-        `Examined ${sum.examined.toLocaleString('en')} clients, of which ${foundIn(sum).toLocaleString('en')} ${sum.dry_run ? 'match' : 'were deleted'}.`,
-      stopped: (sum) => ({ ...sum, isStopped: true }),
-    },
-    say(purged, { paint }) {
-      const { dry_run, clients, next, isStopped } = purged
-      const found = foundIn(purged)
-      const count = found === 1 ? '1 client' : `${found.toLocaleString('en')} clients`
-      const end = isStopped ? '. The command stopped before the end.' : '.'
-      const more = found - clients.length
-      return [
-        dry_run ? `${count} would be deleted${end}` : `Deleted ${count}${end}`,
-        ...(clients.length === 0
-          ? []
-          : ['', ...columns([...CLIENT_HEADINGS, 'IN USE'], clients.map(purgedCells), paint)]),
-        ...(more > 0 ? [`and ${more.toLocaleString('en')} more`] : []),
-        ...nextPage(next),
-      ]
-    },
-  }),
-  listVerb<ClientDocument>({
-    task: 'client.list',
-    members: SEARCH,
-    rows: 'clients',
-    headings: CLIENT_HEADINGS,
-    cells: (client) => [clientCells(client)],
-    empty: 'There are no clients, or none that match.',
-  }),
-  taskVerb<ClientDocument>({
-    task: 'client.show',
-    saysSettings: true,
-    say: ({ client_id, client_id_issued_at: seconds, jwks, rules, ...client }, { paint }, server) => {
-      const issuedAt = new Date(seconds * 1000).toISOString()
-      const keys = jwks === undefined ? {} : { jwks: jwks.keys.map(({ kid, kty }) => kid ?? kty) }
-      const { copies: rule, ...others } = rules
-      const why = WHY_COPIES[client.refresh_copies]
-      const usual =
-        client.refresh_copies === 'server' && server !== undefined ? `${server.refresh_copies}, ${why}` : why
-      const copies = rule === undefined ? usual : `${rule}, by its rule`
-      return record(
-        { client_id, client_id_issued_at: issuedAt, ...client, ...others, refresh_copies: copies, ...keys },
-        paint,
-      )
-    },
-  }),
-  listVerb<InstallationDocument>({
-    task: 'client.list-installations',
-    rows: 'installations',
-    headings: ['ORGANIZATION', 'NAME', ...INSTALLATION_HEADINGS],
-    cells: (one, names) => [[one.organization_id, names[one.organization_id] ?? '–', ...installationCells(one)]],
-    empty: 'The client is installed for no organization. To install it: grantor org install <organization> <client>',
-  }),
-  taskVerb<ClientDocument>({
-    task: 'client.verify',
-    say: ({ client_id, ...names }) => [
-      `${client_id} is verified. To undo this: grantor client unverify ${forShell(client_id)}`,
-      ...calledOnPages(names),
-    ],
-  }),
-  taskVerb<ClientDocument>({
-    task: 'client.unverify',
-    say: ({ client_id }) => `${client_id} is no longer verified.`,
-  }),
-  taskVerb<ClientDocument & { readonly notice: string | null }>({
-    task: 'client.approve-scopes',
-    say: ({ client_id, approved_scope: scope, notice }) => [
-      scope === ''
-        ? `${client_id} is approved for no scope, and gets none that needs an approval.`
-        : `${client_id} is approved for ${scope.replaceAll(' ', ', ')}. It gets no other scope that needs an approval, and these only if it registered them.`,
-      'This applies to each new token, also where a user consented to more.',
-      ...(notice === null ? [] : [notice]),
-    ],
-  }),
-  taskVerb<RotatedSecret>({
-    task: 'client.rotate-secret',
-    say: ({ client_id, client_secret, previous_secret_until }) => [
-      `The new secret of ${client_id}, which is not shown again:`,
-      `  ${client_secret}`,
-      `The previous secret is valid until ${formatTime(previous_secret_until)} UTC.`,
-    ],
-  }),
-  taskVerb<GivenSecret, SecretOptions>({
-    task: 'client.set-secret',
-    members: { client_secret: false },
-    options: withSecret,
-    input: requiredSecretOf,
-    say: ({ client_id, outcome, previous_secret_until: until }) =>
-      outcome === 'unchanged'
-        ? `${client_id} has this secret already.`
-        : `${client_id} has this secret. The previous one is valid until ${formatTime(until)} UTC.`,
-  }),
-  taskVerb<ClientDocument>({
-    task: 'client.disable',
-    say: ({ client_id }) => `${client_id} is disabled. To undo this: grantor client enable ${forShell(client_id)}`,
-  }),
-  taskVerb<ClientDocument>({
-    task: 'client.enable',
-    say: ({ client_id }) => `${client_id} is enabled.`,
-  }),
-  taskVerb<ClientDocument>({
-    task: 'client.revoke-tokens',
-    say: ({ client_id }) => `All tokens of ${client_id} are revoked. It can request new ones.`,
-  }),
-  taskVerb<{ readonly client_id: string }>({
-    task: 'client.delete',
-    say: ({ client_id }) => `Deleted ${client_id}.`,
-  }),
-]
+      parts: {
+        add: (sum, part) => ({
+          ...part,
+          clients: [...sum.clients, ...part.clients].slice(0, LISTED),
+          found: foundIn(sum) + foundIn(part),
+          examined: sum.examined + part.examined,
+        }),
+        next(sum, { limit }) {
+          if (sum.next === null || typeof limit !== 'number')
+            return sum.next === null ? undefined : { before: sum.next }
+          const left = limit - foundIn(sum)
+          return left <= 0 ? undefined : { before: sum.next, limit: left }
+        },
+        progress: (sum) =>
+          `Examined ${sum.examined.toLocaleString('en')} clients, of which ${foundIn(sum).toLocaleString('en')} ${sum.dry_run ? 'match' : 'were deleted'}.`,
+        stopped: (sum) => ({ ...sum, isStopped: true }),
+      },
+      say(purged, { paint }) {
+        const { dry_run, clients, next, isStopped } = purged
+        const found = foundIn(purged)
+        const count = found === 1 ? '1 client' : `${found.toLocaleString('en')} clients`
+        const end = isStopped ? '. The command stopped before the end.' : '.'
+        const more = found - clients.length
+        return [
+          dry_run ? `${count} would be deleted${end}` : `Deleted ${count}${end}`,
+          ...(clients.length === 0
+            ? []
+            : ['', ...columns([...CLIENT_HEADINGS, 'IN USE'], clients.map(purgedCells), paint)]),
+          ...(more > 0 ? [`and ${more.toLocaleString('en')} more`] : []),
+          ...nextPage(next),
+        ]
+      },
+    }),
+    listVerb<ClientDocument>({
+      task: 'client.list',
+      members: SEARCH,
+      rows: 'clients',
+      headings: CLIENT_HEADINGS,
+      cells: (client) => [clientCells(client)],
+      empty: 'There are no clients, or none that match.',
+    }),
+    taskVerb<ClientDocument>({
+      task: 'client.show',
+      saysSettings: true,
+      say: ({ client_id, client_id_issued_at: seconds, jwks, rules, ...client }, { paint }, server) => {
+        const issuedAt = new Date(seconds * 1000).toISOString()
+        const keys = jwks === undefined ? {} : { jwks: jwks.keys.map(({ kid, kty }) => kid ?? kty) }
+        const { copies: rule, ...others } = rules
+        const why = WHY_COPIES[client.refresh_copies]
+        const usual =
+          client.refresh_copies === 'server' && server !== undefined ? `${server.refresh_copies}, ${why}` : why
+        const copies = rule === undefined ? usual : `${rule}, by its rule`
+        return record(
+          { client_id, client_id_issued_at: issuedAt, ...client, ...others, refresh_copies: copies, ...keys },
+          paint,
+        )
+      },
+    }),
+    listVerb<InstallationDocument>({
+      task: 'client.list-installations',
+      rows: 'installations',
+      headings: ['ORGANIZATION', 'NAME', ...INSTALLATION_HEADINGS],
+      cells: (one, names) => [[one.organization_id, names[one.organization_id] ?? '–', ...installationCells(one)]],
+      empty: 'The client is installed for no organization. To install it: grantor org install <organization> <client>',
+    }),
+    taskVerb<ClientDocument>({
+      task: 'client.verify',
+      adds: calledOnPages,
+    }),
+    taskVerb<GivenSecret, SecretOptions>({
+      task: 'client.set-secret',
+      members: { client_secret: false },
+      options: withSecret,
+      input: requiredSecretOf,
+      adds: ({ outcome, previous_secret_until: until }) => [
+        outcome === 'unchanged'
+          ? 'It had the secret already.'
+          : `The previous one is valid until ${formatTime(until)} UTC.`,
+      ],
+    }),
+  ],
+)
 
 function withKeyFile(command: Command): Command {
   return command.option('--jwks <file>', 'a file with the public keys of the client as a JWK Set', readJwks)

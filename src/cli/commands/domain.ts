@@ -26,8 +26,7 @@ export const DOMAIN_VERBS: readonly AddVerb[] = [
       if ((pattern === undefined) === (known === undefined)) throw new UsageError('Give a pattern, or --known.')
       return { pattern }
     },
-    say: ({ domains }) => [
-      `Trusted from now on: ${domains.map(({ pattern }) => pattern).join(', ')}. To undo this: grantor domain forget <pattern>`,
+    adds: ({ domains }) => [
       ...domains.flatMap(replacedRule),
       ...domains.flatMap(({ pattern }) => aboutHost(pattern, 'trust')),
     ],
@@ -36,18 +35,13 @@ export const DOMAIN_VERBS: readonly AddVerb[] = [
     task: 'domain.block',
     subjects: [PATTERN],
     members: PLAN,
-    say: ({ domains: [rule], domains }) => [
-      `${rule?.pattern} is blocked. Running servers apply this within a second. To undo this: grantor domain forget ${forShell(rule?.pattern ?? '<pattern>')}`,
+    adds: ({ domains }) => [
       ...domains.flatMap(replacedRule),
-      ...aboutHost(rule?.pattern ?? '', 'block'),
+      ...domains.flatMap(({ pattern }) => aboutHost(pattern, 'block')),
       'To revoke the tokens of a client too: grantor client disable <client_id>',
     ],
   }),
-  taskVerb<{ readonly pattern: string }>({
-    task: 'domain.forget',
-    members: PLAN,
-    say: ({ pattern }) => `${pattern} is no longer trusted or blocked.`,
-  }),
+  taskVerb({ task: 'domain.forget', members: PLAN }),
 ]
 
 /** A rule that is set again loses its note. */

@@ -42,10 +42,9 @@ export const GRANT_VERBS: readonly AddVerb[] = [
   taskVerb<EndedGrantDocument>({
     task: 'grant.revoke',
     within: 'organization.revoke-grant',
-    say: ({ grant_id, client_id, revoked_at, was_revoked, other_grants }) => [
-      was_revoked
-        ? `The grant ${grant_id} of ${client_id} was already revoked at ${formatTime(revoked_at)} UTC.`
-        : `The grant ${grant_id} of ${client_id} is revoked, with all of its tokens.`,
+    adds: ({ client_id, revoked_at, was_revoked, other_grants }) => [
+      `The client ${client_id} has to ask the user again.`,
+      ...(was_revoked ? [`It was revoked before, at ${formatTime(revoked_at)} UTC.`] : []),
       ...(other_grants.length === 0
         ? []
         : [`The same user has other grants for this client, whose tokens keep working: ${other_grants.join(', ')}`]),

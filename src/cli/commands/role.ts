@@ -10,34 +10,40 @@ import { requireTask, withTasks } from '../lib/perform-task.ts'
 import { isAddress } from '../../admin/find-by-name.ts'
 import { ORGANIZATION, RECIPIENT } from '../lib/subjects.ts'
 import { linkLines } from './user.ts'
-import { listVerb, SAME_AS_ARGUMENT, taskVerb, type AddVerb, type CommonOptions } from '../lib/task-verb.ts'
+import {
+  doneSentence,
+  listVerb,
+  SAME_AS_ARGUMENT,
+  verbsOf,
+  type AddVerb,
+  type CommonOptions,
+} from '../lib/task-verb.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
 /** The verbs of `grantor role`. */
-export const ROLE_VERBS: readonly AddVerb[] = [
-  addSet,
-  listVerb<ListedRoleDocument>({
-    task: 'role.list',
-    rows: 'roles',
-    headings: ['USER', 'ACCESS', 'TO', 'TWO FACTORS', 'SET (UTC)', 'SIGNED IN (UTC)', 'ID'],
-    cells: ({ user_id, access, organization_id, loopback_only, has_second_factor, set_at, signed_in_at }, names) => [
-      [
-        names[user_id] ?? '–',
-        loopback_only ? `${access}, on loopback` : access,
-        organization_id === null ? 'everything' : (names[organization_id] ?? organization_id),
-        has_second_factor === null ? 'by application' : has_second_factor ? 'yes' : 'no',
-        formatTime(set_at),
-        formatTime(signed_in_at),
-        user_id,
+export const ROLE_VERBS: readonly AddVerb[] = verbsOf(
+  ['role'],
+  [
+    Object.assign(addSet, { task: 'role.set' }),
+    listVerb<ListedRoleDocument>({
+      task: 'role.list',
+      rows: 'roles',
+      headings: ['USER', 'ACCESS', 'TO', 'TWO FACTORS', 'SET (UTC)', 'SIGNED IN (UTC)', 'ID'],
+      cells: ({ user_id, access, organization_id, loopback_only, has_second_factor, set_at, signed_in_at }, names) => [
+        [
+          names[user_id] ?? '–',
+          loopback_only ? `${access}, on loopback` : access,
+          organization_id === null ? 'everything' : (names[organization_id] ?? organization_id),
+          has_second_factor === null ? 'by application' : has_second_factor ? 'yes' : 'no',
+          formatTime(set_at),
+          formatTime(signed_in_at),
+          user_id,
+        ],
       ],
-    ],
-    empty: 'No user may use the console. Give a role: grantor role set <email> --access <read|write> --link',
-  }),
-  taskVerb<{ readonly user_id: string }>({
-    task: 'role.remove',
-    say: ({ user_id }) => `${user_id} may no longer use the console.`,
-  }),
-]
+      empty: 'No user may use the console. Give a role: grantor role set <email> --access <read|write> --link',
+    }),
+  ],
+)
 
 /** What a role allows, without the user and the time. */
 function rightsOf({ access, organization_id, loopback_only }: RoleDocument): object {
@@ -95,7 +101,8 @@ function addSet(noun: Command, terminal: Terminal): void {
     })
     if (options.json) return terminal.printJson(done)
     terminal.print([
-      `${text} may use the console with ${done.access} access${organization === undefined ? '' : ` to the organization ${organization}`}.`,
+      doneSentence(task, { ...done, user_id: text }),
+      ...(organization === undefined ? [] : [`The role is for the organization ${organization} alone.`]),
       ...replaced(done.previous && rightsOf(done.previous), rightsOf(done), terminal.paint),
       ...(done.console_url === null ? [] : [`The console: ${done.console_url}`]),
       ...(done.link_ended && done.link === undefined

@@ -24,7 +24,7 @@ export const SESSION_VERBS: readonly AddVerb[] = [
   }),
   taskVerb<SessionDocument>({
     task: 'session.end',
-    say: (session) => `The session ${session.session_id} of ${session.user_id} (${agentOf(session)}) is ended.`,
+    adds: (session) => [`It was of ${session.user_id} (${agentOf(session)}).`],
   }),
 ]
 

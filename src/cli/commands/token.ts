@@ -25,13 +25,13 @@ export const TOKEN_VERBS: readonly AddVerb[] = [
     members: { token: false },
     options: withToken,
     input: async (_, { stdin }, [token]) => ({ token: await readToken(stdin, token) }),
-    say: ({ revoked, token_id, grant_id }) => [
+    adds: ({ revoked, token_id, grant_id }) => [
       revoked === 'access'
-        ? `The access token ${token_id} is revoked.`
-        : `The grant ${grant_id} is revoked, with all of its tokens.`,
+        ? `It is the access token ${token_id}.`
+        : `With it the grant ${grant_id} and all of its tokens.`,
     ],
   }),
-  taskVerb<{ readonly not_before: string }, { readonly yes?: true }>({
+  taskVerb<object, { readonly yes?: true }>({
     task: 'token.revoke-all',
     members: { confirm: false },
     options: (command) => command.option('--yes', 'confirm the command'),
@@ -39,8 +39,6 @@ export const TOKEN_VERBS: readonly AddVerb[] = [
       if (yes) return { confirm: 'everything' }
       throw new UsageError('This revokes all sessions and tokens of all users and clients. To confirm, add --yes.')
     },
-    say: ({ not_before }) =>
-      `All sessions and tokens issued before ${not_before} are revoked. Running servers apply this within a second.`,
   }),
 ]
 

@@ -5,12 +5,11 @@ import type { UserDocument } from '../../admin/user/tasks.ts'
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import { EVENT_ROWS } from './audit.ts'
 import { PROFILE_TEXTS, PROFILE_URLS } from '../../protocol/openid/user-claims.ts'
-import { nameUser } from '../../protocol/sign-in/account.ts'
 import { readPassword } from '../lib/ask-password.ts'
 import { columns, formatTime } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import { collect, excludeEachOther } from '../lib/options.ts'
-import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
+import { listVerb, taskVerb, verbsOf, type AddVerb } from '../lib/task-verb.ts'
 import { forShell } from '../../base/shell.ts'
 
 interface CreateOptions {
@@ -58,10 +57,6 @@ function withPassword(command: Command): Command {
   )
 }
 
-function nameOf(user: UserDocument): string {
-  return nameUser({ ...user, id: user.user_id })
-}
-
 /** The link that a task has created, and what the user does with it. */
 export function linkLines(made: LinkDocument): readonly string[] {
   const { email, link, expires_at } = made
@@ -92,130 +87,88 @@ function choices(methods: readonly string[]): string {
 }
 
 /** The verbs of `grantor user`. */
-export const USER_VERBS: readonly AddVerb[] = [
-  taskVerb<UserDocument, CreateOptions>({
-    task: 'user.create',
-    members: { email_verified: 'verified', password: false, profile: false },
-    options: (command) =>
-      excludeEachOther(
-        withPassword(command)
-          .option('--no-password', 'the user gets no password')
-          .option('--set <claim=value>', 'a claim of the profile, as in "user update"; repeatable', collect),
-        ['password', 'no-password'],
-      ),
-    input: async ({ password, set = [] }, terminal) => ({
-      profile: set.length === 0 ? undefined : set.reduce(withClaim, {}),
-      password: password === false ? undefined : await readPassword(terminal, password),
+export const USER_VERBS: readonly AddVerb[] = verbsOf(
+  ['user'],
+  [
+    taskVerb<UserDocument, CreateOptions>({
+      task: 'user.create',
+      members: { email_verified: 'verified', password: false, profile: false },
+      options: (command) =>
+        excludeEachOther(
+          withPassword(command)
+            .option('--no-password', 'the user gets no password')
+            .option('--set <claim=value>', 'a claim of the profile, as in "user update"; repeatable', collect),
+          ['password', 'no-password'],
+        ),
+      input: async ({ password, set = [] }, terminal) => ({
+        profile: set.length === 0 ? undefined : set.reduce(withClaim, {}),
+        password: password === false ? undefined : await readPassword(terminal, password),
+      }),
     }),
-    say: (user) => `Created ${nameOf(user)} (${user.user_id}).`,
-  }),
-  listVerb<AuditEntryDocument>({ ...EVENT_ROWS, task: 'user.list-events' }),
-  listVerb<UserDocument>({
-    task: 'user.list',
-    rows: 'users',
-    headings: ['EMAIL', 'NAME', 'CREATED (UTC)', 'STATE', 'ID'],
-    cells: ({ email, name, created_at, disabled_at, user_id }) => [
-      [email ?? '–', name ?? '–', formatTime(created_at), disabled_at === null ? 'active' : 'disabled', user_id],
-    ],
-    empty: 'There are no users, or none that match. Create one: grantor user create --email <address>',
-  }),
-  taskVerb({ task: 'user.show' }),
-  taskVerb<UserDocument, { readonly password?: string }>({
-    task: 'user.set-password',
-    members: { password: false },
-    options: withPassword,
-    input: async ({ password }, terminal) => ({ password: await readPassword(terminal, password) }),
-    say: (user) => `${nameOf(user)} has a new password. All sessions and grants of the user are revoked.`,
-  }),
-  taskVerb<UserDocument>({
-    task: 'user.set-email',
-    members: { email: 'to' },
-    say: (user) => `${user.user_id} now signs in with ${user.email}.`,
-  }),
-  taskVerb<UserDocument, UpdateOptions>({
-    task: 'user.update',
-    members: { profile: false },
-    options: (command) =>
-      command
-        .option(
-          '--set <claim=value>',
-          'a claim of the profile: given_name=Ada, or a part of the address, address.country=DE; repeatable. A given part replaces the whole address',
-          collect,
-        )
-        .option('--unset <claim>', 'remove a claim of the profile; repeatable', collect),
-    input({ set = [], unset = [] }) {
-      if (set.length + unset.length === 0) return {}
-      return { profile: set.reduce(withClaim, Object.fromEntries(unset.map((claim) => [claim, null]))) }
-    },
-    say: (user) => `Changed ${nameOf(user)} (${user.user_id}).`,
-  }),
-  taskVerb<LinkDocument>({
-    task: 'user.create-link',
-    members: { client_id: 'client' },
-    say: linkLines,
-  }),
-  taskVerb<SentLinkDocument>({
-    task: 'user.send-link',
-    members: { client_id: 'client' },
-    say: (sent) => [
-      `A mail with a link goes to ${sent.email}. The link works once, until ${formatTime(sent.expires_at)} UTC.`,
-      ...effectLines(sent),
-    ],
-  }),
-  taskVerb<UserDocument>({
-    task: 'user.unlock',
-    say: (user) => `${nameOf(user)} is no longer locked. Wrong passwords and codes are counted from zero.`,
-  }),
-  taskVerb<UserDocument & { readonly sessions: number }>({
-    task: 'user.end-sessions',
-    say: (user) =>
-      `${nameOf(user)} is signed out of ${user.sessions === 1 ? 'one browser' : `${user.sessions} browsers`}.`,
-  }),
-  taskVerb<UserDocument>({
-    task: 'user.reset-second-factor',
-    say: (user) => [
-      `${nameOf(user)} no longer has an authenticator app and recovery codes, and is signed out.`,
-      'The next sign-in needs one factor. Where GRANTOR_SECOND_FACTOR is required, it asks for another factor of the account, or sets one up.',
-    ],
-  }),
-  taskVerb<{ readonly passkeys: readonly PasskeyDocument[] }>({
-    task: 'user.list-passkeys',
-    say({ passkeys }, { paint }) {
-      if (passkeys.length === 0) return ['The user has no passkeys.']
-      const cells = passkeys.map(({ passkey_id, browser, system, is_synced, added_at, used_at }) => [
-        browser ?? '–',
-        system ?? '–',
-        is_synced ? 'yes' : 'no',
-        formatTime(added_at),
-        used_at === null ? 'never' : formatTime(used_at),
-        passkey_id,
-      ])
-      return columns(['BROWSER', 'SYSTEM', 'SYNCED', 'ADDED (UTC)', 'USED (UTC)', 'ID'], cells, paint)
-    },
-  }),
-  taskVerb<UserDocument>({
-    task: 'user.remove-passkey',
-    say: (user) => [
-      `${nameOf(user)} no longer has this passkey, and is signed out.`,
-      'Where GRANTOR_SECOND_FACTOR is required, the next sign-in of a user without another factor sets one up.',
-      `If the user has no other way to sign in: grantor user create-link ${forShell(givenAs(user))}`,
-    ],
-  }),
-  taskVerb<UserDocument>({
-    task: 'user.disable',
-    say: (user) => `${nameOf(user)} is disabled. To undo this: grantor user enable ${forShell(givenAs(user))}`,
-  }),
-  taskVerb<UserDocument>({
-    task: 'user.enable',
-    say: (user) => `${nameOf(user)} is enabled and may sign in again.`,
-  }),
-  taskVerb<UserDocument>({
-    task: 'user.revoke-tokens',
-    say: (user) => `All sessions and tokens of ${nameOf(user)} are revoked.`,
-  }),
-  taskVerb<{ readonly email: string | null; readonly user_id: string }>({
-    task: 'user.delete',
-    say: ({ email, user_id }) =>
-      `Deleted ${email ?? user_id}, with all sessions, memberships and consents. Tokens of the user no longer work.`,
-  }),
-]
+    listVerb<AuditEntryDocument>({ ...EVENT_ROWS, task: 'user.list-events' }),
+    listVerb<UserDocument>({
+      task: 'user.list',
+      rows: 'users',
+      headings: ['EMAIL', 'NAME', 'CREATED (UTC)', 'STATE', 'ID'],
+      cells: ({ email, name, created_at, disabled_at, user_id }) => [
+        [email ?? '–', name ?? '–', formatTime(created_at), disabled_at === null ? 'active' : 'disabled', user_id],
+      ],
+      empty: 'There are no users, or none that match. Create one: grantor user create --email <address>',
+    }),
+    taskVerb<UserDocument, { readonly password?: string }>({
+      task: 'user.set-password',
+      members: { password: false },
+      options: withPassword,
+      input: async ({ password }, terminal) => ({ password: await readPassword(terminal, password) }),
+    }),
+    taskVerb<UserDocument>({
+      task: 'user.set-email',
+      members: { email: 'to' },
+    }),
+    taskVerb<UserDocument, UpdateOptions>({
+      task: 'user.update',
+      members: { profile: false },
+      options: (command) =>
+        command
+          .option(
+            '--set <claim=value>',
+            'a claim of the profile: given_name=Ada, or a part of the address, address.country=DE; repeatable. A given part replaces the whole address',
+            collect,
+          )
+          .option('--unset <claim>', 'remove a claim of the profile; repeatable', collect),
+      input({ set = [], unset = [] }) {
+        if (set.length + unset.length === 0) return {}
+        return { profile: set.reduce(withClaim, Object.fromEntries(unset.map((claim) => [claim, null]))) }
+      },
+    }),
+    taskVerb<LinkDocument>({
+      task: 'user.create-link',
+      members: { client_id: 'client' },
+      say: linkLines,
+    }),
+    taskVerb<SentLinkDocument>({
+      task: 'user.send-link',
+      members: { client_id: 'client' },
+      adds: effectLines,
+    }),
+    taskVerb<{ readonly passkeys: readonly PasskeyDocument[] }>({
+      task: 'user.list-passkeys',
+      say({ passkeys }, { paint }) {
+        if (passkeys.length === 0) return ['The user has no passkeys.']
+        const cells = passkeys.map(({ passkey_id, browser, system, is_synced, added_at, used_at }) => [
+          browser ?? '–',
+          system ?? '–',
+          is_synced ? 'yes' : 'no',
+          formatTime(added_at),
+          used_at === null ? 'never' : formatTime(used_at),
+          passkey_id,
+        ])
+        return columns(['BROWSER', 'SYSTEM', 'SYNCED', 'ADDED (UTC)', 'USED (UTC)', 'ID'], cells, paint)
+      },
+    }),
+    taskVerb<UserDocument>({
+      task: 'user.remove-passkey',
+      adds: (user) => [`If the user has no other way to sign in: grantor user create-link ${forShell(givenAs(user))}`],
+    }),
+  ],
+)

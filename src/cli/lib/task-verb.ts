@@ -1,9 +1,12 @@
 import type { Command } from 'commander'
 import type { ServerDocument } from '../../admin/server.ts'
-import { pathParameters, type Task } from '../../admin/task.ts'
+import { isReading, pathParameters, slotText, type Task } from '../../admin/task.ts'
+import { TASKS } from '../../admin/tasks.ts'
+import { filled } from '../../texts/task-words.ts'
 import type { Names } from '../../admin/names.ts'
 import { onStopSignal } from '../serve/close-on-signal.ts'
-import { columns, record, visible } from './columns.ts'
+import { columns, facts, formatTime, record, visible } from './columns.ts'
+import { forShell } from '../../base/shell.ts'
 import { definedMembers } from '../../base/json.ts'
 import { UsageError } from './failure.ts'
 import { jwtNotice } from './jwt-notice.ts'
@@ -14,7 +17,13 @@ import type { Terminal } from './terminal.ts'
 import { nextPage, optionNameOf, subjectOf, withJson, withServer, type ServerOptions } from './options.ts'
 
 /** Adds a verb to its noun. */
-export type AddVerb = (noun: Command, terminal: Terminal) => void
+export interface AddVerb {
+  (noun: Command, terminal: Terminal): void
+  /** The task that it performs, if it is one. */
+  readonly task?: string
+  /** What it prints of an answer. `command`: the verb in its noun. */
+  readonly linesOf?: (answer: object, command: Command, terminal: Terminal) => readonly string[]
+}
 
 /** The description of an option that is an alternative to an argument. */
 export const SAME_AS_ARGUMENT = 'the same value as the argument, given as an option'
@@ -49,7 +58,9 @@ export interface TaskVerb<Answer, Options extends object = object> {
   ) => Members | Promise<Members>
   /** For a task of which a call does only a part: without `--json` the calls follow each other, until the end or Ctrl-C. */
   readonly parts?: Parts<Answer>
-  /** The text that is printed without `--json`. By default every member of the answer on a line of its own. */
+  /** Lines after what the task says that it did, which follow from the answer. */
+  readonly adds?: (answer: Answer, terminal: Terminal) => readonly string[]
+  /** The text that is printed without `--json`, where an answer is laid out. By default what the task says; of one that reads, every member on a line of its own. */
   readonly say?: (answer: Answer, terminal: Terminal, server: ServerDocument | undefined) => string | readonly string[]
   /** `say` also gets what `server.show` answers, where a server is asked. A command beside the servers does not know their settings. */
   readonly saysSettings?: true
@@ -76,7 +87,7 @@ const INTERRUPTED = 130
 export function taskVerb<Answer extends object, Options extends object = object>(
   verb: TaskVerb<Answer, Options>,
 ): AddVerb {
-  return (noun, terminal) => {
+  const add: AddVerb = (noun, terminal) => {
     const task = requireTask(verb.task)
     const { within, subjects = subjectsOf(task) } = verb
     const filters = [...(within === undefined ? [] : [WITHIN]), ...(verb.filters ?? [])]
@@ -93,6 +104,42 @@ export function taskVerb<Answer extends object, Options extends object = object>
       return performVerb(verb, command, terminal, typed, members)
     })
   }
+  return Object.assign(add, {
+    task: verb.task,
+    linesOf: (answer: object, command: Command, terminal: Terminal) =>
+      linesOf(verb, answer as Answer, {
+        task: verb.task,
+        command,
+        terminal,
+        settings: undefined,
+        names: new Map(),
+        given: answer as Members,
+      }),
+  })
+}
+
+/**
+ * The verbs of a noun, in the order of the tasks: its rows, and a verb for each other task of the nouns. A task of another noun than the first
+ * has the name of it, too: `disable-member`.
+ */
+export function verbsOf(
+  nouns: readonly [own: string, ...others: string[]],
+  rows: readonly AddVerb[],
+): readonly AddVerb[] {
+  const byTask = Map.groupBy(rows, ({ task }) => task)
+  const verbs = TASKS.flatMap((task): readonly AddVerb[] => {
+    const [noun = ''] = task.name.split('.', 1)
+    const isLeft = !nouns.includes(noun) || isWithin(task)
+    const verb = noun === nouns[0] ? verbOf(task) : `${verbOf(task)}-${noun}`
+    return byTask.get(task.name) ?? (isLeft ? [] : [taskVerb({ task: task.name, verb })])
+  })
+  return [...verbs, ...(byTask.get(undefined) ?? [])]
+}
+
+/** Whether a task is that of another noun for one organization, which `--organization` performs: `organization.revoke-grant`. */
+function isWithin({ name, output }: Task): boolean {
+  const [, verb, noun] = /^organization\.(\w+)-(\w+?)s?$/.exec(name) ?? []
+  return TASKS.some((one) => one.name === `${noun}.${verb}` && one.output === output)
 }
 
 function verbOf({ name }: Task): string {
@@ -112,12 +159,12 @@ async function performVerb<Answer extends object, Options extends object>(
     throw new UsageError('Give at least one change. See --help.')
   }
   const names = new Map<string, string>()
+  const members: Record<string, unknown> = { ...input }
   const task = verb.within === undefined || options.organization === undefined ? verb.task : verb.within
   const whenMissing = verb.task.endsWith('.create') ? 'create' : 'refuse'
   const needsSettings = verb.saysSettings === true && options.server !== undefined && !options.json
   let settings: ServerDocument | undefined
   const answer = await withTasks(terminal, options, whenMissing, async (performAs) => {
-    const members: Record<string, unknown> = { ...input }
     const optionNames = new Map<string, string>()
     for (const { find, text, optionName } of about) {
       const perform = performAs((member) => optionNames.get(member) ?? optionName)
@@ -139,7 +186,10 @@ async function performVerb<Answer extends object, Options extends object>(
     return performParts(verb.parts, members, terminal, (part) => perform<Answer>(task, part))
   })
   if (options.json) terminal.printJson(answer)
-  else terminal.print([...withNames(linesOf(verb, answer, terminal, settings), names), ...jwtNotice(answer, task)])
+  else {
+    const given = { ...answer, ...members }
+    terminal.print(linesOf(verb, answer, { task, command, terminal, settings, names, given }))
+  }
   const code = verb.exitCode?.(answer) ?? 0
   if (code !== 0) process.exitCode = code
 }
@@ -168,15 +218,90 @@ async function performParts<Answer extends object>(
   }
 }
 
+/** What is known besides the answer. */
+interface Beside {
+  /** The task that was performed: that of the verb, or the same one for one organization. */
+  readonly task: string
+  readonly command: Command
+  readonly terminal: Terminal
+  readonly settings: ServerDocument | undefined
+  /** What was typed instead of ids. */
+  readonly names: Map<string, string>
+  /** What the command that takes the task back is given. */
+  readonly given: Members
+}
+
 function linesOf<Answer extends object>(
-  { say }: Pick<TaskVerb<Answer>, 'say'>,
+  { say, adds }: Pick<TaskVerb<Answer>, 'say' | 'adds'>,
   answer: Answer,
-  terminal: Terminal,
-  settings: ServerDocument | undefined,
+  beside: Beside,
 ): readonly string[] {
-  if (say === undefined) return record(answer, terminal.paint)
-  const said = say(answer, terminal, settings)
-  return typeof said === 'string' ? [said] : said
+  const { command, given, names, settings, terminal } = beside
+  const task = requireTask(beside.task)
+  const { notice } = answer as { readonly notice?: unknown }
+  const back = wayBack(command, task, given)
+  nameObject(names, task, answer as Members)
+  const lines =
+    say !== undefined
+      ? [say(answer, terminal, settings)].flat()
+      : task.words.done === ''
+        ? record(answer, terminal.paint)
+        : [
+            `${doneSentence(task, answer)}${back === undefined ? '' : ` To undo this: ${back}`}`,
+            ...(task.words.undoNote === undefined ? [] : [task.words.undoNote]),
+            ...secretLines(task, answer as Members, terminal),
+            ...(adds?.(answer, terminal) ?? []),
+            ...(typeof notice === 'string' ? [notice] : []),
+          ]
+  return [...withNames(lines, names), ...jwtNotice(answer, beside.task)]
+}
+
+/** What a task says that it did. */
+export function doneSentence({ words }: Pick<Task, 'words'>, answer: object): string {
+  return filled(words.done, (slot) => visible(slotText(answer, slot, (iso) => `${formatTime(iso)} UTC`)))
+}
+
+/** A secret, alone in its line, or with what belongs to it. */
+function secretLines({ secret, words }: Task, answer: Members, { paint }: Terminal): readonly string[] {
+  if (secret === undefined || typeof answer[secret.member] !== 'string') return []
+  const { member, beside = [] } = secret
+  const values = [...beside, member].map((one): [string, string] => [one, String(answer[one])])
+  const shown = beside.length === 0 ? values.map(([, value]) => value) : facts(values, paint)
+  return [
+    `The ${member.replaceAll('_', ' ')}, which is not shown again:`,
+    ...shown.map((line) => `  ${line}`),
+    ...(words.use === undefined ? [] : [words.use]),
+  ]
+}
+
+/** The verb of the same noun that takes a task back, with ids, because another client can have a name by then; undefined: none does, or the task itself does. */
+function wayBack(command: Command, { name, undo }: Task, given: Members): string | undefined {
+  if (undo === undefined || undo === name) return undefined
+  const task = requireTask(undo)
+  const noun = command.parent
+  const [ofTask = ''] = undo.split('.', 1)
+  const named = (verb: string) => noun?.commands.find((one) => one.name() === verb)
+  const verb = named(`${verbOf(task)}-${ofTask}`) ?? named(verbOf(task))
+  const subjects = pathParameters(task).map((one) =>
+    given[one] === undefined ? `<${one}>` : forShell(given[one] as string),
+  )
+  return ['grantor', noun?.name(), verb?.name(), ...subjects].join(' ')
+}
+
+/** By the noun of a task, the id of its object and what it is called. */
+const CALLED: Readonly<Record<string, readonly [id: string, name: string]>> = {
+  user: ['user_id', 'email'],
+  member: ['user_id', 'email'],
+  organization: ['organization_id', 'name'],
+  provider: ['provider_id', 'name'],
+}
+
+/** Adds the name of the object that was typed by its id. */
+function nameObject(names: Map<string, string>, task: Task, answer: Members): void {
+  if (isReading(task)) return
+  const [id = '', called = ''] = CALLED[task.name.slice(0, task.name.indexOf('.'))] ?? []
+  const [object, text] = [answer[id], answer[called]]
+  if (typeof object === 'string' && typeof text === 'string' && !names.has(object)) names.set(object, visible(text))
 }
 
 /** Puts the typed name before its id, once in the first line, and not inside a command to copy. */
@@ -224,7 +349,7 @@ function readFilters(filters: readonly Subject[], command: Command): readonly Ty
 /** A verb that prints one page of a list. */
 export interface ListVerb<Row, Options extends object> extends Omit<
   TaskVerb<never, Options>,
-  'parts' | 'say' | 'exitCode'
+  'parts' | 'say' | 'adds' | 'exitCode'
 > {
   /** The member of the answer that has the rows. */
   readonly rows: string

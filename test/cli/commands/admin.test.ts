@@ -4,6 +4,7 @@ import { provisionSubject } from '../../../src/admin/user/subject.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, findingsAbout, openServerForCommands, runHere, runJsonHere } from '../../support/command.ts'
 import { openPlace, run, serve } from '../../support/process.ts'
+import { said } from '../../support/tasks.ts'
 
 const URL = 'https://app.acme.test/oauth/consent'
 
@@ -19,7 +20,7 @@ test('delegate create-credentials prints the token once, and doctor says until w
   const { stdout } = await command(['delegate', 'create-credentials', '--days', '20'])
   assert.match(
     stdout,
-    /^The token for your application, which is not shown again:\n {2}gde_\S+\nIt can answer sign-ins, and/,
+    new RegExp(`^${said('delegate.create-credentials')}\nThe token, which is not shown again:\n {2}gde_\\S+\n`),
   )
   assert.deepEqual(await findingsAbout('delegate'), [
     ['warning', `Users sign in at ${URL}, whose credentials are valid for 19 more days.`],
@@ -35,7 +36,7 @@ test('delegate create-credentials prints the token once, and doctor says until w
   const own = ['--id', 'gh', '--name', 'GitHub', '--client-id', 'x', '--client-secret', '-']
   const created = await command(['provider', 'create', 'github', ...own], { input: 'secret\n' })
   assert.match(created.stdout, /No user can sign in at a provider while your application signs users in/)
-  assert.match((await command(['provider', 'enable', 'gh'])).stdout, /^GitHub is enabled\. No user can sign in/)
+  assert.match((await command(['provider', 'enable', 'gh'])).stdout, /^GitHub \(gh\) is enabled\.\nNo user can sign in/)
   assert.match((await command(['provider', 'list'])).stdout, /not used\n$/)
   assert.deepEqual((await findingsAbout('delegate'))[1], [
     'warning',
@@ -51,10 +52,10 @@ test('delegate create-credentials prints the token once, and doctor says until w
 })
 
 test('a command finds a person by the id that the application has, after a user id and an address', async () => {
-  const said = { isEmailVerified: false, name: 'Ada' }
-  await provisionSubject(server.context, { ...said, subject: 'u_4711', email: 'ada@app.test' })
-  await provisionSubject(server.context, { ...said, subject: 'ada@app.test', email: 'eve@app.test' })
-  await provisionSubject(server.context, { ...said, subject: 'bob@app.test', email: undefined })
+  const known = { isEmailVerified: false, name: 'Ada' }
+  await provisionSubject(server.context, { ...known, subject: 'u_4711', email: 'ada@app.test' })
+  await provisionSubject(server.context, { ...known, subject: 'ada@app.test', email: 'eve@app.test' })
+  await provisionSubject(server.context, { ...known, subject: 'bob@app.test', email: undefined })
   for (const [text, subject] of [
     ['u_4711', 'u_4711'],
     ['ada@app.test', 'u_4711'],

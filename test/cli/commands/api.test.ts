@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { runHere, runJsonHere, serveHere } from '../../support/command.ts'
 import { openPlace, serve } from '../../support/process.ts'
+import { said } from '../../support/tasks.ts'
 
 interface Client {
   readonly client_id: string
@@ -73,7 +74,7 @@ test('decision 0006: a running server knows a declared API within about a second
   assert.match(shown, /Acme \(de: Firma\)/)
   assert.match(
     (await runHere(place, ['api', 'delete', 'https://api.acme.test/'])).stdout,
-    /^Deleted https:\/\/api\.acme\.test\./,
+    new RegExp(`^${said('api.delete', { resource: 'https://api\\.acme\\.test' })}`),
   )
   assert.deepEqual(await runJsonHere(place, ['api', 'list']), { apis: [], next: null })
 })

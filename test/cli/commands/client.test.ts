@@ -18,6 +18,7 @@ import { MAIN } from '../../support/process.ts'
 import { aClient, HOUR } from '../../support/records.ts'
 import { temporaryFolder } from '../../support/server.ts'
 import { openWebHost } from '../../support/hosts/web-host.ts'
+import { said } from '../../support/tasks.ts'
 
 const server = await openServerForCommands(WHOLE_FILE)
 await createAda(server)
@@ -33,11 +34,11 @@ function show(id: string): Promise<ClientDocument> {
 }
 
 test('client create: prints the id and the secret of a machine, which gets a token with them', async () => {
-  const said = await words('create', '--name', 'Nightly')
+  const printed = await words('create', '--name', 'Nightly')
   const [, client_id = '', client_secret = ''] =
-    /^Created Nightly\. It authenticates with client_secret_basic:\n {2}client_id +(gci_\S+)\n {2}client_secret +(gcs_\S+)\nThe secret is not shown again\.\n$/.exec(
-      said,
-    ) ?? assert.fail(said)
+    /\nThe client secret, which is not shown again:\n {2}client_id +(gci_\S+)\n {2}client_secret +(gcs_\S+)\n/.exec(
+      printed,
+    ) ?? assert.fail(printed)
   const machine = { client_id, client_secret }
   assert.equal((await requestToken(server, machine, { grant_type: 'client_credentials' })).statusCode, 200)
 })
@@ -90,8 +91,16 @@ test('client create: every option has its effect', async () => {
 })
 
 test('client create: a public client has no secret', async () => {
-  const said = await words('create', '--name', 'Tool', '--redirect-uri', 'http://127.0.0.1/cb', '--auth-method', 'none')
-  assert.match(said, /^Created Tool\. It authenticates with none:\n {2}client_id +gci_\S+\n$/)
+  const printed = await words(
+    'create',
+    '--name',
+    'Tool',
+    '--redirect-uri',
+    'http://127.0.0.1/cb',
+    '--auth-method',
+    'none',
+  )
+  assert.match(printed, new RegExp(`^${said('client.create', { token_endpoint_auth_method: 'none' })}\n$`))
 })
 
 test('client update and set-rules: change only the given members', async () => {
@@ -108,7 +117,10 @@ test('client update and set-rules: change only the given members', async () => {
   const { client_id: id } = await commandJson<RegisteredClient>(['client', 'create', ...input])
   assert.equal((await show(id))['client_name#de'], 'Wand')
   assert.match(await words('show', id), /^client_name#de +Wand$/m)
-  assert.match(await words('update', id, '--name', 'Wallboard', '--name-de', '', '--scope', 'write'), /^Changed gci_/)
+  assert.match(
+    await words('update', id, '--name', 'Wallboard', '--name-de', '', '--scope', 'write'),
+    new RegExp(`^${said('client.update')}\n$`),
+  )
   assert.equal((await show(id))['client_name#de'], undefined)
   const { client_name, scope, redirect_uris } = await show(id)
   assert.deepEqual([client_name, scope, redirect_uris], ['Wallboard', 'write', ['https://app.example/callback']])
@@ -145,9 +157,9 @@ test('client create and set-keys: take public keys from a file', async (t) => {
   const [file, broken] = [join(folder, 'jwks.json'), join(folder, 'key.pem')]
   writeFileSync(file, JSON.stringify({ keys: [makeClientKey('ES256').jwk] }))
   writeFileSync(broken, '-----BEGIN PRIVATE KEY-----')
-  const said = await words('create', '--name', 'Keyed', '--jwks', file, '--signing-alg', 'ES256')
-  assert.match(said, /^Created Keyed\. It authenticates with private_key_jwt:\n {2}client_id +gci_\S+\n$/)
-  assert.match(await words('set-keys', 'Keyed', '--jwks', file), /authenticates with private_key_jwt and these keys/)
+  const printed = await words('create', '--name', 'Keyed', '--jwks', file, '--signing-alg', 'ES256')
+  assert.match(printed, new RegExp(`^${said('client.create', { token_endpoint_auth_method: 'private_key_jwt' })}\n$`))
+  assert.match(await words('set-keys', 'Keyed', '--jwks', file), new RegExp(said('client.set-keys')))
   assert.match(await words('show', 'Keyed'), /^has_secret +no$/m)
   const failed = await command(['client', 'set-keys', 'Keyed', '--jwks', broken])
   assert.deepEqual([failed.code, /BEGIN/.test(failed.stderr)], [2, false])
@@ -161,8 +173,9 @@ test('client create --jwks-uri: the server fetches the keys there when the clien
     response.end(JSON.stringify({ keys: [key.jwk] }))
   })
   const uri = `http://localhost:${host.port}/jwks`
-  const said = await words('create', '--name', 'Fetched', '--jwks-uri', uri, '--signing-alg', 'ES256')
-  const [, client_id = ''] = /private_key_jwt:\n {2}client_id +(gci_\S+)\n$/.exec(said) ?? assert.fail(said)
+  const printed = await words('create', '--name', 'Fetched', '--jwks-uri', uri, '--signing-alg', 'ES256')
+  const [, client_id = ''] =
+    new RegExp(said('client.create', { client_id: '(gci_\\S+)' })).exec(printed) ?? assert.fail(printed)
   assert.deepEqual([(await show(client_id)).jwks_uri, host.requests.length], [uri, 0])
   const own = authentication(server, { client: { client_id }, key })
   assert.equal(
@@ -182,11 +195,11 @@ test('client adopt and create-registration-token: print what becomes invalid', a
   assert.match(await words('verify', id), /is verified\. .*\nPages call it Reporter \(en, de: Claude\)\.\n$/)
   assert.match(
     await words('create-registration-token', id),
-    /^The new registration access token of gci_\S+, which is not shown again:\n {2}gmt_\S+\nThe previous one no longer works\.\n$/,
+    new RegExp(`^${said('client.create-registration-token')}\n[^]* gmt_\\S+\n`),
   )
   assert.match(
     await words('adopt', id),
-    /is now managed by administrators\. Its registration access token no longer works.*\nPages call it Reporter \(en, de: Claude\)\.\n$/,
+    new RegExp(`${said('client.adopt')}\nTo change it: .*\nPages call it Reporter \\(en, de: Claude\\)\\.\n$`),
   )
   assert.equal((await show(id)).manages_itself, false)
 })

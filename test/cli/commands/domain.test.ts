@@ -4,6 +4,7 @@ import type { DomainDocument } from '../../../src/admin/domain.ts'
 import { KNOWN_DOMAINS } from '../../../src/protocol/client/domain-rule.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, commandJson, openServerForCommands } from '../../support/command.ts'
+import { said } from '../../support/tasks.ts'
 
 const server = await openServerForCommands(WHOLE_FILE)
 
@@ -20,7 +21,12 @@ async function words(...typed: readonly string[]): Promise<string> {
 test('domain: domains are trusted, blocked, listed with their notes, and forgotten', async () => {
   assert.match(await words('list'), /^No domain is trusted or blocked\. .*grantor domain trust --known\n$/)
   assert.match(await words('trust', '*.Acme.example', '--note', 'ours'), /^Trusted from now on: \*\.acme\.example\./)
-  assert.match(await words('block', 'bad.example'), /^bad\.example is blocked\..*grantor domain forget bad\.example\n/)
+  assert.match(
+    await words('block', 'bad.example'),
+    new RegExp(
+      `^${said('domain.block', { 'domains.pattern': 'bad\\.example' })} To undo this: grantor domain forget bad\\.example\n`,
+    ),
+  )
   assert.match(
     await words('list'),
     /^PATTERN +VERDICT +SET \(UTC\) +NOTE\n\*\.acme\.example +trusted +\S+ \S+ +ours\nbad\.example +blocked +\S+ \S+ +–\n$/,

@@ -7,6 +7,7 @@ import { postJson } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, commandJson, openServerForCommands } from '../../support/command.ts'
 import { temporaryFolder } from '../../support/server.ts'
+import { said } from '../../support/tasks.ts'
 
 const server = await openServerForCommands(WHOLE_FILE)
 const folder = temporaryFolder(WHOLE_FILE)
@@ -31,16 +32,16 @@ async function words(...typed: readonly string[]): Promise<string> {
 
 test('initial-token: a token is created, used, listed with the uses that are left, and revoked', async () => {
   assert.match(await words('list'), /^There are no initial access tokens\. Create one: grantor initial-token create/)
-  const said = await words('create', '--name', 'Robots', '--uses', '2', '--days', '7')
-  const [, token = ''] = /^ {2}(git_\S+)$/m.exec(said) ?? []
-  assert.match(said, /^With it, 2 clients can register until \S+ \S+ UTC\. They are unverified\.$/m)
+  const made = await words('create', '--name', 'Robots', '--uses', '2', '--days', '7')
+  const [, token = ''] = /^ {2}(git_\S+)$/m.exec(made) ?? []
+  assert.match(made, new RegExp(`^${said('initial-token.create', { uses: '2', expires_at: '\\S+ \\S+ UTC' })}`))
   const inject: typeof server.inject = (request) =>
     server.inject({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } })
   const answer = await postJson({ inject }, '/v2/oauth/register', { grant_types: ['client_credentials'] })
   assert.equal(answer.statusCode, 201, answer.body)
-  const [, id = ''] = /grantor initial-token revoke (\S+)/.exec(said) ?? []
+  const [, id = ''] = /grantor initial-token revoke (\S+)/.exec(made) ?? []
   assert.match(await words('list'), new RegExp(`^${id} +Robots +1 of 2 +unverified +\\S+ \\S+ +–$`, 'm'))
-  assert.match(await words('revoke', id), /^The initial access token \S+ \(Robots\) is revoked on all nodes\.\n$/)
+  assert.match(await words('revoke', id), new RegExp(`^${said('initial-token.revoke')}\n$`))
   assert.equal((await postJson({ inject }, '/v2/oauth/register', {})).statusCode, 401)
 })
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { runHere, runJsonHere } from '../../support/command.ts'
 import { openPlace, type Place } from '../../support/process.ts'
+import { said } from '../../support/tasks.ts'
 
 interface Key {
   readonly kid: string
@@ -42,7 +43,7 @@ test('key rotate --now prints the effect on verifiers, and new keys have the alg
   const made = await runHere(place, ['key', 'rotate', '--now'], {
     environment: { GRANTOR_SIGNING_ALGORITHM: 'EdDSA' },
   })
-  assert.match(made.stdout, /signs in ten seconds[^]*five minutes[^]*grantor key retire/)
+  assert.match(made.stdout, new RegExp(`${said('key.rotate')}[^]*five minutes[^]*grantor key retire`))
   const [, second] = await listed(place)
   assert.equal(second?.algorithm, 'EdDSA')
   const wait = Date.parse(second?.active_from ?? '') - Date.parse(second?.created_at ?? '')

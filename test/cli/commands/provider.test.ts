@@ -11,6 +11,7 @@ import { command, commandJson, findingsAbout, openServerForCommands } from '../.
 import { CLIENT_SECRET, openProviderHost } from '../../support/provider/provider-host.ts'
 import { aGrant } from '../../support/records.ts'
 import { selectAll } from '../../support/store/dump.ts'
+import { said } from '../../support/tasks.ts'
 
 const server = await openServerForCommands(WHOLE_FILE)
 const host = await openProviderHost(WHOLE_FILE)
@@ -39,7 +40,12 @@ test('provider: a provider is created, tested, changed, disabled, enabled, shown
   const created = await words(
     ...create('acme', '--domain', 'acme.test', '--domain', 'ACME.example', '--sign-up', 'domains'),
   )
-  assert.match(created, /^Created Acme ID \(acme\)[^]*\n {2}http\S+\/v2\/oauth\/callback\/acme\n[^]*provider test acme/)
+  assert.match(
+    created,
+    new RegExp(
+      `^${said('provider.create', { name: 'Acme ID', provider_id: 'acme' })}[^]*\n {2}http\\S+/v2/oauth/callback/acme\n[^]*provider test acme`,
+    ),
+  )
   assert.match(
     await words('test', 'acme'),
     /^ok +discovery [^]*\nok +keys +The provider has 1 key\.\nok +secret +The provider accepts the client_id and the secret\.\nThe redirect URI to register[^]*callback\/acme\n$/,
@@ -74,7 +80,7 @@ test('provider: a provider is created, tested, changed, disabled, enabled, shown
   assert.match(routed, stuck)
   assert.match(await words('disable', 'acme'), stuck)
   await words('enable', 'acme')
-  assert.match(await words('delete', 'acme'), /^Deleted acme\./)
+  assert.match(await words('delete', 'acme'), new RegExp(`^${said('provider.delete', { provider_id: 'acme' })}`))
   assert.match((await command(['provider', 'show', 'acme'])).stderr, /There is no provider acme/)
 })
 

@@ -44,7 +44,7 @@ test('role: set --link creates the user, the role and the link, and doctor names
   const within = ['role', 'set', email, '--access', 'read', '--organization', 'Acme']
   assert.match(
     await words(...within),
-    /with read access to the organization Acme\.\naccess +write → read\norganization_id +– → gor_\S+\nThe console: http/,
+    /with read access\.\nThe role is for the organization Acme alone\.\naccess +write → read\norganization_id +– → gor_\S+\nThe console: http/,
   )
   assert.match(await words('role', 'list'), /^first@acme\.test +read +Acme +no /m)
   assert.equal(

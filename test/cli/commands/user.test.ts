@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runHere, runJsonHere } from '../../support/command.ts'
 import { openPlace, run } from '../../support/process.ts'
+import { said } from '../../support/tasks.ts'
 
 interface User {
   readonly profile: object
@@ -19,7 +20,7 @@ const ADA = ['--email', 'ada@acme.test', '--password', 'correct horse battery st
 test('user create, list, disable, enable and set-password change the user and print text', async (t) => {
   const place = await openPlace(t)
   const created = await run(place, ['user', 'create', ...ADA, '--name', 'Ada'])
-  assert.match(created.stdout, /^Created ada@acme\.test \(gus_\S+\)\.\n$/)
+  assert.match(created.stdout, new RegExp(`^${said('user.create', { email: 'ada@acme\\.test' })}\n$`))
   assert.match(created.stderr, /^grantor: There was no database at .*; it was created\./)
   const { stdout } = await runHere(place, ['user', 'list'])
   const [headings = '', row = ''] = stdout.split('\n')
@@ -66,7 +67,10 @@ test('--json prints one document without a hash', async (t) => {
 test('a user can have no password, and get one later', async (t) => {
   const place = await openPlace(t)
   const create = ['user', 'create', '--email', 'ada@acme.test', '--no-password']
-  assert.match((await runHere(place, create)).stdout, /^Created ada@acme\.test \(gus_\S+\)\.\n$/)
+  assert.match(
+    (await runHere(place, create)).stdout,
+    new RegExp(`^${said('user.create', { email: 'ada@acme\\.test' })}\n$`),
+  )
   const show = ['user', 'show', 'ada@acme.test']
   assert.equal((await runJsonHere<User>(place, show)).has_password, false)
   await runHere(place, ['user', 'set-password', ...ADA])
@@ -106,9 +110,12 @@ test('a link to set a password is printed with what it does; a new address is th
   )
   assert.match((await runHere(place, send, { environment })).stderr, /on its way to ada@acme\.test/)
   const unlocked = await runHere(place, ['user', 'unlock', 'ada@acme.test'])
-  assert.match(unlocked.stdout, /^ada@acme\.test is no longer locked\./)
+  assert.match(unlocked.stdout, new RegExp(said('user.unlock', { user_id: 'ada@acme\\.test \\(gus_\\S+\\)' })))
   const ended = await runHere(place, ['user', 'end-sessions', 'ada@acme.test'])
-  assert.equal(ended.stdout, 'ada@acme.test is signed out of 0 browsers.\n')
+  assert.match(
+    ended.stdout,
+    new RegExp(said('user.end-sessions', { user_id: 'ada@acme\\.test \\(gus_\\S+\\)', sessions: '0' })),
+  )
   const set = ['user', 'set-email', 'ada@acme.test', '--to', 'Ada@Other.test']
   assert.match((await runHere(place, set)).stdout, /^ada@acme\.test \(gus_\S+\) now signs in with ada@other\.test\.\n$/)
   const show = ['user', 'show', 'ada@other.test']

@@ -140,7 +140,10 @@ test('a change at a server is recorded with the administrator of the token', asy
   const made = await command(['org', 'create', 'Acme', '--server', server.adminOrigin, '--json'], { token })
   const { organization_id: org } = JSON.parse(made.stdout) as { readonly organization_id: string }
   const { user_id: user } = await commandJson<{ user_id: string }>(['user', 'show', ada])
-  assert.match((await atServer(['org', 'add-member', org, user])).stdout, /^ada@acme\.test is now a member of gor_/)
+  assert.match(
+    (await atServer(['org', 'add-member', org, user])).stdout,
+    /^ada@acme\.test \(gus_\S+\) is now a member of gor_/,
+  )
   const { members } = await commandJson<{ members: readonly { email: string }[] }>(['org', 'members', org])
   assert.deepEqual(
     members.map(({ email }) => email),

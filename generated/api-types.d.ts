@@ -2314,6 +2314,8 @@ export interface User {
   readonly has_password: boolean
   /** null: never. */
   readonly first_signed_in_at: string | null
+  /** null: never. */
+  readonly last_signed_in_at: string | null
   readonly created_at: string
   readonly disabled_at: string | null
   /** The not-before time: sessions and tokens of the user issued earlier are revoked. */

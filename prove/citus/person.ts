@@ -64,6 +64,7 @@ export function aUserRecord(): UserRecord {
     updatedAt: since,
     passwordHash: 'old',
     firstSignedInAt: undefined,
+    lastSignedInAt: undefined,
     createdAt: since,
     disabledAt: undefined,
     notBefore: 0 as EpochMs,

@@ -23,6 +23,7 @@ export const USER = table({
   ),
   has_password: row(z.boolean(), ({ passwordHash }) => passwordHash !== undefined),
   first_signed_in_at: row(ISO_OR_NULL.describe('null: never.'), (one) => isoOrNull(firstSignInOf(one))),
+  last_signed_in_at: row(ISO_OR_NULL.describe('null: never.'), ({ lastSignedInAt }) => isoOrNull(lastSignedInAt)),
   created_at: row(ISO, ({ createdAt }) => iso(createdAt)),
   disabled_at: row(ISO_OR_NULL, ({ disabledAt }) => isoOrNull(disabledAt)),
   not_before: row(

@@ -15,6 +15,7 @@ export function newUser(
     profile: {},
     updatedAt: now,
     firstSignedInAt: undefined,
+    lastSignedInAt: undefined,
     createdAt: now,
     disabledAt: undefined,
     notBefore: now,

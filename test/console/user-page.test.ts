@@ -21,6 +21,7 @@ const GRETA: WholeUserDocument = {
   profile: {},
   has_password: true,
   first_signed_in_at: AT,
+  last_signed_in_at: AT,
   created_at: AT,
   disabled_at: null,
   not_before: AT,
@@ -88,7 +89,7 @@ function summaryOf(page: string): readonly string[] {
 }
 
 const UNTIL = '2026-11-28T03:12:10.000Z'
-const NEW = { has_password: false, first_signed_in_at: null }
+const NEW = { has_password: false, first_signed_in_at: null, last_signed_in_at: null }
 const NO_WAY = { ways: [], second_step: null, obstacles: [obstacle('no-way')] }
 const STATES: readonly (readonly [
   user: Partial<WholeUserDocument>,

@@ -245,6 +245,7 @@ export function aUser({ email, ...differing }: Partial<WithEmail<string>> = {}):
     updatedAt: at(-HOUR),
     passwordHash: A_PASSWORD_HASH,
     firstSignedInAt: at(-MINUTE),
+    lastSignedInAt: NOW,
     createdAt: NOW,
     disabledAt: undefined,
     notBefore: NOW,
@@ -290,7 +291,7 @@ export function anInstallation(differing: Partial<InstallationRecord> = {}): Ins
 /** A user who signs in at a provider: without an e-mail address and a password. */
 export function aUserOfProvider(differing: Partial<UserRecord> = {}): UserRecord {
   const none = { email: undefined, emailVerifiedAt: undefined, passwordHash: undefined }
-  return { ...aUser(), ...none, firstSignedInAt: undefined, ...differing }
+  return { ...aUser(), ...none, firstSignedInAt: undefined, lastSignedInAt: undefined, ...differing }
 }
 
 /** A sign-in that the operator's application is to do. */

@@ -79,11 +79,9 @@ function headingName({ name: text, email, user_id: userId }: WholeUserDocument):
 }
 
 function heading(answers: Answers, frame: Frame): Markup {
-  const { user, sessions, audit } = answers
-  const { email } = user
+  const { user } = answers
+  const { email, last_signed_in_at: last } = user
   const title = headingName(user)
-  const last =
-    sessions.sessions[0]?.started_at ?? audit.events.find(({ event }) => event === 'session.started')?.recorded_at
   return html`<p class="crumbs"><a href="/console/users">${downIcon}Users</a></p>
     <div class="heading">
       <span class="avatar" aria-hidden="true">${initials(title)}</span>
@@ -91,7 +89,7 @@ function heading(answers: Answers, frame: Frame): Markup {
         <h1>${name(title, '(no name)')} ${stateOf(user, frame)}</h1>
         <p class="sub">
           ${email === null ? html`<span>no address</span>` : html`<span>${isolate(email)} ${copyButton(email)}</span>`}
-          ${last === undefined ? undefined : html`<span>last sign-in ${time(last, frame)}</span>`}
+          ${last === null ? undefined : html`<span>last sign-in ${time(last, frame)}</span>`}
         </p>
       </div>
       ${buttons(answers, frame)}

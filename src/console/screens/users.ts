@@ -66,7 +66,7 @@ export const USERS = screen<Answers>({
             isWide: true,
             cell: (user) => (user.has_password ? 'yes' : html`<span class="muted">no</span>`),
           },
-          { heading: 'First signed in', isWide: true, cell: (user) => time(user.first_signed_in_at, frame) },
+          { heading: 'Last sign-in', isWide: true, cell: (user) => time(user.last_signed_in_at, frame) },
           { heading: 'Created', cell: (user) => time(user.created_at, frame) },
         ],
       })}`,

@@ -28,6 +28,7 @@ const ACCOUNT = USER.pick(
   'profile',
   'has_password',
   'first_signed_in_at',
+  'last_signed_in_at',
   'created_at',
 )
 const GRANT_OF_ACCOUNT = GRANT.pick(

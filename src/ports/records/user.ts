@@ -22,6 +22,8 @@ export interface UserRecord {
   readonly passwordHash: string | undefined
   /** undefined: the user never signed in. IMPORTED: never here, and the account was imported (sign-in/account.ts). */
   readonly firstSignedInAt: EpochMs | undefined
+  /** undefined: the user never signed in here. */
+  readonly lastSignedInAt: EpochMs | undefined
   readonly createdAt: EpochMs
   readonly disabledAt: EpochMs | undefined
   /** Sessions and grants from before this time are revoked: the password changed, or the user was disabled. */

@@ -85,6 +85,7 @@ create table users (
   updated_at bigint not null,
   password_hash text,
   first_signed_in_at bigint, -- null: never; -1: never, and the account was imported
+  last_signed_in_at bigint,
   created_at bigint not null,
   disabled_at bigint,
   not_before bigint not null,

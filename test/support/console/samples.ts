@@ -72,6 +72,7 @@ export async function fillConsole(
         notBefore: createdAt,
         emailVerifiedAt: firstSignedInAt,
         firstSignedInAt,
+        lastSignedInAt: firstSignedInAt && after(createdAt, DAY_MS),
         disabledAt,
       }),
     )

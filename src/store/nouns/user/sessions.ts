@@ -58,8 +58,10 @@ const LIST_EARLIER = shared(
 const END_OLDEST = shared(
   `delete from sessions where ${eachOf('sessions', 'user_id = :userId and session_id <= :last')}`,
 )
-const NOTE_FIRST = shared(
-  `update users set first_signed_in_at = :now where user_id = :userId and coalesce(first_signed_in_at, 0) <= 0`,
+const NOTE_SIGN_IN = shared(
+  `update users set last_signed_in_at = :now,
+     first_signed_in_at = case when coalesce(first_signed_in_at, 0) <= 0 then :now else first_signed_in_at end
+   where user_id = :userId`,
 )
 /** After the row of the user is locked: an app that is set up at the same time is seen, or ends this session. */
 const FIND_SECOND_FACTOR = shared('select created_at from second_factors where user_id = :userId')
@@ -115,7 +117,7 @@ const operations = {
   startSession: {
     keys: ({ session, replaces, interactionId, link }) =>
       [session.id, session.userId, replaces, interactionId, link?.identity.key].filter((key) => key !== undefined),
-    // The user's first sign-in changes the record of the user.
+    // A sign-in changes the record of the user.
     cache: ({ session }) => session.userId,
     event: ({ session: { userId, authentication, agent, network }, link }, outcome) => {
       if (outcome.kind !== 'started') return undefined
@@ -183,7 +185,7 @@ export function* startSession(start: SessionStart, listEarlier: SharedStatement)
   const isLinked = link !== undefined && (yield* linkProven(link, held, now))
   if (held.mustLink && !isLinked) return { kind: 'user-changed' }
   if (interactionId !== undefined && !(yield* useInteraction(interactionId, now))) return { kind: 'interaction-used' }
-  yield* rows(NOTE_FIRST, { userId, now })
+  yield* rows(NOTE_SIGN_IN, { userId, now })
   // A passkey is not guessed.
   if (passkey !== undefined) yield* forgiveGuesses(userId)
   const [replaced] = replaces === undefined ? [] : yield* rows(REPLACE_SESSION, { replaces, userId })

@@ -30,6 +30,7 @@ export const USERS = table<UserRecord>({
   updatedAt: bigint('updated_at'),
   passwordHash: text('password_hash'),
   firstSignedInAt: bigint('first_signed_in_at'),
+  lastSignedInAt: bigint('last_signed_in_at'),
   createdAt: bigint('created_at'),
   ...disabling,
 })

@@ -28,6 +28,7 @@ export function anImport(differing: Partial<UserImport['user']> = {}, id = `u-${
     id,
     email: `${id}@acme.test`,
     firstSignedInAt: IMPORTED,
+    lastSignedInAt: undefined,
     updatedAt: NOW,
     ...(differing as object),
   })

@@ -57,12 +57,13 @@ const FIND_LINK = shared(
 )
 
 /**
- * With the role that the maker had then: another one, also the same again, was set at another time. An account that was disabled since, or
- * whose sessions were ended, was perhaps in the hands of another person (threats.md LNK-08).
+ * With the role that the maker had then: another one, also the same again, was set at another time, and one that makes no such link is another
+ * one. An account that was disabled since, or whose sessions were ended, was perhaps in the hands of another person (threats.md LNK-08).
  */
 const FIND_MAKER = shared(
   `select r.user_id from roles as r join users as u on u.user_id = r.user_id
-   where r.user_id = :madeBy and r.access = 'write' and r.organization_id is null and r.set_at = :roleSince
+   where r.user_id = :madeBy and (r.access in ('write', 'users') or (r.access = 'support' and :mailed = 1))
+     and r.organization_id is null and r.set_at = :roleSince
      and u.disabled_at is null and u.not_before = :notBefore`,
 )
 /** The copies on all machines are changed before the revocation is answered. */
@@ -186,9 +187,9 @@ export function* acceptLink(
 
 /** The account and the role are on one shard, so their end is seen as soon as it is answered. */
 function* isMakerThere(link: Row): Steps<boolean> {
-  const { made_by: madeBy, role_since: roleSince, maker_not_before: notBefore, made_with: madeWith } = link
+  const { made_by: madeBy, role_since: roleSince, maker_not_before: notBefore, made_with: madeWith, mailed } = link
   if (madeWith !== null && (yield* rows(FIND_CREDENTIAL, { madeWith })).length === 0) return false
-  return madeBy === null || (yield* rows(FIND_MAKER, { madeBy, roleSince, notBefore })).length > 0
+  return madeBy === null || (yield* rows(FIND_MAKER, { madeBy, mailed, roleSince, notBefore })).length > 0
 }
 
 /** Notes that the user proved the own e-mail address, unless it was proved before. */

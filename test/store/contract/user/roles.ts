@@ -115,10 +115,19 @@ export const roleCases: Suite = (check) => {
       await perform(first, 'setRole', aRole(maker, { setAt: at(1) }))
       // The clock of the node that makes the link may be slow, or ahead.
       for (const createdAt of [NOW, at(2)]) assert.deepEqual(await outcomes({ createdAt }), [true, true, true])
+      for (const [access, isMailed] of [
+        ['users', false],
+        ['users', true],
+        ['support', true],
+      ] as const) {
+        await perform(first, 'setRole', aRole(maker, { setAt: at(1), access }))
+        assert.deepEqual(await outcomes({ isMailed }), [true, true, true], access)
+      }
       for (const differing of [
         { setAt: at(3) },
         { setAt: NOW },
         { access: 'read' },
+        { access: 'support' },
         { organizationId: anOrganization().id },
       ] as const) {
         await perform(first, 'setRole', aRole(maker, { setAt: at(1), ...differing }))

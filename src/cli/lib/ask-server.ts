@@ -190,7 +190,7 @@ function isProblem(one: unknown): boolean {
 /** The failure of a request without a response. A change may have been applied. */
 function noAnswer(address: string, { access }: Task, cause: unknown): AdminError {
   const reason = reasonOf(cause, TASK_LIMIT_MS)
-  const doubt = access === 'write' ? DOUBT : ''
+  const doubt = isReading({ access }) ? '' : DOUBT
   const isRefused = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN/.test(reason)
   return new AdminError(`${address} does not respond: ${reason}. ${isRefused ? IS_IT_RIGHT : doubt}`.trim())
 }

@@ -325,8 +325,13 @@ test('a server that does not respond is reported, and for a change that its outc
   )
   const hangsUp = createServer((message) => message.socket.destroy())
   const address = await listen(t, hangsUp)
-  const changed = await command(['org', 'create', 'Acme', '--server', address], { token: write })
-  assert.match(changed.stderr, /does not respond: .*The change may have been applied/)
+  for (const change of [
+    ['org', 'create', 'Acme'],
+    ['user', 'create', '--email', 'grace@acme.test', '--no-password'],
+  ]) {
+    const changed = await command([...change, '--server', address], { token: write })
+    assert.match(changed.stderr, /does not respond: .*The change may have been applied/)
+  }
   const read = await command(['org', 'list', '--server', address], { token: write })
   assert.doesNotMatch(read.stderr, /may have been applied/)
   const isBusy = createServer((_, response) => {

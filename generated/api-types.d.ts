@@ -876,6 +876,43 @@ export interface GrantorTasks {
     /** The same in seconds from this answer. */
     readonly jwt_accepted_for_seconds: number
   }>
+  /** Invite a person by mail to an organization: a new account gets a link, an account that is in use becomes a member and gets a notice. The answer does not say which. */
+  readonly 'member.invite': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The address of the person. */
+    readonly email: string
+    /** The name of a new user. */
+    readonly name?: string
+  }) => Promise<InvitedMember>
+  /** Mail the user a link, as user.create-link makes it, and show it to no administrator. Its use verifies the address, and replaces no second factor that the account confirms with. At most one mail in a minute, and five in an hour. For a member who has no role, and is a member of no other organization. */
+  readonly 'member.send-link': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<SentLink>
+  /** End a lock after wrong passwords or codes: they are checked again at once, by other processes within ten seconds. For a member who has no role, and is a member of no other organization. */
+  readonly 'member.unlock': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<User>
+  /** Sign a user out of all browsers, and of the apps that signed the user in there. Other tokens keep working. For a member who has no role, and is a member of no other organization. */
+  readonly 'member.end-sessions': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<SignedOutUser>
+  /** Remove the authenticator app and the recovery codes of a user who has lost them, and end the sessions. Grants stay. For a member who has no role, and is a member of no other organization. */
+  readonly 'member.reset-second-factor': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<User>
   /** List the clients that may act for an organization, newest clients first. */
   readonly 'installation.list': (input: {
     /** The id of the organization. */
@@ -1987,6 +2024,11 @@ export interface Interaction {
   readonly sign_in_after: string | null
   /** Whether the client, or a scope, asks for a sign-in with two factors: ask the person for them. */
   readonly multi_factor_needed: boolean
+}
+
+export interface InvitedMember {
+  readonly organization_id: string
+  readonly email: string
 }
 
 export interface KeptApi extends Api {

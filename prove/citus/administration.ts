@@ -50,7 +50,7 @@ export const ADMINISTRATION_RACES: Readonly<Record<string, Race>> = {
     const { id: userId } = await aUser(nodes.one)
     return beginAgain(
       nodes,
-      (store, { id }) => perform(store, 'addMember', { userId, organizationId: id, ...since() }),
+      (store, { id }) => perform(store, 'addMember', { userId, organizationId: id, ...since(), mails: [] }),
       async (store) => (await store.listMemberships(userId)).length > 0,
     )
   },

@@ -54,7 +54,7 @@ export async function fill(grantor: Grantor) {
   const organizationId = mintOrganizationId(context.clock(), randomBytes)
   const since = { organizationId, createdAt: context.clock(), disabledAt: undefined, notBefore: context.clock() }
   await context.store.createOrganization({ ...since, id: organizationId, name: 'Acme' })
-  await context.store.addMember({ ...since, userId: ada.id })
+  await context.store.addMember({ ...since, userId: ada.id, mails: [] })
   const { emptyId, hostileOrganizationId } = await fillOrganizations(grantor, { organizationId, clientIds })
   const cursor = await registerClient(grantor, { ...grants, client_name: 'Cursor' })
   const { access_token: token } = await obtainTokens(grantor, cursor, { org_id: organizationId })
@@ -95,7 +95,7 @@ async function fillOrganizations(
     ids.push(id)
     const user = await store.findUserByEmail(`person-${index}@acme.test`)
     if (user !== undefined)
-      await store.addMember({ ...since, userId: user.id, disabledAt: index === 4 ? now : undefined })
+      await store.addMember({ ...since, userId: user.id, disabledAt: index === 4 ? now : undefined, mails: [] })
     const scope = 'projects:read builds:start' as Scope
     const clientId = parseClientId(clientIds[index] ?? '')
     if (clientId !== undefined) await store.install({ ...since, clientId, scope, actsForMembers: index % 2 === 0 })

@@ -85,7 +85,7 @@ async function openLane(cluster: Cluster, context: Context): Promise<Lane> {
   const email = `${randomBytes(8).toString('hex')}@acme.test`
   const { id: userId } = await createUser(context, { email, password: undefined, name: undefined })
   await store.createOrganization({ ...since, id: organizationId, name: 'Acme' })
-  await store.addMember({ ...since, userId, organizationId })
+  await store.addMember({ ...since, userId, organizationId, mails: [] })
   await store.install({ ...since, clientId, organizationId, scope: NO_SCOPE, actsForMembers: true })
   return { client, clientId, userId, organizationId }
 }

@@ -44,13 +44,21 @@ function outOfReach({ access, organizationId }: Administrator): AdminError {
   return outlivesTrial('change the account or the role of a person whose role counts elsewhere too')
 }
 
-/** Refuses an order about what belongs to an account that is out of reach. @throws AdminError */
+/**
+ * Refuses an order about an account that is out of reach, before anything is counted, or where the operation is about what belongs to the
+ * account. The operations on the account itself decide again. @throws AdminError
+ */
 export async function requireReach(
-  { administrator, store }: Pick<TaskContext, 'administrator'> & StoreNeeds<'findRole'>,
+  { administrator, store }: Pick<TaskContext, 'administrator'> & StoreNeeds<'findRole' | 'listMemberships'>,
   userId: UserId,
+  as: 'account' | 'member',
 ): Promise<void> {
-  const isBelowWrite = reachOf(administrator)?.isBelowWrite === true
-  if (isBelowWrite && (await store.findRole(userId)) !== undefined) throw outOfReach(administrator)
+  const reach = reachOf(administrator)
+  if (reach === undefined) return
+  const [role, memberships] = await Promise.all([store.findRole(userId), store.listMemberships(userId)])
+  const isElsewhere = memberships.some(({ organizationId }) => organizationId !== reach.organizationId)
+  const isOfOthers = as === 'account' && reach.organizationId !== undefined && (role !== undefined || isElsewhere)
+  if ((reach.isBelowWrite && role !== undefined) || isOfOthers) throw outOfReach(administrator)
 }
 
 /**

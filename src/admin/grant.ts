@@ -220,7 +220,7 @@ interface RevokedGrant {
 async function endGrant(context: TaskContext, place: GrantPlace): Promise<RevokedGrant> {
   const { store } = context
   const { id, clientId, userId, organizationId } = await requireGrant(context, place)
-  await requireReach(context, userId)
+  await requireReach(context, userId, 'member')
   const now = context.clock()
   const outcome = await store.revokeGrant({ id, now, about: { clientId, userId, organizationId } })
   const [grant, found] = await Promise.all([

@@ -9,6 +9,7 @@ import { DOMAIN_TASKS } from './domain.ts'
 import { FIGURE_TASKS } from './figures.ts'
 import { GRANT_TASKS } from './grant.ts'
 import { INITIAL_TOKEN_TASKS } from './client/initial-token.ts'
+import { INVITATION_TASKS } from './organization/invitation.ts'
 import { INSTALLATION_TASKS } from './organization/installation.ts'
 import { INTERACTION_TASKS } from './interaction/tasks.ts'
 import { KEY_TASKS } from './key/tasks.ts'
@@ -34,6 +35,7 @@ export const TASKS: readonly Task[] = [
   ...PROVIDER_TASKS,
   ...ORGANIZATION_TASKS,
   ...MEMBER_TASKS,
+  ...INVITATION_TASKS,
   ...INSTALLATION_TASKS,
   ...API_TASKS,
   ...GRANT_TASKS,

@@ -38,14 +38,17 @@ export function listAddress(list: NamedList | 'grants' | 'audit', filter: string
   return `/console/${list}?${new URLSearchParams({ [filter]: text }).toString()}`
 }
 
-/** Where the page of an object is for this person; undefined: a role for one organization does not have it. */
+/** Where the page of an object is for this person; undefined: the person has it not. */
 export function linkFor(
-  { organization }: Pick<Frame, 'organization'>,
+  { organization, mayOpen }: Pick<Frame, 'mayOpen' | 'organization'>,
   kind: 'clients' | 'users' | 'grants' | 'organizations',
   object: string,
 ): string | undefined {
-  if (organization === undefined) return linkTo(kind, object)
-  return kind === 'grants' ? `${organizationPath(organization.id)}/grants/${encodeURIComponent(object)}` : undefined
+  const path =
+    organization !== undefined && kind === 'grants'
+      ? `${organizationPath(organization.id)}/grants/${encodeURIComponent(object)}`
+      : linkTo(kind, object)
+  return mayOpen(path) ? path : undefined
 }
 
 /** The entries of the side whose lists commands show, where the command has another noun. */

@@ -152,7 +152,7 @@ export function dotted(parts: readonly Fragment[]): Markup {
 
 /** The name of an id in a list, which links to its page. */
 export function named(
-  frame: Pick<Frame, 'organization'>,
+  frame: Pick<Frame, 'mayOpen' | 'organization'>,
   kind: 'clients' | 'users' | 'organizations',
   object: string,
   names: Texts,

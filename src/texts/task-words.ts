@@ -1,8 +1,12 @@
 import tasks from './tasks.json' with { type: 'json' }
 import { cut } from './texts.ts'
 
+/** Verbs of the tasks of a user that are there for a member of an organization too, in the same words. */
+export const MEMBER_VERBS = ['send-link', 'unlock', 'end-sessions', 'reset-second-factor'] as const
+
 /** What tasks are called in tasks.json; a form with words of its own has a name there too: `api.update.scopes`. */
-export type Worded = keyof typeof tasks extends infer Id ? (Id extends `${infer Name}.label` ? Name : never) : never
+export type Worded = NamesIn<keyof typeof tasks> | `member.${(typeof MEMBER_VERBS)[number]}`
+type NamesIn<Id> = Id extends `${infer Name}.label` ? Name : never
 
 /** What a task says to a person, in English, as the console and the commands are. */
 export interface TaskWords {

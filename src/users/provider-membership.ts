@@ -19,7 +19,14 @@ export async function joinOrganization(
   ])
   if (membership !== undefined || organization === undefined) return
   const now = clockCheck.now()
-  await store.addMember({ userId, organizationId, createdAt: now, disabledAt: undefined, notBefore: now })
+  await store.addMember({
+    userId,
+    organizationId,
+    createdAt: now,
+    disabledAt: undefined,
+    notBefore: now,
+    mails: [],
+  })
 }
 
 /** The organizations of which a user is an enabled member. */

@@ -377,7 +377,7 @@ test('a page of 50 rows of organizations, members, installations, domains or tok
     const email = `member-${index}@a-rather-long-name-of-a-host.acme.test`
     const user = aUser({ email, name: `Member ${index}` })
     await store.createUser(user)
-    await store.addMember(aMembership({ ...since, userId: user.id }))
+    await store.addMember({ ...aMembership({ ...since, userId: user.id }), mails: [] })
     const client = aClient({}, now)
     await store.registerClient(client)
     await store.install(anInstallation({ ...since, clientId: client.id, scope: 'projects:read builds:start' as Scope }))

@@ -120,7 +120,17 @@ export const RULES: Readonly<Record<string, ScreenRule>> = {
   },
   '/console/organizations/{organization_id}/members': {
     extent: 'organization',
-    forms: { 'member.disable': 'asks', 'member.enable': 'at-once', 'member.remove': 'fresh', 'member.add': 'asks' },
+    forms: {
+      'member.invite': 'asks',
+      'member.send-link': 'asks',
+      'member.unlock': 'asks',
+      'member.end-sessions': 'asks',
+      'member.reset-second-factor': 'fresh',
+      'member.disable': 'asks',
+      'member.enable': 'at-once',
+      'member.remove': 'fresh',
+      'member.add': 'asks',
+    },
     ofServer: ['member.add'],
   },
   '/console/organizations/{organization_id}/installations': {

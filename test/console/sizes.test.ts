@@ -25,6 +25,7 @@ function bytesOf(path: string, answers: Members): number {
     place: { path, parameters: {}, query: {}, now: Date.parse(AT) as EpochMs },
     organization: undefined,
     mayWrite: true,
+    mayOpen: () => true,
     self: 'gus_self',
     isLoopbackOnly: false,
     csrf: 'c'.repeat(43),

@@ -64,6 +64,7 @@ function pageOf(
     place: { path: `/console/users/${USER}`, parameters: {}, query: {}, now: Date.parse(AT) as EpochMs },
     organization: undefined,
     mayWrite: true,
+    mayOpen: () => true,
     self: OTHER,
     isLoopbackOnly: false,
     csrf: 'c',

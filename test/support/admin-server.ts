@@ -125,7 +125,7 @@ export function adminServerOf(server: TestServer): AdminServer {
       const user = await makeUser()
       const now = clock()
       const since = { organizationId, createdAt: now, notBefore: now }
-      await store.addMember(aMembership({ ...since, userId: user.id }))
+      await store.addMember({ ...aMembership({ ...since, userId: user.id }), mails: [] })
       await store.install(anInstallation({ ...since, clientId, scope: 'read' as Scope, actsForMembers: true }))
       await obtainTokensAs(server, user.email, client, organizationId)
       const [grant] = await store.listGrants({ before: undefined, limit: 1, userId: user.id })

@@ -21,7 +21,10 @@ export async function addMember(
   organizationId: OrganizationId,
 ): Promise<void> {
   const now = context.clock()
-  await context.store.addMember(aMembership({ userId, organizationId, createdAt: now, notBefore: now }))
+  await context.store.addMember({
+    ...aMembership({ userId, organizationId, createdAt: now, notBefore: now }),
+    mails: [],
+  })
 }
 
 export async function install(

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { MembershipKey } from '../../ports/operations/organization.ts'
-import type { MembershipRecord } from '../../ports/records/organization.ts'
+import type { CausesMail } from '../../ports/operations/mail.ts'
+import type { MembershipRecord, OrganizationRecord } from '../../ports/records/organization.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { MEMBERSHIP_LIMIT } from '../../ports/store.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
@@ -140,11 +141,23 @@ async function addMember(
   organizationId: OrganizationId,
   who: string,
 ): Promise<Member> {
-  const { name } = await requireOrganization(context, organizationId)
+  const organization = await requireOrganization(context, organizationId)
   const user = await requireRecipient(context, who)
-  const now = context.clock()
+  return addToOrganization(context, { organization, user, mails: [] })
+}
+
+/** @throws AdminError when the user is a member already or has too many organizations */
+export async function addToOrganization(
+  { clock, store }: StoreNeeds<'addMember'> & Pick<Context, 'clock'>,
+  {
+    organization: { id: organizationId, name },
+    user,
+    mails,
+  }: { readonly organization: OrganizationRecord; readonly user: UserRecord } & CausesMail,
+): Promise<Member> {
+  const now = clock()
   const membership = { userId: user.id, organizationId, createdAt: now, disabledAt: undefined, notBefore: now }
-  switch (await context.store.addMember(membership)) {
+  switch (await store.addMember({ ...membership, mails })) {
     case 'added':
       return { membership, user }
     case 'member-already':
@@ -196,7 +209,10 @@ async function outsideDomains({ store }: StoreNeeds<'listProviders'>, id: Organi
     !(user?.email !== undefined && user.emailVerifiedAt !== undefined && isInside(user.email))
 }
 
-async function requireMember(context: StoreNeeds<'findMembership' | 'findUser'>, key: MembershipKey): Promise<Member> {
+export async function requireMember(
+  context: StoreNeeds<'findMembership' | 'findUser'>,
+  key: MembershipKey,
+): Promise<Member> {
   const membership = await context.store.findMembership(key)
   if (membership === undefined) throw noSuchMember(key)
   return withUser(context, membership)

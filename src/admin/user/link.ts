@@ -9,7 +9,7 @@ import { isMailAddress } from '../../protocol/sign-in/email-address.ts'
 import { parseAdminCredentialId, type ClientId, type UserId } from '../../protocol/ids.ts'
 import { productOf } from '../../clients/product.ts'
 import { conflict, conflictIn } from '../admin-error.ts'
-import { COMMAND_LINE } from '../administrators.ts'
+import { COMMAND_LINE, requireReach } from '../administrators.ts'
 import { ISO, iso } from '../../base/iso.ts'
 import { requireClient } from '../client/client.ts'
 import { CLIENT_ID, USER_ID } from '../fields.ts'
@@ -118,8 +118,10 @@ export const LINK_TASKS: readonly Task[] = [
       'Mail the user a link, as user.create-link makes it, and show it to no administrator. Its use verifies the address, and replaces no second factor that the account confirms with. At most one mail in a minute, and five in an hour.',
     input: INPUT,
     output: SENT_LINK_DOCUMENT,
-    run: async (context, { user_id, client_id }) =>
-      describeLink(await sendLink(context, user_id, await orderFor(context, user_id, client_id))),
+    async run(context, { user_id, client_id }) {
+      await requireReach(context, user_id, 'account')
+      return describeLink(await sendLink(context, user_id, await orderFor(context, user_id, client_id)))
+    },
   }),
 ]
 

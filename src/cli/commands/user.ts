@@ -148,6 +148,7 @@ export const USER_VERBS: readonly AddVerb[] = verbsOf(
     }),
     taskVerb<SentLinkDocument>({
       task: 'user.send-link',
+      within: 'member.send-link',
       members: { client_id: 'client' },
       adds: effectLines,
     }),

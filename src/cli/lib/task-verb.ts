@@ -131,15 +131,24 @@ export function verbsOf(
     const [noun = ''] = task.name.split('.', 1)
     const isLeft = !nouns.includes(noun) || isWithin(task)
     const verb = noun === nouns[0] ? verbOf(task) : `${verbOf(task)}-${noun}`
-    return byTask.get(task.name) ?? (isLeft ? [] : [taskVerb({ task: task.name, verb })])
+    const within = withinOf(task)
+    const own = { task: task.name, verb, ...(within === undefined ? {} : { within }) }
+    return byTask.get(task.name) ?? (isLeft ? [] : [taskVerb(own)])
   })
   return [...verbs, ...(byTask.get(undefined) ?? [])]
 }
 
-/** Whether a task is that of another noun for one organization, which `--organization` performs: `organization.revoke-grant`. */
-function isWithin({ name, output }: Task): boolean {
-  const [, verb, noun] = /^organization\.(\w+)-(\w+?)s?$/.exec(name) ?? []
-  return TASKS.some((one) => one.name === `${noun}.${verb}` && one.output === output)
+/** The same task for one organization, which `--organization` performs: `organization.revoke-grant`, `member.unlock`. */
+function withinOf({ name, output }: Task): string | undefined {
+  const [noun = '', verb = ''] = name.split('.', 2)
+  const named = `organization.${verb}-${noun}`
+  const names = noun === 'user' ? [`member.${verb}`] : [named, `${named}s`]
+  return TASKS.find((one) => one.output === output && names.includes(one.name))?.name
+}
+
+/** Whether a task is that of another noun for one organization. */
+function isWithin({ name }: Task): boolean {
+  return TASKS.some((one) => withinOf(one) === name)
 }
 
 function verbOf({ name }: Task): string {

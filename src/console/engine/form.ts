@@ -164,6 +164,8 @@ export interface Frame {
   /** The one that the person sees; undefined: the whole server. */
   readonly organization: OneOrganization | undefined
   readonly mayWrite: boolean
+  /** Whether the person may read the screen of a path. */
+  readonly mayOpen: (path: string) => boolean
   /** The id of the person. */
   readonly self: string
   /** Where a person who may write adds the second factor that the account lacks. */

@@ -75,7 +75,8 @@ export function openSections(administrator: Administrator): readonly SectionRow[
 /** Whether the person may read the screen of a path. */
 export function mayOpen(path: string, administrator: Administrator): boolean {
   const found = findScreen({ path, query: NO_PARAMETERS })
-  return found !== undefined && Object.values(found.screen.reads).every((read) => mayRead(administrator, read))
+  const reads = Object.values(found?.screen.reads ?? {})
+  return found !== undefined && isWithin(found, administrator) && reads.every((read) => mayRead(administrator, read))
 }
 
 /** Whether the person may perform the task that a screen reads, or the screen is whole without it. */
@@ -120,6 +121,7 @@ export function frameOf(open: OpenScreen): Frame {
     issuer: server.issuer,
     organization,
     mayWrite,
+    mayOpen: (path) => mayOpen(path, administrator),
     self: user.id,
     isLoopbackOnly: administrator.isLoopbackOnly,
     factorUri: mayWrite && lacksFactor ? context.securityUri : undefined,

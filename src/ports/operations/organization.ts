@@ -1,6 +1,7 @@
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../records/organization.ts'
 import type { OrganizationId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import type { CausesMail } from './mail.ts'
 import type { Ordered } from './reach.ts'
 
 /** The operations on organizations, their members and their installed clients, each as `[input, outcome]`. The rules of index.ts apply. */
@@ -30,7 +31,7 @@ export interface OrganizationOperations {
    */
   deleteOrganization: [deletion: { readonly id: OrganizationId; readonly now: EpochMs }, outcome: 'deleted' | 'unknown']
   /** Adds a user to an organization. `too-many`: the user belongs to MEMBERSHIP_LIMIT organizations already. */
-  addMember: [membership: MembershipRecord & Ordered, outcome: 'added' | 'member-already' | 'too-many']
+  addMember: [membership: MembershipRecord & Ordered & CausesMail, outcome: 'added' | 'member-already' | 'too-many']
   /** Disables the membership and revokes the user's tokens for the organization; enabling it does not restore them. */
   disableMember: [change: MembershipKey & Ordered & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /** Enables the membership and, as `enableUser` does, sets its not-before time to now. */

@@ -20,6 +20,7 @@ export const NOTICE_KINDS = [
   'counter-back',
   'codes-wrong',
   'app-ended',
+  'organization-joined',
 ] as const
 
 export type NoticeKind = (typeof NOTICE_KINDS)[number]

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { isReading } from '../../../src/admin/task.ts'
 import { requireTask } from '../../../src/admin/tasks.ts'
 import type { AppliedSetDocument } from '../../../src/admin/apply.ts'
 import { performOn, type PerformTask } from '../../../src/cli/lib/perform-task.ts'
@@ -26,7 +27,7 @@ function counting(): { readonly perform: PerformTask; readonly changing: string[
   const changing: string[] = []
   const onStore = performOn(server.context)
   const perform: PerformTask = (name, input) => {
-    if (requireTask(name).access !== 'read') changing.push(name)
+    if (!isReading(requireTask(name))) changing.push(name)
     return onStore(name, input)
   }
   return { perform, changing }

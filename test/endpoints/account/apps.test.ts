@@ -167,9 +167,8 @@ test('a consent for an organization is a separate entry, and is removed separate
   assert.ok(user)
   const organization = anOrganization({ name: 'Acme', createdAt: clock(), notBefore: clock() })
   await store.createOrganization(organization)
-  await store.addMember(
-    aMembership({ userId: user.id, organizationId: organization.id, createdAt: clock(), notBefore: clock() }),
-  )
+  const since = { createdAt: clock(), notBefore: clock() }
+  await store.addMember({ ...aMembership({ userId: user.id, organizationId: organization.id, ...since }), mails: [] })
   const client = await registerClient(server)
   const personal = await connect(owner, server, client, { prompt: 'consent' }, { organization: 'none' })
   const forAcme = await connect(owner, server, client, { prompt: 'consent' }, { organization: organization.id })
@@ -260,7 +259,7 @@ test('LNK-03: an app without a valid token is shown while it gets one without a 
   await store.createOrganization(organization)
   const userId = await idOfAda(server)
   const membership = { userId, organizationId: organization.id }
-  await store.addMember(aMembership({ ...membership, createdAt: clock(), notBefore: clock() }))
+  await store.addMember({ ...aMembership({ ...membership, createdAt: clock(), notBefore: clock() }), mails: [] })
   const client = await registerClient(server, { client_name: 'Evil' })
   for (const choice of ['none', organization.id]) {
     const asked = { resource: API, scope: 'read', prompt: 'consent' }

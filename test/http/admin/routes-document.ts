@@ -27,7 +27,11 @@ function routes(commands: ReadonlyMap<string, string>): string {
       ...(isUsual ? [] : [access === 'read-people' ? 'people' : access]),
       ...(extent === 'organization' ? ['✓'] : []),
     ]
-    return `- ${[`\`${method} ${path}\``, ...rights].join(' ')}: ${commands.get(summary) ?? summary}`
+    // What a command does with --organization has the summary of the task of the server in its own.
+    const [, whole = summary] = /^For a member [^:]*: (.*)$/s.exec(summary) ?? []
+    const command = commands.get(whole)
+    const how = command === undefined || whole === summary ? command : `${command} with --organization`
+    return `- ${[`\`${method} ${path}\``, ...rights].join(' ')}: ${how ?? summary}`
   })
   return [...rows, ''].join('\n')
 }

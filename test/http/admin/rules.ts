@@ -3,11 +3,11 @@ import { provisionSubject } from '../../../src/admin/user/subject.ts'
 import { after, type EpochMs } from '../../../src/base/brand.ts'
 import type { AdminCredentialRecord } from '../../../src/ports/records/admin.ts'
 import type { SessionRecord } from '../../../src/ports/records/user.ts'
-import { mintInteractionId } from '../../../src/protocol/ids.ts'
+import { mintInteractionId, type UserId } from '../../../src/protocol/ids.ts'
 import { registerClient } from '../../../tools/flow.ts'
 import { DEFAULT_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
 import type { Access } from '../../../src/admin/task.ts'
-import { anInteraction, aSession, aSessionStart, aUserOfProvider } from '../../support/records.ts'
+import { aMembership, anInteraction, aSession, aSessionStart, aUserOfProvider } from '../../support/records.ts'
 import { addProvider } from '../../support/provider/providers.ts'
 import type { PeopledOrganization, AdminServer } from '../../support/admin-server.ts'
 import { givePasskey } from '../../../tools/sign-in/passkeys.ts'
@@ -56,6 +56,16 @@ const A_PASSKEY: Sample = async ({ makeUser, server }) => {
   const { id } = await makeUser()
   const { passkey } = await givePasskey(server, id)
   return { user_id: id, passkey_id: passkey.id }
+}
+const A_LONE_MEMBER: Sample = async ({ makeOrganization, server }) => {
+  const [{ userId }, organizationId] = [await startSession(server), await makeOrganization()]
+  await server.context.store.addMember({ ...aMembership({ userId, organizationId }), mails: [] })
+  return { organization_id: organizationId, user_id: userId }
+}
+const A_LONE_MEMBER_WITH_APP: Sample = async (stage) => {
+  const sample = await A_LONE_MEMBER(stage)
+  await storeApp(stage.server.context, sample['user_id'] as UserId)
+  return sample
 }
 let providers = 0
 let sets = 0
@@ -243,6 +253,17 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'member.list': inOrganization(people(AN_ORGANIZATION)),
   // It looks for people without an organization, so no administrator of one may.
   'member.add': decides(and(AN_ORGANIZATION, A_USER), 201),
+  // No mail server is configured.
+  'member.invite': inOrganization(
+    helps(
+      and(AN_ORGANIZATION, ({ anEmail }) => ({ email: anEmail() })),
+      409,
+    ),
+  ),
+  'member.send-link': inOrganization(helps(A_LONE_MEMBER, 409)),
+  'member.unlock': inOrganization(helps(A_LONE_MEMBER)),
+  'member.end-sessions': inOrganization(helps(A_LONE_MEMBER)),
+  'member.reset-second-factor': inOrganization(helps(A_LONE_MEMBER_WITH_APP)),
   'member.disable': inOrganization(decides(A_MEMBER)),
   'member.enable': inOrganization(decides(A_MEMBER)),
   'member.remove': inOrganization(decides(A_MEMBER)),

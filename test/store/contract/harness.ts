@@ -33,6 +33,7 @@ export function runSuite(store: string, open: OpenStores, suite: Suite): void {
 
 /** The operations whose input has mails. One that is missing does not compile. */
 const CAUSES_MAIL: { readonly [Name in OperationName as Input<Name> extends CausesMail ? Name : never]: true } = {
+  addMember: true,
   noticeReuse: true,
   setPassword: true,
   setEmail: true,

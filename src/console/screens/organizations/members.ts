@@ -8,7 +8,7 @@ import { formOf } from '../../engine/buttons.ts'
 import { filterBar, nothing, table, type Column } from '../../list.ts'
 import { chip, name, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
-import { changes, type ChangeForm, type Frame, type Members } from '../../engine/form.ts'
+import { changes, taskOf, type ChangeForm, type Frame, type Members } from '../../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly members: readonly MemberDocument[]; readonly next: string | null }
@@ -16,7 +16,15 @@ interface Answers {
 }
 
 /** What is done with chosen members. */
-const ROW_FORMS: readonly ChangeForm[] = changes('member.disable', 'member.enable', 'member.remove')
+const ROW_FORMS: readonly ChangeForm[] = changes(
+  'member.send-link',
+  'member.unlock',
+  'member.end-sessions',
+  'member.reset-second-factor',
+  'member.disable',
+  'member.enable',
+  'member.remove',
+)
 
 /** The members of an organization. */
 export const MEMBERS = screen<Answers>({
@@ -32,6 +40,7 @@ export const MEMBERS = screen<Answers>({
       ...form,
       rows: { member: 'user_id', isBulk: true, read: rowsOf } as const,
     })),
+    { kind: 'create', task: 'member.invite', fields: ['email', 'name'] },
     {
       kind: 'create',
       task: 'member.add',
@@ -44,11 +53,11 @@ export const MEMBERS = screen<Answers>({
     title: `Members of ${organization.name}`,
     main: html`<div class="heading">
         <h1>Members of ${organizationName(frame, organization)}</h1>
-        ${
-          formOf(frame, 'member.add').length === 0
-            ? undefined
-            : html`<a class="button" href="?ask=member.add">Add a member</a>`
-        }
+        ${['member.invite', 'member.add'].flatMap((task) =>
+          formOf(frame, task).map(
+            (form) => html`<a class="button" href="?ask=${task}">${taskOf(form).words.label}</a>`,
+          ),
+        )}
       </div>
       ${filterBar(frame)}
       ${table(frame, {
@@ -80,7 +89,7 @@ function labelOf(member: MemberDocument): string {
 
 /** The name of an organization in a heading, which leads to its page. */
 export function organizationName(
-  frame: Pick<Frame, 'organization'>,
+  frame: Pick<Frame, 'mayOpen' | 'organization'>,
   { organization_id: organization, name: text }: OrganizationDocument,
 ): Markup {
   const shown = name(text, '(no name)')

@@ -50,6 +50,7 @@ const operations = {
     ...ofMembership,
     cache: membershipKey,
     event: when('added', aboutMember('member.added')),
+    mails: 'added',
     *run(membership) {
       const values = { ...MEMBERSHIPS.values(membership), limit: MEMBERSHIP_LIMIT }
       if ((yield* rows(INSERT_MEMBERSHIP, values)).length === 1) return 'added'

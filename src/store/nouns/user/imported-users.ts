@@ -169,6 +169,6 @@ function* addIdentity(identity: IdentityRecord): Steps<boolean> {
 }
 
 function* addOthers({ memberships: wanted, secondFactor }: UserImport): Steps<void> {
-  for (const membership of wanted) yield* memberships.operations.addMember.run(membership)
+  for (const membership of wanted) yield* memberships.operations.addMember.run({ ...membership, mails: [] })
   if (secondFactor !== undefined) yield* rows(INSERT_FACTOR, SECOND_FACTORS.values(secondFactor))
 }

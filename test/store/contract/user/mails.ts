@@ -7,7 +7,7 @@ import type { MailRecord } from '../../../../src/ports/records/mail.ts'
 import type { SessionRecord, UserRecord } from '../../../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
 import type { UserId } from '../../../../src/protocol/ids.ts'
-import { aHash, aLink, aSession, aSessionStart, aUser, at, HOUR } from '../../../support/records.ts'
+import { aHash, aLink, aMembership, aSession, aSessionStart, aUser, at, HOUR } from '../../../support/records.ts'
 import { anIdentity, aProvider } from '../../../support/provider/provider-records.ts'
 import { aMail, aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
 import { perform, race, startSessions, tally, times, type Suite } from '../harness.ts'
@@ -30,6 +30,11 @@ type Cause<Name extends OperationName> = (
 
 /** Every operation whose input has mails. One that is not here does not compile. */
 const MAILING: Mailing = {
+  async addMember(store, { user: { id: userId } }) {
+    const known = aMembership({ userId })
+    await perform(store, 'addMember', known)
+    return [aMembership({ userId }), known]
+  },
   noticeReuse: async (_, { user: { id: userId } }) => [{ userId }, { userId: aUser().id }],
   setPassword: async (_, { user: { id } }) => {
     const change = { id, passwordHash: 'new', now: at(5) }

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { OrganizationId } from '../../src/protocol/ids.ts'
+import { createAccount } from '../support/accounts.ts'
+import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
+import { aMembership } from '../support/records.ts'
+import { perform } from '../support/tasks.ts'
+
+/** The administrator of an organization invites people and helps members, and reaches no other account (threats.md CON-38). */
+
+const MAIL = { GRANTOR_SMTP_URL: 'smtp://127.0.0.1:9', GRANTOR_MAIL_FROM: 'no-reply@acme.test' }
+
+interface Office {
+  readonly stage: AdminServer
+  readonly own: OrganizationId
+  readonly other: OrganizationId
+  /** Performs a task with the access `support` to the own organization. */
+  readonly order: (task: string, input: object) => ReturnType<AdminServer['performByName']>
+}
+
+async function openOffice(t: TestContext): Promise<Office> {
+  const stage = await openAdminServer(t, MAIL)
+  const [own, other] = [await stage.makeOrganization(), await stage.makeOrganization()]
+  const { token } = await stage.issue('support', own)
+  return {
+    stage,
+    own,
+    other,
+    order: (task, input) => stage.performByName(task, { organization_id: own, ...input }, token),
+  }
+}
+
+/** What the mails of a user are. */
+async function mailsTo({ server: { context } }: AdminServer, email: string): Promise<readonly string[]> {
+  const due = await context.store.listDueMails({ now: context.clock(), limit: 100 })
+  return due.filter(({ address }) => address === email).map(({ purpose, notice }) => notice ?? purpose)
+}
+
+test('a person without an account is invited by a link, and one with an account gets a notice: the answers are alike', async (t) => {
+  const { stage, own, other, order } = await openOffice(t)
+  const { store } = stage.server.context
+  const account = (email: string) =>
+    createAccount(stage.server, { email, isVerified: true, password: 'correct horse battery', name: undefined })
+  const member = await account('of-another@acme.test')
+  await store.addMember({ ...aMembership({ userId: member.id, organizationId: other }), mails: [] })
+  await account('used@acme.test')
+  const answers = []
+  for (const [email, mails] of [
+    ['new@acme.test', ['invitation']],
+    ['used@acme.test', ['organization-joined']],
+    ['of-another@acme.test', ['organization-joined']],
+  ] as const) {
+    const answer = await order('member.invite', { email, name: 'A Person' })
+    assert.equal(answer.statusCode, 200, answer.body)
+    answers.push(answer.body.replace(email, '<email>'))
+    assert.deepEqual(await mailsTo(stage, email), mails)
+    const user = await store.findUserByEmail(email)
+    assert.ok(user && (await store.findMembership({ organizationId: own, userId: user.id })), email)
+    assert.equal((await order('member.invite', { email })).statusCode, 409, 'a member already')
+  }
+  assert.equal(new Set(answers).size, 1)
+  assert.equal((await store.findUserByEmail('used@acme.test'))?.name, undefined, 'no name of an account changes')
+})
+
+test('CON-38: an address that may be of another person than the account is not invited, and no other organization is', async (t) => {
+  const { stage, other, order } = await openOffice(t)
+  const { store, clock } = stage.server.context
+  const stranger = await createAccount(stage.server, {
+    email: 'victim@acme.test',
+    isVerified: false,
+    password: 'correct horse battery',
+    name: undefined,
+  })
+  assert.notEqual(stranger.firstSignedInAt ?? clock(), undefined)
+  const elsewhere = await order('member.invite', { organization_id: other, email: 'x@acme.test' })
+  assert.equal(elsewhere.statusCode, 404)
+  assert.equal(await store.findUserByEmail('x@acme.test'), undefined)
+})
+
+test('CON-38: members with a role, or of another organization too, get no help from the administrator of one', async (t) => {
+  const { stage, own, other, order } = await openOffice(t)
+  const { context } = stage.server
+  const alone = await stage.makeUser()
+  const [holder, shared, stranger] = [await stage.makeUser(), await stage.makeUser(), await stage.makeUser()]
+  for (const [{ id: userId }, organizations] of [
+    [alone, [own]],
+    [holder, [own]],
+    [shared, [own, other]],
+  ] as const)
+    for (const organizationId of organizations)
+      await context.store.addMember({ ...aMembership({ userId, organizationId }), mails: [] })
+  await perform(context, 'role.set', { user_id: holder.id, access: 'read' })
+  for (const task of ['member.unlock', 'member.end-sessions', 'member.send-link']) {
+    assert.equal((await order(task, { user_id: alone.id })).statusCode, 200, task)
+    for (const { id } of [holder, shared]) {
+      const refused = await order(task, { user_id: id })
+      assert.deepEqual([refused.statusCode, /cannot change it|does not reach it/.test(refused.body)], [409, true], task)
+    }
+    assert.equal((await order(task, { user_id: stranger.id })).statusCode, 404, task)
+  }
+  assert.deepEqual(await context.store.listLinks(holder.id), [])
+  // A refused mail uses none of those that the person may get.
+  for (let attempt = 0; attempt < 6; attempt += 1) await order('member.send-link', { user_id: shared.id })
+  await perform(context, 'user.send-link', { user_id: shared.id })
+})
+
+test('an organization invites at most 200 people in an hour', async (t) => {
+  const { stage, order } = await openOffice(t)
+  const statuses = []
+  for (let number = 0; number < 201; number += 1)
+    statuses.push((await order('member.invite', { email: `person.${number}@acme.test` })).statusCode)
+  assert.deepEqual(statuses, [...Array.from({ length: 200 }, () => 200), 409])
+  stage.server.clock.advance(60 * 60 * 1000)
+  assert.equal((await order('member.invite', { email: 'later@acme.test' })).statusCode, 200)
+})

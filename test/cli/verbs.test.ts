@@ -4,8 +4,6 @@ import { after, before, test } from 'node:test'
 import { commandsDocument } from '../../src/cli/docs/commands-document.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { openTerminal } from '../../src/cli/lib/terminal.ts'
-import { MEMBER_VERBS } from '../../src/texts/task-words.ts'
-import { TASKS } from '../../src/admin/tasks.ts'
 import { makeClientKey } from '../../tools/client-assertion.ts'
 import { createAda } from '../support/accounts.ts'
 import { registerKeyClient } from '../support/key-clients.ts'
@@ -87,16 +85,6 @@ test('each command that a message or a page names exists, with its options', asy
     }
   assert.deepEqual(faults, [])
   assert.ok(named > 500, String(named))
-})
-
-test('the command line has a verb for every task, except for tasks that another verb performs with --organization', async () => {
-  const { commands } = await createProgram(openTerminal(process, {}, 'grantor'), () => true)
-  const sources = commands.flatMap((noun) => noun.commands.map((verb) => verb.description()))
-  // The operator's application performs its tasks over HTTP alone, and "grantor apply" is no verb.
-  const own = TASKS.filter(({ name, access }) => access !== 'delegate' && !name.startsWith('apply.'))
-  const missing = own.filter(({ summary }) => !sources.includes(summary)).map(({ name }) => name)
-  const within = ['organization.list-grants', 'organization.show-grant', 'organization.revoke-grant']
-  assert.deepEqual(missing.toSorted(), [...MEMBER_VERBS.map((verb) => `member.${verb}`), ...within].toSorted())
 })
 
 test('org: an organization is created, listed, renamed, disabled, enabled and deleted, and its tokens are revoked', async () => {

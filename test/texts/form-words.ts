@@ -19,7 +19,7 @@ function wordsOf(screen: AnyScreen, form: Form): string {
     issuer: 'https://login.acme.test',
     organization: undefined,
     mayWrite: true,
-  mayOpen: () => true,
+    mayOpen: () => true,
     self: 'gus_self',
     csrf: '',
     isLoopbackOnly: true,

@@ -43,7 +43,12 @@ export const INVITATION_TASKS: readonly Task[] = [
       return { organization_id, email }
     },
   }),
-  ...MEMBER_VERBS.map((verb) => forMember(verb, USER_TASKS.find(({ name }) => name === `user.${verb}`))),
+  ...MEMBER_VERBS.map((verb) =>
+    forMember(
+      verb,
+      USER_TASKS.find(({ name }) => name === `user.${verb}`),
+    ),
+  ),
 ]
 
 /**

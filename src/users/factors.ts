@@ -6,7 +6,7 @@ import type { UserRecord } from '../ports/records/user.ts'
 import type { IdentityKey } from '../protocol/sign-in/provider-identity.ts'
 import type { PasskeyId } from '../protocol/sign-in/passkey.ts'
 import { secretName } from '../protocol/sign-in/totp.ts'
-import { findRequiredProvider, isUsable, offersPasskeys } from './provider-routing.ts'
+import { findRequiredProvider, isUsable, mayHavePasskeys, offersPasskeys } from './provider-routing.ts'
 
 /** Second factors of an account. */
 export interface Factors {
@@ -82,6 +82,17 @@ export async function findFactors(
 /** Whether there is any. */
 export function hasFactor({ app, passkeys, identities }: Factors): boolean {
   return app !== undefined || passkeys.length + identities.length > 0
+}
+
+/**
+ * Whether a user whose account has no second factor may add a passkey as the first one: as on the account pages, not where a provider is
+ * required for the address, because no change of the sign-in asks for such a passkey, so that an app would be added beside it (threats.md
+ * ACR-06). An app that a leak made void is replaced by another app, as the store has it.
+ */
+export async function mayAddPasskey(context: FactorNeeds, user: Pick<UserRecord, 'id' | 'email'>): Promise<boolean> {
+  const { held, counting } = await findFactors(context, user)
+  const isOffered = mayHavePasskeys(context, { user, providers: await context.providers() })
+  return isOffered && held.app === undefined && !hasFactor(counting)
 }
 
 /** Whether a passkey or an identity is the only one. */

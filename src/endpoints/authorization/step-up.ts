@@ -6,7 +6,7 @@ import { levelOf, type Authentication, type AuthenticationLevel } from '../../pr
 import { interactionOfSession } from '../../protocol/ids.ts'
 import { NO_SCOPE, type Scope } from '../../protocol/token/scope.ts'
 import { findApp } from '../second-factor/app.ts'
-import { findFactors, hasFactor } from '../../users/factors.ts'
+import { findFactors, hasFactor, mayAddPasskey } from '../../users/factors.ts'
 import { offersPasskeys } from '../../users/provider-routing.ts'
 import { loadScopeCatalog } from '../token/scope-catalog.ts'
 import type { Fault } from './authorization-error.ts'
@@ -70,10 +70,8 @@ export async function findAddableLevel(
 ): Promise<AuthenticationLevel | undefined> {
   const level = levelOf(session.authentication.methods)
   if (context.settings.delegate !== undefined || level > 1) return undefined
-  const { held, counting } = await findFactors(context, user)
-  if (hasFactor(counting)) return undefined
-  // An app that a leak made void is replaced by another app.
-  const most = offersPasskeys(context) && held.app === undefined ? 3 : 2
+  if (hasFactor((await findFactors(context, user)).counting)) return undefined
+  const most = (await mayAddPasskey(context, user)) ? 3 : 2
   const need = findLevelNeed(findStepUps(await context.apis(), authorization), authorization, level, most)
   return need.isUnmet ? undefined : need.level
 }

@@ -15,7 +15,7 @@ import { SESSION_COOKIE } from '../../support/session-cookie.ts'
 import { appOfPage, submitTo } from '../../support/sign-in/apps.ts'
 import { selectAll } from '../../support/store/dump.ts'
 import { perform } from '../../support/tasks.ts'
-import { signIn } from '../openid/login.ts'
+import { answerOf, signIn } from '../openid/login.ts'
 import { addPasskey, allow, openWalk, pageOf, urlOf, type Walk } from './step-up-walk.ts'
 import { pageSays } from '../../texts/page-texts.ts'
 
@@ -90,6 +90,50 @@ test('ACR-08: after some minutes the user signs in again first, by password or a
   assert.match(locationOf(led), /\/step-up\/set-up\?/)
   const added = await byPasskey(other, await other.browser.get(locationOf(led)))
   assert.match(locationOf(added), /\/consent\?/)
+})
+
+test('ACR-08: a page that stays open for some minutes stores nothing, and the user signs in again, and comes back to it', async (t) => {
+  const walk = await openWalk(t)
+  const { server, browser } = walk
+  const page = await setUpPage(walk, await pageOf(walk))
+  server.clock.advance(OLD_MS)
+  const key = await browser.post(passkeyFormOf(page).action, madeFields(page, openAuthenticator()))
+  assert.equal(key.statusCode, 403)
+  const late = await submitTo(browser, page, '/sign-in/app', { code: appOfPage(server, page).code() })
+  assert.equal(late.statusCode, 403)
+  assert.deepEqual(factorsOf(walk), [0, 0])
+  const led = await browser.submit(late, { email: EMAIL, password: PASSWORD })
+  assert.match(locationOf(led), /\/step-up\/set-up\?/)
+  assert.match(locationOf(await byApp(walk, await browser.get(locationOf(led)))), /\/consent\?/)
+  // The codes may be read for longer than that.
+  const other = await openWalk(t)
+  const opened = await setUpPage(other, await pageOf(other))
+  const codes = await submitTo(other.browser, opened, '/sign-in/app', {
+    code: appOfPage(other.server, opened).code(),
+  })
+  other.server.clock.advance(OLD_MS)
+  assert.match(locationOf(await other.browser.submit(codes, {})), /\/consent\?/)
+})
+
+test('ACR-06, ACR-08: where a provider is required for the address, an app is set up and no passkey, beside which the session would add an app', async (t) => {
+  const walk = await openWalk(t)
+  const { server } = walk
+  const form = await setUpPage(walk, await pageOf(walk))
+  const host = await openProviderHost(t)
+  await addProvider(server, host, { signUp: 'anybody', domains: ['acme.test'], routing: 'required' })
+  server.clock.advance(1001)
+  const own = { ...walk, browser: new PlainBrowser(server) }
+  const start = await own.browser.get(locationOf(await own.browser.get(urlOf(own))))
+  const claims = { ...freshClaims(server), sub: 'BEA', email: 'bea@acme.test' }
+  const begun = await signInAt({ browser: own.browser, page: start, host }, claims)
+  const page = await setUpPage(own, await own.browser.get(locationOf(begun)))
+  assert.doesNotMatch(page.body, /data-passkey="/)
+  const fields = { ...madeFields(form, openAuthenticator()), ...hiddenFields(page) }
+  await own.browser.post('/v2/oauth/sign-in/new-passkey', fields)
+  assert.deepEqual(factorsOf(walk), [0, 0])
+  assert.match(locationOf(await byApp(own, page)), /\/consent\?/)
+  const silent = answerOf(await own.browser.get(urlOf(own, { scope: 'openid', acr_values: 'phr', prompt: 'none' })))
+  assert.notEqual(silent.get('error'), null)
 })
 
 test('ACR-08: without the scope nothing would be left, so the page comes at once; "Cancel" tells the client', async (t) => {

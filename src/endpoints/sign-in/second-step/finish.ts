@@ -3,6 +3,7 @@ import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
 import type { SecondStepProblem } from '../../../ports/pages/pages.ts'
 import type { AuthenticationMethod } from '../../../protocol/sign-in/authentication.ts'
+import { isRecent } from '../../authorization/session.ts'
 import { finishSignIn, type AuthenticatedUser } from '../finish-sign-in.ts'
 import { refusedSignIn, signInProblem } from '../page.ts'
 import { clientOf, findSubmittedTarget, timeOf, type SignInTarget } from '../target.ts'
@@ -21,6 +22,20 @@ export async function openSecondStep(context: Context, request: Request): Promis
   if ('kind' in target) return target
   const waiting = await openWaiting(context, request, target)
   return waiting === undefined ? signInProblem(context, target, { kind: 'second-step-expired' }) : { target, waiting }
+}
+
+/**
+ * The same for a form that sets a factor up. The user of a session has signed in a moment ago still, as when the page was shown, because another
+ * person may be at the open browser by then (threats.md ACR-08), and otherwise signs in again first.
+ */
+export async function openSetUp(context: Context, request: Request): Promise<SecondStep | Reply> {
+  const step = await openSecondStep(context, request)
+  if ('kind' in step) return step
+  const { target, waiting } = step
+  const { stepUp, user } = waiting
+  if (stepUp?.addsFactor !== true || isRecent(context, { session: stepUp.session, user })) return step
+  if (target.purpose === 'account') return expired(context, step)
+  return expired(context, { waiting, target: { ...target, addsFactor: true } })
 }
 
 /** The second factor of a user that was right. */

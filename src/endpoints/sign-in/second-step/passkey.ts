@@ -2,9 +2,10 @@ import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
 import { checkOf, verifyNewPasskey, verifySignature } from '../passkey/ceremony.ts'
 import { countUnguessable } from '../throttle.ts'
-import { expired, finishSecondStep, openSecondStep, showAgain, startAfter, throttled } from './finish.ts'
+import { expired, finishSecondStep, openSecondStep, openSetUp, showAgain, startAfter, throttled } from './finish.ts'
 import { findEnrolmentReason } from './waiting.ts'
-import { mayAddPasskey, passkeyStep } from './ways.ts'
+import { passkeyStep } from './ways.ts'
+import { mayAddPasskey } from '../../../users/factors.ts'
 import { noticesOf } from '../../../users/mails.ts'
 
 const FAILED = { kind: 'second-step-wrong', offer: 'passkey' } as const
@@ -31,7 +32,7 @@ export async function confirmByPasskey(context: Context, request: Request): Prom
  * first, so that its form adds one passkey.
  */
 export async function setUpPasskey(context: Context, request: Request): Promise<Reply> {
-  const step = await openSecondStep(context, request)
+  const step = await openSetUp(context, request)
   if ('kind' in step) return step
   const { user } = step.waiting
   const reason = await findEnrolmentReason(context, step.waiting)

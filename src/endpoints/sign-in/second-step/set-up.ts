@@ -6,7 +6,7 @@ import { openSealed, seal, type Seal } from '../../sealed.ts'
 import { enrol, ENROLMENT_FIELD, openEnrolment } from '../../second-factor/enrolment.ts'
 import { pageAddress, PATHS } from '../../paths.ts'
 import { refusedSignIn } from '../page.ts'
-import { expired, finishSecondStep, openSecondStep } from './finish.ts'
+import { expired, finishSecondStep, openSecondStep, openSetUp } from './finish.ts'
 import { secondStepPage } from './page.ts'
 import { findEnrolmentReason, WAITING_FIELD } from './waiting.ts'
 import { mayEnrol, placeOf } from './ways.ts'
@@ -22,7 +22,7 @@ const ENABLED_MS = 10 * 60 * 1000
  * app counts from now on. The page shows the recovery codes, and its form continues the sign-in.
  */
 export async function setUpApp(context: Context, request: Request): Promise<Reply> {
-  const step = await openSecondStep(context, request)
+  const step = await openSetUp(context, request)
   if ('kind' in step) return step
   const { target, waiting } = step
   const { user, stepUp } = waiting

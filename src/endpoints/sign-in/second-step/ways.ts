@@ -16,6 +16,7 @@ import {
   findFactorNeed,
   findFactors,
   hasFactor,
+  mayAddPasskey,
   type FactorNeeds,
   type Factors,
   type FactorSense,
@@ -120,12 +121,6 @@ async function offerApp(context: Context, input: WayInput): Promise<readonly Sec
  */
 export function mayEnrol({ counting }: Readonly<Record<FactorSense, Factors>>): boolean {
   return !hasFactor(counting)
-}
-
-/** Whether such a user may add a passkey: an app that a leak made void is replaced by another app, as the store has it. */
-export async function mayAddPasskey(context: FactorNeeds, user: Pick<UserRecord, 'id' | 'email'>): Promise<boolean> {
-  const { held, counting } = await findFactors(context, user)
-  return offersPasskeys(context) && held.app === undefined && !hasFactor(counting)
 }
 
 /** Whether a factor may be set up: a step-up to a factor that the account has adds none (threats.md ACR-04). */

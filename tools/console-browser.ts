@@ -1,3 +1,4 @@
+import type { RoleRecord } from '../src/ports/records/role.ts'
 import assert from 'node:assert/strict'
 import type { Response as Answer } from 'light-my-request'
 import type { Context } from '../src/ports/context.ts'
@@ -128,7 +129,7 @@ export async function openConsole(server: ConsoleServer & RoleServer): Promise<C
 /** Gives a user a role, by default Ada, and returns the id. */
 export async function giveRole(
   { context }: RoleServer,
-  access: 'read' | 'write' = 'write',
+  access: RoleRecord['access'] = 'write',
   email = EMAIL,
   organizationId?: OrganizationId,
 ): Promise<UserId> {

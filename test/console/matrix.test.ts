@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { SCREENS } from '../../src/console/screens.ts'
 import { asksFirst, chosenRows, fieldsIn, worksOnce, type Form } from '../../src/console/engine/form.ts'
+import { isReading } from '../../src/admin/task.ts'
 import { requireTask, TASKS } from '../../src/admin/tasks.ts'
 import { obtainTokens, PASSWORD, type Tokens } from '../../tools/flow.ts'
 import { createAccount } from '../support/accounts.ts'
@@ -10,7 +11,9 @@ import { openAdminServer, type AdminServer, type PeopledOrganization } from '../
 import { ConsoleBrowser, giveRole, grantIdIn, leadsTo } from '../../tools/console-browser.ts'
 import { dumpStore } from '../support/store/dump.ts'
 import { perform } from '../support/tasks.ts'
+import { MAY, RULES as TASK_RULES } from '../http/admin/rules.ts'
 import { RULES, type FormRule, type ScreenRule } from './rules.ts'
+import type { RoleRecord } from '../../src/ports/records/role.ts'
 
 /** Each screen and each form for each kind of caller, against rules that are written by hand. */
 
@@ -24,7 +27,7 @@ interface Caller {
   readonly headers: Readonly<Record<string, string>>
   /** `nothing`: as without a session. `account`: a session without a role. */
   readonly sees: 'nothing' | 'account' | 'server' | 'organization'
-  readonly access: 'read' | 'write'
+  readonly access: RoleRecord['access']
   readonly isFresh: boolean
   /** The session of which the forms are. */
   readonly grantId: string
@@ -47,7 +50,7 @@ after(async () => {
 
 async function makeCallers(): Promise<ReadonlyMap<string, Caller>> {
   const { server } = stage
-  const person = async (access?: 'read' | 'write', within?: PeopledOrganization['organization_id']) => {
+  const person = async (access?: RoleRecord['access'], within?: PeopledOrganization['organization_id']) => {
     const email = stage.anEmail()
     await createAccount(server, { email, password: PASSWORD, name: undefined })
     if (access !== undefined) await giveRole(server, access, email, within)
@@ -87,6 +90,17 @@ async function makeCallers(): Promise<ReadonlyMap<string, Caller>> {
     ['the cookie of an ended grant', { ...nothing, ...ended }],
     ['a user without a role', { ...nothing, sees: 'account', ...(await signIn(await person())) }],
     ['read', { ...nothing, sees: 'server', access: 'read', ...(await signIn(await person('read'))) }],
+    ['support', { ...nothing, sees: 'server', access: 'support', ...(await signIn(await person('support'))) }],
+    ['users', { ...nothing, sees: 'server', access: 'users', ...(await signIn(await person('users'))) }],
+    [
+      'support of one',
+      {
+        ...nothing,
+        sees: 'organization',
+        access: 'support',
+        ...(await signIn(await person('support', organization_id))),
+      },
+    ],
     ['write', { ...nothing, sees: 'server', ...fresh }],
     ['write without a fresh sign-in', { ...nothing, sees: 'server', ...stale, isFresh: false }],
     [
@@ -131,19 +145,28 @@ function kindOf({ statusCode, headers, body }: LightMyRequestResponse): string {
 }
 
 /** What the rules say. */
-function pageOf({ sees }: Caller, { extent }: ScreenRule, path: string): Kind {
-  switch (sees) {
+function pageOf(caller: Caller, { extent }: ScreenRule, path: string): Kind {
+  const reads = Object.values(SCREENS.find((one) => one.path === path)?.reads ?? {})
+  const isRead = reads.every(({ task, isOptional }) => isOptional === true || mayDo(caller, task))
+  switch (caller.sees) {
     case 'nothing':
       return 'sign-in'
     case 'account':
       return 'refused'
     case 'server':
-      return 'page'
+      return isRead ? 'page' : path === '/console' ? 'back' : 'refused'
     case 'organization':
       // The begin of the console leads to what there is.
       if (path === '/console') return 'back'
-      return extent === 'organization' ? 'page' : 'absent'
+      if (extent !== 'organization') return 'absent'
+      return isRead ? 'page' : 'refused'
   }
+}
+
+/** As the rules of the API have it. */
+function mayDo({ access }: Caller, task: string): boolean {
+  const rule = TASK_RULES[task]
+  return rule !== undefined && (MAY[rule.access] as readonly string[]).includes(access)
 }
 
 function isOfServer({ sees }: Caller, { ofServer = [] }: ScreenRule, task: string): boolean {
@@ -154,8 +177,8 @@ function askOf(caller: Caller, rule: ScreenRule, task: string, path: string): Ki
   const page = pageOf(caller, rule, path)
   const form = neededBy(rule, task)
   if (page !== 'page') return page
-  if (caller.access !== 'read' && isOfServer(caller, rule, task)) return 'absent'
-  if (caller.access === 'read' && form !== 'reads') return 'refused'
+  if (caller.access === 'write' && isOfServer(caller, rule, task)) return 'absent'
+  if (!mayDo(caller, task)) return 'refused'
   return form === 'fresh' && !caller.isFresh ? 'sign-in' : 'page'
 }
 
@@ -168,7 +191,7 @@ function formOf(caller: Caller, rule: ScreenRule, task: string, path: string): K
   const form = neededBy(rule, task)
   if (page === 'sign-in') return 'back'
   if (page !== 'page') return page
-  if (form !== 'reads' && (caller.access === 'read' || isOfServer(caller, rule, task))) return 'refused'
+  if (!mayDo(caller, task) || (form !== 'reads' && isOfServer(caller, rule, task))) return 'refused'
   return form === 'fresh' && !caller.isFresh ? 'asks' : 'performed'
 }
 
@@ -276,7 +299,7 @@ function send(
 
 test('CON-04: the rules name each screen and each form, and what a form asks first', () => {
   const ruleOf = (form: Form): FormRule => {
-    if (requireTask(form.task).access === 'read') return 'reads'
+    if (isReading(requireTask(form.task))) return 'reads'
     return requireTask(form.task).isRecent === true ? 'fresh' : asksFirst(form) ? 'asks' : 'at-once'
   }
   const there = SCREENS.map(({ path, forms }) => [
@@ -351,7 +374,7 @@ test('CON-04: each caller gets from each screen and each form what the rules say
 
 test('CON-19: no form and no request of the API gives a person, or by a person another one, more than the person has', async () => {
   const { server } = stage
-  const changing = TASKS.filter(({ access }) => access !== 'read')
+  const changing = TASKS.filter((task) => !isReading(task))
   const unchanged = dumpStore(server)
   for (const [name, caller] of callers) {
     // A form that the screen does not have is refused before the time of the sign-in matters; without a role each one is.
@@ -364,7 +387,7 @@ test('CON-19: no form and no request of the API gives a person, or by a person a
           ]
         : ['/console/clients', RULES['/console/clients']]
     for (const { task } of changing.map((one) => ({ task: one.name }))) {
-      if (caller.access === 'write' && rule?.forms[task] !== undefined) continue
+      if (mayDo(caller, task) && rule?.forms[task] !== undefined) continue
       const answer = await send(path, caller, task, { subject: mine.user_id, user_id: mine.user_id, access: 'write' })
       assert.equal(answer.statusCode, 403, `${name}: ${task}`)
     }

@@ -1,9 +1,10 @@
+import type { Administrator } from '../admin/task.ts'
 import type { Branding } from '../ports/pages/pages.ts'
 import { initial } from '../web/pictures.ts'
 import { href, html, isolate, type Fragment, type Markup } from '../web/markup.ts'
-import { downIcon, menuIcon, searchIcon } from './icons.ts'
+import { menuIcon, searchIcon } from './icons.ts'
 import { hidden } from './engine/buttons.ts'
-import { copyButton } from './parts.ts'
+import { copyButton, initials } from './parts.ts'
 import type { Section } from './screen.ts'
 import type { OneOrganization } from './engine/form.ts'
 import { groupsOf, type SectionRow } from './sections.ts'
@@ -20,7 +21,7 @@ export interface Assets {
 export interface Person {
   readonly name: string
   readonly email: string | null
-  readonly access: string
+  readonly access: Administrator['access']
   /** What the person may open, in the order of the side. The first one is where the person begins. */
   readonly sections: readonly SectionRow[]
   /** The one that the role is for; undefined: the whole server. */
@@ -32,7 +33,6 @@ export interface Person {
 export interface Document {
   readonly branding: Branding
   readonly assets: Assets
-  readonly version: string
   readonly accountUri: string
   readonly title: string
   readonly main: Fragment
@@ -73,16 +73,17 @@ function plain({ branding, assets, main }: Document): Markup {
   </div>`
 }
 
-function framed({ branding, assets, version, accountUri, main, section }: Document, person: Person): Markup {
+function framed({ branding, assets, accountUri, main, section }: Document, person: Person): Markup {
   const { organization, sections } = person
   return html`<a class="skip" href="#main">Skip to the content</a>
     <div class="frame">
       <header class="side">
         <p class="brand">${mark(branding, assets)}${isolate(branding.name)}</p>
-        ${organization === undefined ? undefined : html`<p class="muted"><bdi>${organization.name}</bdi></p>`}
         <details class="menu"><summary aria-label="Menu">${menuIcon}</summary></details>
-        ${navigation(sections, section)}
-        <p class="version muted">${version}</p>
+        <div class="places">
+          ${organization === undefined ? undefined : html`<p class="muted"><bdi>${organization.name}</bdi></p>`}
+          ${navigation(sections, section)} ${account(person, accountUri)}
+        </div>
       </header>
       <div class="page">
         <div class="top">
@@ -100,7 +101,6 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
             ${section === undefined ? undefined : hidden('in', section)}
             <kbd data-key hidden>/</kbd>
           </form>
-          ${account(person, accountUri)}
         </div>
         <main id="main" tabindex="-1">${main}</main>
       </div>
@@ -160,22 +160,32 @@ function navigation(sections: readonly SectionRow[], current: Section | undefine
 }
 
 function account({ name, email, access, organization, csrf }: Person, accountUri: string): Markup {
-  return html`<nav class="account" aria-label="You">
-    <details>
-      <summary><span>${isolate(name)}</span>${downIcon}</summary>
-      <div class="sheet">
-        ${email === null || email === name ? undefined : html`<p><bdi>${email}</bdi></p>`}
-        <p class="muted">
-          ${access === 'write' ? 'May change everything' : 'May read, and change nothing'}${organization === undefined ? undefined : html` of <bdi>${organization.name}</bdi>`}
-        </p>
-        <a href="${href(accountUri)}">Your account</a>
-        <button type="button" class="link" data-show-help hidden>Shortcuts</button>
-        <form method="post" action="/console/sign-out">
-          ${hidden('csrf', csrf)}<button class="link" type="submit">Sign out</button>
-        </form>
-      </div>
-    </details>
-  </nav>`
+  const words = ACCESSES[access]
+  return html`<details class="me">
+    <summary>
+      <span class="avatar" aria-hidden="true">${initials(name)}</span>
+      <span class="who"><bdi>${name}</bdi><span class="muted">${words?.title}</span></span>
+    </summary>
+    <div class="sheet">
+      ${email === null || email === name ? undefined : html`<p><bdi>${email}</bdi></p>`}
+      <p class="muted">
+        ${words?.text}${organization === undefined ? undefined : html` of <bdi>${organization.name}</bdi>`}
+      </p>
+      <a href="${href(accountUri)}">Your account</a>
+      <button type="button" data-show-help hidden>Shortcuts</button>
+      <form method="post" action="/console/sign-out">
+        ${hidden('csrf', csrf)}<button type="submit">Sign out</button>
+      </form>
+    </div>
+  </details>`
+}
+
+/** What the person may do, at the foot of the side. */
+const ACCESSES: Partial<Record<Person['access'], { readonly title: string; readonly text: string }>> = {
+  read: { title: 'Read', text: 'May read, and change nothing' },
+  support: { title: 'Support', text: 'May help users' },
+  users: { title: 'Users', text: 'May change everything about users' },
+  write: { title: 'Write', text: 'May change everything' },
 }
 
 function mark(branding: Branding, { logo }: Assets): Markup {

@@ -11,6 +11,20 @@ export function linkTo(
   return `/console/${kind}/${encodeURIComponent(object)}`
 }
 
+/** The parameter of an object's address that has the query of the list from which the person came. */
+export const BACK = 'back'
+
+/** The link of a row to its page, from which a link leads back to the list as it is: with its filters. */
+export function fromList({ filters, place: { query } }: Pick<Frame, 'filters' | 'place'>, to: string): string {
+  const names = ['before', ...filters.map(({ name }) => name)]
+  const kept = names.flatMap((name): [string, string][] => {
+    const value = query[name]
+    return value === undefined ? [] : [[name, value]]
+  })
+  if (kept.length === 0) return to
+  return `${to}?${new URLSearchParams({ [BACK]: new URLSearchParams(kept).toString() }).toString()}`
+}
+
 /** The lists that find a text, each by its filter. */
 const NAMED_LISTS = {
   users: 'text',

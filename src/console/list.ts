@@ -10,7 +10,9 @@ import { command, nameOf, shortTime } from './parts.ts'
 export interface Column<Row> {
   readonly heading: string
   readonly cell: (row: Row) => Fragment
-  /** Left out where there is little room: cards on a phone have all columns. */
+  /** On a phone: `badge` is beside the name, which is the first column, and `meta` is in the last line, with its heading. Absent: a line below the name. */
+  readonly role?: 'badge' | 'meta'
+  /** Left out where there is little room. */
   readonly isWide?: true
   /** Takes the room that is left. */
   readonly isRest?: true
@@ -34,7 +36,7 @@ export interface Table<Row> {
   readonly empty: Fragment
 }
 
-/** A list. On a phone each row is a card. */
+/** A list. On a phone each row has three lines instead of columns. */
 export function table<Row>(frame: Frame, list: Table<Row>): Markup {
   const { caption, columns, rows, idOf, next = null, empty } = list
   const bulk = idOf === undefined ? [] : frame.forms.filter((form) => chosenRows(form)?.isBulk === true)
@@ -76,8 +78,9 @@ function bodyRow<Row>(row: Row, { columns, idOf, isLeftOut, labelOf }: Table<Row
   const pick = chooses ? box(isLeftOut?.(row) === true ? undefined : rowId, labelOf?.(row) ?? rowId) : undefined
   const head = html`<th scope="row">${first.cell(row)}</th>`
   const cells = others.map((column) => {
-    const attributes = html`data-label="${column.heading}"${classOf(column)}`
-    return html`<td ${attributes}>${column.cell(row)}</td>`
+    const label = column.role === 'meta' ? html` data-label="${column.heading}"` : undefined
+    const attributes = html`${label}${classOf(column)}`
+    return html`<td${attributes}>${column.cell(row)}</td>`
   })
   return html`<tr data-row>
     ${pick}${head}${cells}
@@ -91,9 +94,11 @@ function box(row: string | undefined, label: string): Markup {
   return html`<td class="pick"><label>${field}</label></td>`
 }
 
-function classOf<Row>({ isWide, isRest, isAction }: Column<Row>): Fragment {
-  const names = [isWide ? 'far' : '', isRest ? 'rest' : '', isAction ? 'act' : ''].join(' ').trim()
-  return names === '' ? undefined : html` class="${names}"`
+function classOf<Row>({ role, isWide, isRest, isAction }: Column<Row>): Fragment {
+  const names = [role ?? '', isWide ? 'far' : '', isRest ? 'rest' : '', isAction ? 'act' : ''].filter(
+    (one) => one !== '',
+  )
+  return names.length === 0 ? undefined : html` class="${names.join(' ')}"`
 }
 
 /** A page of a search may have few rows, or none, although more follow: the script reads on, until the page is full or the person stops it. */
@@ -109,36 +114,80 @@ export function pages(frame: Frame, shown: number, next: string | null): Markup 
   </nav>`
 }
 
-/** The filters of a list: those that are set are words, which are taken off one by one. */
+/** The heading of a list, with what is known of the number of rows, and what makes a row. */
+export function listHeading(frame: Frame, heading: Fragment, list: Counted, actions?: Fragment): Markup {
+  const { shown, next } = list
+  const isWhole = frame.place.query['before'] === undefined && (next === null || shown === PAGE_LIMIT.usual)
+  const count = shown > 0 && isWhole ? html`<span class="count">${shown}${next === null ? '' : '+'}</span>` : undefined
+  return html`<div class="heading">
+    <h1>${heading}</h1>
+    ${count}${actions}
+  </div>`
+}
+
+interface Counted {
+  readonly shown: number
+  readonly next: string | null
+}
+
+/** The filters of a list in one line: the first one that takes a text, the others on demand, and those that are set. */
 export function filterBar(frame: Frame): Markup {
-  return html`<form method="get" action="${frame.place.path}" class="filters">
-      ${frame.filters.map(filterField)}
-      <button type="submit" class="button">Filter</button>
-    </form>
-    ${setFilters(frame, frame.filters, {})}`
+  const first = frame.filters.find(({ kind }) => kind === 'text')
+  const others = frame.filters.filter((filter) => filter !== first)
+  const kept = others.filter(({ value }) => value !== undefined)
+  const search =
+    first === undefined
+      ? undefined
+      : html`<form method="get" action="${frame.place.path}">
+          ${kept.map(({ name: field, value = '' }) => hidden(field, value))}
+          <input
+            name="${first.name}"
+            value="${first.value}"
+            aria-label="${first.label}"
+            placeholder="${first.label}"
+            autocomplete="off"
+          />
+        </form>`
+  return chipLine(
+    search,
+    dropOf(frame, others, first === undefined ? [] : [first]),
+    setFilters(frame, frame.filters, {}),
+  )
 }
 
 /** The views of a list, which are values of its filter `view`, and the other filters on demand. `names`: of ids in filters. */
 export function viewBar(frame: Frame, views: Texts, names: Texts): Markup {
-  const chosen = frame.filters.find(({ name: field }) => field === 'view')?.value
+  const chosen = frame.filters.filter(({ name: field }) => field === 'view')
   const others = frame.filters.filter(({ name: field }) => field !== 'view')
   const view = (value: string | undefined, label: string): Markup => {
     const to = addressOf(frame, { view: value, event: undefined, before: undefined })
-    return html`<a href="${to}" ${chosen === value ? html` aria-current="true"` : undefined}>${label}</a>`
+    return html`<a href="${to}" ${chosen[0]?.value === value ? html` aria-current="true"` : undefined}>${label}</a>`
   }
+  const nav = html`<nav aria-label="Views">
+    ${view(undefined, 'Everything')} ${Object.entries(views).map(([value, label]) => view(value, label))}
+  </nav>`
+  return chipLine(nav, dropOf(frame, others, chosen), setFilters(frame, others, names))
+}
+
+/** On a phone the line scrolls sideways, beside what opens. */
+function chipLine(first: Fragment, drop: Fragment, set: Fragment): Markup {
   return html`<div class="chips">
-      <nav aria-label="Views">
-        ${view(undefined, 'Everything')} ${Object.entries(views).map(([value, label]) => view(value, label))}
-      </nav>
-      <details class="drop">
-        <summary>${filterIcon}More</summary>
-        <form method="get" action="${frame.place.path}" class="sheet filters">
-          ${chosen === undefined ? undefined : hidden('view', chosen)} ${others.map(filterField)}
-          <button type="submit" class="button main">Filter</button>
-        </form>
-      </details>
-    </div>
-    ${setFilters(frame, others, names)}`
+    <div>${first} ${set}</div>
+    ${drop}
+  </div>`
+}
+
+/** Filters on demand. `besides`: other filters, whose values stay. */
+function dropOf(frame: Frame, filters: readonly Filter[], besides: readonly Filter[]): Markup | undefined {
+  if (filters.length === 0) return undefined
+  const kept = besides.filter(({ value }) => value !== undefined)
+  return html`<details class="drop">
+    <summary>${filterIcon}More</summary>
+    <form method="get" action="${frame.place.path}" class="sheet filters">
+      ${kept.map(({ name: field, value = '' }) => hidden(field, value))} ${filters.map(filterField)}
+      <button type="submit" class="button main">Filter</button>
+    </form>
+  </details>`
 }
 
 /** The filters that are set, each with a link that takes it off. */

@@ -1,4 +1,5 @@
 import { html, lines, type Fragment, type Markup } from '../web/markup.ts'
+import { initial } from '../web/pictures.ts'
 import { visible } from '../web/visible.ts'
 import type { Frame, Texts } from './engine/form.ts'
 import { copyIcon } from './icons.ts'
@@ -162,4 +163,14 @@ export function named(
   if (nameOf(names, object) === undefined) return id(object, to)
   const shown = called(object, names)
   return to === undefined ? shown : html`<a href="${to}">${shown}</a>`
+}
+
+/** The first letters of the first and the last word of a name or an address. */
+export function initials(text: string): string {
+  const words =
+    text
+      .split('@', 1)[0]
+      ?.split(/[\s.]+/)
+      .filter((word) => word !== '') ?? []
+  return [...new Set([words[0], words.at(-1)])].map((word) => initial(word ?? '')).join('')
 }

@@ -19,7 +19,7 @@ import {
 import type { Section } from './screen.ts'
 
 /** The groups of the side, in their order. The first one has no heading: it is for every day. */
-const GROUPS = { everyDay: undefined, setUp: 'Set up', security: 'Security' } as const
+const GROUPS = { everyDay: undefined, setUp: 'Set up', administration: 'Administration', tools: 'Tools' } as const
 
 /** An entry of the side. */
 export interface SectionRow {
@@ -44,8 +44,17 @@ interface Row extends Omit<SectionRow, 'path'> {
 
 const SECTIONS: readonly Row[] = [
   { section: 'overview', label: 'Overview', path: '/console', icon: overviewIcon, key: 'o', group: 'everyDay' },
-  { section: 'clients', label: 'Clients', path: '/console/clients', icon: clientsIcon, key: 'c', group: 'everyDay' },
   { section: 'users', label: 'Users', path: '/console/users', icon: usersIcon, key: 'u', group: 'everyDay' },
+  {
+    section: 'organizations',
+    label: 'Organizations',
+    path: '/console/organizations',
+    icon: organizationsIcon,
+    key: 'n',
+    group: 'everyDay',
+    also: ['members', 'installations'],
+  },
+  { section: 'clients', label: 'Clients', path: '/console/clients', icon: clientsIcon, key: 'c', group: 'everyDay' },
   {
     section: 'grants',
     label: 'Grants',
@@ -66,15 +75,7 @@ const SECTIONS: readonly Row[] = [
     group: 'everyDay',
   },
   { section: 'apis', label: 'APIs and scopes', path: '/console/apis', icon: apisIcon, key: 's' },
-  { section: 'providers', label: 'Providers', path: '/console/providers', icon: providersIcon, key: 'p' },
-  {
-    section: 'organizations',
-    label: 'Organizations',
-    path: '/console/organizations',
-    icon: organizationsIcon,
-    key: 'n',
-    also: ['members', 'installations'],
-  },
+  { section: 'providers', label: 'Sign-in providers', path: '/console/providers', icon: providersIcon, key: 'p' },
   { section: 'domains', label: 'Domains', path: '/console/domains', icon: domainsIcon, key: 'd' },
   {
     section: 'initial-tokens',
@@ -83,25 +84,25 @@ const SECTIONS: readonly Row[] = [
     icon: initialTokensIcon,
     key: 'i',
   },
-  { section: 'roles', label: 'Roles', path: '/console/roles', icon: rolesIcon, key: 'r', group: 'security' },
+  { section: 'roles', label: 'Roles', path: '/console/roles', icon: rolesIcon, key: 'r', group: 'administration' },
   {
     section: 'credentials',
     label: 'Credentials',
     path: '/console/credentials',
     icon: credentialsIcon,
     key: 'e',
-    group: 'security',
+    group: 'administration',
   },
-  { section: 'keys', label: 'Keys', path: '/console/keys', icon: keysIcon, key: 'k', group: 'security' },
+  { section: 'keys', label: 'Keys', path: '/console/keys', icon: keysIcon, key: 'k', group: 'administration' },
+  { section: 'server', label: 'Server', path: '/console/server', icon: serverIcon, key: 'v', group: 'administration' },
   {
     section: 'token',
     label: 'What is this token?',
     path: '/console/token',
     icon: tokenIcon,
     key: 'w',
-    group: 'security',
+    group: 'tools',
   },
-  { section: 'server', label: 'Server', path: '/console/server', icon: serverIcon, key: 'v', group: 'security' },
 ]
 
 /** The entries for a person with a role for the server, or for one organization. */

@@ -39,7 +39,7 @@ svg { flex: none; width: 1rem; height: 1rem; fill: none; stroke: currentColor; s
 time, td { font-variant-numeric: tabular-nums; }
 time { white-space: nowrap; }
 :focus-visible { outline: 2px solid var(--ink); outline-offset: 1px; border-radius: 4px; }
-.muted, nav li a svg, .group, .crumbs a, .sub, .hint, .search > svg, .filters label span, .set svg, thead th, .facts dt, .split h2 .count, .date, .feed :is(details, .meta, time, .when) { color: var(--muted); }
+.muted, nav li a svg, .group, .count, .crumbs a, .sub, .hint, .search > svg, .filters label span, .set svg, thead th, .facts dt, .date, .feed :is(details, .meta, time, .when) { color: var(--muted); }
 caption, .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 [hidden] { display: none !important; }
 input, select, textarea { min-height: 32px; padding: 4px 8px; border: 1px solid var(--field); border-radius: 6px; background: var(--card); color: inherit; }
@@ -51,9 +51,7 @@ input, select { font: inherit; }
 .button.main:hover { background: var(--fill-hover); }
 .button.danger { color: var(--danger); }
 .button.main.danger { border-color: var(--danger); background: var(--danger); color: var(--card); }
-.link { display: inline-flex; align-items: center; min-height: 24px; }
-.link, .copy { padding: 0; border: 0; background: none; color: var(--ink); font: inherit; cursor: pointer; }
-.copy { display: inline-flex; flex: none; align-items: center; justify-content: center; width: 24px; height: 24px; border-radius: 4px; color: var(--muted); vertical-align: middle; }
+.copy { display: inline-flex; flex: none; align-items: center; justify-content: center; width: 24px; height: 24px; padding: 0; border: 0; border-radius: 4px; background: none; color: var(--muted); cursor: pointer; vertical-align: middle; }
 .copy:hover { background: var(--hover); color: var(--text); }
 .copy svg { width: .875rem; height: .875rem; }
 `
@@ -61,33 +59,35 @@ input, select { font: inherit; }
 const frame = `
 .skip { position: absolute; left: -999px; }
 .skip:focus { left: 8px; top: 8px; z-index: 3; padding: 8px; background: var(--card); }
-.frame { display: grid; grid-template-columns: 208px minmax(0, 1fr); max-width: 1440px; min-height: 100vh; margin: 0 auto; }
-.side { position: sticky; top: 0; display: flex; flex-direction: column; height: 100vh; padding: 16px 12px; border-right: var(--edge); background: var(--side); overflow-y: auto; }
-.brand { display: flex; align-items: center; gap: 8px; min-height: 32px; margin-bottom: 16px; padding: 0 8px; font-weight: 600; }
-.brand + .muted { margin: -8px 0 8px; padding: 0 8px; }
+.frame { display: grid; grid-template-columns: 224px minmax(0, 1fr); max-width: 1440px; min-height: 100vh; margin: 0 auto; }
+.side { position: sticky; top: 0; display: flex; flex-direction: column; height: 100vh; padding: 12px; border-right: var(--edge); background: var(--side); overflow-y: auto; }
+.brand { display: flex; align-items: center; gap: 8px; min-height: 40px; padding: 0 8px; font-weight: 600; }
+.places { display: contents; }
+.places > p { padding: 0 8px 8px; }
 .mark, .avatar { flex: none; width: 24px; height: 24px; border-radius: 6px; background: var(--fill); color: var(--fill-text); font-size: 14px; line-height: 24px; text-align: center; overflow: hidden; }
 .logo { max-width: 120px; height: 24px; object-fit: contain; }
 .menu { display: none; }
 nav li a { display: flex; align-items: center; gap: 10px; min-height: 32px; margin: 1px 0; padding: 4px 8px; border-radius: 6px; color: var(--text); }
 nav li a:hover { background: var(--hover); text-decoration: none; }
-nav [aria-current] { background: var(--hover); font-weight: 600; }
-nav [aria-current] svg { color: var(--ink); }
-.group { margin: 12px 0 2px; padding: 0 8px; font-size: .75rem; }
-.version { margin-top: auto; padding: 12px 8px 0; font-size: .75rem; }
-.page { min-width: 0; max-width: 1232px; padding: 0 24px 48px; }
-.top { display: flex; align-items: center; gap: 16px; min-height: 56px; }
-.search { position: relative; flex: 1; display: flex; align-items: center; max-width: 440px; }
+nav [aria-current] { font-weight: 600; }
+.side [aria-current] { background: var(--tint); }
+.side [aria-current] svg { color: var(--ink); }
+.group { margin: 16px 0 4px; padding: 0 8px; font-size: .75rem; }
+.me { position: relative; margin-top: auto; padding-top: 12px; }
+.me summary { display: flex; align-items: center; gap: 8px; min-height: 44px; padding: 4px 8px; border-radius: 6px; line-height: 1.125rem; }
+.me summary:hover { background: var(--hover); }
+.who, .who > * { display: block; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.me .sheet { inset: auto 0 calc(100% - 12px); min-width: 0; }
+.page { min-width: 0; max-width: 1240px; padding: 0 32px 64px; }
+.top { display: flex; align-items: center; min-height: 60px; }
+.search { position: relative; flex: 1; display: flex; align-items: center; max-width: 480px; }
 .search > svg { position: absolute; left: 10px; pointer-events: none; }
 .search input { width: 100%; padding: 4px 32px; border-color: var(--line); }
 .search kbd { position: absolute; right: 8px; pointer-events: none; }
-.account { position: relative; margin-left: auto; }
-.account summary { display: flex; align-items: center; gap: 4px; max-width: 240px; min-height: 32px; padding: 4px 8px; border-radius: 6px; overflow: hidden; white-space: nowrap; }
-.account summary span { overflow: hidden; text-overflow: ellipsis; }
-.account summary:hover { background: var(--hover); }
 .drop { position: relative; }
 .sheet { position: absolute; right: 0; z-index: 3; min-width: 232px; margin-top: 4px; padding: 6px; border-radius: 8px; background: var(--card); box-shadow: 0 0 0 1px var(--line), var(--shadow); }
 .sheet p { padding: 4px 10px; }
-.sheet :is(a, button):not(.main) { display: flex; justify-content: start; width: 100%; min-height: 32px; padding: 4px 10px; border: 0; border-radius: 6px; background: none; color: var(--text); font-weight: 400; }
+.sheet :is(a, button):not(.main) { display: flex; align-items: center; justify-content: start; width: 100%; min-height: 32px; padding: 4px 10px; border: 0; border-radius: 6px; background: none; color: var(--text); font: inherit; font-weight: 400; cursor: pointer; }
 .sheet :is(a, button):not(.main):hover { background: var(--hover); text-decoration: none; }
 .sheet .danger { color: var(--danger) !important; }
 .sheet hr { margin: 6px 0; border: 0; border-top: var(--edge); }
@@ -95,7 +95,9 @@ main:focus { outline: 0; }
 p.crumbs a { display: inline-flex; align-items: center; gap: 4px; min-height: 24px; text-decoration: none; }
 .crumbs svg { transform: rotate(90deg); }
 .heading { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; min-height: 40px; margin-bottom: 8px; }
-.avatar { width: 48px; height: 48px; border-radius: 50%; background: var(--tint); color: var(--text); font-size: 1rem; font-weight: 600; line-height: 48px; }
+h1 + .count { font-size: 1.25rem; }
+.avatar { border-radius: 50%; background: var(--tint); color: var(--text); font-size: .6875rem; font-weight: 600; }
+.heading .avatar { width: 48px; height: 48px; font-size: 1rem; line-height: 48px; }
 .avatar + div { flex: 1 1 200px; min-width: 0; }
 .avatar + div .sub { margin: 0; }
 .heading .actions, .heading > .button { margin-left: auto; }
@@ -111,39 +113,37 @@ dialog { padding: 20px 24px; border: var(--edge); border-radius: 12px; backgroun
 `
 
 const lists = `
-.filters { display: flex; flex-wrap: wrap; align-items: end; gap: 8px; margin-bottom: 12px; }
 .filters label span { display: block; margin-bottom: 2px; font-size: .75rem; }
-.filters input { width: 148px; border-color: var(--line); }
-.filters select { max-width: 168px; border-color: var(--line); }
-.chips, .chips nav, .set { display: flex; flex-wrap: wrap; gap: 8px; }
-.chips { margin: 16px 0 12px; }
-:is(.chips, .set) a, .chips summary { display: inline-flex; align-items: center; gap: 6px; min-height: 28px; padding: 2px 10px; border: var(--edge); border-radius: 14px; color: var(--muted); white-space: nowrap; }
-:is(.chips, .set) a:hover, .chips summary:hover { background: var(--hover); text-decoration: none; }
+.chips, .chips > div, .chips nav, .set { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; }
+.chips { position: relative; margin: 8px 0 12px; }
+.chips .drop { position: static; }
+.chips .sheet { inset: 100% auto auto 0; }
+.chips > div > form { flex: 0 1 240px; }
+:is(.chips a, .chips summary) { display: inline-flex; align-items: center; gap: 6px; min-height: 28px; padding: 2px 10px; border: var(--edge); border-radius: 14px; color: var(--muted); white-space: nowrap; }
+:is(.chips a, .chips summary):hover { background: var(--hover); text-decoration: none; }
 .chips [aria-current] { border-color: var(--ink); background: var(--tint); color: var(--text); font-weight: 500; }
-.sheet.filters { display: grid; grid-template-columns: 1fr 1fr; width: 360px; padding: 12px; }
+.sheet.filters { display: grid; grid-template-columns: 1fr 1fr; gap: 12px; width: 360px; padding: 12px; }
 .sheet.filters > .button { display: flex; grid-column: 1 / -1; justify-content: center; }
-.filters.sheet :is(input, select) { width: 100%; max-width: none; }
-.set { margin-bottom: 12px; }
+.chips :is(input, select) { width: 100%; border-color: var(--line); }
 .set .muted { flex: none; }
-.set a { background: var(--hover); color: var(--text); white-space: normal; }
+.chips .set a { border-color: transparent; background: var(--hover); color: var(--text); white-space: normal; }
 :is(.set, .drop, .crumbs) svg { width: .75rem; height: .75rem; }
 .scroll, .empty, .facts, .feed, .findings, .snippet, .secret, .address, .answer, fieldset, figure { border: var(--edge); border-radius: 8px; background: var(--card); }
 .scroll { overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; }
-th, td { height: 40px; max-width: 180px; padding: 4px 12px; text-align: left; font-weight: 400; vertical-align: middle; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+th, td { height: 44px; max-width: 200px; padding: 4px 12px; text-align: left; font-weight: 400; vertical-align: middle; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 thead th { height: 32px; border-bottom: var(--edge); font-size: .75rem; white-space: nowrap; }
-tbody tr + tr > * { border-top: var(--edge); }
+tbody tr + tr { border-top: var(--edge); }
 tbody tr:hover, [data-row].at { background: var(--side); }
 [data-row].at { box-shadow: inset 2px 0 var(--ink); }
 tbody th { font-weight: 500; }
 .pick { width: 40px; padding: 0; overflow: visible; }
-.pick label { display: grid; place-items: center; width: 40px; height: 40px; }
+.pick label { display: grid; place-items: center; width: 40px; height: 36px; }
 .rest { width: 40%; min-width: 128px; max-width: 0; }
 th.act { text-align: right; }
 .act > .actions { justify-content: flex-end; }
 .bar { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; min-height: 48px; padding: 8px 0; }
 .list .bar { position: sticky; bottom: 0; background: var(--ground); }
-.count { margin-right: 4px; font-weight: 500; }
 .pages { display: flex; gap: 16px; align-items: center; min-height: 32px; margin-left: auto; }
 .pages a { padding: 4px 0; }
 .empty { padding: 32px 24px; }
@@ -169,7 +169,7 @@ section > header > :nth-child(2) { margin-left: auto; }
 .split { display: grid; gap: 0 40px; }
 .split > * { min-width: 0; }
 .answer { margin-top: 20px; padding: 14px 16px; border-left: 3px solid var(--tone); }
-.split h2 .count { font-weight: 400; }
+.count { font-weight: 400; }
 .feed > li { display: grid; grid-template-columns: 20px minmax(0, 1fr) auto; gap: 0 10px; padding: 10px 14px; }
 .feed > li + li { border-top: var(--edge); }
 .feed > .date { display: block; padding: 8px 14px; font-size: .75rem; }
@@ -227,65 +227,59 @@ fieldset > label.flag + label.flag { margin-top: 4px; }
 `
 
 const situations = `
-@media (max-width: 1240px) { .far { display: none; } }
+@media (max-width: 1100px) { .far { display: none; } }
 @media (min-width: 1101px) { .split { grid-template-columns: minmax(0, 1fr) 320px; } .split dl > div { grid-template-columns: 1fr; gap: 0; } .split dt { font-size: .8125rem; } }
 @media (max-width: 960px) {
   .frame { display: block; }
-  .side { position: relative; z-index: 2; overflow: visible; flex-direction: row; align-items: center; justify-content: space-between; height: auto; padding: 8px 16px; border: 0; border-bottom: var(--edge); }
-  .menu:not([open]) + nav, .version { display: none; }
-  .brand, .brand + .muted { margin: 0; padding: 0; }
-  .menu { display: block; }
-  .menu summary { display: flex; align-items: center; justify-content: center; width: 44px; height: 44px; }
-  .menu + nav { position: absolute; top: 100%; right: 16px; z-index: 2; width: 220px; max-height: 80vh; padding: 8px; overflow: auto; border: var(--edge); border-radius: 8px; background: var(--card); box-shadow: var(--shadow); }
+  .side { position: relative; z-index: 2; height: 0; padding: 0; border: 0; overflow: visible; }
+  .brand { position: absolute; top: 10px; left: 16px; padding: 0; }
+  .side .brand bdi, .menu:not([open]) + .places, .search kbd { display: none; }
+  .side .logo { max-width: 40px; }
+  .menu { display: block; position: absolute; top: 8px; right: 8px; }
+  .menu summary { display: grid; place-items: center; width: 44px; height: 44px; }
+  .places { display: block; position: absolute; top: 56px; right: 8px; width: min(360px, 100vw - 16px); max-height: calc(100vh - 64px); padding: 8px; overflow: auto; border-radius: 12px; background: var(--card); box-shadow: 0 0 0 1px var(--line), var(--shadow); }
+  .me .sheet { position: static; box-shadow: none; }
+  .places :is(a, button) { min-height: 44px !important; }
+  .page { padding: 0 16px 48px; }
+  .top { padding: 0 40px; }
 }
-@media (max-width: 720px) {
-  .page { padding: 0 16px 32px; }
-  .search kbd { display: none; }
-  .menu + nav { width: calc(100% - 32px); }
-  .account summary { max-width: 128px; }
-  nav li a, .button, .account summary, input, select, .pages a { min-height: 44px; }
-  .pages a, .set a, .sheet :is(a, button):not(.main) { min-height: 44px; }
-  .pages a { display: inline-flex; align-items: center; }
-  .chips { flex-wrap: nowrap; }
-  .chips nav { flex-wrap: nowrap; padding: 2px; overflow-x: auto; }
-  .chips :is(a, summary) { min-height: 36px; border-radius: 18px; }
-  .drop .sheet { position: fixed; inset: auto 8px 8px; width: auto; max-height: 80vh; overflow: auto; }
+@media (max-width: 760px) {
+  .button, input, select, .sheet :is(a, button):not(.main) { min-height: 44px; }
+  .pages a { padding: 12px 0; }
+  .chips, .chips :is(div, nav, .set) { flex-wrap: nowrap; }
+  .chips > div { padding: 2px; overflow-x: auto; scrollbar-width: none; }
+  .chips > div > * { flex: none; }
+  .chips :is(a, summary, div input) { min-height: 36px; border-radius: 18px; }
+  .chips .set a { max-width: 80vw; overflow: hidden; white-space: nowrap; }
+  .chips > div > form { flex: 0 0 200px; }
+  .drop .sheet { position: fixed; inset: auto 8px 8px !important; width: auto; max-height: 80vh; overflow: auto; }
   .actions.lead { width: 100%; }
   .actions.lead > .main { flex: 1; }
   input, select { font-size: 1rem; }
-  .filters { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); }
-  .filters input, .filters select { width: 100%; min-width: 0; max-width: none; }
-  .filters .button { grid-column: 1 / -1; justify-content: center; }
-  .rest { width: auto; min-width: 0; max-width: none; }
-  td:has(> .none) { display: none; }
-  .act > .actions { justify-content: flex-start; }
-  .scroll { border: 0; background: none; overflow: visible; }
-  table, tbody, tr, th, td, .far { display: block; }
-  thead, thead tr, .list thead .pick { display: block; height: auto; border: 0; }
-  thead th:not(.pick) { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  thead .pick { width: auto; }
-  thead .pick label { width: auto; justify-content: flex-end; gap: 8px; padding-right: 14px; }
-  thead .pick label::before { content: 'All'; }
-  tbody tr { position: relative; margin-bottom: 8px; padding: 12px; border: var(--edge); border-radius: 8px; background: var(--card); }
-  tbody tr + tr > * { border: 0; }
-  tbody th, tbody td { height: auto; max-width: none; padding: 0; white-space: normal; }
-  .list .bar { position: static; }
-  tbody th { padding-right: 40px; font-weight: 600; }
-  td[data-label] { position: relative; margin-top: 6px; padding-left: 104px; }
-  td[data-label]::before { content: attr(data-label); position: absolute; left: 0; color: var(--muted); }
-  tbody td.act { padding-left: 0; }
-  tbody td.act::before { content: none; }
-  tbody td.pick { position: absolute; top: 0; right: 0; width: auto; }
+  td:has(> .none), thead .pick { display: none; }
+  .scroll { border-width: 1px 0; border-radius: 0; background: none; overflow: visible; }
+  table, tbody { display: block; }
+  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  tbody tr { position: relative; display: flex; flex-wrap: wrap; gap: 2px 12px; min-height: 88px; padding: 12px 0; align-content: center; }
+  tbody tr > * { height: auto; max-width: none; padding: 0; }
+  tbody th { flex: 1 1 50%; min-width: 0; }
+  tbody td { order: 2; flex-basis: 100%; color: var(--muted); font-size: .8125rem; }
+  tbody .badge { order: 1; flex: none; }
+  tbody .meta { order: 3; flex: 0 1 auto; }
+  .meta[data-label]::before { content: attr(data-label) ' '; }
+  tbody .act { order: 4; }
+  th > a::after { content: ''; position: absolute; inset: 0 44px 0 0; }
+  tbody .pick { position: absolute; right: -8px; bottom: 0; width: auto; }
   .pick label { width: 44px; height: 44px; }
+  .list .bar { position: static; }
   .copy { width: 32px; height: 32px; }
   .facts > div { grid-template-columns: 1fr; }
   .split dl > div { display: flex; flex-wrap: wrap; gap: 2px 12px; }
   .split dt { flex: 0 0 132px; }
   .split dd { flex: 1 1 140px; }
-  .heading .actions, .heading > .button { margin-left: 0; }
   .columns { grid-template-columns: minmax(0, 1fr); }
   .card { margin: 0; min-height: 100vh; border: 0; border-radius: 0; }
 }
 @media (forced-colors: active) { .state::before { background: CanvasText; } .mark { border: 1px solid; } nav [aria-current] { outline: 1px solid; } }
-@media print { .side, .top, .filters, .chips, .set, .bar, .pick, .act, .button, .copy, dialog { display: none !important; } .frame { display: block; } .page { max-width: none; padding: 0; } .scroll { overflow: visible; } td, th { white-space: normal; } }
+@media print { .side, .top, .crumbs, .chips, .bar, .pick, .act, .button, .copy, dialog { display: none !important; } .frame { display: block; } .page { max-width: none; padding: 0; } .scroll { overflow: visible; } td, th { white-space: normal; } }
 `

@@ -233,7 +233,7 @@ test('a person verifies and undoes, searches and moves by keys alone, and all bu
     .getByRole('status')
     .getByText(new RegExp(said('client.verify')))
     .waitFor()
-  await plain.tab.locator('.account summary').click()
+  await plain.tab.locator('.me summary').click()
   await press(plain.tab, 'Sign out')
   await plain.tab.getByRole('heading', { name: /Sign out/ }).waitFor()
   await plain.tab.goto(`${server.adminOrigin}/console/clients`)

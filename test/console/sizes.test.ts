@@ -41,7 +41,7 @@ function bytesOf(path: string, answers: Members): number {
     sections: sectionsOf(undefined),
     csrf: frame.csrf,
   }
-  const common = { branding: BRANDING, assets, version: '0.1.0', accountUri: 'https://auth.acme.test/account' }
+  const common = { branding: BRANDING, assets, accountUri: 'https://auth.acme.test/account' }
   const { section } = screen
   const page = document({ ...common, ...screen.view(answers, frame), person, section } as never)
   assert.equal(page.match(/<(?:tr|li) [^>]*data-row/g)?.length, ROWS)

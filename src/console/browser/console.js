@@ -82,7 +82,7 @@ export function consoleScript() {
   }
 
   const first = one('.keys div')
-  for (const link of all('.side > nav [data-go]').toReversed()) {
+  for (const link of all('.side nav [data-go]').toReversed()) {
     const row = /** @type {HTMLElement} */ (first?.cloneNode(true))
     const [keys, what] = row.children
     const second = keys?.firstElementChild?.cloneNode()

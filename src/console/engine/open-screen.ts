@@ -7,6 +7,7 @@ import { runTask } from '../../admin/run-task.ts'
 import { matchPath, mayPerform, type Administrator } from '../../admin/task.ts'
 import { NO_PARAMETERS, type Parameters } from '../../base/message.ts'
 import type { Context } from '../../ports/context.ts'
+import { BACK } from '../links.ts'
 import type { AnyScreen, Read } from '../screen.ts'
 import { SCREENS } from '../screens.ts'
 import { sectionsOf, type SectionRow } from '../sections.ts'
@@ -36,10 +37,12 @@ export function findScreen({ path, query }: Pick<ConsoleRequest, 'path' | 'query
   for (const screen of SCREENS) {
     const parameters = matchPath(screen.path, path)
     if (parameters === undefined) continue
-    const kept = ['before', 'ask', ...screen.filters, ...(screen.keeps ?? [])].flatMap((name): [string, string][] => {
-      const value = query.get(name)
-      return value === undefined ? [] : [[name, value]]
-    })
+    const kept = ['before', 'ask', BACK, ...screen.filters, ...(screen.keeps ?? [])].flatMap(
+      (name): [string, string][] => {
+        const value = query.get(name)
+        return value === undefined ? [] : [[name, value]]
+      },
+    )
     const chosen = query.all('subject').map((subject): [string, string] => ['subject', subject])
     const text = new URLSearchParams([...kept, ...(query.get('ask') === undefined ? [] : chosen)]).toString()
     return { screen, parameters, here: text === '' ? path : `${path}?${text}` }

@@ -6,6 +6,7 @@ import { invalidRequest, type Reason } from '../../protocol/errors.ts'
 import { html, type Markup } from '../../web/markup.ts'
 import { askPage, type Asking } from './ask.ts'
 import { page, type ConsoleAnswer } from './context.ts'
+import { crumbOf } from './crumb.ts'
 import { choicesOf, filledTexts, seenOf } from './filling.ts'
 import { FilterUnresolved } from './filter-names.ts'
 import {
@@ -154,8 +155,10 @@ const REASONS: Readonly<Record<number, Reason>> = {
   422: 'input_malformed',
 }
 
-function answered({ context, screen, signedIn }: OpenScreen, view: View, status: number): ConsoleAnswer {
-  return { ...page(context.framed(view, signedIn, screen.section), status), reason: REASONS[status] }
+function answered(open: OpenScreen, view: View, status: number): ConsoleAnswer {
+  const { context, screen, signedIn } = open
+  const main = html`${crumbOf(open)}${view.main}`
+  return { ...page(context.framed({ ...view, main }, signedIn, screen.section), status), reason: REASONS[status] }
 }
 
 /** The page of a screen that cannot be read. */

@@ -6,7 +6,6 @@ import { id, name } from '../parts.ts'
 import { addressOf } from './addresses.ts'
 import type { FilterUnresolved } from './filter-names.ts'
 import type { Frame, View } from './form.ts'
-import { screenAbove } from './open-screen.ts'
 
 /** What there was may have been deleted: the audit has its events. A role for one organization has no audit. */
 export function absentView(frame: Frame, text: string): View {
@@ -19,8 +18,7 @@ export function absentView(frame: Frame, text: string): View {
     title,
     main: html`<div class="heading"><h1>${title}</h1></div>
       <p>${withScreens(frame, text)}</p>
-      ${object !== undefined && frame.organization === undefined ? html`<p>If it was deleted, <a href="${listAddress('audit', filter, recordId)}">its events</a> are in the audit.</p>` : undefined}
-      <p><a href="${screenAbove(frame.place.path)}">Back</a></p>`,
+      ${object !== undefined && frame.organization === undefined ? html`<p>If it was deleted, <a href="${listAddress('audit', filter, recordId)}">its events</a> are in the audit.</p>` : undefined}`,
   }
 }
 

@@ -2,9 +2,9 @@ import type { ClientDocument } from '../../admin/client/document.ts'
 import { viewDestination } from '../../clients/destination.ts'
 import { listedNameOf } from '../../protocol/client/identity.ts'
 import { html, type Markup } from '../../web/markup.ts'
-import { linkTo } from '../links.ts'
+import { fromList, linkTo } from '../links.ts'
 import { addressOf } from '../engine/addresses.ts'
-import { filterBar, nothing, table } from '../list.ts'
+import { filterBar, listHeading, nothing, table } from '../list.ts'
 import { chip, name, time } from '../parts.ts'
 import { CREATE_CLIENT } from './client-forms.ts'
 import { isOwn } from '../lock-out.ts'
@@ -63,47 +63,51 @@ export const CLIENTS = screen<Answers>({
   names: ({ list }) => Object.fromEntries(list.clients.map((client) => [client.client_id, listedNameOf(client) ?? ''])),
   view: ({ list }, frame) => ({
     title: 'Clients',
-    main: html`<div class="heading">
-        <h1>Clients</h1>
-        ${
-          frame.mayWrite && frame.filters.some(({ value }) => value !== undefined) && list.clients.length > 0
-            ? html`<a class="button danger" href="${addressOf(frame, { ask: PURGE.task, before: undefined })}"
-                >${taskOf(PURGE).words.label}…</a
-              >`
-            : undefined
-        }
-        ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE_CLIENT.task}">${taskOf(CREATE_CLIENT).words.label}</a>` : undefined}
-      </div>
-      ${filterBar(frame)}
-      ${table(frame, {
-        caption: 'Clients, newest first',
-        rows: list.clients,
-        next: list.next,
-        idOf: (client) => client.client_id,
-        isLeftOut: (client) => isOwn(client.client_id, frame.self),
-        labelOf: (client) => listedNameOf(client) ?? client.client_id,
-        empty: nothing(
-          frame,
-          'Clients appear here when they register, when their metadata document is used, or when you create one.',
-          'grantor client create --name <name> --redirect-uri <uri>',
-        ),
-        columns: [
-          { heading: 'Name', cell: clientLink },
-          { heading: 'Goes to', cell: (client) => goesTo(client) },
-          { heading: 'Trust', cell: (client) => trust(client) },
-          { heading: 'Source', isWide: true, cell: (row) => SOURCES[row.source] },
-          { heading: 'Registered', isWide: true, cell: (client) => registered(client, frame) },
-          { heading: 'Last used', cell: (client) => time(client.last_used_at ?? client.used_at, frame) },
-        ],
-      })}`,
+    main: html`${listHeading(
+      frame,
+      'Clients',
+      { shown: list.clients.length, next: list.next },
+      html`${
+        frame.mayWrite && frame.filters.some(({ value }) => value !== undefined) && list.clients.length > 0
+          ? html`<a class="button danger" href="${addressOf(frame, { ask: PURGE.task, before: undefined })}"
+              >${taskOf(PURGE).words.label}…</a
+            >`
+          : undefined
+      }
+      ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE_CLIENT.task}">${taskOf(CREATE_CLIENT).words.label}</a>` : undefined}`,
+    )}
+    ${filterBar(frame)}
+    ${table(frame, {
+      caption: 'Clients, newest first',
+      rows: list.clients,
+      next: list.next,
+      idOf: (client) => client.client_id,
+      isLeftOut: (client) => isOwn(client.client_id, frame.self),
+      labelOf: (client) => listedNameOf(client) ?? client.client_id,
+      empty: nothing(
+        frame,
+        'Clients appear here when they register, when their metadata document is used, or when you create one.',
+        'grantor client create --name <name> --redirect-uri <uri>',
+      ),
+      columns: [
+        { heading: 'Name', cell: (client) => clientLink(client, frame) },
+        { heading: 'Goes to', cell: (client) => goesTo(client) },
+        { heading: 'Trust', role: 'badge', cell: (client) => trust(client) },
+        { heading: 'Source', isWide: true, cell: (row) => SOURCES[row.source] },
+        { heading: 'Registered', isWide: true, cell: (client) => registered(client, frame) },
+        { heading: 'Last used', role: 'meta', cell: (client) => time(client.last_used_at ?? client.used_at, frame) },
+      ],
+    })}`,
   }),
 })
 
 /** How a client came to the server. */
 export const SOURCES = { operator: 'created', registration: 'registered', document: 'document' } as const
 
-function clientLink(client: ClientDocument): Markup {
-  return html`<a href="${linkTo('clients', client.client_id)}">${name(listedNameOf(client), '(no name)')}</a>`
+function clientLink(client: ClientDocument, frame: Frame): Markup {
+  return html`<a href="${fromList(frame, linkTo('clients', client.client_id))}"
+    >${name(listedNameOf(client), '(no name)')}</a
+  >`
 }
 
 /** Where the browser of a user goes with a code. */

@@ -2,7 +2,7 @@ import type { AdminCredentialDocument } from '../../admin/admin.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { linkTo } from '../links.ts'
 import { actions, asking, formOf } from '../engine/buttons.ts'
-import { nothing, table } from '../list.ts'
+import { listHeading, nothing, table } from '../list.ts'
 import { chip, id, name, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { Form, Frame, Members } from '../engine/form.ts'
@@ -44,42 +44,44 @@ export const CREDENTIALS = screen<Answers>({
   names: ({ list }) => Object.fromEntries(list.credentials.map((one) => [one.credential_id, one.name])),
   view: ({ list }, frame) => ({
     title: 'Credentials',
-    main: html`<div class="heading">
-        <h1>Credentials</h1>
-        ${actions(frame, [
-          ...formOf(frame, CREATE.task),
-          // The task refuses them.
-          ...(frame.isLoopbackOnly ? [] : formOf(frame, OF_APPLICATION.task)),
-        ])}
-      </div>
-      ${table(frame, {
-        caption: 'Credentials of programs, newest first',
-        rows: list.credentials,
-        next: list.next,
-        empty: nothing(
-          frame,
-          'Credentials with which programs use the administration or read the metrics appear here.',
-          'grantor admin create --name <name> --access read',
-        ),
-        columns: [
-          { heading: 'Name', cell: (one) => name(one.name, '(no name)') },
-          { heading: 'Access', cell: ({ access }) => (access === 'delegate' ? 'sign-ins' : access) },
-          { heading: 'For', isWide: true, cell: extentOf },
-          { heading: 'State', cell: (one) => stateOf(one, frame) },
-          { heading: 'Id', isWide: true, cell: (one) => id(one.credential_id) },
-          { heading: 'Created', isWide: true, cell: (one) => time(one.created_at, frame) },
-          { heading: 'Expires', cell: (one) => time(one.expires_at, frame) },
-          ...(formOf(frame, REVOKE.task).length === 0
-            ? []
-            : [
-                {
-                  heading: 'Action',
-                  isAction: true as const,
-                  cell: (one: AdminCredentialDocument) => revoke(frame, one),
-                },
-              ]),
-        ],
-      })}`,
+    main: html`${listHeading(
+      frame,
+      'Credentials',
+      { shown: list.credentials.length, next: list.next },
+      actions(frame, [
+        ...formOf(frame, CREATE.task),
+        // The task refuses them.
+        ...(frame.isLoopbackOnly ? [] : formOf(frame, OF_APPLICATION.task)),
+      ]),
+    )}
+    ${table(frame, {
+      caption: 'Credentials of programs, newest first',
+      rows: list.credentials,
+      next: list.next,
+      empty: nothing(
+        frame,
+        'Credentials with which programs use the administration or read the metrics appear here.',
+        'grantor admin create --name <name> --access read',
+      ),
+      columns: [
+        { heading: 'Name', cell: (one) => name(one.name, '(no name)') },
+        { heading: 'Access', cell: ({ access }) => (access === 'delegate' ? 'sign-ins' : access) },
+        { heading: 'For', isWide: true, cell: extentOf },
+        { heading: 'State', role: 'badge', cell: (one) => stateOf(one, frame) },
+        { heading: 'Id', isWide: true, cell: (one) => id(one.credential_id) },
+        { heading: 'Created', isWide: true, cell: (one) => time(one.created_at, frame) },
+        { heading: 'Expires', role: 'meta', cell: (one) => time(one.expires_at, frame) },
+        ...(formOf(frame, REVOKE.task).length === 0
+          ? []
+          : [
+              {
+                heading: 'Action',
+                isAction: true as const,
+                cell: (one: AdminCredentialDocument) => revoke(frame, one),
+              },
+            ]),
+      ],
+    })}`,
   }),
 })
 

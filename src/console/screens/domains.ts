@@ -5,7 +5,7 @@ import { listedNameOf } from '../../protocol/client/identity.ts'
 import { code, html, type Markup } from '../../web/markup.ts'
 import { choosingForm } from '../engine/ask.ts'
 import { linkTo, listAddress } from '../links.ts'
-import { nothing, table } from '../list.ts'
+import { listHeading, nothing, table } from '../list.ts'
 import { chip, name, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { ChangeForm, Form, Members, Texts, Undo } from '../engine/form.ts'
@@ -39,39 +39,40 @@ export const DOMAINS = screen<Answers>({
   names: ({ list }) => Object.fromEntries(list.domains.map(({ pattern }) => [pattern, pattern])),
   view: ({ list }, frame) => ({
     title: 'Domains',
-    main: html`<div class="heading">
-        <h1>Domains</h1>
-        ${
-          frame.mayWrite
-            ? html`<span class="actions"
-                ><a class="button" href="${PATH}/new?ask=${SETS.trusted}">Trust a domain</a>
-                <a class="button" href="${PATH}/new?ask=${SETS.blocked}">Block a domain</a></span
-              >`
-            : undefined
-        }
-      </div>
-      ${table(frame, {
-        caption: 'Domains of clients, by name',
-        rows: list.domains,
-        next: list.next,
-        idOf: ({ pattern }) => pattern,
-        labelOf: ({ pattern }) => pattern,
-        empty: nothing(
-          frame,
-          'Clients of a trusted domain are shown as known; those of a blocked one can neither register nor start an authorization.',
-          'grantor domain trust --known',
-        ),
-        columns: [
-          { heading: 'Domain', cell: ({ pattern }) => code(pattern) },
-          {
-            heading: 'Verdict',
-            cell: ({ verdict }) => (verdict === 'trusted' ? chip('Trusted', 'good') : chip('Blocked', 'bad')),
-          },
-          { heading: 'Clients', cell: ({ pattern }) => clientsOf(pattern) },
-          { heading: 'Note', cell: ({ note }) => name(note, '–') },
-          { heading: 'Set', cell: ({ changed_at: at }) => time(at, frame) },
-        ],
-      })}`,
+    main: html`${listHeading(
+      frame,
+      'Domains',
+      { shown: list.domains.length, next: list.next },
+      frame.mayWrite
+        ? html`<span class="actions"
+            ><a class="button" href="${PATH}/new?ask=${SETS.trusted}">Trust a domain</a>
+            <a class="button" href="${PATH}/new?ask=${SETS.blocked}">Block a domain</a></span
+          >`
+        : undefined,
+    )}
+    ${table(frame, {
+      caption: 'Domains of clients, by name',
+      rows: list.domains,
+      next: list.next,
+      idOf: ({ pattern }) => pattern,
+      labelOf: ({ pattern }) => pattern,
+      empty: nothing(
+        frame,
+        'Clients of a trusted domain are shown as known; those of a blocked one can neither register nor start an authorization.',
+        'grantor domain trust --known',
+      ),
+      columns: [
+        { heading: 'Domain', cell: ({ pattern }) => code(pattern) },
+        {
+          heading: 'Verdict',
+          role: 'badge',
+          cell: ({ verdict }) => (verdict === 'trusted' ? chip('Trusted', 'good') : chip('Blocked', 'bad')),
+        },
+        { heading: 'Clients', role: 'meta', cell: ({ pattern }) => clientsOf(pattern) },
+        { heading: 'Note', cell: ({ note }) => name(note, '–') },
+        { heading: 'Set', role: 'meta', cell: ({ changed_at: at }) => time(at, frame) },
+      ],
+    })}`,
   }),
 })
 

@@ -3,7 +3,7 @@ import type { OrganizationDocument } from '../../admin/organization/organization
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { linkFor } from '../links.ts'
 import { actions, formOf } from '../engine/buttons.ts'
-import { filterBar, nothing, table, type Column } from '../list.ts'
+import { filterBar, listHeading, nothing, table, type Column } from '../list.ts'
 import { chip, facts, id, name, named, nameOf, scopes, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { ChangeForm, Frame, Texts, View } from '../engine/form.ts'
@@ -46,26 +46,25 @@ export const ORGANIZATION_GRANTS = screen<Listed & { readonly organization: Orga
 })
 
 function grantList(frame: Frame, { grants, names, next }: Listed['list'], heading: Fragment): Markup {
-  return html`<div class="heading"><h1>${heading}</h1></div>
-    ${filterBar(frame)}
-    ${table(frame, {
-      caption: 'Grants, newest first',
-      rows: grants,
-      next,
-      idOf: ({ grant_id: grant }) => grant,
-      labelOf: ({ user_id: user, client_id: client }) =>
-        `${nameOf(names, user) ?? user}, ${nameOf(names, client) ?? client}`,
-      empty: nothing(
-        frame,
-        'Grants appear here when users allow clients something.',
-        'grantor perform authorization-code',
-      ),
-      columns: [
-        { heading: 'User', cell: ({ user_id: user }) => named(frame, 'users', user, names) },
-        { heading: 'Client', cell: ({ client_id: client }) => named(frame, 'clients', client, names) },
-        ...grantColumns(frame, names, 'both').slice(2),
-      ],
-    })}`
+  return html`${listHeading(frame, heading, { shown: grants.length, next })} ${filterBar(frame)}
+  ${table(frame, {
+    caption: 'Grants, newest first',
+    rows: grants,
+    next,
+    idOf: ({ grant_id: grant }) => grant,
+    labelOf: ({ user_id: user, client_id: client }) =>
+      `${nameOf(names, user) ?? user}, ${nameOf(names, client) ?? client}`,
+    empty: nothing(
+      frame,
+      'Grants appear here when users allow clients something.',
+      'grantor perform authorization-code',
+    ),
+    columns: [
+      { heading: 'User', cell: ({ user_id: user }) => named(frame, 'users', user, names) },
+      { heading: 'Client', cell: ({ client_id: client }) => named(frame, 'clients', client, names) },
+      ...grantColumns(frame, names, 'both').slice(2),
+    ],
+  })}`
 }
 
 interface Shown {
@@ -146,7 +145,11 @@ export function grantColumns(
   const other: Column<GrantDocument> =
     page === 'client'
       ? { heading: 'User', cell: ({ user_id: user }) => named(frame, 'users', user, names) }
-      : { heading: 'Client', cell: ({ client_id: client }) => named(frame, 'clients', client, names) }
+      : {
+          heading: 'Client',
+          ...(page === 'both' ? { role: 'meta' as const } : {}),
+          cell: ({ client_id: client }) => named(frame, 'clients', client, names),
+        }
   return [
     other,
     {
@@ -163,9 +166,10 @@ export function grantColumns(
       cell: ({ grant_type: by }) => by?.split(':').at(-1) ?? '–',
     },
     { heading: 'Scopes', ...(page === 'both' ? {} : { isRest: true }), cell: ({ scope }) => scopes(scope) },
-    { heading: 'State', cell: (grant) => state(grant) },
+    { heading: 'State', role: 'badge', cell: (grant) => state(grant) },
     {
       heading: 'Allowed',
+      role: 'meta',
       cell: (grant) => html`<a href="${linkFor(frame, 'grants', grant.grant_id)}">${time(grant.created_at, frame)}</a>`,
     },
     { heading: 'Used', isWide: true, cell: ({ refreshed_at: at }) => time(at, frame, '–') },

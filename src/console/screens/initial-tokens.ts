@@ -1,6 +1,6 @@
 import type { InitialTokenDocument } from '../../admin/client/initial-token.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
-import { nothing, table } from '../list.ts'
+import { listHeading, nothing, table } from '../list.ts'
 import { chip, name, scopes, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { Frame, Members } from '../engine/form.ts'
@@ -30,37 +30,34 @@ export const INITIAL_TOKENS = screen<Answers>({
   names: ({ list }) => Object.fromEntries(list.initial_tokens.map((one) => [one.initial_token_id, one.name])),
   view: ({ list }, frame) => ({
     title: 'Initial access tokens',
-    main: html`<div class="heading">
-        <h1>Initial access tokens</h1>
-        ${frame.mayWrite ? html`<a class="button" href="?ask=initial-token.create">Create a token</a>` : undefined}
-      </div>
-      ${table(frame, {
-        caption: 'Initial access tokens, newest first',
-        rows: list.initial_tokens,
-        next: list.next,
-        idOf: (one) => one.initial_token_id,
-        isLeftOut: (one) => one.revoked_at !== null,
-        labelOf: (one) => one.name,
-        empty: nothing(
-          frame,
-          'With an initial access token a program registers clients, also where registration is not open.',
-          'grantor initial-token create --name <name>',
-        ),
-        columns: [
-          { heading: 'Name', cell: (one) => name(one.name, '(no name)') },
-          { heading: 'State', cell: (one) => state(one, frame) },
-          { heading: 'Uses left', cell: (one) => `${one.uses_left} of ${one.uses}` },
-          { heading: 'Clients', cell: ({ template }) => trust(template) },
-          {
-            heading: 'Scopes at most',
-            isWide: true,
-            cell: ({ template: { scope } }) => (scope === null ? html`<span class="muted">any</span>` : scopes(scope)),
-          },
-          { heading: 'Hosts', isWide: true, cell: ({ template }) => hosts(template) },
-          { heading: 'Expires', cell: (one) => time(one.expires_at, frame) },
-          { heading: 'Created', cell: (one) => time(one.created_at, frame) },
-        ],
-      })}`,
+    main: html`${listHeading(frame, 'Initial access tokens', { shown: list.initial_tokens.length, next: list.next }, frame.mayWrite ? html`<a class="button" href="?ask=initial-token.create">Create a token</a>` : undefined)}
+    ${table(frame, {
+      caption: 'Initial access tokens, newest first',
+      rows: list.initial_tokens,
+      next: list.next,
+      idOf: (one) => one.initial_token_id,
+      isLeftOut: (one) => one.revoked_at !== null,
+      labelOf: (one) => one.name,
+      empty: nothing(
+        frame,
+        'With an initial access token a program registers clients, also where registration is not open.',
+        'grantor initial-token create --name <name>',
+      ),
+      columns: [
+        { heading: 'Name', cell: (one) => name(one.name, '(no name)') },
+        { heading: 'State', role: 'badge', cell: (one) => state(one, frame) },
+        { heading: 'Uses left', cell: (one) => `${one.uses_left} of ${one.uses}` },
+        { heading: 'Clients', isWide: true, cell: ({ template }) => trust(template) },
+        {
+          heading: 'Scopes at most',
+          isWide: true,
+          cell: ({ template: { scope } }) => (scope === null ? html`<span class="muted">any</span>` : scopes(scope)),
+        },
+        { heading: 'Hosts', isWide: true, cell: ({ template }) => hosts(template) },
+        { heading: 'Expires', role: 'meta', cell: (one) => time(one.expires_at, frame) },
+        { heading: 'Created', isWide: true, cell: (one) => time(one.created_at, frame) },
+      ],
+    })}`,
   }),
 })
 

@@ -45,11 +45,11 @@ export const KEYS = screen<Answers>({
         empty: html`<p>The server creates the first key when it starts.</p>`,
         columns: [
           { heading: 'Signs', cell: ({ purpose }) => (purpose === 'id' ? 'ID tokens' : 'access tokens') },
-          { heading: 'Algorithm', cell: ({ algorithm }) => algorithm },
-          { heading: 'State', cell: stateOf },
+          { heading: 'Algorithm', role: 'meta', cell: ({ algorithm }) => algorithm },
+          { heading: 'State', role: 'badge', cell: stateOf },
           { heading: 'Id', cell: ({ kid }) => id(kid) },
           { heading: 'Created', isWide: true, cell: (key) => time(key.created_at, frame) },
-          { heading: 'Signing begins', cell: (key) => time(key.active_from, frame) },
+          { heading: 'Signing begins', role: 'meta', cell: (key) => time(key.active_from, frame) },
           ...(formOf(frame, RETIRE.task).length === 0
             ? []
             : [{ heading: 'Action', isAction: true as const, cell: (key: Key) => withdraw(frame, key) }]),

@@ -137,8 +137,8 @@ function clientTable(frame: Frame, rows: readonly ClientDocument[]): Markup {
           html`<a href="${linkTo('clients', client.client_id)}">${name(listedNameOf(client), '(no name)')}</a>`,
       },
       { heading: 'Goes to', cell: goesTo },
-      { heading: 'Trust', cell: trust },
-      { heading: 'Last used', cell: (client) => time(client.last_used_at ?? client.used_at, frame) },
+      { heading: 'Trust', role: 'badge', cell: trust },
+      { heading: 'Last used', role: 'meta', cell: (client) => time(client.last_used_at ?? client.used_at, frame) },
     ],
   })
 }

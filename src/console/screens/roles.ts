@@ -2,7 +2,7 @@ import type { ListedRoleDocument } from '../../admin/user/role.ts'
 import { forShell } from '../../base/shell.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { asking, formOf } from '../engine/buttons.ts'
-import { nothing, table } from '../list.ts'
+import { listHeading, nothing, table } from '../list.ts'
 import { nameOf, chip, command, named, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { ChangeForm, EditForm, Frame, Texts } from '../engine/form.ts'
@@ -53,38 +53,36 @@ export const ROLES = screen<Answers>({
   names: ({ list }) => list.names,
   view: ({ list }, frame) => ({
     title: 'Roles',
-    main: html`<div class="heading"><h1>Roles</h1></div>
-      ${
-        frame.mayWrite
-          ? html`<p class="sub">
-              <span>To give a person a role, open the person among the <a href="/console/users">users</a>.</span>
-            </p>`
-          : undefined
-      }
-      ${lastOne(list, frame)}
-      ${table(frame, {
-        caption: 'People who may use the console, newest users first',
-        rows: list.roles,
-        next: list.next,
-        empty: nothing(
-          frame,
-          'People with a role for the console appear here.',
-          'grantor role set <email> --access read',
-        ),
-        columns: [
-          { heading: 'Person', cell: (role) => person(frame, role, list.names) },
-          { heading: 'Access', cell: accessOf },
-          { heading: 'For', cell: (role) => extentOf(role, list.names) },
-          { heading: 'Two factors', isWide: true, cell: ({ has_second_factor: has }) => factorsOf(has) },
-          { heading: 'Set', isWide: true, cell: (role) => time(role.set_at, frame) },
-          { heading: 'Signed in', cell: (role) => time(role.signed_in_at, frame) },
-          ...(frame.forms.length === 0
-            ? []
-            : [
-                { heading: 'Action', isAction: true as const, cell: (role: ListedRoleDocument) => change(frame, role) },
-              ]),
-        ],
-      })}`,
+    main: html`${listHeading(frame, 'Roles', { shown: list.roles.length, next: list.next })}
+    ${
+      frame.mayWrite
+        ? html`<p class="sub">
+            <span>To give a person a role, open the person among the <a href="/console/users">users</a>.</span>
+          </p>`
+        : undefined
+    }
+    ${lastOne(list, frame)}
+    ${table(frame, {
+      caption: 'People who may use the console, newest users first',
+      rows: list.roles,
+      next: list.next,
+      empty: nothing(
+        frame,
+        'People with a role for the console appear here.',
+        'grantor role set <email> --access read',
+      ),
+      columns: [
+        { heading: 'Person', cell: (role) => person(frame, role, list.names) },
+        { heading: 'Access', role: 'meta', cell: accessOf },
+        { heading: 'For', role: 'meta', cell: (role) => extentOf(role, list.names) },
+        { heading: 'Two factors', isWide: true, cell: ({ has_second_factor: has }) => factorsOf(has) },
+        { heading: 'Set', isWide: true, cell: (role) => time(role.set_at, frame) },
+        { heading: 'Signed in', role: 'meta', cell: (role) => time(role.signed_in_at, frame) },
+        ...(frame.forms.length === 0
+          ? []
+          : [{ heading: 'Action', isAction: true as const, cell: (role: ListedRoleDocument) => change(frame, role) }]),
+      ],
+    })}`,
   }),
 })
 

@@ -3,7 +3,6 @@ import type { SessionDocument } from '../../admin/session.ts'
 import type { WholeUserDocument } from '../../admin/user/tasks.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { html, isolate, type Markup } from '../../web/markup.ts'
-import { initial } from '../../web/pictures.ts'
 import { namesOf } from './grants.ts'
 import { accountOf } from './user-account.ts'
 import { answerOf, browserOf, isLockedOut, stateOf } from './user-answer.ts'
@@ -13,7 +12,7 @@ import { addressOf } from '../engine/addresses.ts'
 import { feed, type ListedEvents } from '../feed.ts'
 import { clientsIcon, downIcon, outIcon } from '../icons.ts'
 import { listAddress } from '../links.ts'
-import { copyButton, dotted, name, named, networkOf, scopes, section, time } from '../parts.ts'
+import { copyButton, dotted, initials, name, named, networkOf, scopes, section, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import { labelFor, taskOf, type Form, type Frame, type Texts } from '../engine/form.ts'
 
@@ -82,28 +81,17 @@ function heading(answers: Answers, frame: Frame): Markup {
   const { user } = answers
   const { email, last_signed_in_at: last } = user
   const title = headingName(user)
-  return html`<p class="crumbs"><a href="/console/users">${downIcon}Users</a></p>
-    <div class="heading">
-      <span class="avatar" aria-hidden="true">${initials(title)}</span>
-      <div>
-        <h1>${name(title, '(no name)')} ${stateOf(user, frame)}</h1>
-        <p class="sub">
-          ${email === null ? html`<span>no address</span>` : html`<span>${isolate(email)} ${copyButton(email)}</span>`}
-          ${last === null ? undefined : html`<span>last sign-in ${time(last, frame)}</span>`}
-        </p>
-      </div>
-      ${buttons(answers, frame)}
-    </div>`
-}
-
-/** Of the first and the last word. */
-function initials(text: string): string {
-  const words =
-    text
-      .split('@', 1)[0]
-      ?.split(/[\s.]+/)
-      .filter((word) => word !== '') ?? []
-  return [...new Set([words[0], words.at(-1)])].map((word) => initial(word ?? '')).join('')
+  return html`<div class="heading">
+    <span class="avatar" aria-hidden="true">${initials(title)}</span>
+    <div>
+      <h1>${name(title, '(no name)')} ${stateOf(user, frame)}</h1>
+      <p class="sub">
+        ${email === null ? html`<span>no address</span>` : html`<span>${isolate(email)} ${copyButton(email)}</span>`}
+        ${last === null ? undefined : html`<span>last sign-in ${time(last, frame)}</span>`}
+      </p>
+    </div>
+    ${buttons(answers, frame)}
+  </div>`
 }
 
 /** Tasks that end something and can be undone. */

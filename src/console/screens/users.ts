@@ -1,12 +1,12 @@
 import type { UserDocument } from '../../admin/user/tasks.ts'
 import { html, type Markup } from '../../web/markup.ts'
-import { callUser, nameUser } from '../../protocol/sign-in/account.ts'
-import { linkTo } from '../links.ts'
-import { filterBar, nothing, table } from '../list.ts'
+import { nameUser } from '../../protocol/sign-in/account.ts'
+import { fromList, linkTo } from '../links.ts'
+import { filterBar, listHeading, nothing, table } from '../list.ts'
 import { chip, name, time } from '../parts.ts'
 import { isOwn } from '../lock-out.ts'
 import { screen } from '../screen.ts'
-import { changes, type ChangeForm } from '../engine/form.ts'
+import { changes, type ChangeForm, type Frame } from '../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly users: readonly UserDocument[]; readonly next: string | null }
@@ -40,41 +40,38 @@ export const USERS = screen<Answers>({
     Object.fromEntries(list.users.map((user) => [user.user_id, nameUser({ ...user, id: user.user_id })])),
   view: ({ list }, frame) => ({
     title: 'Users',
-    main: html`<div class="heading">
-        <h1>Users</h1>
-        ${frame.mayWrite ? html`<a class="button" href="?ask=user.create">Create a user</a>` : undefined}
-      </div>
-      ${filterBar(frame)}
-      ${table(frame, {
-        caption: 'Users, newest first',
-        rows: list.users,
-        next: list.next,
-        idOf: (user) => user.user_id,
-        isLeftOut: (user) => isOwn(user.user_id, frame.self),
-        labelOf: (user) => nameUser({ ...user, id: user.user_id }),
-        empty: nothing(
-          frame,
-          'Users appear here when you create them, or when they sign in at a provider.',
-          'grantor user create --email <address> --no-password',
-        ),
-        columns: [
-          { heading: 'Email', cell: userLink },
-          { heading: 'Name', cell: (user) => name(user.name, '–') },
-          { heading: 'State', cell: userState },
-          {
-            heading: 'Password',
-            isWide: true,
-            cell: (user) => (user.has_password ? 'yes' : html`<span class="muted">no</span>`),
-          },
-          { heading: 'Last sign-in', isWide: true, cell: (user) => time(user.last_signed_in_at, frame) },
-          { heading: 'Created', cell: (user) => time(user.created_at, frame) },
-        ],
-      })}`,
+    main: html`${listHeading(frame, 'Users', { shown: list.users.length, next: list.next }, frame.mayWrite ? html`<a class="button" href="?ask=user.create">Create a user</a>` : undefined)}
+    ${filterBar(frame)}
+    ${table(frame, {
+      caption: 'Users, newest first',
+      rows: list.users,
+      next: list.next,
+      idOf: (user) => user.user_id,
+      isLeftOut: (user) => isOwn(user.user_id, frame.self),
+      labelOf: (user) => nameUser({ ...user, id: user.user_id }),
+      empty: nothing(
+        frame,
+        'Users appear here when you create them, or when they sign in at a provider.',
+        'grantor user create --email <address> --no-password',
+      ),
+      columns: [
+        { heading: 'Name', cell: (user) => userLink(user, frame) },
+        { heading: 'Address', cell: (user) => name(user.email, '–') },
+        { heading: 'State', role: 'badge', cell: userState },
+        {
+          heading: 'Password',
+          isWide: true,
+          cell: (user) => (user.has_password ? 'yes' : html`<span class="muted">no</span>`),
+        },
+        { heading: 'Last sign-in', role: 'meta', cell: (user) => time(user.last_signed_in_at, frame) },
+        { heading: 'Created', isWide: true, cell: (user) => time(user.created_at, frame) },
+      ],
+    })}`,
   }),
 })
 
-function userLink(user: UserDocument): Markup {
-  return html`<a href="${linkTo('users', user.user_id)}">${name(callUser(user) ?? null, '(no address)')}</a>`
+function userLink(user: UserDocument, frame: Frame): Markup {
+  return html`<a href="${fromList(frame, linkTo('users', user.user_id))}">${name(user.name, 'No name')}</a>`
 }
 
 export function userState({ disabled_at: disabled, first_signed_in_at: first }: UserDocument): Markup {

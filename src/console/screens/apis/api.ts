@@ -154,8 +154,8 @@ function scopeTable(frame: Frame, { scopes }: ApiDocument): Markup {
       columns: [
         { heading: 'Scope', cell: (scope) => code(scope.name) },
         { heading: 'Person reads', isRest: true, cell: ({ sentence }) => name(inOneLine(sentence), '(nothing)') },
-        { heading: 'Given to', cell: ({ granted_to: to }) => GRANTED[to] },
-        { heading: 'Needs', cell: ({ step_up: step }) => needs(step) },
+        { heading: 'Given to', role: 'meta', cell: ({ granted_to: to }) => GRANTED[to] },
+        { heading: 'Needs', role: 'meta', cell: ({ step_up: step }) => needs(step) },
       ],
     },
   )

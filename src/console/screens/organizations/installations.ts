@@ -7,7 +7,7 @@ import { listedNameOf } from '../../../protocol/client/identity.ts'
 import { html } from '../../../web/markup.ts'
 import { linkFor, linkTo } from '../../links.ts'
 import { actions, formOf } from '../../engine/buttons.ts'
-import { nothing, table, type Column } from '../../list.ts'
+import { listHeading, nothing, table, type Column } from '../../list.ts'
 import { chip, id, name, scopes, section, snippet, time } from '../../parts.ts'
 import { requestCommand } from '../apis/recipes.ts'
 import { screen } from '../../screen.ts'
@@ -56,41 +56,41 @@ export const INSTALLATIONS = screen<Answers>({
   names: ({ list }) => Object.fromEntries(list.installations.map((one) => [one.client_id, labelOf(one)])),
   view: ({ list, organization }, frame) => ({
     title: `Installations for ${organization.name}`,
-    main: html`<div class="heading">
-        <h1>Installations for ${organizationName(frame, organization)}</h1>
-        ${
-          formOf(frame, 'installation.install').length === 0
-            ? undefined
-            : html`<a class="button" href="${installAddress(frame, organization)}">Install a client</a>`
-        }
-      </div>
-      ${table(frame, {
-        caption: 'Installed clients, newest clients first',
-        rows: list.installations,
-        next: list.next,
-        idOf: (one) => one.client_id,
-        labelOf,
-        empty: nothing(
-          frame,
-          'Clients appear here that may act for the organization without a user.',
-          frame.organization === undefined
-            ? `grantor org install ${forShell(organization.organization_id)} <client> --scope <scope>`
-            : undefined,
-        ),
-        columns: installationColumns(frame),
-      })}
-      ${
-        list.installations.length === 0
-          ? undefined
-          : section(
-              'How an installed client gets a token',
-              html`<p class="hint">
-                  The client names the organization by the parameter org_id, and the API by resource or by a scope of
-                  it. Without both, the audience (aud) of the token is the issuer.
-                </p>
-                ${snippet('A token request for the organization', exampleOf(frame, list.installations))}`,
-            )
-      }`,
+    main: html`${listHeading(
+      frame,
+      html`Installations for ${organizationName(frame, organization)}`,
+      { shown: list.installations.length, next: list.next },
+      formOf(frame, 'installation.install').length === 0
+        ? undefined
+        : html`<a class="button" href="${installAddress(frame, organization)}">Install a client</a>`,
+    )}
+    ${table(frame, {
+      caption: 'Installed clients, newest clients first',
+      rows: list.installations,
+      next: list.next,
+      idOf: (one) => one.client_id,
+      labelOf,
+      empty: nothing(
+        frame,
+        'Clients appear here that may act for the organization without a user.',
+        frame.organization === undefined
+          ? `grantor org install ${forShell(organization.organization_id)} <client> --scope <scope>`
+          : undefined,
+      ),
+      columns: installationColumns(frame),
+    })}
+    ${
+      list.installations.length === 0
+        ? undefined
+        : section(
+            'How an installed client gets a token',
+            html`<p class="hint">
+                The client names the organization by the parameter org_id, and the API by resource or by a scope of it.
+                Without both, the audience (aud) of the token is the issuer.
+              </p>
+              ${snippet('A token request for the organization', exampleOf(frame, list.installations))}`,
+          )
+    }`,
   }),
 })
 
@@ -180,12 +180,14 @@ export function installationColumns(frame: Frame): [Column<InstallationDocument>
     { heading: 'Scopes', cell: ({ scope }) => scopes(scope) },
     {
       heading: 'For members',
+      role: 'meta',
       cell: ({ acts_for_members: acts }) => (acts ? 'yes' : html`<span class="muted">no</span>`),
     },
     {
       heading: 'State',
+      role: 'badge',
       cell: ({ disabled_at: at }) => (at === null ? chip('Active', 'good') : chip('Disabled', 'bad')),
     },
-    { heading: 'Installed', cell: (one) => time(one.created_at, frame) },
+    { heading: 'Installed', role: 'meta', cell: (one) => time(one.created_at, frame) },
   ]
 }

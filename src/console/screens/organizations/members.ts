@@ -5,7 +5,7 @@ import { nameUser } from '../../../protocol/sign-in/account.ts'
 import { html, type Markup } from '../../../web/markup.ts'
 import { linkFor, linkTo } from '../../links.ts'
 import { formOf } from '../../engine/buttons.ts'
-import { filterBar, nothing, table, type Column } from '../../list.ts'
+import { filterBar, listHeading, nothing, table, type Column } from '../../list.ts'
 import { chip, name, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
 import { changes, taskOf, type ChangeForm, type Frame, type Members } from '../../engine/form.ts'
@@ -51,30 +51,30 @@ export const MEMBERS = screen<Answers>({
   names: ({ list }) => Object.fromEntries(list.members.map((one) => [one.user_id, labelOf(one)])),
   view: ({ list, organization }, frame) => ({
     title: `Members of ${organization.name}`,
-    main: html`<div class="heading">
-        <h1>Members of ${organizationName(frame, organization)}</h1>
-        ${['member.invite', 'member.add'].flatMap((task) =>
-          formOf(frame, task).map(
-            (form) => html`<a class="button" href="?ask=${task}">${taskOf(form).words.label}</a>`,
-          ),
-        )}
-      </div>
-      ${filterBar(frame)}
-      ${table(frame, {
-        caption: 'Members, newest users first',
-        rows: list.members,
-        next: list.next,
-        idOf: (member) => member.user_id,
-        labelOf,
-        empty: nothing(
-          frame,
-          'Members appear here when you add them, or when they sign in at a provider of the organization.',
-          frame.organization === undefined
-            ? `grantor org add-member ${forShell(organization.organization_id)} <address>`
-            : undefined,
-        ),
-        columns: memberColumns(frame),
-      })}`,
+    main: html`${listHeading(
+      frame,
+      html`Members of ${organizationName(frame, organization)}`,
+      { shown: list.members.length, next: list.next },
+      html`<div class="actions">
+        ${['member.invite', 'member.add'].flatMap((task) => formOf(frame, task).map((form) => html`<a class="button" href="?ask=${task}">${taskOf(form).words.label}</a>`))}
+      </div>`,
+    )}
+    ${filterBar(frame)}
+    ${table(frame, {
+      caption: 'Members, newest users first',
+      rows: list.members,
+      next: list.next,
+      idOf: (member) => member.user_id,
+      labelOf,
+      empty: nothing(
+        frame,
+        'Members appear here when you add them, or when they sign in at a provider of the organization.',
+        frame.organization === undefined
+          ? `grantor org add-member ${forShell(organization.organization_id)} <address>`
+          : undefined,
+      ),
+      columns: memberColumns(frame),
+    })}`,
   }),
 })
 
@@ -111,9 +111,10 @@ export function memberColumns(frame: Frame): [Column<MemberDocument>, ...Column<
     { heading: 'Name', cell: (member) => name(member.name, '–') },
     {
       heading: 'State',
+      role: 'badge',
       cell: ({ disabled_at: at }) => (at === null ? chip('Active', 'good') : chip('Disabled', 'bad')),
     },
-    { heading: 'Member since', cell: (member) => time(member.created_at, frame) },
+    { heading: 'Member since', role: 'meta', cell: (member) => time(member.created_at, frame) },
     {
       heading: 'Tokens revoked',
       isWide: true,

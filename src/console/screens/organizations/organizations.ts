@@ -1,7 +1,8 @@
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
 import { html, type Markup } from '../../../web/markup.ts'
-import { linkTo } from '../../links.ts'
-import { filterBar, nothing, table } from '../../list.ts'
+import type { Frame } from '../../engine/form.ts'
+import { fromList, linkTo } from '../../links.ts'
+import { filterBar, listHeading, nothing, table } from '../../list.ts'
 import { chip, id, name, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
 
@@ -25,32 +26,29 @@ export const ORGANIZATIONS = screen<Answers>({
   names: ({ list }) => Object.fromEntries(list.organizations.map((one) => [one.organization_id, one.name])),
   view: ({ list }, frame) => ({
     title: 'Organizations',
-    main: html`<div class="heading">
-        <h1>Organizations</h1>
-        ${frame.mayWrite ? html`<a class="button" href="?ask=organization.create">Create an organization</a>` : undefined}
-      </div>
-      ${filterBar(frame)}
-      ${table(frame, {
-        caption: 'Organizations, newest first',
-        rows: list.organizations,
-        next: list.next,
-        empty: nothing(
-          frame,
-          'An organization is a company or a team, for which its members and programs act.',
-          'grantor org create <name>',
-        ),
-        columns: [
-          { heading: 'Name', cell: organizationLink },
-          { heading: 'State', cell: organizationState },
-          { heading: 'Id', cell: (one) => id(one.organization_id) },
-          { heading: 'Created', cell: (one) => time(one.created_at, frame) },
-        ],
-      })}`,
+    main: html`${listHeading(frame, 'Organizations', { shown: list.organizations.length, next: list.next }, frame.mayWrite ? html`<a class="button" href="?ask=organization.create">Create an organization</a>` : undefined)}
+    ${filterBar(frame)}
+    ${table(frame, {
+      caption: 'Organizations, newest first',
+      rows: list.organizations,
+      next: list.next,
+      empty: nothing(
+        frame,
+        'An organization is a company or a team, for which its members and programs act.',
+        'grantor org create <name>',
+      ),
+      columns: [
+        { heading: 'Name', cell: (one) => organizationLink(one, frame) },
+        { heading: 'State', role: 'badge', cell: organizationState },
+        { heading: 'Id', cell: (one) => id(one.organization_id) },
+        { heading: 'Created', role: 'meta', cell: (one) => time(one.created_at, frame) },
+      ],
+    })}`,
   }),
 })
 
-function organizationLink({ organization_id: organization, name: text }: OrganizationDocument): Markup {
-  return html`<a href="${linkTo('organizations', organization)}">${name(text, '(no name)')}</a>`
+function organizationLink({ organization_id: organization, name: text }: OrganizationDocument, frame: Frame): Markup {
+  return html`<a href="${fromList(frame, linkTo('organizations', organization))}">${name(text, '(no name)')}</a>`
 }
 
 export function organizationState({ disabled_at: disabled }: Pick<OrganizationDocument, 'disabled_at'>): Markup {

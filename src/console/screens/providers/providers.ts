@@ -11,8 +11,8 @@ import {
 import { code, html, type Markup } from '../../../web/markup.ts'
 import { choosingForm } from '../../engine/ask.ts'
 import { membersOf } from '../../engine/fields.ts'
-import { linkTo } from '../../links.ts'
-import { filterBar, nothing, table } from '../../list.ts'
+import { fromList, linkTo } from '../../links.ts'
+import { filterBar, listHeading, nothing, table } from '../../list.ts'
 import { chip, copyButton, name, section, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
 import { taskOf, type Form, type Frame, type Members, type Named, type Texts, type View } from '../../engine/form.ts'
@@ -66,39 +66,37 @@ export const PROVIDERS = screen<Answers>({
   forms: [CREATE],
   names: () => ({}),
   view: ({ list }, frame) => ({
-    title: 'Providers',
-    main: html`<div class="heading">
-        <h1>Providers</h1>
-        ${frame.mayWrite ? html`<a class="button" href="#connect">Connect a provider</a>` : undefined}
-      </div>
-      ${filterBar(frame)}
-      ${table(frame, {
-        caption: 'Providers at which users sign in, by their ids',
-        rows: list.providers,
-        next: list.next,
-        empty: nothing(
-          frame,
-          'Users sign in with their accounts at Google, Microsoft Entra, Okta, Keycloak, GitHub or any other OpenID provider after you have connected it.',
-          'grantor provider create <template> --id <id> --name <name> --client-id <id> --client-secret -',
-        ),
-        columns: [
-          {
-            heading: 'Name',
-            cell: (one) => html`<a href="${linkTo('providers', one.provider_id)}">${name(one.name, '(no name)')}</a>`,
-          },
-          { heading: 'Id', cell: ({ provider_id: id }) => code(id) },
-          { heading: 'Issuer', cell: ({ issuer }) => code(issuer) },
-          { heading: 'State', cell: providerState },
-          {
-            heading: 'Domains',
-            isWide: true,
-            cell: ({ domains }) => (domains.length === 0 ? html`<span class="muted">none</span>` : domains.join(', ')),
-          },
-          { heading: 'On the sign-in page', isWide: true, cell: ({ listed }) => (listed ? 'yes' : 'no') },
-          { heading: 'Created', cell: ({ created_at: at }) => time(at, frame) },
-        ],
-      })}
-      ${frame.mayWrite ? html`<div id="connect">${section('Connect a provider', choosingForm(CREATE, PATH, { values: frame.place.query, errors: {}, isAside: true }))}</div>` : undefined}`,
+    title: 'Sign-in providers',
+    main: html`${listHeading(frame, 'Sign-in providers', { shown: list.providers.length, next: list.next }, frame.mayWrite ? html`<a class="button" href="#connect">Connect a provider</a>` : undefined)}
+    ${filterBar(frame)}
+    ${table(frame, {
+      caption: 'Providers at which users sign in, by their ids',
+      rows: list.providers,
+      next: list.next,
+      empty: nothing(
+        frame,
+        'Users sign in with their accounts at Google, Microsoft Entra, Okta, Keycloak, GitHub or any other OpenID provider after you have connected it.',
+        'grantor provider create <template> --id <id> --name <name> --client-id <id> --client-secret -',
+      ),
+      columns: [
+        {
+          heading: 'Name',
+          cell: (one) =>
+            html`<a href="${fromList(frame, linkTo('providers', one.provider_id))}">${name(one.name, '(no name)')}</a>`,
+        },
+        { heading: 'Id', role: 'meta', cell: ({ provider_id: id }) => code(id) },
+        { heading: 'Issuer', cell: ({ issuer }) => code(issuer) },
+        { heading: 'State', role: 'badge', cell: providerState },
+        {
+          heading: 'Domains',
+          isWide: true,
+          cell: ({ domains }) => (domains.length === 0 ? html`<span class="muted">none</span>` : domains.join(', ')),
+        },
+        { heading: 'On the sign-in page', isWide: true, cell: ({ listed }) => (listed ? 'yes' : 'no') },
+        { heading: 'Created', role: 'meta', cell: ({ created_at: at }) => time(at, frame) },
+      ],
+    })}
+    ${frame.mayWrite ? html`<div id="connect">${section('Connect a provider', choosingForm(CREATE, PATH, { values: frame.place.query, errors: {}, isAside: true }))}</div>` : undefined}`,
   }),
 })
 

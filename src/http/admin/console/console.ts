@@ -86,7 +86,7 @@ const BUSY_LIMIT = 16
 
 /** Opens the console: pages for users with a role, below /console (decision 0041). Nothing is kept in the process. */
 export function openConsole({ context, origin, branding }: ConsoleOptions): Console {
-  const { issuer, version, secrets } = context
+  const { issuer, secrets } = context
   const url = new URL(origin)
   const cookies = consoleCookies(context, origin)
   const { files, assets } = consoleAssets(branding)
@@ -94,7 +94,7 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
   let busy = 0
   let renderer: Renderer | undefined
 
-  const common = { branding, assets, version, accountUri: addressOf(issuer, PATHS.account) }
+  const common = { branding, assets, accountUri: addressOf(issuer, PATHS.account) }
   /** Renders a view for a person who may see nothing of the server. */
   const plain = (view: View, refresh?: string): string =>
     document({ ...common, ...view, person: undefined, section: undefined, refresh })

@@ -173,10 +173,12 @@ export function fillPostgres(url: string, fill: Fill): Promise<void> {
 }
 
 /** Fills a SQLite file and writes all rows to disk, so that none are written during a measurement. */
-export function runOnSqlite(path: string, statements: readonly string[]): void {
+export function runOnSqlite(path: string, statements: Iterable<string>): void {
   const connection = new DatabaseSync(path)
   connection.exec('pragma synchronous = off; pragma cache_size = -524288')
+  connection.exec('begin')
   for (const statement of statements) connection.exec(statement)
+  connection.exec('commit')
   connection.exec('pragma wal_checkpoint(truncate)')
   connection.close()
   const file = openSync(path, 'r+')
@@ -185,7 +187,7 @@ export function runOnSqlite(path: string, statements: readonly string[]): void {
 }
 
 /** Fills a PostgreSQL database and updates the planner's statistics, as after weeks of use. */
-export async function runOnPostgres(url: string, statements: readonly string[]): Promise<void> {
+export async function runOnPostgres(url: string, statements: Iterable<string>): Promise<void> {
   const connection = new pg.Client({ connectionString: url })
   await connection.connect()
   try {

@@ -3,6 +3,7 @@ import { median } from '../../tools/statistics.ts'
 import { fixed, renderTable } from '../../tools/table.ts'
 import type { ScreenTimes } from './console.ts'
 import { CLIENTS_OF_USER, EVENTS_OF_LINK } from './fill.ts'
+import type { SearchTimes } from './search.ts'
 
 /** The cost of one operation with a number of rows, in microseconds, one value for each round. */
 export interface GrowthCost {
@@ -73,6 +74,43 @@ export function renderConsole({ date, machine, store, rows, visits, screens }: C
       ['p50 ms', ({ p50Ms }) => fixed(p50Ms, 1)],
       ['p95 ms', ({ p95Ms }) => fixed(p95Ms, 1)],
       ['kB', ({ bytes }) => fixed(bytes / 1000, 1)],
+    ]),
+  ].join('\n')
+}
+
+/** The stored result of a run with the search. */
+export interface SearchResult extends SearchTimes {
+  readonly kind: 'search'
+  readonly date: string
+  readonly machine: Machine
+  readonly store: 'sqlite' | 'postgres'
+  readonly users: number
+}
+
+/** The report as text for a terminal. Its tables are Markdown. */
+export function renderSearch({
+  date,
+  machine,
+  store,
+  users,
+  searches,
+  indexedPerSecond,
+  signUps,
+}: SearchResult): string {
+  return [
+    `${describeMachine(date, machine)} · ${describeStore(store, machine)}`,
+    `${users} users, of which the index gets ${fixed(indexedPerSecond, 0)} a second`,
+    '',
+    renderTable(searches, [
+      ['search', ({ text }) => text],
+      ['p50 ms', ({ p50Ms }) => fixed(p50Ms, 1)],
+      ['p95 ms', ({ p95Ms }) => fixed(p95Ms, 1)],
+    ]),
+    '',
+    renderTable(signUps, [
+      ['sign-ups', ({ state }) => state],
+      ['p50 ms', ({ p50Ms }) => fixed(p50Ms, 2)],
+      ['p99 ms', ({ p99Ms }) => fixed(p99Ms, 2)],
     ]),
   ].join('\n')
 }

@@ -5,7 +5,16 @@ import { flag, list, readOptions, SAVE, STORE, string, whole } from '../../tools
 import { beginSession, openFolder } from '../../tools/process/session.ts'
 import { saveResult } from '../results.ts'
 import { measureConsole } from './console.ts'
-import { renderConsole, renderGrowth, type ConsoleResult, type GrowthCost, type GrowthResult } from './report.ts'
+import {
+  renderConsole,
+  renderGrowth,
+  renderSearch,
+  type ConsoleResult,
+  type GrowthCost,
+  type GrowthResult,
+  type SearchResult,
+} from './report.ts'
+import { measureSearch } from './search.ts'
 import { openFilledStore, type FilledStore } from './store.ts'
 
 /**
@@ -30,6 +39,7 @@ const {
   rounds,
   operations,
   console: isConsole,
+  search: isSearch,
   visits,
   profile,
   save,
@@ -39,6 +49,7 @@ const {
   rounds: whole('rounds with each size', 5, [1, 100]),
   operations: whole('operations in each round', 10_000, [AT_ONCE, 1e6]),
   console: flag('measure the screens of the console instead, with the largest number of rows'),
+  search: flag('measure the search of users instead, with the largest number of rows'),
   visits: whole('requests for each screen', 40, [1, 10_000]),
   profile: string('folder', 'write a CPU profile of the server of the console to this folder'),
   save: SAVE,
@@ -49,6 +60,7 @@ const database = store === 'postgres' ? await startDatabase(undefined) : undefin
 const stores: FilledStore[] = []
 try {
   if (isConsole) await measureScreens()
+  else if (isSearch) await measureSearches()
   else await measureOperations()
 } finally {
   for (const opened of stores) await opened.close()
@@ -60,6 +72,14 @@ async function measureScreens(): Promise<void> {
   const screens = await measureConsole({ rows, folder, database, visits, profile })
   const result: ConsoleResult = { kind: 'console', date: today(), machine: readMachine(), store, rows, visits, screens }
   console.log(renderConsole(result))
+  saveResult(result, save)
+}
+
+async function measureSearches(): Promise<void> {
+  const users = Math.max(...sizes)
+  const times = await measureSearch(users, folder, database)
+  const result: SearchResult = { kind: 'search', date: today(), machine: readMachine(), store, users, ...times }
+  console.log(renderSearch(result))
   saveResult(result, save)
 }
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describeMachine } from '../../tools/machine.ts'
 import { readOptions } from '../../tools/options.ts'
-import { renderGrowth, type GrowthResult } from '../growth/report.ts'
+import { renderGrowth, renderSearch, type GrowthResult, type SearchResult } from '../growth/report.ts'
 import { renderOverload, type OverloadReport } from '../overload/report.ts'
 import { RESULTS } from '../results.ts'
 import { renderSignIns, type SignInResult } from '../sign-in/report.ts'
@@ -29,6 +29,7 @@ type Result =
   | GrowthResult
   | OverloadReport
   | SignInResult
+  | SearchResult
   | SoakResult
   | StartResult
   | (Report & { readonly kind?: undefined })
@@ -43,6 +44,8 @@ function renderKind(result: Result, name: string): string {
   switch (result.kind) {
     case 'growth':
       return renderGrowth(result)
+    case 'search':
+      return renderSearch(result)
     case 'soak':
       return renderSoak(result)
     case 'overload':

@@ -6,7 +6,6 @@ import type { SessionStart } from '../../src/ports/operations/session.ts'
 import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
 import type { GrantRecord } from '../../src/ports/records/grant.ts'
-import type { InitialTokenRecord } from '../../src/ports/records/initial-token.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../../src/ports/records/organization.ts'
 import type { InteractionRecord } from '../../src/ports/records/interaction.ts'
 import type { LinkRecord, SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
@@ -22,7 +21,6 @@ import {
   grantIdOf,
   mintAuthorizationId,
   mintClientId,
-  mintInitialTokenId,
   mintInteractionId,
   mintKeyId,
   mintOrderedId,
@@ -32,7 +30,6 @@ import {
 } from '../../src/protocol/ids.ts'
 import type { CodeChallenge } from '../../src/protocol/authorization/pkce.ts'
 import type { RedirectUri } from '../../src/protocol/uri/redirect-uri.ts'
-import { DEFAULT_TEMPLATE } from '../../src/protocol/client/registration-template.ts'
 import type { JwkThumbprint } from '../../src/protocol/token/dpop-proof.ts'
 import type { Resource } from '../../src/protocol/token/resource.ts'
 import type { Scope } from '../../src/protocol/token/scope.ts'
@@ -81,22 +78,6 @@ export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs =
     approvedScope: '' as Scope,
     notBefore: undefined,
     lastUsedAt: undefined,
-    ...differing,
-  }
-}
-
-/** A token that one client can register with. */
-export function anInitialToken(differing: Partial<InitialTokenRecord> = {}, madeAt: EpochMs = NOW): InitialTokenRecord {
-  return {
-    id: mintInitialTokenId(madeAt, randomBytes),
-    name: `A "pipeline's" \u{1f600}`,
-    secretHash: aHash(),
-    template: DEFAULT_TEMPLATE,
-    uses: 1,
-    usesLeft: 1,
-    createdAt: madeAt,
-    expiresAt: (madeAt + 720 * HOUR) as EpochMs,
-    revokedAt: undefined,
     ...differing,
   }
 }

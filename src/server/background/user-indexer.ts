@@ -7,47 +7,55 @@ import { firstUserId } from '../../protocol/ids.ts'
 import type { Log } from '../log.ts'
 
 const INTERVAL_MS = 10_000
-/** Users of one turn. On SQLite a turn takes the store two to five milliseconds. */
+/** Users of one turn, which takes the store two to five milliseconds. */
 const TURN = 100
 /** The pause between two turns, in which the store serves requests. */
-const PAUSE_MS = 10
+const PAUSE_MS = 8
 
 type Needs = Pick<Context, 'clock' | 'clockCheck'> & StoreNeeds<'indexUsers'>
 
-/**
- * Writes the index of the names and addresses of users at intervals, on the node that holds the lease (decision 0056). No request waits for it:
- * a search also looks at the users whom the index lacks. Returns the function that stops this.
- */
-export function startIndexing(
-  { clock, clockCheck, store }: Needs,
-  logger: Pick<Log, 'error'>,
-  isHolder: () => boolean,
-): () => void {
+/** Writes the index of the names and addresses of users. */
+export interface UserIndexer {
+  /** Indexes turn after turn, until the index has all users that it may have, or the node may no longer write it. */
+  readonly round: () => Promise<void>
+  readonly end: () => void
+}
+
+/** Opens the indexer of a node. What a turn reached is noted by the next one, so an indexer belongs to one state of the store. */
+export function openUserIndexer({ clock, clockCheck, store }: Needs, isHolder: () => boolean): UserIndexer {
   let reached: SearchMarks | undefined
-  let isIndexing = false
-  const end = new AbortController()
-
-  async function indexThrough(): Promise<void> {
-    let isMore = true
-    while (isMore && !end.signal.aborted && isHolder() && clockCheck.differenceMs() === 0) {
-      // The id of a user may be older than its commit, and of a node whose clock is behind.
-      const until = firstUserId(after(clock(), -CLOCK_MARGIN_MS))
-      const indexed = await store.indexUsers({ reached, until, limit: TURN })
-      reached = indexed.reached
-      isMore = indexed.count > 0
-      if (isMore) await delay(PAUSE_MS)
-    }
+  let isEnded = false
+  return {
+    async round() {
+      while (!isEnded && isHolder() && clockCheck.differenceMs() === 0) {
+        // The id of a user may be older than its commit, and of a node whose clock is behind.
+        const until = firstUserId(after(clock(), -CLOCK_MARGIN_MS))
+        const indexed = await store.indexUsers({ reached, until, limit: TURN })
+        reached = indexed.reached
+        if (indexed.count === 0) return
+        await delay(PAUSE_MS)
+      }
+    },
+    end: () => void (isEnded = true),
   }
+}
 
+/**
+ * Indexes at intervals, on the node that holds the lease (decision 0056). No request waits for it: a search also looks at the users whom the
+ * index lacks. Returns the function that stops this.
+ */
+export function startIndexing(context: Needs, logger: Pick<Log, 'error'>, isHolder: () => boolean): () => void {
+  const { round, end } = openUserIndexer(context, isHolder)
+  let isIndexing = false
   const timer = setInterval(() => {
-    if (isIndexing || !isHolder()) return
+    if (isIndexing) return
     isIndexing = true
-    indexThrough()
+    round()
       .catch((cause: unknown) => logger.error({ event: 'store.index-failed', err: cause }))
       .finally(() => (isIndexing = false))
   }, INTERVAL_MS).unref()
   return () => {
-    end.abort()
+    end()
     clearInterval(timer)
   }
 }

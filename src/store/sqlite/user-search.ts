@@ -2,9 +2,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { SearchIndex } from '../nouns/user/user-search.ts'
 import { rows, shared } from '../shared/statement.ts'
 
-/** More rows than these are not sorted: a text that so many users have is found sooner among the newest ones. */
-const SORTED = 10_000
-
 const NAME = shared(
   `insert into user_search (user_id) values (:id) on conflict (user_id) do update set user_id = excluded.user_id
    returning slot`,
@@ -27,12 +24,7 @@ export const FTS_INDEX: SearchIndex = {
   *remove(ids) {
     for (const id of ids) for (const named of yield* rows(REMOVE_NAME, { id })) yield* rows(REMOVE, named)
   },
-  *find({ grams, before, limit }) {
-    const found = yield* rows(FIND, { numbers: grams.join(' '), limit: SORTED + 1 })
-    if (found.length > SORTED) return 'many'
-    const ids = found.map((row) => row['user_id'] as string).filter((id) => id < before)
-    return ids.toSorted().toReversed().slice(0, limit)
-  },
+  find: (grams, limit) => rows(FIND, { numbers: grams.join(' '), limit }),
 }
 
 /**

@@ -18,6 +18,9 @@ import { USERS } from './users.ts'
 /** After each id that the server made, and before those that operators chose, if these are not before all of them. */
 const AFTER_MADE_IDS = 'gus_g'
 
+/** More rows than these are not sorted: a text that so many users have is found sooner among the newest ones. */
+const SORTED = 10_000
+
 /** What the index of a database has of a user. */
 interface Entry {
   readonly id: UserId
@@ -28,12 +31,8 @@ interface Entry {
 export interface SearchIndex {
   readonly put: (entries: readonly Entry[]) => Steps<void>
   readonly remove: (ids: readonly UserId[]) => Steps<void>
-  /** The ids before `before` that have all numbers, the last one first; `many`: it is slow to sort them. */
-  readonly find: (search: {
-    readonly grams: readonly number[]
-    readonly before: string
-    readonly limit: number
-  }) => Steps<readonly string[] | 'many'>
+  /** Ids that have all numbers, in any order. */
+  readonly find: (grams: readonly number[], limit: number) => Steps<readonly Row[]>
 }
 
 /** Locks the row, so that of two turns the later one reads what users are called after the earlier one has ended. */
@@ -115,10 +114,12 @@ export function* listIndexedUsers(
   { grams, before = '~' as UserId, limit }: IndexedSearch,
   index: SearchIndex,
 ): Steps<UserSlice | 'many'> {
-  const ids = yield* index.find({ grams, before, limit })
-  if (ids === 'many') return ids
+  const all = yield* index.find(grams, SORTED + 1)
+  if (all.length > SORTED) return 'many'
+  const later = all.map(idOf).filter((id) => id < before)
+  const ids = later.toSorted().toReversed().slice(0, limit)
   const found = ids.length === 0 ? [] : yield* rows(FIND_USERS, { ids: listOf(ids) })
-  const next = ids.length < limit ? undefined : (ids.at(-1) as UserId)
+  const next = ids.length < limit ? undefined : ids.at(-1)
   return { users: found.map(USERS.read).toSorted(newestFirst), next }
 }
 

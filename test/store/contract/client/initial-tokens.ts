@@ -4,7 +4,8 @@ import type { InitialTokenId } from '../../../../src/protocol/ids.ts'
 import type { Scope } from '../../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
 import { aSweep } from '../server/sweep.ts'
-import { aClient, anInitialToken, at, HOUR, NOW } from '../../../support/records.ts'
+import { aClient, at, HOUR, NOW } from '../../../support/records.ts'
+import { anInitialToken } from '../../../support/initial-token.ts'
 
 export const initialTokenCases: Suite = (check) => {
   check('createInitialToken stores all members, listed newest first', async ({ first, second }) => {

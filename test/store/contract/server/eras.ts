@@ -5,7 +5,8 @@ import { aRole } from '../user/roles.ts'
 import { anAdminCredential } from './administrators.ts'
 import { listLinks, startNewChains } from '../chains.ts'
 import { perform, times, type Suite } from '../harness.ts'
-import { aKey, aLink, anInitialToken, anInteraction, aUser, at, HOUR, NOW } from '../../../support/records.ts'
+import { aKey, aLink, anInteraction, aUser, at, HOUR, NOW } from '../../../support/records.ts'
+import { anInitialToken } from '../../../support/initial-token.ts'
 
 const KEPT = { now: at(5), reason: 'nothing-lost', ending: undefined } as const
 

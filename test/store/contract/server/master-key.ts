@@ -3,7 +3,8 @@ import type { MasterKeyReplacement } from '../../../../src/ports/operations/key.
 import type { StoreDriver } from '../../../../src/ports/store.ts'
 import { anAdminCredential } from './administrators.ts'
 import { outcomesOf, perform, race, tally, times, type Suite } from '../harness.ts'
-import { aKey, anInitialToken, at } from '../../../support/records.ts'
+import { aKey, at } from '../../../support/records.ts'
+import { anInitialToken } from '../../../support/initial-token.ts'
 
 export const masterKeyCases: Suite = (check) => {
   check('a new store has no master key, and keeps the first one that is inserted', async ({ first, second }) => {

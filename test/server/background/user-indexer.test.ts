@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { after } from '../../../src/base/brand.ts'
+import { mintUserId } from '../../../src/protocol/ids.ts'
+import { openUserIndexer } from '../../../src/server/background/user-indexer.ts'
+import { aUser } from '../../support/records.ts'
+import { openTestServer } from '../../support/server.ts'
+import { selectAll } from '../../support/store/dump.ts'
+import { perform } from '../../support/tasks.ts'
+
+const MINUTE_MS = 60_000
+
+test('the index has all users but those of the last minute, and a node without the lease writes none', async (t) => {
+  const server = await openTestServer(t)
+  const { context, clock } = server
+  const create = (name: string) =>
+    context.store.createUser({ ...aUser({ name }), id: mintUserId(clock.now(), randomBytes) })
+  for (let user = 0; user < 120; user += 1) await create('Greta Weber')
+  clock.advance(2 * MINUTE_MS)
+  await create('Young Weber')
+  const indexed = (): number => selectAll(server, 'select user_id from user_search').length
+  await openUserIndexer(context, () => false).round()
+  assert.equal(indexed(), 0)
+  const differing = { ...context, clockCheck: { ...context.clockCheck, differenceMs: () => MINUTE_MS } }
+  await openUserIndexer(differing, () => true).round()
+  assert.equal(indexed(), 0)
+  const indexer = openUserIndexer(context, () => true)
+  await indexer.round()
+  // The first round has the users that the store had before, from the newest down.
+  assert.equal(indexed(), 121)
+  await create('Younger Weber')
+  await indexer.round()
+  assert.equal(indexed(), 121)
+  const found = async (text: string) =>
+    (await perform(context, 'user.list', { text, limit: 200 }))['users'] as unknown[]
+  assert.equal((await found('ger web')).length, 1)
+  assert.equal((await found('WEBER')).length, 122)
+  clock.advance(2 * MINUTE_MS)
+  await indexer.round()
+  assert.equal(indexed(), 122)
+  indexer.end()
+  await create('Last')
+  clock.advance(after(clock.now(), 2 * MINUTE_MS) - clock.now())
+  await indexer.round()
+  assert.equal(indexed(), 122)
+})
+
+test('the answer says what was compared, and words of one or two letters find the beginnings of addresses', async (t) => {
+  const { context } = await openTestServer(t)
+  await context.store.createUser(aUser({ name: 'Ada', email: 'zoe@acme.test' }))
+  const list = (text?: string) => perform(context, 'user.list', { text, limit: 50 })
+  const counts = async (text?: string) => {
+    const { users, searched, next } = await list(text)
+    return [(users as unknown[]).length, searched, next]
+  }
+  assert.deepEqual(await counts(), [1, null, null])
+  assert.deepEqual(await counts('ada'), [1, 'names_and_addresses', null])
+  assert.deepEqual(await counts('ZO'), [1, 'beginnings_of_addresses', null])
+  assert.deepEqual(await counts('da'), [0, 'beginnings_of_addresses', null])
+  assert.deepEqual(await counts('da zoe'), [1, 'names_and_addresses', null])
+})

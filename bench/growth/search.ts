@@ -90,16 +90,18 @@ async function search({ store }: Context, users: number, queryOf: (index: number
   return { p50Ms: quantile(times, 0.5), p95Ms: quantile(times, 0.95) }
 }
 
+async function repeat(index: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await index()
+    await delay(INDEX_MS)
+  }
+}
+
 /** Creates users at a steady pace, each in a commit of its own. */
 async function signUp(context: Context, index: (() => Promise<void>) | undefined) {
   const times: number[] = []
-  let isOver = false
-  const indexing = (async () => {
-    while (index !== undefined && !isOver) {
-      await index()
-      await delay(INDEX_MS)
-    }
-  })()
+  const over = new AbortController()
+  const indexing = index === undefined ? undefined : repeat(index, over.signal)
   const start = performance.now()
   for (let count = 0; count < SIGN_UPS.perSecond * SIGN_UPS.seconds; count += 1) {
     await delay(Math.max(0, start + (count * 1000) / SIGN_UPS.perSecond - performance.now()))
@@ -116,7 +118,7 @@ async function signUp(context: Context, index: (() => Promise<void>) | undefined
     await context.store.createUser(user)
     times.push(performance.now() - before)
   }
-  isOver = true
+  over.abort()
   await indexing
   return { p50Ms: quantile(times, 0.5), p99Ms: quantile(times, 0.99) }
 }

@@ -885,28 +885,28 @@ export interface GrantorTasks {
     /** The name of a new user. */
     readonly name?: string
   }) => Promise<InvitedMember>
-  /** For a member of this organization alone, without a role: Mail the user a link, as user.create-link makes it, and show it to no administrator. Its use verifies the address, and replaces no second factor that the account confirms with. At most one mail in a minute, and five in an hour. */
+  /** For a member of this organization alone and from the first use, without a role: Mail the user a link, as user.create-link makes it, and show it to no administrator. Its use verifies the address, and replaces no second factor that the account confirms with. At most one mail in a minute, and five in an hour. */
   readonly 'member.send-link': (input: {
     /** The id of the organization. */
     readonly organization_id: string
     /** The id of the user. */
     readonly user_id: string
   }) => Promise<SentLink>
-  /** For a member of this organization alone, without a role: End a lock after wrong passwords or codes: they are checked again at once, by other processes within ten seconds. */
+  /** For a member of this organization alone and from the first use, without a role: End a lock after wrong passwords or codes: they are checked again at once, by other processes within ten seconds. */
   readonly 'member.unlock': (input: {
     /** The id of the organization. */
     readonly organization_id: string
     /** The id of the user. */
     readonly user_id: string
   }) => Promise<User>
-  /** For a member of this organization alone, without a role: Sign a user out of all browsers, and of the apps that signed the user in there. Other tokens keep working. */
+  /** For a member of this organization alone and from the first use, without a role: Sign a user out of all browsers, and of the apps that signed the user in there. Other tokens keep working. */
   readonly 'member.end-sessions': (input: {
     /** The id of the organization. */
     readonly organization_id: string
     /** The id of the user. */
     readonly user_id: string
   }) => Promise<SignedOutUser>
-  /** For a member of this organization alone, without a role: Remove the authenticator app and the recovery codes of a user who has lost them, and end the sessions. Grants stay. */
+  /** For a member of this organization alone and from the first use, without a role: Remove the authenticator app and the recovery codes of a user who has lost them, and end the sessions. Grants stay. */
   readonly 'member.reset-second-factor': (input: {
     /** The id of the organization. */
     readonly organization_id: string

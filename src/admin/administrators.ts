@@ -1,6 +1,7 @@
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { Reach } from '../ports/operations/reach.ts'
 import type { AdminCredentialId, UserId } from '../protocol/ids.ts'
+import { joinedUnused } from '../protocol/sign-in/account.ts'
 import { conflict, type AdminError } from './admin-error.ts'
 import { sameText } from '../protocol/secrets.ts'
 import type { Administrator, TaskContext } from './task.ts'
@@ -35,12 +36,14 @@ function reachOf({ access, isLoopbackOnly: isTrial, organizationId }: Administra
 
 /** The error for an order about an account that is out of reach. */
 function outOfReach({ access, organizationId }: Administrator): AdminError {
+  if (organizationId !== undefined)
+    return conflict(
+      'The account has a role, or is not a member of your organization alone and from its first use, so you cannot change it.',
+    )
   if (access !== 'write')
     return conflict(
       `The account has a role for the console. Your access (${access}) does not reach it; write access does.`,
     )
-  if (organizationId !== undefined)
-    return conflict('The account has a role, or is not a member of your organization alone, so you cannot change it.')
   return outlivesTrial('change the account or the role of a person whose role counts elsewhere too')
 }
 
@@ -49,14 +52,23 @@ function outOfReach({ access, organizationId }: Administrator): AdminError {
  * account. The operations on the account itself decide again. @throws AdminError
  */
 export async function requireReach(
-  { administrator, store }: Pick<TaskContext, 'administrator'> & StoreNeeds<'findRole' | 'listMemberships'>,
+  {
+    administrator,
+    store,
+  }: Pick<TaskContext, 'administrator'> & StoreNeeds<'findRole' | 'findUser' | 'listMemberships'>,
   userId: UserId,
   as: 'account' | 'member',
 ): Promise<void> {
   const reach = reachOf(administrator)
   if (reach === undefined) return
-  const [role, memberships] = await Promise.all([store.findRole(userId), store.listMemberships(userId)])
-  const isElsewhere = memberships.some(({ organizationId }) => organizationId !== reach.organizationId)
+  const [user, role, memberships] = await Promise.all([
+    store.findUser(userId),
+    store.findRole(userId),
+    store.listMemberships(userId),
+  ])
+  const isElsewhere = memberships.some(
+    (one) => one.organizationId !== reach.organizationId || user === undefined || !joinedUnused(user, one),
+  )
   const isOfOthers = as === 'account' && reach.organizationId !== undefined && (role !== undefined || isElsewhere)
   if ((reach.isBelowWrite && role !== undefined) || isOfOthers) throw outOfReach(administrator)
 }

@@ -4,6 +4,8 @@ import type { OrganizationId } from '../../src/protocol/ids.ts'
 import { createAccount } from '../support/accounts.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { aMembership } from '../support/records.ts'
+import { addApp } from '../../tools/sign-in/app.ts'
+import { signedInBy } from '../support/sign-in/sessions.ts'
 import { perform } from '../support/tasks.ts'
 
 /** The administrator of an organization invites people and helps members, and reaches no other account (threats.md CON-38). */
@@ -102,6 +104,34 @@ test('CON-38: members with a role, or of another organization too, get no help f
   // A refused mail uses none of those that the person may get.
   for (let attempt = 0; attempt < 6; attempt += 1) await order('member.send-link', { user_id: shared.id })
   await perform(context, 'user.send-link', { user_id: shared.id })
+})
+
+test('CON-38: a person whose account was in use before becomes a member by an invitation, and gets no help from the administrator', async (t) => {
+  const { stage, order } = await openOffice(t)
+  const { context } = stage.server
+  const { store } = context
+  const [email, password] = ['in-use@acme.test', 'correct horse battery']
+  const user = await createAccount(stage.server, { email, isVerified: true, password, name: undefined })
+  const { id: userId } = user
+  await signedInBy(stage.server, user, ['pwd'])
+  await addApp(stage.server, email)
+  stage.server.clock.advance(1000)
+  assert.equal((await order('member.invite', { email })).statusCode, 200)
+  const before = await store.findUser(userId)
+  for (const task of ['member.unlock', 'member.end-sessions', 'member.send-link', 'member.reset-second-factor']) {
+    const refused = await order(task, { user_id: userId })
+    assert.deepEqual([refused.statusCode, /cannot change it/.test(refused.body)], [409, true], task + refused.body)
+  }
+  assert.notEqual(await store.findSecondFactor(userId), undefined)
+  assert.deepEqual([await store.findUser(userId), await store.listLinks(userId)], [before, []])
+})
+
+test('CON-38: the answer to an invitation does not say that an account has a role', async (t) => {
+  const { stage, order } = await openOffice(t)
+  const holder = await stage.makeUser()
+  await perform(stage.server.context, 'role.set', { user_id: holder.id, access: 'read' })
+  const refused = await order('member.invite', { email: holder.email })
+  assert.deepEqual([refused.statusCode, /role|console/.test(refused.body)], [409, false], refused.body)
 })
 
 test('an organization invites at most 200 people in an hour', async (t) => {

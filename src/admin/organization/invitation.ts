@@ -62,7 +62,7 @@ function forMember(verb: string, task: Task | undefined): Task {
     name: `member.${verb}`,
     path: `${PATH}/{user_id}/${verb}`,
     extent: 'organization',
-    summary: `For a member of this organization alone, without a role: ${task.summary}`,
+    summary: `For a member of this organization alone and from the first use, without a role: ${task.summary}`,
     input: z.object({ organization_id: ORGANIZATION_ID, user_id: USER_ID }),
     async run(context, input) {
       const { organization_id: organizationId, ...own } = z
@@ -89,11 +89,13 @@ async function invite(
   if (count > INVITATIONS)
     throw conflict(`${INVITATIONS} people were invited to ${organization.name} within an hour. Go on in an hour.`)
   const known = await store.findUserByEmail(email)
-  if (known !== undefined && (await isAddressDoubtful(context, known)))
+  const role = known && (await store.findRole(known.id))
+  // Who has a role is not said, either.
+  if (known !== undefined && (role !== undefined || (await isAddressDoubtful(context, known))))
     throw conflict(`${email} cannot be invited: ask an administrator of the server.`)
   const user = known ?? (await createUser(context, { email, name, password: undefined }))
-  // An account that was not used yet gets a link, unless it waits for another organization too, or for a role.
-  const isOwn = (await store.findRole(user.id)) === undefined && (await store.listMemberships(user.id)).length === 0
+  // An account that was not used yet gets a link, unless it waits for another organization too.
+  const isOwn = (await store.listMemberships(user.id)).length === 0
   const isNew = user.firstSignedInAt === undefined && user.passwordHash === undefined && isOwn
   const mails = isNew ? [] : noticesWithoutBrowser(context, user, 'organization-joined')
   await addToOrganization(context, { organization, user, mails })

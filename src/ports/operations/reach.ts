@@ -18,7 +18,10 @@ export interface Reach {
   readonly isTrial: boolean
   /** The administrator has less than write access, so each account with a role is out of reach (threats.md CON-38). */
   readonly isBelowWrite: boolean
-  /** The administrator is one of this organization, so an account with a role, or that is not a member of it alone, is out of reach. */
+  /**
+   * The administrator is one of this organization, so an account with a role, that is not a member of it alone, or that was in use before it became
+   * one, is out of reach: an invitation would otherwise get the administrator the account of any person (threats.md CON-38).
+   */
   readonly organizationId: OrganizationId | undefined
 }
 

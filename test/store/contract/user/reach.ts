@@ -70,11 +70,14 @@ const REACHES: Readonly<Record<string, Reach>> = {
 interface Account {
   readonly role: 'none' | 'trial' | 'lasting'
   readonly organizations: readonly (typeof OWN)[]
+  /** The user signed in before it became a member. */
+  readonly wasInUse?: true
 }
 
 const ACCOUNTS: readonly Account[] = [
   { role: 'none', organizations: [] },
   { role: 'none', organizations: [OWN] },
+  { role: 'none', organizations: [OWN], wasInUse: true },
   { role: 'none', organizations: [OTHER] },
   { role: 'none', organizations: [OWN, OTHER] },
   { role: 'trial', organizations: [OWN] },
@@ -83,10 +86,10 @@ const ACCOUNTS: readonly Account[] = [
 ]
 
 /** The rule, in other words than the store has it. */
-function mayTouch(reach: Reach, { role, organizations }: Account, isMembership: boolean): boolean {
+function mayTouch(reach: Reach, { role, organizations, wasInUse }: Account, isMembership: boolean): boolean {
   if (role !== 'none' && reach.isBelowWrite) return false
   if (isMembership) return true
-  if (reach.organizationId !== undefined) return role === 'none' && organizations.join() === OWN
+  if (reach.organizationId !== undefined) return role === 'none' && wasInUse !== true && organizations.join() === OWN
   return !(reach.isTrial && role === 'lasting')
 }
 
@@ -95,15 +98,17 @@ function aRole({ id: userId }: UserRecord, differing: Partial<RoleRecord> = {}):
 }
 
 async function persons({ first }: Stores, account: Account, count: number): Promise<readonly Person[]> {
-  const users = times(count, () => aUser())
+  const users = times(count, () => aUser({ firstSignedInAt: undefined }))
   await performAll(first, 'createUser', users)
   const made = users.map((user) => ({ user, session: aSession({ userId: user.id }) }))
   await startSessions(first, ...made.map(({ session }) => aSessionStart({ session })))
-  const { role, organizations } = account
+  const { role, organizations, wasInUse } = account
+  // The sessions are of this time.
+  const createdAt = wasInUse === true ? at(1) : NOW
   const given = role === 'none' ? [] : users.map((user) => aRole(user, { isLoopbackOnly: role === 'trial' }))
   await performAll(first, 'setRole', given)
   const memberships = organizations.flatMap((organizationId) =>
-    users.map(({ id: userId }) => aMembership({ userId, organizationId })),
+    users.map(({ id: userId }) => aMembership({ userId, organizationId, createdAt })),
   )
   await performAll(first, 'addMember', memberships)
   return made
@@ -176,7 +181,7 @@ export const reachCases: Suite = (check) => {
         people.map(async (person, index) => {
           const order = orders[index] ?? assert.fail()
           const [giving, taking] = index % 2 === 0 ? [stores.first, stores.second] : [stores.second, stores.first]
-          const given = perform(giving, 'setRole', aRole(person.user, { setAt: at(2) }))
+          const given = perform(giving, 'setRole', { ...aRole(person.user, { setAt: at(2) }), isConfirmed: true })
           const outcome: unknown = await give(taking, order, person, account, { ...SERVER, isBelowWrite: true })
           return { order, person, given: await given, outcome }
         }),

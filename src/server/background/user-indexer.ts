@@ -24,10 +24,10 @@ export interface UserIndexer {
 /** Opens the indexer of a node. What a turn reached is noted by the next one, so an indexer belongs to one state of the store. */
 export function openUserIndexer({ clock, clockCheck, store }: Needs, isHolder: () => boolean): UserIndexer {
   let reached: SearchMarks | undefined
-  let isEnded = false
+  const ended = new AbortController()
   return {
     async round() {
-      while (!isEnded && isHolder() && clockCheck.differenceMs() === 0) {
+      while (!ended.signal.aborted && isHolder() && clockCheck.differenceMs() === 0) {
         // The id of a user may be older than its commit, and of a node whose clock is behind.
         const until = firstUserId(after(clock(), -CLOCK_MARGIN_MS))
         const indexed = await store.indexUsers({ reached, until, limit: TURN })
@@ -36,7 +36,7 @@ export function openUserIndexer({ clock, clockCheck, store }: Needs, isHolder: (
         await delay(PAUSE_MS)
       }
     },
-    end: () => void (isEnded = true),
+    end: () => ended.abort(),
   }
 }
 

@@ -1,11 +1,29 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import type { EpochMs } from '../../../../src/base/brand.ts'
 import type { InitialTokenRecord } from '../../../../src/ports/records/initial-token.ts'
-import type { InitialTokenId } from '../../../../src/protocol/ids.ts'
+import { DEFAULT_TEMPLATE } from '../../../../src/protocol/client/registration-template.ts'
+import { mintInitialTokenId, type InitialTokenId } from '../../../../src/protocol/ids.ts'
 import type { Scope } from '../../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
 import { aSweep } from '../server/sweep.ts'
-import { aClient, at, HOUR, NOW } from '../../../support/records.ts'
-import { anInitialToken } from '../../../support/initial-token.ts'
+import { aClient, aHash, at, HOUR, NOW } from '../../../support/records.ts'
+
+/** A token that one client can register with. */
+export function anInitialToken(differing: Partial<InitialTokenRecord> = {}, madeAt: EpochMs = NOW): InitialTokenRecord {
+  return {
+    id: mintInitialTokenId(madeAt, randomBytes),
+    name: `A "pipeline's" \u{1f600}`,
+    secretHash: aHash(),
+    template: DEFAULT_TEMPLATE,
+    uses: 1,
+    usesLeft: 1,
+    createdAt: madeAt,
+    expiresAt: (madeAt + 720 * HOUR) as EpochMs,
+    revokedAt: undefined,
+    ...differing,
+  }
+}
 
 export const initialTokenCases: Suite = (check) => {
   check('createInitialToken stores all members, listed newest first', async ({ first, second }) => {

@@ -6,7 +6,7 @@ import { anAdminCredential } from './administrators.ts'
 import { listLinks, startNewChains } from '../chains.ts'
 import { perform, times, type Suite } from '../harness.ts'
 import { aKey, aLink, anInteraction, aUser, at, HOUR, NOW } from '../../../support/records.ts'
-import { anInitialToken } from '../../../support/initial-token.ts'
+import { anInitialToken } from '../client/initial-tokens.ts'
 
 const KEPT = { now: at(5), reason: 'nothing-lost', ending: undefined } as const
 

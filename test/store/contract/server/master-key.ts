@@ -4,7 +4,7 @@ import type { StoreDriver } from '../../../../src/ports/store.ts'
 import { anAdminCredential } from './administrators.ts'
 import { outcomesOf, perform, race, tally, times, type Suite } from '../harness.ts'
 import { aKey, at } from '../../../support/records.ts'
-import { anInitialToken } from '../../../support/initial-token.ts'
+import { anInitialToken } from '../client/initial-tokens.ts'
 
 export const masterKeyCases: Suite = (check) => {
   check('a new store has no master key, and keeps the first one that is inserted', async ({ first, second }) => {

@@ -81,7 +81,7 @@ export class ConsoleBrowser {
     const page = await this.console.get(path)
     const { csrf = '' } = hiddenFields({ body: formOf(page, task) })
     const form = new URLSearchParams({ csrf, task, ...more })
-    for (const subject of subjects) form.append('subject', subject)
+    for (const subject of subjects) form.append('row', subject)
     return this.#follow(await this.console.post(path, form))
   }
 

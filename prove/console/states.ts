@@ -348,10 +348,10 @@ function confirmations(known: {
         .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(idOf(name)))
         .replace('/console', '')
       const { member } = chosenRows(form) ?? {}
-      const subject = member === undefined ? '' : `&subject=${ids[member] ?? '01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'}`
+      const subject = member === undefined ? '' : `&row=${ids[member] ?? '01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'}`
       return [`asks: ${screen.path} ${form.task}`, `${path}?ask=${form.task}${subject}`]
     }),
   )
-  const many = known.clients.slice(0, MANY).map((id) => `&subject=${id}`)
+  const many = known.clients.slice(0, MANY).map((id) => `&row=${id}`)
   return [...single, [`asks for ${MANY} rows`, `/clients?ask=client.delete${many.join('')}`]]
 }

@@ -90,7 +90,7 @@ function bodyRow<Row>(row: Row, { columns, idOf, isLeftOut, labelOf }: Table<Row
 /** `row`: undefined if the row cannot be chosen. All of the cell is the target. */
 function box(row: string | undefined, label: string): Markup {
   if (row === undefined) return html`<td class="pick"></td>`
-  const field = html`<input type="checkbox" name="subject" value="${row}" aria-label="${label}" />`
+  const field = html`<input type="checkbox" name="row" value="${row}" aria-label="${label}" />`
   return html`<td class="pick"><label>${field}</label></td>`
 }
 

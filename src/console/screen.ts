@@ -76,11 +76,10 @@ export type AnyScreen = Omit<Screen, 'reads' | 'view' | 'names' | 'about' | 'lin
   readonly about?: (answers: Readonly<Record<string, unknown>>) => string
 }
 
-/** @throws Error for a form with a field whose name is that of a parameter of each form, which is a bug: what one sends would be read as the other */
+/** @throws Error for a field or a filter with the name of a parameter of each form or address, which is a bug: what one sends would be read as the other */
 export function screen<Answers extends object>(one: Screen<Answers>): AnyScreen {
-  for (const form of one.forms) {
-    const taken = fieldsIn(form).find((field) => OWN_NAMES.has(field))
-    if (taken !== undefined) throw new Error(`The form of ${form.task} has a field ${taken}, as each form has.`)
-  }
+  const names = [...one.filters, ...(one.keeps ?? []), ...one.forms.flatMap(fieldsIn)]
+  const taken = names.find((name) => OWN_NAMES.has(name))
+  if (taken !== undefined) throw new Error(`The screen ${one.path} has a field or filter ${taken}, as each one has.`)
   return one as unknown as AnyScreen
 }

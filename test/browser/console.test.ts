@@ -97,7 +97,7 @@ test('CON-07: each screen is accessible in each of its states, and no name runs,
   const asking = [
     ...setUp,
     `/users/${user}?ask=user.create-link`,
-    `/clients?ask=client.delete&subject=${hostile.client_id}`,
+    `/clients?ask=client.delete&row=${hostile.client_id}`,
   ]
   for (const path of [...lists, ...objects, ...asking]) await look(tab, at(path))
   // The consent page is one of the pages of people, in a sandbox where axe cannot run.

@@ -80,7 +80,7 @@ test('CON-03: without a role each path leads to the sign-in or to a page that ma
   for (const path of ['/console/clients', '/console/clients?ask=client.delete'])
     assert.equal((await browser.console.get(path)).statusCode, 403, path)
   assert.equal(
-    (await browser.console.post('/console/clients', { task: 'client.delete', subject: CONSOLE_CLIENT_ID })).statusCode,
+    (await browser.console.post('/console/clients', { task: 'client.delete', row: CONSOLE_CLIENT_ID })).statusCode,
     403,
   )
   assert.equal(JSON.stringify(dumpStore(fresh.server)['roles']), roles)
@@ -120,7 +120,7 @@ test('CON-04, CON-19: a role that reads shows no form, and each form that is sen
   const own = new ConsoleBrowser(server)
   const page = await own.open('/console/clients', { email })
   assert.equal(page.statusCode, 200)
-  assert.doesNotMatch(page.body, /name="task"|name="subject"|value="client\./)
+  assert.doesNotMatch(page.body, /name="task"|name="row"|value="client\./)
   const administrators = new ConsoleBrowser(server)
   const { csrf } = hiddenFields({ body: formOf(await administrators.open(), 'client.verify') })
   const asking = await own.console.get('/console/clients?ask=client.delete')
@@ -134,7 +134,7 @@ test('CON-04, CON-19: a role that reads shows no form, and each form that is sen
   const grantId = grantIdIn(own)
   const valid = context.secrets.digest('csrf', ['console', grantId, '/console/clients'])
   for (const task of ['client.verify', 'client.disable', 'client.delete', 'role.set', 'admin.create']) {
-    const form = { task, subject: client, asked: '1' }
+    const form = { task, row: client, asked: '1' }
     assert.equal((await own.console.post('/console/clients', { ...form, csrf: csrf ?? '' })).statusCode, 403)
     assert.equal((await own.console.post('/console/clients', { ...form, csrf: valid })).statusCode, 403, task)
   }
@@ -245,7 +245,7 @@ test('CON-06: a form without its token, of another page, session, site or method
   const { csrf: foreign = '' } = hiddenFields({ body: formOf(await other.open(), 'client.verify') })
   const signOut =
     hiddenFields({ body: formOf({ body: page.body.replaceAll('Sign out', 'value="out"') }, 'out') })['csrf'] ?? ''
-  const sent = { task: 'client.verify', subject: client, csrf }
+  const sent = { task: 'client.verify', row: client, csrf }
   const rows: readonly (readonly [form: Record<string, string>, headers: Record<string, string>])[] = [
     [{ ...sent, csrf: '' }, {}],
     [{ ...sent, csrf: foreign }, {}],
@@ -270,7 +270,7 @@ test('CON-06: a form without its token, of another page, session, site or method
   const shown = () => perform(server.context, 'client.show', { client_id: client })
   assert.equal((await shown())['verified_at'], null)
   assert.match(
-    (await browser.press(page, 'client.verify', { subject: client })).body,
+    (await browser.press(page, 'client.verify', { row: client })).body,
     new RegExp(said('client.verify')),
   )
   assert.notEqual((await shown())['verified_at'], null)

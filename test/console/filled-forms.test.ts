@@ -123,7 +123,7 @@ async function makeObject(screen: AnyScreen, form: EditForm): Promise<Object> {
   const fields = inputFields(requireTask(form.task), form.fields)
   const place = { path, parameters, query: {}, now: stage.server.clock.now() }
   return {
-    address: `${path}?${new URLSearchParams({ ask: form.task, ...(member === undefined ? {} : { subject: id }) }).toString()}`,
+    address: `${path}?${new URLSearchParams({ ask: form.task, ...(member === undefined ? {} : { row: id }) }).toString()}`,
     texts: async () => {
       const reads = Object.entries(screen.reads).map(async ([name, { task, input }]) => {
         const own = Object.entries(parameters).filter(([one]) => one in requireTask(task).input.shape)
@@ -259,14 +259,14 @@ test('CON-35: a role that another person gave or ended after the form was shown 
   // What is not read is not compared: two rows, or a page of the list that there is not.
   const roles = '/console/roles'
   const asked = await browser.open(
-    `${roles}?${new URLSearchParams({ ask: 'role.set', subject: String(id) }).toString()}`,
+    `${roles}?${new URLSearchParams({ ask: 'role.set', row: String(id) }).toString()}`,
   )
   const body = formOf(asked, 'role.set')
   const sent = new URLSearchParams({ ...hiddenFields({ body }), ...filledIn(asked, 'role.set'), task: 'role.set' })
   sent.set('access', 'read')
   sent.delete('seen')
   const unread = await browser.console.post(`${roles}?before=%00`, new URLSearchParams(sent))
-  sent.append('subject', String((await perform('user.create', { email: stage.anEmail() }))['user_id']))
+  sent.append('row', String((await perform('user.create', { email: stage.anEmail() }))['user_id']))
   const several = await browser.console.post(roles, sent)
   assert.deepEqual([unread.statusCode >= 400, several.statusCode, (await role())?.['access']], [true, 409, 'write'])
 

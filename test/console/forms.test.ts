@@ -39,7 +39,7 @@ test('CON-09: each row of a form has its own answer, and undo changes what the f
   assert.deepEqual([(await show(one))['trust_level'], (await show(two))['trust_level']], ['verified', 'verified'])
   const undone = formOf({ body: done.body.slice(done.body.indexOf('class="notice')) }, 'client.unverify')
   assert.deepEqual(
-    [...undone.matchAll(/name="subject" value="([^"]+)"/g)].map(([, id]) => id),
+    [...undone.matchAll(/name="row" value="([^"]+)"/g)].map(([, id]) => id),
     [one, two],
   )
   const { events } = await perform<{ events: readonly Members[] }>(stage.server.context, 'audit.list', {
@@ -347,10 +347,10 @@ test('CON-12: a page reads at most four records for each row beside its lists, a
 test('CON-33: names that every object has, days that do not exist and screens without lines are answered as such', async () => {
   const inherited = ['constructor', 'toString', '__proto__', 'hasOwnProperty']
   for (const name of inherited) {
-    const asked = await browser.console.get(`/console/clients?ask=client.revoke-tokens&subject=${name}&subject=x`)
+    const asked = await browser.console.get(`/console/clients?ask=client.revoke-tokens&row=${name}&row=x`)
     assert.deepEqual([asked.statusCode, asked.body.includes(name)], [200, true], name)
     assert.equal(
-      (await browser.console.get(`/console/clients?ask=client.revoke-tokens&subject=${name}`)).statusCode,
+      (await browser.console.get(`/console/clients?ask=client.revoke-tokens&row=${name}`)).statusCode,
       200,
     )
   }

@@ -275,7 +275,7 @@ function fieldsOf(form: Form, { client_id = '' }: Readonly<Record<string, string
 function bodyOf(form: Form, objects: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const { member } = chosenRows(form) ?? {}
   return {
-    ...(member === undefined ? {} : { subject: objects[member] ?? '' }),
+    ...(member === undefined ? {} : { row: objects[member] ?? '' }),
     ...(worksOnce(form) ? { once: stage.server.context.random(16).toString('base64url') } : {}),
     ...fieldsOf(form, objects),
     ...FIELDS[form.task]?.(),
@@ -338,7 +338,7 @@ test('CON-04: each caller gets from each screen and each form what the rules say
           const objects = isAllowed ? await makeObjects(screen.path, form) : targets
           const path = fill(screen.path, objects)
           const what = `${name}, ${form.task} at ${screen.path}`
-          const url = `${path}?${new URLSearchParams({ ask: form.task, subject: objects[chosenRows(form)?.member ?? ''] ?? '' }).toString()}`
+          const url = `${path}?${new URLSearchParams({ ask: form.task, row: objects[chosenRows(form)?.member ?? ''] ?? '' }).toString()}`
           // A caller that does not see the page is refused before the server looks for the form.
           if (index === 0 || pageOf(caller, rule, screen.path) === 'page') {
             const asked = await stage.server.injectAdmin({ method: 'GET', url, headers: caller.headers })
@@ -388,12 +388,12 @@ test('CON-19: no form and no request of the API gives a person, or by a person a
         : ['/console/clients', RULES['/console/clients']]
     for (const { task } of changing.map((one) => ({ task: one.name }))) {
       if (mayDo(caller, task) && rule?.forms[task] !== undefined) continue
-      const answer = await send(path, caller, task, { subject: mine.user_id, user_id: mine.user_id, access: 'write' })
+      const answer = await send(path, caller, task, { row: mine.user_id, user_id: mine.user_id, access: 'write' })
       assert.equal(answer.statusCode, 403, `${name}: ${task}`)
     }
     // The form of a row has no member besides its fields.
     if (caller.access === 'write' && caller.sees === 'organization') {
-      const more = { subject: mine.grant_id, organization_id: `gor_${'0'.repeat(34)}` }
+      const more = { row: mine.grant_id, organization_id: `gor_${'0'.repeat(34)}` }
       assert.equal((await send(path, caller, 'organization.revoke-grant', more)).statusCode, 403)
     }
   }

@@ -39,7 +39,7 @@ const show = (noun: 'client' | 'user', id: string): Promise<Members> =>
 /** The rows that the undo of a page changes. */
 function undone({ body }: { readonly body: string }, task: string): readonly (string | undefined)[] {
   const notice = { body: body.slice(body.indexOf('class="notice')) }
-  return [...formOf(notice, task).matchAll(/name="subject" value="([^"]+)"/g)].map(([, id]) => id)
+  return [...formOf(notice, task).matchAll(/name="row" value="([^"]+)"/g)].map(([, id]) => id)
 }
 
 test('CON-09: undo changes only what was changed, and a row that was so before is said to be', async () => {
@@ -67,8 +67,8 @@ test('CON-09: undo changes only what was changed, and a row that was so before i
 
 test('CON-20: the console disables, deletes and revokes neither its own client nor the account of the person', async () => {
   const list = await browser.console.get('/console/clients')
-  assert.doesNotMatch(list.body, new RegExp(`name="subject" value="${CONSOLE_CLIENT_ID}"`))
-  assert.doesNotMatch((await browser.console.get('/console/users')).body, new RegExp(`name="subject" value="${ada}"`))
+  assert.doesNotMatch(list.body, new RegExp(`name="row" value="${CONSOLE_CLIENT_ID}"`))
+  assert.doesNotMatch((await browser.console.get('/console/users')).body, new RegExp(`name="row" value="${ada}"`))
   const { client_id: other } = await stage.makeClient()
   const asked = { asked: '1' }
   for (const task of ['client.disable', 'client.revoke-tokens', 'client.delete']) {
@@ -363,7 +363,7 @@ test('each page that names a client has its names by language', async () => {
     '/found?name=tafel',
     '/clients',
     `/clients/${client}`,
-    `/clients?ask=client.verify&subject=${client}`,
+    `/clients?ask=client.verify&row=${client}`,
     '/organizations/boards/installations',
   ])
     assert.match((await browser.console.get(`/console${page}`)).body, /<bdi>Board \(de: Tafel\)<\/bdi>/, page)

@@ -95,7 +95,7 @@ test('members and installations: each row has its own answer, undo changes what 
   assert.match(done.body, new RegExp(`${saidOf('member.disable', '1', 1)}[^]*The row is no longer there[^]*Enable`))
   const undo = formOf(noticeOf(done), 'member.enable')
   assert.deepEqual(
-    [...undo.matchAll(/name="subject" value="([^"]+)"/g)].map(([, one]) => one),
+    [...undo.matchAll(/name="row" value="([^"]+)"/g)].map(([, one]) => one),
     [id],
   )
   await browser.press(noticeOf(done), 'member.enable')

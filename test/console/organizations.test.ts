@@ -49,7 +49,7 @@ test('a role for one organization begins at its grants, sees its name, revokes, 
   )
   assert.match(roles[0]?.signed_in_at ?? '', /^\d{4}-/)
 
-  const asked = await browser.press(page, 'organization.revoke-grant', { subject: mine.grant_id })
+  const asked = await browser.press(page, 'organization.revoke-grant', { row: mine.grant_id })
   assert.match(asked.body, /The app loses its access/)
   assert.match(
     (await browser.press(asked, 'organization.revoke-grant')).body,
@@ -89,7 +89,7 @@ test('CON-08: what is of another organization or of the server is as if absent, 
     ),
     `/console/organizations/${other.organization_id}/grants/${other.grant_id}`,
     `/console/organizations/${absent.organization}/grants`,
-    `/console/clients?ask=client.delete&subject=${mine.client_id}`,
+    `/console/clients?ask=client.delete&row=${mine.client_id}`,
     '/console/audit?format=ndjson',
   ])
     assert.deepEqual(await read(path), { ...nowhere, status: 404 }, path)
@@ -125,11 +125,11 @@ test('CON-08: what is of another organization or of the server is as if absent, 
   const csrf = /name="csrf" value="([^"]+)"/.exec(formOf(page, 'organization.revoke-grant'))?.[1] ?? ''
   const sent = { csrf, task: 'organization.revoke-grant', asked: '1' }
   for (const [path, form, status] of [
-    [home, { ...sent, subject: other.grant_id }, 404],
-    [home, { ...sent, subject: mine.grant_id, organization_id: other.organization_id }, 403],
-    [home, { ...sent, task: 'grant.revoke', subject: other.grant_id }, 403],
-    ['/console/grants', { ...sent, task: 'grant.revoke', subject: other.grant_id }, 404],
-    [`/console/organizations/${other.organization_id}/grants`, { ...sent, subject: other.grant_id }, 404],
+    [home, { ...sent, row: other.grant_id }, 404],
+    [home, { ...sent, row: mine.grant_id, organization_id: other.organization_id }, 403],
+    [home, { ...sent, task: 'grant.revoke', row: other.grant_id }, 403],
+    ['/console/grants', { ...sent, task: 'grant.revoke', row: other.grant_id }, 404],
+    [`/console/organizations/${other.organization_id}/grants`, { ...sent, row: other.grant_id }, 404],
   ] as const)
     await assertStoreUnchanged(
       stage.server,
@@ -152,7 +152,7 @@ test('CON-08: what is of another organization or of the server is as if absent, 
         assert.doesNotMatch(shown.body, /member\.add|organization\.|href="\/console\/(users|clients)/)
         const first = list === 'members' ? 'member.disable' : task
         const token = /name="csrf" value="([^"]+)"/.exec(formOf(shown, first))?.[1] ?? ''
-        const fields = task === 'member.add' ? { user_id: subject } : { subject }
+        const fields = task === 'member.add' ? { user_id: subject } : { row: subject }
         const answer = await browser.console.post(`${lists}/${list}`, { csrf: token, task, asked: '1', ...fields })
         assert.equal(answer.statusCode, task === 'member.add' ? 403 : 404, task)
       },

@@ -34,7 +34,7 @@ const page = async (path: string) => (await browser.console.get(`/console/${path
 
 /** Opens the page that asks, after a sign-in if it needs one. */
 function ask(path: string, task: string, subject?: string) {
-  const query = new URLSearchParams({ ask: task, ...(subject === undefined ? {} : { subject }) })
+  const query = new URLSearchParams({ ask: task, ...(subject === undefined ? {} : { row: subject }) })
   return browser.open(`/console/${path}?${query.toString()}`)
 }
 
@@ -52,7 +52,7 @@ test('CON-20: a person does not change the own role, and the only person with wr
   const warning = /You are the only person who may change the server here[^]*grantor role set gus_\S+ --access write/
   const { id } = await stage.makeUser()
   assert.match(await page('roles'), warning)
-  assert.doesNotMatch(await page('roles'), new RegExp(`subject=${ada}`))
+  assert.doesNotMatch(await page('roles'), new RegExp(`row=${ada}`))
   assert.doesNotMatch(await page(`users/${ada}`), /value="role\.(set|remove)"/)
   await perform(stage.server.context, 'role.set', { user_id: id, access: 'write' })
   assert.doesNotMatch(await page('roles'), warning)
@@ -284,7 +284,7 @@ test('the token of credentials works until they are revoked', async () => {
   }
   assert.equal(await read(), 200)
   const list = await page('credentials')
-  const [, id = ''] = /Pipeline[^]*?ask=admin\.revoke&amp;subject=([\w-]+)/.exec(list) ?? []
+  const [, id = ''] = /Pipeline[^]*?ask=admin\.revoke&amp;row=([\w-]+)/.exec(list) ?? []
   assert.match(
     (await browser.press(await ask('credentials', 'admin.revoke', id), 'admin.revoke')).body,
     new RegExp(said('admin.revoke', { credential_id: 'Pipeline' })),
@@ -350,7 +350,7 @@ test('a key is created and withdrawn, and the key that signs has no button', asy
   assert.doesNotMatch(await page('keys'), /ask=key\.retire/)
   const made = await browser.press(await ask('keys', 'key.rotate'), 'key.rotate', { purpose: 'access' })
   assert.match(made.body, new RegExp(`${said('key.rotate')}[^]*Signs later`))
-  const [, kid = ''] = /ask=key\.retire&amp;subject=([\w-]+)/.exec(made.body) ?? []
+  const [, kid = ''] = /ask=key\.retire&amp;row=([\w-]+)/.exec(made.body) ?? []
   const refused = await browser.press(made, 'key.rotate')
   assert.equal((await browser.press(refused, 'key.rotate', { purpose: 'access' })).statusCode, 409)
   const asked = await ask('keys', 'key.retire', kid)

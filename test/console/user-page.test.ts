@@ -206,7 +206,7 @@ test('the grants of one client for one organization are one line, whose button r
   const page = pageOf({}, [], [grant('a', null), grant('b', 'gor_1'), grant('c', null), grant('d', null, 'expired')])
   const apps = page.slice(page.indexOf('Apps allowed')).match(/<li data-row>[^]*?<\/li>/g) ?? []
   assert.deepEqual(
-    apps.map((app) => [...app.matchAll(/name="subject" value="(\w)"/g)].map(([, id]) => id)),
+    apps.map((app) => [...app.matchAll(/name="row" value="(\w)"/g)].map(([, id]) => id)),
     [['a', 'c'], ['b']],
   )
   assert.match(apps[0] ?? '', /Build Board[^]*projects:read<\/code> <code>builds:start[^]*2 sign-ins/)

@@ -272,7 +272,7 @@ test('grants of one client are revoked by one form, which names them once', asyn
   const path = `/console/users/${ada?.id ?? ''}`
   const page = await browser.console.get(path)
   const app = /<li data-row>(?:(?!<\/li>)[^])*Build Board[^]*?<\/li>/.exec(page.body)?.[0] ?? ''
-  const grants = [...app.matchAll(/name="subject" value="([^"]+)"/g)].map(([, grant = '']) => grant)
+  const grants = [...app.matchAll(/name="row" value="([^"]+)"/g)].map(([, grant = '']) => grant)
   assert.equal(grants.length, 3)
   const asked = await browser.send(path, 'grant.revoke', grants)
   assert.match(asked.body, /<h1>Revoke: <bdi>Build Board’s access to ada@acme\.test<\/bdi><\/h1>/)

@@ -29,13 +29,13 @@ export function consoleScript() {
   label.append(every)
   pick?.replaceChildren(label)
   every.addEventListener('change', () => {
-    for (const box of /** @type {HTMLInputElement[]} */ (all('.list [name=subject]'))) box.checked = every.checked
+    for (const box of /** @type {HTMLInputElement[]} */ (all('.list [name=row]'))) box.checked = every.checked
   })
 
   const count = one('[data-count]')
   const changes = all('.list .bar [name=task]')
   const say = () => {
-    const boxes = /** @type {HTMLInputElement[]} */ (all('.list [name=subject]'))
+    const boxes = /** @type {HTMLInputElement[]} */ (all('.list [name=row]'))
     const chosen = boxes.filter(({ checked }) => checked).length
     every.checked = chosen > 0 && chosen === boxes.length
     every.indeterminate = chosen > 0 && chosen < boxes.length
@@ -127,7 +127,7 @@ export function consoleScript() {
         move(key === 'j' ? 1 : -1)
         return
       case 'x': {
-        /** @type {HTMLElement | null | undefined} */ const box = all('[data-row]')[at]?.querySelector('[name=subject]')
+        /** @type {HTMLElement | null | undefined} */ const box = all('[data-row]')[at]?.querySelector('[name=row]')
         box?.click()
         return
       }

@@ -10,7 +10,7 @@ export function withoutAsking({ here }: Here): string {
   const [path = '', query = ''] = here.split('?', 2)
   const kept = new URLSearchParams(query)
   kept.delete('ask')
-  kept.delete('subject')
+  kept.delete('row')
   return kept.size === 0 ? path : `${path}?${kept.toString()}`
 }
 
@@ -19,7 +19,7 @@ export function askAddress(screen: Here, { task }: Pick<Form, 'task'>, subjects:
   const [path = '', query = ''] = withoutAsking(screen).split('?', 2)
   const asked = new URLSearchParams(query)
   asked.set('ask', task)
-  for (const subject of subjects) asked.append('subject', subject)
+  for (const subject of subjects) asked.append('row', subject)
   return `${path}?${asked.toString()}`
 }
 
@@ -28,7 +28,7 @@ export function addressOf(
   { place }: Pick<Frame, 'place'>,
   changes: Readonly<Record<string, string | undefined>>,
 ): string {
-  const { done: _, ask: __, subject: ___, signed_in: ____, format: _____, ...kept } = place.query
+  const { done: _, ask: __, row: ___, signed_in: ____, format: _____, ...kept } = place.query
   const pairs = Object.entries({ ...kept, ...changes }).filter(
     (pair): pair is [string, string] => pair[1] !== undefined,
   )

@@ -75,7 +75,7 @@ export function askPage(asking: Asking, frame: Frame): View {
       ${caution === undefined ? undefined : html`<p class="plate">${caution}</p>`}
       <form method="post" action="${addressOf(frame, {})}" class="ask" autocomplete="off">
         ${hidden('csrf', frame.csrf)} ${hidden('task', form.task)} ${hidden('asked', '1')}
-        ${once === undefined ? undefined : hidden('once', once)} ${subjects.map((one) => hidden('subject', one))}
+        ${once === undefined ? undefined : hidden('once', once)} ${subjects.map((one) => hidden('row', one))}
         ${seen === undefined ? undefined : hidden('seen', seen)}
         ${fixedFields(form).map((one) => hidden(one, asking.values[one] ?? ''))} ${fieldsOf(asking)}
         ${numberOf(asking, count)}

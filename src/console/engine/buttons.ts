@@ -26,7 +26,7 @@ interface ButtonLooks {
 export function actions(frame: Frame, forms: readonly Form[], ...subjects: readonly string[]): Markup | undefined {
   if (forms.length === 0) return undefined
   return html`<form method="post" action="${addressOf(frame, {})}" class="actions">
-    ${hidden('csrf', frame.csrf)} ${subjects.map((one) => hidden('subject', one))} ${forms.map((form) => button(form))}
+    ${hidden('csrf', frame.csrf)} ${subjects.map((one) => hidden('row', one))} ${forms.map((form) => button(form))}
   </form>`
 }
 
@@ -35,7 +35,7 @@ export function asking(frame: Frame, forms: readonly Form[], subject: string): M
   if (forms.length === 0) return undefined
   const link = (form: Form) => {
     const { isFinal, words } = taskOf(form)
-    const to = addressOf(frame, { ask: form.task, subject }).slice(frame.place.path.length)
+    const to = addressOf(frame, { ask: form.task, row: subject }).slice(frame.place.path.length)
     return html`<a class="${isFinal ? 'button danger' : 'button'}" href="${to}">${words.label}…</a>`
   }
   return html`<span class="actions">${forms.map(link)}</span>`

@@ -26,8 +26,11 @@ export type Offered = Readonly<Record<string, readonly (readonly [value: string,
  */
 export type Form = ChangeForm | CreateForm | EditForm | ReportForm
 
-/** The parameters that a form sends besides the fields of its task, none of which has such a name. `asked`: the page that asks sent it. */
-export const OWN_NAMES: ReadonlySet<string> = new Set(['csrf', 'task', 'subject', 'asked', 'once', 'typed', 'seen'])
+/**
+ * The parameters that an address or a form has besides the filters and the fields of its task, none of which has such a name. `asked`: the
+ * page that asks sent it.
+ */
+export const OWN_NAMES: ReadonlySet<string> = new Set(['csrf', 'task', 'row', 'ask', 'asked', 'once', 'typed', 'seen'])
 
 /** What each form has. */
 interface AnyForm {

@@ -101,7 +101,7 @@ function undoForm(
   restored: { readonly before: Texts; readonly seen: string | undefined } | undefined,
 ): Markup {
   return html`<form method="post" action="${addressOf(frame, {})}">
-    ${hidden('csrf', frame.csrf)} ${subjects.map((one) => hidden('subject', one))}
+    ${hidden('csrf', frame.csrf)} ${subjects.map((one) => hidden('row', one))}
     ${
       restored && [
         hidden('asked', '1'),

@@ -43,7 +43,7 @@ export function findScreen({ path, query }: Pick<ConsoleRequest, 'path' | 'query
         return value === undefined ? [] : [[name, value]]
       },
     )
-    const chosen = query.all('subject').map((subject): [string, string] => ['subject', subject])
+    const chosen = query.all('row').map((row): [string, string] => ['row', row])
     const text = new URLSearchParams([...kept, ...(query.get('ask') === undefined ? [] : chosen)]).toString()
     return { screen, parameters, here: text === '' ? path : `${path}?${text}` }
   }
@@ -99,7 +99,7 @@ export function csrfParts({ signedIn, request }: Pick<OpenScreen, 'signedIn' | '
 
 /** The rows that an address or a form names, each once. */
 export function subjectsIn(parameters: Parameters): readonly string[] {
-  return [...new Set(parameters.all('subject'))]
+  return [...new Set(parameters.all('row'))]
 }
 
 /** Where the person is. */

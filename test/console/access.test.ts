@@ -269,10 +269,7 @@ test('CON-06: a form without its token, of another page, session, site or method
   assert.equal((await browser.console.post('/console/sign-out', { csrf })).statusCode, 403)
   const shown = () => perform(server.context, 'client.show', { client_id: client })
   assert.equal((await shown())['verified_at'], null)
-  assert.match(
-    (await browser.press(page, 'client.verify', { row: client })).body,
-    new RegExp(said('client.verify')),
-  )
+  assert.match((await browser.press(page, 'client.verify', { row: client })).body, new RegExp(said('client.verify')))
   assert.notEqual((await shown())['verified_at'], null)
 })
 

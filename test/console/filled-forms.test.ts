@@ -258,9 +258,7 @@ test('CON-35: a role that another person gave or ended after the form was shown 
   assert.equal((await role())?.['access'], 'write')
   // What is not read is not compared: two rows, or a page of the list that there is not.
   const roles = '/console/roles'
-  const asked = await browser.open(
-    `${roles}?${new URLSearchParams({ ask: 'role.set', row: String(id) }).toString()}`,
-  )
+  const asked = await browser.open(`${roles}?${new URLSearchParams({ ask: 'role.set', row: String(id) }).toString()}`)
   const body = formOf(asked, 'role.set')
   const sent = new URLSearchParams({ ...hiddenFields({ body }), ...filledIn(asked, 'role.set'), task: 'role.set' })
   sent.set('access', 'read')

@@ -75,5 +75,6 @@ test('no field of a form has the name of a parameter that each form sends', () =
       view: () => ({ title: '', main: html`` }),
     })
   assert.equal(named(['name', 'confirmed']).forms.length, 1)
-  for (const own of OWN_NAMES) assert.throws(() => named(['name', own]), new RegExp(`has a field or filter ${own}, as each one`))
+  for (const own of OWN_NAMES)
+    assert.throws(() => named(['name', own]), new RegExp(`has a field or filter ${own}, as each one`))
 })

@@ -349,10 +349,7 @@ test('CON-33: names that every object has, days that do not exist and screens wi
   for (const name of inherited) {
     const asked = await browser.console.get(`/console/clients?ask=client.revoke-tokens&row=${name}&row=x`)
     assert.deepEqual([asked.statusCode, asked.body.includes(name)], [200, true], name)
-    assert.equal(
-      (await browser.console.get(`/console/clients?ask=client.revoke-tokens&row=${name}`)).statusCode,
-      200,
-    )
+    assert.equal((await browser.console.get(`/console/clients?ask=client.revoke-tokens&row=${name}`)).statusCode, 200)
   }
   const done = await browser.send('/console/clients', 'client.disable', inherited)
   assert.deepEqual([done.statusCode, /Nothing was changed\.[^]*constructor/.test(done.body)], [200, true])

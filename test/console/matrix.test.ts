@@ -11,8 +11,8 @@ import { openAdminServer, type AdminServer, type PeopledOrganization } from '../
 import { ConsoleBrowser, giveRole, grantIdIn, leadsTo } from '../../tools/console-browser.ts'
 import { dumpStore } from '../support/store/dump.ts'
 import { perform } from '../support/tasks.ts'
-import { MAY, RULES as TASK_RULES } from '../http/admin/rules.ts'
-import { RULES, type FormRule, type ScreenRule } from './rules.ts'
+import { askOf, formOf, mayDo, pageOf, type Caller, type Kind } from './callers.ts'
+import { RULES, type FormRule } from './rules.ts'
 import type { RoleRecord } from '../../src/ports/records/role.ts'
 
 /** Each screen and each form for each kind of caller, against rules that are written by hand. */
@@ -21,20 +21,6 @@ const ends: (() => unknown)[] = []
 let stage: AdminServer
 let mine: PeopledOrganization
 let callers: ReadonlyMap<string, Caller>
-
-/** A caller, and what the rules are for it. */
-interface Caller {
-  readonly headers: Readonly<Record<string, string>>
-  /** `nothing`: as without a session. `account`: a session without a role. */
-  readonly sees: 'nothing' | 'account' | 'server' | 'organization'
-  readonly access: RoleRecord['access']
-  readonly isFresh: boolean
-  /** The session of which the forms are. */
-  readonly grantId: string
-}
-
-/** `back`: to the page itself, or from the begin of the console to what there is. */
-type Kind = 'sign-in' | 'back' | 'refused' | 'absent' | 'page' | 'asks' | 'performed'
 
 before(async () => {
   // The forms of mails are there. Nothing is delivered.
@@ -142,57 +128,6 @@ function kindOf({ statusCode, headers, body }: LightMyRequestResponse): string {
   return /role="alert"|class="error"|aria-invalid|Nothing was changed/.test(body)
     ? 'performed'
     : `${statusCode}: ${body.slice(0, 200)}`
-}
-
-/** What the rules say. */
-function pageOf(caller: Caller, { extent }: ScreenRule, path: string): Kind {
-  const reads = Object.values(SCREENS.find((one) => one.path === path)?.reads ?? {})
-  const isRead = reads.every(({ task, isOptional }) => isOptional === true || mayDo(caller, task))
-  switch (caller.sees) {
-    case 'nothing':
-      return 'sign-in'
-    case 'account':
-      return 'refused'
-    case 'server':
-      return isRead ? 'page' : path === '/console' ? 'back' : 'refused'
-    case 'organization':
-      // The begin of the console leads to what there is.
-      if (path === '/console') return 'back'
-      if (extent !== 'organization') return 'absent'
-      return isRead ? 'page' : 'refused'
-  }
-}
-
-/** As the rules of the API have it. */
-function mayDo({ access }: Caller, task: string): boolean {
-  const rule = TASK_RULES[task]
-  return rule !== undefined && (MAY[rule.access] as readonly string[]).includes(access)
-}
-
-function isOfServer({ sees }: Caller, { ofServer = [] }: ScreenRule, task: string): boolean {
-  return sees === 'organization' && ofServer.includes(task)
-}
-
-function askOf(caller: Caller, rule: ScreenRule, task: string, path: string): Kind {
-  const page = pageOf(caller, rule, path)
-  const form = neededBy(rule, task)
-  if (page !== 'page') return page
-  if (caller.access === 'write' && isOfServer(caller, rule, task)) return 'absent'
-  if (!mayDo(caller, task)) return 'refused'
-  return form === 'fresh' && !caller.isFresh ? 'sign-in' : 'page'
-}
-
-function neededBy({ forms }: ScreenRule, task: string): FormRule {
-  return forms[task] ?? 'fresh'
-}
-
-function formOf(caller: Caller, rule: ScreenRule, task: string, path: string): Kind {
-  const page = pageOf(caller, rule, path)
-  const form = neededBy(rule, task)
-  if (page === 'sign-in') return 'back'
-  if (page !== 'page') return page
-  if (!mayDo(caller, task) || (form !== 'reads' && isOfServer(caller, rule, task))) return 'refused'
-  return form === 'fresh' && !caller.isFresh ? 'asks' : 'performed'
 }
 
 const ONE_ORGANIZATION = '/console/organizations/{organization_id}'

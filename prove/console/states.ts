@@ -274,7 +274,7 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
       name: 'the menu of the person',
       async show(tab) {
         await tab.goto(console)
-        await tab.locator('.me summary').click()
+        await tab.evaluate(`for (const one of document.querySelectorAll('.menu, .me')) one.open = true`)
       },
     },
     {

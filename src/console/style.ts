@@ -114,7 +114,8 @@ dialog { padding: 20px 24px; border: var(--edge); border-radius: 12px; backgroun
 
 const lists = `
 .filters label span { display: block; margin-bottom: 2px; font-size: .75rem; }
-.chips, .chips > div, .chips nav, .set { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; }
+.chips > div { display: contents; }
+.chips, .chips nav, .set { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; }
 .chips { position: relative; margin: 8px 0 12px; }
 .chips .drop { position: static; }
 .chips .sheet { inset: 100% auto auto 0; }
@@ -247,9 +248,9 @@ const situations = `
   .button, input, select, .sheet :is(a, button):not(.main) { min-height: 44px; }
   .pages a { padding: 12px 0; }
   .chips, .chips :is(div, nav, .set) { flex-wrap: nowrap; }
-  .chips > div { padding: 2px; overflow-x: auto; scrollbar-width: none; }
+  .chips > div { display: flex; gap: 8px; padding: 2px; overflow-x: auto; scrollbar-width: none; }
   .chips > div > * { flex: none; }
-  .chips :is(a, summary, div input) { min-height: 36px; border-radius: 18px; }
+  .chips :is(a, summary, div > form input) { min-height: 36px; border-radius: 18px; }
   .chips .set a { max-width: 80vw; overflow: hidden; white-space: nowrap; }
   .chips > div > form { flex: 0 0 200px; }
   .drop .sheet { position: fixed; inset: auto 8px 8px !important; width: auto; max-height: 80vh; overflow: auto; }
@@ -269,7 +270,8 @@ const situations = `
   .meta[data-label]::before { content: attr(data-label) ' '; }
   tbody .act { order: 4; }
   th > a::after { content: ''; position: absolute; inset: 0 44px 0 0; }
-  tbody .pick { position: absolute; right: -8px; bottom: 0; width: auto; }
+  td :is(a, button) { position: relative; }
+  tbody .pick { position: absolute; right: 0; bottom: 0; width: auto; }
   .pick label { width: 44px; height: 44px; }
   .list .bar { position: static; }
   .copy { width: 32px; height: 32px; }

@@ -67,14 +67,16 @@ export const CLIENTS = screen<Answers>({
       frame,
       'Clients',
       { shown: list.clients.length, next: list.next },
-      html`${
-        frame.mayWrite && frame.filters.some(({ value }) => value !== undefined) && list.clients.length > 0
-          ? html`<a class="button danger" href="${addressOf(frame, { ask: PURGE.task, before: undefined })}"
-              >${taskOf(PURGE).words.label}…</a
-            >`
-          : undefined
-      }
-      ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE_CLIENT.task}">${taskOf(CREATE_CLIENT).words.label}</a>` : undefined}`,
+      html`<div class="actions">
+        ${
+          frame.mayWrite && frame.filters.some(({ value }) => value !== undefined) && list.clients.length > 0
+            ? html`<a class="button danger" href="${addressOf(frame, { ask: PURGE.task, before: undefined })}"
+                >${taskOf(PURGE).words.label}…</a
+              >`
+            : undefined
+        }
+        ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE_CLIENT.task}">${taskOf(CREATE_CLIENT).words.label}</a>` : undefined}
+      </div>`,
     )}
     ${filterBar(frame)}
     ${table(frame, {

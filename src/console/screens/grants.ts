@@ -61,7 +61,7 @@ function grantList(frame: Frame, { grants, names, next }: Listed['list'], headin
     ),
     columns: [
       { heading: 'User', cell: ({ user_id: user }) => named(frame, 'users', user, names) },
-      { heading: 'Client', cell: ({ client_id: client }) => named(frame, 'clients', client, names) },
+      { heading: 'Client', role: 'meta', cell: ({ client_id: client }) => named(frame, 'clients', client, names) },
       ...grantColumns(frame, names, 'both').slice(2),
     ],
   })}`
@@ -145,11 +145,7 @@ export function grantColumns(
   const other: Column<GrantDocument> =
     page === 'client'
       ? { heading: 'User', cell: ({ user_id: user }) => named(frame, 'users', user, names) }
-      : {
-          heading: 'Client',
-          ...(page === 'both' ? { role: 'meta' as const } : {}),
-          cell: ({ client_id: client }) => named(frame, 'clients', client, names),
-        }
+      : { heading: 'Client', cell: ({ client_id: client }) => named(frame, 'clients', client, names) }
   return [
     other,
     {

@@ -63,7 +63,7 @@ const FIND_LINK = shared(
 const FIND_MAKER = shared(
   `select r.user_id from roles as r join users as u on u.user_id = r.user_id
    where r.user_id = :madeBy and (r.access in ('write', 'users') or (r.access = 'support' and :mailed = 1))
-     and r.organization_id is null and r.set_at = :roleSince
+     and (r.organization_id is null or :mailed = 1) and r.set_at = :roleSince
      and u.disabled_at is null and u.not_before = :notBefore`,
 )
 /** The copies on all machines are changed before the revocation is answered. */

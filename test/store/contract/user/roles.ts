@@ -123,6 +123,9 @@ export const roleCases: Suite = (check) => {
         await perform(first, 'setRole', aRole(maker, { setAt: at(1), access }))
         assert.deepEqual(await outcomes({ isMailed }), [true, true, true], access)
       }
+      // The administrator of an organization mails links to its members.
+      await perform(first, 'setRole', aRole(maker, { setAt: at(1), organizationId: anOrganization().id }))
+      assert.deepEqual(await outcomes({ isMailed: true }), [true, true, true])
       for (const differing of [
         { setAt: at(3) },
         { setAt: NOW },

@@ -23,7 +23,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 const OTHER_LETTERS = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'g')
 
 /** The letters of a part of a word by which an index finds it. A shorter text is looked for at the start of addresses. */
-export const GRAM_LETTERS = 3
+const GRAM_LETTERS = 3
 
 export function fold(text: string): string {
   // Most texts have ASCII characters alone, and take a twentieth of the time.

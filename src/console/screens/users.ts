@@ -74,7 +74,7 @@ function userLink(user: UserDocument, frame: Frame): Markup {
   return html`<a href="${fromList(frame, linkTo('users', user.user_id))}">${name(user.name, 'No name')}</a>`
 }
 
-export function userState({ disabled_at: disabled, first_signed_in_at: first }: UserDocument): Markup {
+function userState({ disabled_at: disabled, first_signed_in_at: first }: UserDocument): Markup {
   if (disabled !== null) return chip('Disabled', 'bad')
   return first === null ? chip('Never signed in', 'quiet') : chip('Active', 'good')
 }

@@ -173,8 +173,8 @@ test('CON-19: a role that counts only on a loopback issuer gets into no account 
     const { id: late } = await stage.makeUser()
     await perform(context, 'role.set', { user_id: late, access: 'read', loopback_only: true })
     const asked = await ask(`users/${late}`, task)
-    const racing = (...asked: Parameters<typeof actingAs>): ReturnType<typeof actingAs> => {
-      const store = actingAs(...asked)
+    const racing = (...acting: Parameters<typeof actingAs>): ReturnType<typeof actingAs> => {
+      const store = actingAs(...acting)
       const giving = async (input: never) => {
         Object.assign(context, { actingAs })
         await perform(context, 'role.set', { user_id: late, access: 'write' })

@@ -14,8 +14,7 @@ export async function readAll(open: OpenScreen, limit?: number): Promise<Members
   const query = await resolveFilters(seekerOf(open), screen.filters, place.query)
   if (query instanceof AdminError) return query
   const read = await Promise.all(
-    Object.entries(screen.reads).map(async ([name, read], index) => {
-      const { task: named, input, isOptional } = read
+    Object.entries(screen.reads).map(async ([name, { task: named, input, isOptional }], index) => {
       const task = requireTask(named)
       if (isOptional === true && !mayPerform(open.signedIn.administrator, task)) return [name, undefined] as const
       const own = Object.fromEntries(

@@ -66,7 +66,7 @@ function userOf(answers: Members): WholeUserDocument {
 }
 
 /** Whether a link is the first way to sign in. */
-export function isInvited({ has_password: has, first_signed_in_at: first }: WholeUserDocument): boolean {
+function isInvited({ has_password: has, first_signed_in_at: first }: WholeUserDocument): boolean {
   return !has && first === null
 }
 

@@ -124,7 +124,7 @@ export function mayEnrol({ counting }: Readonly<Record<FactorSense, Factors>>): 
 }
 
 /** Whether a factor may be set up: a step-up to a factor that the account has adds none (threats.md ACR-04). */
-export function setsUp(stepUp: StepUp | undefined): boolean {
+function setsUp(stepUp: StepUp | undefined): boolean {
   return stepUp === undefined || stepUp.addsFactor
 }
 

@@ -7,7 +7,7 @@ import type { RoleRecord } from '../../../../src/ports/records/role.ts'
 import type { SessionRecord, UserRecord } from '../../../../src/ports/records/user.ts'
 import { OPERATIONS } from '../../../../src/store/nouns.ts'
 import { normalizeEmail } from '../../../../src/protocol/sign-in/email-address.ts'
-import { perform, performAll, startSessions, type Stores, type Suite, times } from '../harness.ts'
+import { type Given, perform, performAll, startSessions, type Stores, type Suite, times } from '../harness.ts'
 import { aPasskey } from '../../../support/sign-in/factor-records.ts'
 import {
   aLink,
@@ -123,7 +123,8 @@ async function stateOf(store: StoreDriver, { user: { id } }: Person): Promise<re
 
 async function give(store: StoreDriver, name: OrderName, person: Person, { role }: Account, reach: Reach) {
   const order = ORDERS[name](person, { setAt: role === 'none' ? undefined : NOW } as never)
-  return perform(store, name, { ...order, reach } as never)
+  const input: Given<OrderName> = { ...order, reach }
+  return perform(store, name, input)
 }
 
 export const reachCases: Suite = (check) => {

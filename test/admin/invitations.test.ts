@@ -143,3 +143,18 @@ test('an organization invites at most 200 people in an hour', async (t) => {
   stage.server.clock.advance(60 * 60 * 1000)
   assert.equal((await order('member.invite', { email: 'later@acme.test' })).statusCode, 200)
 })
+
+test('CON-38: the access support chooses no password, and proves no address and no phone number', async (t) => {
+  const { stage } = await openOffice(t)
+  const { token } = await stage.issue('support')
+  for (const more of [
+    { password: 'correct horse battery staple' },
+    { email_verified: true },
+    { profile: { phone_number: '+49 30 1', phone_number_verified: true } },
+  ]) {
+    const refused = await stage.performByName('user.create', { email: stage.anEmail(), ...more }, token)
+    assert.equal(refused.statusCode, 409, JSON.stringify(more))
+  }
+  const profile = { phone_number: '+49 30 1' }
+  assert.equal((await stage.performByName('user.create', { email: stage.anEmail(), profile }, token)).statusCode, 201)
+})

@@ -188,9 +188,13 @@ export const USER_TASKS: readonly Task[] = [
     }),
     output: USER_DOCUMENT,
     async run(context, { email, email_verified: isVerified, password, name, profile = {} }) {
-      if (context.administrator.access === 'support' && (password !== undefined || isVerified))
+      const { phone_number_verified: isPhoneVerified } = profile
+      if (
+        context.administrator.access === 'support' &&
+        (password !== undefined || isVerified || isPhoneVerified === true)
+      )
         throw conflict(
-          'Your access (support) invites users, who choose a password and prove the address themselves: mail the user a link.',
+          'Your access (support) invites users, who choose a password and prove the address themselves, and states no phone number as verified. Mail the user a link.',
         )
       return USER.show(await createUser(context, { email, isVerified, password, name, profile }))
     },

@@ -37,7 +37,6 @@ const OF_OPERATORS: Readonly<Record<string, () => Promise<string>>> = {
   'the answer to role.list': async () => JSON.stringify(await perform(server.context, 'role.list', { limit: 10 })),
   'the message about a second membership': async () =>
     (await command(['org', 'add-member', organization.id, user.id])).stderr,
-  'the answer of user update': async () => (await command(['user', 'update', user.id, '--name', NAME])).stdout,
 }
 
 for (const [place, read] of Object.entries(OF_OPERATORS)) {

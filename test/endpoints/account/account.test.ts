@@ -184,7 +184,7 @@ test('the password is changed only by a user who signed in within five minutes',
   assert.equal(late.statusCode, 200)
   const [user] = selectAll(own, 'select password_hash from users')
   assert.deepEqual(formsOf(late), [])
-  const confirm = /href="([^"]+)"[^>]*>\s*Confirm that it is you/.exec(late.body)?.[1] ?? ''
+  const confirm = /href="([^"]+)"[^>]*><span>Confirm that it is you/.exec(late.body)?.[1] ?? ''
   assert.equal(locationOf(await owner.browser.get('/account/security/password')), confirm)
   const signIn = await owner.browser.get(confirm)
   const back = await owner.browser.submit(signIn, { email: EMAIL, password: PASSWORD })

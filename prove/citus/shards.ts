@@ -97,7 +97,7 @@ export const CASES: readonly Case[] = [
   { name: 'start a device', most: 1, run: (store) => aDevice(store) },
   {
     name: 'create and confirm the code of an address',
-    most: 15,
+    most: 16,
     async run(store, person) {
       const { confirm } = await anEmailCode(store, person)
       await confirm(store)()

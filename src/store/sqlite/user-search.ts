@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { SearchIndex } from '../nouns/user/user-search.ts'
 import { rows, shared } from '../shared/statement.ts'
 
@@ -33,7 +33,11 @@ export const FTS_INDEX: SearchIndex = {
  * statement.
  */
 export function openRowNumbers(database: DatabaseSync): () => void {
-  database.exec('create temp table last_row (slot integer primary key)')
-  const insert = database.prepare('insert or replace into temp.last_row (slot) values (1)')
-  return () => void insert.all()
+  let insert: StatementSync | undefined
+  // Not before: the file of a command that only reads may be read-only.
+  const prepare = (): StatementSync => {
+    database.exec('create temp table last_row (slot integer primary key)')
+    return database.prepare('insert or replace into temp.last_row (slot) values (1)')
+  }
+  return () => void (insert ??= prepare()).all()
 }

@@ -50,7 +50,7 @@ test('--json prints one document without a hash', async (t) => {
   const user = await runJsonHere<User>(place, ['user', 'create', ...ADA])
   assert.deepEqual(
     [user.email, user.name, user.disabled_at, Object.keys(user).length],
-    ['ada@acme.test', null, null, 10],
+    ['ada@acme.test', null, null, 11],
   )
   assert.notEqual((await runJsonHere<User>(place, ['user', 'disable', 'ada@acme.test'])).disabled_at, null)
   assert.equal((await runJsonHere<User>(place, ['user', 'enable', 'ada@acme.test'])).disabled_at, null)

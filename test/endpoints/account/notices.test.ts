@@ -20,7 +20,7 @@ import { madeFields, passkeyFormOf, signedFields } from '../../../tools/sign-in/
 import { createAccount } from '../../support/accounts.ts'
 import { appOfPage, doFirstStep, submitTo } from '../../support/sign-in/apps.ts'
 import { execute, selectAll } from '../../support/store/dump.ts'
-import { performOnUser } from '../../support/tasks.ts'
+import { perform, performOnUser } from '../../support/tasks.ts'
 import { openServerWithProvider } from '../sign-in/provider/server-with-provider.ts'
 import { openOwner, signInByPasskey } from './owner.ts'
 
@@ -153,6 +153,10 @@ test('each change of the sign-in methods, by the user, a link or the operator, q
   const again = await browser.get((await createLink(context, EMAIL)).address)
   await browser.submit(again, { password: PASSWORD, repeated: PASSWORD })
   assert.deepEqual(waiting(), byUser('password-changed'))
+
+  const { organization_id } = await perform(context, 'organization.create', { name: 'Acme' })
+  await perform(context, 'member.invite', { organization_id, email: EMAIL })
+  assert.deepEqual(waiting(), [byOperator('organization-joined')])
 
   await performOnUser(context, 'user.set-email', EMAIL, { email: 'ada@new.test', verified: true })
   assert.deepEqual(waiting(), [byOperator('email-changed'), byOperator('email-changed', 'ada@new.test')])

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { SearchIndex } from '../nouns/user/user-search.ts'
 import { rows, shared } from '../shared/statement.ts'
 
@@ -33,11 +33,9 @@ export const FTS_INDEX: SearchIndex = {
  * statement.
  */
 export function openRowNumbers(database: DatabaseSync): () => void {
-  let insert: StatementSync | undefined
-  // Not before: the file of a command that only reads may be read-only.
-  const prepare = (): StatementSync => {
-    database.exec('create temp table last_row (slot integer primary key)')
-    return database.prepare('insert or replace into temp.last_row (slot) values (1)')
+  return () => {
+    // Each time: the table goes with a transaction that is rolled back, and the file of a command that only reads may be read-only.
+    database.exec('create temp table if not exists last_row (slot integer primary key)')
+    database.prepare('insert or replace into temp.last_row (slot) values (1)').all()
   }
-  return () => void (insert ??= prepare()).all()
 }

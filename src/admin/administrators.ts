@@ -1,7 +1,6 @@
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { Reach } from '../ports/operations/reach.ts'
 import type { AdminCredentialId, UserId } from '../protocol/ids.ts'
-import { joinedUnused } from '../protocol/sign-in/account.ts'
 import { conflict, type AdminError } from './admin-error.ts'
 import { sameText } from '../protocol/secrets.ts'
 import type { Administrator, TaskContext } from './task.ts'
@@ -38,7 +37,7 @@ function reachOf({ access, isLoopbackOnly: isTrial, organizationId }: Administra
 function outOfReach({ access, organizationId }: Administrator): AdminError {
   if (organizationId !== undefined)
     return conflict(
-      'The account has a role, or is not a member of your organization alone and from its first use, so you cannot change it.',
+      'You cannot change this account: it has a role for the console, belongs to another organization too, or was in use before it joined yours.',
     )
   if (access !== 'write')
     return conflict(
@@ -48,29 +47,20 @@ function outOfReach({ access, organizationId }: Administrator): AdminError {
 }
 
 /**
- * Refuses an order about an account that is out of reach, before anything is counted, or where the operation is about what belongs to the
- * account. The operations on the account itself decide again. @throws AdminError
+ * Refuses an order about an account with a role or of another organization, before anything is counted, or where the operation is about what
+ * belongs to the account. The operations on the account itself decide, also by what only the store knows. @throws AdminError
  */
 export async function requireReach(
-  {
-    administrator,
-    store,
-  }: Pick<TaskContext, 'administrator'> & StoreNeeds<'findRole' | 'findUser' | 'listMemberships'>,
+  { administrator, store }: Pick<TaskContext, 'administrator'> & StoreNeeds<'findRole' | 'listMemberships'>,
   userId: UserId,
   as: 'account' | 'member',
 ): Promise<void> {
-  const reach = reachOf(administrator)
-  if (reach === undefined) return
-  const [user, role, memberships] = await Promise.all([
-    store.findUser(userId),
-    store.findRole(userId),
-    store.listMemberships(userId),
-  ])
-  const isElsewhere = memberships.some(
-    (one) => one.organizationId !== reach.organizationId || user === undefined || !joinedUnused(user, one),
-  )
-  const isOfOthers = as === 'account' && reach.organizationId !== undefined && (role !== undefined || isElsewhere)
-  if ((reach.isBelowWrite && role !== undefined) || isOfOthers) throw outOfReach(administrator)
+  const { access, organizationId } = administrator
+  if (access === 'write' && organizationId === undefined) return
+  const [role, memberships] = await Promise.all([store.findRole(userId), store.listMemberships(userId)])
+  const isElsewhere = memberships.some((one) => one.organizationId !== organizationId)
+  const isOfOthers = as === 'account' && organizationId !== undefined && (role !== undefined || isElsewhere)
+  if ((access !== 'write' && role !== undefined) || isOfOthers) throw outOfReach(administrator)
 }
 
 /**

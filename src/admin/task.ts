@@ -114,7 +114,7 @@ export interface Task<
   readonly anyClock: boolean
   /** The task creates a record: the status is 201. */
   readonly creates: boolean
-  /** The state of the server may not allow the task: the status is 409. The default is true for all but `read`. */
+  /** The state of the server may not allow the task: the status is 409. The default is true for a task that does more than read. */
   readonly mayConflict: boolean
   /**
    * The user of the task gets something: a role, or the account itself by a password, a link or an address. Commands then find the user by no

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import type { OrganizationId } from '../../src/protocol/ids.ts'
 import { createAccount } from '../support/accounts.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
-import { aMembership } from '../support/records.ts'
+import { aMembership, aUser } from '../support/records.ts'
 import { addApp } from '../../tools/sign-in/app.ts'
 import { signedInBy } from '../support/sign-in/sessions.ts'
 import { perform } from '../support/tasks.ts'
@@ -67,13 +67,13 @@ test('a person without an account is invited by a link, and one with an account 
 test('CON-38: an address that may be of another person than the account is not invited, and no other organization is', async (t) => {
   const { stage, other, order } = await openOffice(t)
   const { store, clock } = stage.server.context
-  const stranger = await createAccount(stage.server, {
-    email: 'victim@acme.test',
-    isVerified: false,
-    password: 'correct horse battery',
-    name: undefined,
-  })
-  assert.notEqual(stranger.firstSignedInAt ?? clock(), undefined)
+  const victim = aUser({ email: 'victim@acme.test', emailVerifiedAt: undefined, firstSignedInAt: clock() })
+  await store.createUser(victim)
+  const { statusCode } = await order('member.invite', { email: 'victim@acme.test' })
+  assert.deepEqual([statusCode, await store.listMemberships(victim.id)], [409, []])
+  // What the mail would be refused for makes no account.
+  assert.equal((await order('member.invite', { email: 'a..b@acme.test' })).statusCode, 409)
+  assert.equal(await store.findUserByEmail('a..b@acme.test'), undefined)
   const elsewhere = await order('member.invite', { organization_id: other, email: 'x@acme.test' })
   assert.equal(elsewhere.statusCode, 404)
   assert.equal(await store.findUserByEmail('x@acme.test'), undefined)
@@ -96,7 +96,11 @@ test('CON-38: members with a role, or of another organization too, get no help f
     assert.equal((await order(task, { user_id: alone.id })).statusCode, 200, task)
     for (const { id } of [holder, shared]) {
       const refused = await order(task, { user_id: id })
-      assert.deepEqual([refused.statusCode, /cannot change it|does not reach it/.test(refused.body)], [409, true], task)
+      assert.deepEqual(
+        [refused.statusCode, /cannot change this account|does not reach it/.test(refused.body)],
+        [409, true],
+        task,
+      )
     }
     assert.equal((await order(task, { user_id: stranger.id })).statusCode, 404, task)
   }
@@ -120,7 +124,11 @@ test('CON-38: a person whose account was in use before becomes a member by an in
   const before = await store.findUser(userId)
   for (const task of ['member.unlock', 'member.end-sessions', 'member.send-link', 'member.reset-second-factor']) {
     const refused = await order(task, { user_id: userId })
-    assert.deepEqual([refused.statusCode, /cannot change it/.test(refused.body)], [409, true], task + refused.body)
+    assert.deepEqual(
+      [refused.statusCode, /cannot change this account/.test(refused.body)],
+      [409, true],
+      task + refused.body,
+    )
   }
   assert.notEqual(await store.findSecondFactor(userId), undefined)
   assert.deepEqual([await store.findUser(userId), await store.listLinks(userId)], [before, []])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as z from 'zod'
 import type { OrganizationId } from '../../protocol/ids.ts'
-import { normalizeEmail } from '../../protocol/sign-in/email-address.ts'
+import { isMailAddress, normalizeEmail } from '../../protocol/sign-in/email-address.ts'
 import { MEMBER_VERBS } from '../../texts/task-words.ts'
 import { attemptBucket } from '../../requests/attempt-bucket.ts'
 import { isAddressDoubtful } from '../../users/doubtful-address.ts'
@@ -30,7 +30,7 @@ export const INVITATION_TASKS: readonly Task[] = [
     extent: 'organization',
     needsMail: true,
     summary:
-      'Invite a person by mail to an organization: a new account gets a link, an account that is in use becomes a member and gets a notice. The answer does not say which.',
+      'Invite a person by mail to an organization: a new account gets a link, an account that there is becomes a member, and gets a notice if it is in use.',
     input: z.object({
       organization_id: ORGANIZATION_ID,
       email: EMAIL.describe('The address of the person.'),
@@ -74,7 +74,10 @@ function forMember(verb: string, task: Task | undefined): Task {
   }
 }
 
-/** @throws AdminError when the server sends no mail, the person is a member already, or the address may be of another person than the account */
+/**
+ * @throws AdminError when the server sends no mail or none to such an address, too many people were invited lately, the person is a member
+ * already, or the account is disabled, has a role, or may be of another person than the address
+ */
 async function invite(
   context: TaskContext,
   organizationId: OrganizationId,
@@ -90,8 +93,9 @@ async function invite(
     throw conflict(`${INVITATIONS} people were invited to ${organization.name} within an hour. Go on in an hour.`)
   const known = await store.findUserByEmail(email)
   const role = known && (await store.findRole(known.id))
-  // Who has a role is not said, either.
-  if (known !== undefined && (role !== undefined || (await isAddressDoubtful(context, known))))
+  const isRefused = known !== undefined && (known.disabledAt !== undefined || role !== undefined)
+  // Which it is, and who has a role, is not said. What sendLink would refuse is refused before an account is made.
+  if (isRefused || !isMailAddress(email) || (known !== undefined && (await isAddressDoubtful(context, known))))
     throw conflict(`${email} cannot be invited: ask an administrator of the server.`)
   const user = known ?? (await createUser(context, { email, name, password: undefined }))
   // An account that was not used yet gets a link, unless it waits for another organization too.

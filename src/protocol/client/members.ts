@@ -56,6 +56,11 @@ const NAMES_BY_LANGUAGE = Object.fromEntries(
  * What a client registers: RFC 7591 §2, RFC 9126 §6, RFC 9449 §5.2, OpenID Connect Dynamic Client Registration 1.0 §2, RP-Initiated Logout
  * 1.0 §3.1 and Back-Channel Logout 1.0 §2.2. Other members are ignored.
  */
+const WEB_ADDRESS = z
+  .string()
+  .max(MAXIMA.uri.most)
+  .regex(/^https?:\/\/[\x21-\x7e]+$/, { error: 'This is not a URL.' })
+
 export const CLIENT_MEMBERS = {
   redirect_uris: {
     ...uris('https://app.example/callback'),
@@ -202,6 +207,8 @@ export const CLIENT_MEMBERS = {
       'Its website, to which pages lead the users of a client that is verified or an operator created.',
     ),
     identity: 'led',
+    input: WEB_ADDRESS.meta({ examples: ['https://app.example'] }),
+    nullMeans: 'none',
   },
   initiate_login_uri: {
     ...link(
@@ -209,6 +216,8 @@ export const CLIENT_MEMBERS = {
       'Where it begins a sign-in that started elsewhere (OpenID Connect Core 1.0 §4). Pages lead its users there instead of to client_uri.',
     ),
     identity: 'led',
+    input: WEB_ADDRESS.meta({ examples: ['https://app.example/login'] }),
+    nullMeans: 'none',
   },
   logo_uri: link('logo_uri', 'Its logo, which no page loads.'),
   tos_uri: link('tos_uri', 'Its terms of service.'),

@@ -33,14 +33,6 @@ export function firstSignInOf({
   return firstSignedInAt === IMPORTED ? undefined : firstSignedInAt
 }
 
-/** Whether the user was a member before the account was used, so that the account is not one that a person had already. */
-export function joinedUnused(
-  { firstSignedInAt }: { readonly firstSignedInAt: EpochMs | undefined },
-  membership: { readonly createdAt: EpochMs },
-): boolean {
-  return firstSignedInAt === undefined || membership.createdAt <= firstSignedInAt
-}
-
 interface NamedUser {
   readonly email: string | null | undefined
   readonly name: string | null | undefined

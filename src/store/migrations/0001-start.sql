@@ -350,6 +350,7 @@ create table memberships (
   created_at bigint not null,
   disabled_at bigint,
   not_before bigint not null,
+  joined_unused bigint, -- 1: no person had used the account when it became a member; null: it may have been used, here or elsewhere
   primary key (user_id, organization_id)
 ) /*sqlite without rowid*/;
 

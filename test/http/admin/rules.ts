@@ -3,7 +3,7 @@ import { provisionSubject } from '../../../src/admin/user/subject.ts'
 import { after, type EpochMs } from '../../../src/base/brand.ts'
 import type { AdminCredentialRecord } from '../../../src/ports/records/admin.ts'
 import type { SessionRecord } from '../../../src/ports/records/user.ts'
-import { mintInteractionId, type UserId } from '../../../src/protocol/ids.ts'
+import { mintInteractionId, type OrganizationId, type UserId } from '../../../src/protocol/ids.ts'
 import { registerClient } from '../../../tools/flow.ts'
 import { DEFAULT_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
 import type { Access } from '../../../src/admin/task.ts'
@@ -58,8 +58,8 @@ const A_PASSKEY: Sample = async ({ makeUser, server }) => {
   return { user_id: id, passkey_id: passkey.id }
 }
 const A_LONE_MEMBER: Sample = async ({ makeOrganization, server }) => {
-  const [{ userId }, organizationId] = [await startSession(server), await makeOrganization()]
-  await server.context.store.addMember({ ...aMembership({ userId, organizationId }), mails: [] })
+  const organizationId = await makeOrganization()
+  const { userId } = await startSession(server, organizationId)
   return { organization_id: organizationId, user_id: userId }
 }
 const A_LONE_MEMBER_WITH_APP: Sample = async (stage) => {
@@ -78,11 +78,15 @@ const AN_API: Sample = async ({ makeApi }) => ({ resource: await makeApi() })
 const A_SESSION: Sample = async ({ server }) => ({ session_id: (await startSession(server)).id })
 const A_SIGNED_IN_USER: Sample = async ({ server }) => ({ user_id: (await startSession(server)).userId })
 
-async function startSession({
-  context: { store },
-}: AdminServer['server']): Promise<Pick<SessionRecord, 'id' | 'userId'>> {
+/** `organizationId`: which the user joins before the first sign-in. */
+async function startSession(
+  { context: { store } }: AdminServer['server'],
+  organizationId?: OrganizationId,
+): Promise<Pick<SessionRecord, 'id' | 'userId'>> {
   const user = aUserOfProvider()
   await store.createUser(user)
+  if (organizationId !== undefined)
+    await store.addMember({ ...aMembership({ userId: user.id, organizationId }), mails: [] })
   const start = aSessionStart({ session: aSession({ userId: user.id }), passwordHash: undefined })
   await store.startSession(start)
   return start.session

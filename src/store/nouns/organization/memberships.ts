@@ -19,7 +19,8 @@ export const MEMBERSHIPS = table<MembershipRecord>({
 })
 
 const INSERT_MEMBERSHIP = shared(
-  `insert into memberships (${MEMBERSHIPS.names}) select ${MEMBERSHIPS.parameters}
+  `insert into memberships (${MEMBERSHIPS.names}, joined_unused) select ${MEMBERSHIPS.parameters},
+     (select 1 from users where user_id = :user_id and first_signed_in_at is null)
    where (select count(*) from (select 1 from memberships where user_id = :user_id limit :limit) as known) < :limit
    on conflict (user_id, organization_id) do nothing returning user_id`,
 )

@@ -3,9 +3,7 @@ import type { Ordered, Reach } from '../../../ports/operations/reach.ts'
 import { OUT_OF_REACH } from '../../../ports/operations/reach.ts'
 import type { RoleRecord } from '../../../ports/records/role.ts'
 import type { Page } from '../../../ports/store.ts'
-import type { EpochMs } from '../../../base/brand.ts'
 import type { UserId } from '../../../protocol/ids.ts'
-import { joinedUnused } from '../../../protocol/sign-in/account.ts'
 import { type NounOperations, when } from '../../noun.ts'
 import { findBy, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, flag, table, text, assignments, isUnchanged, previousValues, without } from '../../table.ts'
@@ -22,10 +20,7 @@ const ROLES = table<RoleRecord>({
 const INSPECTED = 100
 const ROLE = without(ROLES, 'user_id')
 /** Changes nothing, and locks the row: a user who is deleted at the same time keeps no role. */
-const HOLD = shared(
-  `update users set password_hash = password_hash where user_id = :userId
-   returning trial_prepared, first_signed_in_at`,
-)
+const HOLD = shared('update users set password_hash = password_hash where user_id = :userId returning trial_prepared')
 const SET = shared(
   `insert into roles (${ROLES.names}) values (${ROLES.parameters})
    on conflict (user_id) do update set ${assignments(ROLE)}`,
@@ -45,7 +40,7 @@ const INSPECT = shared(
 )
 const FIND_LASTING = shared('select user_id from roles where user_id = :userId and loopback_only = 0')
 const LIST_ORGANIZATIONS = shared(
-  'select organization_id, created_at from memberships where user_id = :userId order by organization_id limit 2',
+  'select organization_id, joined_unused from memberships where user_id = :userId order by organization_id limit 2',
 )
 const MARK_PREPARED = shared('update users set trial_prepared = 1 where user_id = :userId')
 const LIST = shared('select * from roles where user_id < :before order by user_id desc limit :limit')
@@ -127,16 +122,14 @@ function* isInReach(
   as: 'member' | undefined,
 ): Steps<boolean> {
   if (userId === undefined) return false
-  const [user] = yield* rows(HOLD, { userId })
+  yield* rows(HOLD, { userId })
   const role = yield* reads.findRole(userId)
   if (as === 'member') return !(isBelowWrite && role !== undefined)
   if (role !== undefined && (isBelowWrite || organizationId !== undefined || (isTrial && !role.isLoopbackOnly)))
     return false
   if (organizationId === undefined) return true
   const [only, another] = yield* rows(LIST_ORGANIZATIONS, { userId })
-  if (only?.['organization_id'] !== organizationId || another !== undefined) return false
-  const firstSignedInAt = (user?.['first_signed_in_at'] ?? undefined) as EpochMs | undefined
-  return joinedUnused({ firstSignedInAt }, { createdAt: only['created_at'] as EpochMs })
+  return only?.['organization_id'] === organizationId && another === undefined && only['joined_unused'] !== null
 }
 
 /**

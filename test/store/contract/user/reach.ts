@@ -6,6 +6,7 @@ import type { Reach } from '../../../../src/ports/operations/reach.ts'
 import type { RoleRecord } from '../../../../src/ports/records/role.ts'
 import type { SessionRecord, UserRecord } from '../../../../src/ports/records/user.ts'
 import { OPERATIONS } from '../../../../src/store/nouns.ts'
+import { IMPORTED } from '../../../../src/protocol/sign-in/account.ts'
 import { normalizeEmail } from '../../../../src/protocol/sign-in/email-address.ts'
 import { type Given, perform, performAll, startSessions, type Stores, type Suite, times } from '../harness.ts'
 import { aPasskey } from '../../../support/sign-in/factor-records.ts'
@@ -70,14 +71,15 @@ const REACHES: Readonly<Record<string, Reach>> = {
 interface Account {
   readonly role: 'none' | 'trial' | 'lasting'
   readonly organizations: readonly (typeof OWN)[]
-  /** The user signed in before it became a member. */
-  readonly wasInUse?: true
+  /** Where the user signed in before it became a member. Absent: nowhere. */
+  readonly wasInUse?: 'here' | 'elsewhere'
 }
 
 const ACCOUNTS: readonly Account[] = [
   { role: 'none', organizations: [] },
   { role: 'none', organizations: [OWN] },
-  { role: 'none', organizations: [OWN], wasInUse: true },
+  { role: 'none', organizations: [OWN], wasInUse: 'here' },
+  { role: 'none', organizations: [OWN], wasInUse: 'elsewhere' },
   { role: 'none', organizations: [OTHER] },
   { role: 'none', organizations: [OWN, OTHER] },
   { role: 'trial', organizations: [OWN] },
@@ -89,7 +91,8 @@ const ACCOUNTS: readonly Account[] = [
 function mayTouch(reach: Reach, { role, organizations, wasInUse }: Account, isMembership: boolean): boolean {
   if (role !== 'none' && reach.isBelowWrite) return false
   if (isMembership) return true
-  if (reach.organizationId !== undefined) return role === 'none' && wasInUse !== true && organizations.join() === OWN
+  if (reach.organizationId !== undefined)
+    return role === 'none' && wasInUse === undefined && organizations.join() === OWN
   return !(reach.isTrial && role === 'lasting')
 }
 
@@ -98,19 +101,20 @@ function aRole({ id: userId }: UserRecord, differing: Partial<RoleRecord> = {}):
 }
 
 async function persons({ first }: Stores, account: Account, count: number): Promise<readonly Person[]> {
-  const users = times(count, () => aUser({ firstSignedInAt: undefined }))
+  const users = times(count, () => aUser({ firstSignedInAt: account.wasInUse === 'elsewhere' ? IMPORTED : undefined }))
   await performAll(first, 'createUser', users)
   const made = users.map((user) => ({ user, session: aSession({ userId: user.id }) }))
-  await startSessions(first, ...made.map(({ session }) => aSessionStart({ session })))
+  const start = () => startSessions(first, ...made.map(({ session }) => aSessionStart({ session })))
   const { role, organizations, wasInUse } = account
-  // The sessions are of this time.
-  const createdAt = wasInUse === true ? at(1) : NOW
+  if (wasInUse === 'here') await start()
   const given = role === 'none' ? [] : users.map((user) => aRole(user, { isLoopbackOnly: role === 'trial' }))
   await performAll(first, 'setRole', given)
   const memberships = organizations.flatMap((organizationId) =>
-    users.map(({ id: userId }) => aMembership({ userId, organizationId, createdAt })),
+    users.map(({ id: userId }) => aMembership({ userId, organizationId })),
   )
   await performAll(first, 'addMember', memberships)
+  // The first sign-in after it says nothing of what was before: an import may say that the account was in use elsewhere.
+  if (wasInUse !== 'here') await start()
   return made
 }
 

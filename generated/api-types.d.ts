@@ -242,6 +242,10 @@ export interface GrantorTasks {
     readonly 'client_name#en'?: string
     /** The name on pages in the language de, instead of client_name. */
     readonly 'client_name#de'?: string
+    /** Its website, to which pages lead the users of a client that is verified or an operator created. */
+    readonly client_uri?: string
+    /** Where it begins a sign-in that started elsewhere (OpenID Connect Core 1.0 §4). Pages lead its users there instead of to client_uri. */
+    readonly initiate_login_uri?: string
     /** How the client authenticates. The default is client_secret_basic, or private_key_jwt with keys. none: a public client, which has no secret. */
     readonly token_endpoint_auth_method?: 'client_secret_post' | 'client_secret_basic' | 'none' | 'private_key_jwt'
     /** The public keys as a JWK Set (RFC 7517 §5). Private keys are rejected. */
@@ -304,6 +308,10 @@ export interface GrantorTasks {
     readonly 'client_name#en'?: string | null
     /** The name on pages in the language de, instead of client_name. null: none. */
     readonly 'client_name#de'?: string | null
+    /** Its website, to which pages lead the users of a client that is verified or an operator created. null: none. */
+    readonly client_uri?: string | null
+    /** Where it begins a sign-in that started elsewhere (OpenID Connect Core 1.0 §4). Pages lead its users there instead of to client_uri. null: none. */
+    readonly initiate_login_uri?: string | null
   }) => Promise<Client>
   /** Replace the rules of a client that the operator manages. A rule that is absent has its default. Any other client can have the rule copies strict alone. */
   readonly 'client.set-rules': (input: {
@@ -876,7 +884,7 @@ export interface GrantorTasks {
     /** The same in seconds from this answer. */
     readonly jwt_accepted_for_seconds: number
   }>
-  /** Invite a person by mail to an organization: a new account gets a link, an account that is in use becomes a member and gets a notice. The answer does not say which. */
+  /** Invite a person by mail to an organization: a new account gets a link, an account that there is becomes a member, and gets a notice if it is in use. */
   readonly 'member.invite': (input: {
     /** The id of the organization. */
     readonly organization_id: string

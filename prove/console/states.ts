@@ -178,7 +178,7 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
       name: 'a secret',
       async show(tab) {
         await tab.goto(`${console}/users/${other}?ask=user.create-link`)
-        await tab.getByRole('button', { name: 'Create a link' }).click()
+        await tab.locator('form.ask button[type="submit"]').click()
         await tab.locator('.secret').waitFor()
       },
     },

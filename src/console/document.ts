@@ -184,7 +184,7 @@ function account({ name, email, access, organization, csrf }: Person, accountUri
 const ACCESSES: Partial<Record<Person['access'], { readonly title: string; readonly text: string }>> = {
   read: { title: 'Read', text: 'May read, and change nothing' },
   support: { title: 'Support', text: 'May help users' },
-  users: { title: 'Users', text: 'May change everything about users' },
+  users: { title: 'Users', text: 'May help, change and delete users without a role' },
   write: { title: 'Write', text: 'May change everything' },
 }
 

@@ -127,7 +127,7 @@ function shown(frame: Frame, part: Part, names: Texts): Fragment {
   if (part.kind === 'number') return part.value
   if (part.noun !== 'actor') return named(frame, LISTS[part.noun], part.id, names)
   if (parseAdminCredentialId(part.id) === undefined) return named(frame, 'users', part.id, names)
-  return frame.organization === undefined
+  return frame.mayOpen('/console/credentials')
     ? html`<a href="/console/credentials">${called(part.id, names)}</a>`
     : called(part.id, names)
 }
@@ -178,15 +178,16 @@ function notSaid(entry: AuditEntryDocument, sentence: Sentence, own: string | un
   return [...of('clients', client), ...of('users', user), ...of('organizations', organization)]
 }
 
-/** To what the event names, and to all that its actor did. A role for one organization has no audit. */
+/** To what the event names, and to all that its actor did, for a person who has the audit. */
 function links(frame: Frame, entry: AuditEntryDocument, names: Texts, others: readonly Other[]): Fragment {
   const { event, grant_id: grant, actor, user_id: user } = entry
-  // Anybody may have typed the address at a sign-in that failed.
+  // Any caller may have typed the address at a sign-in that failed.
   const doer = actor ?? (event === 'sign-in.failed' ? null : user)
+  const grantUri = grant === null ? undefined : linkFor(frame, 'grants', grant)
   const parts = [
     ...others.map((one) => one.link(frame, names)),
-    ...(grant === null ? [] : [html`grant <a href="${linkFor(frame, 'grants', grant)}">${code(grant)}</a>`]),
-    ...(doer === null || frame.organization !== undefined ? [] : [allBy(doer, names)]),
+    ...(grant === null || grantUri === undefined ? [] : [html`grant <a href="${grantUri}">${code(grant)}</a>`]),
+    ...(doer === null || !frame.mayOpen('/console/audit') ? [] : [allBy(doer, names)]),
   ]
   return parts.length === 0 ? undefined : html`<p>${dotted(parts)}</p>`
 }

@@ -78,8 +78,13 @@ export function openSections(administrator: Administrator): readonly SectionRow[
 /** Whether the person may read the screen of a path. */
 export function mayOpen(path: string, administrator: Administrator): boolean {
   const found = findScreen({ path, query: NO_PARAMETERS })
-  const reads = Object.values(found?.screen.reads ?? {})
-  return found !== undefined && isWithin(found, administrator) && reads.every((read) => mayRead(administrator, read))
+  if (found === undefined || !isWithin(found, administrator)) return false
+  const { reads, forms } = found.screen
+  const [read] = Object.values(reads)
+  // A screen that reads nothing is there for its forms.
+  return read === undefined
+    ? forms.some(({ task }) => mayPerform(administrator, requireTask(task)))
+    : Object.values(reads).every((one) => mayRead(administrator, one))
 }
 
 /** Whether the person may perform the task that a screen reads, or the screen is whole without it. */

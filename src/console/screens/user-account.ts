@@ -91,7 +91,9 @@ function role({ role: held, user_id }: WholeUserDocument, { self, mayWrite }: Fr
       : html`<span
           >${held.access}${held.organization_id === null ? undefined : html`, for ${id(held.organization_id, linkTo('organizations', held.organization_id))}`}${held.loopback_only ? ', while the issuer is a loopback address' : undefined}</span
         >`
-  if (mayWrite && user_id !== self) return access
+  if (!mayWrite || user_id !== self) return access
   const to = held?.access === 'read' ? 'write' : 'read'
-  return html`${access} ${command(`grantor role set ${forShell(user_id)} --access ${forShell(to)}`)}`
+  const within =
+    held === null || held.organization_id === null ? '' : ` --organization ${forShell(held.organization_id)}`
+  return html`${access} ${command(`grantor role set ${forShell(user_id)} --access ${forShell(to)}${within}`)}`
 }

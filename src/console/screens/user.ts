@@ -55,14 +55,16 @@ export const USER = screen<Answers>({
   view(answers, frame) {
     const { user, sessions, grants, audit } = answers
     const own = nameUser({ ...user, id: user.user_id })
-    const all = listAddress('audit', 'user_id', user.user_id)
+    const all = frame.mayOpen('/console/audit')
+      ? html`<a href="${listAddress('audit', 'user_id', user.user_id)}">All activity</a>`
+      : undefined
     return {
       title: own,
       main: html`${heading(answers, frame)}
         <div class="split">
           <div>
             ${answerOf(user, sessions.sessions, frame)}
-            ${section('Activity', feed(frame, audit, { own: user.user_id, none: 'Nothing has happened with this account lately.' }), html`<a href="${all}">All activity</a>`)}
+            ${section('Activity', feed(frame, audit, { own: user.user_id, none: 'Nothing has happened with this account lately.' }), all)}
             ${signedIn(frame, sessions)} ${appsAllowed(frame, user, grants)}
           </div>
           <div>${accountOf(user, frame)}</div>
@@ -182,7 +184,7 @@ interface App {
   readonly grants: readonly GrantDocument[]
 }
 
-/** Each sign-in to an app can be a grant: the app is one row, and its button ends all of them. */
+/** Each sign-in to an app can be a grant: the app is one row, and its button ends up to 50 of them. */
 function appsAllowed(frame: Frame, user: WholeUserDocument, { grants, names, next }: Answers['grants']): Markup {
   const apps = appsOf(grants.filter(({ inactive_reason: reason }) => reason === null))
   const all = html`<a href="${listAddress('grants', 'user_id', user.user_id)}">All grants</a>`

@@ -40,7 +40,7 @@ export type TargetKey = string
 
 const ACCOUNT = 'account:'
 const FACTOR = 'factor:'
-/** The parameter of the sign-in page, and the field of its forms, after which a second factor is set up. */
+/** The parameter of the sign-in page, and the field of its forms: after the sign-in the user sets up a second factor. */
 export const ADDS_FACTOR = 'adds_factor'
 
 /** The key in the request for the sign-in page, and in the forms of that page. */

@@ -28,7 +28,7 @@ export function openUserIndexer({ clock, clockCheck, store }: Needs, isHolder: (
   return {
     async round() {
       while (!ended.signal.aborted && isHolder() && clockCheck.differenceMs() === 0) {
-        // The id of a user may be older than its commit, and of a node whose clock is behind.
+        // An id may be older than its commit, or minted by a node whose clock is behind.
         const until = firstUserId(after(clock(), -CLOCK_MARGIN_MS))
         const indexed = await store.indexUsers({ reached, until, limit: TURN })
         reached = indexed.reached
@@ -44,18 +44,21 @@ export function openUserIndexer({ clock, clockCheck, store }: Needs, isHolder: (
  * Indexes at intervals, on the node that holds the lease (decision 0056). No request waits for it: a search also looks at the users whom the
  * index lacks. Returns the function that stops this.
  */
-export function startIndexing(context: Needs, logger: Pick<Log, 'error'>, isHolder: () => boolean): () => void {
+export function startIndexing(
+  context: Needs,
+  logger: Pick<Log, 'error'>,
+  isHolder: () => boolean,
+): () => Promise<void> {
   const { round, end } = openUserIndexer(context, isHolder)
-  let isIndexing = false
+  let running: Promise<void> | undefined
   const timer = setInterval(() => {
-    if (isIndexing) return
-    isIndexing = true
-    round()
+    running ??= round()
       .catch((cause: unknown) => logger.error({ event: 'store.index-failed', err: cause }))
-      .finally(() => (isIndexing = false))
+      .finally(() => (running = undefined))
   }, INTERVAL_MS).unref()
-  return () => {
+  return async () => {
     end()
     clearInterval(timer)
+    await running
   }
 }

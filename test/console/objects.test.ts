@@ -268,7 +268,7 @@ test('CON-33: a filter whose text every object has as a member is shown as it wa
 })
 
 test('CON-33: a command on a page quotes the id of a user for the shell', () => {
-  const page = roleMissing('Ada', 'auth0|ada' as UserId, '').main.toString()
+  const page = roleMissing('Ada', 'auth0|ada', '').main.toString()
   assert.match(page, /<code>grantor role set &#39;auth0\|ada&#39; --access (read|write)</)
 })
 

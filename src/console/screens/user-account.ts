@@ -93,7 +93,11 @@ function role({ role: held, user_id }: WholeUserDocument, { self, mayWrite }: Fr
         >`
   if (!mayWrite || user_id !== self) return access
   const to = held?.access === 'read' ? 'write' : 'read'
-  const within =
-    held === null || held.organization_id === null ? '' : ` --organization ${forShell(held.organization_id)}`
-  return html`${access} ${command(`grantor role set ${forShell(user_id)} --access ${forShell(to)}${within}`)}`
+  const of = held?.organization_id ?? null
+  return html`${access}
+  ${command(
+    of === null
+      ? `grantor role set ${forShell(user_id)} --access ${forShell(to)}`
+      : `grantor role set ${forShell(user_id)} --access ${forShell(to)} --organization ${forShell(of)}`,
+  )}`
 }

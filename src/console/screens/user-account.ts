@@ -95,9 +95,9 @@ function role({ role: held, user_id }: WholeUserDocument, { self, mayWrite }: Fr
   const to = held?.access === 'read' ? 'write' : 'read'
   const of = held?.organization_id ?? null
   return html`${access}
-  ${command(
+  ${
     of === null
-      ? `grantor role set ${forShell(user_id)} --access ${forShell(to)}`
-      : `grantor role set ${forShell(user_id)} --access ${forShell(to)} --organization ${forShell(of)}`,
-  )}`
+      ? command(`grantor role set ${forShell(user_id)} --access ${forShell(to)}`)
+      : command(`grantor role set ${forShell(user_id)} --access ${forShell(to)} --organization ${forShell(of)}`)
+  }`
 }

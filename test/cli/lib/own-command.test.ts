@@ -68,6 +68,8 @@ const NOT_RENAMED = [
   'grantor domain trust --known',
   'grantor initial-token create --name <name>',
   'grantor org add-member ${forShell(organization.organization_id)} <address>',
+  'grantor role set ${forShell(user_id)} --access ${forShell(to)}',
+  'grantor role set ${forShell(user_id)} --access ${forShell(to)} --organization ${forShell(of)}',
   'grantor org create <name>',
   'grantor org install ${forShell(organization.organization_id)} <client> --scope <scope>',
   'grantor provider create <template> --id <id> --name <name> --client-id <id> --client-secret -',

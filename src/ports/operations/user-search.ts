@@ -12,7 +12,8 @@ export interface UserSearchOperations {
 
 /**
  * Between which ids the index has each user, unless the user is due. New users are after `newest`, and those that the store had before the
- * index are before `oldest`. Ids that operators chose are after all others, and due when they are stored.
+ * index are before `oldest`. An id that an operator chose may be anywhere in the order, so its
+ * user is due when it is stored.
  */
 export interface SearchMarks {
   readonly newest: UserId | ''

@@ -29,12 +29,13 @@ test('the index has all users but those of the last minute, and a node without t
   await indexer.round()
   // The first round has the users that the store had before, from the newest down.
   assert.equal(indexed(), 121)
-  await create('Younger Weber')
+  await create('Latecomer Weber')
   await indexer.round()
   assert.equal(indexed(), 121)
   const found = async (text: string) =>
     (await perform(context, 'user.list', { text, limit: 200 }))['users'] as unknown[]
-  assert.equal((await found('ger web')).length, 1)
+  // Addresses have random letters, so a short text may be in one of them.
+  assert.equal((await found('tecomer web')).length, 1)
   assert.equal((await found('WEBER')).length, 122)
   clock.advance(2 * MINUTE_MS)
   await indexer.round()

@@ -53,7 +53,7 @@ const ANY_CLOCK: ReadonlySet<string> = new Set(['disable', 'unverify'])
 const MANNERS: Readonly<Record<string, Manner>> = {
   disable: { already: ({ disabled_at: at }) => at !== null },
   enable: { already: ({ disabled_at: at }) => at === null },
-  'revoke-tokens': { isRecent: true, isFinal: true },
+  'revoke-tokens': { needsRecentSignIn: true, isFinal: true },
 }
 
 /** Returns functions, each of which makes the row of a task: `POST <path>/<verb>`, or `DELETE <path>`. */

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { decode } from '../base/message.ts'
-import { wordsOf, type TaskWords } from '../texts/task-words.ts'
+import { taskWords, type TaskWords } from '../texts/task-words.ts'
 import { cut } from '../texts/texts.ts'
 import type { Context } from '../ports/context.ts'
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
@@ -65,7 +65,7 @@ export interface Manner {
    * a client or an API so that clients may have more. It does not matter that it can be taken back, because another person at the open
    * browser has used it by then. The default is true for DELETE and for a secret.
    */
-  readonly isRecent?: true
+  readonly needsRecentSignIn?: true
   /** It cannot be undone. The default is true for DELETE. */
   readonly isFinal?: true
   /** The task that the next page offers besides. */
@@ -157,15 +157,15 @@ export function defineTask<Input extends z.ZodObject, Output extends z.ZodObject
     exactlyOneOf = [],
     extent = 'server',
   } = definition
-  const deletes: Manner = definition.method === 'DELETE' ? { isRecent: true, isFinal: true } : {}
-  const reveals: Manner = definition.secret === undefined ? {} : { isRecent: true }
+  const deletes: Manner = definition.method === 'DELETE' ? { needsRecentSignIn: true, isFinal: true } : {}
+  const reveals: Manner = definition.secret === undefined ? {} : { needsRecentSignIn: true }
   const words = requireWords(definition)
   return { ...deletes, ...reveals, ...definition, words, anyClock, creates, gives, mayConflict, exactlyOneOf, extent }
 }
 
 /** The words of a task, whose slots its answer fills. */
 function requireWords({ name, access, output }: Pick<Task, 'name' | 'access' | 'output'>): TaskWords {
-  const words = wordsOf(name)
+  const words = taskWords(name)
   const isSilent = isReading({ access }) || access === 'delegate'
   if (!isSilent && (words.label === undefined || words.done === undefined))
     throw new Error(`src/texts/tasks.json does not say ${name}.label and ${name}.done.`)

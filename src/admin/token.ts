@@ -85,7 +85,7 @@ export const TOKEN_TASKS: readonly Task[] = [
     access: 'write',
     anyClock: true,
     summary: 'Revoke a token, or its grant with all tokens of the grant.',
-    isRecent: true,
+    needsRecentSignIn: true,
     isFinal: true,
     input: z.object({
       token: TOKEN,
@@ -123,7 +123,7 @@ export const TOKEN_TASKS: readonly Task[] = [
     access: 'write',
     summary:
       'Revoke all sessions and tokens of all users and clients. Users sign in again, and clients request new tokens.',
-    isRecent: true,
+    needsRecentSignIn: true,
     isFinal: true,
     input: z.object({
       confirm: z.literal('everything').describe('Confirms the task.'),

@@ -35,6 +35,6 @@ export function filled(text: string, valueOf: (slot: string) => string): string 
 const WORDS = Map.groupBy(Object.entries(tasks), ([id]) => id.slice(0, id.lastIndexOf('.')))
 
 /** The words of a task or a form. Empty: it only reads, and is in no form. */
-export function wordsOf(name: string): Partial<TaskWords> {
+export function taskWords(name: string): Partial<TaskWords> {
   return Object.fromEntries((WORDS.get(name) ?? []).map(([id, text]) => [id.slice(id.lastIndexOf('.') + 1), text]))
 }

@@ -15,15 +15,15 @@ const WORD = /^[a-z-]+\.[a-z-]+$/
 
 test('the table of audit events has exactly those that the code records', () => {
   const recorded = [
-    ...RECORDERS.flatMap((path) => wordsOf(readFileSync(path, 'utf8'), /'([a-z-]+\.[a-z-]+)'/g)),
+    ...RECORDERS.flatMap((path) => namesIn(readFileSync(path, 'utf8'), /'([a-z-]+\.[a-z-]+)'/g)),
     ...globSync('src/**/*.ts').flatMap((path) =>
-      wordsOf(readFileSync(path, 'utf8'), /\b(?:report|recordEvent)\(\{\s*event: '([^']+)'/g),
+      namesIn(readFileSync(path, 'utf8'), /\b(?:report|recordEvent)\(\{\s*event: '([^']+)'/g),
     ),
   ].filter((word) => WORD.test(word) && word !== 'audit.recording-failed')
   assert.ok(recorded.length > 40)
   assert.deepEqual([...new Set(recorded)].toSorted(), AUDIT_EVENTS.toSorted())
 })
 
-function wordsOf(text: string, pattern: RegExp): readonly string[] {
+function namesIn(text: string, pattern: RegExp): readonly string[] {
   return [...text.matchAll(pattern)].map(([, word]) => word ?? '')
 }

@@ -9,7 +9,7 @@ import { registerClient } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openSteadyClock } from '../support/clocks.ts'
 
-const wordsOf = async ({ context }: TestServer): Promise<readonly string[]> =>
+const eventNames = async ({ context }: TestServer): Promise<readonly string[]> =>
   eventsOf(await listLinks(context.store, 0 as EpochMs)).map(({ event }) => event)
 
 test('the audit is kept for the configured time, in whole hours, and swept links are not reported as missing', async (t) => {
@@ -23,7 +23,7 @@ test('the audit is kept for the configured time, in whole hours, and swept links
   server.clock.advance(HOUR)
   const last = await server.reopen()
   await registerClient(last)
-  const before = await wordsOf(last)
+  const before = await eventNames(last)
   assert.equal(before.filter((word) => word === 'client.registered').length, 3)
   assert.ok(before.includes('audit.head'))
 
@@ -62,8 +62,8 @@ test('links that are swept during a verification are not reported as missing', a
 test('with a retention of 0 the audit is never removed', async (t) => {
   const server = await openTestServer(t, { clock: openSteadyClock(), env: { GRANTOR_AUDIT_RETENTION: '0' } })
   await registerClient(server)
-  const before = await wordsOf(server)
+  const before = await eventNames(server)
   server.clock.advance(10_000 * 24 * HOUR)
   assert.equal((await sweep(server.context, SWEEP_START)).auditLinks, 0)
-  assert.deepEqual(await wordsOf(server), before)
+  assert.deepEqual(await eventNames(server), before)
 })

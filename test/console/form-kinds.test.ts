@@ -14,7 +14,7 @@ type MembersOf<One> = One extends unknown ? keyof One : never
 const MEMBERS: Readonly<Record<MembersOf<Form>, true>> = {
   kind: true,
   task: true,
-  words: true,
+  wording: true,
   undo: true,
   use: true,
   fits: true,

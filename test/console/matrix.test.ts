@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { SCREENS } from '../../src/console/screens.ts'
-import { asksFirst, chosenRows, fieldsIn, worksOnce, type Form } from '../../src/console/engine/form.ts'
+import {
+  asksFirst,
+  chosenRows,
+  fieldsIn,
+  needsRecentSignIn,
+  worksOnce,
+  type Form,
+} from '../../src/console/engine/form.ts'
 import { isReading } from '../../src/admin/task.ts'
 import { requireTask, TASKS } from '../../src/admin/tasks.ts'
 import { obtainTokens, PASSWORD, type Tokens } from '../../tools/flow.ts'
@@ -235,7 +242,7 @@ function send(
 test('CON-04: the rules name each screen and each form, and what a form asks first', () => {
   const ruleOf = (form: Form): FormRule => {
     if (isReading(requireTask(form.task))) return 'reads'
-    return requireTask(form.task).isRecent === true ? 'fresh' : asksFirst(form) ? 'asks' : 'at-once'
+    return needsRecentSignIn(form) ? 'fresh' : asksFirst(form) ? 'asks' : 'at-once'
   }
   const there = SCREENS.map(({ path, forms }) => [
     path,

@@ -207,7 +207,7 @@ test('CON-08: a role for one organization filters by names of its own objects, a
     assert.match(found, new RegExp(`href="[^"]*/grants\\?user_id=${id}"><bdi>${email}<`))
   assert.match(found, /Searched: all members and clients\./)
   assert.match((await browser.console.get(home)).body, new RegExp(`<td[^>]*><bdi>${ownClient}<`))
-  const wordsOf = async (filter: string, text: string) => {
+  const shownFor = async (filter: string, text: string) => {
     const { statusCode, body } = await browser.console.get(`${home}?${filter}=${encodeURIComponent(text)}`)
     return [
       statusCode,
@@ -226,10 +226,10 @@ test('CON-08: a role for one organization filters by names of its own objects, a
     ['client_id', otherClient, `${otherClient}0 there`],
     ['client_id', other.client_id, `gci_${'0'.repeat(34)}`],
   ] as const) {
-    const words = await wordsOf(filter, there)
+    const words = await shownFor(filter, there)
     assert.deepEqual(
       JSON.stringify(words).replaceAll(there.replaceAll(' ', '+'), ''),
-      JSON.stringify(await wordsOf(filter, notThere)).replaceAll(notThere.replaceAll(' ', '+'), ''),
+      JSON.stringify(await shownFor(filter, notThere)).replaceAll(notThere.replaceAll(' ', '+'), ''),
     )
   }
   assert.equal(await refusals(), earlier)

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as z from 'zod'
 import { SCREENS } from '../../src/console/screens.ts'
-import { asksFirst, chosenRows, fieldsIn, matchingRows, taskOf } from '../../src/console/engine/form.ts'
+import {
+  asksFirst,
+  chosenRows,
+  fieldsIn,
+  formWords,
+  matchingRows,
+  needsRecentSignIn,
+} from '../../src/console/engine/form.ts'
 import { searchAddress } from '../../src/console/search.ts'
 import { inputFields } from '../../src/console/engine/input-fields.ts'
 import { isReading, pathParameters } from '../../src/admin/task.ts'
@@ -47,7 +54,8 @@ test('CON-15: each form has what its task needs from the path, the rows and its 
     const where = `${screen.path}: ${form.task}`
     const required = (z.toJSONSchema(task.input, { io: 'input' }) as { required?: readonly string[] }).required ?? []
     const given = [...screen.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
-    const { isRecent, secret, words, undo: usual } = taskOf(form)
+    const words = formWords(form)
+    const { secret, undo: usual } = requireTask(form.task)
     const { undo: way = usual } = form
     const { warning } = words
     const known = [...given, chosenRows(form)?.member, ...fieldsIn(form)]
@@ -56,7 +64,7 @@ test('CON-15: each form has what its task needs from the path, the rows and its 
       [],
       where,
     )
-    if (isGrave(form.task)) assert.equal(isRecent, true, where)
+    if (isGrave(form.task)) assert.ok(needsRecentSignIn(form), where)
     if (way === undefined && warning === undefined)
       assert.ok(asksFirst(form) || isReading(task) || /enable$|test$/.test(form.task), where)
     if (typeof way === 'string' && way !== form.task) {

@@ -15,7 +15,7 @@ export interface Budget {
 const PAGE_WORDS = 900
 
 /** Counts as `wc -w` does. */
-function wordsOf(text: string): number {
+function countWords(text: string): number {
   return text.split(/\s+/).filter((word) => word !== '').length
 }
 
@@ -26,7 +26,7 @@ export function overBudget(budget: Budget, pages: ReadonlyMap<string, string>): 
   const sum = Object.values(written).reduce((total, words) => total + words, 0)
   return [
     ...[...pages].flatMap(([page, text]) => {
-      const words = wordsOf(text)
+      const words = countWords(text)
       const row = `"${page}": ${Math.ceil(words / 50) * 50}`
       const allowed = rows[page]
       if (allowed === undefined)

@@ -4,7 +4,7 @@ import { MAIL_BRANDING, MAIL_CONTENTS } from '../web/mail-samples.ts'
 import { branding, samples } from '../web/samples.ts'
 import { commandAnswers } from './command-answers.ts'
 import { eventSentences } from './event-sentences.ts'
-import { formWords } from './form-words.ts'
+import { formPages } from './form-pages.ts'
 import { readable } from './readable.ts'
 
 /** What a reader gets, rendered from samples. `npm run docs` writes these files, so a change of a sentence is a diff of them. */
@@ -24,7 +24,7 @@ export const SURFACES: Readonly<Record<string, () => string | Promise<string>>> 
     ),
   'test/texts/events.txt': eventSentences,
   'test/texts/commands.txt': commandAnswers,
-  'test/texts/forms.txt': formWords,
+  'test/texts/forms.txt': formPages,
 }
 
 function together(parts: readonly (readonly [name: string, text: string])[]): string {

@@ -183,7 +183,7 @@ export const API_TASKS: readonly Task[] = [
     path: `${PATH}/{resource}`,
     access: 'write',
     summary: 'Change an API. Issued tokens stay valid.',
-    isRecent: true,
+    needsRecentSignIn: true,
     input: UPDATE_INPUT,
     output: KEPT_API_DOCUMENT,
     async run(context, { resource, name, scopes, step_up, texts, exchange, tokens }) {

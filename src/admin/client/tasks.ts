@@ -170,7 +170,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     access: 'write',
     summary: 'Replace the scopes that a client is approved for.',
     undo: 'client.approve-scopes',
-    isRecent: true,
+    needsRecentSignIn: true,
     input: ONE.extend({
       scope: SCOPE.describe('Scopes that only approved clients may have, separated by spaces; empty: none.'),
     }),
@@ -216,7 +216,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     access: 'write',
     summary:
       'Give a client the secret that it has already, for example at the server that it used before. The previous secret stays valid for a while.',
-    isRecent: true,
+    needsRecentSignIn: true,
     input: ONE.extend({ client_secret: GIVEN_SECRET, overlap_seconds: OVERLAP }),
     output: z.object({
       client_id: z.string(),
@@ -263,7 +263,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     path: `${PATH}/{client_id}`,
     access: 'write',
     summary: 'Change a client that the operator manages.',
-    isRecent: true,
+    needsRecentSignIn: true,
     input: ONE.extend(METADATA_CHANGE.shape),
     output: CLIENT_DOCUMENT,
     async run(context, { client_id, ...changes }) {
@@ -278,7 +278,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     access: 'write',
     summary:
       'Replace the rules of a client that the operator manages. A rule that is absent has its default. Any other client can have the rule copies strict alone.',
-    isRecent: true,
+    needsRecentSignIn: true,
     input: ONE.extend(RULES_INPUT),
     output: RULED_CLIENT,
     async run(context, { client_id, ...rules }) {
@@ -295,7 +295,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     summary:
       'Replace the public keys of a client that the operator manages. From then on it authenticates with private_key_jwt.',
     exactlyOneOf: ['jwks', 'jwks_uri'],
-    isRecent: true,
+    needsRecentSignIn: true,
     input: ONE.extend({ ...KEYS, jwks_uri: KEYS.jwks_uri.meta({ examples: ['https://app.example/jwks.json'] }) }),
     output: CLIENT_DOCUMENT,
     async run(context, { client_id, ...keys }) {
@@ -310,7 +310,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     access: 'write',
     summary:
       'Take over a registered client: from then on the operator manages it. Its id, secret and tokens stay; it no longer manages itself.',
-    isRecent: true,
+    needsRecentSignIn: true,
     input: ONE,
     output: CLIENT_DOCUMENT,
     async run(context, { client_id }) {
@@ -341,7 +341,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     access: 'write',
     summary:
       'Delete clients by filters, oldest first: by default those that never got a token. Clients that the operator manages only with `source`. A call examines up to 25,000 clients and deletes up to 1,000; `next` says where the next one goes on.',
-    isRecent: true,
+    needsRecentSignIn: true,
     isFinal: true,
     input: z.object({
       limit: z

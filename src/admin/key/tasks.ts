@@ -44,7 +44,7 @@ export const KEY_TASKS: readonly Task[] = [
     access: 'write',
     creates: true,
     summary: 'Create the next signing key. It is published at once and signs a day later.',
-    isRecent: true,
+    needsRecentSignIn: true,
     input: z.object({
       now: z
         .boolean()

@@ -132,7 +132,7 @@ export const INSTALLATION_TASKS: readonly Task[] = [
     access: 'write',
     extent: 'organization',
     summary: 'Install a client for an organization, replacing any earlier installation.',
-    isRecent: true,
+    needsRecentSignIn: true,
     input: ONE.extend({
       scope: SCOPE.describe(
         'The scopes that the client can have at most, separated by spaces. Each is declared by an API. Empty: none, so that APIs which check scopes refuse its tokens.',

@@ -105,7 +105,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
     access: 'write',
     creates: true,
     summary: 'Create a provider at which users sign in.',
-    isRecent: true,
+    needsRecentSignIn: true,
     input: ONE.extend({
       template: z.enum(TEMPLATES).describe('Presets the settings of a known provider.'),
       issuer: SHORT_TEXT.meta({ examples: ['https://idp.example'] })
@@ -130,7 +130,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
     path: `${PATH}/{provider_id}`,
     access: 'write',
     summary: 'Change settings or the secret of a provider.',
-    isRecent: true,
+    needsRecentSignIn: true,
     input: ONE.extend({
       client_secret: SECRET.optional(),
       ...OPTIONAL_INPUTS,
@@ -190,7 +190,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
       requireLastingTrust(context)
       return context.store.enableProvider(id)
     },
-    { isRecent: true },
+    { needsRecentSignIn: true },
   ),
   defineTask({
     name: 'provider.delete',

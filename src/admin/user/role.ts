@@ -118,7 +118,7 @@ export const ROLE_TASKS: readonly Task[] = [
     access: 'write',
     gives: true,
     summary: 'Let a user use the console. Another role of the user is replaced, and a link from before ends.',
-    isRecent: true,
+    needsRecentSignIn: true,
     input: ONE.extend({
       access: z.enum(ROLE_ACCESSES).describe(ACCESS_TEXT),
       organization_id: ORGANIZATION_ID.optional().describe(

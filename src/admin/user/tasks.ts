@@ -221,7 +221,7 @@ export const USER_TASKS: readonly Task[] = [
     gives: true,
     summary: 'Change the e-mail address that a user signs in with. Sessions and grants stay.',
     undo: 'user.set-email',
-    isRecent: true,
+    needsRecentSignIn: true,
     input: ONE.extend({
       email: EMAIL,
       verified: z.boolean().default(false).describe("Whether the address is known to be the user's."),
@@ -280,7 +280,7 @@ export const USER_TASKS: readonly Task[] = [
       if ((await context.store.resetSecondFactor({ userId, mails })) === 'changed') return
       throw conflict(`${email ?? id} has no authenticator app. If a passkey is lost: "grantor user remove-passkey".`)
     },
-    { isRecent: true, isFinal: true },
+    { needsRecentSignIn: true, isFinal: true },
   ),
   defineTask({
     name: 'user.list-passkeys',

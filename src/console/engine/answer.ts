@@ -1,5 +1,6 @@
 import { AdminError } from '../../admin/admin-error.ts'
 import { slotText, type Secret } from '../../admin/task.ts'
+import { requireTask } from '../../admin/tasks.ts'
 import { cut } from '../../texts/texts.ts'
 import { exactTime } from '../parts.ts'
 import { askAddress, withoutAsking } from './addresses.ts'
@@ -12,7 +13,7 @@ import {
   asksFirst,
   chosenRows,
   matchingRows,
-  taskOf,
+  formWords,
   type Form,
   type Members,
   type ShownPage,
@@ -60,7 +61,7 @@ export async function answer(sent: Sent, seen: Seen, performed: readonly Perform
     return 'view' in shows
       ? showAnswer(open, shows, answered)
       : render(open, { status: 200, result: shows.above(answered, frameOf(open)) })
-  const { secret } = taskOf(form)
+  const { secret } = requireTask(form.task)
   // A public client has none.
   if (answered !== undefined && secret !== undefined && typeof answered[secret.member] === 'string')
     return showSecret(sent, seen, answered, secret)
@@ -90,7 +91,7 @@ function showSecret(
   { member: shown, beside: others = [] }: Secret,
 ): ConsoleAnswer {
   const { open, form } = sent
-  const { done, use } = taskOf(form).words
+  const { done, use } = formWords(form)
   const beside = others.flatMap((member): readonly (readonly [string, string])[] => {
     const text = answered[member]
     return typeof text === 'string' ? [[labelOf(member), text]] : []
@@ -109,7 +110,7 @@ function showSecret(
 function valuesOf({ open, form }: Sent, { name, place }: Seen, answered: Members): Texts {
   const chosen = chosenRows(form)?.member
   const called = (slot: string) => (slot === chosen ? name : slot in open.parameters ? place : undefined)
-  const { slots } = cut(taskOf(form).words.done)
+  const { slots } = cut(formWords(form).done)
   return Object.fromEntries(
     slots.map((slot) => [slot, (called(slot) ?? slotText(answered, slot, exactTime)).slice(0, VALUE_LIMIT)]),
   )
@@ -135,18 +136,17 @@ function outcomeOf(sent: Sent, seen: Seen, performed: readonly Performed[]): Out
   const { form } = sent
   const { answers, filled, name } = seen
   const answered = performed[0]?.answer
-  const { next, words } = taskOf(form)
   const { undo: way } = form
   const isKnown = typeof way === 'function' && answers !== undefined && answered !== undefined
   const ids = (rows: readonly Performed[]) => rows.map(({ subject }) => subject)
   return {
     task: form.task,
-    text: words.done,
+    text: formWords(form).done,
     values: answered === undefined ? {} : valuesOf(sent, seen, answered),
     count: answered && matchingRows(form)?.matching(answered).names.length,
     name,
     note: noteOf(answered),
-    next,
+    next: requireTask(form.task).next,
     undo: isKnown ? way(answers, answered) : undefined,
     before: filled && restoredTexts(form, filled),
     done: ids(performed.filter((one) => one.answer !== undefined && one.subject !== '')),

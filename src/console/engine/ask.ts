@@ -1,12 +1,12 @@
 import { inputFields } from './input-fields.ts'
-import { findTask } from '../../admin/tasks.ts'
+import { findTask, requireTask } from '../../admin/tasks.ts'
 import { href, html, type Markup } from '../../web/markup.ts'
 import { fieldsOf, type Filling } from './fields.ts'
 import { withScreens } from '../links.ts'
 import { addressOf } from './addresses.ts'
 import { hidden } from './buttons.ts'
 import { called, copyButton, facts, name } from '../parts.ts'
-import { fixedFields, taskOf, type Form, type Frame, type Matches, type Texts, type View } from './form.ts'
+import { fixedFields, formWords, type Form, type Frame, type Matches, type Texts, type View } from './form.ts'
 
 /** From this number of rows on, the person types the number. */
 export const TYPED_FROM = 11
@@ -37,7 +37,8 @@ export interface Asking extends Filling {
 export function askPage(asking: Asking, frame: Frame): View {
   const { form, summary, caution, errors, label, subjects, names, matches, once, seen } = asking
   const count = matches?.names.length ?? subjects.length
-  const { isFinal, words } = taskOf(form)
+  const { isFinal } = requireTask(form.task)
+  const words = formWords(form)
   const { warning, about } = words
   const [only = ''] = subjects
   // Several grants of one client, say, have one name.

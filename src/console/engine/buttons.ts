@@ -1,7 +1,8 @@
+import { requireTask } from '../../admin/tasks.ts'
 import { html, type Markup } from '../../web/markup.ts'
 import { lockOutBy } from '../lock-out.ts'
 import { addressOf } from './addresses.ts'
-import { asksFirst, chosenRows, isAlready, taskOf, type Form, type Frame } from './form.ts'
+import { asksFirst, chosenRows, isAlready, formWords, type Form, type Frame } from './form.ts'
 
 export function hidden(field: string, value: string): Markup {
   return html`<input type="hidden" name="${field}" value="${value}" />`
@@ -9,8 +10,8 @@ export function hidden(field: string, value: string): Markup {
 
 /** The button of a form that has one already, such as the list. */
 export function button(form: Form, { isMain = false, label }: ButtonLooks = {}): Markup {
-  const { isFinal, words } = taskOf(form)
-  const text = label ?? words.label
+  const { isFinal } = requireTask(form.task)
+  const text = label ?? formWords(form).label
   const looks = isMain ? 'button main' : isFinal ? 'button danger' : 'button'
   return html`<button type="submit" name="task" value="${form.task}" class="${looks}">
     ${asksFirst(form) ? `${text}…` : text}
@@ -34,9 +35,9 @@ export function actions(frame: Frame, forms: readonly Form[], ...subjects: reado
 export function asking(frame: Frame, forms: readonly Form[], subject: string): Markup | undefined {
   if (forms.length === 0) return undefined
   const link = (form: Form) => {
-    const { isFinal, words } = taskOf(form)
+    const { isFinal } = requireTask(form.task)
     const to = addressOf(frame, { ask: form.task, row: subject }).slice(frame.place.path.length)
-    return html`<a class="${isFinal ? 'button danger' : 'button'}" href="${to}">${words.label}…</a>`
+    return html`<a class="${isFinal ? 'button danger' : 'button'}" href="${to}">${formWords(form).label}…</a>`
   }
   return html`<span class="actions">${forms.map(link)}</span>`
 }
@@ -51,7 +52,7 @@ export function formsFor(
   return frame.forms.filter(
     (form) =>
       chosenRows(form) === undefined &&
-      (taskOf(form).isFinal === true) === isFinal &&
+      (requireTask(form.task).isFinal === true) === isFinal &&
       form.fits?.(state) !== false &&
       !isAlready(form, state) &&
       lockOutBy(form.task, object, frame.self) === undefined,

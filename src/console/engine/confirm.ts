@@ -1,9 +1,10 @@
+import { requireTask } from '../../admin/tasks.ts'
 import { after } from '../../base/brand.ts'
 import { lockOutBy } from '../lock-out.ts'
 import { askAddress } from './addresses.ts'
 import { TYPED_FROM } from './ask.ts'
 import { RETURN_LIMIT } from './context.ts'
-import { asksFirst, chosenRows, matchingRows, taskOf, worksOnce, type Texts } from './form.ts'
+import { asksFirst, chosenRows, matchingRows, needsRecentSignIn, worksOnce, type Texts } from './form.ts'
 import { isRecent } from './open-screen.ts'
 import { objectsOf } from './perform.ts'
 import { findMatches } from './read.ts'
@@ -46,13 +47,13 @@ export async function confirm({ open, form, subjects, values }: Sent): Promise<S
   const { form: sent } = open.request
   const asks = asksFirst(form)
   // Nothing is kept over the sign-in: the page that asks comes after it.
-  const isAsked = (asks && sent.get('asked') !== '1') || (taskOf(form).isRecent === true && !isRecent(open))
+  const isAsked = (asks && sent.get('asked') !== '1') || (needsRecentSignIn(form) && !isRecent(open))
   if (isAsked) return { kind: 'ask', address: askAddress(open, form, subjects) }
   const { length } = subjects
   if (length >= TYPED_FROM && asks && sent.get('typed') !== String(length))
     return again(422, { typed: `This is not ${length}.` })
   if (!worksOnce(form) || (await isFirst({ open, form, subjects, values }))) return undefined
-  return again(409, { '': taskOf(form).secret === undefined ? SENT_BEFORE : SECRET_BEFORE })
+  return again(409, { '': requireTask(form.task).secret === undefined ? SENT_BEFORE : SECRET_BEFORE })
 }
 
 /**
@@ -64,7 +65,7 @@ async function isFirst({ open, form, subjects, values }: Omit<Sent, 'fields'>): 
   const { server } = context
   const once = request.form.get('once') ?? ''
   if (!/^[\w-]{22}$/.test(once)) return false
-  const typed = taskOf(form).secret === undefined ? [JSON.stringify([subjects, values])] : []
+  const typed = requireTask(form.task).secret === undefined ? [JSON.stringify([subjects, values])] : []
   const digest = server.secrets.digest('console', ['once', signedIn.grantId, once, ...typed])
   const expiresAt = after(server.clock(), ONCE_MS)
   return (await server.store.consumeOnce([{ digest, expiresAt }])) === 'fresh'

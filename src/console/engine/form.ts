@@ -1,7 +1,6 @@
-import type { Task } from '../../admin/task.ts'
 import { requireTask } from '../../admin/tasks.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import { wordsOf, type Worded } from '../../texts/task-words.ts'
+import { taskWords, type TaskWords, type Worded } from '../../texts/task-words.ts'
 import type { Markup } from '../../web/markup.ts'
 
 export type Members = Readonly<Record<string, unknown>>
@@ -36,7 +35,7 @@ export const OWN_NAMES: ReadonlySet<string> = new Set(['csrf', 'task', 'row', 'a
 interface AnyForm {
   readonly task: Worded
   /** The words that differ from those of the task. A function says whose label the button has, for what the screen shows. */
-  readonly words?: Worded | ((answers: Members) => Worded | undefined)
+  readonly wording?: Worded | ((answers: Members) => Worded | undefined)
   /** Whether the form fits the state of the object that the screen shows, which is the first answer. */
   readonly fits?: (object: Members) => boolean
   /** A sentence beside the warning, for what the screen shows: that the change locks a person out, or outlives something. */
@@ -203,27 +202,31 @@ export function changes(...tasks: readonly Worded[]): readonly ChangeForm[] {
   return tasks.map((task) => ({ kind: 'change', task }))
 }
 
-/** The task of a form, with the words of the form. */
-export function taskOf({ task: name, words }: Form): Task {
-  const task = requireTask(name)
-  return typeof words !== 'string' ? task : { ...task, words: { ...task.words, ...wordsOf(words) } }
+/** What a form says: the words of its task, or those that it has in their place. */
+export function formWords({ task, wording }: Form): TaskWords {
+  const { words } = requireTask(task)
+  return typeof wording === 'string' ? { ...words, ...taskWords(wording) } : words
 }
 
 /** What the button of a form says, for what the screen shows. */
 export function labelFor(form: Form, answers: Members): string {
-  const own = typeof form.words === 'function' ? form.words(answers) : undefined
-  return (own === undefined ? undefined : wordsOf(own).label) ?? taskOf(form).words.label
+  const own = typeof form.wording === 'function' ? form.wording(answers) : undefined
+  return (own === undefined ? undefined : taskWords(own).label) ?? formWords(form).label
 }
 
 /** Whether a form has a page of its own, before anything is done. */
 export function asksFirst(form: Form): boolean {
-  const { isRecent, words } = taskOf(form)
-  return fieldsIn(form).length > 0 || isRecent === true || words.warning !== undefined
+  return fieldsIn(form).length > 0 || needsRecentSignIn(form) || formWords(form).warning !== undefined
+}
+
+/** Whether the person must have signed in a moment ago. */
+export function needsRecentSignIn({ task }: Form): boolean {
+  return requireTask(task).needsRecentSignIn === true
 }
 
 /** Whether a form works once: nothing else prevents that a second click creates a second record. */
 export function worksOnce(form: Form): boolean {
-  return form.kind === 'create' || taskOf(form).secret !== undefined
+  return form.kind === 'create' || requireTask(form.task).secret !== undefined
 }
 
 /** Whether the object is in the state already to which a button would bring it. */

@@ -15,7 +15,7 @@ import type { ConsoleContext, ConsoleRequest, SignedIn } from './context.ts'
 import type { Frame, Members, Place, Form, Texts } from './form.ts'
 import { filtersOf } from './filters.ts'
 
-/** How long ago a person may have signed in for a form that is `isRecent`. */
+/** How long ago a person may have signed in for a form that needs a recent sign-in. */
 const RECENT_MS = 5 * 60 * 1000
 
 /** The screen of an address. */

@@ -13,7 +13,7 @@ import {
   fieldsIn,
   fixedFields,
   labelFor,
-  taskOf,
+  needsRecentSignIn,
   worksOnce,
   type Frame,
   type Members,
@@ -58,7 +58,7 @@ export async function show(open: OpenScreen): Promise<ConsoleAnswer> {
   if (form === undefined && !frame.mayWrite && screen.forms.some(({ task }) => task === ask))
     authorizeTask(context.server, signedIn.administrator, requireTask(ask), parameters)
   if (form === undefined) throw invalidRequest('path_unknown', { status: 404 })
-  if (taskOf(form).isRecent === true && !isRecent(open)) return context.leave(request, here, true, signedIn.user.email)
+  if (needsRecentSignIn(form) && !isRecent(open)) return context.leave(request, here, true, signedIn.user.email)
   const asking = { form, subjects: subjectsIn(query), values: {}, errors: {} }
   return render(open, { status: 200, outcome, asking })
 }

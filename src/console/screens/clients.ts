@@ -9,7 +9,7 @@ import { chip, name, time } from '../parts.ts'
 import { CREATE_CLIENT } from './client-forms.ts'
 import { isOwn } from '../lock-out.ts'
 import { screen } from '../screen.ts'
-import { changes, taskOf, type ChangeForm, type Form, type Frame, type Members } from '../engine/form.ts'
+import { changes, formWords, type ChangeForm, type Form, type Frame, type Members } from '../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly clients: readonly ClientDocument[]; readonly next: string | null }
@@ -71,11 +71,11 @@ export const CLIENTS = screen<Answers>({
         ${
           frame.mayWrite && frame.filters.some(({ value }) => value !== undefined) && list.clients.length > 0
             ? html`<a class="button danger" href="${addressOf(frame, { ask: PURGE.task, before: undefined })}"
-                >${taskOf(PURGE).words.label}…</a
+                >${formWords(PURGE).label}…</a
               >`
             : undefined
         }
-        ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE_CLIENT.task}">${taskOf(CREATE_CLIENT).words.label}</a>` : undefined}
+        ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE_CLIENT.task}">${formWords(CREATE_CLIENT).label}</a>` : undefined}
       </div>`,
     )}
     ${filterBar(frame)}

@@ -87,7 +87,7 @@ interface NewAnswers extends Answers {
 const BLOCK: Form = {
   kind: 'create',
   task: SETS.blocked,
-  words: 'domain.block.new',
+  wording: 'domain.block.new',
   undo: undoOf,
   fields: ['pattern', 'note'],
   step: { fields: CHOSEN, choose: choosing, chosen: affected },
@@ -108,7 +108,7 @@ export const NEW_DOMAIN = screen<NewAnswers>({
     {
       kind: 'create',
       task: SETS.trusted,
-      words: 'domain.trust.new',
+      wording: 'domain.trust.new',
       undo: undoOf,
       fields: ['pattern', 'known', 'note'],
       leadsTo: () => PATH,

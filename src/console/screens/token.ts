@@ -9,7 +9,7 @@ import { linkTo } from '../links.ts'
 import { formOf, hidden } from '../engine/buttons.ts'
 import { chip, facts, id, name, scopes, time } from '../parts.ts'
 import { screen } from '../screen.ts'
-import { taskOf, type Form, type Frame, type Members, type Named, type View } from '../engine/form.ts'
+import { formWords, type Form, type Frame, type Members, type Named, type View } from '../engine/form.ts'
 import { MAXIMA } from '../../base/maxima.ts'
 
 const TITLE = 'What is this token?'
@@ -59,7 +59,7 @@ function question(frame: Frame): Markup {
         spellcheck="false"
         required
     /></label>
-    <div class="actions"><button type="submit" class="button main">${taskOf(INSPECT).words.label}</button></div>
+    <div class="actions"><button type="submit" class="button main">${formWords(INSPECT).label}</button></div>
   </form>`
 }
 
@@ -95,7 +95,7 @@ function inspected(answer: TokenInspection, more: Members, frame: Frame): View {
 /** The text of the token is in no page but the one that asks. */
 function revocation(frame: Frame): Fragment {
   if (formOf(frame, REVOKE.task).length === 0) return undefined
-  return html`<a class="button danger" href="?ask=${REVOKE.task}">${taskOf(REVOKE).words.label}…</a>`
+  return html`<a class="button danger" href="?ask=${REVOKE.task}">${formWords(REVOKE).label}…</a>`
 }
 
 const KINDS = { access: 'an access token', refresh: 'a refresh token' } as const

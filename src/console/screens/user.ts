@@ -1,6 +1,7 @@
 import type { GrantDocument } from '../../admin/grant.ts'
 import type { SessionDocument } from '../../admin/session.ts'
 import type { WholeUserDocument } from '../../admin/user/tasks.ts'
+import { requireTask } from '../../admin/tasks.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { html, isolate, type Markup } from '../../web/markup.ts'
 import { namesOf } from './grants.ts'
@@ -14,7 +15,7 @@ import { clientsIcon, downIcon, outIcon } from '../icons.ts'
 import { listAddress } from '../links.ts'
 import { copyButton, dotted, initials, name, named, networkOf, scopes, section, time } from '../parts.ts'
 import { screen } from '../screen.ts'
-import { labelFor, taskOf, type Form, type Frame, type Texts } from '../engine/form.ts'
+import { labelFor, type Form, type Frame, type Texts } from '../engine/form.ts'
 
 interface Answers {
   readonly user: WholeUserDocument
@@ -115,7 +116,7 @@ function buttons(answers: Answers, frame: Frame): Markup | undefined {
       : [link, ...(isLockedOut(user) ? ['user.unlock'] : []), ...(isSignedIn ? ['user.end-sessions'] : [])]
   const lead = first.flatMap((task) => forms.filter((form) => form.task === task))
   const rest = forms.filter((form) => !lead.includes(form))
-  const isEnding = (form: Form): boolean => taskOf(form).isFinal === true || ENDING.includes(form.task)
+  const isEnding = (form: Form): boolean => requireTask(form.task).isFinal === true || ENDING.includes(form.task)
   const one = (form: Form, isMain = false): Markup => {
     const isOnly = form.task === 'user.create-link' && link === form.task
     return button(form, { isMain, label: isOnly ? undefined : labelFor(form, { ...answers }) })

@@ -1,4 +1,4 @@
-import { capitalized, say, wordsOf, type SaidEvent, type Sentence } from './sentence.ts'
+import { capitalized, say, eventWords, type SaidEvent, type Sentence } from './sentence.ts'
 import { CLIENT_EVENTS } from './events/client.ts'
 import { ORGANIZATION_EVENTS } from './events/organization.ts'
 import { PROVIDER_EVENTS } from './events/provider.ts'
@@ -22,7 +22,7 @@ export function sentenceOf(
   names: Readonly<Record<string, string>>,
 ): Sentence {
   const { event: name } = event
-  return isAuditEvent(name) ? capitalized(AUDIT_EVENT_TEXTS[name].says(wordsOf(event, names))) : say`${name}`
+  return isAuditEvent(name) ? capitalized(AUDIT_EVENT_TEXTS[name].says(eventWords(event, names))) : say`${name}`
 }
 
 export type AuditEventName = keyof typeof AUDIT_EVENT_TEXTS

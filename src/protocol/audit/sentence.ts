@@ -130,7 +130,7 @@ function cut(part: Extract<Part, { readonly kind: 'text' }>, end: number): Part 
 }
 
 /** `names`: of the ids, as far as they are known. */
-export function wordsOf(event: SaidEvent, names: Readonly<Record<string, string>>): EventWords {
+export function eventWords(event: SaidEvent, names: Readonly<Record<string, string>>): EventWords {
   const { clientId, userId, organizationId, actor, details = {} } = event
   const object = (noun: Noun, id: string | undefined, otherwise: string): Slot =>
     id === undefined

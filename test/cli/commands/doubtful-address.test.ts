@@ -62,7 +62,7 @@ const GIVING: readonly (readonly [command: string, (who: string) => readonly str
 ]
 
 let count = 0
-for (const [name, wordsOf] of GIVING) {
+for (const [name, argumentsOf] of GIVING) {
   for (const [state, [isDoubtful, createAccount]] of Object.entries(ACCOUNTS)) {
     test(`CON-34: ${name} by an address ${isDoubtful ? 'finds no account' : 'finds an account'} ${state}${isDoubtful ? ', and by the id it does' : ''}`, async () => {
       count += 1
@@ -71,7 +71,7 @@ for (const [name, wordsOf] of GIVING) {
       const before = await store.findUserByEmail(email)
       assert.ok(before)
       const { id } = before
-      const { code, stderr } = await command(wordsOf(email))
+      const { code, stderr } = await command(argumentsOf(email))
       assert.equal(code, isDoubtful ? 1 : 0, stderr)
       if (!isDoubtful) return
       assert.match(stderr, new RegExp(`never verified[^]*give the id instead of the address: ${id}`))
@@ -79,7 +79,7 @@ for (const [name, wordsOf] of GIVING) {
         [await store.findUserByEmail(email), await store.findRole(id), await store.listLinks(id)],
         [before, undefined, []],
       )
-      assert.equal((await command(wordsOf(id))).code, 0)
+      assert.equal((await command(argumentsOf(id))).code, 0)
     })
   }
 }

@@ -96,7 +96,7 @@ export const API_SCOPES = screen<Pick<Answers, 'api'>>({
     {
       kind: 'edit',
       task: 'api.update',
-      words: 'api.update.scopes',
+      wording: 'api.update.scopes',
       fields: ['scopes'],
       filled: (answers) => ({ scopes: apiIn(answers).scopes }),
     },

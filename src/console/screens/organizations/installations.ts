@@ -13,7 +13,7 @@ import { requestCommand } from '../apis/recipes.ts'
 import { screen } from '../../screen.ts'
 import {
   changes,
-  taskOf,
+  formWords,
   type ChangeForm,
   type CreateForm,
   type Frame,
@@ -127,9 +127,9 @@ export const NEW_INSTALLATION = screen<NewAnswers>({
   about: ({ organization }) => organization.name,
   names: () => ({}),
   view: ({ organization }, frame) => ({
-    title: taskOf(INSTALL).words.label,
+    title: formWords(INSTALL).label,
     main: html`<div class="heading">
-        <h1>${taskOf(INSTALL).words.label}</h1>
+        <h1>${formWords(INSTALL).label}</h1>
         ${actions(frame, formOf(frame, INSTALL.task))}
       </div>
       <p>

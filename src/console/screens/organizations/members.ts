@@ -8,7 +8,7 @@ import { formOf } from '../../engine/buttons.ts'
 import { filterBar, listHeading, nothing, table, type Column } from '../../list.ts'
 import { chip, name, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
-import { changes, taskOf, type ChangeForm, type Frame, type Members } from '../../engine/form.ts'
+import { changes, formWords, type ChangeForm, type Frame, type Members } from '../../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly members: readonly MemberDocument[]; readonly next: string | null }
@@ -56,7 +56,7 @@ export const MEMBERS = screen<Answers>({
       html`Members of ${organizationName(frame, organization)}`,
       { shown: list.members.length, next: list.next },
       html`<div class="actions">
-        ${['member.invite', 'member.add'].flatMap((task) => formOf(frame, task).map((form) => html`<a class="button" href="?ask=${task}">${taskOf(form).words.label}</a>`))}
+        ${['member.invite', 'member.add'].flatMap((task) => formOf(frame, task).map((form) => html`<a class="button" href="?ask=${task}">${formWords(form).label}</a>`))}
       </div>`,
     )}
     ${filterBar(frame)}

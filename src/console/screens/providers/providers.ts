@@ -15,7 +15,7 @@ import { fromList, linkTo } from '../../links.ts'
 import { filterBar, listHeading, nothing, table } from '../../list.ts'
 import { chip, copyButton, name, section, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
-import { taskOf, type Form, type Frame, type Members, type Named, type Texts, type View } from '../../engine/form.ts'
+import { formWords, type Form, type Frame, type Members, type Named, type Texts, type View } from '../../engine/form.ts'
 import { said } from '../../engine/notice.ts'
 import { notTested, testResult } from './test-result.ts'
 
@@ -155,7 +155,7 @@ function created(answer: Members, { test }: Members, frame: Frame, { test: reaso
   return {
     title: called,
     main: html`<div class="notice" role="status">
-        <span>${said(taskOf(CREATE).words.done, { name: called, provider_id: id }, {})}</span>
+        <span>${said(formWords(CREATE).done, { name: called, provider_id: id }, {})}</span>
       </div>
       <div class="heading">
         <h1>${name(called, '(no name)')}</h1>

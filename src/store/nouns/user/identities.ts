@@ -183,7 +183,7 @@ function* holds(identity: IdentityRecord, reason: LinkingReason, now: EpochMs): 
         passwordHash: undefined,
         browserHash: undefined,
         adds: key,
-        addsFactor: reason.isMultiFactor,
+        countsAsFactor: reason.isMultiFactor,
         now,
       })
     case 'address':

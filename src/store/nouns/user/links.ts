@@ -127,7 +127,8 @@ const operations = {
     })),
     mails: 'used',
     *run(use) {
-      if (!(yield* acceptLink({ ...use, providerId: undefined, adds: undefined, addsFactor: false }))) return 'unknown'
+      if (!(yield* acceptLink({ ...use, providerId: undefined, adds: undefined, countsAsFactor: false })))
+        return 'unknown'
       yield* endHits(use.buckets ?? [])
       // The app of an account would otherwise have no limit of codes in the browser of a reader of the mailbox (threats.md OTP-09).
       if (!(yield* hasSecondFactor(use.userId))) yield* meetBrowser(use)
@@ -159,11 +160,11 @@ export function* acceptLink(
     readonly providerId: ProviderId | undefined
     /** What is linked already; undefined: another way in. */
     readonly adds: IdentityKey | undefined
-    /** Whether the user adds what would take the place of a second step. */
-    readonly addsFactor: boolean
+    /** Whether what the user adds takes the place of a second step. */
+    readonly countsAsFactor: boolean
   },
 ): Steps<boolean> {
-  const { userId, keep, providerId, adds, addsFactor, isSecondStepRequired } = use
+  const { userId, keep, providerId, adds, countsAsFactor, isSecondStepRequired } = use
   const [user] = yield* rows(HOLD_LIVE, use)
   if (user === undefined || (yield* isRequiredElsewhere(user['email'] as string | null, providerId))) return false
   const [found] = yield* rows(FIND_LINK, use)
@@ -173,7 +174,7 @@ export function* acceptLink(
   const isDemanded = found?.['mailed'] === 1 && isNeeded
   const hasOwn = hasApp || (yield* hasPasskeys(userId))
   const strong = isDemanded && !hasOwn ? (yield* listStrongIdentities(userId)).filter((key) => key !== adds) : []
-  if (addsFactor && (hasApp || (isDemanded && (hasOwn || strong.length > 0)))) return false
+  if (countsAsFactor && (hasApp || (isDemanded && (hasOwn || strong.length > 0)))) return false
   const [link] = yield* rows(USE, use)
   if (link === undefined) return false
   if ((yield* rows(SET_PASSWORD, { ...use, createdAt: link['created_at'] })).length === 0) return false

@@ -185,7 +185,7 @@ function* addPasskey({ passkey, reason }: Input<'addPasskey'>): Steps<Outcome<'a
       passwordHash: undefined,
       browserHash: undefined,
       adds: undefined,
-      addsFactor: true,
+      countsAsFactor: true,
     }))
   )
     return 'refused'

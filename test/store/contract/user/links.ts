@@ -208,8 +208,8 @@ export const linkFactorCases: Suite = (check) => {
       async ({ first, second }) => {
         for (const [factors, rule, whenMailed] of FACTORS) {
           const isSecondStepRequired = rule === 'required'
-          const handedOver = { ...REPLACES, addsFactor: !factors.includes('app') }
-          const { keepsFactors, addsFactor } = isMailed ? whenMailed : handedOver
+          const handedOver = { ...REPLACES, countsAsFactor: !factors.includes('app') }
+          const { keepsFactors, countsAsFactor } = isMailed ? whenMailed : handedOver
           const what = `${factors.join(' and ')}, ${rule}`
           const [provider, strongProvider] = [aProvider(), aStrongProvider()]
           for (const one of [provider, strongProvider]) await perform(first, 'createProvider', one)
@@ -248,7 +248,7 @@ export const linkFactorCases: Suite = (check) => {
                 : way === 'a passkey'
                   ? await perform(first, 'addPasskey', { passkey: aPasskey({ userId }), reason })
                   : await perform(first, 'linkIdentity', { identity, reason, now })
-            const isUsed = addsFactor || way === 'a password' || way === 'a provider'
+            const isUsed = countsAsFactor || way === 'a password' || way === 'a provider'
             assert.match(outcome, isUsed ? /^(?:used|added|linked)$/ : /^refused$/, `${what}: ${way}`)
             assert.equal((await second.listLinks(userId)).length, isUsed ? 0 : 1, `${what}: ${way}`)
             const left = (await second.listPasskeys(userId)).some(({ id }) => id === passkey.id)
@@ -265,8 +265,8 @@ export const linkFactorCases: Suite = (check) => {
     )
 }
 
-const REPLACES = { keepsFactors: false, addsFactor: true }
-const KEEPS = { keepsFactors: true, addsFactor: false }
+const REPLACES = { keepsFactors: false, countsAsFactor: true }
+const KEEPS = { keepsFactors: true, countsAsFactor: false }
 /** What a link that is mailed does to an account, by its second factors and by what asks for them. */
 const FACTORS: readonly (readonly [
   factors: readonly ('app' | 'passkey' | 'identity')[],

@@ -1,6 +1,6 @@
 import { requireTask } from '../../src/admin/tasks.ts'
 import { askPage } from '../../src/console/engine/ask.ts'
-import { asksFirst, taskOf, type Form, type Frame } from '../../src/console/engine/form.ts'
+import { asksFirst, formWords, type Form, type Frame } from '../../src/console/engine/form.ts'
 import { outcomeNotice } from '../../src/console/engine/notice.ts'
 import type { AnyScreen } from '../../src/console/screen.ts'
 import { SCREENS } from '../../src/console/screens.ts'
@@ -9,11 +9,11 @@ import { cut } from '../../src/texts/texts.ts'
 import { readable } from './readable.ts'
 
 /** Of each form of each screen the button, the page that asks without its fields, and what is said then. What a slot has is its name. */
-export function formWords(): string {
-  return SCREENS.flatMap((screen) => screen.forms.map((form) => wordsOf(screen, form))).join('\n')
+export function formPages(): string {
+  return SCREENS.flatMap((screen) => screen.forms.map((form) => pagesOf(screen, form))).join('\n')
 }
 
-function wordsOf(screen: AnyScreen, form: Form): string {
+function pagesOf(screen: AnyScreen, form: Form): string {
   const frame: Frame = {
     place: { path: screen.path, parameters: {}, query: {}, now: 0 as EpochMs },
     issuer: 'https://login.acme.test',
@@ -26,7 +26,8 @@ function wordsOf(screen: AnyScreen, form: Form): string {
     forms: screen.forms,
     filters: [],
   }
-  const { words, secret } = taskOf(form)
+  const words = formWords(form)
+  const { secret } = requireTask(form.task)
   const asking = {
     form,
     summary: requireTask(form.task).summary,

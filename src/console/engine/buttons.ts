@@ -1,4 +1,5 @@
 import { requireTask } from '../../admin/tasks.ts'
+import type { Worded } from '../../texts/task-words.ts'
 import { html, type Markup } from '../../web/markup.ts'
 import { lockOutBy } from '../lock-out.ts'
 import { addressOf } from './addresses.ts'
@@ -40,6 +41,13 @@ export function asking(frame: Frame, forms: readonly Form[], subject: string): M
     return html`<a class="${isFinal ? 'button danger' : 'button'}" href="${to}">${formWords(form).label}…</a>`
   }
   return html`<span class="actions">${forms.map(link)}</span>`
+}
+
+/** Links to the pages that ask, for the forms of a screen that the person may use and that are about no row. */
+export function askLinks(frame: Frame, ...tasks: readonly Worded[]): readonly Markup[] {
+  return tasks
+    .flatMap((task) => formOf(frame, task))
+    .map((form) => html`<a class="button" href="?ask=${form.task}">${formWords(form).label}</a>`)
 }
 
 /** The forms of a screen that fit its object, those that can be undone or the others. `object`: its id. */

@@ -4,6 +4,7 @@ import { listedNameOf } from '../../protocol/client/identity.ts'
 import { html, type Markup } from '../../web/markup.ts'
 import { fromList, linkTo } from '../links.ts'
 import { addressOf } from '../engine/addresses.ts'
+import { askLinks } from '../engine/buttons.ts'
 import { filterBar, listHeading, nothing, table } from '../list.ts'
 import { chip, name, time } from '../parts.ts'
 import { CREATE_CLIENT } from './client-forms.ts'
@@ -75,7 +76,7 @@ export const CLIENTS = screen<Answers>({
               >`
             : undefined
         }
-        ${frame.mayWrite ? html`<a class="button" href="?ask=${CREATE_CLIENT.task}">${formWords(CREATE_CLIENT).label}</a>` : undefined}
+        ${askLinks(frame, CREATE_CLIENT.task)}
       </div>`,
     )}
     ${filterBar(frame)}

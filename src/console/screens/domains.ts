@@ -2,13 +2,14 @@ import type { ClientDocument } from '../../admin/client/document.ts'
 import type { DomainDocument } from '../../admin/domain.ts'
 import { parseDomainPattern } from '../../protocol/client/domain-rule.ts'
 import { listedNameOf } from '../../protocol/client/identity.ts'
+import { taskWords } from '../../texts/task-words.ts'
 import { code, html, type Markup } from '../../web/markup.ts'
 import { choosingForm } from '../engine/ask.ts'
 import { linkTo, listAddress } from '../links.ts'
 import { listHeading, nothing, table } from '../list.ts'
 import { chip, name, time } from '../parts.ts'
 import { screen } from '../screen.ts'
-import type { ChangeForm, Form, Members, Texts, Undo } from '../engine/form.ts'
+import type { ChangeForm, Form, Frame, Members, Texts, Undo } from '../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly domains: readonly DomainDocument[]; readonly next: string | null }
@@ -39,17 +40,7 @@ export const DOMAINS = screen<Answers>({
   names: ({ list }) => Object.fromEntries(list.domains.map(({ pattern }) => [pattern, pattern])),
   view: ({ list }, frame) => ({
     title: 'Domains',
-    main: html`${listHeading(
-      frame,
-      'Domains',
-      { shown: list.domains.length, next: list.next },
-      frame.mayWrite
-        ? html`<span class="actions"
-            ><a class="button" href="${PATH}/new?ask=${SETS.trusted}">Trust a domain</a>
-            <a class="button" href="${PATH}/new?ask=${SETS.blocked}">Block a domain</a></span
-          >`
-        : undefined,
-    )}
+    main: html`${listHeading(frame, 'Domains', { shown: list.domains.length, next: list.next }, newRules(frame))}
     ${table(frame, {
       caption: 'Domains of clients, by name',
       rows: list.domains,
@@ -75,6 +66,14 @@ export const DOMAINS = screen<Answers>({
     })}`,
   }),
 })
+
+/** The forms of a new rule, which the screen of the list does not have. */
+function newRules({ mayWrite }: Pick<Frame, 'mayWrite'>): Markup | undefined {
+  if (!mayWrite) return undefined
+  const link = (task: 'domain.trust' | 'domain.block') =>
+    html`<a class="button" href="${PATH}/new?ask=${task}">${taskWords(`${task}.new`).label}</a>`
+  return html`<span class="actions">${link(SETS.trusted)} ${link(SETS.blocked)}</span>`
+}
 
 /** What the address of a rule that is to block a domain has: chosen first, because the form shows whom it is about. */
 const CHOSEN = ['pattern']
@@ -120,14 +119,7 @@ export const NEW_DOMAIN = screen<NewAnswers>({
     title: 'New rule for a domain',
     main: html`<div class="heading">
         <h1>New rule for a domain</h1>
-        ${
-          frame.mayWrite
-            ? html`<span class="actions"
-                ><a class="button" href="?ask=${SETS.trusted}">Trust a domain</a>
-                <a class="button" href="?ask=${SETS.blocked}">Block a domain</a></span
-              >`
-            : undefined
-        }
+        ${newRules(frame)}
       </div>
       <p><a href="${PATH}">The rules that there are</a></p>`,
   }),

@@ -1,5 +1,6 @@
 import type { InitialTokenDocument } from '../../admin/client/initial-token.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
+import { askLinks } from '../engine/buttons.ts'
 import { listHeading, nothing, table } from '../list.ts'
 import { chip, name, scopes, time } from '../parts.ts'
 import { screen } from '../screen.ts'
@@ -30,7 +31,7 @@ export const INITIAL_TOKENS = screen<Answers>({
   names: ({ list }) => Object.fromEntries(list.initial_tokens.map((one) => [one.initial_token_id, one.name])),
   view: ({ list }, frame) => ({
     title: 'Initial access tokens',
-    main: html`${listHeading(frame, 'Initial access tokens', { shown: list.initial_tokens.length, next: list.next }, frame.mayWrite ? html`<a class="button" href="?ask=initial-token.create">Create a token</a>` : undefined)}
+    main: html`${listHeading(frame, 'Initial access tokens', { shown: list.initial_tokens.length, next: list.next }, askLinks(frame, 'initial-token.create'))}
     ${table(frame, {
       caption: 'Initial access tokens, newest first',
       rows: list.initial_tokens,

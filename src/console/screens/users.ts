@@ -2,6 +2,7 @@ import type { UserDocument } from '../../admin/user/tasks.ts'
 import { html, type Markup } from '../../web/markup.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { fromList, linkTo } from '../links.ts'
+import { askLinks } from '../engine/buttons.ts'
 import { filterBar, listHeading, nothing, table } from '../list.ts'
 import { chip, name, time } from '../parts.ts'
 import { isOwn } from '../lock-out.ts'
@@ -40,7 +41,7 @@ export const USERS = screen<Answers>({
     Object.fromEntries(list.users.map((user) => [user.user_id, nameUser({ ...user, id: user.user_id })])),
   view: ({ list }, frame) => ({
     title: 'Users',
-    main: html`${listHeading(frame, 'Users', { shown: list.users.length, next: list.next }, frame.mayWrite ? html`<a class="button" href="?ask=user.create">Create a user</a>` : undefined)}
+    main: html`${listHeading(frame, 'Users', { shown: list.users.length, next: list.next }, askLinks(frame, 'user.create'))}
     ${filterBar(frame)}
     ${table(frame, {
       caption: 'Users, newest first',

@@ -1,3 +1,4 @@
+import { taskWords } from '../../../texts/task-words.ts'
 import { inOneLine } from '../../../base/localized-text.ts'
 import type { ApiDocument } from '../../../admin/api/document.ts'
 import type { ServerDocument } from '../../../admin/server.ts'
@@ -78,7 +79,7 @@ export const API = screen<Answers>({
                 </ul>`,
           ],
         ])}
-        ${section('Scopes', scopeTable(frame, api), frame.mayWrite ? html`<a href="${linkTo('apis', resource)}/scopes">Change the scopes</a>` : undefined)}
+        ${section('Scopes', scopeTable(frame, api), frame.mayWrite ? html`<a href="${linkTo('apis', resource)}/scopes">${taskWords('api.update.scopes').label}</a>` : undefined)}
         ${section('Credentials', credentials(frame, api))} ${section('How a client gets a token', request(frame, api))}
         ${section('How to verify its tokens', verification(api, server))}
         ${frame.mayWrite ? html`<div class="danger-zone">${actions(frame, formsFor(frame, '', { ...api }, true))}</div>` : undefined}`,

@@ -3,10 +3,11 @@ import { DEFAULT_API_TOKENS, type ApiDocument } from '../../../admin/api/documen
 import { code, html, type Markup } from '../../../web/markup.ts'
 import { membersOf } from '../../engine/fields.ts'
 import { fromList, linkTo } from '../../links.ts'
+import { askLinks } from '../../engine/buttons.ts'
 import { filterBar, listHeading, nothing, table } from '../../list.ts'
 import { name, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
-import { formWords, type Form, type Frame } from '../../engine/form.ts'
+import { type Form, type Frame } from '../../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly apis: readonly ApiDocument[]; readonly next: string | null }
@@ -33,7 +34,7 @@ export const APIS = screen<Answers>({
   names: ({ list }) => Object.fromEntries(list.apis.map((api) => [api.resource, apiName(api)])),
   view: ({ list }, frame) => ({
     title: 'APIs and scopes',
-    main: html`${listHeading(frame, 'APIs and scopes', { shown: list.apis.length, next: list.next }, frame.mayWrite ? html`<a class="button" href="?ask=${CREATE.task}">${formWords(CREATE).label}</a>` : undefined)}
+    main: html`${listHeading(frame, 'APIs and scopes', { shown: list.apis.length, next: list.next }, askLinks(frame, CREATE.task))}
     ${filterBar(frame)}
     ${table(frame, {
       caption: 'APIs, by their identifiers',

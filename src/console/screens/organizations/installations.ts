@@ -62,7 +62,7 @@ export const INSTALLATIONS = screen<Answers>({
       { shown: list.installations.length, next: list.next },
       formOf(frame, 'installation.install').length === 0
         ? undefined
-        : html`<a class="button" href="${installAddress(frame, organization)}">Install a client</a>`,
+        : html`<a class="button" href="${installAddress(frame, organization)}">${formWords(INSTALL).label}</a>`,
     )}
     ${table(frame, {
       caption: 'Installed clients, newest clients first',

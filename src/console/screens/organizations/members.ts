@@ -4,11 +4,11 @@ import type { OrganizationDocument } from '../../../admin/organization/organizat
 import { nameUser } from '../../../protocol/sign-in/account.ts'
 import { html, type Markup } from '../../../web/markup.ts'
 import { linkFor, linkTo } from '../../links.ts'
-import { formOf } from '../../engine/buttons.ts'
+import { askLinks } from '../../engine/buttons.ts'
 import { filterBar, listHeading, nothing, table, type Column } from '../../list.ts'
 import { chip, name, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
-import { changes, formWords, type ChangeForm, type Frame, type Members } from '../../engine/form.ts'
+import { changes, type ChangeForm, type Frame, type Members } from '../../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly members: readonly MemberDocument[]; readonly next: string | null }
@@ -55,9 +55,7 @@ export const MEMBERS = screen<Answers>({
       frame,
       html`Members of ${organizationName(frame, organization)}`,
       { shown: list.members.length, next: list.next },
-      html`<div class="actions">
-        ${['member.invite', 'member.add'].flatMap((task) => formOf(frame, task).map((form) => html`<a class="button" href="?ask=${task}">${formWords(form).label}</a>`))}
-      </div>`,
+      html`<div class="actions">${askLinks(frame, 'member.invite', 'member.add')}</div>`,
     )}
     ${filterBar(frame)}
     ${table(frame, {

@@ -2,6 +2,7 @@ import type { InstallationDocument } from '../../../admin/organization/installat
 import type { MemberDocument } from '../../../admin/organization/member.ts'
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
 import type { ProviderDocument } from '../../../admin/provider/settings.ts'
+import { requireTask } from '../../../admin/tasks.ts'
 import { code, html, type Fragment, type Markup } from '../../../web/markup.ts'
 import { linkTo, listAddress } from '../../links.ts'
 import { actions, formsFor } from '../../engine/buttons.ts'
@@ -94,7 +95,7 @@ export const ORGANIZATION = screen<Answers>({
             empty: html`<p>No user is a member.</p>`,
             columns: memberColumns(frame),
           }),
-          aside(frame, `${path}/members`, `${path}/members?ask=member.add`, 'Add a member'),
+          aside(frame, `${path}/members`, `${path}/members?ask=member.add`, requireTask('member.add').words.label),
         )}
         ${
           installations === undefined
@@ -107,7 +108,12 @@ export const ORGANIZATION = screen<Answers>({
                   empty: html`<p>No client is installed.</p>`,
                   columns: installationColumns(frame),
                 }),
-                aside(frame, `${path}/installations`, installAddress(frame, organization), 'Install a client'),
+                aside(
+                  frame,
+                  `${path}/installations`,
+                  installAddress(frame, organization),
+                  requireTask('installation.install').words.label,
+                ),
               )
         }
         ${audit === undefined ? undefined : section('Events', feed(frame, audit, { own: object, none: 'Nothing has happened for this organization lately.' }), html`<a href="${listAddress('audit', 'organization_id', object)}">All</a>`)}

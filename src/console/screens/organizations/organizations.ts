@@ -2,6 +2,7 @@ import type { OrganizationDocument } from '../../../admin/organization/organizat
 import { html, type Markup } from '../../../web/markup.ts'
 import type { Frame } from '../../engine/form.ts'
 import { fromList, linkTo } from '../../links.ts'
+import { askLinks } from '../../engine/buttons.ts'
 import { filterBar, listHeading, nothing, table } from '../../list.ts'
 import { chip, id, name, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
@@ -26,7 +27,7 @@ export const ORGANIZATIONS = screen<Answers>({
   names: ({ list }) => Object.fromEntries(list.organizations.map((one) => [one.organization_id, one.name])),
   view: ({ list }, frame) => ({
     title: 'Organizations',
-    main: html`${listHeading(frame, 'Organizations', { shown: list.organizations.length, next: list.next }, frame.mayWrite ? html`<a class="button" href="?ask=organization.create">Create an organization</a>` : undefined)}
+    main: html`${listHeading(frame, 'Organizations', { shown: list.organizations.length, next: list.next }, askLinks(frame, 'organization.create'))}
     ${filterBar(frame)}
     ${table(frame, {
       caption: 'Organizations, newest first',

@@ -67,7 +67,7 @@ export const PROVIDERS = screen<Answers>({
   names: () => ({}),
   view: ({ list }, frame) => ({
     title: 'Sign-in providers',
-    main: html`${listHeading(frame, 'Sign-in providers', { shown: list.providers.length, next: list.next }, frame.mayWrite ? html`<a class="button" href="#connect">Connect a provider</a>` : undefined)}
+    main: html`${listHeading(frame, 'Sign-in providers', { shown: list.providers.length, next: list.next }, frame.mayWrite ? html`<a class="button" href="#connect">${formWords(CREATE).label}</a>` : undefined)}
     ${filterBar(frame)}
     ${table(frame, {
       caption: 'Providers at which users sign in, by their ids',
@@ -96,7 +96,7 @@ export const PROVIDERS = screen<Answers>({
         { heading: 'Created', role: 'meta', cell: ({ created_at: at }) => time(at, frame) },
       ],
     })}
-    ${frame.mayWrite ? html`<div id="connect">${section('Connect a provider', choosingForm(CREATE, PATH, { values: frame.place.query, errors: {}, isAside: true }))}</div>` : undefined}`,
+    ${frame.mayWrite ? html`<div id="connect">${section(formWords(CREATE).label, choosingForm(CREATE, PATH, { values: frame.place.query, errors: {}, isAside: true }))}</div>` : undefined}`,
   }),
 })
 

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts'
 import { createAdminApp } from '../http/admin/app.ts'
 import { listen, type Listening } from '../http/listen.ts'
 import type { Log } from './log.ts'
+import type { Platform } from './platform.ts'
 import { metricsRoute, type Telemetry } from './telemetry.ts'
 import type { Context } from '../ports/context.ts'
 import type { EventFields } from '../protocol/audit/event-names.ts'
@@ -11,7 +12,7 @@ import type { EventFields } from '../protocol/audit/event-names.ts'
 export function openAdmin(
   { admin, trustedProxies, settings: { consoleUrl }, branding }: Config,
   context: Context,
-  logger: Log,
+  { logger, pageGapMs }: Pick<Platform, 'logger' | 'pageGapMs'>,
   telemetry: Telemetry,
   scrape: () => Promise<string>,
 ): HttpServer | undefined {
@@ -22,6 +23,7 @@ export function openAdmin(
     host: admin.host,
     trustedProxies,
     plainRoutes: [metricsRoute(scrape)],
+    pageGapMs,
     console: consoleUrl === undefined ? undefined : { origin: consoleUrl, branding },
     log(line, cause) {
       log(line, cause)

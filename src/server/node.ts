@@ -93,7 +93,7 @@ export async function openNode(
     observer: telemetry.requests,
     isMounted,
   })
-  const admin = openAdmin(config, context, logger, telemetry, scrapeAll ?? scrape)
+  const admin = openAdmin(config, context, platform, telemetry, scrapeAll ?? scrape)
   const { isOn } = config.settings.outbound
   const { mail } = context
   // Nodes that do different work for the others have leases of different names.

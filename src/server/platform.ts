@@ -7,7 +7,7 @@ import type { EpochMs } from '../base/brand.ts'
 import type { Random } from '../protocol/ids.ts'
 import { openLineWriter, openLog, type LineWriter, type Log } from './log.ts'
 
-/** The sources of time and randomness, and the log. Tests pass their own. */
+/** The sources of time and randomness, the log, and what else belongs to a process. Tests pass their own. */
 export interface Platform {
   readonly clock: () => EpochMs
   /** Milliseconds on a clock that cannot be set. */
@@ -18,7 +18,12 @@ export interface Platform {
   readonly logger: Log
   /** Where requests of the server go. */
   readonly network: Network
+  /** Milliseconds from the beginning of one page of the console to that of the next one. */
+  readonly pageGapMs: number
 }
+
+/** A page takes as long as several tokens, so a flood of pages has about a fifth of the process, and the tokens have the rest (threats.md CON-11). */
+const PAGE_GAP_MS = 20
 
 const STANDARD_OUTPUT = 1
 
@@ -31,6 +36,7 @@ export function openPlatform(config: Config, output: LineWriter = openLineWriter
     random: openRandom(),
     logger: openLog(config.logLevel, output, {}),
     network: SYSTEM_NETWORK,
+    pageGapMs: PAGE_GAP_MS,
   }
 }
 

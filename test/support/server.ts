@@ -59,6 +59,8 @@ export interface TestServerOptions {
   readonly clock?: TestClock
   /** Name servers and public addresses of the test, where they are not those of the machine. */
   readonly network?: Network
+  /** How long a page of the console waits for the one before. By default it does not. */
+  readonly pageGapMs?: number
   /** What a password costs, by default the least. */
   readonly passwordCosts?: 'lowest' | 'released'
   /** Called with each log line, also while the server is still opening. */
@@ -103,6 +105,8 @@ export async function openTestServer(
     random: randomBytes,
     logger: openLog(config.logLevel, { write: keepLine, flush: async () => undefined }, {}),
     network: options.network ?? SYSTEM_NETWORK,
+    // Tests ask for one page after another, so most of their time would be such waits.
+    pageGapMs: options.pageGapMs ?? 0,
   }).catch((refusal: unknown) => {
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
     throw refusal

@@ -25,21 +25,18 @@ export interface AdminAppOptions {
   readonly log: LogAdminOutcome
   /** Where browsers reach the console, and how it looks; undefined: there is none. */
   readonly console: { readonly origin: string; readonly branding: Branding } | undefined
+  /** Milliseconds from the beginning of one page to that of the next one, whoever asks for them. */
+  readonly pageGapMs: number
 }
 
 export const OPENAPI_PATH = '/admin/v1/openapi.json'
 
 /** Loading the tasks waits until the server has started, because requests of clients come first. */
 const LOAD_AFTER_MS = 1000
-/**
- * A page of the console begins so much after another one. A page takes as long as several tokens, so a flood of pages has about a fifth of
- * the process, and the tokens have the rest (threats.md CON-11).
- */
-const PAGE_GAP_MS = 20
 
 /** Creates the HTTP server of the administration, with its own listener (threats.md ADM-01). It does not listen yet. */
 export function createAdminApp(options: AdminAppOptions): Server {
-  const { context, host, trustedProxies, plainRoutes, log, console } = options
+  const { context, host, trustedProxies, plainRoutes, log, console, pageGapMs } = options
   const proxies = openProxies(trustedProxies, () => context.record({ event: 'forwarded-address.unreadable' }))
   const findRoute = openLazyRoutes([...plainRoutes, openapiRoute(context.version)])
   const connections = openConnections(proxies, connectionLimits('admin'))
@@ -51,7 +48,7 @@ export function createAdminApp(options: AdminAppOptions): Server {
     isLoopback: isLoopbackHost(host),
     gate: openGate({ issuer: context.issuer, proxies, hasStoreGoneBack: context.hasStoreGoneBack }),
     scheduler: openScheduler(EACH_TURN),
-    pages: openScheduler(oneEach(PAGE_GAP_MS)),
+    pages: openScheduler(oneEach(pageGapMs)),
     nextRequestId: openRequestIds(context.random),
     loadConsole: console && openLazyConsole({ context, ...console }),
   }

@@ -21,6 +21,7 @@ function openAsk(stage: AdminServer, host: string) {
     trustedProxies: [],
     plainRoutes: [GAUGES],
     console: undefined,
+    pageGapMs: 0,
     log: () => undefined,
   })
   return (headers: Record<string, string>, method: 'GET' | 'HEAD' | 'POST' = 'GET') =>

@@ -277,6 +277,7 @@ test('CON-11: a page whose browser has gone while the page waited is not made', 
   const allLogged = Promise.withResolvers<void>()
   const server = await openTestServer(t, {
     listen: true,
+    pageGapMs: 20,
     onLog: (line) => {
       const { event, reason = event } = JSON.parse(line) as { readonly event: string; readonly reason?: string }
       if (event.startsWith('admin.') && outcomes.push(reason) === asked) allLogged.resolve()

@@ -242,6 +242,10 @@ export interface GrantorTasks {
     readonly 'client_name#en'?: string
     /** The name on pages in the language de, instead of client_name. */
     readonly 'client_name#de'?: string
+    /** The name on pages in the language es, instead of client_name. */
+    readonly 'client_name#es'?: string
+    /** The name on pages in the language fr, instead of client_name. */
+    readonly 'client_name#fr'?: string
     /** Its website, to which pages lead the users of a client that is verified or an operator created. */
     readonly client_uri?: string
     /** Where it begins a sign-in that started elsewhere (OpenID Connect Core 1.0 §4). Pages lead its users there instead of to client_uri. */
@@ -308,6 +312,10 @@ export interface GrantorTasks {
     readonly 'client_name#en'?: string | null
     /** The name on pages in the language de, instead of client_name. null: none. */
     readonly 'client_name#de'?: string | null
+    /** The name on pages in the language es, instead of client_name. null: none. */
+    readonly 'client_name#es'?: string | null
+    /** The name on pages in the language fr, instead of client_name. null: none. */
+    readonly 'client_name#fr'?: string | null
     /** Its website, to which pages lead the users of a client that is verified or an operator created. null: none. */
     readonly client_uri?: string | null
     /** Where it begins a sign-in that started elsewhere (OpenID Connect Core 1.0 §4). Pages lead its users there instead of to client_uri. null: none. */
@@ -1016,6 +1024,8 @@ export interface GrantorTasks {
       readonly default?: string
       readonly en?: string
       readonly de?: string
+      readonly es?: string
+      readonly fr?: string
     }
     /** All scopes of the API. Each has a different name. */
     readonly scopes?: readonly {
@@ -1026,6 +1036,8 @@ export interface GrantorTasks {
         readonly default?: string
         readonly en?: string
         readonly de?: string
+        readonly es?: string
+        readonly fr?: string
       }
       /** users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope. */
       readonly granted_to: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
@@ -1046,7 +1058,7 @@ export interface GrantorTasks {
     }[]
     /** Texts in one language, beside those that the API has: of scopes, or the name. An empty text removes the one that there is. `default`: the text of every other language. */
     readonly texts?: readonly {
-      readonly language: 'default' | 'en' | 'de'
+      readonly language: 'default' | 'en' | 'de' | 'es' | 'fr'
       /** The scope whose sentence it is; absent: it is the name of the API. */
       readonly scope?: string
       readonly text: string
@@ -1083,6 +1095,8 @@ export interface GrantorTasks {
       readonly default?: string
       readonly en?: string
       readonly de?: string
+      readonly es?: string
+      readonly fr?: string
     }
     /** All scopes of the API. Each has a different name. */
     readonly scopes?: readonly {
@@ -1093,6 +1107,8 @@ export interface GrantorTasks {
         readonly default?: string
         readonly en?: string
         readonly de?: string
+        readonly es?: string
+        readonly fr?: string
       }
       /** users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope. */
       readonly granted_to: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
@@ -1113,7 +1129,7 @@ export interface GrantorTasks {
     }[]
     /** Texts in one language, beside those that the API has: of scopes, or the name. An empty text removes the one that there is. `default`: the text of every other language. */
     readonly texts?: readonly {
-      readonly language: 'default' | 'en' | 'de'
+      readonly language: 'default' | 'en' | 'de' | 'es' | 'fr'
       /** The scope whose sentence it is; absent: it is the name of the API. */
       readonly scope?: string
       readonly text: string
@@ -1736,6 +1752,10 @@ export interface Client {
   readonly 'client_name#en'?: string
   /** The name on pages in the language de, instead of client_name. */
   readonly 'client_name#de'?: string
+  /** The name on pages in the language es, instead of client_name. */
+  readonly 'client_name#es'?: string
+  /** The name on pages in the language fr, instead of client_name. */
+  readonly 'client_name#fr'?: string
   /** Its website, to which pages lead the users of a client that is verified or an operator created. */
   readonly client_uri?: string
   /** Where it begins a sign-in that started elsewhere (OpenID Connect Core 1.0 §4). Pages lead its users there instead of to client_uri. */
@@ -1804,6 +1824,10 @@ export interface CreatedClient {
   readonly 'client_name#en'?: string
   /** The name on pages in the language de, instead of client_name. */
   readonly 'client_name#de'?: string
+  /** The name on pages in the language es, instead of client_name. */
+  readonly 'client_name#es'?: string
+  /** The name on pages in the language fr, instead of client_name. */
+  readonly 'client_name#fr'?: string
   /** Its website, to which pages lead the users of a client that is verified or an operator created. */
   readonly client_uri?: string
   /** Where it begins a sign-in that started elsewhere (OpenID Connect Core 1.0 §4). Pages lead its users there instead of to client_uri. */
@@ -1991,6 +2015,10 @@ export interface Interaction {
     readonly 'client_name#en'?: string
     /** The name on pages in the language de, instead of client_name. */
     readonly 'client_name#de'?: string
+    /** The name on pages in the language es, instead of client_name. */
+    readonly 'client_name#es'?: string
+    /** The name on pages in the language fr, instead of client_name. */
+    readonly 'client_name#fr'?: string
     /** unverified: the identity of the client was not checked, and the page has to say so. */
     readonly trust_level: 'verified' | 'known-domain' | 'unverified'
     readonly registered_at: string
@@ -2324,6 +2352,8 @@ export interface TextsByLanguage {
   readonly default?: string
   readonly en?: string
   readonly de?: string
+  readonly es?: string
+  readonly fr?: string
 }
 
 export interface TokenInspection {

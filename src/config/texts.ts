@@ -3,7 +3,7 @@ import { isObject } from '../base/json.ts'
 import { LANGUAGES } from '../base/language.ts'
 import { faultsOf, type TextChanges } from '../texts/texts.ts'
 
-/** Twice what all texts of two languages have. */
+/** Half as much again as all texts of four languages have. */
 export const TEXTS_BYTES = 256 * 1024
 
 /** Reads the texts that replace those of the pages and mails, such as `{ "en": { "signIn": "Log in" } }`. */

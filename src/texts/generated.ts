@@ -1,14 +1,16 @@
 import en from './en.json' with { type: 'json' }
 import de from './de.json' with { type: 'json' }
+import es from './es.json' with { type: 'json' }
+import fr from './fr.json' with { type: 'json' }
 
 // `npm run docs` writes this file from the others of this folder.
 
 /** The languages of the pages and mails. The first is the default. */
-export const LANGUAGES = ['en', 'de'] as const
+export const LANGUAGES = ['en', 'de', 'es', 'fr'] as const
 export type Language = (typeof LANGUAGES)[number]
 
 /** The texts of each language, by id. Only the default language has all of them. */
-export const TEXTS: Readonly<Record<Language, Readonly<Record<string, string>>>> = { en, de }
+export const TEXTS: Readonly<Record<Language, Readonly<Record<string, string>>>> = { en, de, es, fr }
 /** The ids of all texts, with their plural forms. */
 export type EnglishTexts = typeof en
 
@@ -97,6 +99,8 @@ export interface TextSlots {
   readonly 'mail.code': 'address' | 'brand'
   readonly 'mail.codeValid': 'span'
   readonly 'mail.linkValid': 'span'
+  readonly 'mail.noticeSubject': 'brand' | 'notice'
+  readonly 'mail.labelled': 'label'
   readonly 'mail.testSubject': 'brand'
   readonly 'mail.test': 'brand'
   readonly 'mail.automatic': 'brand'

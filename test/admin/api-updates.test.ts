@@ -210,7 +210,7 @@ test('texts in several languages: each is changed alone, and the form that is ke
 const LONG = 'x'.repeat(201)
 const REFUSED_TEXTS: readonly (readonly [input: object, message: RegExp])[] = [
   [{ name: {} }, /^name: Give the text in one language at least\.$/],
-  [{ name: { fr: 'Projets' } }, /^name\.fr: There is no such language here\. There are: default, en, de\.$/],
+  [{ name: { xx: 'Projets' } }, /^name\.xx: There is no such language here\. There are: default, en, de, es, fr\.$/],
   [{ name: { de: '' } }, /^name\.de: This must have between 1 and 200 characters/],
   [{ name: { de: LONG } }, /^name\.de: This must have at most 200 characters\.$/],
   [{ name: { de: 'a\u202eb' } }, /^name\.de: .*control character/],
@@ -220,7 +220,7 @@ const REFUSED_TEXTS: readonly (readonly [input: object, message: RegExp])[] = [
   [{ name: ['a'] }, /^name: This has the wrong type\.$/],
   [{ scopes: [{ name: 'read', sentence: { FR: 'x' }, granted_to: 'users' }] }, /^scopes\.0\.sentence\.FR: There is no/],
   [{ scopes: [{ name: 'read', sentence: '', granted_to: 'users' }] }, /^scopes\.0\.sentence: This must have between/],
-  [{ texts: [{ language: 'fr', text: 'x' }] }, /^texts\.0\.language: The value is not one of the allowed/],
+  [{ texts: [{ language: 'xx', text: 'x' }] }, /^texts\.0\.language: The value is not one of the allowed/],
   [{ texts: [{ language: 'de', scope: 'other', text: 'x' }] }, /^The API has no scope other, which texts names\.$/],
   [{ texts: [{ language: 'default', scope: 'read', text: '' }] }, /^The scope read needs a text/],
 ]

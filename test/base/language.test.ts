@@ -12,6 +12,8 @@ const cases: readonly (readonly [
   ['', '', 'en', 'English when both are empty'],
   [undefined, 'de', 'de', 'the browser’s only language'],
   [undefined, 'de-AT,de;q=0.9,en;q=0.8', 'de', 'a region counts as its language'],
+  [undefined, 'fr-CA, en;q=0.5', 'fr', 'Canadian French counts as French'],
+  [undefined, 'es-419, en;q=0.5', 'es', 'Latin American Spanish counts as Spanish'],
   [undefined, 'DE-de', 'de', 'case does not matter'],
   [undefined, 'xx-FR, xx;q=0.9, de;q=0.7, en;q=0.8', 'en', 'the higher weight wins over the order'],
   [undefined, 'xx, de;q=0.5, en;q=0.5', 'de', 'equal weights keep the order'],

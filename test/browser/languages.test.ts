@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { TEXTS } from '../../src/texts/generated.ts'
+import type { TextId } from '../../src/texts/texts.ts'
 import { sharedBrowser } from '../support/browser.ts'
 import { EMAIL, PASSWORD } from '../../tools/flow.ts'
 import { axeFindings, openIssuer, openTab, press, signIn, startClient } from './tab.ts'
@@ -10,30 +12,32 @@ const REDIRECT_URI = 'http://127.0.0.1:51004/callback'
 
 const browser = await sharedBrowser()
 
-for (const [how, locale, parameters] of [
-  ['a German browser', 'de-AT', {}],
-  ['ui_locales=de', 'en-GB', { ui_locales: 'de' }],
+for (const [language, how, locale, parameters] of [
+  ['de', 'a German browser', 'de-AT', {}],
+  ['fr', 'a French browser', 'fr-CA', {}],
+  ['es', 'ui_locales=es-419', 'en-GB', { ui_locales: 'es-419' }],
 ] as const) {
-  test(`with ${how} every page of the authorization is in German`, async (t) => {
+  test(`with ${how} every page of the authorization is in ${language}`, async (t) => {
+    const say = (id: TextId): string => TEXTS[language][id] ?? ''
     const server = await openIssuer(t, {})
     const { link } = await startClient(server, REDIRECT_URI, parameters, {})
     const { tab } = await openTab(t, browser, [server.origin], { locale })
     await tab.goto(link)
-    await tab.getByLabel('E-Mail', { exact: true }).fill(EMAIL)
-    await press(tab, 'Anmelden')
-    assert.match(await tab.getByRole('alert').innerText(), /Geben Sie Ihr Passwort ein/)
-    await tab.getByLabel('Passwort', { exact: true }).fill(PASSWORD)
-    await press(tab, 'Anmelden')
-    await tab.getByRole('button', { name: 'Erlauben', exact: true }).waitFor()
-    assert.equal(await tab.locator('html').getAttribute('lang'), 'de')
-    await tab.getByRole('link', { name: 'Wechseln', exact: true }).click()
-    await tab.getByRole('button', { name: 'Anmelden', exact: true }).waitFor()
+    await tab.getByLabel(say('email'), { exact: true }).fill(EMAIL)
+    await press(tab, say('signIn'))
+    assert.equal(await tab.getByRole('alert').innerText(), say('passwordMissing'))
+    await tab.getByLabel(say('password'), { exact: true }).fill(PASSWORD)
+    await press(tab, say('signIn'))
+    await tab.getByRole('button', { name: say('allow'), exact: true }).waitFor()
+    assert.equal(await tab.locator('html').getAttribute('lang'), language)
+    await tab.getByRole('link', { name: say('switchAccount'), exact: true }).click()
+    await tab.getByRole('button', { name: say('signIn'), exact: true }).waitFor()
   })
 }
 
 test('ui_locales=en takes precedence over a German browser', async (t) => {
   const server = await openIssuer(t, {})
-  const { link } = await startClient(server, REDIRECT_URI, { ui_locales: 'fr en' }, {})
+  const { link } = await startClient(server, REDIRECT_URI, { ui_locales: 'xx en' }, {})
   const { tab } = await openTab(t, browser, [server.origin], { locale: 'de-DE' })
   await tab.goto(link)
   await signIn(tab)

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after } from 'node:test'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
-import type { Language } from '../../src/base/language.ts'
+import { LANGUAGES, type Language } from '../../src/base/language.ts'
 import type { Page } from '../../src/ports/pages/pages.ts'
 import { createRenderer } from '../../src/web/render.ts'
 import { sharedBrowser } from '../support/browser.ts'
@@ -43,7 +43,7 @@ export async function servePages(): Promise<Served> {
     const [, language, name = ''] = decodeURIComponent(request.url ?? '').split('/')
     response.setHeader('content-type', 'text/html; charset=utf-8')
     response.setHeader('content-security-policy', policyOf(pageOf(name)))
-    response.end(name === 'broken' ? broken : htmlOf(name, language === 'de' ? 'de' : 'en'))
+    response.end(name === 'broken' ? broken : htmlOf(name, LANGUAGES.find((one) => one === language) ?? 'en'))
   }
   const server = createServer((request, response) => void answer(request, response))
   after(() => server.close())

@@ -22,6 +22,17 @@ test('a text of each language has an id and the slots of the English one', () =>
   }
 })
 
-test('English and German have all texts', () => {
+test('each language of the samples has all texts, in the order of the English ones', () => {
   for (const language of complete) assert.deepEqual(Object.keys(TEXTS[language]), Object.keys(TEXTS.en), language)
+})
+
+/** Marks that need a space before them, and within quotation marks, that begins no line. */
+const FRENCH_MARK = /[^\u202f][?!;:»]|«[^\u202f]/
+const SPANISH_QUESTION = /^[^¿?¡!]*(?:[¿¡][^¿?¡!]*[?!][^¿?¡!]*)*$/
+
+test('French has a narrow no-break space before ? ! ; : and within « », and Spanish begins what it ends with ? and !', () => {
+  assert.ok(['Oublié ?', 'Oublié?', '«Oublié\u202f»'].every((text) => FRENCH_MARK.test(text)))
+  assert.ok(['Qué?', '¿Qué', '¡Qué!!'].every((text) => !SPANISH_QUESTION.test(text)))
+  for (const [id, text] of Object.entries(TEXTS.fr)) assert.doesNotMatch(text, FRENCH_MARK, id)
+  for (const [id, text] of Object.entries(TEXTS.es)) assert.match(text, SPANISH_QUESTION, id)
 })

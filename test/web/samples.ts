@@ -19,7 +19,7 @@ export const branding: Branding = {
 }
 
 /** The languages that have all texts. */
-export const languages: readonly Language[] = ['en', 'de']
+export const languages: readonly Language[] = ['en', 'de', 'es', 'fr']
 
 const consent = {
   kind: 'consent',

@@ -32,12 +32,14 @@ export function renderMail(
   const brand = visible(branding.name)
   const { subject, parts } = draw(content, { say, brand, address: visible(address), language })
   const { contact } = branding
-  const reachedBy = contact === undefined ? '' : ` ${say('contact')}: ${visible(contact.replace(/^mailto:/, ''))}`
+  const labelled = (label: string): string => say('mail.labelled', { label })
+  const reachedBy =
+    contact === undefined ? '' : ` ${labelled(say('contact'))} ${visible(contact.replace(/^mailto:/, ''))}`
   const all: readonly Part[] = [...parts, { kind: 'small', text: say('mail.automatic', { brand }) + reachedBy }]
   return {
     subject,
-    text: `${all.map(plainOf).join('\n\n')}\n`,
-    html: documentOf(branding, subject, language, all).toString(),
+    text: `${all.map((part) => plainOf(part, labelled)).join('\n\n')}\n`,
+    html: documentOf(branding, subject, language, all, labelled).toString(),
     language,
   }
 }
@@ -97,7 +99,7 @@ function noticeOf(
 ): Drawn {
   const browser = agent === undefined ? undefined : browserOf(say, agent)
   return {
-    subject: `${brand}: ${say(`mail.notices.${notice}`)}`,
+    subject: say('mail.noticeSubject', { brand, notice: say(`mail.notices.${notice}`) }),
     parts: [
       { kind: 'heading', text: say(`mail.notices.${notice}`) },
       {
@@ -133,7 +135,10 @@ function browserOf(say: Translation['say'], { browser, system }: NonNullable<Not
 
 type NoticeAgent = Extract<MailContent, { readonly kind: 'notice' }>['agent']
 
-function plainOf(part: Part): string {
+/** The name of what follows, with the colon of the language. */
+type Labelled = (label: string) => string
+
+function plainOf(part: Part, labelled: Labelled): string {
   switch (part.kind) {
     case 'heading':
     case 'text':
@@ -141,11 +146,11 @@ function plainOf(part: Part): string {
     case 'small':
       return `-- \n${part.text}`
     case 'facts':
-      return part.facts.map(([name, value]) => `${name}: ${value}`).join('\n')
+      return part.facts.map(([name, value]) => `${labelled(name)} ${value}`).join('\n')
     case 'code':
       return spaced(part.code)
     case 'button':
-      return `${part.label}:\n${part.uri}`
+      return `${labelled(part.label)}\n${part.uri}`
   }
 }
 
@@ -154,6 +159,7 @@ function documentOf(
   subject: string,
   language: Language,
   parts: readonly Part[],
+  labelled: Labelled,
 ): Markup {
   // Many mail programs show the light colours alone, or change them themselves. Styles of elements are what all of them read.
   const colours = accentColours(accent, { backgrounds: ['#ffffff'], ink: '#000000', distinct: 1.2 })
@@ -170,14 +176,14 @@ function documentOf(
         >
           <div style="background:#ffffff;border:1px solid #dde1e6;border-radius:12px;padding:24px">
             <p style="margin:0 0 16px;font-weight:600">${name}</p>
-            ${parts.map((part) => markupOf(part, colours))}
+            ${parts.map((part) => markupOf(part, colours, labelled))}
           </div>
         </div>
       </body>
     </html> `
 }
 
-function markupOf(part: Part, { fill, fillText, ink }: ReturnType<typeof accentColours>): Markup {
+function markupOf(part: Part, { fill, fillText, ink }: ReturnType<typeof accentColours>, labelled: Labelled): Markup {
   switch (part.kind) {
     case 'heading':
       return html`<h1 style="margin:0 0 16px;font-size:20px;line-height:1.3">${part.text}</h1> `
@@ -189,7 +195,7 @@ function markupOf(part: Part, { fill, fillText, ink }: ReturnType<typeof accentC
       </p> `
     case 'facts':
       return html`<p style="margin:0 0 16px;overflow-wrap:anywhere">
-        ${part.facts.map(([name, value]) => html`<span style="color:#59616b">${name}:</span> ${value}<br />`)}
+        ${part.facts.map(([name, value]) => html`<span style="color:#59616b">${labelled(name)}</span> ${value}<br />`)}
       </p> `
     case 'code':
       return html`<p style="margin:0 0 16px;font:600 28px/1.4 ui-monospace,Consolas,monospace;letter-spacing:2px">

@@ -126,7 +126,7 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
   ],
   ['a scope without a sentence', 2, [...API, '--scope', 'read'], /a name, "=", and the text/],
   ['a text of no scope', 2, [...API, '--scope-de', 'Lesen'], /a name, "=", and the text/],
-  ['a text in an unknown language', 2, [...API, '--scope-fr', 'read=Lire'], /unknown option '--scope-fr'/],
+  ['a text in an unknown language', 2, [...API, '--scope-xx', 'read=Lire'], /unknown option '--scope-xx'/],
   ['a text of an unknown scope', 1, [...API, '--scope-de', 'read=Lesen'], /has no scope read, which texts names/],
   ['a scope with a space', 1, [...API, '--scope', 'read all=Read'], /The name of a scope has no spaces/],
   ['a scope named twice', 1, [...API, '--scope', 'a=A', '--machine-scope', 'a=B'], /declared twice/],

@@ -220,8 +220,13 @@ test('REG-09: texts have a length limit in characters and must not contain contr
 })
 
 test('RFC 7591 §2.2: names in the languages of the pages are kept, and others ignored', () => {
-  const names = { client_name: 'Board', 'client_name#de': 'Tafel', 'client_name#en': 'Board!' }
-  assert.deepEqual(accept({ ...names, 'client_name#fr': 'Tableau', 'client_name#DE': 'x', 'tos_uri#de': 'x' }), {
+  const names = {
+    client_name: 'Board',
+    'client_name#de': 'Tafel',
+    'client_name#en': 'Board!',
+    'client_name#fr': 'Tableau',
+  }
+  assert.deepEqual(accept({ ...names, 'client_name#xx': 'Tableau', 'client_name#DE': 'x', 'tos_uri#de': 'x' }), {
     ...accept({}),
     ...names,
   })

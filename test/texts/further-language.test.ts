@@ -10,7 +10,7 @@ import type * as Render from '../../src/web/render.ts'
 import { branding, samples } from '../web/samples.ts'
 import { temporaryFolder } from '../support/server.ts'
 
-const FRENCH = { signIn: 'Se connecter', password: 'Mot de passe', email: 'Adresse e-mail' }
+const ITALIAN = { signIn: 'Accedi', password: 'Parola d’accesso', email: 'Indirizzo e-mail' }
 const FROM = { address: '127.0.0.1' }
 
 test('a further language is one file: pages have its texts, and say which of their parts are English', async (t) => {
@@ -18,7 +18,7 @@ test('a further language is one file: pages have its texts, and say which of the
   cpSync('src', join(folder, 'src'), { recursive: true })
   cpSync('package.json', join(folder, 'package.json'))
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
-  writeFileSync(join(folder, 'src/texts/fr.json'), JSON.stringify(FRENCH))
+  writeFileSync(join(folder, 'src/texts/it.json'), JSON.stringify(ITALIAN))
   writeTexts(join(folder, 'src/texts'))
   const load = <T>(path: string): Promise<T> => import(join(folder, path)) as Promise<T>
 
@@ -29,10 +29,10 @@ test('a further language is one file: pages have its texts, and say which of the
   const visit = (address: string, headers: Readonly<Record<string, string>>): Promise<Response> =>
     grantor.fetch(new Request(new URL(address, issuer), { headers: { accept: 'text/html', ...headers } }), FROM)
   const metadata = await (await visit('/.well-known/openid-configuration', {})).json()
-  assert.deepEqual(new Set(metadata.ui_locales_supported), new Set([...LANGUAGES, 'fr']))
+  assert.deepEqual(new Set(metadata.ui_locales_supported), new Set([...LANGUAGES, 'it']))
   for (const [address, language] of [
-    ['/account', 'fr-CA, de;q=0.5'],
-    ['/account?ui_locales=fr', 'de'],
+    ['/account', 'it-CH, de;q=0.5'],
+    ['/account?ui_locales=it', 'de'],
   ] as const) {
     const account = await visit(address, { 'accept-language': language })
     const cookie = account.headers
@@ -41,27 +41,27 @@ test('a further language is one file: pages have its texts, and say which of the
       .join('; ')
     const signIn = await visit(account.headers.get('location') ?? '', { 'accept-language': language, cookie })
     const page = await signIn.text()
-    assert.match(page, /<html lang="fr">/)
-    assert.match(page, /<title>Se connecter ·/)
-    assert.match(page, /<h1>Se connecter<\/h1>/)
-    assert.match(page, /<label for="password">Mot de passe<\/label>/)
+    assert.match(page, /<html lang="it">/)
+    assert.match(page, /<title>Accedi ·/)
+    assert.match(page, /<h1>Accedi<\/h1>/)
+    assert.match(page, /<label for="password">Parola d’accesso<\/label>/)
     assert.match(page, /<p class="lead muted"><span lang="en">to manage your account<\/span><\/p>/)
   }
 
   const { createRenderer } = await load<typeof Render>('src/web/render.ts')
   const { render } = createRenderer(branding, '/pictures/')
   for (const [name, model] of samples) {
-    const page = render(model, 'fr' as never)
+    const page = render(model, 'it' as never)
     assert.doesNotMatch(page, /="[^"]*&lt;span lang|<(title|option)[^>]*>[^<]*(<|&lt;)span lang/, name)
     assert.doesNotMatch(page, /=\s*"[^"<>]*<span lang/, name)
   }
 
   const { renderMail } = await load<typeof Mail>('src/web/mail/mail.ts')
-  const mail = { content: { kind: 'test' }, address: 'ada@acme.test', language: 'fr' as never } as const
+  const mail = { content: { kind: 'test' }, address: 'ada@acme.test', language: 'it' as never } as const
   assert.equal(renderMail(branding, mail).language, 'en')
   const mails = Object.entries(TEXTS.en)
-  const fr = Object.fromEntries(mails.filter(([id]) => id.startsWith('mail.')).map(([id, text]) => [id, `${text} FR`]))
-  const translated = renderMail({ ...branding, texts: { fr } as never }, mail)
-  assert.equal(translated.language, 'fr')
-  assert.match(translated.html, /<html lang="fr">[^]*The mail settings of Acme Cloud work\. FR/)
+  const it = Object.fromEntries(mails.filter(([id]) => id.startsWith('mail.')).map(([id, text]) => [id, `${text} IT`]))
+  const translated = renderMail({ ...branding, texts: { it } as never }, mail)
+  assert.equal(translated.language, 'it')
+  assert.match(translated.html, /<html lang="it">[^]*The mail settings of Acme Cloud work\. IT/)
 })

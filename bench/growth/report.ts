@@ -99,7 +99,7 @@ export function renderSearch({
 }: SearchResult): string {
   return [
     `${describeMachine(date, machine)} · ${describeStore(store, machine)}`,
-    `${users} users, of which the index gets ${fixed(indexedPerSecond, 0)} a second`,
+    `${users} users, of which the index gets ${fixed(indexedPerSecond, 0)} a second while there are no requests`,
     '',
     renderTable(searches, [
       ['search', ({ text }) => text],
@@ -111,6 +111,8 @@ export function renderSearch({
       ['sign-ups', ({ state }) => state],
       ['p50 ms', ({ p50Ms }) => fixed(p50Ms, 2)],
       ['p99 ms', ({ p99Ms }) => fixed(p99Ms, 2)],
+      ['p99 to alone', ({ p99Ms }) => fixed(p99Ms / (signUps[0]?.p99Ms ?? Number.NaN), 2)],
+      ['indexed/s', (times) => fixed(times.indexedPerSecond, 0)],
     ]),
   ].join('\n')
 }

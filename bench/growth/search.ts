@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { listUsers } from '../../src/admin/user/search.ts'
 import { fold } from '../../src/base/fold.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
+import { CLOCK_MARGIN_MS } from '../../src/base/clock.ts'
 import { readConfig } from '../../src/config/config.ts'
 import type { Context } from '../../src/ports/context.ts'
 import { mintUserId } from '../../src/protocol/ids.ts'
@@ -19,10 +20,18 @@ import { runOnPostgres, runOnSqlite } from './fill.ts'
 /** What a search of users takes, and what the index costs. */
 export interface SearchTimes {
   readonly searches: readonly { readonly text: string; readonly p50Ms: number; readonly p95Ms: number }[]
-  /** Users that the index gets in a second, with the pauses of a server. */
+  /** Users that the index gets in a second, with the pauses of a server that has nothing else to do. */
   readonly indexedPerSecond: number
-  /** Sign-ups without the index, and while it is written at intervals. */
-  readonly signUps: readonly { readonly state: 'alone' | 'indexed'; readonly p50Ms: number; readonly p99Ms: number }[]
+  /** Sign-ups while the index is not written, and while it lacks most users and is written. */
+  readonly signUps: readonly SignUpTimes[]
+}
+
+export interface SignUpTimes {
+  readonly state: 'alone' | 'indexed'
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Users that the index got in a second meanwhile. */
+  readonly indexedPerSecond: number
 }
 
 const FIRST =
@@ -32,10 +41,8 @@ const SPAN_MS = 30 * 24 * 60 * 60 * 1000
 const YOUNGEST_MS = 120_000
 const ROWS_OF_STATEMENT = 1000
 const SEARCHES = 200
-/** Far more than a server gets: nine million a day. */
-const SIGN_UPS = { perSecond: 100, seconds: 15 } as const
-/** How often the index is written meanwhile. */
-const INDEX_MS = 2000
+/** Far more than a server gets: nine million a day. The states take turns, so that other load on the machine affects both. */
+const SIGN_UPS = { perSecond: 100, seconds: 5, turns: 12 } as const
 
 /** Fills a store with users, indexes them, and searches. */
 export async function measureSearch(
@@ -51,23 +58,44 @@ export async function measureSearch(
   else await runOnPostgres(url, fillUsers(users))
   const { context, close } = await openRuntime(config, undefined, 'server')
   try {
-    const { round } = openUserIndexer(
-      { ...context, clockCheck: { ...context.clockCheck, differenceMs: () => 0 } },
-      () => true,
-    )
-    const before = performance.now()
-    await round()
-    const indexedPerSecond = (users * 1000) / (performance.now() - before)
+    const indexing = openIndexing(context)
+    const signUps = await signUpInTurns(context, indexing)
+    const before = { at: performance.now(), count: indexing.count() }
+    await indexing.start()
+    const indexedPerSecond = ((indexing.count() - before.count) * 1000) / (performance.now() - before.at)
+    await delay(CLOCK_MARGIN_MS)
+    await indexing.start()
     await database?.settle()
     const searches = []
     for (const [text, queryOf] of Object.entries(QUERIES))
       searches.push({ text, ...(await search(context, users, queryOf)) })
-    const signUps = []
-    for (const state of ['alone', 'indexed', 'alone', 'indexed'] as const)
-      signUps.push({ state, ...(await signUp(context, state === 'indexed' ? round : undefined)) })
     return { searches, indexedPerSecond, signUps }
   } finally {
     await close()
+  }
+}
+
+/** The indexer of a server. `start` resolves when all users are indexed, or after `stop`. */
+function openIndexing(context: Context) {
+  let isOn = false
+  let count = 0
+  let answered = 0
+  const indexUsers: Context['store']['indexUsers'] = async (turn) => {
+    const indexed = await context.store.indexUsers(turn)
+    count += indexed.count
+    return indexed
+  }
+  const load = { answered: () => answered, monotonic: () => performance.now() }
+  const clockCheck = { ...context.clockCheck, differenceMs: () => 0 }
+  const { round } = openUserIndexer({ ...context, clockCheck, store: { indexUsers } }, () => isOn, load)
+  return {
+    count: () => count,
+    addAnswer: () => void (answered += 1),
+    start() {
+      isOn = true
+      return round()
+    },
+    stop: () => void (isOn = false),
   }
 }
 
@@ -90,26 +118,36 @@ async function search({ store }: Context, users: number, queryOf: (index: number
   return { p50Ms: quantile(times, 0.5), p95Ms: quantile(times, 0.95) }
 }
 
-async function repeat(index: () => Promise<void>, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await index()
-    await delay(INDEX_MS)
+async function signUpInTurns(context: Context, indexing: ReturnType<typeof openIndexing>) {
+  const states = [
+    { state: 'alone' as const, times: [] as number[], count: 0 },
+    { state: 'indexed' as const, times: [] as number[], count: 0 },
+  ]
+  for (let turn = 0; turn < SIGN_UPS.turns; turn += 1) {
+    for (const one of turn % 2 === 0 ? states : states.toReversed()) {
+      const before = indexing.count()
+      const round = one.state === 'indexed' ? indexing.start() : undefined
+      await signUp(context, one.times, indexing.addAnswer)
+      indexing.stop()
+      await round
+      one.count += indexing.count() - before
+    }
   }
+  return states.map(({ state, times, count }) => ({
+    state,
+    p50Ms: quantile(times, 0.5),
+    p99Ms: quantile(times, 0.99),
+    indexedPerSecond: count / (SIGN_UPS.seconds * SIGN_UPS.turns),
+  }))
 }
 
 /** Creates users at a steady pace, each in a commit of its own. */
-async function signUp(context: Context, index: (() => Promise<void>) | undefined) {
-  const times: number[] = []
-  const over = new AbortController()
-  const indexing = index === undefined ? undefined : repeat(index, over.signal)
+async function signUp(context: Context, times: number[], addAnswer: () => void): Promise<void> {
   const start = performance.now()
   for (let count = 0; count < SIGN_UPS.perSecond * SIGN_UPS.seconds; count += 1) {
     await delay(Math.max(0, start + (count * 1000) / SIGN_UPS.perSecond - performance.now()))
-    // Old enough for the index.
-    const now = (context.clock() - YOUNGEST_MS / 2 - 5000) as EpochMs
-    const email = normalizeEmail(`${randomBytes(6).toString('hex')}@acme.test`)
-    const user = newUser(context, now, {
-      email,
+    const user = newUser(context, context.clock(), {
+      email: normalizeEmail(`${randomBytes(6).toString('hex')}@acme.test`),
       emailVerifiedAt: undefined,
       name: nameOf(count),
       passwordHash: undefined,
@@ -117,10 +155,8 @@ async function signUp(context: Context, index: (() => Promise<void>) | undefined
     const before = performance.now()
     await context.store.createUser(user)
     times.push(performance.now() - before)
+    addAnswer()
   }
-  over.abort()
-  await indexing
-  return { p50Ms: quantile(times, 0.5), p99Ms: quantile(times, 0.99) }
 }
 
 function* fillUsers(users: number): Generator<string> {

@@ -12,6 +12,8 @@ import { openStoreCounters } from './store-counters.ts'
 /** The metrics of this process. */
 export interface Metrics {
   readonly countRequest: (answer: Answered) => void
+  /** How many requests were counted. */
+  readonly answered: () => number
   readonly storeObserver: Omit<StoreObserver, 'mark'>
   readonly countAuditFailure: () => void
   readonly countOutbound: OutboundObserver
@@ -49,6 +51,7 @@ export function openMetrics(version: string, endpoints: readonly string[]): Metr
   ]
   return {
     countRequest: requests.count,
+    answered: requests.answered,
     storeObserver: store.observer,
     countAuditFailure: () => void (auditFailures += 1),
     countOutbound(purpose, outcome) {

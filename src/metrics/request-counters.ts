@@ -5,6 +5,7 @@ import { SECONDS, type Sample } from './families.ts'
 
 export interface RequestCounters {
   readonly count: (answer: Answered) => void
+  readonly answered: () => number
   /** Counts the connections of a server. */
   readonly countConnections: (server: Server) => void
   readonly samples: () => readonly Sample[]
@@ -15,6 +16,7 @@ export function openRequestCounters(endpoints: readonly string[]): RequestCounte
   const requests = openSeries<Counter>(4, () => ({ value: 0 }))
   const introspections = openSeries<Counter>(2, () => ({ value: 0 }))
   const seconds = openSeries(1, () => newHistogram(SECONDS))
+  let answered = 0
   let connections = 0
   let broken = 0
   let dropped = 0
@@ -24,10 +26,12 @@ export function openRequestCounters(endpoints: readonly string[]): RequestCounte
   for (const endpoint of [...endpoints, 'none']) seconds.at(endpoint)
   return {
     count({ endpoint, event, reason = '', status, ms, api = '', active }) {
+      answered += 1
       requests.at(endpoint, event, reason, String(status)).value += 1
       observe(seconds.at(endpoint), ms / 1000)
       if (active !== undefined) introspections.at(api, String(active)).value += 1
     },
+    answered: () => answered,
     countConnections(server) {
       server.on('connection', (socket) => {
         connections += 1

@@ -65,7 +65,7 @@ export async function openNode(
   platform: Platform,
   { scrapeAll, onServerEnd, isMounted }: NodeOptions,
 ): Promise<Node> {
-  const { logger } = platform
+  const { logger, monotonic } = platform
   for (const warning of config.warnings) logger.warn({ event: 'configuration.warning', warning })
   let isStopping = false
   let ownListening: readonly Listening[] | undefined
@@ -98,7 +98,7 @@ export async function openNode(
   const { mail } = context
   // Nodes that do different work for the others have leases of different names.
   const work = `${isOn ? 'background' : 'sweep'}${mail === undefined ? '' : '-mail'}`
-  const lease = openNodeLease(context, work, platform.monotonic)
+  const lease = openNodeLease(context, work, monotonic)
   // A file has one server.
   const isShared = config.database.kind === 'postgres'
   const isHolder = isShared ? lease.isHeld : () => true
@@ -112,8 +112,8 @@ export async function openNode(
       context.clockCheck.start(),
       ...(isShared ? [startHolding(lease)] : []),
       startSweeping(context, logger, isHolder),
-      startIndexing(context, logger, isHolder),
-      startCounting({ ...context, monotonic: platform.monotonic }, logger, isHolder),
+      startIndexing(context, { answered: telemetry.metrics.answered, monotonic }, logger, isHolder),
+      startCounting({ ...context, monotonic }, logger, isHolder),
       writeWatch.start(),
       figures.start(),
       ...keeping,

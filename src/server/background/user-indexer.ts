@@ -7,12 +7,24 @@ import { firstUserId } from '../../protocol/ids.ts'
 import type { Log } from '../log.ts'
 
 const INTERVAL_MS = 10_000
-/** Users of one turn, which takes the store two to five milliseconds. */
-const TURN = 100
-/** The pause between two turns, in which the store serves requests. */
-const PAUSE_MS = 8
+
+/** What SQLite writes in one turn, while no request is served: two milliseconds for 25 users, six for 100, and a sync of the disk. */
+const TURNS = {
+  idle: { limit: 100, pauseMs: 1 },
+  busy: { limit: 25, pauseMs: 5, longestMs: 500 },
+} as const
+/** With fewer requests in a second a node is idle. */
+const BUSY = 1
+/** How long ago requests were that count half. */
+const MEMORY_MS = 200
 
 type Needs = Pick<Context, 'clock' | 'clockCheck'> & StoreNeeds<'indexUsers'>
+
+/** The requests that this node has answered, which its turns make wait. */
+export interface Load {
+  readonly answered: () => number
+  readonly monotonic: () => number
+}
 
 /** Writes the index of the names and addresses of users. */
 export interface UserIndexer {
@@ -22,21 +34,40 @@ export interface UserIndexer {
 }
 
 /** Opens the indexer of a node. What a turn reached is noted by the next one, so an indexer belongs to one state of the store. */
-export function openUserIndexer({ clock, clockCheck, store }: Needs, isHolder: () => boolean): UserIndexer {
+export function openUserIndexer({ clock, clockCheck, store }: Needs, isHolder: () => boolean, load: Load): UserIndexer {
   let reached: SearchMarks | undefined
   const ended = new AbortController()
+  const nextTurn = openPacing(load)
+  const pause = (ms: number) => delay(ms, undefined, ended).then(undefined, () => undefined)
   return {
     async round() {
       while (!ended.signal.aborted && isHolder() && clockCheck.differenceMs() === 0) {
         // An id may be older than its commit, or minted by a node whose clock is behind.
         const until = firstUserId(after(clock(), -CLOCK_MARGIN_MS))
-        const indexed = await store.indexUsers({ reached, until, limit: TURN })
+        const { limit, pauseMs } = nextTurn()
+        const indexed = await store.indexUsers({ reached, until, limit })
         reached = indexed.reached
         if (indexed.count === 0) return
-        await delay(PAUSE_MS)
+        await pause(pauseMs)
       }
     },
     end: () => ended.abort(),
+  }
+}
+
+/**
+ * Returns what the next turn does. A request that arrives during a turn waits for its end. Pauses grow with the requests, so about one request
+ * waits in two seconds, and one in two hundred when the pauses are the longest.
+ */
+function openPacing({ answered, monotonic }: Load): () => { readonly limit: number; readonly pauseMs: number } {
+  let last = { atMs: monotonic(), answered: answered() }
+  let perSecond = 0
+  return () => {
+    const now = { atMs: monotonic(), answered: answered() }
+    perSecond = (perSecond * MEMORY_MS + (now.answered - last.answered) * 1000) / (MEMORY_MS + now.atMs - last.atMs)
+    last = now
+    const { idle, busy } = TURNS
+    return perSecond < BUSY ? idle : { ...busy, pauseMs: Math.min(busy.longestMs, perSecond * busy.pauseMs) }
   }
 }
 
@@ -46,10 +77,11 @@ export function openUserIndexer({ clock, clockCheck, store }: Needs, isHolder: (
  */
 export function startIndexing(
   context: Needs,
+  load: Load,
   logger: Pick<Log, 'error'>,
   isHolder: () => boolean,
 ): () => Promise<void> {
-  const { round, end } = openUserIndexer(context, isHolder)
+  const { round, end } = openUserIndexer(context, isHolder, load)
   let running: Promise<void> | undefined
   const timer = setInterval(() => {
     running ??= round()

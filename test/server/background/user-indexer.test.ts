@@ -10,6 +10,8 @@ import { selectAll } from '../../support/store/dump.ts'
 import { perform } from '../../support/tasks.ts'
 
 const MINUTE_MS = 60_000
+/** A server without requests. */
+const IDLE = { answered: () => 0, monotonic: () => 0 }
 
 test('the index has all users but those of the last minute, and a node without the lease writes none', async (t) => {
   const server = await openTestServer(t)
@@ -20,12 +22,12 @@ test('the index has all users but those of the last minute, and a node without t
   clock.advance(2 * MINUTE_MS)
   await create('Young Weber')
   const indexed = (): number => selectAll(server, 'select user_id from user_search').length
-  await openUserIndexer(context, () => false).round()
+  await openUserIndexer(context, () => false, IDLE).round()
   assert.equal(indexed(), 0)
   const differing = { ...context, clockCheck: { ...context.clockCheck, differenceMs: () => MINUTE_MS } }
-  await openUserIndexer(differing, () => true).round()
+  await openUserIndexer(differing, () => true, IDLE).round()
   assert.equal(indexed(), 0)
-  const indexer = openUserIndexer(context, () => true)
+  const indexer = openUserIndexer(context, () => true, IDLE)
   await indexer.round()
   // The first round has the users that the store had before, from the newest down.
   assert.equal(indexed(), 121)
@@ -45,6 +47,42 @@ test('the index has all users but those of the last minute, and a node without t
   clock.advance(after(clock.now(), 2 * MINUTE_MS) - clock.now())
   await indexer.round()
   assert.equal(indexed(), 122)
+})
+
+test('a node that serves requests writes less at a time, and waits longer the more they are', async (t) => {
+  const { context, clock } = await openTestServer(t)
+  clock.advance(2 * MINUTE_MS)
+  const limits: number[] = []
+  const startedMs: number[] = []
+  let perMs = 0
+  const load = { answered: () => performance.now() * perMs, monotonic: () => performance.now() }
+  let left = 0
+  const store = {
+    indexUsers: ({ limit }: { readonly limit: number }) => {
+      limits.push(limit)
+      startedMs.push(performance.now())
+      left -= 1
+      return Promise.resolve({ reached: { newest: '', oldest: '~' } as const, count: left })
+    },
+  }
+  const { round, end } = openUserIndexer({ ...context, store }, () => true, load)
+  left = 3
+  await round()
+  assert.deepEqual(limits.splice(0), [100, 100, 100])
+  perMs = 0.02
+  startedMs.length = 0
+  left = 3
+  await round()
+  assert.deepEqual(limits.splice(0), [25, 25, 25])
+  const [first = 0, , third = 0] = startedMs
+  // Twenty requests in a second are two pauses of a tenth of a second.
+  assert.ok(third - first > 150, String(third - first))
+  perMs = 10
+  left = 2
+  const running = round()
+  end()
+  await running
+  assert.deepEqual(limits, [25])
 })
 
 test('the answer says what was compared, and words of one or two letters find the beginnings of addresses', async (t) => {

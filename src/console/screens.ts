@@ -15,7 +15,7 @@ import { INSTALLATIONS, NEW_INSTALLATION } from './screens/organizations/install
 import { MEMBERS } from './screens/organizations/members.ts'
 import { ORGANIZATION } from './screens/organizations/organization.ts'
 import { ORGANIZATIONS } from './screens/organizations/organizations.ts'
-import { OVERVIEW } from './screens/overview.ts'
+import { OVERVIEW } from './screens/overview/overview.ts'
 import { PROVIDER } from './screens/providers/provider.ts'
 import { PROVIDERS } from './screens/providers/providers.ts'
 import { ROLES } from './screens/roles.ts'

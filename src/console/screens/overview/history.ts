@@ -1,12 +1,12 @@
-import type { FiguresDocument } from '../../admin/figures.ts'
-import { labelOf } from '../engine/input-fields.ts'
-import { mostFrequent, OTHER } from '../../base/most-frequent.ts'
-import { html, type Markup } from '../../web/markup.ts'
-import { chart, chartPatterns, formatNumber, type Chart } from '../chart.ts'
-import { listAddress } from '../links.ts'
-import { addressOf } from '../engine/addresses.ts'
-import { exactTime, section } from '../parts.ts'
-import type { Frame } from '../engine/form.ts'
+import type { FiguresDocument } from '../../../admin/figures.ts'
+import { labelOf } from '../../engine/input-fields.ts'
+import { mostFrequent, OTHER } from '../../../base/most-frequent.ts'
+import { html, type Markup } from '../../../web/markup.ts'
+import { chart, chartPatterns, formatNumber, type Chart } from '../../chart.ts'
+import { listAddress } from '../../links.ts'
+import { addressOf } from '../../engine/addresses.ts'
+import { exactTime, section } from '../../parts.ts'
+import type { Frame } from '../../engine/form.ts'
 
 /** A bar for each hour of a day, six hours of a week, and four days of a quarter: as many as a phone shows apart. */
 export const POINTS_SHOWN = 29

@@ -2303,6 +2303,11 @@ export interface Server {
     readonly verdict: 'ok' | 'warning' | 'failed'
     readonly message: string
     readonly remedy: string | null
+    /** Where a person at the console mends it. */
+    readonly screen: {
+      readonly path: string
+      readonly label: string
+    } | null
   }[]
 }
 

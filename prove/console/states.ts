@@ -69,6 +69,8 @@ export function chartStates({ context: { store, clock } }: Grantor, console: str
     },
     at(console, 'figures of a week', '?period=7d'),
     at(console, 'figures of a quarter', '?period=90d'),
+    at(console, 'all figures', '/figures'),
+    at(console, 'all figures of a week', '/figures?period=7d'),
     at(console, 'a period that is wrong', '?period=1y'),
   ]
 }

@@ -40,6 +40,10 @@ const SERVER_DOCUMENT = z
           verdict: z.enum(['ok', 'warning', 'failed']),
           message: z.string(),
           remedy: z.string().nullable(),
+          screen: z
+            .object({ path: z.string(), label: z.string() })
+            .nullable()
+            .describe('Where a person at the console mends it.'),
         }),
       )
       .describe(
@@ -71,7 +75,13 @@ export const SERVER_TASKS: readonly Task[] = [
         apis: apis.length,
         sends_mail: mail !== undefined,
         signing_algorithm: settings.signingAlgorithm,
-        findings: findings.map(({ check, verdict, message, remedy = null }) => ({ check, verdict, message, remedy })),
+        findings: findings.map(({ check, verdict, message, remedy = null, screen = null }) => ({
+          check,
+          verdict,
+          message,
+          remedy,
+          screen,
+        })),
       }
     },
   }),
@@ -107,6 +117,7 @@ function checkClock(aheadMs: number): Finding {
     'clock',
     `The clock of this node is ${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead' : 'behind'}, so the node issues nothing.`,
     'Set the clock, best by NTP. If it is right now: grantor clock confirm',
+    { path: '/console/server?ask=clock.confirm', label: 'Confirm the clock…' },
   )
 }
 
@@ -114,13 +125,25 @@ function checkCredentials(all: readonly AdminCredentialRecord[], now: EpochMs): 
   const live = all.filter(({ revokedAt, expiresAt }) => revokedAt === undefined && expiresAt > now)
   const ending = live.filter(({ expiresAt }) => expiresAt < after(now, SOON_MS))
   if (ending.length === 0) return [ok('credentials', 'No credentials of an administrator expire within two weeks.')]
-  return ending.map(({ id, name, expiresAt }) =>
+  return ending.map(({ id, name, access, expiresAt }) =>
     warning(
       'credentials',
-      `The credentials "${name}" expire in ${Math.floor((expiresAt - now) / DAY_MS)} days.`,
+      `The credentials "${name}" expire ${dayAndTime(expiresAt, now)}.`,
       `Create others, and then: grantor admin revoke ${forShell(id)}`,
+      {
+        path: `/console/credentials?ask=${access === 'delegate' ? 'delegate.create-credentials' : 'admin.create'}`,
+        label: 'Replace…',
+      },
     ),
   )
+}
+
+/** When something ends that ends soon: the days are those of the calendar in UTC, so that nothing ends "in 0 days". */
+function dayAndTime(at: EpochMs, now: EpochMs): string {
+  const days = Math.floor(at / DAY_MS) - Math.floor(now / DAY_MS)
+  const [day, time] = [iso(at).slice(0, 10), `${iso(at).slice(11, 16)} UTC`]
+  if (days === 0) return `today at ${time}`
+  return days === 1 ? `tomorrow at ${time}` : `in ${days} days, on ${day} at ${time}`
 }
 
 async function inspectRoles(context: TaskContext): Promise<readonly RoleInspection[]> {

@@ -56,16 +56,24 @@ export interface Finding {
   readonly message: string
   /** How to fix the problem; undefined without a problem. */
   readonly remedy: string | undefined
+  /** Where a person at the console fixes it; absent: on the machine of the server, or nowhere in the console. */
+  readonly screen?: MendingScreen | undefined
+}
+
+/** A screen of the console, as a button names it. */
+export interface MendingScreen {
+  readonly path: string
+  readonly label: string
 }
 
 export function ok(check: string, message: string): Finding {
   return { check, verdict: 'ok', message, remedy: undefined }
 }
 
-export function warning(check: string, message: string, remedy: string): Finding {
-  return { check, verdict: 'warning', message, remedy }
+export function warning(check: string, message: string, remedy: string, screen?: MendingScreen): Finding {
+  return { check, verdict: 'warning', message, remedy, screen }
 }
 
-export function failed(check: string, message: string, remedy: string): Finding {
-  return { check, verdict: 'failed', message, remedy }
+export function failed(check: string, message: string, remedy: string, screen?: MendingScreen): Finding {
+  return { check, verdict: 'failed', message, remedy, screen }
 }

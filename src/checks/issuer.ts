@@ -209,6 +209,7 @@ export function checkOwnApis(
         'apis',
         `The API ${resource} has the address of this server, so it gets no tokens, and no client may name the server as a resource.`,
         `Declare it with another identifier, and delete this one: grantor api delete ${forShell(resource)}`,
+        { path: `/console/apis/${encodeURIComponent(resource)}`, label: 'Open the API' },
       ),
     )
 }

@@ -3,6 +3,8 @@ import { CONSOLE_CLIENT_ID } from '../protocol/client/console.ts'
 import { roleCounts } from '../users/role.ts'
 import { ok, warning, type Examination, type Finding } from './finding.ts'
 
+const SCREEN = { path: '/console/roles', label: 'See the roles' } as const
+
 /** Checks who may use the console: it refuses a role whose account has one factor, except while the issuer is a loopback address. */
 export function checkRoles(
   { isLoopbackIssuer, delegate }: Pick<Examination['choices'], 'isLoopbackIssuer' | 'delegate'>,
@@ -27,6 +29,7 @@ export function checkRoles(
         'roles',
         `${message}, and your application signs users in: with its credentials a program can act as each of them.`,
         'Keep these credentials as you keep those of an administrator, or end the roles: grantor role remove <user>',
+        SCREEN,
       ),
     ]
   if (weak.length === 0 || isLoopbackIssuer) return [ok('roles', `${message}.`)]
@@ -37,6 +40,7 @@ export function checkRoles(
       'roles',
       `${message}, and the console refuses those without a second factor: ${names}.`,
       'They add an authenticator app or a passkey on their account pages. To end a role: grantor role remove <email>',
+      SCREEN,
     ),
   ]
 }

@@ -15,6 +15,7 @@ import { INSTALLATIONS, NEW_INSTALLATION } from './screens/organizations/install
 import { MEMBERS } from './screens/organizations/members.ts'
 import { ORGANIZATION } from './screens/organizations/organization.ts'
 import { ORGANIZATIONS } from './screens/organizations/organizations.ts'
+import { FIGURES } from './screens/overview/figures.ts'
 import { OVERVIEW } from './screens/overview/overview.ts'
 import { PROVIDER } from './screens/providers/provider.ts'
 import { PROVIDERS } from './screens/providers/providers.ts'
@@ -28,6 +29,7 @@ import type { AnyScreen } from './screen.ts'
 /** The screens of the console. A screen can do what its row names, and nothing else. */
 export const SCREENS: readonly AnyScreen[] = [
   OVERVIEW,
+  FIGURES,
   FOUND,
   FOUND_WITHIN,
   CLIENTS,

@@ -3,7 +3,7 @@ import { CHART_STYLE } from './chart.ts'
 
 /** The stylesheet of the console: the colours of all pages, and one step denser. Without the spaces that only people read. */
 export function consoleStyle(accent: string): string {
-  return (palette(accent, SURFACE) + base + frame + lists + objects + situations + CHART_STYLE)
+  return (palette(accent, SURFACE) + base + frame + lists + objects + CHART_STYLE + situations)
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ *([{}]) */g, '$1')
     .replaceAll(/ ([>+]) /g, '$1')
@@ -23,17 +23,17 @@ const base = `
 *, ::before, ::after { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--ground); color: var(--text); overflow-wrap: anywhere; -webkit-font-smoothing: antialiased;
-  font: .875rem/1.43 system-ui, -apple-system, "Segoe UI", "Noto Sans", Arial, sans-serif; }
+  font: .875rem/1.43 system-ui, "Segoe UI", "Noto Sans", Arial, sans-serif; }
 h1, h2, p, ul, ol, dl, dd, dt { margin: 0; padding: 0; }
 ul, ol, summary { list-style: none; }
 summary { cursor: pointer; }
 summary::-webkit-details-marker { display: none; }
-h1 { font-size: 1.25rem; line-height: 1.75rem; font-weight: 600; letter-spacing: -.01em; }
+h1 { font-size: 1.25rem; line-height: 1.75rem; font-weight: 600; }
 h2 { font-size: .9375rem; line-height: 1.5rem; font-weight: 600; }
 a { color: var(--ink); text-decoration: none; text-underline-offset: 2px; }
 a:hover, p a:not(.button), .notice a { text-decoration: underline; }
 th a, .feed a { color: inherit; }
-code, kbd, pre, textarea { font: .8125rem/1.25rem ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+code, kbd, pre, textarea { font: .8125rem/1.25rem ui-monospace, Menlo, Consolas, monospace; }
 kbd { padding: 0 5px; border: var(--edge); border-radius: 4px; background: var(--ground); color: var(--muted); font-size: .75rem; }
 svg { flex: none; width: 1rem; height: 1rem; fill: none; stroke: currentColor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
 time, td { font-variant-numeric: tabular-nums; }
@@ -46,13 +46,11 @@ input, select, textarea { min-height: 32px; padding: 4px 8px; border: 1px solid 
 input, select { font: inherit; }
 [type=checkbox] { min-height: 0; width: 16px; height: 16px; margin: 0; accent-color: var(--ink); }
 .button { display: inline-flex; align-items: center; justify-content: center; gap: 6px; min-height: 32px; padding: 4px 12px; border: var(--edge); border-radius: 6px; background: var(--card); color: var(--text); font: inherit; font-weight: 500; white-space: nowrap; cursor: pointer; }
-.button:hover { background: var(--hover); text-decoration: none; }
 .button.main { border-color: var(--fill); background: var(--fill); color: var(--fill-text); }
 .button.main:hover { background: var(--fill-hover); }
 .button.danger { color: var(--danger); }
 .button.main.danger { border-color: var(--danger); background: var(--danger); color: var(--card); }
 .copy { display: inline-flex; flex: none; align-items: center; justify-content: center; width: 24px; height: 24px; padding: 0; border: 0; border-radius: 4px; background: none; color: var(--muted); cursor: pointer; vertical-align: middle; }
-.copy:hover { background: var(--hover); color: var(--text); }
 .copy svg { width: .875rem; height: .875rem; }
 `
 
@@ -68,14 +66,12 @@ const frame = `
 .logo { max-width: 120px; height: 24px; object-fit: contain; }
 .menu { display: none; }
 nav li a { display: flex; align-items: center; gap: 10px; min-height: 32px; margin: 1px 0; padding: 4px 8px; border-radius: 6px; color: var(--text); }
-nav li a:hover { background: var(--hover); text-decoration: none; }
 nav [aria-current] { font-weight: 600; }
 .side [aria-current] { background: var(--tint); }
 .side [aria-current] svg { color: var(--ink); }
 .group { margin: 16px 0 4px; padding: 0 8px; font-size: .75rem; }
 .me { position: relative; margin-top: auto; padding-top: 12px; }
 .me summary { display: flex; align-items: center; gap: 8px; min-height: 44px; padding: 4px 8px; border-radius: 6px; line-height: 1.125rem; }
-.me summary:hover { background: var(--hover); }
 .who, .who > * { display: block; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .me .sheet { inset: auto 0 calc(100% - 12px); min-width: 0; }
 .page { min-width: 0; max-width: 1240px; padding: 0 32px 64px; }
@@ -88,7 +84,6 @@ nav [aria-current] { font-weight: 600; }
 .sheet { position: absolute; right: 0; z-index: 3; min-width: 232px; margin-top: 4px; padding: 6px; border-radius: 8px; background: var(--card); box-shadow: 0 0 0 1px var(--line), var(--shadow); }
 .sheet p { padding: 4px 10px; }
 .sheet :is(a, button):not(.main) { display: flex; align-items: center; justify-content: start; width: 100%; min-height: 32px; padding: 4px 10px; border: 0; border-radius: 6px; background: none; color: var(--text); font: inherit; font-weight: 400; cursor: pointer; }
-.sheet :is(a, button):not(.main):hover { background: var(--hover); text-decoration: none; }
 .sheet .danger { color: var(--danger) !important; }
 .sheet hr { margin: 6px 0; border: 0; border-top: var(--edge); }
 main:focus { outline: 0; }
@@ -121,7 +116,6 @@ const lists = `
 .chips .sheet { inset: 100% auto auto 0; }
 .chips > div > form { flex: 0 1 240px; }
 :is(.chips a, .chips summary) { display: inline-flex; align-items: center; gap: 6px; min-height: 28px; padding: 2px 10px; border: var(--edge); border-radius: 14px; color: var(--muted); white-space: nowrap; }
-:is(.chips a, .chips summary):hover { background: var(--hover); text-decoration: none; }
 .chips [aria-current] { border-color: var(--ink); background: var(--tint); color: var(--text); font-weight: 500; }
 .sheet.filters { display: grid; grid-template-columns: 1fr 1fr; gap: 12px; width: 360px; padding: 12px; }
 .sheet.filters > .button { display: flex; grid-column: 1 / -1; justify-content: center; }
@@ -129,13 +123,13 @@ const lists = `
 .set .muted { flex: none; }
 .chips .set a { border-color: transparent; background: var(--hover); color: var(--text); white-space: normal; }
 :is(.set, .drop, .crumbs) svg { width: .75rem; height: .75rem; }
-.scroll, .empty, .facts, .feed, .findings, .snippet, .secret, .address, .answer, fieldset, figure { border: var(--edge); border-radius: 8px; background: var(--card); }
+.scroll, .empty, .facts, .feed, .findings, .snippet, .secret, .address, .answer, fieldset, figure, .tile { border: var(--edge); border-radius: 8px; background: var(--card); }
 .scroll { overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; }
 th, td { height: 44px; max-width: 200px; padding: 4px 12px; text-align: left; font-weight: 400; vertical-align: middle; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 thead th { height: 32px; border-bottom: var(--edge); font-size: .75rem; white-space: nowrap; }
 tbody tr + tr { border-top: var(--edge); }
-tbody tr:hover, [data-row].at { background: var(--side); }
+tbody tr:hover, .tile:hover, [data-row].at { background: var(--side); }
 [data-row].at { box-shadow: inset 2px 0 var(--ink); }
 tbody th { font-weight: 500; }
 .pick { width: 40px; padding: 0; overflow: visible; }
@@ -185,8 +179,8 @@ section > header > :nth-child(2) { margin-left: auto; }
 .facts > div { display: grid; grid-template-columns: 176px minmax(0, 1fr); gap: 4px 16px; min-height: 40px; padding: 9px 12px; }
 .facts > div + div, .findings > li + li { border-top: var(--edge); }
 .facts li + li { margin-top: 4px; }
-.findings > li { display: grid; grid-template-columns: 24px minmax(0, 1fr); gap: 4px; padding: 10px 12px; }
-.findings svg { margin-top: 2px; color: var(--tone); }
+.findings > li { display: grid; grid-template-columns: 16px minmax(0, 1fr) auto; align-items: center; gap: 4px 12px; padding: 10px 14px; }
+.findings svg { color: var(--tone); }
 .danger-zone { margin-top: 32px; padding-top: 16px; border-top: var(--edge); }
 .ask { max-width: 560px; }
 .ask > * + * { margin-top: 12px; }
@@ -225,6 +219,7 @@ fieldset > label.flag + label.flag { margin-top: 4px; }
 .card { max-width: 480px; margin: 10vh auto 0; padding: 24px; border: var(--edge); border-radius: 12px; background: var(--card); }
 .card .brand { padding: 0; }
 .card main > * + * { margin-top: 12px; }
+:is(.button, .copy, nav a, .me summary, .chips a, .chips summary, .sheet a, .sheet button):hover { background: var(--hover); text-decoration: none; }
 `
 
 const situations = `
@@ -259,19 +254,19 @@ const situations = `
   input, select { font-size: 1rem; }
   td:has(> .none), thead .pick { display: none; }
   .scroll { border-width: 1px 0; border-radius: 0; background: none; overflow: visible; }
-  table, tbody { display: block; }
-  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  tbody tr { position: relative; display: flex; flex-wrap: wrap; gap: 2px 12px; min-height: 88px; padding: 12px 0; align-content: center; }
-  tbody tr > * { height: auto; max-width: none; padding: 0; }
-  tbody th { flex: 1 1 50%; min-width: 0; }
-  tbody td { order: 2; flex-basis: 100%; color: var(--muted); font-size: .8125rem; }
-  tbody .badge { order: 1; flex: none; }
-  tbody .meta { order: 3; flex: 0 1 auto; }
+  .scroll :is(table, tbody) { display: block; }
+  .scroll thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .scroll tbody tr { position: relative; display: flex; flex-wrap: wrap; gap: 2px 12px; min-height: 88px; padding: 12px 0; align-content: center; }
+  .scroll tbody tr > * { height: auto; max-width: none; padding: 0; }
+  .scroll tbody th { flex: 1 1 50%; min-width: 0; }
+  .scroll tbody td { order: 2; flex-basis: 100%; color: var(--muted); font-size: .8125rem; }
+  .scroll tbody .badge { order: 1; flex: none; }
+  .scroll tbody .meta { order: 3; flex: 0 1 auto; }
   .meta[data-label]::before { content: attr(data-label) ' '; }
-  tbody .act { order: 4; }
+  .scroll tbody .act { order: 4; }
   th > a::after { content: ''; position: absolute; inset: 0 44px 0 0; }
   td :is(a, button) { position: relative; }
-  tbody .pick { position: absolute; right: 0; bottom: 0; width: auto; }
+  .scroll tbody .pick { position: absolute; right: 0; bottom: 0; width: auto; }
   .pick label { width: 44px; height: 44px; }
   .list .bar { position: static; }
   .copy { width: 32px; height: 32px; }
@@ -280,8 +275,13 @@ const situations = `
   .split dt { flex: 0 0 132px; }
   .split dd { flex: 1 1 140px; }
   .columns { grid-template-columns: minmax(0, 1fr); }
+  .tiles { grid-template-columns: 1fr 1fr; gap: 8px; }
+  .tile { padding: 12px; }
+  .chart text { font-size: 16px; }
+  figure summary { line-height: 44px; }
+  .findings .button { grid-column: 2; justify-self: start; }
   .card { margin: 0; min-height: 100vh; border: 0; border-radius: 0; }
 }
-@media (forced-colors: active) { .state::before { background: CanvasText; } .mark { border: 1px solid; } nav [aria-current] { outline: 1px solid; } }
-@media print { .side, .top, .crumbs, .chips, .bar, .pick, .act, .button, .copy, dialog { display: none !important; } .frame { display: block; } .page { max-width: none; padding: 0; } .scroll { overflow: visible; } td, th { white-space: normal; } }
+@media (forced-colors: active) { .state::before { background: CanvasText; } .mark { border: 1px solid; } nav [aria-current] { outline: 1px solid; } [class^=k] { --k: CanvasText; } .k0 { --k: Canvas; } .k2 { --k: Highlight; } .k3 { --k: GrayText; } .k4 { --k: LinkText; } }
+@media print { .side, .top, .crumbs, .chips, .bar, .pick, .act, .button, .copy, dialog { display: none !important; } .frame { display: block; } .page { max-width: none; padding: 0; } .columns { display: block; } .scroll, .numbers { max-height: none; overflow: visible; } td, th { white-space: normal; } }
 `

@@ -128,7 +128,7 @@ test('CON-04, CON-19: a role that reads shows no form, and each form that is sen
     [asking.statusCode, /You may only read[^]*href="\/console\/clients">Back</.test(asking.body)],
     [403, true],
   )
-  assert.doesNotMatch((await own.console.get('/console')).body, /one factor signs you in/)
+  assert.doesNotMatch((await own.console.get('/console')).body, /You sign in with one factor/)
   // The token of another session is refused as such, so the form is made with the own one, as a changed page could.
   const { context } = server
   const grantId = grantIdIn(own)

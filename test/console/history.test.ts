@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
 import { after as later } from '../../src/base/brand.ts'
-import { FIGURE_SPANS, type FigureCounts } from '../../src/ports/records/figures.ts'
+import { FIGURE_SPANS, type FigureCounts, type FigureSpan } from '../../src/ports/records/figures.ts'
 import { mintOrderedId } from '../../src/protocol/ids.ts'
 import { ConsoleBrowser, giveRole } from '../../tools/console-browser.ts'
 import { fillFigures } from '../../tools/figures.ts'
@@ -13,7 +13,7 @@ import { NOW } from '../support/records.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { execute } from '../support/store/dump.ts'
 
-/** The charts of the Overview in each of their states. */
+/** The charts and the four numbers in each of their states: on the Overview, and on the page of all figures. */
 
 const HOUR = 60 * 60 * 1000
 
@@ -38,69 +38,127 @@ after(async () => {
   for (const end of ends.toReversed()) await end()
 })
 
-async function plant(offset: number, counts: FigureCounts): Promise<void> {
+async function plant(offset: number, counts: FigureCounts, span: FigureSpan = '5m'): Promise<void> {
   const endedAt = later(NOW, offset)
-  const beganAt = later(endedAt, -FIGURE_SPANS['5m'].ms)
+  const beganAt = later(endedAt, -FIGURE_SPANS[span].ms)
   const id = mintOrderedId(beganAt, randomBytes)
-  await server.context.store.writeFigures({ id, node: 'a', span: '5m', beganAt, endedAt, counts })
+  await server.context.store.writeFigures({ id, node: 'a', span, beganAt, endedAt, counts })
 }
 
-async function overview(query = ''): Promise<string> {
-  const { statusCode, body } = await browser.console.get(`/console${query}`)
+async function overview(query = '', path = '/console'): Promise<string> {
+  const { statusCode, body } = await browser.console.get(`${path}${query}`)
   assert.equal(statusCode, 200, body)
   return body
 }
 
-/** The chart of a title. */
-function figureOf(body: string, title: string): string {
-  return body.split('<figure>').find((one) => one.includes(`<h3>${title}</h3>`)) ?? assert.fail(`no chart ${title}`)
+function allFigures(query = ''): Promise<string> {
+  return overview(query, '/console/figures')
 }
 
-test('without figures the Overview says when there will be charts', async () => {
+/** The chart with an id. */
+function figureOf(body: string, id: string): string {
+  return body.split('<figure id="').find((one) => one.startsWith(`${id}"`)) ?? assert.fail(`no chart ${id}`)
+}
+
+/** The number of a tile and what is below it. */
+function tileOf(body: string, title: string): readonly string[] {
+  const [, number = '', remark = ''] = new RegExp(`>${title}<b>([^<]*)</b>([^<]*)`).exec(body) ?? []
+  return [number, remark.replace('&nbsp;', '')]
+}
+
+/** The key of a chart: the colour and the words of each series. */
+function keyOf(figure: string): readonly string[] {
+  return [...figure.matchAll(/<span class="k(\d)"><bdi>([^<]+)<\/bdi> ([^<]+)<\/span>/g)].map(
+    ([, colour, label, total]) => `${colour} ${label} ${total}`,
+  )
+}
+
+test('without figures each chart is one plate that says when there will be numbers, and no tile has a bar', async () => {
   const body = await overview()
-  assert.match(body, /Charts appear here when the server has counted for five minutes/)
-  assert.doesNotMatch(body, /<figure>/)
+  assert.equal(body.match(/The first numbers are here five minutes after the start\./g)?.length, 2)
+  assert.deepEqual(tileOf(body, 'Sign-ins'), ['0', ''])
+  assert.deepEqual(tileOf(body, 'Slowest 1 % of requests'), ['–', ''])
+  assert.doesNotMatch(body, /<path class="k[1-6]/)
 })
 
-test('one row is one bar and a short line, and what did not happen is said in a word', async () => {
+test('one row is one bar and a short line, beside a plate that says since when the server has run', async () => {
   await plant(-HOUR / 2, { tokens: { refresh_token: 4 }, events: { token_reused: 2 }, p99_ms: { token: 7 } })
-  const body = await overview()
-  const tokens = figureOf(body, 'Tokens')
-  assert.match(tokens, /<svg class="chart" viewBox="[^"]+" role="img">\s*<title>Tokens: 4\. At most 4 at a time, from /)
-  assert.match(tokens, /<path class="c1" fill="currentColor" d="M416 120V0h14V120z" \/>/)
-  assert.match(tokens, /not counted/)
-  assert.match(figureOf(body, 'Time of requests (p99)'), /d="M\d+ 0h8"/)
-  assert.match(figureOf(body, 'New clients'), /None\./)
+  const body = await allFigures()
+  const tokens = figureOf(body, 'tokens')
+  assert.match(tokens, /<svg class="chart" viewBox="[^"]+" role="img"\s*>\s*<title>Access tokens by hour, from /)
+  assert.match(tokens, /<path class="k1" d="M\d+ 142V12h\d+V142z" \/>/)
+  assert.match(
+    tokens,
+    /class="k0" d="M44 12h\d+v130h-\d+z" \/><text class="m"[^>]*>The server has run since \d\d:\d\d</,
+  )
+  assert.match(figureOf(body, 'times'), /class="k1 l" d="M\d+ \d+h8"/)
+  assert.match(figureOf(body, 'clients'), /No new clients in this period\./)
   assert.match(
     body,
-    /<a href="\/console\/audit\?event=refresh-token\.reused&amp;since=\d{4}-\d\d-\d\dT[\d:.]+Z">\s*Refresh token reused<\/a\s*>\s*<b>2<\/b>/,
+    /Refresh token reused<\/dt>\s*<dd>\s*2\s*<a href="\/console\/audit\?event=refresh-token\.reused&amp;since=[\d%A-Z.:T-]+Z"/,
   )
 })
 
-test('N11: what failed is red and never green, and times are said only where there are some', async () => {
+test('N11: what failed is red and never green, and the highest time is that of what is drawn', async () => {
   const refusals = { code_unknown: 9, code_expired: 8, code_replayed: 7, scope_refused: 6 }
   await plant(-HOUR / 2, { sign_ins: { password: 9, passkey: 8 }, events: { sign_in_failed: 7 }, refusals })
-  const body = await overview()
-  const seriesOf = (title: string) =>
-    [
-      ...figureOf(body, title).matchAll(
-        /<path class="c(\d)" fill="[^"]+" d="M1 1h14v14h-14z" \/><\/svg><bdi>([^<]+)</g,
-      ),
-    ].map(([, colour, label]) => `${colour} ${label}`)
-  assert.deepEqual(seriesOf('Sign-ins'), ['1 Password', '2 Passkey', '4 Failed'])
-  assert.deepEqual(
-    seriesOf('Refused requests').map(([colour]) => colour),
-    ['4', '2', '5', '6'],
-  )
-  const times = figureOf(body, 'Time of requests (p99)')
-  assert.match(times, /None\./)
-  assert.doesNotMatch(times, /highest/)
+  const body = await allFigures()
+  assert.deepEqual(keyOf(figureOf(body, 'sign-ins')), ['1 Password 9', '2 Passkey 8', '4 Failed 7'])
+  const colours = keyOf(figureOf(body, 'refusals')).map(([colour]) => colour)
+  assert.deepEqual(colours, ['4', '2', '5', '6'])
+  assert.match(figureOf(body, 'times'), /No requests in this period\./)
+  assert.match(await overview(), /<path class="k4" d="M\d+ 28v-27h7V28z"/, 'the failures beside their number')
+})
+
+test('an axis has 0, a half and a round top, and below it four or five times that a person reads on a clock', async () => {
+  const labelsOf = (figure: string) =>
+    [...figure.matchAll(/<text (?:class="y" )?x="[^>]*>([^<]*)</g)].map(([, text]) => text)
+  const cases: readonly (readonly [count: number, top: string, half: string])[] = [
+    [1, '2', '1'],
+    [3, '4', '2'],
+    [5, '6', '3'],
+    [7, '8', '4'],
+    [11, '20', '10'],
+    [251, '300', '150'],
+    [2400, '3k', '1.5k'],
+    [1_200_000, '2M', '1M'],
+  ]
+  for (const [count, top, half] of cases) {
+    await plant(-HOUR, { sign_ins: { password: count } })
+    const [zero, middle, highest, ...times] = labelsOf(figureOf(await overview(), 'sign-ins'))
+    assert.deepEqual([zero, middle, highest], ['0', half, top], String(count))
+    assert.ok(times.length >= 4 && times.length <= 5 && times.at(-1) === 'now', times.join(' '))
+    assert.ok(
+      times.slice(0, -1).every((time) => /^(00|06|12|18):00$/.test(time ?? '')),
+      times.join(' '),
+    )
+    execute(server, 'delete from figures')
+  }
+  await plant(-HOUR, { p99_ms: { token: 41 } })
+  assert.ok(labelsOf(figureOf(await allFigures(), 'times')).includes('50 ms'))
+})
+
+test('the numbers are compared with the time before, of which all was counted, and failures with the shares of earlier days', async () => {
+  const DAY = 24 * HOUR
+  await plant(-HOUR, { sign_ins: { password: 96 }, events: { sign_in_failed: 4 }, tokens: { refresh_token: 5 } })
+  const alone = await overview()
+  assert.deepEqual(tileOf(alone, 'Sign-ins'), ['96', ''], 'nothing is known of the day before')
+  assert.deepEqual(tileOf(alone, 'Sign-ins that failed'), ['4', '4 %'])
+  for (let hour = 24; hour < 49; hour++)
+    await plant(-hour * HOUR, { sign_ins: { password: 3 }, tokens: { refresh_token: 1 } })
+  const compared = await overview()
+  assert.match(tileOf(compared, 'Sign-ins')[1] ?? '', /^\+(28|33) % to the day before$/)
+  assert.match(tileOf(compared, 'Access tokens')[1] ?? '', /^−(79|80) % to the day before$/)
+  for (let day = 1; day < 7; day++)
+    await plant(-day * DAY, { sign_ins: { password: 100 - day }, events: { sign_in_failed: day } }, '1d')
+  assert.deepEqual(tileOf(await overview(), 'Sign-ins that failed'), ['4', '4 % · usual: 1 to 6 %'])
 })
 
 test('a link to the audit begins where the figures begin, and the page says what else differs', async () => {
   await plant(-HOUR / 2, { events: { sign_in_failed: 2 } })
-  const body = await overview()
-  assert.match(body, /the last whole five minutes[^]*one of them\s+may\s+count\s+several\s+attempts/)
+  const body = await allFigures()
+  assert.match(body, /One event may count several attempts/)
+  assert.match(figureOf(body, 'sign-ins'), /Counted up to the last whole five minutes/)
   const [, to = ''] = /href="(\/console\/audit\?event=sign-in\.failed[^"]*)"/.exec(body) ?? []
   const listed = await browser.console.get(to.replaceAll('&amp;', '&'))
   assert.deepEqual([listed.statusCode, /Since<\/span> <bdi>\d+ \w+, \d\d:\d\d</.test(listed.body)], [200, true])
@@ -109,24 +167,25 @@ test('a link to the audit begins where the figures begin, and the page says what
 test('a time without a process is a gap: no bar, an interrupted line, and a dash in the table', async () => {
   for (const hours of [5, 4, 1]) await plant(-hours * HOUR, { tokens: { refresh_token: 1 }, p99_ms: { token: 5 } })
   await plant(-3 * HOUR, {})
-  const body = await overview()
-  const tokens = figureOf(body, 'Tokens')
+  const body = await allFigures()
+  const tokens = figureOf(body, 'tokens')
   const cells = [...tokens.matchAll(/<td>([^<]+)<\/td>/g)].map(([, cell]) => cell)
   assert.deepEqual(cells, [...Array(18).fill('–'), '1', '1', '0', '–', '1', '–'])
-  assert.equal(tokens.match(/h14V/g)?.length, 3)
-  assert.match(figureOf(body, 'Time of requests (p99)'), /d="M\d+ 0L\d+ 0M\d+ 0h8"/)
+  assert.match(tokens, /<span class="k0">Not counted<[^]*Nothing was counted before \d\d:00</)
+  assert.equal(tokens.match(/V\d+h\d+V142z/g)?.length, 3)
+  assert.match(figureOf(body, 'times'), /class="k1 l" d="M\d+ \d+L\d+ \d+M\d+ \d+h8"/)
 })
 
 test('CON-07: hostile names of a row are in no chart, and a chart has no script, no style and no address', async () => {
   const hostile = '"><script>alert(1)</script>'
   await plant(-HOUR, { refusals: { [hostile]: 3, grant_unknown: 1 }, tokens: { [hostile]: 2 } })
-  const body = await overview()
+  const body = await allFigures()
   assert.ok(!body.includes('alert(1)'))
-  const refused = figureOf(body, 'Refused requests')
+  const refused = figureOf(body, 'refusals')
   assert.match(refused, /<bdi>Grant unknown<\/bdi>/)
   assert.match(refused, /<bdi>Other<\/bdi>/)
   assert.doesNotMatch(
-    body.slice(body.indexOf('<figure>'), body.lastIndexOf('</figure>')),
+    body.slice(body.indexOf('<figure'), body.lastIndexOf('</figure>')),
     /<script| style=|https?:|href/,
   )
 })
@@ -136,10 +195,12 @@ test('a page of any period has at most 64 kB, also beside full lists and after 6
   await fillFigures(server.context.store, NOW, { span: '5m', rows: 600 })
   await fillFigures(server.context.store, NOW, { span: '1h', rows: 8 * 24, isGap: (row) => row % 60 < 25 })
   await fillFigures(server.context.store, NOW, { span: '1d', rows: 91, isGap: (row) => row % 20 < 9 })
-  const pages = await Promise.all(['', '?period=7d', '?period=90d'].map(overview))
-  for (const body of pages) {
+  const queries = ['', '?period=7d', '?period=90d']
+  const pages = await Promise.all(queries.map((query) => overview(query)))
+  const others = await Promise.all(queries.map(allFigures))
+  for (const [index, body] of [...pages, ...others].entries()) {
     assert.ok(Buffer.byteLength(body) < 64_000, `${Buffer.byteLength(body)} bytes`)
-    assert.equal(body.match(/<figure>/g)?.length, 6)
+    assert.equal(body.match(/<figure /g)?.length, index < 3 ? 2 : 6)
     const ids = [...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
     assert.equal(new Set(ids).size, ids.length, 'each id is there once')
   }
@@ -149,22 +210,21 @@ test('a page of any period has at most 64 kB, also beside full lists and after 6
 
 test('a span that is not over is marked and said, and one that has just begun is left out', async () => {
   const rowsOf = (body: string) =>
-    [...figureOf(body, 'Tokens').matchAll(/<th scope="row">([^<]+)</g)].map(([, time]) => time)
+    [...figureOf(body, 'tokens').matchAll(/<th scope="row">([^<]+)</g)].map(([, time]) => time)
   const tokens = { tokens: { refresh_token: 4, client_credentials: 1 } }
   await plant(-HOUR, tokens)
   server.clock.advance(2 * 60 * 1000)
-  const begun = await overview()
+  const begun = await allFigures()
   assert.match(rowsOf(begun).at(-1) ?? '', /^\d+ \w+ \d\d:00$/)
   assert.doesNotMatch(begun, /not over yet/)
   server.clock.advance(20 * 60 * 1000)
   await plant(20 * 60 * 1000, tokens)
-  const body = await overview()
-  const figure = figureOf(body, 'Tokens')
+  const body = await allFigures()
+  const figure = figureOf(body, 'tokens')
   assert.deepEqual(
     [rowsOf(body).length, rowsOf(body).at(-1)?.endsWith(' (not over yet)')],
     [rowsOf(begun).length + 1, true],
   )
-  assert.match(figure, /<title>Tokens: 10\.[^<]*, which is not over yet\.<[^]*<path class="open"[^]*not over yet/)
-  assert.match(figure, /<bdi>Refreshed<[^]*<bdi>Without a user</)
-  assert.match(body, /may not be over: it has a dashed\s+outline/)
+  assert.match(figure, /Counted up to the last whole five minutes, so the last span is not over\./)
+  assert.deepEqual(keyOf(figure), ['1 Refreshed 8', '2 Without a user 2'])
 })

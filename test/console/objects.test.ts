@@ -274,10 +274,10 @@ test('CON-33: a command on a page quotes the id of a user for the shell', () => 
 
 test('CON-17: a person who may write is led to a second factor while the account has none', async () => {
   const page = async () => (await browser.console.get('/console')).body
-  assert.match(await page(), /one factor signs you in[^]*href="http:\/\/localhost:3000\/account\/security"/)
+  assert.match(await page(), /You sign in with one factor[^]*href="http:\/\/localhost:3000\/account\/security"/)
   await addApp(stage.server)
   await browser.open('/console')
-  assert.doesNotMatch(await page(), /one factor signs you in/)
+  assert.doesNotMatch(await page(), /You sign in with one factor/)
   await perform(stage.server.context, 'user.reset-second-factor', { user_id: ada })
   await browser.open('/console')
 })

@@ -33,6 +33,7 @@ const MANAGED_CLIENT = {
 /** The screens of the console, said here once more by hand: the table of screens is what is evaluated. */
 export const RULES: Readonly<Record<string, ScreenRule>> = {
   '/console': { extent: 'server', forms: {} },
+  '/console/figures': { extent: 'server', forms: {} },
   '/console/found': { extent: 'server', forms: {} },
   '/console/organizations/{organization_id}/found': { extent: 'organization', forms: {} },
   '/console/clients': { extent: 'server', forms: { ...ONE_CLIENT, 'client.purge': 'fresh', 'client.create': 'fresh' } },

@@ -14,6 +14,9 @@ const OBJECTS: Readonly<Record<string, string>> = {
   provider_id: 'Provider',
 }
 
+/** Screens that a person opens from each other one. */
+const FROM_ANYWHERE: ReadonlySet<string> = new Set(['/console/found'])
+
 /**
  * The link to the screen above, which a screen of the side does not have. A list is shown with the filters that it had: the address names
  * their values and no path, so that the link leads nowhere else.
@@ -21,7 +24,8 @@ const OBJECTS: Readonly<Record<string, string>> = {
 export function crumbOf({ request, signedIn: { administrator } }: OpenScreen): Markup | undefined {
   const entries = sectionsOf(administrator.organizationId)
   const above = screenAbove(request.path)
-  if (above === '' || above === '/console' || entries.some(({ path }) => path === request.path)) return undefined
+  if (above === '' || FROM_ANYWHERE.has(request.path) || entries.some(({ path }) => path === request.path))
+    return undefined
   const found = findScreen({ path: above, query: NO_PARAMETERS })
   if (found === undefined || !isWithin(found, administrator) || !mayOpen(above, administrator)) return undefined
   const { filters, path } = found.screen

@@ -2,96 +2,93 @@ import type { FiguresDocument } from '../../../admin/figures.ts'
 import { labelOf } from '../../engine/input-fields.ts'
 import { mostFrequent, OTHER } from '../../../base/most-frequent.ts'
 import { html, type Markup } from '../../../web/markup.ts'
-import { chart, chartPatterns, formatNumber, type Chart } from '../../chart.ts'
-import { listAddress } from '../../links.ts'
+import type { Chart, Mark } from '../../chart.ts'
 import { addressOf } from '../../engine/addresses.ts'
-import { exactTime, section } from '../../parts.ts'
-import type { Frame } from '../../engine/form.ts'
+import { listAddress } from '../../links.ts'
+import { exactTime } from '../../parts.ts'
+import type { Frame, Members, Place } from '../../engine/form.ts'
 
 /** A bar for each hour of a day, six hours of a week, and four days of a quarter: as many as a phone shows apart. */
-export const POINTS_SHOWN = 29
+const POINTS_SHOWN = 29
 
 const PERIODS = [
-  ['1d', 'Last day'],
-  ['7d', 'Last 7 days'],
-  ['90d', 'Last 90 days'],
-] as const
-
-/** What a person looks at first, each with its events in the audit. */
-const DANGERS = [
-  ['token_reused', 'Refresh token reused', 'refresh-token.reused'],
-  ['token_parted', 'Refresh token parted', 'refresh-token.parted'],
-  ['code_replayed', 'Code replayed', 'code.replayed'],
-  ['scope_refused', 'Scope refused', 'scope.refused'],
-  ['sign_in_failed', 'Sign-in refused', 'sign-in.failed'],
+  ['1d', '24 hours'],
+  ['7d', '7 days'],
+  ['90d', '90 days'],
 ] as const
 
 /** Names of a chart besides the sum of the others. */
-const NAMED = 5
-const DAY_SECONDS = 24 * 60 * 60
+const NAMED = 4
+const [HOUR, DAY] = [3600, 86_400]
 
-type Counts = FiguresDocument['totals']
+export type Counts = FiguresDocument['totals']
 type Numbers = Readonly<Record<string, number>>
 
-/** What all processes counted in a period, as charts. */
-export function history(figures: FiguresDocument, frame: Frame): Markup {
-  const { totals, points } = figures
-  const current = frame.place.query['period'] ?? PERIODS[0][0]
-  const links = html`<nav class="periods" aria-label="Period">
-    ${PERIODS.map(
-      ([period, label]) =>
-        html`<a href="${addressOf(frame, { period })}" ${period === current ? html` aria-current="true"` : undefined}
-          >${label}</a
-        > `,
-    )}
-  </nav>`
-  const line = html`<ul class="day">
-    ${DANGERS.map(
-      ([name, label, event]) =>
-        html`<li>
-          <a href="${listAddress('audit', 'event', event)}&amp;since=${figures.since}">${label}</a>
-          <b>${formatNumber(totals.events[name] ?? 0)}</b>
-        </li>`,
-    )}
-  </ul>`
-  const content =
-    points.length === 0
-      ? html`<div class="empty"><p>Charts appear here when the server has counted for five minutes.</p></div>`
-      : html`${line}${chartPatterns()}
-          <p class="hint result">
-            Counted up to the last whole five minutes, so the last span of a chart may not be over: it has a dashed
-            outline, and its numbers grow. A link leads to the events of the audit: one of them may count several
-            attempts, and of the refused sign-ins it has those with a wrong password or of a disabled account.
-          </p>
-          <div class="columns">${chartsOf(figures).map(chart)}</div>`
-  return section('History', content, links)
+/** What the charts of a page read. */
+export const FIGURES_READ = { task: 'server.figures', input: (): Members => ({ points: POINTS_SHOWN }) } as const
+
+export type Period = (typeof PERIODS)[number][0]
+
+/** The period of a page. The task refuses one that there is not. */
+export function periodOf({ query }: Pick<Place, 'query'>): Period {
+  return PERIODS.find(([period]) => period === query['period'])?.[0] ?? PERIODS[0][0]
 }
 
-function chartsOf(figures: FiguresDocument): readonly Chart[] {
+/** The events of one kind since the charts begin. */
+export function eventsSince(event: string, since: string): string {
+  return `${listAddress('audit', 'event', event)}&${new URLSearchParams({ since }).toString()}`
+}
+
+export function periods(frame: Frame): Markup {
+  const current = periodOf(frame.place)
+  const link = ([period, label]: (typeof PERIODS)[number]): Markup => {
+    const isCurrent = period === current ? html` aria-current="true"` : undefined
+    return html`<a href="${addressOf(frame, { period })}" ${isCurrent}>${label}</a> `
+  }
+  return html`<nav class="chips actions" aria-label="Period">${PERIODS.map(link)}</nav>`
+}
+
+/** The charts of the Overview, and the others. */
+export function chartsOf(figures: FiguresDocument): {
+  readonly first: readonly Chart[]
+  readonly others: readonly Chart[]
+} {
   const failed = (counts: Counts): Numbers => pick(counts.events, { failed: 'sign_in_failed' })
   const signIns = (counts: Counts): Numbers => ({ ...counts.sign_ins, ...failed(counts) })
-  return [
-    counted(figures, 'Tokens', ({ tokens }) => tokens, isFailed),
-    counted(figures, 'Sign-ins', signIns, isFailed),
-    counted(figures, 'New clients', ({ registrations }) => registrations, isFailed),
-    counted(
-      figures,
-      'Refused requests',
-      ({ refusals }) => refusals,
-      () => true,
-    ),
-    counted(
-      figures,
-      'Rate limits and faults',
-      ({ events }) => pick(events, { too_many: 'too_many', server_failed: 'failed' }),
-      isFailed,
-    ),
-    timed(figures),
-  ]
-}
-
-function isFailed(name: string): boolean {
-  return name === 'failed' || name === 'server_failed'
+  const faults = ({ events }: Counts): Numbers => pick(events, { too_many: 'too_many', server_failed: 'failed' })
+  return {
+    first: [
+      counted(figures, { id: 'sign-ins', title: 'Sign-ins', none: 'No sign-ins', numbersOf: signIns }),
+      counted(figures, {
+        id: 'clients',
+        title: 'New clients',
+        none: 'No new clients',
+        numbersOf: (counts) => counts.registrations,
+      }),
+    ],
+    others: [
+      counted(figures, {
+        id: 'tokens',
+        title: 'Access tokens',
+        none: 'No access tokens',
+        numbersOf: (counts) => counts.tokens,
+      }),
+      timed(figures),
+      counted(figures, {
+        id: 'refusals',
+        title: 'Refused requests',
+        none: 'No refused requests',
+        numbersOf: (counts) => counts.refusals,
+        isFailure: true,
+      }),
+      counted(figures, {
+        id: 'faults',
+        title: 'Rate limits and faults',
+        none: 'No rate limits and no faults',
+        numbersOf: faults,
+      }),
+    ],
+  }
 }
 
 /** The members of these names, under others. */
@@ -104,46 +101,85 @@ function pick(numbers: Numbers, names: Readonly<Record<string, string>>): Number
   )
 }
 
-function counted(
-  figures: FiguresDocument,
-  title: string,
-  numbersOf: (counts: Counts) => Numbers,
-  isFailure: (name: string) => boolean,
-): Chart {
-  const named = mostFrequent(Object.entries(numbersOf(figures.totals)), NAMED)
-  const { steps, isOpen } = stepsOf(figures)
+interface Counted {
+  readonly id: string
+  readonly title: string
+  readonly none: string
+  readonly numbersOf: (counts: Counts) => Numbers
+  /** All of its series count failures. */
+  readonly isFailure?: true
+}
+
+function counted(figures: FiguresDocument, { id, title, none, numbersOf, isFailure }: Counted): Chart {
+  const named = mostFrequent(
+    Object.entries(numbersOf(figures.totals)).filter(([, value]) => value > 0),
+    NAMED,
+  )
+  const steps = stepsOf(figures)
   const names = named.map(([name]) => name)
-  const series = names.map((name) => ({
+  const series = named.map(([name, total]) => ({
     name: wordOf(name),
-    isFailure: isFailure(name),
-    values: steps.map(({ counts }) => {
+    total,
+    isFailure: isFailure === true || name === 'failed' || name === 'server_failed',
+    values: steps.counts.map((counts) => {
       if (counts === undefined) return undefined
       const numbers = numbersOf(counts)
       if (name !== OTHER) return numbers[name] ?? 0
       return sumOf(Object.entries(numbers).filter(([one]) => one === OTHER || !names.includes(one)))
     }),
   }))
-  const times = steps.map(({ time }) => time)
-  return { title, kind: 'bars', unit: '', times, series, summary: formatNumber(sumOf(named)), isOpen }
+  return {
+    ...common(figures, steps, { id, title }),
+    kind: 'bars',
+    unit: '',
+    series,
+    none: `${none} in this period.`,
+  }
 }
 
-function sumOf(numbers: readonly (readonly [name: string, value: number])[]): number {
+export function sumOf(numbers: readonly (readonly [name: string, value: number])[]): number {
   return numbers.reduce((sum, [, value]) => sum + value, 0)
 }
 
 function timed(figures: FiguresDocument): Chart {
-  const { steps, isOpen } = stepsOf(figures)
-  const series = (['token', 'authorize'] as const)
-    .filter((name) => figures.totals.p99_ms[name] !== undefined)
-    .map((name) => ({
-      name: wordOf(name),
-      isFailure: false,
-      values: steps.map(({ counts }) => counts?.p99_ms[name]),
-    }))
-  const times = steps.map(({ time }) => time)
-  const drawn = series.flatMap(({ values }) => values.filter((value) => value !== undefined))
-  const summary = drawn.length === 0 ? '' : `highest ${formatNumber(Math.max(...drawn))} ms`
-  return { title: 'Time of requests (p99)', kind: 'lines', unit: ' ms', times, series, summary, isOpen }
+  const steps = stepsOf(figures)
+  const series = (['token', 'authorize'] as const).flatMap((name) => {
+    const total = figures.totals.p99_ms[name]
+    const values = steps.counts.map((counts) => counts?.p99_ms[name])
+    return total === undefined ? [] : [{ name: wordOf(name), total, isFailure: false, values }]
+  })
+  return {
+    ...common(figures, steps, { id: 'times', title: 'Slowest 1 % of requests' }),
+    kind: 'lines',
+    unit: ' ms',
+    series,
+    none: 'No requests in this period.',
+  }
+}
+
+/** What all charts have in common. */
+function common(
+  figures: FiguresDocument,
+  { times, marks, counts, isOpen, since }: Steps,
+  { id, title }: Pick<Chart, 'id' | 'title'>,
+) {
+  const remark = html`Counted up to the last whole five minutes${isOpen ? ', so the last span is not over' : ''}.`
+  return {
+    id,
+    title: `${title} by ${stepWords(figures.step_seconds)}`,
+    times,
+    marks,
+    known: counts.map((one) => one !== undefined),
+    isOpen,
+    since,
+    remark,
+  }
+}
+
+/** How long a step is. */
+function stepWords(seconds: number): string {
+  const [unit, count] = seconds < DAY ? ['hour', seconds / HOUR] : ['day', seconds / DAY]
+  return count === 1 ? unit : `${count} ${unit}s`
 }
 
 /** Words for the names of the numbers. Other names are those of reasons (docs/errors.md). */
@@ -168,17 +204,55 @@ function wordOf(name: string): string {
   return Object.hasOwn(WORDS, name) ? (WORDS[name] ?? name) : labelOf(name)
 }
 
-/** All steps of the period, also those without figures, but for a last one that has just begun. `isOpen`: the last one is not over. */
-function stepsOf({ since, until, step_seconds: seconds, points }: FiguresDocument) {
+interface Steps {
+  /** The end of each. */
+  readonly times: readonly string[]
+  /** undefined: nothing is known. */
+  readonly counts: readonly (Counts | undefined)[]
+  readonly marks: readonly Mark[]
+  /** The last one is not over. */
+  readonly isOpen: boolean
+  /** When the first known one began; undefined: there is none, or nothing is before it. */
+  readonly since: string | undefined
+}
+
+/** All steps of the period, also those without figures, but for a last one that has just begun. */
+export function stepsOf({ since, until, step_seconds: seconds, points }: FiguresDocument): Steps {
   const known = new Map(points.map((point) => [Date.parse(point.ended_at), point]))
   const stepMs = seconds * 1000
   const [first, last] = [Math.floor(Date.parse(since) / stepMs) + 1, Math.ceil(Date.parse(until) / stepMs)]
   const isUnfinished = last * stepMs > Date.parse(until)
   const isOpen = isUnfinished && known.has(last * stepMs)
-  const steps = Array.from({ length: last - first + (isUnfinished && !isOpen ? 0 : 1) }, (_, index) => {
-    const end = (first + index) * stepMs
-    const time = exactTime(new Date(end).toISOString()).replace(/ \d{4},(.*) UTC$/, '$1')
-    return { time: seconds < DAY_SECONDS ? time : time.slice(0, 6), counts: known.get(end) }
+  const count = last - first + (isUnfinished && !isOpen ? 0 : 1)
+  const ends = Array.from({ length: count }, (_, index) => (first + index) * stepMs)
+  const counts = ends.map((end) => known.get(end))
+  const begun = counts.findIndex((one) => one !== undefined)
+  return {
+    times: ends.map((end) => (seconds < DAY ? dayAndTime(end) : dayAndTime(end).slice(0, 6))),
+    counts,
+    marks: marksOf(ends, stepMs),
+    isOpen,
+    since: begun < 1 ? undefined : beginning((ends[begun] ?? 0) - stepMs, seconds),
+  }
+}
+
+/** `28 Nov 16:00`. */
+function dayAndTime(at: number): string {
+  return exactTime(new Date(at).toISOString()).replace(/ \d{4},(.*) UTC$/, '$1')
+}
+
+/** The time of a day, and the day of a longer period. */
+function beginning(at: number, seconds: number): string {
+  const text = dayAndTime(at)
+  return seconds <= HOUR ? text.slice(-5) : text.slice(0, -6)
+}
+
+/** Four or five steps whose beginnings a person reads on a clock or a calendar: each sixth hour, each second day, or each fourth part. */
+function marksOf(ends: readonly number[], stepMs: number): readonly Mark[] {
+  const seconds = stepMs / 1000
+  const everyMs = (seconds <= HOUR ? 6 * HOUR : seconds < DAY ? 2 * DAY : Math.ceil(ends.length / 4) * seconds) * 1000
+  return ends.flatMap((end, step) => {
+    const at = end - stepMs
+    return at % everyMs === 0 ? [{ step, text: beginning(at, seconds) }] : []
   })
-  return { steps, isOpen }
 }

@@ -1,35 +1,41 @@
 import type { ClientDocument } from '../../../admin/client/document.ts'
 import type { FiguresDocument } from '../../../admin/figures.ts'
 import type { ServerDocument } from '../../../admin/server.ts'
+import { viewDestination } from '../../../clients/destination.ts'
 import { CONSOLE_CLIENT_ID } from '../../../protocol/client/console.ts'
 import { listedNameOf } from '../../../protocol/client/identity.ts'
 import { href, html, type Fragment, type Markup } from '../../../web/markup.ts'
-import { noIcon, warnIcon, yesIcon } from '../../icons.ts'
-import { EVENTS_SHOWN } from '../audit.ts'
+import { chart } from '../../chart.ts'
+import { clientsIcon, noIcon, warnIcon, yesIcon } from '../../icons.ts'
 import { feed, type ListedEvents } from '../../feed.ts'
-import { goesTo, trust } from '../clients.ts'
+import { goesTo, registered, trust } from '../clients.ts'
 import { linkTo } from '../../links.ts'
 import { addressOf } from '../../engine/addresses.ts'
-import { table } from '../../list.ts'
-import { command, name, section, time } from '../../parts.ts'
+import { command, dotted, name, section, time } from '../../parts.ts'
 import { screen } from '../../screen.ts'
 import type { Frame } from '../../engine/form.ts'
-import { history, POINTS_SHOWN } from './history.ts'
+import { chartsOf, FIGURES_READ, periodOf, periods } from './history.ts'
+import { daysBefore, periodBefore, tiles } from './tiles.ts'
 
 interface Answers {
   readonly figures: FiguresDocument
+  readonly before: FiguresDocument
+  readonly days: FiguresDocument
   readonly server: ServerDocument
   readonly clients: { readonly clients: readonly ClientDocument[] }
   readonly audit: ListedEvents
 }
 
-const CLIENTS_SHOWN = 5
+const [EVENTS_SHOWN, CLIENTS_SHOWN] = [6, 6]
 
+/** What needs a person, the numbers of the period, and what happened last. */
 export const OVERVIEW = screen<Answers>({
   path: '/console',
   section: 'overview',
   reads: {
-    figures: { task: 'server.figures', input: () => ({ points: POINTS_SHOWN }) },
+    figures: FIGURES_READ,
+    before: { task: 'server.figures', input: periodBefore },
+    days: { task: 'server.figures', input: daysBefore },
     server: { task: 'server.show', input: () => ({}) },
     clients: { task: 'client.list', input: () => ({ limit: CLIENTS_SHOWN }) },
     audit: { task: 'audit.list', input: () => ({ limit: EVENTS_SHOWN }) },
@@ -37,56 +43,66 @@ export const OVERVIEW = screen<Answers>({
   filters: ['period'],
   forms: [],
   names: ({ audit }) => audit.names,
-  view: ({ figures, server, clients, audit }, frame) => ({
+  view: ({ figures, before, days, server, clients, audit }, frame) => ({
     title: 'Overview',
     main: html`<div class="heading">
         <h1>Overview</h1>
-        <a class="button" href="${addressOf(frame, {})}">Refresh</a>
+        ${periods(frame)}
       </div>
-      <p class="sub"><span>${server.issuer}</span> <span>as of ${server.time.slice(11, 19)} UTC</span></p>
-      ${findings(server, frame)} ${toDo(server, clients.clients)} ${history(figures, frame)}
-      ${section('Newest clients', clientTable(frame, clients.clients), html`<a href="/console/clients">All</a>`)}
-      ${section('Newest events', feed(frame, audit, { none: 'Nothing has happened yet.' }), html`<a href="/console/audit">All</a>`)}`,
+      <p class="sub">
+        <span>${new URL(server.issuer).host}</span>
+        <span>as of ${server.time.slice(11, 16)} UTC · <a href="${addressOf(frame, {})}">Refresh</a></span>
+      </p>
+      ${findings(server, frame)} ${toDo(server, clients.clients)} ${tiles({ figures, before, days }, frame)}
+      <div class="columns">${chartsOf(figures).first.map(chart)}</div>
+      <p><a href="/console/figures?period=${periodOf(frame.place)}">All figures</a></p>
+      <div class="columns">
+        ${section('Latest activity', feed(frame, audit, { none: 'Nothing has happened yet.' }), html`<a href="/console/audit">All</a>`)}
+        ${section('Newest clients', newestClients(frame, clients.clients), html`<a href="/console/clients">All</a>`)}
+      </div>`,
   }),
 })
 
-/** What needs attention, each with its remedy; what is fine, as a number. */
-function findings({ findings: all }: ServerDocument, { factorUri }: Frame): Markup {
+/** What needs attention, each with the screen on which it is mended, or with its remedy; what is fine, as a number. */
+function findings({ findings: all }: ServerDocument, frame: Frame): Markup {
   const open = all.filter(({ verdict }) => verdict !== 'ok')
   const fine = all.length - open.length
-  return html`<ul class="findings" role="list">
-    ${factorUri === undefined ? undefined : oneFactor(factorUri)}
-    ${open.map(
-      ({ verdict, message, remedy }) =>
-        html`<li class="${verdict}">
-          ${verdict === 'failed' ? noIcon : warnIcon}
-          <div>
-            <p>${message}</p>
-            ${remedy === null ? undefined : html`<p class="muted">${remedy}</p>`}
-          </div>
-        </li>`,
-    )}
+  const { factorUri } = frame
+  return html`<ul class="findings" role="list" aria-label="Needs attention">
+    ${factorUri === undefined ? undefined : oneFactor(factorUri)} ${open.map((one) => finding(one, frame))}
     ${
       fine === 0
         ? undefined
         : html`<li class="ok">
             ${yesIcon}
-            <p>
-              ${fine} ${fine === 1 ? 'check is' : 'checks are'} fine.
-              <span class="muted">grantor doctor looks at more.</span>
+            <p class="muted">
+              ${fine} ${fine === 1 ? 'check is' : 'checks are'} fine. The command grantor doctor looks at more.
             </p>
           </li>`
     }
   </ul>`
 }
 
+function finding({ verdict, message, remedy, screen: at }: ServerDocument['findings'][number], frame: Frame): Markup {
+  const [path = '', query] = at?.path.split('?', 2) ?? []
+  const isThere = at !== null && frame.mayOpen(path) && (query === undefined || frame.mayWrite)
+  const mends = isThere ? html`<a class="button" href="${at.path}">${at.label}</a>` : undefined
+  const says = isThere || remedy === null ? undefined : html`<p class="muted">${remedy}</p>`
+  return html`<li class="${verdict}">
+    ${verdict === 'failed' ? noIcon : warnIcon}
+    <div>
+      <p>${message}</p>
+      ${says}
+    </div>
+    ${mends}
+  </li>`
+}
+
 function oneFactor(factorUri: string): Markup {
   return html`<li class="warning">
     ${warnIcon}
-    <div>
-      <p>Your account may change everything here, and one factor signs you in.</p>
-      <p class="muted"><a href="${href(factorUri)}">Add an authenticator app or a passkey</a></p>
-    </div>
+    <p>You sign in with one factor, and may change everything here.</p>
+    <a class="button" href="${href(factorUri)}">Add a second factor</a>
   </li>`
 }
 
@@ -125,20 +141,36 @@ function toDo({ apis, issuer }: ServerDocument, clients: readonly ClientDocument
   )
 }
 
-function clientTable(frame: Frame, rows: readonly ClientDocument[]): Markup {
-  return table(frame, {
-    caption: 'The newest clients',
-    rows,
-    empty: html`<p>No client has registered yet.</p>`,
-    columns: [
-      {
-        heading: 'Name',
-        cell: (client) =>
-          html`<a href="${linkTo('clients', client.client_id)}">${name(listedNameOf(client), '(no name)')}</a>`,
-      },
-      { heading: 'Goes to', cell: goesTo },
-      { heading: 'Trust', role: 'badge', cell: trust },
-      { heading: 'Last used', role: 'meta', cell: (client) => time(client.last_used_at ?? client.used_at, frame) },
-    ],
-  })
+function newestClients(frame: Frame, clients: readonly ClientDocument[]): Markup {
+  if (clients.length === 0) return html`<div class="empty"><p>No client has registered yet.</p></div>`
+  return html`<ul class="feed" role="list">
+    ${clients.map(
+      (client) =>
+        html`<li data-row>
+          ${clientsIcon}
+          <p>
+            <a href="${linkTo('clients', client.client_id)}">${name(listedNameOf(client), '(no name)')}</a>
+            ${trust(client)}
+          </p>
+          <span class="when">${registered(client, frame)}</span>
+          <p class="meta">${dotted([destinationOf(client), useOf(client, frame), blocking(client, frame)])}</p>
+        </li>`,
+    )}
+  </ul>`
+}
+
+function destinationOf(client: ClientDocument): Markup {
+  return client.redirect_uris.length === 0 ? html`without a user` : html`<span>goes to ${goesTo(client)}</span>`
+}
+
+function useOf({ last_used_at: last, used_at: first }: ClientDocument, frame: Frame): Markup {
+  return html`<span>used ${time(last ?? first, frame)}</span>`
+}
+
+/** For an unverified client that has a domain. */
+function blocking({ trust_level: level, redirect_uris: uris }: ClientDocument, { mayWrite }: Frame): Fragment {
+  const [host] = uris.flatMap((uri) => (viewDestination(uri).kind === 'host' ? [new URL(uri).hostname] : []))
+  if (!mayWrite || level !== 'unverified' || host === undefined) return undefined
+  const query = new URLSearchParams({ ask: 'domain.block', pattern: host }).toString()
+  return html`<a href="/console/domains/new?${query}">Block the domain</a>`
 }

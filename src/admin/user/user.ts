@@ -188,10 +188,11 @@ export async function updateUser(
   who: string,
   change: { readonly name: string | null | undefined; readonly profile: ProfileChange },
 ): Promise<UserRecord> {
-  const { id, name, profile: previous } = await requireUser(context, who)
-  const profile = changeProfile(previous, change.profile)
-  const next = change.name === undefined ? name : (change.name ?? undefined)
-  const outcome = await context.store.updateUser({ id, previous, name: next, profile, now: context.clock() })
+  const previous = await requireUser(context, who)
+  const { id } = previous
+  const profile = changeProfile(previous.profile, change.profile)
+  const name = change.name === undefined ? previous.name : (change.name ?? undefined)
+  const outcome = await context.store.updateUser({ id, previous, name, profile, now: context.clock() })
   if (outcome === 'conflict') throw changedMeanwhile(id)
   return requireUser(context, id)
 }

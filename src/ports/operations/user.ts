@@ -85,11 +85,11 @@ export interface UserOperations {
     change: { readonly id: UserId; readonly name: string | undefined; readonly now: EpochMs },
     outcome: 'changed' | 'unknown',
   ]
-  /** Replaces the name and the profile, if the profile still equals `previous`. */
+  /** Replaces the name and the profile, if both are still as `previous` has them. */
   updateUser: [
     change: {
       readonly id: UserId
-      readonly previous: UserProfile
+      readonly previous: Pick<UserRecord, 'name' | 'profile'>
       readonly name: string | undefined
       readonly profile: UserProfile
       readonly now: EpochMs

@@ -42,7 +42,9 @@ const INSERT = shared(
 const HOLD = shared('update users set password_hash = password_hash where user_id = :userId returning user_id')
 const UPDATE = shared(
   `update users set name = :name, profile = :profile, updated_at = :now
-   where user_id = :id and profile is not distinct from cast(:previous as text) returning user_id`,
+   where user_id = :id and name is not distinct from cast(:previousName as text)
+     and profile is not distinct from cast(:previousProfile as text)
+   returning user_id`,
 )
 const DELETE = shared('delete from users where user_id = :id returning user_id')
 const DELETE_ACCESS = [
@@ -185,9 +187,10 @@ const operations = {
     keys: idKey,
     cache: idOf,
     event: when('changed', aboutUser('user.updated')),
-    *run({ id, name, now, ...profiles }) {
-      const [previous, profile] = [profileText(profiles.previous), profileText(profiles.profile)]
-      if ((yield* rows(UPDATE, { id, name, now, previous, profile })).length === 0) return 'conflict'
+    *run({ id, name, now, previous, ...next }) {
+      const [previousProfile, profile] = [profileText(previous.profile), profileText(next.profile)]
+      const update = { id, name, now, previousName: previous.name, previousProfile, profile }
+      if ((yield* rows(UPDATE, update)).length === 0) return 'conflict'
       yield* addDue(id)
       return 'changed'
     },

@@ -153,18 +153,19 @@ export const accountCases: Suite = (check) => {
   check('updateUser replaces the name and the profile, and of concurrent changes one succeeds', async (stores) => {
     const user = aUser()
     await perform(stores.first, 'createUser', user)
-    const changes = times(8, (index) => ({
-      id: user.id,
-      previous: user.profile,
-      name: undefined,
-      profile: { nickname: `"${index}"` },
-      now: at(index),
-    }))
-    const outcomes = await race(stores, 'updateUser', changes)
-    assert.deepEqual(tally(outcomes), { changed: 1, conflict: 7 })
-    const { profile, now } = changes[outcomes.indexOf('changed')] ?? { profile: {}, now: NOW }
-    assert.deepEqual(await stores.second.findUser(user.id), { ...user, name: undefined, profile, updatedAt: now })
-    const emptied = { id: user.id, previous: profile, name: 'Ada', profile: {}, now: at(9) }
+    let previous = user
+    for (const differing of [
+      (index: number) => ({ name: undefined, profile: { nickname: `"${index}"` } }),
+      (index: number) => ({ name: `Ada ${index}`, profile: previous.profile }),
+    ]) {
+      const changes = times(8, (index) => ({ id: user.id, previous, ...differing(index), now: at(index) }))
+      const outcomes = await race(stores, 'updateUser', changes)
+      assert.deepEqual(tally(outcomes), { changed: 1, conflict: 7 })
+      const { name, profile, now: updatedAt } = changes[outcomes.indexOf('changed')] ?? assert.fail()
+      previous = { ...user, name, profile, updatedAt }
+      assert.deepEqual(await stores.second.findUser(user.id), previous)
+    }
+    const emptied = { id: user.id, previous, name: 'Ada', profile: {}, now: at(9) }
     assert.deepEqual(await performAll(stores.first, 'updateUser', [emptied, emptied]), ['changed', 'conflict'])
     assert.deepEqual((await stores.first.findUser(user.id))?.profile, {})
   })

@@ -40,7 +40,7 @@ const ORDERS = {
     emailVerifiedAt: NOW,
     now: at(1),
   }),
-  updateUser: ({ user: { id } }) => ({ id, previous: {}, name: 'Other', profile: {}, now: at(1) }),
+  updateUser: ({ user }) => ({ id: user.id, previous: user, name: 'Other', profile: {}, now: at(1) }),
   disableUser: ({ user: { id } }) => ({ id, now: at(1) }),
   enableUser: ({ user: { id } }) => ({ id, now: at(1) }),
   deleteUser: ({ user: { id } }) => ({ id }),

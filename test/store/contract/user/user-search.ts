@@ -146,7 +146,7 @@ async function apply(
       await perform(first, 'renameUser', { id, name, now: at(1) })
       return void users.set(id, { ...user, name })
     case 'update': {
-      await perform(second, 'updateUser', { id, name, profile: user.profile, previous: user.profile, now: at(1) })
+      await perform(second, 'updateUser', { id, name, profile: user.profile, previous: user, now: at(1) })
       return void users.set(id, { ...user, name })
     }
     case 'move':

@@ -2,6 +2,7 @@ import { requireTask } from '../../admin/tasks.ts'
 import type { Worded } from '../../texts/task-words.ts'
 import { html, type Markup } from '../../web/markup.ts'
 import { lockOutBy } from '../lock-out.ts'
+import { downIcon } from '../icons.ts'
 import { addressOf } from './addresses.ts'
 import { asksFirst, chosenRows, isAlready, formWords, type Form, type Frame } from './form.ts'
 
@@ -29,6 +30,39 @@ export function actions(frame: Frame, forms: readonly Form[], ...subjects: reado
   if (forms.length === 0) return undefined
   return html`<form method="post" action="${addressOf(frame, {})}" class="actions">
     ${hidden('csrf', frame.csrf)} ${subjects.map((one) => hidden('row', one))} ${forms.map((form) => button(form))}
+  </form>`
+}
+
+/** What an object page offers. */
+interface Offered {
+  /** What its state asks for. The first one is the main button. */
+  readonly lead: readonly Form[]
+  /** The others, on demand. */
+  readonly rest: readonly Form[]
+  /** Tasks that end something and can be undone. They come last, with those that cannot. */
+  readonly ending: readonly string[]
+  readonly labelOf: (form: Form) => string | undefined
+}
+
+/** The buttons that the state of an object asks for, and the others behind the word "More". */
+export function buttonsWithMore(frame: Frame, { lead, rest, ending, labelOf }: Offered): Markup | undefined {
+  if (lead.length + rest.length === 0) return undefined
+  const isEnding = (form: Form): boolean => requireTask(form.task).isFinal === true || ending.includes(form.task)
+  const [first, last] = [rest.filter((form) => !isEnding(form)), rest.filter(isEnding)]
+  const one = (form: Form, isMain = false): Markup => button(form, { isMain, label: labelOf(form) })
+  return html`<form method="post" action="${addressOf(frame, {})}" class="actions lead">
+    ${hidden('csrf', frame.csrf)} ${lead.map((form, index) => one(form, index === 0))}
+    ${
+      rest.length === 0
+        ? undefined
+        : html`<details class="drop">
+            <summary class="button">More${downIcon}</summary>
+            <div class="sheet">
+              ${first.map((form) => one(form))} ${first.length === 0 || last.length === 0 ? undefined : html`<hr />`}
+              ${last.map((form) => one(form))}
+            </div>
+          </details>`
+    }
   </form>`
 }
 

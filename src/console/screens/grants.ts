@@ -4,7 +4,7 @@ import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { linkFor } from '../links.ts'
 import { actions, formOf } from '../engine/buttons.ts'
 import { filterBar, listHeading, nothing, table, type Column } from '../list.ts'
-import { chip, facts, id, name, named, nameOf, scopes, time } from '../parts.ts'
+import { chip, dotted, facts, id, name, named, nameOf, scopes, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { ChangeForm, Frame, Texts, View } from '../engine/form.ts'
 
@@ -197,4 +197,47 @@ function labelOf({ user_id: user, client_id: client }: GrantDocument, names: Tex
 /** What grants are called, on the page that asks before they are revoked. */
 export function namesOf(grants: readonly GrantDocument[], names: Texts): Texts {
   return { ...names, ...Object.fromEntries(grants.map((grant) => [grant.grant_id, labelOf(grant, names)])) }
+}
+
+/** The active grants of one client, or of one user, for one organization. Each sign-in to an app can be a grant. */
+interface GroupedGrants {
+  /** The id of the client or the user. */
+  readonly of: string
+  readonly organization: string | null
+  readonly grants: readonly GrantDocument[]
+}
+
+/** Grants that one button revokes. */
+const GRANTS_REVOKED = 50
+
+export function groupedGrants(
+  grants: readonly GrantDocument[],
+  idOf: (grant: GrantDocument) => string,
+): readonly GroupedGrants[] {
+  const active = grants.filter(({ inactive_reason: reason }) => reason === null)
+  const groups = Map.groupBy(active, (grant) => JSON.stringify([idOf(grant), grant.organization_id]))
+  return [...groups.values()].flatMap((all) => {
+    const [first] = all
+    return first === undefined ? [] : [{ of: idOf(first), organization: first.organization_id, grants: all }]
+  })
+}
+
+/** A group as one row of a feed, whose button ends up to 50 of its grants. `head`: the icon, and whose grants they are. */
+export function grantItem(frame: Frame, { organization, grants }: GroupedGrants, names: Texts, head: Markup): Markup {
+  const used = grants.map(({ refreshed_at: refreshed, created_at: created }) => refreshed ?? created).toSorted()
+  const scope = [...new Set(grants.flatMap((one) => one.scope.split(' ')))].join(' ')
+  const ids = grants.slice(0, GRANTS_REVOKED).map(({ grant_id: grant }) => grant)
+  const about = dotted([
+    scopes(scope),
+    organization === null ? undefined : html`for ${named(frame, 'organizations', organization, names)}`,
+    grants.length === 1 ? undefined : `${grants.length} sign-ins`,
+  ])
+  return html`<li data-row>
+    ${head}
+    <span class="when">used ${time(used.at(-1) ?? null, frame)}</span>
+    <div class="meta">
+      <span>${about}</span>
+      ${actions(frame, formOf(frame, 'grant.revoke'), ...ids)}
+    </div>
+  </li>`
 }

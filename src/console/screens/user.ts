@@ -1,21 +1,19 @@
 import type { GrantDocument } from '../../admin/grant.ts'
 import type { SessionDocument } from '../../admin/session.ts'
 import type { WholeUserDocument } from '../../admin/user/tasks.ts'
-import { requireTask } from '../../admin/tasks.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { html, isolate, type Markup } from '../../web/markup.ts'
-import { namesOf } from './grants.ts'
+import { grantItem, groupedGrants, namesOf } from './grants.ts'
 import { accountOf } from './user-account.ts'
 import { answerOf, browserOf, isLockedOut, stateOf } from './user-answer.ts'
 import { ONE_USER_FORMS } from './user-forms.ts'
-import { actions, button, formOf, formsFor, hidden } from '../engine/buttons.ts'
-import { addressOf } from '../engine/addresses.ts'
+import { actions, buttonsWithMore, formOf, formsFor } from '../engine/buttons.ts'
 import { feed, type ListedEvents } from '../feed.ts'
-import { clientsIcon, downIcon, outIcon } from '../icons.ts'
+import { clientsIcon, outIcon } from '../icons.ts'
 import { listAddress } from '../links.ts'
-import { copyButton, dotted, initials, name, named, networkOf, scopes, section, time } from '../parts.ts'
+import { copyButton, dotted, initials, name, named, networkOf, section, time } from '../parts.ts'
 import { screen } from '../screen.ts'
-import { labelFor, type Form, type Frame, type Texts } from '../engine/form.ts'
+import { labelFor, type Frame, type Texts } from '../engine/form.ts'
 
 interface Answers {
   readonly user: WholeUserDocument
@@ -27,8 +25,6 @@ interface Answers {
 const ROWS_SHOWN = 20
 /** Grants that are counted by client. */
 const GRANTS_READ = 100
-/** Grants that one button revokes. */
-const GRANTS_REVOKED = 50
 
 export const USER = screen<Answers>({
   path: '/console/users/{user_id}',
@@ -108,7 +104,6 @@ function buttons(answers: Answers, frame: Frame): Markup | undefined {
     .flatMap((isFinal) => formsFor(frame, user.user_id, user, isFinal))
     .filter(({ task }) => !task.endsWith('-link') || (user.email !== null && user.disabled_at === null))
     .filter(({ task }) => task !== 'user.end-sessions' || isSignedIn)
-  if (forms.length === 0) return undefined
   const link = forms.some(({ task }) => task === 'user.send-link') ? 'user.send-link' : 'user.create-link'
   const first =
     user.disabled_at !== null
@@ -116,26 +111,13 @@ function buttons(answers: Answers, frame: Frame): Markup | undefined {
       : [link, ...(isLockedOut(user) ? ['user.unlock'] : []), ...(isSignedIn ? ['user.end-sessions'] : [])]
   const lead = first.flatMap((task) => forms.filter((form) => form.task === task))
   const rest = forms.filter((form) => !lead.includes(form))
-  const isEnding = (form: Form): boolean => requireTask(form.task).isFinal === true || ENDING.includes(form.task)
-  const one = (form: Form, isMain = false): Markup => {
-    const isOnly = form.task === 'user.create-link' && link === form.task
-    return button(form, { isMain, label: isOnly ? undefined : labelFor(form, { ...answers }) })
-  }
-  return html`<form method="post" action="${addressOf(frame, {})}" class="actions lead">
-    ${hidden('csrf', frame.csrf)} ${lead.map((form, index) => one(form, index === 0))}
-    ${
-      rest.length === 0
-        ? undefined
-        : html`<details class="drop">
-            <summary class="button">More${downIcon}</summary>
-            <div class="sheet">
-              ${rest.filter((form) => !isEnding(form)).map((form) => one(form))}
-              <hr />
-              ${rest.filter(isEnding).map((form) => one(form))}
-            </div>
-          </details>`
-    }
-  </form>`
+  return buttonsWithMore(frame, {
+    lead,
+    rest,
+    ending: ENDING,
+    labelOf: (form) =>
+      form.task === 'user.create-link' && link === form.task ? undefined : labelFor(form, { ...answers }),
+  })
 }
 
 /** How a user authenticated (RFC 8176), in words. */
@@ -178,16 +160,9 @@ function signedIn(frame: Frame, { sessions, next }: Answers['sessions']): Markup
   )
 }
 
-/** The grants of one client for one organization. */
-interface App {
-  readonly client: string
-  readonly organization: string | null
-  readonly grants: readonly GrantDocument[]
-}
-
 /** Each sign-in to an app can be a grant: the app is one row, and its button ends up to 50 of them. */
 function appsAllowed(frame: Frame, user: WholeUserDocument, { grants, names, next }: Answers['grants']): Markup {
-  const apps = appsOf(grants.filter(({ inactive_reason: reason }) => reason === null))
+  const apps = groupedGrants(grants, ({ client_id: client }) => client)
   const all = html`<a href="${listAddress('grants', 'user_id', user.user_id)}">All grants</a>`
   if (apps.length === 0)
     return section(
@@ -198,41 +173,18 @@ function appsAllowed(frame: Frame, user: WholeUserDocument, { grants, names, nex
   return section(
     html`Apps allowed <span class="count">${apps.length}${next === null ? '' : ' or more'}</span>`,
     html`<ul class="feed" role="list">
-      ${apps.map((app) => appItem(frame, app, names))}
+      ${apps.map((app) =>
+        grantItem(
+          frame,
+          app,
+          names,
+          html`${clientsIcon}
+            <p>${named(frame, 'clients', app.of, names)}</p>`,
+        ),
+      )}
     </ul>`,
     all,
   )
-}
-
-function appsOf(grants: readonly GrantDocument[]): readonly App[] {
-  const apps = Map.groupBy(grants, ({ client_id: client, organization_id: organization }) =>
-    JSON.stringify([client, organization]),
-  )
-  return [...apps.values()].flatMap((all) => {
-    const [first] = all
-    return first === undefined ? [] : [{ client: first.client_id, organization: first.organization_id, grants: all }]
-  })
-}
-
-function appItem(frame: Frame, { client, organization, grants }: App, names: Texts): Markup {
-  const used = grants.map(({ refreshed_at: refreshed, created_at: created }) => refreshed ?? created).toSorted()
-  const scope = [...new Set(grants.flatMap((one) => one.scope.split(' ')))].join(' ')
-  const ids = grants.slice(0, GRANTS_REVOKED).map(({ grant_id: grant }) => grant)
-  return html`<li data-row>
-    ${clientsIcon}
-    <p>${named(frame, 'clients', client, names)}</p>
-    <span class="when">used ${time(used.at(-1) ?? null, frame)}</span>
-    <div class="meta">
-      <span
-        >${dotted([
-          scopes(scope),
-          organization === null ? undefined : html`for ${named(frame, 'organizations', organization, names)}`,
-          grants.length === 1 ? undefined : `${grants.length} sign-ins`,
-        ])}</span
-      >
-      ${actions(frame, formOf(frame, 'grant.revoke'), ...ids)}
-    </div>
-  </li>`
 }
 
 function capitalOf(text: string): string {

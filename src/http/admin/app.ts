@@ -25,7 +25,7 @@ export interface AdminAppOptions {
   readonly log: LogAdminOutcome
   /** Where browsers reach the console, and how it looks; undefined: there is none. */
   readonly console: { readonly origin: string; readonly branding: Branding } | undefined
-  /** Milliseconds from the beginning of one page to that of the next one, whoever asks for them. */
+  /** Milliseconds from the beginning of one page to that of the next one. */
   readonly pageGapMs: number
 }
 

@@ -9,10 +9,10 @@ import { openIdTokenVerifier, openTokenVerifier, type IdTokenVerifier, type Toke
 
 /**
  * The greatest age of the copy of the keys. After `refreshed` they are read again in the background. After `awaited` a request
- * waits for that. While the store is unavailable the copy is used until `away`: a key is kept for an hour after its last token
+ * waits for that. An answer of the store that takes `answered`, longer than a driver waits, is not used. While the store is unavailable the copy is used until `away`: a key is kept for an hour after its last token
  * has expired.
  */
-const AGE_MS = { refreshed: 1000, awaited: 2000, away: 60 * 60 * 1000 } as const
+const AGE_MS = { refreshed: 1000, awaited: 2000, answered: 5000, away: 60 * 60 * 1000 } as const
 
 /** A key that signs, and the headers of the tokens that it signs. */
 export interface Signer extends SigningKey {
@@ -107,10 +107,18 @@ export function openKeyRing(first: KnownKeys, options: KeyRingOptions): KeyRing 
     }
   }
 
+  /** An answer from before the process was suspended may be days old. */
+  async function askStore(): Promise<KnownKeys> {
+    for (;;) {
+      const askedAt = clock()
+      const [records, before] = await Promise.all([store.listKeys(), store.findServerAlgorithm()])
+      if (Math.abs(clock() - askedAt) < AGE_MS.answered) return { records, before }
+    }
+  }
+
   async function readNow(): Promise<KeySet> {
     try {
-      const [records, before] = await Promise.all([store.listKeys(), store.findServerAlgorithm()])
-      current = makeKeySet({ records, before }, current)
+      current = makeKeySet(await askStore(), current)
       readAt = clock()
       isAway = false
     } catch (cause) {

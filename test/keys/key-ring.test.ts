@@ -30,7 +30,7 @@ function openTestKeyRing(first: readonly KeyRecord[]) {
       async listKeys() {
         source.reads += 1
         if (source.failure !== undefined) throw source.failure
-        return source.keys
+        return source.answer ?? source.keys
       },
     },
     algorithm: 'ES256',
@@ -73,6 +73,23 @@ test('a process that was suspended reads the keys before it signs, whether its c
     assert.equal(ring.known(), undefined)
     const token = await signText(openBurstSigner(ring), '{}')
     assert.equal(decodeProtectedHeader(token).kid, replacement.id)
+  }
+})
+
+test('a process that was suspended while the store answered reads the keys again', async () => {
+  const replacement = await aKeyRecord({ activeFrom: at(-2 * DAY) })
+  for (const suspended of [5000, 30 * DAY, -DAY]) {
+    const { source, ring } = openTestKeyRing([old])
+    const answer = Promise.withResolvers<readonly KeyRecord[]>()
+    source.answer = answer.promise
+    source.now = at(1000)
+    assert.equal(ring.known()?.signing.record.id, old.id)
+    source.now = at(1000 + suspended)
+    Object.assign(source, { keys: [replacement], answer: undefined })
+    const signing = signText(openBurstSigner(ring), '{}')
+    answer.resolve([old])
+    assert.equal(decodeProtectedHeader(await signing).kid, replacement.id, String(suspended))
+    assert.equal(source.reads, 2)
   }
 })
 

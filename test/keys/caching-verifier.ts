@@ -30,7 +30,8 @@ export class CachingVerifier {
     const node = this.#nodes[this.#fetches % this.#nodes.length] as TestServer
     this.#fetches += 1
     const answer = await node.inject({ method: 'GET', url: '/v2/oauth/jwks' })
-    const maxAge = Number(/^public, max-age=(\d+)$/.exec(String(answer.headers['cache-control']))?.[1])
+    // A set that lacks keys for now is not to be cached.
+    const maxAge = Number(/^public, max-age=(\d+)$/.exec(String(answer.headers['cache-control']))?.[1] ?? 0)
     this.#keys = createLocalJWKSet(answer.json<JSONWebKeySet>())
     this.#freshUntil = this.#now() + 2 * maxAge * 1000
   }

@@ -30,6 +30,11 @@ interface EndpointRow {
    * and a sign-out in a window that reports back.
    */
   readonly opener?: 'cut' | 'cut-for-account'
+  /**
+   * The parameters by which a GET shows its page again, in another language too, and does nothing else. The page then has links to itself in
+   * each language. They have no other parameter, so that no other site plants one there (threats.md UI-07, DEV-04).
+   */
+  readonly reopenedBy?: readonly string[]
   /** Scripts of any origin may call it, without credentials (clients.md). */
   readonly cors?: boolean
   /** It reads the query. Other JSON endpoints do not. */

@@ -5,11 +5,11 @@ import type { RequestObserver } from '../ports/observers.ts'
 import type { Branding } from '../ports/pages/pages.ts'
 import { PATHS } from '../endpoints/paths.ts'
 import { addressOf } from '../protocol/uri/server-address.ts'
-import { chooseLanguage } from '../base/language.ts'
 import { createRenderer } from '../web/render.ts'
 import { connectionLimits } from './connection-limits.ts'
 import { openConnections, type Connections } from './connections.ts'
 import { openGate } from './gate.ts'
+import { pageLanguage } from './page-language.ts'
 import { openProxies } from './proxies.ts'
 import { openReplies } from './reply.ts'
 import { openRequestIds } from './request-ids.ts'
@@ -74,8 +74,8 @@ export function openListener(options: ListenerOptions): Listener {
     isSecure: serving.gate.isSecure,
     show(message, response, page) {
       const requestId = serving.nextRequestId()
-      const language = chooseLanguage(undefined, message.headers['accept-language'])
-      serving.replies.send({ response, requestId, isOpenerCut: false }, page, language, false)
+      const target = { response, requestId, isOpenerCut: false, links: undefined }
+      serving.replies.send(target, page, pageLanguage(message, jar), false)
       return requestId
     },
     answer:

@@ -4,6 +4,7 @@ import type { Language } from '../base/language.ts'
 import type { ErrorPage, ErrorProblem, Page } from '../ports/pages/pages.ts'
 import { StoreUnavailable } from '../ports/store.ts'
 import { OAuthError, unavailable } from '../protocol/errors.ts'
+import type { LanguageLinks } from '../web/layout.ts'
 import type { Renderer } from '../web/render.ts'
 import { encodingOf, PreparedResponse } from './prepared-response.ts'
 import type { CookieJar } from './session.ts'
@@ -14,6 +15,8 @@ export interface Target {
   readonly requestId: string
   /** No page of another site keeps the window in which it opened this page (`opener` of an endpoint). */
   readonly isOpenerCut: boolean
+  /** What links to the same page in other languages need. undefined: the page answers a POST, or cannot be opened again by its address. */
+  readonly links: LanguageLinks | undefined
 }
 
 /** Writes answers and refusals as HTTP responses. `cors`: whether scripts of any origin may read them. */
@@ -76,14 +79,15 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
     more: readonly string[],
   ): void {
     const { status, page, formTarget, retryAfterSeconds, cookies } = answer
+    const { requestId, links } = target
     const policy = contentSecurityPolicy(renderer, page, formTarget)
-    write(target, status, renderer.render(page, language, target.requestId), pageHeaders, [
+    write(target, status, renderer.render(page, language, requestId, links), pageHeaders, [
       'Content-Security-Policy',
       policy,
       ...openerPolicy(target),
       ...more,
       ...retryAfter(retryAfterSeconds),
-      ...cookieHeaders(cookies),
+      ...cookieHeaders(links?.isChosen === true ? { ...cookies, language } : cookies),
     ])
   }
 

@@ -6,9 +6,9 @@ import { invalidRequest, OAuthError, type RefusalOptions } from '../protocol/err
 import { isMediaType, NO_PARAMETERS, parseForm, type Parameters } from '../base/message.ts'
 import { parsePreferences, shortenLocales } from '../base/preferences.ts'
 import { problem, type Problem } from '../base/validation.ts'
-import { chooseLanguage } from '../base/language.ts'
 import { decodeBody } from './body.ts'
 import type { Answering } from './outcome-line.ts'
+import { pageLanguage } from './page-language.ts'
 import { isOtherSite, payingNetwork, UNREADABLE_NETWORK } from './network.ts'
 import type { CookieJar } from './session.ts'
 import { MAXIMA } from '../base/maxima.ts'
@@ -121,7 +121,7 @@ export function readRequest(
     fetchSite: isPage || endpoint.cors !== true ? site : undefined,
     isInFrame: isPage && FRAMES.has(headers['sec-fetch-dest'] ?? ''),
     uiLocales,
-    language: isPage ? chooseLanguage(uiLocales, headers['accept-language']) : 'en',
+    language: isPage ? pageLanguage(message, jar, uiLocales) : 'en',
   }
 }
 
@@ -136,7 +136,7 @@ interface ReadingNeeds {
  * Which site's page sent the request: `Sec-Fetch-Site`, or what the `Origin` of a browser without it shows. The pages of this server send
  * the origin `null`, because they have `Referrer-Policy: no-referrer` (decision 0022).
  */
-function siteOf({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders, issuer: string): string | undefined {
+export function siteOf({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders, issuer: string): string | undefined {
   const isOther = origin !== undefined && origin !== 'null' && origin !== new URL(issuer).origin
   return isOther ? 'cross-site' : site
 }

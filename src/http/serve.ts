@@ -4,16 +4,26 @@ import type { Endpoint } from '../endpoints/endpoint.ts'
 import { PATHS } from '../endpoints/paths.ts'
 import type { Context } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
+import type { Page } from '../ports/pages/pages.ts'
 import { invalidRequest, type OAuthError } from '../protocol/errors.ts'
 import { problem } from '../base/validation.ts'
-import { chooseLanguage, type Language } from '../base/language.ts'
+import type { Language } from '../base/language.ts'
 import { discardBody, readBody } from './body.ts'
 import type { Connections } from './connections.ts'
 import type { Gate } from './gate.ts'
 import type { Proxies } from './proxies.ts'
 import { logReply, observe, type Answering, type Reporting } from './outcome-line.ts'
+import { languageLinks, pageLanguage } from './page-language.ts'
 import { toOAuthError, type Replies, type Target } from './reply.ts'
-import { checkHeaders, cutsOpener, prefersPage, readRequest, requireNavigation, tooLargeFor } from './request.ts'
+import {
+  checkHeaders,
+  cutsOpener,
+  prefersPage,
+  readRequest,
+  requireNavigation,
+  siteOf,
+  tooLargeFor,
+} from './request.ts'
 import { homeAddress, isHome, wrongMethod, type Route } from './routes.ts'
 import type { CookieJar } from './session.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -35,6 +45,7 @@ interface Exchange extends Target, Answering {
   route: Route | undefined
   endpoint: Endpoint | undefined
   isOpenerCut: boolean
+  links: Target['links']
 }
 
 const PATH_PROBLEM = problem(
@@ -61,6 +72,7 @@ export async function serve(serving: Serving, message: IncomingMessage, response
     route: undefined,
     endpoint: undefined,
     isOpenerCut: false,
+    links: undefined,
   }
   closeIfStopping(serving, response)
   connections.beginRequest(response)
@@ -113,17 +125,34 @@ async function run(serving: Serving, exchange: Exchange, endpoint: Endpoint, bod
       ? context.inRequest(exchange.requestId, () => context.inTime(work))
       : context.inTime(work))
     closeIfStopping(serving, response)
-    replies.send(exchange, reply, languageOf(reply, request, message), endpoint.cors === true)
+    exchange.links = linksOf(serving, exchange, endpoint, reply)
+    replies.send(exchange, reply, languageOf(serving, reply, request, message), endpoint.cors === true)
     logReply(serving, exchange, endpoint, reply)
   } finally {
     gate.leave(network)
   }
 }
 
-function languageOf(reply: Reply, { language }: Request, { headers }: Exchange['message']): Language {
-  return reply.kind === 'page' && reply.uiLocales !== undefined
-    ? chooseLanguage(reply.uiLocales, headers['accept-language'])
-    : language
+/** Pages with which a request ends: their address does not show them again, or it is of a refusal, of which a page repeats nothing. */
+const ENDS: ReadonlySet<Page['kind']> = new Set(['error', 'return', 'form-post', 'leave'])
+
+function linksOf(
+  { context }: Serving,
+  { message }: Exchange,
+  { reopenedBy }: Endpoint,
+  reply: Reply,
+): Exchange['links'] {
+  if (reopenedBy === undefined || reply.kind !== 'page' || ENDS.has(reply.page.kind)) return undefined
+  return languageLinks(message, reopenedBy, siteOf(message.headers, context.issuer))
+}
+
+function languageOf(
+  { jar }: Pick<Serving, 'jar'>,
+  reply: Reply,
+  { language }: Request,
+  message: Exchange['message'],
+): Language {
+  return reply.kind === 'page' && reply.uiLocales !== undefined ? pageLanguage(message, jar, reply.uiLocales) : language
 }
 
 /** Decides what can be decided before the body is read. Returns the endpoint, or a function that sends the answer. */
@@ -159,7 +188,7 @@ function answerOtherMethod(serving: Serving, exchange: Exchange, { methods, cors
 
 /** Logs an error that was thrown, and answers with a page or JSON, depending on the endpoint. */
 function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
-  const { connections, context, replies, log } = serving
+  const { connections, context, jar, replies, log } = serving
   const { message, response, route, endpoint } = exchange
   if (connections.isHungUp(message)) return
   const error = toOAuthError(cause)
@@ -188,7 +217,7 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
   closeIfStopping(serving, response)
   const isPage = endpoint === undefined ? prefersPage(message) : endpoint.audience === 'page'
   if (!isPage) replies.sendError(exchange, error, route?.cors ?? true)
-  else replies.sendErrorPage(exchange, error, chooseLanguage(undefined, message.headers['accept-language']))
+  else replies.sendErrorPage(exchange, error, pageLanguage(message, jar))
 }
 
 /** The first fault in the metadata of a client. Its sentence has nothing that the caller sent but schemes of URIs. */
@@ -202,12 +231,13 @@ function firstFault({ code, problems: [first] }: OAuthError): string | undefined
  * any origin may read the JSON, because clients in browsers try several metadata addresses and need to see which are missing.
  */
 function refuseUnknownPath(serving: Serving, exchange: Exchange): void {
-  const { context, replies } = serving
+  const { context, jar, replies } = serving
   const { message } = exchange
   const error = invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] })
   if (prefersPage(message)) {
     const page = isHome(context.issuer, message.url ?? '') ? homePage(context.issuer) : errorPage('path_unknown')
-    replies.send(exchange, page, chooseLanguage(undefined, message.headers['accept-language']), false)
+    exchange.links = languageLinks(message, [], siteOf(message.headers, context.issuer))
+    replies.send(exchange, page, pageLanguage(message, jar), false)
   } else replies.sendError(exchange, error, true)
   observe(serving, exchange, { event: 'request.refused', reason: error.reason, status: error.status })
 }

@@ -51,10 +51,11 @@ export interface Cookies {
   readonly session: readonly string[]
 }
 
-/** Changes to the cookies. `session: 'end'` removes it. */
+/** Changes to the cookies. `session: 'end'` removes it. `language`: that which the reader chose, which identifies no browser. */
 export interface CookieChanges {
   readonly browser?: MintedCredential
   readonly session?: MintedCredential | 'end'
+  readonly language?: Language
 }
 
 /** An endpoint's response, and the event for the log. */

@@ -17,6 +17,11 @@ export function textsIn(language: Language, changes: TextChanges): Readonly<Reco
   return { ...TEXTS[language], ...changes[language] }
 }
 
+/** The name that a language has for itself. */
+export function nameOfLanguage(language: Language, changes: TextChanges): string {
+  return changes[language]?.['languageName'] ?? TEXTS[language]['languageName'] ?? language
+}
+
 /**
  * The language of the mails of a user: plain text cannot mark a part in another language, so mails are in a language that has all
  * texts of mails. A mail that waits may have a language that was removed since.

@@ -109,5 +109,5 @@ export async function rareNoticesOf(
 
 /** The language of a mail that no browser causes: that of the claim `locale`, else English. */
 export function languageOf({ profile }: Pick<UserRecord, 'profile'>): MailRecord['language'] {
-  return chooseLanguage(profile.locale, undefined)
+  return chooseLanguage(profile.locale, [], undefined)
 }

@@ -1,7 +1,8 @@
-import type { Language } from '../base/language.ts'
+import { LANGUAGES, type Language } from '../base/language.ts'
 import type { Branding } from '../ports/pages/pages.ts'
+import { nameOfLanguage } from '../texts/texts.ts'
 import { initial } from './pictures.ts'
-import { type Fragment, href, html, isolate, type Markup } from './markup.ts'
+import { type Fragment, href, html, isolate, LANGUAGE_LINKS, type Markup } from './markup.ts'
 import type { PlainTextId, Translation } from './texts.ts'
 
 /** What every template gets in addition to its page model. */
@@ -28,6 +29,16 @@ export interface Content {
   readonly refresh?: string
 }
 
+/** The parameter, with its value, by which the browser keeps the language of the page. `ui_locales` alone may be what a client asks for. */
+export const CHOSEN = ['keep', 'language'] as const
+
+/** The address of a page that can be opened again by it. */
+export interface LanguageLinks {
+  readonly query: URLSearchParams
+  /** The reader chose the language of this page by one of its links. */
+  readonly isChosen: boolean
+}
+
 /** Renders a whole document: a card with the operator's name above the page's content, and the legal links below. */
 export function layout(view: View, content: Content): Markup {
   const { branding, language, texts, styleElement, scripts } = view
@@ -49,7 +60,7 @@ export function layout(view: View, content: Content): Markup {
           ${content.beside}
           <main>${content.main}</main>
         </div>
-        ${footer(view)} ${scripts.map(({ element }) => element)}
+        ${footer(view)} ${LANGUAGE_LINKS} ${scripts.map(({ element }) => element)}
       </body>
     </html> `
 }
@@ -73,4 +84,21 @@ function footer({ branding, texts }: View): Fragment {
   return html`<footer aria-label="${texts.say('footer')}">
     ${link(contact, texts.show('contact'))}${link(termsUri, texts.show('terms'))}${link(privacyUri, texts.show('privacy'))}
   </footer>`
+}
+
+/** Links to the same page in each language, by the name that the language has for itself. */
+export function languageLinks(
+  { branding, language, texts }: Pick<View, 'branding' | 'language' | 'texts'>,
+  { query }: LanguageLinks,
+): Markup {
+  const link = (to: Language): Markup => {
+    const own = new URLSearchParams(query)
+    own.set('ui_locales', to)
+    own.set(...CHOSEN)
+    const current = to === language ? html` aria-current="true"` : undefined
+    return html`<a href="?${own.toString()}" lang="${to}" hreflang="${to}" ${current}
+      >${nameOfLanguage(to, branding.texts)}</a
+    >`
+  }
+  return html`<nav class="languages" aria-label="${texts.say('languages')}">${LANGUAGES.map(link)}</nav>`
 }

@@ -9,6 +9,9 @@ const unlinkable = /^(?:javascript|data|vbscript|blob|file|filesystem|about|view
 /** HTML made by html`…`, styleElement() or scriptElement(). A string is not markup. */
 export type Markup = ReturnType<typeof raw>
 
+/** Marks the place of a page’s links to itself in other languages. No text has it, because texts are escaped. */
+export const LANGUAGE_LINKS = raw('<!--languages-->')
+
 /** What a template may contain: text, which passes through visible() and is escaped, and markup, which is kept as it is. */
 export type Fragment = string | number | Markup | undefined | readonly Fragment[]
 

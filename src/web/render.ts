@@ -16,8 +16,8 @@ import { consentPage } from './consent.ts'
 import { deviceCodePage, deviceEndPage } from './device.ts'
 import { forgotDonePage, forgotPage } from './forgot.ts'
 import { formPostPage } from './form-post.ts'
-import type { View } from './layout.ts'
-import { href, type Markup, styleElement } from './markup.ts'
+import { languageLinks, type LanguageLinks, type View } from './layout.ts'
+import { href, LANGUAGE_LINKS, type Markup, styleElement } from './markup.ts'
 import { errorPage, REQUEST_ID, signedOutPage, signOutPage } from './message.ts'
 import { nameOf, pictureOf } from './pictures.ts'
 import { returnPage } from './return.ts'
@@ -32,9 +32,9 @@ import { openTranslations } from './texts.ts'
 export interface Renderer {
   /**
    * Renders a whole HTML document. It loads nothing from the network, and works without scripts. An error
-   * page shows the id of the request.
+   * page shows the id of the request. `links`: what links to the same page in other languages need; undefined: it has none.
    */
-  readonly render: (page: Page, language: Language, requestId?: string) => string
+  readonly render: (page: Page, language: Language, requestId?: string, links?: LanguageLinks) => string
   /** The value for `style-src` (CSP Level 3 §2.3.1): the hash of the documents' only style element. */
   readonly styleSource: string
   /** The value for `script-src` of a page: the hashes of its scripts; undefined for a page without one. */
@@ -56,18 +56,24 @@ export function createRenderer(branding: Branding, picturePath: string): Rendere
     picturePath: picturePath + pictureName,
   }
   const translations = openTranslations(branding.texts)
+  const viewOf = (language: Language) => ({ ...shared, language, texts: translations[language] })
   const draw = (page: Page, language: Language): string =>
-    template({ ...shared, language, texts: translations[language], scripts: scriptsOf(page) }, page).toString()
+    template({ ...viewOf(language), scripts: scriptsOf(page) }, page).toString()
   /** An error page that is the same object for many requests is rendered once for each language. */
   const errorPages = new WeakMap<ErrorPage, Map<Language, string>>()
+  const drawOnce = (page: ErrorPage, language: Language): string => {
+    const drawn = errorPages.get(page) ?? new Map<Language, string>()
+    errorPages.set(page, drawn)
+    const text = drawn.get(language) ?? draw(page, language)
+    drawn.set(language, text)
+    return text
+  }
   return {
-    render(page, language, requestId = '') {
-      if (page.kind !== 'error') return draw(page, language)
-      const drawn = errorPages.get(page) ?? new Map<Language, string>()
-      errorPages.set(page, drawn)
-      const text = drawn.get(language) ?? draw(page, language)
-      drawn.set(language, text)
-      return text.replace(REQUEST_ID, requestId)
+    render(page, language, requestId = '', links) {
+      const text =
+        page.kind === 'error' ? drawOnce(page, language).replace(REQUEST_ID, requestId) : draw(page, language)
+      const markup = links === undefined ? '' : languageLinks(viewOf(language), links).toString()
+      return text.replace(LANGUAGE_LINKS.toString(), () => markup)
     },
     scriptSource(page) {
       const scripts = scriptsOf(page)

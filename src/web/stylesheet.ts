@@ -156,18 +156,20 @@ h3, .entries h2 { margin: 0; font-size: 1rem; line-height: 1.5; font-weight: 600
 .wide .part + .part { padding-top: 24px; border-top: 1px solid var(--line); }
 .who { margin-bottom: 16px; font-size: .875rem; line-height: 1.43; font-weight: 600; }
 .who span { display: block; font-weight: 400; }
-nav a { display: flex; align-items: center; min-width: 44px; min-height: 44px; padding: 8px 12px; border-radius: 8px; color: var(--text); font-size: .9375rem; text-decoration: none; }
-nav a:hover { background: var(--hover); }
-nav [aria-current] { background: var(--hover); box-shadow: inset 3px 0 var(--ink); font-weight: 600; }
+.menu a { display: flex; align-items: center; min-width: 44px; min-height: 44px; padding: 8px 12px; border-radius: 8px; color: var(--text); font-size: .9375rem; text-decoration: none; }
+.menu a:hover { background: var(--hover); }
+.menu [aria-current] { background: var(--hover); box-shadow: inset 3px 0 var(--ink); font-weight: 600; }
 .short { display: none; }
-nav li:last-child { margin-top: 8px; padding-top: 8px; border-top: 1px solid var(--line); }
+.menu li:last-child { margin-top: 8px; padding-top: 8px; border-top: 1px solid var(--line); }
 .inline { display: inline-flex; align-items: center; min-width: 44px; min-height: 44px; }
 .within { margin: -12px 0; }
 .link { padding: 0; border: 0; background: none; color: var(--ink); font: inherit; text-decoration: underline; text-underline-offset: 2px; cursor: pointer; }
 summary { width: fit-content; min-height: 44px; padding: 12px 0; cursor: pointer; }
-footer { display: flex; flex-wrap: wrap; align-items: center; justify-content: center; gap: 0 16px; max-width: 440px; margin: 8px auto 0; font-size: .875rem; }
-footer a { display: inline-flex; align-items: center; justify-content: center; min-width: 44px; min-height: 44px; color: var(--muted); text-decoration: none; }
-footer a:hover { color: var(--text); text-decoration: underline; }
+footer, .languages { display: flex; flex-wrap: wrap; align-items: center; justify-content: center; gap: 0 16px; max-width: 440px; margin: 8px auto 0; font-size: .875rem; }
+footer a, .languages a { display: inline-flex; align-items: center; justify-content: center; min-width: 44px; min-height: 44px; color: var(--muted); text-decoration: none; }
+footer a:hover, .languages a:hover { color: var(--text); text-decoration: underline; }
+footer + .languages { margin-top: -4px; }
+.languages [aria-current] { color: var(--text); font-weight: 600; }
 `
 
 const situations = `
@@ -176,12 +178,12 @@ const situations = `
   .wide .brand { margin-bottom: 12px; }
   .who { margin-bottom: 8px; }
   .wide main { margin-top: 24px; }
-  nav ul { display: flex; flex-wrap: wrap; gap: 0 4px; margin: 0 -12px; padding-bottom: 8px; border-bottom: 1px solid var(--line); }
-  nav a { font-size: .875rem; }
+  .menu ul { display: flex; flex-wrap: wrap; gap: 0 4px; margin: 0 -12px; padding-bottom: 8px; border-bottom: 1px solid var(--line); }
+  .menu a { font-size: .875rem; }
   .long { display: none; }
   .short { display: inline; }
-  nav [aria-current] { border-radius: 8px 8px 0 0; box-shadow: inset 0 -2px var(--ink); }
-  nav li:last-child { margin: 0; padding: 0; border: 0; }
+  .menu [aria-current] { border-radius: 8px 8px 0 0; box-shadow: inset 0 -2px var(--ink); }
+  .menu li:last-child { margin: 0; padding: 0; border: 0; }
 }
 @media (max-width: 480px) {
   .facts > div { grid-template-columns: 1fr auto; gap: 0 12px; }
@@ -200,6 +202,6 @@ const situations = `
   :root { --ground: #fff; --card: #fff; --text: #000; --muted: #333; --line: #999; --shadow: none; }
   body { padding: 0; }
   .card { display: block; max-width: none; border: 0; padding: 0; }
-  nav ul, footer, .step, .buttons { display: none; }
+  nav, footer, .step, .buttons { display: none; }
 }
 `

@@ -34,6 +34,28 @@ const cases: readonly (readonly [
 
 for (const [uiLocales, acceptLanguage, expected, claim] of cases) {
   test(`language: ${claim}`, () => {
-    assert.equal(chooseLanguage(uiLocales, acceptLanguage), expected)
+    assert.equal(chooseLanguage(uiLocales, [], acceptLanguage), expected)
+  })
+}
+
+const KEPT: readonly (readonly [
+  uiLocales: string | undefined,
+  kept: readonly string[],
+  expected: string,
+  claim: string,
+])[] = [
+  [undefined, ['fr'], 'fr', 'the language that the browser keeps comes before what it prefers'],
+  ['es', ['fr'], 'es', 'ui_locales comes before the language that the browser keeps'],
+  ['xx', ['fr'], 'fr', 'the browser’s language decides when no tag of ui_locales is supported'],
+  [undefined, ['xx', 'fr'], 'fr', 'a value of another program of the host is passed over'],
+  ...['', 'FR', 'fr-CA', 'fr,es', '__proto__', 'constructor', '"fr"', '%66r', 'fr\u0000', 'a-'.repeat(9000)].map(
+    (hostile) =>
+      [undefined, [hostile], 'de', `a kept language that no page has is ignored: ${hostile.slice(0, 20)}`] as const,
+  ),
+]
+
+for (const [uiLocales, kept, expected, claim] of KEPT) {
+  test(`language: ${claim}`, () => {
+    assert.equal(chooseLanguage(uiLocales, kept, 'de'), expected)
   })
 }

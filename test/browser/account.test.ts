@@ -58,17 +58,17 @@ for (const [name, options] of CASES) {
     await tab.locator('#email').fill(EMAIL)
     await tab.locator('#password').fill(PASSWORD)
     await tab.getByRole('button', { name: /^(Sign in|Anmelden)$/ }).click()
-    const count = await tab.locator('nav a').count()
+    const count = await tab.locator('.menu a').count()
     assert.equal(count, 6)
     for (let index = 0; index < count - 1; index++) {
-      await tab.locator('nav a').nth(index).click()
-      await tab.locator('nav a[aria-current]').nth(0).waitFor()
-      const [link, heading] = [tab.locator('nav a[aria-current]'), tab.getByRole('heading', { level: 1 })]
+      await tab.locator('.menu a').nth(index).click()
+      await tab.locator('.menu a[aria-current]').nth(0).waitFor()
+      const [link, heading] = [tab.locator('.menu a[aria-current]'), tab.getByRole('heading', { level: 1 })]
       if (options.javaScriptEnabled === false) assert.equal(await link.innerText(), await heading.innerText())
       else {
         assert.ok((await heading.innerText()).includes(await link.locator('.long').innerText()))
         assert.ok(
-          (await tab.evaluate<number>(`document.querySelector('nav ul').offsetHeight`)) < 2 * 48 + 12,
+          (await tab.evaluate<number>(`document.querySelector('.menu ul').offsetHeight`)) < 2 * 48 + 12,
           'two rows',
         )
         assert.deepEqual(await axeFindings(tab), [])

@@ -26,6 +26,9 @@ export interface Served {
 const broken = `<!doctype html><html><body onload="alert(1)"><p style="color: red">red</p><pre>${'wide '.repeat(99)}</pre>
   <input><font color="#dddddd">faint</font><img src="http://other.invalid/image.png"></body></html>`
 
+/** Each page has links to itself in other languages. */
+const LINKS = { query: new URLSearchParams({ authorization: 'az_1' }), isChosen: false }
+
 const LEAVES = /<meta http-equiv="refresh"[^>]*>|<script>document\.forms[^<]*<\/script>/
 
 export async function servePages(): Promise<Served> {
@@ -36,7 +39,7 @@ export async function servePages(): Promise<Served> {
   const pageOf = (name: string): Page => samples.get(name) ?? shown
   // Two pages would leave at once, before a test could look at them.
   const htmlOf = (name: string, language: Language): string =>
-    renderer.render(pageOf(name), language).replace(LEAVES, '')
+    renderer.render(pageOf(name), language, 'abcd', LINKS).replace(LEAVES, '')
   let posted: Readonly<Record<string, string>> = {}
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method === 'POST') posted = Object.fromEntries(new URLSearchParams(await body(request)))

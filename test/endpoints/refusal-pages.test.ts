@@ -22,7 +22,7 @@ const known = client.client_id
 
 /** The text of the part for developers. */
 function notesOf(html: string): string {
-  const folded = /<summary>(?:For developers|Für Entwickler)<\/summary>([\s\S]*?)<\/details>/.exec(html)?.[1] ?? ''
+  const folded = /<summary>[^<]+<\/summary>([\s\S]*?)<\/details>/.exec(html)?.[1] ?? ''
   return folded.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 }
 

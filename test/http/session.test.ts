@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import type { EpochMs } from '../../src/base/brand.ts'
 import { consoleCookies } from '../../src/http/admin/console/cookies.ts'
@@ -10,7 +9,7 @@ const SECURE = cookieJar('https://auth.example', 3600)
 const LOCAL = cookieJar('http://localhost:3000', 3600)
 
 function read(cookie: string | undefined) {
-  return SECURE.read({ headers: cookie === undefined ? {} : { cookie } } as IncomingMessage)
+  return SECURE.read({ headers: cookie === undefined ? {} : { cookie } })
 }
 
 test("RFC 6265 §4.2: the server's cookies are found among others by their whole name, all of one name in their order", () => {
@@ -37,6 +36,16 @@ test('RFC 6265bis §4.1.3.2: over https cookies are bound to the host, and scrip
   assert.deepEqual(SECURE.write({ session: 'end' }), [`${ours}=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax`])
   assert.deepEqual(SECURE.write({}), [])
   assert.match(SECURE.write({ browser: credential })[0] ?? '', /^__Host-grantor-browser=gss_token; Max-Age=15552000; /)
+})
+
+test('the language that a reader chose is kept for a year, without anything about the browser', () => {
+  const cookie = '__Host-grantor-language=fr; Max-Age=31536000; Path=/; HttpOnly; Secure; SameSite=Lax'
+  assert.deepEqual(SECURE.write({ language: 'fr' }), [cookie])
+  assert.deepEqual(LOCAL.write({ language: 'es' }), [
+    'grantor-language-3000=es; Max-Age=31536000; Path=/; HttpOnly; SameSite=Lax',
+  ])
+  const sent = 'a=1; __Host-grantor-language=fr; __Host-grantor-session=x; __Host-grantor-language='
+  assert.deepEqual(SECURE.readLanguages({ headers: { cookie: sent } }), ['fr', ''])
 })
 
 test('decision 0023, RFC 6265 §8.5: issuers and consoles of one host have cookies of their own, by port and path, because they share its cookies', () => {

@@ -16,6 +16,8 @@ const UNSEEN = [
   'footer',
   'terms',
   'privacy',
+  'languages',
+  'languageName',
   'addressUnknown',
   'codeUsed',
   'providerDownRequired',

@@ -117,6 +117,7 @@ export const ACCOUNT_ENDPOINTS: readonly Endpoint[] = [
     const shown: Endpoint = {
       ...shared,
       method: 'GET',
+      reopenedBy: ['client', 'organization', 'identity', 'passkey'],
       async run(context, request) {
         const owner = await admitOwner(context, request, row)
         return 'kind' in owner ? owner : show(context, request, owner)
@@ -133,6 +134,6 @@ export const ACCOUNT_ENDPOINTS: readonly Endpoint[] = [
     }
     return [shown, submitted]
   }),
-  { ...LINK, method: 'GET', run: showLink },
+  { ...LINK, method: 'GET', reopenedBy: ['token'], run: showLink },
   { ...LINK, ...FORM, run: useLink },
 ]

@@ -5,6 +5,7 @@ import { leaveForApplication } from './leave.ts'
 import { showSignIn } from './page.ts'
 import { signInByPassword } from './password.ts'
 import { mailReset, showForgot } from './forgot.ts'
+import { ADDS_FACTOR } from './target.ts'
 import { signInByPasskey } from './passkey/sign-in.ts'
 import { signInAtProvider } from './provider/begin.ts'
 import { finishAtProvider } from './provider/callback.ts'
@@ -27,6 +28,7 @@ export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
     method: 'GET',
     path: PATHS.signIn,
     audience: 'page',
+    reopenedBy: ['authorization', 'page', ADDS_FACTOR],
     opener: 'cut-for-account',
     unlimited: READS_METADATA_ONCE,
     run: showSignIn,
@@ -36,6 +38,7 @@ export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
     method: 'GET',
     path: PATHS.stepUp,
     audience: 'page',
+    reopenedBy: ['authorization'],
     unlimited: 'It does something only for a user who is signed in.',
     run: showStepUp,
   },
@@ -44,6 +47,7 @@ export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
     method: 'GET',
     path: PATHS.setUpFactor,
     audience: 'page',
+    reopenedBy: ['authorization'],
     unlimited: 'It does something only for a user who is signed in.',
     run: showSetUp,
   },
@@ -123,6 +127,7 @@ export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
     method: 'GET',
     path: PATHS.forgot,
     audience: 'page',
+    reopenedBy: ['authorization', 'page'],
     opener: 'cut-for-account',
     unlimited: 'It writes nothing.',
     run: showForgot,

@@ -97,6 +97,7 @@ export async function serveAdmin(
     response,
     requestId: serving.nextRequestId(),
     isOpenerCut: false,
+    links: undefined,
     network,
     startedAt: performance.now(),
     task: 'none',

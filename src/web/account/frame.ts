@@ -47,7 +47,7 @@ function navigation({ texts }: View, frame: AccountFrame, current: AccountPageNa
   const mark = entry === current ? html` aria-current="page"` : html` aria-current="true"`
   const { name } = frame.account
   const detail = accountDetail(texts, frame.account)
-  return html`<nav aria-label="${texts.say('account.navigation')}">
+  return html`<nav class="menu" aria-label="${texts.say('account.navigation')}">
     <p class="who">
       ${isolate(name)}${detail === undefined ? undefined : html` <span class="small muted">${detail}</span>`}
     </p>

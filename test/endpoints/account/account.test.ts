@@ -60,7 +60,7 @@ for (const { name, page: row, submit } of ACCOUNT_ROWS) {
     for (const { headers } of [start, asked]) assert.equal(headers['cross-origin-opener-policy'], 'same-origin')
     const page = await stranger.open(path)
     assert.equal(page.statusCode, 200)
-    assert.match(page.body, /<nav [^]*aria-current="(?:page|true)"/)
+    assert.match(page.body, /<nav class="menu"[^]*aria-current="(?:page|true)"/)
     assert.ok(page.body.includes('Eve'))
   })
 

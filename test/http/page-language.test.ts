@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LANGUAGES, type Language } from '../../src/base/language.ts'
+import { EMAIL, locationOf, PlainBrowser } from '../../tools/flow.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
+
+/** The links with which a reader chooses the language of a page, and the cookie that keeps it. */
+
+const GERMAN = { 'accept-language': 'de', accept: 'text/html' }
+const COOKIE = 'grantor-language-3000'
+
+function languageOf({ body }: { readonly body: string }): string | undefined {
+  return /<html lang="([^"]+)">/.exec(body)?.[1]
+}
+
+/** The links of a page by language. */
+function linksOf({ body }: { readonly body: string }): ReadonlyMap<string, string> {
+  const links = body.matchAll(/<a\s+href="(\?[^"]*)"\s+lang="([^"]+)"/g)
+  return new Map(Array.from(links, ([, query = '', language = '']) => [language, query.replaceAll('&amp;', '&')]))
+}
+
+async function openSignIn(server: TestServer) {
+  const browser = new PlainBrowser(server)
+  const address = locationOf(await browser.get('/account/apps', GERMAN))
+  const choose = (language: Language, page: { readonly body: string }, headers = {}) =>
+    browser.get(address.split('?')[0] + (linksOf(page).get(language) ?? ''), { ...GERMAN, ...headers })
+  return { browser, address, choose }
+}
+
+test('a page links to itself in each language, and the browser keeps the one that its reader chose', async (t) => {
+  const { browser, address, choose } = await openSignIn(await openTestServer(t))
+  const german = await browser.get(address, GERMAN)
+  assert.equal(languageOf(german), 'de')
+  assert.deepEqual([...linksOf(german).keys()], LANGUAGES)
+  assert.match(german.body, /<nav class="languages" aria-label="Sprache">/)
+  assert.match(german.body, /lang="de"\s+hreflang="de"\s+aria-current="true"\s*>Deutsch<\/a/)
+  assert.equal(german.body.match(/hreflang="[^"]+"\s+aria-current/g)?.length, 1)
+  assert.equal(browser.cookies.has(COOKIE), false)
+
+  const french = await choose('fr', german, { 'sec-fetch-site': 'same-origin' })
+  assert.equal(languageOf(french), 'fr')
+  assert.equal(linksOf(french).get('es'), '?page=apps&ui_locales=es&keep=language')
+  assert.equal(browser.cookies.get(COOKIE), 'fr')
+  assert.equal(languageOf(await browser.get(address, GERMAN)), 'fr')
+  assert.equal(languageOf(await browser.get('/', GERMAN)), 'fr')
+  assert.equal(languageOf(await browser.get(`${address}&ui_locales=es`, GERMAN)), 'es')
+  assert.equal(browser.cookies.get(COOKIE), 'fr', 'a client that asks for a language changes nothing')
+
+  await choose('en', french)
+  assert.equal(languageOf(await browser.get(address, GERMAN)), 'en')
+})
+
+test('another site chooses no language for the reader', async (t) => {
+  const { browser, address, choose } = await openSignIn(await openTestServer(t))
+  for (const site of ['cross-site', 'same-site']) {
+    const opened = await choose('fr', await browser.get(address, GERMAN), {
+      'sec-fetch-site': site,
+      'sec-fetch-dest': 'document',
+    })
+    assert.equal(languageOf(opened), 'fr')
+    assert.equal(browser.cookies.has(COOKIE), false, site)
+  }
+})
+
+test('a page that answers a form has no links to itself, and is in the language that the browser keeps', async (t) => {
+  const { browser, address, choose } = await openSignIn(await openTestServer(t))
+  await choose('fr', await browser.get(address, GERMAN))
+  const page = await browser.get(address, GERMAN)
+  const answer = await browser.submit(page, { email: EMAIL, password: 'a wrong password' })
+  assert.match(answer.body, /Cette adresse e-mail et ce mot de passe/)
+  assert.equal(linksOf(answer).size, 0)
+  assert.doesNotMatch(answer.body, /<!--/)
+})
+
+test('a page at an unknown path has the links without what its address has, and a refusal has none', async (t) => {
+  const browser = new PlainBrowser(await openTestServer(t))
+  const unknown = await browser.get('/nothing?secret=x', GERMAN)
+  assert.equal(linksOf(unknown).get('es'), '?ui_locales=es&keep=language')
+  assert.equal(languageOf(await browser.get('/nothing?ui_locales=es&keep=language', GERMAN)), 'es')
+  assert.equal(browser.cookies.get(COOKIE), 'es')
+  for (const refused of [
+    '/account/link?token=x',
+    '/v2/oauth/consent?authorization=x',
+    '/v2/oauth/authorize?client_id=x',
+  ])
+    assert.equal(linksOf(await browser.get(refused, GERMAN)).size, 0, refused)
+})
+
+test('UI-07: links to the page in another language have the parameters of its address that the page reads, and no others', async (t) => {
+  const { browser, address } = await openSignIn(await openTestServer(t))
+  const planted = '&done=x&continue=https%3A%2F%2Fevil.test&user_code=BQFH-MJCC&token=%22%3E%3Cscript%3E'
+  const page = await browser.get(address + planted, GERMAN)
+  assert.equal(linksOf(page).get('fr'), '?page=apps&ui_locales=fr&keep=language')
+  assert.doesNotMatch(page.body, /evil|BQFH|script%3E/)
+})

@@ -46,7 +46,8 @@ export const TOKEN = screen<object>({
   }),
 })
 
-function question(frame: Frame): Markup {
+function question(frame: Frame): Markup | undefined {
+  if (formOf(frame, INSPECT.task).length === 0) return undefined
   return html`<form method="post" action="${frame.place.path}" class="ask">
     ${hidden('csrf', frame.csrf)} ${hidden('task', INSPECT.task)} ${hidden('asked', '1')}
     <label class="field"

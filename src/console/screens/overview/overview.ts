@@ -1,6 +1,7 @@
 import type { ClientDocument } from '../../../admin/client/document.ts'
 import type { FiguresDocument } from '../../../admin/figures.ts'
 import type { ServerDocument } from '../../../admin/server.ts'
+import { requireTask } from '../../../admin/tasks.ts'
 import { viewDestination } from '../../../clients/destination.ts'
 import { CONSOLE_CLIENT_ID } from '../../../protocol/client/console.ts'
 import { listedNameOf } from '../../../protocol/client/identity.ts'
@@ -53,7 +54,7 @@ export const OVERVIEW = screen<Answers>({
         <span>${new URL(server.issuer).host}</span>
         <span>as of ${server.time.slice(11, 16)} UTC · <a href="${addressOf(frame, {})}">Refresh</a></span>
       </p>
-      ${findings(server, frame)} ${toDo(server, clients.clients)} ${tiles({ figures, before, days }, frame)}
+      ${findings(server, frame)} ${toDo(server, clients.clients, frame)} ${tiles({ figures, before, days }, frame)}
       <div class="columns">${chartsOf(figures).first.map(chart)}</div>
       <p><a href="/console/figures?period=${periodOf(frame.place)}">All figures</a></p>
       <div class="columns">
@@ -107,13 +108,15 @@ function oneFactor(factorUri: string): Markup {
 }
 
 /** The first steps, as long as they have not been taken. */
-function toDo({ apis, issuer }: ServerDocument, clients: readonly ClientDocument[]): Fragment {
+function toDo({ apis, issuer }: ServerDocument, clients: readonly ClientDocument[], { mayWrite }: Frame): Fragment {
+  const { label } = requireTask('api.create').words
   const steps = [
     ...(apis > 0
       ? []
       : [
           [
-            html`<a href="/console/apis?ask=api.create">Declare an API</a>, so that clients can request its scopes`,
+            html`${mayWrite ? html`<a href="/console/apis?ask=api.create">${label}</a>` : label}, so that clients can
+            request its scopes`,
             'grantor api create --resource <uri> --scope <name>=<sentence>',
           ] as const,
         ]),

@@ -11,14 +11,13 @@ import {
   type Form,
 } from '../../src/console/engine/form.ts'
 import { formFields } from '../../src/console/engine/filling.ts'
-import { ConsoleBrowser, filledIn, formOf, giveRole, grantIdIn } from '../../tools/console-browser.ts'
+import { ConsoleBrowser, filledIn, formOf, giveRole } from '../../tools/console-browser.ts'
 import { hiddenFields, locationOf, unescaped } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
-import { hurryPages } from '../support/console/pace.ts'
 import { openMailHost } from '../support/hosts/mail-host.ts'
 import { assertStoreUnchanged, dumpStore } from '../support/store/dump.ts'
 import { perform, saidOf, type Members } from '../support/tasks.ts'
-import { declareFormApi, FORMS, type FormOnScreen } from './form-objects.ts'
+import { declareFormApi, FORMS, makeFormObjects, type FormOnScreen } from './form-objects.ts'
 import { leavesIn, openForm, type Fields, type OpenForm } from './open-form.ts'
 
 /**
@@ -35,7 +34,6 @@ let other: ConsoleBrowser
 let actor: string
 
 before(async () => {
-  hurryPages(files)
   stage = await openAdminServer(files, (await openMailHost(files)).env)
   actor = await giveRole(stage.server)
   await declareFormApi(stage)
@@ -59,8 +57,10 @@ interface Fault {
 }
 
 /** What no page of the session sends, whatever the form is. */
-async function foreignFaults({ screen, form, address, action, body }: OpenForm): Promise<readonly Fault[]> {
+async function foreignFaults({ screen, form, address, body }: OpenForm): Promise<readonly Fault[]> {
   const theirs = hiddenFields({ body: formOf(await other.console.get(address), form.task) })['csrf'] ?? ''
+  const elsewhere = screen.path === '/console/keys' ? '/console/token' : '/console/keys'
+  const { csrf = '' } = hiddenFields(await browser.console.get(elsewhere))
   const task = FORMS.find((one) => !screen.forms.some((own) => own.task === one.form.task))?.form.task ?? ''
   const fields = formFields(form)
   const parameters = [...screen.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
@@ -68,12 +68,16 @@ async function foreignFaults({ screen, form, address, action, body }: OpenForm):
   const unknown = [
     ...[...members].filter((name) => !fields.some((field) => field.name === name)),
     ...fields.flatMap(({ name, kind }) =>
-      kind === 'rows' ? [name, `${name}.name`, `${name}.0.more`, `${name}.1000.name`] : [`${name}.0.x`],
+      kind === 'rows'
+        ? [name, `${name}.name`, `${name}.0.more`, `${name}.1000.name`]
+        : kind === 'group'
+          ? [name, `${name}.more`]
+          : [`${name}.0.x`],
     ),
   ]
   return [
     { what: 'without the token of its page', body: without(body, 'csrf') },
-    { what: 'with the token of another page', body: { ...body, csrf: csrfOf(`${action}/x`) } },
+    { what: 'with the token of another page', body: { ...body, csrf } },
     { what: 'with the token of another session', body: { ...body, csrf: theirs } },
     { what: 'from another site', headers: { 'sec-fetch-site': 'cross-site' } },
     { what: 'from another host of the site', headers: { 'sec-fetch-site': 'same-site' } },
@@ -84,9 +88,6 @@ async function foreignFaults({ screen, form, address, action, body }: OpenForm):
     ...unknown.map((name) => ({ what: `with ${name}`, body: { ...body, [name]: 'x' } })),
   ].map((fault) => ({ status: 403, ...fault }))
 }
-
-const csrfOf = (path: string): string =>
-  stage.server.context.secrets.digest('csrf', ['console', grantIdIn(browser), path])
 
 const without = (body: Fields, name: string): Fields =>
   Object.fromEntries(Object.entries(body).filter(([one]) => one !== name))
@@ -114,7 +115,7 @@ function ownFaults({ form, body, row }: OpenForm): readonly Fault[] {
     isOnce && { what: 'without what works once', status: 409, body: without(body, 'once') },
     isOnce && { what: 'with a guess of it', status: 409, body: { ...body, once: 'x' } },
     isEdit && { what: 'without what it showed', status: 409, body: without(body, 'seen') },
-    isEdit && { what: 'with what another one showed', status: 409, body: { ...body, seen: csrfOf('') } },
+    isEdit && { what: 'with what another one showed', status: 409, body: { ...body, seen: 'x'.repeat(43) } },
     matchingRows(form) !== undefined && { what: 'for more than match', status: 422, body: { ...body, typed: '2' } },
     hasAny(wrong) && { what: 'with wrong fields', status: 422, body: { ...body, ...wrong }, at: Object.keys(wrong) },
     hasAny(secrets) && { what: 'with a wrong secret', status: 422, body: { ...body, ...wrong, ...secrets } },
@@ -188,11 +189,17 @@ async function findAccepted(opened: OpenForm): Promise<readonly string[]> {
 
 const SENT_BEFORE = /This form was sent before|This was done already/
 
-/** Sends the form, twice at once if it works once, and beside a row that is not there if it takes several. Returns the next page. */
+/** Sends the form, twice at once if it works once, and beside rows that it leaves alone if it takes several. Returns the next page. */
 async function performForm(opened: OpenForm): Promise<Answer> {
-  const { form, row } = opened
-  const isBulk = chosenRows(form)?.isBulk === true
-  const rows = row === undefined ? [] : isBulk ? [row, anotherId(row), row] : [row]
+  const { screen, form, row } = opened
+  const { member, isBulk = false } = chosenRows(form) ?? {}
+  const { already } = requireTask(form.task)
+  const known =
+    isBulk && already !== undefined && !screen.path.includes('{') ? await makeFormObjects(stage, screen, form) : {}
+  const earlier = Object.entries(known).filter(([name]) => name === member)
+  for (const one of earlier) await perform(stage.server.context, form.task, Object.fromEntries([one]))
+  const others = earlier.map(([, id]) => id)
+  const rows = row === undefined ? [] : isBulk ? [row, anotherId(row), ...others, row] : [row]
   const answers = await Promise.all(Array.from({ length: worksOnce(form) ? 2 : 1 }, () => send(opened, { rows })))
   const [done = assert.fail(), ...late] = answers.toSorted((a, b) => a.statusCode - b.statusCode)
   assert.ok(done.statusCode < 400, done.body)
@@ -204,7 +211,8 @@ async function performForm(opened: OpenForm): Promise<Answer> {
     secrets.set(form.task, secret)
   }
   const page = done.statusCode === 303 ? await browser.console.get(locationOf(done)) : done
-  if (isBulk) assert.match(page.body, new RegExp(saidOf(form.task, '1 of 2')))
+  if (isBulk)
+    assert.match(page.body, new RegExp(others.length > 0 ? saidOf(form.task, '1', 1) : saidOf(form.task, '1 of 2')))
   return page
 }
 
@@ -212,7 +220,11 @@ async function performForm(opened: OpenForm): Promise<Answer> {
 async function repeatForm(opened: OpenForm): Promise<void> {
   const { task, kind } = opened.form
   const { already, words } = requireTask(task)
-  if (kind === 'edit') assert.equal((await send(opened)).statusCode, 409)
+  if (kind === 'edit')
+    for (const body of [opened.body, opened.shown]) {
+      const late = await assertStoreUnchanged(stage.server, () => send(opened, { body }), task)
+      assert.deepEqual([late.statusCode, /This was changed after the form was shown/.test(late.body)], [409, true])
+    }
   if (kind !== 'change' || already === undefined) return
   const again = await assertStoreUnchanged(stage.server, () => send(opened), task)
   const { body } = await browser.console.get(locationOf(again))
@@ -241,7 +253,7 @@ async function undoForm({ form, address, action, asked, row, ...opened }: OpenFo
   return true
 }
 
-/** The sessions of everybody end last. */
+/** All sessions end last. */
 const order = ({ form }: FormOnScreen): number => (form.task === 'token.revoke-all' ? 1 : 0)
 
 const [silent, undone, secrets] = [new Set<string>(), new Set<string>(), new Map<string, string>()]
@@ -274,7 +286,7 @@ test('what the forms did is in the audit, what can be undone is offered so, and 
   for (const [task, secret] of secrets) assert.ok(!kept.some((text) => text.includes(secret)), task)
 })
 
-/** They changed nothing here, or never do. */
+/** They change nothing, or had nothing to change. */
 const SILENT = ['user.end-sessions', 'provider.test', 'audit.verify', 'token.inspect', 'mail.test']
 
 /** The next page takes them back at once. The undo of others asks first. */

@@ -159,7 +159,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   },
 }
 
-/** A client that registered, one with a secret, or one of the operator with all that can be emptied. */
+/** A client that registered, one with a secret, or one that an operator created with all that can be emptied. */
 async function makeClient(stage: AdminServer, task: string): Promise<string> {
   if (/^client\.(verify|unverify|adopt|create-registration-token)$/.test(task))
     return (await stage.makeClient()).client_id

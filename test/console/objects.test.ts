@@ -35,35 +35,6 @@ after(async () => {
 const show = (noun: 'client' | 'user', id: string): Promise<Members> =>
   perform(stage.server.context, `${noun}.show`, { [`${noun}_id`]: id })
 
-/** The rows that the undo of a page changes. */
-function undone({ body }: { readonly body: string }, task: string): readonly (string | undefined)[] {
-  const notice = { body: body.slice(body.indexOf('class="notice')) }
-  return [...formOf(notice, task).matchAll(/name="row" value="([^"]+)"/g)].map(([, id]) => id)
-}
-
-test('CON-09: undo changes only what was changed, and a row that was so before is said to be', async () => {
-  const { client_id: changed } = await stage.makeClient()
-  const { client_id: known } = await stage.makeClient()
-  for (const [task, undo, earlier, text] of [
-    ['client.verify', 'client.unverify', 'client.verify', new RegExp(saidOf('client.verify', '1', 1))],
-    ['client.disable', 'client.enable', 'client.disable', new RegExp(saidOf('client.disable', '1', 1))],
-  ] as const) {
-    await perform(stage.server.context, earlier, { client_id: known })
-    const done = await browser.send('/console/clients', task, [known, changed])
-    assert.match(done.body, text)
-    assert.deepEqual(undone(done, undo), [changed])
-    const again = await browser.send('/console/clients', task, [known])
-    assert.match(again.body, /Already (verified|disabled): <bdi>Client/)
-    assert.doesNotMatch(again.body, />Undo</)
-  }
-  const { id } = await stage.makeUser()
-  await perform(stage.server.context, 'user.disable', { user_id: id })
-  const { id: other } = await stage.makeUser()
-  const users = await browser.send('/console/users', 'user.disable', [id, other], { asked: '1' })
-  assert.match(users.body, new RegExp(`${saidOf('user.disable', '1', 1)} Sessions and tokens stay ended`))
-  assert.deepEqual(undone(users, 'user.enable'), [other])
-})
-
 test('CON-20: the console disables, deletes and revokes neither its own client nor the account of the person', async () => {
   const list = await browser.console.get('/console/clients')
   assert.doesNotMatch(list.body, new RegExp(`name="row" value="${CONSOLE_CLIENT_ID}"`))

@@ -20,6 +20,10 @@ export interface OpenForm extends FormOnScreen {
   /** Where the form is sent to. */
   readonly action: string
   readonly row: string | undefined
+  readonly objects: Objects
+  /** As the page has it. */
+  readonly shown: Fields
+  /** With what the person typed. */
   readonly body: Fields
 }
 
@@ -36,13 +40,23 @@ export async function openForm(stage: AdminServer, browser: ConsoleBrowser, one:
   const asked = await browser.open(address)
   const own = formOf(asked, task)
   const shown = { ...hiddenFields({ body: own }), ...filledIn(asked, task) }
-  const needed = formFields(form)
-    .flatMap((field) => leavesOf(field))
+  const body = { ...shown, ...(await typeIn(stage, one, objects, shown)) }
+  return { ...one, address, asked, action: formAction({ body: own }), row, objects, shown, body }
+}
+
+/** What the person types: a value in each field that needs one and is empty, and what the task wants besides. */
+export async function typeIn(
+  stage: AdminServer,
+  { form, ...one }: FormOnScreen,
+  objects: Objects,
+  shown: Fields,
+): Promise<Fields> {
+  const { task } = form
+  if (fieldsIn(form).length === 0) return {}
+  const needed = leavesIn(form)
     .filter(([at, { isRequired }]) => isRequired && !at.includes('.') && (shown[at] ?? '') === '')
-    .map(([at]): [string, string] => [at, objects[at] ?? VALUES[at]?.(stage) ?? assert.fail(`${task} needs ${at}`)])
-  const typed = { ...(await TYPED[task]?.(stage, objects)), ...changeOf(one) }
-  const body = { ...shown, ...Object.fromEntries(needed), ...(fieldsIn(form).length === 0 ? {} : typed) }
-  return { ...one, address, asked, action: formAction({ body: own }), row, body }
+    .map(([at]) => [at, objects[at] ?? VALUES[at]?.(stage) ?? assert.fail(`${task} needs ${at}`)])
+  return { ...Object.fromEntries(needed), ...(await TYPED[task]?.(stage, objects)), ...changeOf({ form, ...one }) }
 }
 
 /** The fields of a form that have no others in them, of rows the first one, by their paths. */
@@ -57,7 +71,7 @@ function leavesOf(field: InputField, above = ''): readonly (readonly [path: stri
 }
 
 /** A change of one field of a form that edits. */
-export function changeOf({ form, screen }: FormOnScreen): Fields {
+function changeOf({ form, screen }: FormOnScreen): Fields {
   if (form.kind !== 'edit') return {}
   return CHANGES[screen.path.endsWith('/scopes') ? `${form.task} of scopes` : form.task] ?? assert.fail(form.task)
 }
@@ -114,8 +128,10 @@ const VALUES: Readonly<Record<string, (stage: AdminServer) => string>> = {
   name: () => 'Acme',
   overlap_seconds: () => '60',
   pattern: () => aHost(),
+  provider_id: () => `p-${(count += 1)}`,
   resource: (stage) => stage.aResource(),
   scope: () => 'read',
+  template: () => 'oidc',
   token: () => '',
   uses: () => '1',
 }

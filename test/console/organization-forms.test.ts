@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { createInitialToken } from '../../src/admin/client/initial-token.ts'
 import { DEFAULT_TEMPLATE } from '../../src/protocol/client/registration-template.ts'
 import type { Scope } from '../../src/protocol/token/scope.ts'
-import { ConsoleBrowser, formOf, giveRole, leadsTo, openConsole } from '../../tools/console-browser.ts'
+import { ConsoleBrowser, giveRole, leadsTo, openConsole } from '../../tools/console-browser.ts'
 import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
 import { aClient, aMembership, anInstallation, anOrganization, aUser } from '../support/records.ts'
 import { perform, type Members, said, saidOf } from '../support/tasks.ts'
@@ -45,91 +45,6 @@ function noticeOf<Answer extends { readonly body: string }>(page: Answer): Answe
   const begin = page.body.indexOf('class="notice')
   return { ...page, body: page.body.slice(begin, page.body.indexOf('class="heading"', begin)) }
 }
-
-test('an organization is created, renamed and disabled with a way back, and deleted after a fresh sign-in', async () => {
-  const asked = await browser.console.get('/console/organizations?ask=organization.create')
-  const wrong = await browser.press(asked, 'organization.create', { name: '', organization_id: 'gor_mine' })
-  assert.equal(wrong.statusCode, 422)
-  assert.match(wrong.body, /id="error-name"[^]*id="error-organization_id"/)
-  const made = await browser.press(wrong, 'organization.create', { name: 'Globex', organization_id: 'globex|1' })
-  assert.match(made.body, new RegExp(`${said('organization.create', { name: 'Globex' })}[^]*<h1><bdi>Globex`))
-  const path = '/console/organizations/globex%7C1'
-  const name = async () => (await read('organization.show', { organization_id: 'globex|1' }))['name']
-  const renamed = await browser.press(await ask(`${path}?ask=organization.rename`), 'organization.rename', {
-    name: 'Globex  Two',
-  })
-  assert.equal(await name(), 'Globex  Two')
-  await browser.press(noticeOf(renamed), 'organization.rename')
-  assert.equal(await name(), 'Globex')
-  const disabled = await browser.press(await ask(`${path}?ask=organization.disable`), 'organization.disable')
-  assert.match(disabled.body, /Tokens stay revoked if the organization is enabled again\./)
-  assert.match(
-    (await browser.press(noticeOf(disabled), 'organization.enable')).body,
-    new RegExp(`${said('organization.enable')}[^]*Active</span>`),
-  )
-  assert.match((await browser.console.get('/console/search?q=globex%7C1')).headers.location ?? '', /globex%7C1$/)
-  const deleted = await browser.press(await ask(`${path}?ask=organization.delete`), 'organization.delete')
-  assert.match(
-    deleted.body,
-    new RegExp(`${said('organization.delete', { organization_id: 'Globex' })}[^]*<h1>Organizations`),
-  )
-  assert.equal((await browser.console.get(path)).statusCode, 404)
-})
-
-test('members and installations: each row has its own answer, undo changes what was changed, others have no row here', async () => {
-  const other = await stage.makePeopledOrganization()
-  const { email, id } = await stage.makeUser()
-  const { id: early } = await stage.makeUser()
-  const list = `${home}/members`
-  const asked = await browser.console.get(`${list}?ask=member.add`)
-  assert.match(asked.body, /<h1>Add a member to <bdi>Acme<\/bdi><\/h1>/)
-  assert.match((await browser.press(asked, 'member.add')).body, /Give exactly one of user_id and email\./)
-  assert.match(
-    (await browser.press(asked, 'member.add', { email })).body,
-    new RegExp(said('member.add', { user_id: email, organization_id: 'Acme' })),
-  )
-  await browser.press(asked, 'member.add', { user_id: early })
-  await read('member.disable', { organization_id: mine.organization_id, user_id: early })
-  const chosen = [id, early, other.user_id, id, 'constructor']
-  const done = await browser.send(list, 'member.disable', chosen, { asked: '1' })
-  assert.match(done.body, new RegExp(`${saidOf('member.disable', '1', 1)}[^]*The row is no longer there[^]*Enable`))
-  const undo = formOf(noticeOf(done), 'member.enable')
-  assert.deepEqual(
-    [...undo.matchAll(/name="row" value="([^"]+)"/g)].map(([, one]) => one),
-    [id],
-  )
-  await browser.press(noticeOf(done), 'member.enable')
-  const { members } = (await read('member.list', { organization_id: mine.organization_id })) as { members: Members[] }
-  const state = (user: string) => members.find((one) => one['user_id'] === user)?.['disabled_at']
-  assert.deepEqual([state(id), typeof state(early)], [null, 'string'])
-  const tooMany = Array.from({ length: 51 }, (_, index) => `gus_${index}`)
-  assert.equal((await browser.send(list, 'member.disable', tooMany, { asked: '1' })).statusCode, 422)
-  const { members: others } = (await read('member.list', { organization_id: other.organization_id })) as {
-    members: Members[]
-  }
-  assert.equal(others[0]?.['disabled_at'], null)
-
-  const installations = `${home}/installations`
-  await stage.makeApi()
-  const install = await ask(`${installations}?ask=installation.install`)
-  assert.match(install.body, /<h1>Install a client for <bdi>Acme<\/bdi><\/h1>/)
-  const both = await browser.send(list, 'member.disable', [id, early])
-  assert.match(both.body, /<h1>Disable: 2 rows of <bdi>Acme<\/bdi><\/h1>/)
-  const wrong = await browser.press(install, 'installation.install', { client_id: mine.client_id, scope: 'nothing' })
-  assert.match(wrong.body, /No API declares the scope nothing\./)
-  const { apis } = (await read('api.list', {})) as { apis: { scopes: { name: string }[] }[] }
-  const scope = apis[0]?.scopes[0]?.name ?? ''
-  const fields = { client_id: mine.client_id, scope, acts_for_members: 'on' }
-  assert.match(
-    (await browser.press(install, 'installation.install', fields)).body,
-    new RegExp(said('installation.install')),
-  )
-  const gone = await browser.send(installations, 'installation.remove', [mine.client_id], { asked: '1' })
-  assert.match(
-    gone.body,
-    new RegExp(`${said('installation.remove', { client_id: 'Client \\d+' })}[^]*Clients appear here`),
-  )
-})
 
 test('a field that names an organization, a client or a user takes what people call it, and only that one', async () => {
   const made = async (name: string) => String((await read('organization.create', { name }))['organization_id'])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { UserId } from '../../src/protocol/ids.ts'
 import { obtainTokens, PASSWORD } from '../../tools/flow.ts'
-import { ConsoleBrowser, filledIn, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
+import { ConsoleBrowser, filledIn, giveRole, leadsTo } from '../../tools/console-browser.ts'
 import { createAccount } from '../support/accounts.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { openMailHost } from '../support/hosts/mail-host.ts'
@@ -357,23 +357,6 @@ test('a key is created and withdrawn, and the key that signs has no button', asy
   assert.match(
     asked.body,
     new RegExp(`Withdraw: <bdi>ES256 key ${kid}</bdi>[^]*Tokens that the key signed are rejected`),
-  )
-})
-
-test('the address and the name of a user are changed, and undo restores them', async () => {
-  const { id, email } = await stage.makeUser()
-  const other = stage.anEmail()
-  const changed = await browser.press(await ask(`users/${id}`, 'user.set-email'), 'user.set-email', { email: other })
-  const shown = (address: string): string => `<h1>[^]*<p class="sub">\\s*<span><bdi>${address}`
-  assert.match(changed.body, new RegExp(`${said('user.set-email', { email: other })}[^]*${shown(other)}`))
-  assert.match((await browser.press(changed, 'user.set-email')).body, new RegExp(shown(email)))
-  const named = await browser.press(await ask(`users/${id}`, 'user.update'), 'user.update', { name: 'Grace' })
-  assert.match(named.body, new RegExp(`${said('user.update')}[^]*<bdi>Grace<`))
-  const notice = { body: named.body.slice(named.body.indexOf('class="notice')) }
-  const form = formOf(notice, 'user.update')
-  assert.deepEqual(
-    [...form.matchAll(/name="name" value="([^"]+)"/g)].map(([, word]) => word),
-    ['A', 'Person'],
   )
 })
 

@@ -320,56 +320,6 @@ test('CON-10: a client gets a chosen id and a secret that is shown once; a taken
   )
 })
 
-test('the client of an operator is changed, gets secrets, rules and keys; a registered one is adopted', async () => {
-  const { context } = stage.server
-  const made = await perform(context, 'client.create', {
-    client_name: 'Reports',
-    redirect_uris: ['https://reports.acme.test/cb', 'https://reports.acme.test/two'],
-    default_max_age: 60,
-  })
-  const client = { client_id: String(made['client_id']) }
-  const path = `/console/clients/${client.client_id}`
-  const ask = (task: string) => browser.open(`${path}?ask=${task}`)
-  const change = await ask('client.update')
-  const changed = await sendForm(change, path, 'client.update', {
-    ...filledIn(change, 'client.update'),
-    redirect_uris: 'https://reports.acme.test/cb',
-    grant_types: 'authorization_code',
-    default_max_age: '',
-  })
-  assert.equal(changed.statusCode, 303, changed.body)
-  const now = await show('client.show', client)
-  assert.deepEqual(
-    [now['redirect_uris'], now['grant_types'], now['default_max_age']],
-    [['https://reports.acme.test/cb'], ['authorization_code'], undefined],
-  )
-  const answer = await browser.press(await ask('client.rotate-secret'), 'client.rotate-secret', {
-    overlap_seconds: '60',
-  })
-  assert.match(
-    answer.body,
-    new RegExp(said('client.rotate-secret', { client_id: 'Reports', previous_secret_until: '[^<]* UTC' })),
-  )
-  const given = { client_secret: '2b7e151628aed2a6abf7158809cf4f3c', overlap_seconds: '60' }
-  const set = await browser.press(await ask('client.set-secret'), 'client.set-secret', given)
-  assert.match(set.body, new RegExp(said('client.set-secret', { client_id: 'Reports' })))
-  assert.ok(!set.body.includes(given.client_secret) && !stage.server.log().includes(given.client_secret))
-  const rules = { consent: 'asked', pkce: 'optional', claims: 'userinfo', profile: 'standard' }
-  await browser.press(await ask('client.set-rules'), 'client.set-rules', rules)
-  assert.deepEqual((await show('client.show', client))['rules'], rules)
-  const keys = await browser.press(await ask('client.set-keys'), 'client.set-keys', { jwks: 'no keys' })
-  assert.match(errorAt(keys, 'jwks') ?? '', /must be an object/)
-  const jwks = '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}'
-  await browser.press(keys, 'client.set-keys', { jwks })
-  assert.equal((await show('client.show', client))['token_endpoint_auth_method'], 'private_key_jwt')
-
-  const { client_id: registered } = await stage.makeClient()
-  const own = `/console/clients/${registered}`
-  const adopted = await browser.press(await browser.open(`${own}?ask=client.adopt`), 'client.adopt')
-  assert.match(adopted.body, new RegExp(`${said('client.adopt')}[^]*value="client\\.update"`))
-  assert.equal((await show('client.show', { client_id: registered }))['source'], 'operator')
-})
-
 test('CON-20: the console changes neither the addresses, the rules nor the keys of its own client', async () => {
   const path = `/console/clients/${CONSOLE_CLIENT_ID}`
   const shown = await browser.console.get(path)
@@ -379,12 +329,4 @@ test('CON-20: the console changes neither the addresses, the rules nor the keys 
     const refused = await browser.console.post(path, { csrf, task, asked: '1' })
     assert.deepEqual([refused.statusCode, /This is the client of the console/.test(refused.body)], [409, true], task)
   }
-})
-
-test('CON-15: a form takes the members of its row and no part that the schema does not have', async () => {
-  const asked = await page('/apis?ask=api.create')
-  const { csrf = '' } = hiddenFields({ body: formOf(asked, 'api.create') })
-  const sent = { csrf, task: 'api.create', asked: '1', resource: stage.aResource() }
-  for (const member of ['step_up.0.scope', 'scopes.0.more', 'scopes.name', 'tokens', 'tokens.more', 'scopes.1000.name'])
-    assert.equal((await browser.console.post('/console/apis', { ...sent, [member]: 'x' })).statusCode, 403, member)
 })

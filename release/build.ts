@@ -1,15 +1,17 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { writeTexts } from '../src/cli/docs/texts.ts'
 import { findCommit } from '../src/server/version.ts'
 import { requireDevelopmentPackages } from './development-packages.ts'
-import { API_TYPES_FILE, PAGES, publishedManifest, type Manifest } from './manifest.ts'
+import { API_TYPES_FILE, originOf, publishedManifest, type Manifest } from './manifest.ts'
+import { publishedPage, publishedPages } from './pages.ts'
+import { bundleTypes, TYPES_FILE } from './public-types.ts'
 
 const OUTPUT = 'dist'
 const PACKAGE = join(OUTPUT, 'package')
-/** The types that a program imports. */
-const TYPES = 'lib/library/grantor.d.ts'
+/** Of the packed file, which each `npx grantor` downloads. */
+export const SIZE_LIMIT = 1_400_000
 const MIGRATIONS = 'store/migrations'
 /** The programs of a checkout that find and link its own Node.js are not published. */
 const PROGRAMS = ['bin/grantor.js', 'bin/this-node.js', 'bin/compile-cache.js']
@@ -26,16 +28,19 @@ export const COMPILER_ENVIRONMENT = { GOMAXPROCS: '1', GOGC: 'off', GOMEMLIMIT: 
  *
  * @throws Error with what the compiler printed
  */
-export function buildPackage(folder = PACKAGE): void {
+export async function buildPackage(folder = PACKAGE): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(join(folder, 'lib', MIGRATIONS), { recursive: true })
   writeTexts()
   compile(join(folder, 'lib'))
-  removeTypes(folder, typesFrom(join(folder, TYPES)))
+  keepPublicTypes(join(folder, 'lib'))
+  await removeComments(join(folder, 'lib'))
   for (const file of globSync([`src/${MIGRATIONS}/*.sql`, 'src/passwords/*.txt']))
     cpSync(file, join(folder, file.replace('src/', 'lib/')))
-  for (const file of [...PROGRAMS, API_TYPES_FILE, ...publishedPages()]) cpSync(file, join(folder, file))
-  const manifest = publishedManifest(JSON.parse(readFileSync('package.json', 'utf8')) as Manifest, findCommit('.git'))
+  for (const file of [...PROGRAMS, API_TYPES_FILE]) cpSync(file, join(folder, file))
+  const checkout = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
+  writePages(folder, checkout)
+  const manifest = publishedManifest(checkout, findCommit('.git'))
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
 }
 
@@ -47,28 +52,38 @@ function compile(folder: string): void {
   if (status !== 0) throw new Error(`The compiler does not accept the sources:\n${stdout}`)
 }
 
-/** The file and those whose types it uses, at any remove. */
-function typesFrom(file: string, found = new Set<string>()): ReadonlySet<string> {
-  if (found.has(file) || !existsSync(file)) return found
-  found.add(file)
-  for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(/['"](\.[^'"]*)\.ts['"]/g))
-    typesFrom(join(dirname(file), `${path}.d.ts`), found)
-  return found
+/** Replaces the declarations of all sources by the one file of those that a program can import. */
+function keepPublicTypes(folder: string): void {
+  const types = bundleTypes(folder)
+  for (const file of globSync(`${folder}/**/*.d.ts`)) rmSync(file)
+  writeFileSync(join(folder, TYPES_FILE), types)
 }
 
-/** Removes types that no program can import, which are a sixth of the package. */
-function removeTypes(folder: string, kept: ReadonlySet<string>): void {
-  for (const file of globSync(`${folder}/lib/**/*.d.ts`)) if (!kept.has(file)) rmSync(file)
+/** Comments are for those who read the sources. They are a seventh of the package. */
+async function removeComments(folder: string): Promise<void> {
+  const { build } = await import('esbuild')
+  const files = globSync(`${folder}/**/*.js`).toSorted()
+  await build({
+    entryPoints: files,
+    outdir: folder,
+    outbase: folder,
+    allowOverwrite: true,
+    format: 'esm',
+    target: 'esnext',
+    legalComments: 'none',
+    tsconfigRaw: {},
+  })
 }
 
-/**
- * The pages of the published package, with all that they link to. What git does not track, such as the secrets of the compose files,
- * is not published.
- */
-export function publishedPages(): readonly string[] {
-  return execFileSync('git', ['ls-files', '-z', '--', ...PAGES], { encoding: 'utf8' })
-    .split('\0')
-    .slice(0, -1)
+function writePages(folder: string, checkout: Manifest): void {
+  const pages = publishedPages()
+  for (const page of pages) {
+    if (page.endsWith('.md')) {
+      const text = publishedPage(page, readFileSync(page, 'utf8'), pages, originOf(checkout))
+      mkdirSync(dirname(join(folder, page)), { recursive: true })
+      writeFileSync(join(folder, page), text)
+    } else cpSync(page, join(folder, page))
+  }
 }
 
 /** Packs the folder of a package into the folder above it. Returns the path of the packed file. */
@@ -80,8 +95,8 @@ export function packFolder(folder: string): string {
  * `npm run pack`: builds the package, packs it, and writes its software bill of materials (CycloneDX), with the versions of the
  * lockfile. Returns the path of the packed file.
  */
-export function packPackage(): string {
-  buildPackage()
+export async function packPackage(): Promise<string> {
+  await buildPackage()
   const packed = packFolder(PACKAGE)
   cpSync('package-lock.json', join(PACKAGE, 'package-lock.json'))
   npm(PACKAGE, 'install', '--package-lock-only', '--ignore-scripts', '--silent')
@@ -97,10 +112,10 @@ function npm(folder: string, ...words: readonly string[]): string {
 
 if (import.meta.main) {
   const script = process.argv[2] === 'pack' ? 'pack' : 'build'
-  requireDevelopmentPackages(script, 'typescript')
+  requireDevelopmentPackages(script, 'typescript', 'esbuild')
   try {
-    if (script === 'pack') console.log(packPackage())
-    else buildPackage()
+    if (script === 'pack') console.log(await packPackage())
+    else await buildPackage()
   } catch (cause) {
     console.error(`npm run ${script}: ${(cause as Error).message}`)
     process.exitCode = 1

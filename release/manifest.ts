@@ -1,3 +1,5 @@
+import { PAGES, type Origin } from './pages.ts'
+
 /** What the release reads of package.json. */
 export interface Manifest extends Readonly<Record<string, unknown>> {
   readonly version: string
@@ -11,18 +13,6 @@ const NODE_RANGE = '^24.15.0 || >=26'
 
 /** The types of settings and tasks, which `npm run docs` writes. Their folder has the same place beside src and beside lib. */
 export const API_TYPES_FILE = 'generated/api-types.d.ts'
-
-/** The pages that the published package has, so that the links of its README lead to files. */
-export const PAGES = [
-  'README.md',
-  'CHANGELOG.md',
-  'CONTRIBUTING.md',
-  'LICENSE',
-  'SECURITY.md',
-  'deploy',
-  'docs',
-  'examples',
-] as const
 
 /** The members of package.json that the published package has, too. */
 const KEPT = [
@@ -56,4 +46,12 @@ export function publishedManifest(checkout: Manifest, commit: string | undefined
       './package.json': './package.json',
     },
   }
+}
+
+/** Where the sources of a version are; undefined as long as package.json names no repository. */
+export function originOf({ version, repository }: Manifest): Origin | undefined {
+  const url = (repository as { readonly url?: string } | undefined)?.url
+  return url === undefined
+    ? undefined
+    : { repository: url.replace(/^git\+/, '').replace(/\.git$/, ''), tag: `v${version}` }
 }

@@ -1,47 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bundleTypes, withoutComments } from './public-types.ts'
 
 export const API_PAGE = 'docs/api.txt'
 
-const ENTRY = 'library/grantor.d.ts'
-
-/**
- * Returns the public interface of the library from the declarations in a folder, without comments. What changes here is a change for
- * every host (docs/compatibility.md).
- */
-export function publicApi(folder: string): string {
-  const entry = readFileSync(join(folder, ENTRY), 'utf8')
-  const own = [...entry.matchAll(/^export (?:declare )?(?:interface|function|class|type) (\w+)/gm)].map(
-    ([, name = '']) => name,
-  )
-  // The types of tasks and settings are a generated table, of which `export type *` exports all.
-  const others = [...entry.matchAll(/^export (?:type )?\{([^}]*)\} from '([^']+)'/gm)]
-  const exported = others.flatMap(([, list = '', path = '']) => {
-    const names = list.split(',').map((name) => name.replace('type ', '').trim())
-    return declarationsIn(join(folder, 'library', path.replace(/\.[jt]s$/, '.d.ts')), names)
-  })
-  return [...declarationsIn(join(folder, ENTRY), own), ...exported].join('\n')
-}
-
-/** The declarations of these names, in the order of the file. @throws Error if one is not declared there */
-function declarationsIn(path: string, names: readonly string[]): readonly string[] {
-  const found = declarationsOf(readFileSync(path, 'utf8')).filter(([name]) => names.includes(name))
-  const missing = names.filter((name) => !found.some(([declared]) => declared === name))
-  if (missing.length > 0) throw new Error(`${path} does not declare ${missing.join(', ')}.`)
-  return found.map(([, text]) => `${text}\n`)
-}
-
-/** The exported declarations of a file, each with its name. */
-function declarationsOf(text: string): readonly (readonly [name: string, text: string])[] {
-  const plain = text
-    .replaceAll(/\/\*\*[^]*?\*\/\s*/g, '')
+/** Returns the public interface of the library without comments. What changes here is a change for every host (docs/compatibility.md). */
+export function publicApi(types: string): string {
+  return withoutComments(types)
     .replaceAll(/^ +/gm, (indent) => ' '.repeat(indent.length / 2))
-  const found = plain.matchAll(
-    /^export (?:declare )?(?:(?:interface|class) (?<block>\w+)[^]*?^\}|(?:function|type) (?<line>\w+)[^]*?;$)/gm,
-  )
-  return [...found].map(({ 0: declaration, groups }) => [groups?.['block'] ?? groups?.['line'] ?? '', declaration])
+    .replaceAll(/^(?=(?:export )?(?:declare )?(?:interface|class|function|type|const) )/gm, '\n')
+    .replace(/\nexport \{\};\n$/, '\n')
 }
 
 /** Makes the compiler write the declarations of all sources into a folder. Several threads would take twice the processor time. */
@@ -63,7 +33,7 @@ if (import.meta.main) {
   const folder = mkdtempSync(join(tmpdir(), 'grantor-api-'))
   try {
     emitDeclarations(folder)
-    writeFileSync(API_PAGE, publicApi(folder))
+    writeFileSync(API_PAGE, publicApi(bundleTypes(folder)))
   } finally {
     rmSync(folder, { recursive: true })
   }

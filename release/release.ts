@@ -60,7 +60,7 @@ async function release(version: string): Promise<void> {
   npm('version', '--no-git-tag-version', '--allow-same-version', version)
   git('commit', '--all', '--message', `chore(release): ${version}`)
   git('tag', '--annotate', `v${version}`, '--message', `${version}\n\n${notes}`, '--cleanup=verbatim')
-  console.log(`Released v${version}. Publish it with: git push --follow-tags && npm publish ${packPackage()}`)
+  console.log(`Released v${version}. Publish it with: git push --follow-tags && npm publish ${await packPackage()}`)
 }
 
 try {

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { packPackage } from '../../release/build.ts'
+import { packPackage, SIZE_LIMIT } from '../../release/build.ts'
 import { names, readOptions } from '../../tools/options.ts'
 import { beginSession } from '../../tools/process/session.ts'
 import { openFindings, printReport } from '../findings.ts'
@@ -15,7 +15,6 @@ const MANAGERS = ['npm', 'pnpm'] as const
 const RUNTIMES = ['24.15.0', '26.0.0', process.versions.node] as const
 /** The last release whose SQLite the server refuses. */
 const TOO_OLD = '24.14.1'
-const SIZE_LIMIT = 1_500_000
 
 const { managers, runtimes } = readOptions({
   managers: names('the package managers', MANAGERS, 'all'),
@@ -34,7 +33,7 @@ const attempt = async (what: string, work: () => Promise<string> | string): Prom
   }
 }
 
-const packed = `${process.cwd()}/${packPackage()}`
+const packed = `${process.cwd()}/${await packPackage()}`
 const lines = [
   await attempt('size', () => {
     const { size } = statSync(packed)

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { walkArtefact } from '../../prove/artefact.ts'
 import { openFindings } from '../../prove/findings.ts'
 import { walkThrough } from '../../prove/package/installation.ts'
-import { buildPackage, packFolder } from '../../release/build.ts'
+import { buildPackage, packFolder, SIZE_LIMIT } from '../../release/build.ts'
 import type { Manifest } from '../../release/manifest.ts'
 import { API_PAGE, publicApi } from '../../release/public-api.ts'
+import { TYPES_FILE } from '../../release/public-types.ts'
 import { temporaryFolder } from '../support/server.ts'
 
 const checkout = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
@@ -35,11 +36,14 @@ function install(project: string, packed: string, ...others: readonly string[]):
 test('the package is built with the options of a release, starts where nothing else is, and serves within Express', async (t) => {
   const folder = temporaryFolder(t)
   const built = join(folder, 'package')
-  buildPackage(built)
-  assert.equal(publicApi(join(built, 'lib')), readFileSync(API_PAGE, 'utf8'), `${API_PAGE} (npm run docs)`)
+  await buildPackage(built)
+  const types = readFileSync(join(built, 'lib', TYPES_FILE), 'utf8')
+  assert.equal(publicApi(types), readFileSync(API_PAGE, 'utf8'), `${API_PAGE} (npm run docs)`)
   const project = join(folder, 'project')
   mkdirSync(project)
-  install(project, packFolder(built), 'express')
+  const packed = packFolder(built)
+  assert.ok(statSync(packed).size <= SIZE_LIMIT, `The package has more than ${SIZE_LIMIT} bytes.`)
+  install(project, packed, 'express')
 
   const program = join(project, 'node_modules/grantor/bin/grantor.js')
   const findings = openFindings({ isPrinted: false })

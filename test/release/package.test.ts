@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { publishedPages } from '../../release/build.ts'
-import { publishedManifest, type Manifest } from '../../release/manifest.ts'
+import { originOf, publishedManifest, type Manifest } from '../../release/manifest.ts'
+import { publishedPage, publishedPages } from '../../release/pages.ts'
 import { packagesOfLayers } from '../repository/layout.ts'
 import { temporaryFolder } from '../support/server.ts'
 
@@ -27,19 +27,53 @@ test('the published package runs no script, brings no Node.js, and needs no pack
   assert.deepEqual(names(published['peerDependencies']), names(published['peerDependenciesMeta']))
 })
 
-test('each link of the README and of the pages for users leads to a file of the published package', () => {
+const LINK = /(?:\]\(|src=")((?![a-z]+:)[^)\s"#{]+)/g
+
+test('no link or picture of a published page leads to what the package leaves out', () => {
   const pages = publishedPages()
-  const forUsers = pages.filter((page) => /^(README\.md|docs\/(install|library|operations\/[a-z]+)\.md)$/.test(page))
-  const links = forUsers.flatMap((page) =>
-    [...readFileSync(page, 'utf8').matchAll(/(?:\]\(|src=")([\w./-]+\.\w+)[#)"]/g)].map(([, link = '']) =>
-      posix.join(posix.dirname(page), link),
-    ),
-  )
-  assert.ok(links.length > 100)
+  const texts = pages.filter((page) => page.endsWith('.md'))
+  const linksOf = (page: string): readonly string[] =>
+    [...publishedPage(page, readFileSync(page, 'utf8'), pages, undefined).matchAll(LINK)].map(([, link = '']) =>
+      posix.join(posix.dirname(page), link).replace(/\/$/, ''),
+    )
+  const links = texts.flatMap((page) => linksOf(page).map((link) => ({ page, link })))
+  assert.ok(links.length > 500)
   assert.deepEqual(
-    links.filter((link) => !pages.some((page) => page === link || page.startsWith(`${link}/`))),
+    links.filter(({ link }) => !pages.some((page) => page === link || page.startsWith(`${link}/`))),
     [],
   )
+})
+
+test('a link to what the package leaves out leads to the repository at the tag, and is plain text without a repository', () => {
+  const page = `[A proof](proofs.md#results), [a page](users.md#x), [a site](https://a.example/b.md), [here](#x).
+
+<p align="center"><img src="images/a.png" width="9"></p>
+
+![A picture](images/b.png)
+
+\`\`\`md
+[Code](proofs.md)
+\`\`\`
+`
+  const [start = ''] = page.split('```')
+  const repository = { type: 'git', url: 'git+https://git.example.com/grantor.git' }
+  const at = 'https://git.example.com/grantor'
+  assert.equal(
+    publishedPage('docs/a.md', page, ['docs/users.md'], originOf({ ...checkout, version: '1.2.3', repository })),
+    start
+      .replace('proofs.md', `${at}/blob/v1.2.3/docs/proofs.md`)
+      .replaceAll(/images\/[ab]\.png/g, (path) => `${at}/raw/v1.2.3/docs/${path}`) + page.slice(start.length),
+  )
+  assert.equal(
+    publishedPage('docs/a.md', page, ['docs/users.md'], originOf({ ...checkout, repository: undefined })),
+    'A proof, [a page](users.md#x), [a site](https://a.example/b.md), [here](#x).\n\n```md\n[Code](proofs.md)\n```\n',
+  )
+})
+
+test('the published package has its pages, and no page beside its list of files', () => {
+  const pages = publishedPages()
+  for (const page of ['README.md', 'SECURITY.md', 'docs/README.md', 'docs/install.md'])
+    assert.ok(pages.includes(page), page)
   const files = published['files'] as readonly string[]
   assert.deepEqual(
     pages.filter((page) => !files.includes(page.split('/')[0] ?? '')),

@@ -99,6 +99,9 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
     ['one row of clients', '/clients?text=only'],
     ['one row of grants', `/grants?user_id=${user}`],
     ['a client', `/clients/${client}`],
+    ...['grants', 'activity', 'settings'].map(
+      (tab) => [`the ${tab} of a client`, `/clients/${client}?tab=${tab}`] as const,
+    ),
     ['a user', `/users/${user}`],
     ['a user without anything', `/users/${other}`],
     ['a grant', `/grants/${grantId}`],

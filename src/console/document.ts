@@ -108,7 +108,7 @@ function framed({ branding, assets, accountUri, main, section }: Document, perso
     <template>${copyButton('')}</template>
     <dialog data-help>
       <h2>Shortcuts</h2>
-      <dl class="keys">
+      <dl class="facts">
         <div>
           <dt><kbd>/</kbd></dt>
           <dd>Search</dd>
@@ -135,7 +135,7 @@ function framed({ branding, assets, accountUri, main, section }: Document, perso
         </div>
       </dl>
       <p>
-        <label class="switch"><input type="checkbox" data-keys-switch /> Use these shortcuts</label>
+        <label class="field flag"><input type="checkbox" data-keys-switch /> Use these shortcuts</label>
       </p>
       <form method="dialog"><button class="button">Close</button></form>
     </dialog>`

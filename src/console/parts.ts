@@ -134,6 +134,32 @@ export function section(title: Fragment, content: Fragment, aside?: Fragment): M
   </section>`
 }
 
+/** A part of the page of an object, with an address of its own. */
+export interface Tab {
+  readonly label: Fragment
+  readonly to: string
+  readonly isCurrent: boolean
+}
+
+/** The parts of an object. `object`: what it is. */
+export function tabBar(object: string, tabs: readonly Tab[]): Markup {
+  return html`<nav class="tabs" aria-label="${object}">
+    ${tabs.map(({ label, to, isCurrent }) => html`<a href="${to}" ${isCurrent ? html` aria-current="page"` : undefined}>${label}</a>`)}
+  </nav>`
+}
+
+/** The heading of an object that is no person: its first letter, its name with its state, and what is known of it in one line. */
+export function thingHeading(title: string, state: Fragment, sub: Fragment, buttons: Fragment): Markup {
+  return html`<div class="heading">
+    <span class="avatar thing" aria-hidden="true">${initials(title)}</span>
+    <div>
+      <h1>${name(title, '(no name)')} ${state}</h1>
+      <p class="sub">${sub}</p>
+    </div>
+    ${buttons}
+  </div>`
+}
+
 /** The name of an id. undefined: the page has none. An operator may choose the id `constructor` (threats.md CON-33). */
 export function nameOf(names: Texts, object: string): string | undefined {
   return Object.hasOwn(names, object) ? names[object] : undefined

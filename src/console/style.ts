@@ -91,8 +91,9 @@ p.crumbs a { display: inline-flex; align-items: center; gap: 4px; min-height: 24
 .crumbs svg { transform: rotate(90deg); }
 .heading { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; min-height: 40px; margin-bottom: 8px; }
 h1 + .count { font-size: 1.25rem; }
-.avatar { border-radius: 50%; background: var(--tint); color: var(--text); font-size: .6875rem; font-weight: 600; }
+.avatar { border-radius: 50%; background: var(--tint); color: var(--ink); font-size: .6875rem; font-weight: 600; }
 .heading .avatar { width: 48px; height: 48px; font-size: 1rem; line-height: 48px; }
+.thing { border-radius: 10px; }
 .avatar + div { flex: 1 1 200px; min-width: 0; }
 .avatar + div .sub { margin: 0; }
 .heading .actions, .heading > .button { margin-left: auto; }
@@ -101,10 +102,8 @@ h1 + .count { font-size: 1.25rem; }
 .notice { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; margin-bottom: 12px; padding: 8px 12px; border: var(--edge); border-left: 3px solid var(--tone, var(--good)); border-radius: 6px; background: var(--card); }
 .notice ul { flex-basis: 100%; }
 .notice form { margin-left: auto; }
+dialog > * + *, .more > * + *, fieldset > * + * { margin-top: 12px; }
 dialog { padding: 20px 24px; border: var(--edge); border-radius: 12px; background: var(--card); color: inherit; }
-.keys { margin: 12px 0; }
-.keys div { display: grid; grid-template-columns: 72px 1fr; min-height: 28px; align-items: center; }
-.switch { display: flex; align-items: center; gap: 8px; min-height: 24px; margin-bottom: 12px; }
 `
 
 const lists = `
@@ -116,7 +115,8 @@ const lists = `
 .chips .sheet { inset: 100% auto auto 0; }
 .chips > div > form { flex: 0 1 240px; }
 :is(.chips a, .chips summary) { display: inline-flex; align-items: center; gap: 6px; min-height: 28px; padding: 2px 10px; border: var(--edge); border-radius: 14px; color: var(--muted); white-space: nowrap; }
-.chips [aria-current] { border-color: var(--ink); background: var(--tint); color: var(--text); font-weight: 500; }
+:is(.chips, .tabs) [aria-current] { border-color: var(--ink); color: var(--text); }
+.chips [aria-current] { background: var(--tint); }
 .sheet.filters { display: grid; grid-template-columns: 1fr 1fr; gap: 12px; width: 360px; padding: 12px; }
 .sheet.filters > .button { display: flex; grid-column: 1 / -1; justify-content: center; }
 .chips :is(input, select) { width: 100%; border-color: var(--line); }
@@ -161,6 +161,8 @@ const objects = `
 section { margin-top: 32px; }
 section > header { display: flex; align-items: baseline; gap: 12px; margin-bottom: 8px; }
 section > header > :nth-child(2) { margin-left: auto; }
+.tabs { display: flex; gap: 20px; border-bottom: var(--edge); }
+.tabs a { padding: 8px 0; border-bottom: 2px solid transparent; color: var(--muted); white-space: nowrap; }
 .split { display: grid; gap: 0 40px; }
 .split > * { min-width: 0; }
 .answer { margin-top: 20px; padding: 14px 16px; border-left: 3px solid var(--tone); }
@@ -178,10 +180,10 @@ section > header > :nth-child(2) { margin-left: auto; }
 .feed pre { margin: 4px 0 0; padding: 12px; border-radius: 6px; background: var(--side); color: var(--text); white-space: pre-wrap; }
 .facts > div { display: grid; grid-template-columns: 176px minmax(0, 1fr); gap: 4px 16px; min-height: 40px; padding: 9px 12px; }
 .facts > div + div, .findings > li + li { border-top: var(--edge); }
+dialog .facts > div { min-height: 0; padding: 4px 12px; }
 .facts li + li { margin-top: 4px; }
 .findings > li { display: grid; grid-template-columns: 16px minmax(0, 1fr) auto; align-items: center; gap: 4px 12px; padding: 10px 14px; }
 .findings svg { color: var(--tone); }
-.danger-zone { margin-top: 32px; padding-top: 16px; border-top: var(--edge); }
 .ask { max-width: 560px; }
 .ask > * + * { margin-top: 12px; }
 .ask .plate { padding: 12px; border-radius: 8px; background: var(--danger-plate); color: var(--danger); }
@@ -201,7 +203,6 @@ small { font-weight: 400; }
 [aria-invalid] { border-color: var(--danger); }
 textarea { width: 100%; resize: vertical; }
 .more > summary { min-height: 32px; padding: 4px 0; color: var(--ink); }
-.more > * + *, fieldset > * + * { margin-top: 12px; }
 fieldset > label.flag + label.flag { margin-top: 4px; }
 .rows > fieldset { display: grid; grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 8px 12px; background: var(--ground); }
 .rows > fieldset > * { margin: 0; }
@@ -212,14 +213,14 @@ fieldset > label.flag + label.flag { margin-top: 4px; }
 .result { margin-bottom: 16px; }
 .step a, .plate a, dt a { text-decoration: underline; }
 .plate a { color: inherit; }
-.snippet + *, .facts + .hint { margin-top: 12px; }
+.snippet + *, .facts + .hint, .answer .actions { margin-top: 12px; }
 .notice .note { flex-basis: 100%; }
 .secret, .address { padding: 12px; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); gap: 0 24px; }
 .card { max-width: 480px; margin: 10vh auto 0; padding: 24px; border: var(--edge); border-radius: 12px; background: var(--card); }
 .card .brand { padding: 0; }
 .card main > * + * { margin-top: 12px; }
-:is(.button, .copy, nav a, .me summary, .chips a, .chips summary, .sheet a, .sheet button):hover { background: var(--hover); text-decoration: none; }
+:is(.button, .copy, nav li a, .me summary, .chips a, .chips summary, .sheet a, .sheet button):hover { background: var(--hover); text-decoration: none; }
 `
 
 const situations = `
@@ -241,7 +242,7 @@ const situations = `
 }
 @media (max-width: 760px) {
   .button, input, select, .sheet :is(a, button):not(.main) { min-height: 44px; }
-  .pages a { padding: 12px 0; }
+  .pages a, .tabs a { padding: 12px 0; }
   .chips, .chips :is(div, nav, .set) { flex-wrap: nowrap; }
   .chips > div { display: flex; gap: 8px; padding: 2px; overflow-x: auto; scrollbar-width: none; }
   .chips > div > * { flex: none; }
@@ -249,6 +250,7 @@ const situations = `
   .chips .set a { max-width: 80vw; overflow: hidden; white-space: nowrap; }
   .chips > div > form { flex: 0 0 200px; }
   .drop .sheet { position: fixed; inset: auto 8px 8px !important; width: auto; max-height: 80vh; overflow: auto; }
+  .tabs { gap: 16px; overflow-x: auto; }
   .actions.lead { width: 100%; }
   .actions.lead > .main { flex: 1; }
   input, select { font-size: 1rem; }

@@ -310,7 +310,7 @@ test('scopes are approved by boxes that have what is approved, an unknown one is
 test('each page that names a client has its names by language', async () => {
   const input = { client_name: 'Board', 'client_name#de': 'Tafel', grant_types: ['client_credentials'] }
   const { client_id: client } = await perform<RegisteredClient>(stage.server.context, 'client.create', input)
-  const { body } = await browser.console.get(`/console/clients/${client}`)
+  const { body } = await browser.console.get(`/console/clients/${client}?tab=settings`)
   assert.match(body, /<dt>Names by language<[^]*?<bdi>Tafel<\/bdi> <span class="muted">de</)
   const { client_id: tagged } = await registerClient(stage.server, {
     client_name: undefined,
@@ -335,7 +335,7 @@ test('each page that names a client has its names by language', async () => {
 test('the page of a client says which rule for domains applies', async () => {
   const { context } = stage.server
   const { client_id: client } = await stage.makeClient()
-  const page = async () => (await browser.console.get(`/console/clients/${client}`)).body
+  const page = async () => (await browser.console.get(`/console/clients/${client}?tab=settings`)).body
   assert.doesNotMatch(await page(), /<dt>Domain</)
   await perform(context, 'domain.block', { pattern: 'app.example', note: 'Phishing' })
   assert.match(

@@ -321,7 +321,7 @@ test('CON-10: a client gets a chosen id and a secret that is shown once; a taken
 })
 
 test('CON-20: the console changes neither the addresses, the rules nor the keys of its own client', async () => {
-  const path = `/console/clients/${CONSOLE_CLIENT_ID}`
+  const path = `/console/clients/${CONSOLE_CLIENT_ID}?tab=settings`
   const shown = await browser.console.get(path)
   assert.doesNotMatch(shown.body, /value="client\.(update|set-rules|set-keys)"/)
   const { csrf = '' } = hiddenFields({ body: formOf(shown, 'client.approve-scopes') })

@@ -95,9 +95,9 @@ test('to install a client its name is enough, an empty scope is warned of, and t
 
 test('the page of a client has the request that it can make: for itself, with its way to authenticate, or by a browser', async () => {
   await stage.makeApi()
-  const pageOf = async (metadata: Members) => {
+  const pageOf = async (metadata: Members, tab = '') => {
     const { client_id } = await run('client.create', { client_name: 'Tool', ...metadata })
-    return (await open(`/clients/${String(client_id).replaceAll(':', '%3A')}`)).body
+    return (await open(`/clients/${String(client_id).replaceAll(':', '%3A')}${tab}`)).body
   }
   const alone = { grant_types: ['client_credentials'] }
   assert.match(
@@ -119,7 +119,8 @@ test('the page of a client has the request that it can make: for itself, with it
   const approved = (await open(`/clients/${String(client_id)}`)).body
   assert.match(approved, /--data-urlencode resource=https:\/\/deploy\.acme\.test --data-urlencode scope=deploy:read/)
   assert.doesNotMatch(approved, /scope=deploy:wipe/)
-  const page = await pageOf({ redirect_uris: ['https://app.example/cb'], token_endpoint_auth_method: 'none' })
+  const browsing = { redirect_uris: ['https://app.example/cb'], token_endpoint_auth_method: 'none' }
+  const page = await pageOf(browsing, '?tab=settings')
   assert.match(page, /authorization address:\s*<code><bdi>http:\/\/localhost:3000\/v2\/oauth\/authorize</)
   assert.doesNotMatch(page, /grant_type=client_credentials|<h2>Installations/)
 })

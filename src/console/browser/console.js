@@ -81,7 +81,7 @@ export function consoleScript() {
     button.addEventListener('click', () => help?.showModal())
   }
 
-  const first = one('.keys div')
+  const first = one('dialog div')
   for (const link of all('.side nav [data-go]').toReversed()) {
     const row = /** @type {HTMLElement} */ (first?.cloneNode(true))
     const [keys, what] = row.children

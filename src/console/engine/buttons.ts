@@ -35,8 +35,10 @@ export function actions(frame: Frame, forms: readonly Form[], ...subjects: reado
 
 /** What an object page offers. */
 interface Offered {
-  /** What its state asks for. The first one is the main button. */
+  /** What its state asks for. */
   readonly lead: readonly Form[]
+  /** The one of them that has the colour; undefined: the state asks for nothing. */
+  readonly main: Form | undefined
   /** The others, on demand. */
   readonly rest: readonly Form[]
   /** Tasks that end something and can be undone. They come last, with those that cannot. */
@@ -45,13 +47,13 @@ interface Offered {
 }
 
 /** The buttons that the state of an object asks for, and the others behind the word "More". */
-export function buttonsWithMore(frame: Frame, { lead, rest, ending, labelOf }: Offered): Markup | undefined {
+export function buttonsWithMore(frame: Frame, { lead, main, rest, ending, labelOf }: Offered): Markup | undefined {
   if (lead.length + rest.length === 0) return undefined
   const isEnding = (form: Form): boolean => requireTask(form.task).isFinal === true || ending.includes(form.task)
   const [first, last] = [rest.filter((form) => !isEnding(form)), rest.filter(isEnding)]
   const one = (form: Form, isMain = false): Markup => button(form, { isMain, label: labelOf(form) })
   return html`<form method="post" action="${addressOf(frame, {})}" class="actions lead">
-    ${hidden('csrf', frame.csrf)} ${lead.map((form, index) => one(form, index === 0))}
+    ${hidden('csrf', frame.csrf)} ${lead.map((form) => one(form, form === main))}
     ${
       rest.length === 0
         ? undefined

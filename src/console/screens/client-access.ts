@@ -19,7 +19,7 @@ export interface Installed {
 }
 
 /** Whether a client can act without a user, so that it can be installed (RFC 6749 §4.4). */
-function actsAlone({ grant_types: types, token_endpoint_auth_method: method }: ClientDocument): boolean {
+export function actsAlone({ grant_types: types, token_endpoint_auth_method: method }: ClientDocument): boolean {
   return method !== 'none' && types.includes('client_credentials')
 }
 

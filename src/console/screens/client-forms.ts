@@ -1,4 +1,6 @@
+import type { ApiDocument } from '../../admin/api/document.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
+import { inOneLine } from '../../base/localized-text.ts'
 import { DEFAULT_ID_TOKEN_ALGORITHM } from '../../protocol/openid/id-token.ts'
 import { membersOf } from '../engine/fields.ts'
 import { linkTo } from '../links.ts'
@@ -29,8 +31,17 @@ export const CREATE_CLIENT: Form = {
 
 const CHANGED = ['client_name', 'redirect_uris', 'scope', 'grant_types', 'post_logout_redirect_uris']
 
-/** What the page of a client offers beside its state. */
-export const MANAGING_FORMS: readonly Form[] = [
+/** The declared scopes that only approved clients may have, beside those that the client has. */
+export const APPROVE: Form = {
+  kind: 'edit',
+  task: 'client.approve-scopes',
+  fields: ['scope'],
+  filled: (answers) => ({ scope: clientIn(answers).approved_scope }),
+  choices: (answers) => ({ scope: approvable(answers) }),
+}
+
+/** What a client is set to. */
+export const SETTING_FORMS: readonly Form[] = [
   {
     kind: 'edit',
     task: 'client.update',
@@ -47,6 +58,17 @@ export const MANAGING_FORMS: readonly Form[] = [
     filled: (answers) => clientIn(answers).rules,
   },
   {
+    kind: 'edit',
+    task: 'client.set-keys',
+    fits: (client) => isOperators(client) && client['token_endpoint_auth_method'] !== 'none',
+    fields: membersOf('client.set-keys', []),
+    filled: clientIn,
+  },
+]
+
+/** With what a client authenticates, and who manages it. */
+export const CREDENTIAL_FORMS: readonly Form[] = [
+  {
     kind: 'create',
     task: 'client.rotate-secret',
     fits: (client) => client['has_secret'] === true,
@@ -59,13 +81,6 @@ export const MANAGING_FORMS: readonly Form[] = [
     fields: membersOf('client.set-secret', ['client_secret']),
   },
   {
-    kind: 'edit',
-    task: 'client.set-keys',
-    fits: (client) => isOperators(client) && client['token_endpoint_auth_method'] !== 'none',
-    fields: membersOf('client.set-keys', []),
-    filled: clientIn,
-  },
-  {
     kind: 'change',
     task: 'client.adopt',
     fits: (client) => client['source'] === 'registration',
@@ -76,3 +91,19 @@ export const MANAGING_FORMS: readonly Form[] = [
     fits: (client) => client['source'] === 'registration' && client['token_endpoint_auth_method'] !== 'none',
   },
 ]
+
+/** The declared scopes that only approved clients may have, and those that the client has although no API declares them. */
+function approvable(answers: Members): readonly (readonly [value: string, remark: string])[] {
+  const { apis } = answers['apis'] as { readonly apis: readonly ApiDocument[] }
+  const declared = apis.flatMap(({ scopes: all }) =>
+    all.flatMap(({ name: scope, sentence, granted_to: to }) =>
+      to === 'approved-clients' ? [[scope, inOneLine(sentence)] as const] : [],
+    ),
+  )
+  const names = new Set(declared.map(([scope]) => scope))
+  const others = clientIn(answers)
+    .approved_scope.split(' ')
+    .filter((scope) => scope !== '' && !names.has(scope))
+  const all = [...declared, ...others.map((scope) => [scope, 'declared by no API, or for all clients'] as const)]
+  return all.length === 0 ? [['', 'No API declares scopes that need an approval.']] : [...new Map(all)]
+}

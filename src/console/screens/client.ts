@@ -1,22 +1,23 @@
-import { inOneLine, textsByLanguage } from '../../base/localized-text.ts'
 import type { ApiDocument } from '../../admin/api/document.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import type { DomainDocument } from '../../admin/domain.ts'
 import type { GrantDocument } from '../../admin/grant.ts'
-import { clientNames, listedNameOf } from '../../protocol/client/identity.ts'
-import { code, html, type Fragment } from '../../web/markup.ts'
-import { EVENTS_SHOWN } from './audit.ts'
+import { listedNameOf } from '../../protocol/client/identity.ts'
+import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { feed, type ListedEvents } from '../feed.ts'
-import { accessOf, installationsOf, type Installed } from './client-access.ts'
-import { CLIENT_FORMS, registered, SOURCES, trust } from './clients.ts'
-import { MANAGING_FORMS } from './client-forms.ts'
-import { grantColumns, REVOKE_GRANT } from './grants.ts'
+import { accessOf, actsAlone, installationsOf, type Installed } from './client-access.ts'
+import { APPROVE, CREDENTIAL_FORMS, SETTING_FORMS } from './client-forms.ts'
+import { originOf, settingsInShort, settingsOf } from './client-settings.ts'
+import { needsDecision } from './client-decision.ts'
+import { CLIENT_FORMS, registered, trust } from './clients.ts'
+import { grantColumns, grantItem, groupedGrants, REVOKE_GRANT } from './grants.ts'
+import { usersIcon } from '../icons.ts'
 import { linkTo, listAddress } from '../links.ts'
-import { actions, formsFor } from '../engine/buttons.ts'
+import { buttonsWithMore, formsFor } from '../engine/buttons.ts'
 import { table } from '../list.ts'
-import { facts, id, name, scopes, section, time } from '../parts.ts'
+import { id, named, section, tabBar, thingHeading, time } from '../parts.ts'
 import { screen } from '../screen.ts'
-import type { Form, Frame, Members, Texts } from '../engine/form.ts'
+import type { Form, Frame, Place, Texts } from '../engine/form.ts'
 
 interface Answers {
   readonly client: ClientDocument
@@ -27,41 +28,29 @@ interface Answers {
   readonly audit: ListedEvents
 }
 
-const GRANTS_SHOWN = 20
 const INSTALLATIONS_SHOWN = 20
+
+/** The parts of the page, by the parameter of its address, with what each shows of the two long lists. */
+const PARTS = {
+  summary: { grants: 20, events: 6 },
+  grants: { grants: 50, events: 1 },
+  activity: { grants: 20, events: 50 },
+  settings: { grants: 20, events: 1 },
+} as const
+type Part = keyof typeof PARTS
+
+function partOf({ query }: Pick<Place, 'query'>): Part {
+  const names = Object.keys(PARTS) as readonly Part[]
+  return names.find((name) => name === query['tab']) ?? 'summary'
+}
 
 const FORMS: readonly Form[] = [
   ...CLIENT_FORMS,
-  {
-    kind: 'edit',
-    task: 'client.approve-scopes',
-    fields: ['scope'],
-    filled: (answers) => ({ scope: clientOf(answers).approved_scope }),
-    choices: (answers) => ({ scope: approvable(answers) }),
-  },
-  ...MANAGING_FORMS,
+  APPROVE,
+  ...SETTING_FORMS,
+  ...CREDENTIAL_FORMS,
   { ...REVOKE_GRANT, rows: { member: 'grant_id' } },
 ]
-
-function clientOf(answers: Members): ClientDocument {
-  return answers['client'] as ClientDocument
-}
-
-/** The declared scopes that only approved clients may have, and those that the client has although no API declares them. */
-function approvable(answers: Members): readonly (readonly [value: string, remark: string])[] {
-  const { apis } = answers['apis'] as Answers['apis']
-  const declared = apis.flatMap(({ scopes: all }) =>
-    all.flatMap(({ name: scope, sentence, granted_to: to }) =>
-      to === 'approved-clients' ? [[scope, inOneLine(sentence)] as const] : [],
-    ),
-  )
-  const names = new Set(declared.map(([scope]) => scope))
-  const others = clientOf(answers)
-    .approved_scope.split(' ')
-    .filter((scope) => scope !== '' && !names.has(scope))
-  const all = [...declared, ...others.map((scope) => [scope, 'declared by no API, or for all clients'] as const)]
-  return all.length === 0 ? [['', 'No API declares scopes that need an approval.']] : [...new Map(all)]
-}
 
 export const CLIENT = screen<Answers>({
   path: '/console/clients/{client_id}',
@@ -73,129 +62,137 @@ export const CLIENT = screen<Answers>({
     domains: { task: 'domain.list', input: () => ({ limit: 1000 }) },
     grants: {
       task: 'grant.list',
-      input: ({ parameters }) => ({ client_id: parameters['client_id'], limit: GRANTS_SHOWN }),
+      input: (place) => ({ client_id: place.parameters['client_id'], limit: PARTS[partOf(place)].grants }),
     },
     audit: {
       task: 'audit.list',
-      input: ({ parameters }) => ({ client_id: parameters['client_id'], limit: EVENTS_SHOWN }),
+      input: (place) => ({ client_id: place.parameters['client_id'], limit: PARTS[partOf(place)].events }),
     },
   },
   filters: [],
+  keeps: ['tab'],
   forms: FORMS,
   names: ({ client, grants }) => ({ ...grants.names, '': listedNameOf(client) ?? client.client_id }),
-  view({ client, domains, apis, installations, grants, audit }, frame) {
-    const final = formsFor(frame, client.client_id, client, true)
-    const fitting = formsFor(frame, client.client_id, client, false)
-    const managing = fitting.filter((form) => MANAGING_FORMS.includes(form))
-    return {
-      title: listedNameOf(client) ?? client.client_id,
-      main: html`<div class="heading">
-          <h1>${name(listedNameOf(client), '(no name)')}</h1>
-          ${trust(client)}
-          ${actions(
-            frame,
-            fitting.filter((form) => !managing.includes(form)),
-          )}
-        </div>
-        <p class="sub">
-          ${id(client.client_id)} <span>${SOURCES[originOf(client)]} ${registered(client, frame)}</span>
-          <span>last used ${time(client.last_used_at ?? client.used_at, frame)}</span>
-        </p>
-        ${facts([
-          [
-            'Metadata document',
-            client.document_url === null
-              ? undefined
-              : html`${code(client.document_url)}
-                  <span class="muted">fetched</span> ${time(client.document_fetched_at, frame)}`,
-          ],
-          ['Domain', domainRules(client, domains.domains)],
-          ['Redirect URIs', list(client.redirect_uris)],
-          [
-            'Logout URIs',
-            client.post_logout_redirect_uris === undefined ? undefined : list(client.post_logout_redirect_uris),
-          ],
-          [
-            'Scopes asked for',
-            client.scope === undefined ? html`<span class="muted">any that it may have</span>` : scopes(client.scope),
-          ],
-          ['Scopes approved', scopes(client.approved_scope)],
-          ['Authenticates', AUTHENTICATION[client.token_endpoint_auth_method] ?? client.token_endpoint_auth_method],
-          ['Rules', rulesOf(client)],
-          ['Grant types', client.grant_types.join(', ')],
-          ['The consent page', html`<a href="${linkTo('clients', client.client_id)}/consent">How a person sees it</a>`],
-          ['Names by language', namesByLanguage(client)],
-          ['Website', client.client_uri === undefined ? undefined : code(client.client_uri)],
-          ['Contacts', client.contacts === undefined ? undefined : list(client.contacts)],
-          ['Disabled', client.disabled_at === null ? undefined : time(client.disabled_at, frame)],
-          [
-            'Tokens revoked',
-            client.not_before === null ? undefined : html`all from before ${time(client.not_before, frame)}`,
-          ],
-        ])}
-        ${managing.length === 0 ? undefined : html`<div class="bar">${actions(frame, managing)}</div>`}
-        ${accessOf(frame, client, installations, apis.apis)} ${installationsOf(frame, client, installations)}
-        ${section('Grants', grantTable(frame, grants), grants.next === null ? undefined : html`<a href="${listAddress('grants', 'client_id', client.client_id)}">All</a>`)}
-        ${section('Events', feed(frame, audit, { own: client.client_id, none: 'Nothing has happened with this client lately.' }), html`<a href="${listAddress('audit', 'client_id', client.client_id)}">All</a>`)}
-        ${final.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, final)}</div>`}`,
-    }
-  },
+  view: (answers, frame) => ({
+    title: listedNameOf(answers.client) ?? answers.client.client_id,
+    main: html`${heading(answers.client, frame)} ${tabs(answers, frame)} ${content(answers, frame)}`,
+  }),
 })
 
-function namesByLanguage(client: ClientDocument): Fragment {
-  const { default: _, ...names } = textsByLanguage(clientNames(client) ?? {})
-  const all = Object.entries(names)
-  if (all.length === 0) return undefined
-  return html`<ul>
-    ${all.map(([language, text]) => html`<li>${name(text, '')} <span class="muted">${language}</span></li>`)}
-  </ul>`
+/** How a client came to the server, as the first words of when it did. */
+const CAME = { operator: 'created', registration: 'registered itself', document: 'came by a document' } as const
+
+function heading(client: ClientDocument, frame: Frame): Markup {
+  const used = client.last_used_at ?? client.used_at
+  const known = html`${id(client.client_id)} <span>${CAME[originOf(client)]} ${registered(client, frame)}</span>
+    <span>${used === null ? 'never used' : html`last used ${time(used, frame)}`}</span>`
+  return thingHeading(listedNameOf(client) ?? '', trust(client), known, buttons(client, frame))
 }
 
-/** The rules for domains that apply to the client. */
-function domainRules(
-  { document_url: document, redirect_uris: uris, post_logout_redirect_uris: others = [] }: ClientDocument,
-  rules: readonly DomainDocument[],
-): Fragment {
-  const addresses = [...uris, ...others, ...(document === null ? [] : [document])]
-  const applying = rules.filter(({ pattern }) =>
-    addresses.some((uri) => {
-      const { hostname } = new URL(uri)
-      return (
-        uri === pattern || hostname === pattern || (pattern.startsWith('*.') && hostname.endsWith(pattern.slice(1)))
-      )
-    }),
+/** Tasks that end something and can be undone. */
+const ENDING: readonly string[] = ['client.unverify', 'client.disable']
+
+/** What the state of the client asks for. What it is set to is changed on the tab of the settings. */
+function buttons(client: ClientDocument, frame: Frame): Markup | undefined {
+  const offered = [...CLIENT_FORMS, APPROVE].map(({ task }) => task)
+  const forms = [false, true]
+    .flatMap((isFinal) => formsFor(frame, client.client_id, client, isFinal))
+    .filter(({ task }) => offered.includes(task))
+  const first =
+    client.disabled_at !== null
+      ? ['client.enable']
+      : [...(client.trust_level === 'unverified' ? ['client.verify'] : []), 'client.disable']
+  const lead = first.flatMap((task) => forms.filter((form) => form.task === task))
+  return buttonsWithMore(frame, {
+    lead,
+    main: lead.find(({ task }) => !ENDING.includes(task)),
+    rest: forms.filter((form) => !lead.includes(form)),
+    ending: ENDING,
+    labelOf: () => undefined,
+  })
+}
+
+function tabs({ client, grants }: Answers, { place }: Frame): Markup {
+  const current = partOf(place)
+  const path = linkTo('clients', client.client_id)
+  const active = grants.grants.filter(({ inactive_reason: reason }) => reason === null).length
+  const count = html` <span class="count">${active}${grants.next === null ? '' : '+'}</span>`
+  const one = (part: Part, label: Fragment) => ({
+    label,
+    to: part === 'summary' ? path : `${path}?tab=${part}`,
+    isCurrent: part === current,
+  })
+  return tabBar('Client', [
+    one('summary', 'Summary'),
+    one('grants', html`Grants${active === 0 ? undefined : count}`),
+    one('activity', 'Activity'),
+    one('settings', 'Settings'),
+    { label: 'Consent page', to: `${path}/consent`, isCurrent: false },
+  ])
+}
+
+function content(answers: Answers, frame: Frame): Markup {
+  switch (partOf(frame.place)) {
+    case 'summary':
+      return summary(answers, frame)
+    case 'grants':
+      return section('Grants', grantTable(frame, answers.grants), allOf('grants', answers.client))
+    case 'activity':
+      return activity(answers, frame)
+    case 'settings':
+      return settingsOf(frame, answers)
+  }
+}
+
+function summary(answers: Answers, frame: Frame): Markup {
+  const { client, installations, apis } = answers
+  const settings = `${linkTo('clients', client.client_id)}?tab=settings`
+  const alone = actsAlone(client) ? accessOf(frame, client, installations, apis.apis) : undefined
+  return html`<div class="split">
+    <div>
+      ${needsDecision(answers, frame)} ${users(answers, frame)} ${installationsOf(frame, client, installations)}
+      ${alone} ${activity(answers, frame)}
+    </div>
+    <div>${section('Settings', settingsInShort(client), html`<a href="${settings}">All settings</a>`)}</div>
+  </div>`
+}
+
+/** Who allowed it something, each user with an organization once. */
+function users({ client, grants: { grants, names, next } }: Answers, frame: Frame): Fragment {
+  const groups = groupedGrants(grants, ({ user_id: user }) => user)
+  if (groups.length === 0 && actsAlone(client)) return undefined
+  const people = new Set(groups.map(({ of }) => of)).size
+  const count = `${people}${next === null ? '' : ' or more'} ${people === 1 ? 'user' : 'users'}`
+  return section(
+    html`Who uses it ${people === 0 ? undefined : html`<span class="count">${count}</span>`}`,
+    groups.length === 0
+      ? html`<div class="empty"><p>No user has allowed this client anything.</p></div>`
+      : html`<ul class="feed" role="list">
+          ${groups.slice(0, GROUPS_SHOWN).map((group) =>
+            grantItem(
+              frame,
+              group,
+              names,
+              html`${usersIcon}
+                <p>${named(frame, 'users', group.of, names)}</p>`,
+            ),
+          )}
+        </ul>`,
+    allOf('grants', client),
   )
-  if (applying.length === 0) return undefined
-  return html`<ul>
-    ${applying.map(({ pattern, verdict, note }) => html`<li>${verdict} by <a href="/console/domains">${code(pattern)}</a>${note === null ? undefined : html` – <bdi>${note}</bdi>`}</li>`)}
-  </ul>`
 }
 
-/** How a client came to the server; only shown. */
-function originOf({ ['source']: origin }: ClientDocument): ClientDocument['source'] {
-  return origin
+const GROUPS_SHOWN = 8
+
+function activity({ client, audit }: Answers, frame: Frame): Markup {
+  const place = { own: client.client_id, none: 'Nothing has happened with this client lately.' }
+  return section('Activity', feed(frame, audit, place), allOf('audit', client))
 }
 
-/** What an administrator decided about the client. */
-function rulesOf(client: ClientDocument): Fragment {
-  if (originOf(client) !== 'operator') return undefined
-  return Object.entries(client.rules)
-    .map(([rule, value]) => `${rule} ${value}`)
-    .join(', ')
-}
-
-const AUTHENTICATION: Readonly<Record<string, string>> = {
-  none: 'not at all: a public client, bound by PKCE',
-  client_secret_basic: 'with a secret, in the header',
-  client_secret_post: 'with a secret, in the form',
-  private_key_jwt: 'with a key of its own',
-}
-
-function list(texts: readonly string[]): Fragment {
-  if (texts.length === 0) return html`<span class="muted">none</span>`
-  return html`<ul>
-    ${texts.map((text) => html`<li>${code(text)}</li>`)}
-  </ul>`
+/** The list of the whole server, for this client. */
+function allOf(list: 'grants' | 'audit', { client_id: client }: ClientDocument): Markup {
+  const label = list === 'grants' ? 'All grants' : 'All activity'
+  return html`<a href="${listAddress(list, 'client_id', client)}">${label}</a>`
 }
 
 function grantTable(frame: Frame, { grants, names }: Answers['grants']): Fragment {

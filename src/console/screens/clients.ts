@@ -114,12 +114,16 @@ function clientLink(client: ClientDocument, frame: Frame): Markup {
 }
 
 /** Where the browser of a user goes with a code. */
-export function goesTo({ redirect_uris: uris }: Pick<ClientDocument, 'redirect_uris'>): Markup {
-  const hosts = [...new Set(uris.map(destination))]
-  const [first, ...others] = hosts
+export function goesTo(client: Pick<ClientDocument, 'redirect_uris'>): Markup {
+  const [first, ...others] = destinations(client)
   if (first === undefined) return html`<span class="muted">nowhere</span>`
   return html`<bdi>${first}</bdi
     >${others.length === 0 ? undefined : html` <span class="muted">and ${others.length} more</span>`}`
+}
+
+/** Each once. */
+export function destinations({ redirect_uris: uris }: Pick<ClientDocument, 'redirect_uris'>): readonly string[] {
+  return [...new Set(uris.map(destination))]
 }
 
 function destination(uri: string): string {

@@ -74,7 +74,7 @@ export const SERVER = screen<Answers>({
               : html`<span class="muted">none: GRANTOR_SMTP_URL names a mail server</span>`,
           ],
         ])}
-        ${final.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, final)}</div>`}`,
+        ${final.length === 0 ? undefined : html`<section>${actions(frame, final)}</section>`}`,
     }
   },
 })

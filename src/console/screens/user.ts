@@ -113,6 +113,7 @@ function buttons(answers: Answers, frame: Frame): Markup | undefined {
   const rest = forms.filter((form) => !lead.includes(form))
   return buttonsWithMore(frame, {
     lead,
+    main: lead[0],
     rest,
     ending: ENDING,
     labelOf: (form) =>

@@ -82,7 +82,7 @@ export const API = screen<Answers>({
         ${section('Scopes', scopeTable(frame, api), frame.mayWrite ? html`<a href="${linkTo('apis', resource)}/scopes">${taskWords('api.update.scopes').label}</a>` : undefined)}
         ${section('Credentials', credentials(frame, api))} ${section('How a client gets a token', request(frame, api))}
         ${section('How to verify its tokens', verification(api, server))}
-        ${frame.mayWrite ? html`<div class="danger-zone">${actions(frame, formsFor(frame, '', { ...api }, true))}</div>` : undefined}`,
+        ${frame.mayWrite ? html`<section>${actions(frame, formsFor(frame, '', { ...api }, true))}</section>` : undefined}`,
     }
   },
 })

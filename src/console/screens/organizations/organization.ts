@@ -117,7 +117,7 @@ export const ORGANIZATION = screen<Answers>({
               )
         }
         ${audit === undefined ? undefined : section('Events', feed(frame, audit, { own: object, none: 'Nothing has happened for this organization lately.' }), html`<a href="${listAddress('audit', 'organization_id', object)}">All</a>`)}
-        ${final.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, final)}</div>`}`,
+        ${final.length === 0 ? undefined : html`<section>${actions(frame, final)}</section>`}`,
     }
   },
 })

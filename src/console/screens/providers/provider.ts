@@ -87,7 +87,7 @@ export const PROVIDER = screen<Answers>({
         ])}
         ${section('What happens to a person who signs in there', facts(signInRules(provider)))}
         ${section('Settings', facts(settings(provider)))}
-        ${final.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, final)}</div>`}`,
+        ${final.length === 0 ? undefined : html`<section>${actions(frame, final)}</section>`}`,
     }
   },
 })

@@ -476,18 +476,33 @@ export interface GrantorTasks {
     readonly before?: string
     /** Only the user with this address. */
     readonly email?: string
-    /** Only users whose address begins with this, in the order of the addresses; without a next page. */
+    /** Only users whose address begins with this, in the order of the addresses; without a next page. Other filters look at these users alone. */
     readonly email_prefix?: string
     /** Only users with all words of this text in the name or the address, in any case and without accents. Words of one or two letters alone: addresses that begin with it. A page may be empty while the index is written. Then follow "next". */
     readonly text?: string
+    /** Only users with an open invitation; who never signed in, also invited ones; whom wrong passwords or codes keep out now; or who are disabled. A page may have fewer rows than its limit although more follow. Locked ones are found by the failed sign-ins of the last 15 minutes, of which each process names 25 accounts a minute in the audit. */
+    readonly state?: 'invited' | 'never-signed-in' | 'locked' | 'disabled'
+    /** Only members of this organization. */
+    readonly organization_id?: string
     /** Only the user with this id at your application. */
     readonly subject?: string
   }) => Promise<{
-    readonly users: readonly User[]
+    readonly users: readonly ListedUser[]
+    /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client with those in other languages, of an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
     /** What of the users was compared with `text`; null: nothing was. Until `next` is null, not every user was. */
     readonly searched: 'names_and_addresses' | 'beginnings_of_addresses' | null
+    /** The last count of the users, whatever the filters; null: there is none yet. */
+    readonly counted: {
+      /** How many users there are in all. */
+      readonly users: number
+      /** How many of them the index of names and addresses has. */
+      readonly indexed: number
+      /** When the count ended. */
+      readonly at: string
+    } | null
   }>
   /** Show everything about a user except the password. */
   readonly 'user.show': (input: {
@@ -850,7 +865,7 @@ export interface GrantorTasks {
     /** Only members without a proved address of the domains of the providers of the organization. A page may have fewer rows than its limit, or none, although more pages follow. */
     readonly outside_domains?: true
   }) => Promise<{
-    readonly members: readonly Member[]
+    readonly members: readonly ListedMember[]
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
   }>
@@ -1188,7 +1203,7 @@ export interface GrantorTasks {
     /** The id of the organization. */
     readonly organization_id?: string
   }) => Promise<{
-    readonly grants: readonly Grant[]
+    readonly grants: readonly ListedGrant[]
     /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client with those in other languages, of an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
@@ -1217,7 +1232,7 @@ export interface GrantorTasks {
     /** The id of the organization. */
     readonly organization_id: string
   }) => Promise<{
-    readonly grants: readonly Grant[]
+    readonly grants: readonly ListedGrant[]
     /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client with those in other languages, of an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
@@ -1861,7 +1876,27 @@ export interface EndedClient extends Client {
   readonly jwt_accepted_for_seconds: number
 }
 
-export interface EndedGrant extends Grant {
+export interface EndedGrant {
+  readonly grant_id: string
+  readonly client_id: string
+  readonly user_id: string
+  readonly organization_id: string | null
+  readonly scope: string
+  /** The APIs that its tokens are for; empty: the issuer itself. */
+  readonly resources: readonly string[]
+  /** How the client got it, as far as the grant and the redirect URIs of the client say; null: by a code at a redirect URI to the computer of the user, or by a device, or the client was deleted. */
+  readonly grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:device_code' | 'urn:ietf:params:oauth:grant-type:jwt-bearer' | null
+  /** The provider whose identity assertion gave the access; null: the user did. */
+  readonly provider_id: string | null
+  /** When the user consented, or the assertion was used. */
+  readonly created_at: string
+  /** All tokens of the grant expire by this time. */
+  readonly expires_at: string
+  readonly revoked_at: string | null
+  /** Why its tokens do not work: expired, revoked, or the principal that is disabled, deleted, or had all tokens revoked since. null: they do. */
+  readonly inactive_reason: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | null
+  /** When its refresh token was issued; null: it has none. */
+  readonly refreshed_at: string | null
   /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
   readonly jwt_accepted_until: string | null
   /** The same in seconds from this answer. */
@@ -1941,29 +1976,6 @@ export interface FiguresTotals {
   readonly events: Readonly<Record<string, number>>
   /** The 99th percentile of the time of token and authorization requests in milliseconds: the highest of all processes. */
   readonly p99_ms: Readonly<Record<string, number>>
-}
-
-export interface Grant {
-  readonly grant_id: string
-  readonly client_id: string
-  readonly user_id: string
-  readonly organization_id: string | null
-  readonly scope: string
-  /** The APIs that its tokens are for; empty: the issuer itself. */
-  readonly resources: readonly string[]
-  /** How the client got it, as far as the grant and the redirect URIs of the client say; null: by a code at a redirect URI to the computer of the user, or by a device, or the client was deleted. */
-  readonly grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:device_code' | 'urn:ietf:params:oauth:grant-type:jwt-bearer' | null
-  /** The provider whose identity assertion gave the access; null: the user did. */
-  readonly provider_id: string | null
-  /** When the user consented, or the assertion was used. */
-  readonly created_at: string
-  /** All tokens of the grant expire by this time. */
-  readonly expires_at: string
-  readonly revoked_at: string | null
-  /** Why its tokens do not work: expired, revoked, or the principal that is disabled, deleted, or had all tokens revoked since. null: they do. */
-  readonly inactive_reason: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | null
-  /** When its refresh token was issued; null: it has none. */
-  readonly refreshed_at: string | null
 }
 
 export interface InitialToken {
@@ -2094,11 +2106,54 @@ export interface Link {
   readonly link: string
 }
 
+export interface ListedGrant {
+  readonly grant_id: string
+  readonly client_id: string
+  readonly user_id: string
+  readonly organization_id: string | null
+  readonly scope: string
+  /** The APIs that its tokens are for; empty: the issuer itself. */
+  readonly resources: readonly string[]
+  /** How the client got it, as far as the grant and the redirect URIs of the client say; null: by a code at a redirect URI to the computer of the user, or by a device, or the client was deleted. */
+  readonly grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:device_code' | 'urn:ietf:params:oauth:grant-type:jwt-bearer' | null
+  /** The provider whose identity assertion gave the access; null: the user did. */
+  readonly provider_id: string | null
+  /** When the user consented, or the assertion was used. */
+  readonly created_at: string
+  /** All tokens of the grant expire by this time. */
+  readonly expires_at: string
+  readonly revoked_at: string | null
+  /** Why its tokens do not work: expired, revoked, or the principal that is disabled, deleted, or had all tokens revoked since. null: they do. */
+  readonly inactive_reason: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | null
+  /** When its refresh token was issued; null: it has none. */
+  readonly refreshed_at: string | null
+  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role. */
+  readonly reach: 'account' | 'membership' | 'nothing'
+}
+
+export interface ListedMember extends Member {
+  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role. */
+  readonly reach: 'account' | 'membership' | 'nothing'
+}
+
 export interface ListedRole extends Role {
+  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role. */
+  readonly reach: 'account' | 'membership' | 'nothing'
   /** Whether the account has an authenticator app or a passkey. The console needs two factors. null: your application states them. */
   readonly has_second_factor: boolean | null
   /** When the user last signed in to the console. null: never, or so long ago that the grant was removed. */
   readonly signed_in_at: string | null
+}
+
+export interface ListedUser extends User {
+  /** The worst of: disabled; no-way (the account has nothing to sign in with, and no link is open); locked (wrong passwords or codes keep browsers out that the account does not know); invited (an invitation is open); never-signed-in; active. */
+  readonly state: 'disabled' | 'no-way' | 'locked' | 'invited' | 'never-signed-in' | 'active'
+  /** When a lock or an invitation ends; null: not by itself. */
+  readonly state_until: string | null
+  /** The ids of the organizations of which the user is a member. */
+  readonly organizations: readonly string[]
+  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role. */
+  readonly reach: 'account' | 'membership' | 'nothing'
 }
 
 export interface Member {
@@ -2343,7 +2398,29 @@ export interface SetRole extends Role {
   readonly link_ended: boolean
 }
 
-export interface ShownGrant extends Grant {
+export interface ShownGrant {
+  readonly grant_id: string
+  readonly client_id: string
+  readonly user_id: string
+  readonly organization_id: string | null
+  readonly scope: string
+  /** The APIs that its tokens are for; empty: the issuer itself. */
+  readonly resources: readonly string[]
+  /** How the client got it, as far as the grant and the redirect URIs of the client say; null: by a code at a redirect URI to the computer of the user, or by a device, or the client was deleted. */
+  readonly grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:device_code' | 'urn:ietf:params:oauth:grant-type:jwt-bearer' | null
+  /** The provider whose identity assertion gave the access; null: the user did. */
+  readonly provider_id: string | null
+  /** When the user consented, or the assertion was used. */
+  readonly created_at: string
+  /** All tokens of the grant expire by this time. */
+  readonly expires_at: string
+  readonly revoked_at: string | null
+  /** Why its tokens do not work: expired, revoked, or the principal that is disabled, deleted, or had all tokens revoked since. null: they do. */
+  readonly inactive_reason: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | null
+  /** When its refresh token was issued; null: it has none. */
+  readonly refreshed_at: string | null
+  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role. */
+  readonly reach: 'account' | 'membership' | 'nothing'
   /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client with those in other languages, of an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
   readonly names: Readonly<Record<string, string>>
 }
@@ -2408,6 +2485,12 @@ export interface User {
 }
 
 export interface WholeUser extends User {
+  /** The worst of: disabled; no-way (the account has nothing to sign in with, and no link is open); locked (wrong passwords or codes keep browsers out that the account does not know); invited (an invitation is open); never-signed-in; active. */
+  readonly state: 'disabled' | 'no-way' | 'locked' | 'invited' | 'never-signed-in' | 'active'
+  /** When a lock or an invitation ends; null: not by itself. */
+  readonly state_until: string | null
+  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role. */
+  readonly reach: 'account' | 'membership' | 'nothing'
   /** The providers and the application at which the user signs in. */
   readonly identities: readonly {
     /** A provider, or "delegate" for your own application. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { listUsers } from '../../src/admin/user/search.ts'
+import { searchUsers } from '../../src/admin/user/search.ts'
 import { fold } from '../../src/base/fold.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 import { CLOCK_MARGIN_MS } from '../../src/base/clock.ts'
@@ -112,7 +112,7 @@ async function search({ store }: Context, users: number, queryOf: (index: number
   for (let visit = 0; visit < SEARCHES; visit += 1) {
     const text = queryOf(Math.floor(users * ((visit * 0.618_033_988 + 0.1) % 1)))
     const before = performance.now()
-    await listUsers({ store }, { text, limit: 50, before: undefined })
+    await searchUsers({ store }, text, { limit: 50, before: undefined })
     times.push(performance.now() - before)
   }
   return { p50Ms: quantile(times, 0.5), p95Ms: quantile(times, 0.95) }

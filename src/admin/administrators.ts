@@ -1,5 +1,14 @@
+import * as z from 'zod'
 import type { Context, StoreNeeds } from '../ports/context.ts'
-import type { Reach } from '../ports/operations/reach.ts'
+import {
+  isReached,
+  reachedOf,
+  REACHES,
+  type Reach,
+  type Reached,
+  type Standing,
+  type Touched,
+} from '../ports/operations/reach.ts'
 import type { AdminCredentialId, UserId } from '../protocol/ids.ts'
 import { conflict, type AdminError } from './admin-error.ts'
 import { sameText } from '../protocol/secrets.ts'
@@ -34,7 +43,7 @@ function reachOf({ access, isLoopbackOnly: isTrial, organizationId }: Administra
 }
 
 /** The error for an order about an account that is out of reach. */
-function outOfReach({ access, organizationId }: Administrator): AdminError {
+export function outOfReach({ access, organizationId }: Administrator): AdminError {
   if (organizationId !== undefined)
     return conflict(
       'You cannot change this account: it has a role for the console, belongs to another organization too, or was in use before it joined yours.',
@@ -48,19 +57,38 @@ function outOfReach({ access, organizationId }: Administrator): AdminError {
 
 /**
  * Refuses an order about an account with a role or of another organization, before anything is counted, or where the operation is about what
- * belongs to the account. The operations on the account itself decide, also by what only the store knows. @throws AdminError
+ * belongs to the account. The operations on the account itself decide once more, with the change. @throws AdminError
  */
 export async function requireReach(
-  { administrator, store }: Pick<TaskContext, 'administrator'> & StoreNeeds<'findRole' | 'listMemberships'>,
+  { administrator, store }: Pick<TaskContext, 'administrator'> & StoreNeeds<'listAccounts'>,
   userId: UserId,
-  as: 'account' | 'member',
+  touched: Touched,
 ): Promise<void> {
-  const { access, organizationId } = administrator
-  if (access === 'write' && organizationId === undefined) return
-  const [role, memberships] = await Promise.all([store.findRole(userId), store.listMemberships(userId)])
-  const isElsewhere = memberships.some((one) => one.organizationId !== organizationId)
-  const isOfOthers = as === 'account' && organizationId !== undefined && (role !== undefined || isElsewhere)
-  if ((access !== 'write' && role !== undefined) || isOfOthers) throw outOfReach(administrator)
+  const reachOfUser = await findReaches({ administrator, store }, [userId])
+  if (!isReached(reachOfUser(userId), touched)) throw outOfReach(administrator)
+}
+
+/** What of an account you may change, in an answer. */
+export const REACH = z
+  .enum(REACHES)
+  .describe(
+    'What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role.',
+  )
+
+/** Reads what of accounts an administrator may change. */
+export async function findReaches(
+  { administrator, store }: Pick<TaskContext, 'administrator'> & StoreNeeds<'listAccounts'>,
+  userIds: readonly UserId[],
+): Promise<(userId: UserId) => Reached> {
+  if (reachOf(administrator) === undefined) return () => 'account'
+  const accounts = await store.listAccounts([...new Set(userIds)])
+  const reaches = new Map(accounts.map((account) => [account.userId, reachOver(administrator, account)]))
+  return (userId) => reaches.get(userId) ?? 'nothing'
+}
+
+/** What of an account an administrator may change. */
+export function reachOver(administrator: Administrator, account: Standing): Reached {
+  return reachedOf(reachOf(administrator), account)
 }
 
 /**

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { EpochMs } from '../base/brand.ts'
+import type { Touched } from '../ports/operations/reach.ts'
 import type { AdminError } from './admin-error.ts'
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from './jwt-acceptance.ts'
 import { defineTask, type Access, type Manner, type Task, type TaskContext } from './task.ts'
@@ -12,6 +13,7 @@ interface Records<Input extends z.ZodObject, Output extends z.ZodObject, Found> 
   readonly path: string
   readonly extent: Task['extent']
   readonly access: Access
+  readonly touches?: Touched
   /** The parameters in the path. */
   readonly input: Input
   readonly output: Output
@@ -60,11 +62,12 @@ const MANNERS: Readonly<Record<string, Manner>> = {
 export function changeTasks<Input extends z.ZodObject, Output extends z.ZodObject, Found>(
   records: Records<Input, Output, Found>,
 ): ChangeTasks<Input> {
-  const { noun, path, extent, access, input, output, find, missing, describe, endOf } = records
+  const { noun, path, extent, access, touches, input, output, find, missing, describe, endOf } = records
   const ended = z.object({ ...output.shape, ...JWT_ACCEPTANCE }).meta({ id: `Ended${output.meta()?.id}` })
   const row = (verb: string, summary: string, manner?: OwnManner) =>
     ({
       access,
+      ...(touches && { touches }),
       ...MANNERS[verb],
       ...manner,
       name: `${noun}.${verb}`,

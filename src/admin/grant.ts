@@ -1,4 +1,4 @@
-import { requireReach } from './administrators.ts'
+import assert from 'node:assert/strict'
 import * as z from 'zod'
 import type { StoreNeeds } from '../ports/context.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
@@ -8,6 +8,7 @@ import { findGrantReason } from '../tokens/inactive-reason.ts'
 import { findGrantType } from '../clients/grant-type.ts'
 import { GRANT } from '../answers/grant.ts'
 import { unknown } from './admin-error.ts'
+import { findReaches, REACH, requireReach } from './administrators.ts'
 import { CLIENT_ID, GRANT_ID, LIMIT, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from './fields.ts'
 import { findJwtAcceptance, JWT_ACCEPTANCE } from './jwt-acceptance.ts'
 import { findNames, NAMES } from './names.ts'
@@ -40,11 +41,13 @@ const ENDED_GRANT = GRANT_DOCUMENT.extend({
       'Other active grants of the same user for the same client, among the newest 100. Their tokens keep working.',
     ),
 }).meta({ id: 'EndedGrant' })
+/** A grant in a list, and whether the account of its user is in reach. */
+const LISTED_GRANT = GRANT_DOCUMENT.extend({ reach: REACH }).meta({ id: 'ListedGrant' })
 /** One grant, with what the ids in it are called. */
-const SHOWN_GRANT = GRANT_DOCUMENT.extend({ names: NAMES }).meta({ id: 'ShownGrant' })
-const GRANTS = z.object({ grants: z.array(GRANT_DOCUMENT), names: NAMES, next: NEXT })
+const SHOWN_GRANT = LISTED_GRANT.extend({ names: NAMES }).meta({ id: 'ShownGrant' })
+const GRANTS = z.object({ grants: z.array(LISTED_GRANT), names: NAMES, next: NEXT })
 
-export type GrantDocument = z.output<typeof GRANT_DOCUMENT>
+export type GrantDocument = z.output<typeof LISTED_GRANT>
 export type ShownGrantDocument = z.output<typeof SHOWN_GRANT>
 export type EndedGrantDocument = z.output<typeof ENDED_GRANT>
 
@@ -74,6 +77,7 @@ export const GRANT_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${PATH}/{grant_id}/revoke`,
     access: 'support',
+    touches: 'membership',
     anyClock: true,
     summary: 'Revoke a grant with all of its tokens. The client must ask the user again.',
     isFinal: true,
@@ -108,6 +112,7 @@ export const GRANT_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${ORGANIZATION_PATH}/{grant_id}/revoke`,
     access: 'support',
+    touches: 'membership',
     extent: 'organization',
     anyClock: true,
     summary: 'Revoke a grant for an organization with all of its tokens.',
@@ -132,16 +137,24 @@ async function answerList(
           (slice) => context.store.listGrants(owner === undefined ? slice : { ...slice, ...owner, clientId }),
           page,
         )
-  return {
-    grants: await Promise.all(rows.map((grant) => describeGrant(context, grant))),
-    names: await findNames(context, namedIn(rows)),
-    next,
-  }
+  return { grants: await listed(context, rows), names: await findNames(context, namedIn(rows)), next }
 }
 
 async function answerGrant(context: TaskContext, place: GrantPlace): Promise<ShownGrantDocument> {
   const grant = await requireGrant(context, place)
-  return { ...(await describeGrant(context, grant)), names: await findNames(context, namedIn([grant])) }
+  const [shown] = await listed(context, [grant])
+  assert(shown)
+  return { ...shown, names: await findNames(context, namedIn([grant])) }
+}
+
+async function listed(context: TaskContext, grants: readonly GrantRecord[]): Promise<GrantDocument[]> {
+  const reachOf = await findReaches(
+    context,
+    grants.map(({ userId }) => userId),
+  )
+  return Promise.all(
+    grants.map(async (grant) => ({ ...(await describeGrant(context, grant)), reach: reachOf(grant.userId) })),
+  )
 }
 
 /** The ids in grants that have a name. */
@@ -182,7 +195,7 @@ async function answerRevocation(context: TaskContext, place: GrantPlace): Promis
   }
 }
 
-async function describeGrant(context: TaskContext, grant: GrantRecord): Promise<GrantDocument> {
+async function describeGrant(context: TaskContext, grant: GrantRecord): Promise<z.output<typeof GRANT_DOCUMENT>> {
   const client = await context.store.findClient(grant.clientId)
   return GRANT.show(grant, {
     grant_type: findGrantType(grant, client) ?? null,
@@ -220,7 +233,7 @@ interface RevokedGrant {
 async function endGrant(context: TaskContext, place: GrantPlace): Promise<RevokedGrant> {
   const { store } = context
   const { id, clientId, userId, organizationId } = await requireGrant(context, place)
-  await requireReach(context, userId, 'member')
+  await requireReach(context, userId, 'membership')
   const now = context.clock()
   const outcome = await store.revokeGrant({ id, now, about: { clientId, userId, organizationId } })
   const [grant, found] = await Promise.all([

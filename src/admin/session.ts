@@ -44,6 +44,7 @@ export const SESSION_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${PATH}/{session_id}/end`,
     access: 'support',
+    touches: 'account',
     anyClock: true,
     summary:
       'Sign a user out of one browser, and of the apps that signed the user in there. Other tokens keep working.',

@@ -4,6 +4,7 @@ import { taskWords, type TaskWords } from '../texts/task-words.ts'
 import { cut } from '../texts/texts.ts'
 import type { Context } from '../ports/context.ts'
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
+import type { Touched } from '../ports/operations/reach.ts'
 import type { LinkRecord } from '../ports/records/user.ts'
 import type { OrganizationId } from '../protocol/ids.ts'
 
@@ -66,6 +67,11 @@ export interface Manner {
    * browser has used it by then. The default is true for DELETE and for a secret.
    */
   readonly needsRecentSignIn?: true
+  /**
+   * It changes an account, or what an organization or an app has of it, and is refused if that is out of the reach of the administrator: a
+   * screen does not offer it then (threats.md CON-38).
+   */
+  readonly touches?: Touched
   /** It cannot be undone. The default is true for DELETE. */
   readonly isFinal?: true
   /** The task that the next page offers besides. */

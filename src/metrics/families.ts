@@ -146,11 +146,25 @@ const STORED_OBJECTS = {
     help: 'Clients in the store, as last counted.',
     more: '`disabled`; all other clients are `used` (have got a token) or `unused`.',
   },
+  grantor_users: {
+    type: 'gauge',
+    labels: ['state'],
+    isShared: true,
+    help: 'Users in the store, as last counted.',
+    more: '`disabled`; all other users are `used` (signed in) or `unused`.',
+  },
+  grantor_users_indexed: {
+    type: 'gauge',
+    labels: [],
+    isShared: true,
+    help: 'Users that the index of a search has, as last counted.',
+    more: 'Less than grantor_users: a search looks at the others one by one.',
+  },
   grantor_row_counts_age_seconds: {
     type: 'gauge',
     labels: ['of'],
     isShared: true,
-    help: 'Time since the start of the count that grantor_grants or grantor_clients is from.',
+    help: 'Time since the start of the count that grantor_grants, grantor_clients or grantor_users is from.',
     more: 'Before the first count has ended: since its start. One node counts for all, and the store keeps the numbers.',
   },
   grantor_row_count_duration_seconds: {

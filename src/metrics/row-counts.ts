@@ -41,7 +41,7 @@ export function openRowCounts({ clock, store }: Needs): RowCounts {
       const age = Math.max(0, clock() - backedUpAt) / 1000
       backup = [{ name: 'grantor_backup_age_seconds', labels: [], value: age }]
     }
-    counted = (await store.findRowCounts()) ?? NOTHING_COUNTED
+    counted = { ...NOTHING_COUNTED, ...(await store.findRowCounts()) }
   }
 
   return {
@@ -59,15 +59,18 @@ export function openRowCounts({ clock, store }: Needs): RowCounts {
   }
 }
 
+const NAMES = { grants: 'grantor_grants', clients: 'grantor_clients', users: 'grantor_users' } as const
+
 /** Before its first end a count has no numbers, but an age, so that one that never ends is noticed. */
 function describeCounts(record: RowCountsRecord, now: EpochMs): readonly Sample[] {
   return COUNTED_TABLES.flatMap((of): readonly Sample[] => {
     const { finished, running } = record[of]
     const begunAt = (finished ?? running)?.begunAt
     if (begunAt === undefined) return []
-    const name = of === 'grants' ? 'grantor_grants' : 'grantor_clients'
+    const { indexed, ...states } = finished?.counts ?? {}
     return [
-      ...Object.entries(finished?.counts ?? {}).map(([state, value]) => ({ name, labels: [state], value }) as const),
+      ...Object.entries(states).map(([state, value]): Sample => ({ name: NAMES[of], labels: [state], value })),
+      ...(indexed === undefined ? [] : [{ name: 'grantor_users_indexed', labels: [], value: indexed } as const]),
       { name: 'grantor_row_counts_age_seconds', labels: [of], value: Math.max(0, now - begunAt) / 1000 },
       { name: 'grantor_row_count_duration_seconds', labels: [of], value: (finished?.countedMs ?? 0) / 1000 },
     ]

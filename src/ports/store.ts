@@ -1,10 +1,10 @@
 import type { Input, Operation, OperationName, Outcome } from './operations/index.ts'
 import type { ClientFilter } from './operations/client.ts'
-import type { Hit, HitCount } from './operations/server.ts'
+import type { CountedHits, HitCount } from './operations/server.ts'
 import type { InstallationKey, MembershipKey } from './operations/organization.ts'
 import type { UserSearchReads } from './operations/user-search.ts'
 import type { RevocationCutoff } from './operations/token.ts'
-import type { OldestClients, OldestClientsFound, Walk, WalkedClients, WalkedGrants } from './walks.ts'
+import type { OldestClients, OldestClientsFound, WalkReads } from './walks.ts'
 import type { ProviderId } from '../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { ClockNotes } from '../base/clock.ts'
@@ -27,6 +27,7 @@ import type { Scope } from '../protocol/token/scope.ts'
 import type { StorePlace } from '../base/store-place.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import { WRITE_FAULT_TEXTS, type WriteFault } from '../base/write-fault.ts'
+import type { AccountReads } from './records/account.ts'
 import type { ApiRecord, OpaqueTokenRecord } from './records/api.ts'
 import type { AuthorizationRecord, DeviceRecord, PushedRequestRecord } from './records/authorization.ts'
 import type { ClientRecord } from './records/client.ts'
@@ -78,7 +79,7 @@ export interface WriteProbes {
   readonly pauseMs: number
 }
 
-export interface Reads extends UserSearchReads {
+export interface Reads extends AccountReads, UserSearchReads, WalkReads {
   readonly findClient: (id: ClientId) => Promise<ClientRecord | undefined>
   /** Newest first, `before` exclusive. */
   readonly listClients: (
@@ -151,8 +152,8 @@ export interface Reads extends UserSearchReads {
   readonly listLinks: (userId: UserId) => Promise<readonly LinkRecord[]>
   /** The code of an address that the user may type, also an expired one. */
   readonly findEmailCode: (userId: UserId) => Promise<EmailCodeRecord | undefined>
-  /** The attempts that were counted in the window of `now`; undefined: none. */
-  readonly findHits: (hit: Omit<Hit, 'by'>) => Promise<HitCount | undefined>
+  /** The attempts that were counted in the window of `now`, by bucket. One without attempts is absent. */
+  readonly listHits: (hits: CountedHits) => Promise<ReadonlyMap<string, HitCount>>
   readonly findRole: (userId: UserId) => Promise<RoleRecord | undefined>
   /** Newest users first, `before` exclusive. */
   readonly listRoles: (page: Page<UserId>) => Promise<readonly RoleRecord[]>
@@ -257,9 +258,6 @@ export interface Reads extends UserSearchReads {
   readonly findLastBackup: () => Promise<EpochMs | undefined>
   /** What is counted of large tables (`replaceSetting`); undefined: nothing yet. */
   readonly findRowCounts: () => Promise<RowCountsRecord | undefined>
-  /** Counts the grants of a slice by state, for metrics. */
-  readonly walkGrants: (walk: Walk) => Promise<WalkedGrants>
-  readonly walkClients: (walk: Walk) => Promise<WalkedClients>
   /** A round trip to the database. Returns the database's time, or undefined where it has no clock of its own. */
   readonly ping: () => Promise<EpochMs | undefined>
 }

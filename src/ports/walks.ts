@@ -28,6 +28,23 @@ export interface WalkedClients {
   readonly unused: number
 }
 
+export interface WalkedUsers {
+  readonly next: string
+  readonly disabled: number
+  /** Users who are not disabled and signed in. */
+  readonly used: number
+  readonly unused: number
+  /** Between the marks of the index of a search, whatever their state. */
+  readonly indexed: number
+}
+
+/** What counts rows by state, slice by slice. */
+export interface WalkReads {
+  readonly walkGrants: (walk: Walk) => Promise<WalkedGrants>
+  readonly walkClients: (walk: Walk) => Promise<WalkedClients>
+  readonly walkUsers: (walk: Walk) => Promise<WalkedUsers>
+}
+
 /** The next `size` clients, `after` exclusive. */
 export interface OldestClients extends ClientFilter {
   readonly after: ClientId | undefined

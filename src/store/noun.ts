@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Touched } from '../ports/operations/reach.ts'
 import type { Input, OperationName, Outcome } from '../ports/operations/index.ts'
 import type { CausesMail } from '../ports/operations/mail.ts'
 import type { AuditEvent } from '../ports/records/audit.ts'
@@ -47,7 +48,7 @@ type Mails<Name extends OperationName> =
  * an administrator of the organization may change whatever else the account is.
  */
 type Account<Name extends OperationName> = 'reach' extends keyof Input<Name>
-  ? { readonly account: 'new' | ((input: Input<Name>) => UserId | undefined); readonly as?: 'member' }
+  ? { readonly account: 'new' | ((input: Input<Name>) => UserId | undefined); readonly touches?: Touched }
   : { readonly account?: never; readonly as?: never }
 
 /** An outcome, or its `kind`. */

@@ -14,6 +14,7 @@ import { pushedRequests } from './nouns/token/pushed-requests.ts'
 import { installations } from './nouns/organization/installations.ts'
 import { memberships } from './nouns/organization/memberships.ts'
 import { organizations } from './nouns/organization/organizations.ts'
+import { accounts } from './nouns/user/accounts.ts'
 import { emailCodes } from './nouns/user/email-codes.ts'
 import { identities } from './nouns/user/identities.ts'
 import { identityProofs } from './nouns/user/identity-proofs.ts'
@@ -59,6 +60,7 @@ const NOUNS = {
   installations,
   memberships,
   organizations,
+  accounts,
   emailCodes,
   identities,
   identityProofs,

@@ -1,6 +1,7 @@
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { PasskeyRecord } from '../ports/records/passkey.ts'
 import type { IdentityRecord, ProviderRecord } from '../ports/records/provider.ts'
+import type { RoleRecord } from '../ports/records/role.ts'
 import type { SecondFactorRecord } from '../ports/records/second-factor.ts'
 import type { UserRecord } from '../ports/records/user.ts'
 import type { IdentityKey } from '../protocol/sign-in/provider-identity.ts'
@@ -115,10 +116,21 @@ export function openApp(
  * console refuses one factor: neither the mailbox nor the password alone must lead there (threats.md ACC-20). The role may be one that
  * does not count now.
  */
+export function factorNeedOf(
+  { secondFactor }: Pick<Context['settings'], 'secondFactor'>,
+  { app, role }: { readonly app: SecondFactorRecord | undefined; readonly role: RoleRecord | undefined },
+): FactorNeed {
+  if (secondFactor === 'required' || app !== undefined) return 'always'
+  return role === undefined ? 'never' : 'if-counting'
+}
+
+export type FactorNeed = 'always' | 'if-counting' | 'never'
+
+/** The same, of an account that is read now. */
 export async function findFactorNeed(
   { settings, store }: Pick<Context, 'settings'> & StoreNeeds<'findRole' | 'findSecondFactor'>,
   { id }: Pick<UserRecord, 'id'>,
-): Promise<'always' | 'if-counting' | 'never'> {
-  if (settings.secondFactor === 'required' || (await store.findSecondFactor(id)) !== undefined) return 'always'
-  return (await store.findRole(id)) === undefined ? 'never' : 'if-counting'
+): Promise<FactorNeed> {
+  const [app, role] = await Promise.all([store.findSecondFactor(id), store.findRole(id)])
+  return factorNeedOf(settings, { app, role })
 }

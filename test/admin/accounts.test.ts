@@ -17,6 +17,7 @@ interface List {
 }
 
 /** What "user show" adds for a user without a provider, an app and passkeys. */
+const NEVER_SIGNED_IN = { state: 'never-signed-in', state_until: null, reach: 'account' }
 const NOTHING_ELSE = {
   identities: [],
   is_address_doubtful: false,
@@ -34,10 +35,13 @@ test('a user is found by id or by address in any case, and no answer has the has
   assert.equal(made['email'], 'bob@acme.test')
   assert.deepEqual(await perform('user.show', { user_id: made['user_id'] }), {
     ...made,
+    ...NEVER_SIGNED_IN,
     ...NOTHING_ELSE,
     sign_in: BY_PASSWORD,
   })
-  assert.deepEqual((await perform<List>('user.list', { email: 'BOB@acme.TEST' })).users, [made])
+  assert.deepEqual((await perform<List>('user.list', { email: 'BOB@acme.TEST' })).users, [
+    { ...made, ...NEVER_SIGNED_IN, organizations: [] },
+  ])
   assert.deepEqual((await perform<List>('user.list', { email: 'nobody@acme.test' })).users, [])
   assert.doesNotMatch(JSON.stringify(made), /argon2/)
   await assertRefused(perform('user.create', { email: 'bob@acme.test', password: PASSWORD }), 'conflict', /already/)
@@ -272,7 +276,7 @@ test('grants are listed by filter, newest first and without secrets, and a revok
   const page = await list({ limit: 1 })
   assert.equal(page.next, there.grant_id)
   assert.deepEqual(await ids({ before: page.next }), [here.grant_id])
-  const { names, ...shown } = await perform('grant.show', { grant_id: here.grant_id })
+  const { names, reach, ...shown } = await perform('grant.show', { grant_id: here.grant_id })
   assert.deepEqual(Object.values(names as Readonly<Record<string, string>>).toSorted(), [
     'Acme',
     'Client 1',
@@ -280,6 +284,7 @@ test('grants are listed by filter, newest first and without secrets, and a revok
   ])
   const { names: _, ...newest } = await perform('grant.show', { grant_id: there.grant_id })
   assert.deepEqual(page.grants[0], newest)
+  assert.equal(reach, 'account')
   assert.doesNotMatch(JSON.stringify(shown), /hash|token/i)
   const revoked = await perform('grant.revoke', { grant_id: here.grant_id })
   assert.partialDeepStrictEqual({ ...revoked, revoked_at: null, inactive_reason: null }, shown)

@@ -113,10 +113,11 @@ test('a member is added by address or id, shown with both, disabled, enabled and
     (await list()).members.map(({ email }) => email),
     [bob.email, ada.email],
   )
+  const listed = { ...added, reach: 'account' }
   const first = await list({ limit: 1 })
   assert.equal(first.next, bob.id)
-  assert.deepEqual((await list({ limit: 1, before: first.next })).members, [added])
-  assert.deepEqual((await list({ email: ada.email })).members, [added])
+  assert.deepEqual((await list({ limit: 1, before: first.next })).members, [listed])
+  assert.deepEqual((await list({ email: ada.email })).members, [listed])
   assert.deepEqual((await list({ email: 'nobody@acme.test' })).members, [])
   const key = { ...place, user_id: ada.id }
   assert.notEqual((await perform('member.disable', key))['disabled_at'], null)

@@ -41,7 +41,7 @@ test('a role for an organization or the server is set, replaced, listed with nam
   assert.equal(console_url, 'http://localhost:3001/console')
   assert.deepEqual(role, { user_id: id, access: 'write', organization_id: null, loopback_only: false })
   assert.deepEqual((await perform('user.show', { user_id: id }))['role'], { ...role, set_at })
-  const listed = { ...role, set_at, has_second_factor: false, signed_in_at: null }
+  const listed = { ...role, set_at, reach: 'account', has_second_factor: false, signed_in_at: null }
   assert.deepEqual(await perform('role.list', {}), { roles: [listed], names: { [id]: email }, next: null })
   await storeApp(stage.server.context, id)
   await perform('role.set', { user_id: other.id, access: 'read' })

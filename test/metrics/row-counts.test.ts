@@ -14,6 +14,14 @@ const COUNTED: RowCountsRecord = {
     running: { counts: { live: 3 }, begunAt: (START + 60_000) as EpochMs, countedMs: 1, after: 'x' },
   },
   clients: { running: { counts: { used: 1 }, begunAt: START, countedMs: 1, after: 'x' } },
+  users: {
+    finished: {
+      counts: { used: 5, unused: 2, disabled: 1, indexed: 6 },
+      begunAt: START,
+      endedAt: (START + 30_000) as EpochMs,
+      countedMs: 4000,
+    },
+  },
 }
 
 /** A store that remembers what is counted, and can be gone. */
@@ -54,6 +62,12 @@ test('the numbers are those of the last whole count; a first count that is under
     'grantor_row_count_duration_seconds grants': 20,
     'grantor_row_counts_age_seconds clients': 15,
     'grantor_row_count_duration_seconds clients': 0,
+    'grantor_users used': 5,
+    'grantor_users unused': 2,
+    'grantor_users disabled': 1,
+    'grantor_users_indexed ': 6,
+    'grantor_row_counts_age_seconds users': 15,
+    'grantor_row_count_duration_seconds users': 4,
   })
   assert.deepEqual(await openCounted(undefined).look(), {})
 })

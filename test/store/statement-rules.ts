@@ -97,6 +97,10 @@ export const KEYLESS: readonly Exception[] = [
     why: 'the index of a search is written in the order of the ids, in slices, and asked on all shards',
     file: /\/user-search\.ts$/,
   },
+  {
+    why: 'a person of the console looks at a list of users, and at what fifty of them have',
+    file: /\/user\/accounts\.ts$/,
+  },
   { why: 'the doctor looks for the youngest row', file: /\/inspect\.ts$/, text: /limit 1/ },
   { why: 'on SQLite rows have a number made of the key', text: /\bslot = (\?|slot_of)/ },
 ]

@@ -8,6 +8,7 @@ import { MEMBERSHIP_LIMIT } from '../../ports/store.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { domainOf } from '../../protocol/sign-in/email-address.ts'
 import type { OrganizationId, UserId } from '../../protocol/ids.ts'
+import { findReaches, REACH } from '../administrators.ts'
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
@@ -52,13 +53,17 @@ const MEMBER = table({
 })
 const MEMBER_DOCUMENT = z.object(MEMBER.shape).meta({ id: 'Member' })
 
-export type MemberDocument = z.output<typeof MEMBER_DOCUMENT>
+/** A member in a list. */
+const LISTED_MEMBER = MEMBER_DOCUMENT.extend({ reach: REACH }).meta({ id: 'ListedMember' })
+
+export type MemberDocument = z.output<typeof LISTED_MEMBER>
 
 const { change, end, remove } = changeTasks({
   noun: 'member',
   path: `${PATH}/{user_id}`,
   extent: 'organization',
   access: 'users',
+  touches: 'membership',
   input: ONE,
   output: MEMBER_DOCUMENT,
   find: (context, one) => requireMember(context, keyOf(one)),
@@ -89,11 +94,19 @@ export const MEMBER_TASKS: readonly Task[] = [
           'Only members without a proved address of the domains of the providers of the organization. A page may have fewer rows than its limit, or none, although more pages follow.',
         ),
     }),
-    output: z.object({ members: z.array(MEMBER_DOCUMENT), next: NEXT }),
+    output: z.object({ members: z.array(LISTED_MEMBER), next: NEXT }),
     async run(context, { organization_id, outside_domains: isOutside = false, ...page }) {
       const { rows, next } = await listMembers(context, organization_id, page)
       const isMeant = isOutside ? await outsideDomains(context, organization_id) : () => true
-      return { members: rows.filter(isMeant).map(MEMBER.show), next }
+      const meant = rows.filter(isMeant)
+      const reachOf = await findReaches(
+        context,
+        meant.map(({ membership }) => membership.userId),
+      )
+      return {
+        members: meant.map((member) => ({ ...MEMBER.show(member), reach: reachOf(member.membership.userId) })),
+        next,
+      }
     },
   }),
   defineTask({
@@ -101,6 +114,7 @@ export const MEMBER_TASKS: readonly Task[] = [
     method: 'POST',
     path: PATH,
     access: 'users',
+    touches: 'membership',
     creates: true,
     summary: 'Add a user to an organization.',
     input: PLACE.extend({

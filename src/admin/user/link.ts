@@ -94,6 +94,7 @@ export const LINK_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${PATH}/link`,
     access: 'users',
+    touches: 'account',
     gives: true,
     creates: true,
     summary:
@@ -112,6 +113,7 @@ export const LINK_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${PATH}/send-link`,
     access: 'support',
+    touches: 'account',
     needsMail: true,
     gives: true,
     summary:

@@ -14,7 +14,7 @@ import { findNames, NAMES } from '../names.ts'
 import { requireOrganization } from '../organization/organization.ts'
 import { listPage } from '../page.ts'
 import { tableOf } from '../../answers/table.ts'
-import { requireLasting } from '../administrators.ts'
+import { REACH, reachOver, requireLasting } from '../administrators.ts'
 import { defineTask, type Task } from '../task.ts'
 import { hasSecondFactor } from './role-holder.ts'
 import { changedMeanwhile, noSuchUser, requireUser } from './user.ts'
@@ -48,6 +48,7 @@ export const ROLE_DOCUMENT = z.object(ROLE.shape).meta({ id: 'Role' })
 export type RoleDocument = z.output<typeof ROLE_DOCUMENT>
 
 const LISTED_ROLE = ROLE_DOCUMENT.extend({
+  reach: REACH,
   has_second_factor: z
     .boolean()
     .nullable()
@@ -98,6 +99,7 @@ export const ROLE_TASKS: readonly Task[] = [
         Promise.all(
           rows.map(async (role) => ({
             ...ROLE.show(role),
+            reach: reachOver(context.administrator, { role, memberships: [] }),
             has_second_factor:
               context.settings.delegate === undefined ? await hasSecondFactor(context, role.userId) : null,
             signed_in_at: isoOrNull(await findSignIn(context, role.userId)),
@@ -116,6 +118,7 @@ export const ROLE_TASKS: readonly Task[] = [
     method: 'PUT',
     path: PATH,
     access: 'write',
+    touches: 'account',
     gives: true,
     summary: 'Let a user use the console. Another role of the user is replaced, and a link from before ends.',
     needsRecentSignIn: true,
@@ -161,6 +164,7 @@ export const ROLE_TASKS: readonly Task[] = [
     method: 'DELETE',
     path: PATH,
     access: 'write',
+    touches: 'account',
     summary: 'End the role of a user: the console refuses the next request.',
     input: ONE,
     output: z.object({ user_id: z.string(), removed: z.literal(true) }),

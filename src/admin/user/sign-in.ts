@@ -1,9 +1,12 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { HitCount } from '../../ports/operations/server.ts'
+import type { AccountRecord } from '../../ports/records/account.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { SecondFactorRecord } from '../../ports/records/second-factor.ts'
-import type { UserRecord } from '../../ports/records/user.ts'
+import type { LinkRecord, UserRecord } from '../../ports/records/user.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import { firstSignInOf } from '../../protocol/sign-in/account.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import { GUESS_LIMIT } from '../../protocol/sign-in/totp.ts'
 import {
@@ -13,7 +16,7 @@ import {
   CODE_LIMIT,
   codeBucket,
 } from '../../requests/attempt-bucket.ts'
-import { factorsOf, findFactorNeed, hasFactor, type FactorHolder, type FactorNeeds } from '../../users/factors.ts'
+import { factorNeedOf, factorsOf, hasFactor, type FactorNeeds } from '../../users/factors.ts'
 import { findLinkMethods, hasLinkMethod } from '../../users/link-methods.ts'
 import {
   findRequiredProvider,
@@ -36,6 +39,19 @@ export const APP_DOCUMENT = z.object({
   used_at: ISO_OR_NULL.describe('null: no sign-in has used it.'),
   recovery_codes: z.int().describe('How many recovery codes are left.'),
   is_locked: z.boolean().describe('Whether codes of unknown browsers are refused, after 100 wrong ones.'),
+})
+
+/** The states of an account, the worst one first. */
+const USER_STATES = ['disabled', 'no-way', 'locked', 'invited', 'never-signed-in', 'active'] as const
+
+/** The state of an account in a word. */
+export const STATE_DOCUMENT = z.object({
+  state: z
+    .enum(USER_STATES)
+    .describe(
+      'The worst of: disabled; no-way (the account has nothing to sign in with, and no link is open); locked (wrong passwords or codes keep browsers out that the account does not know); invited (an invitation is open); never-signed-in; active.',
+    ),
+  state_until: ISO_OR_NULL.describe('When a lock or an invitation ends; null: not by itself.'),
 })
 
 /** How an account can sign in by now, and what prevents it. */
@@ -80,45 +96,103 @@ export const SIGN_IN_DOCUMENT = z.object({
 type SignInDocument = z.output<typeof SIGN_IN_DOCUMENT>
 type Obstacle = SignInDocument['obstacles'][number]
 
-/** A user and the sign-in methods of the account. */
-export interface Account extends FactorHolder {
+/** A user, and all that the account has. */
+export interface Account extends AccountRecord {
   readonly user: UserRecord
+}
+
+/** What is read once for all accounts of a page. */
+export interface SignInFacts {
+  readonly providers: readonly ProviderRecord[]
+  /** The attempts with passwords and codes, by bucket. */
+  readonly hits: ReadonlyMap<string, HitCount>
 }
 
 type Needs = Pick<Context, 'clock' | 'secrets'> &
   FactorNeeds &
-  StoreNeeds<'findHits' | 'findRole' | 'listMemberships' | 'listProviders'>
+  StoreNeeds<'findRole' | 'listHits' | 'listMemberships' | 'listProviders'>
+
+/** Reads what else says how accounts can sign in. */
+export async function findSignInFacts(
+  { clock, secrets, store }: Pick<Context, 'clock' | 'secrets'> & StoreNeeds<'listHits' | 'listProviders'>,
+  accounts: readonly Account[],
+): Promise<SignInFacts> {
+  const buckets = accounts.flatMap((account) => bucketsOf({ secrets }, account))
+  const [providers, hits] = await Promise.all([
+    store.listProviders(),
+    store.listHits({ buckets, now: clock(), windowMs: ATTEMPT_WINDOW_MS }),
+  ])
+  return { providers, hits }
+}
+
+/** Where the attempts of strangers are counted, of which a lock is made. */
+function bucketsOf(context: Pick<Context, 'secrets'>, { user: { id, email }, app }: Account): readonly string[] {
+  return [
+    ...(email === undefined ? [] : [accountBucket(context, email)]),
+    ...(app === undefined ? [] : [codeBucket(context, id)]),
+  ]
+}
 
 /** Says how an account can sign in by now, so that a support colleague need not try it. */
-export async function describeSignIn(context: Needs, account: Account): Promise<SignInDocument> {
-  const providers = await context.store.listProviders()
-  const ways = waysOf(context, account, providers)
-  const second = await findSecondStep(context, account, providers)
-  const isStuck = second?.length === 0
+export async function describeSignIn(context: Needs, account: Account, facts: SignInFacts): Promise<SignInDocument> {
+  const { providers } = facts
+  const { ways, second, isStuck } = signInOf(context, account, facts)
   const obstacles = [
     ...(account.user.disabledAt === undefined ? [] : [obstacle('disabled', 'The account is disabled.')]),
     ...routingObstacles(account, providers),
     ...(ways.length > 0 ? [] : [await findLackObstacle(context, account, providers)]),
     ...(isStuck ? [obstacle('second-factor-unusable', UNUSABLE)] : []),
-    ...(await findLocks(context, account, ways)),
+    ...locksOf(context, account, facts),
   ]
   // What is a second factor by itself does not work either then.
   const isPossible = account.user.disabledAt === undefined && !isStuck
   return { ways: isPossible ? [...ways] : [], second_step: second, obstacles }
 }
 
+type StateNeeds = Pick<Context, 'clock' | 'secrets'> & Omit<FactorNeeds, 'store'>
+
+/** The state of an account in a word: the worst one. `link`: the one that is open. */
+export function stateOf(
+  context: StateNeeds,
+  account: Account,
+  facts: SignInFacts & { readonly link: LinkRecord | undefined },
+): z.output<typeof STATE_DOCUMENT> {
+  const { user } = account
+  const state = (one: (typeof USER_STATES)[number], until?: EpochMs) => ({ state: one, state_until: isoOrNull(until) })
+  if (user.disabledAt !== undefined) return state('disabled')
+  const { ways, isStuck } = signInOf(context, account, facts)
+  const isWithout = isStuck || ways.length === 0
+  if (isWithout && facts.link === undefined && findUnconnected(account, facts.providers) === undefined)
+    return state('no-way')
+  const locks = locksOf(context, account, facts)
+  if (locks.length > 0) {
+    const [latest] = locks
+      .flatMap(({ until }) => (until === null ? [] : [until]))
+      .toSorted()
+      .toReversed()
+    return { state: 'locked', state_until: latest ?? null }
+  }
+  if (firstSignInOf(user) !== undefined) return state('active')
+  return facts.link?.purpose === 'invitation' ? state('invited', facts.link.expiresAt) : state('never-signed-in')
+}
+
+function signInOf(context: StateNeeds, account: Account, { providers }: SignInFacts) {
+  const second = secondStepOf(context, account, providers)
+  return { ways: waysOf(context, account, providers), second, isStuck: second?.length === 0 }
+}
+
 const UNUSABLE =
   'The account confirms with a second factor, and the one that it has does not work now. No other is set up meanwhile. A link that you hand over replaces it.'
 
 /** What follows a sign-in with one factor, as the page of the second step has it. */
-async function findSecondStep(
-  context: Needs,
+function secondStepOf(
+  context: StateNeeds,
   account: Account,
   providers: readonly ProviderRecord[],
-): Promise<SignInDocument['second_step']> {
+): SignInDocument['second_step'] {
   if (context.settings.delegate !== undefined) return null
   const { counting, usable } = factorsOf(context, account, providers)
-  const need = await findFactorNeed(context, account.user)
+  const need = factorNeedOf(context.settings, account)
   if (!hasFactor(counting)) return need === 'always' ? ['set-up'] : null
   if (need === 'never') return null
   const elsewhere = usable.app === undefined ? usable.identities.map(({ providerId }) => providerId) : []
@@ -132,11 +206,12 @@ async function findSecondStep(
 /** Why the account cannot sign in, and what gives it a way. */
 async function findLackObstacle(
   context: Needs,
-  { user, identities }: Account,
+  account: Account,
   providers: readonly ProviderRecord[],
 ): Promise<Obstacle> {
-  const required = findRequiredProvider(providers, user.email)
-  if (required !== undefined && identities.every(({ providerId }) => providerId !== required.id)) {
+  const { user } = account
+  const required = findUnconnected(account, providers)
+  if (required !== undefined) {
     const { name } = required.settings
     const connects = isUsable(context.settings, required)
       ? `A link connects it, and so does the first sign-in there, if the rules of ${name} allow it.`
@@ -151,8 +226,17 @@ async function findLackObstacle(
   )
 }
 
+/** The provider that the address requires, if the account is not connected to it yet. */
+function findUnconnected(
+  { user, identities }: Account,
+  providers: readonly ProviderRecord[],
+): ProviderRecord | undefined {
+  const required = findRequiredProvider(providers, user.email)
+  return identities.some(({ providerId }) => providerId === required?.id) ? undefined : required
+}
+
 function waysOf(
-  context: Needs,
+  context: StateNeeds,
   { user, identities, passkeys }: Account,
   providers: readonly ProviderRecord[],
 ): readonly string[] {
@@ -193,17 +277,11 @@ function routingObstacles({ user, identities }: Account, providers: readonly Pro
 }
 
 /** The attempts of strangers lock out no browser in which the account signed in before. */
-async function findLocks(
-  context: Needs,
-  { user, app }: Account,
-  ways: readonly string[],
-): Promise<readonly Obstacle[]> {
-  const now = context.clock()
-  const countedIn = (bucket: string) => context.store.findHits({ bucket, now, windowMs: ATTEMPT_WINDOW_MS })
-  const [passwords, codes] = await Promise.all([
-    user.email === undefined || !ways.includes('password') ? undefined : countedIn(accountBucket(context, user.email)),
-    app === undefined ? undefined : countedIn(codeBucket(context, user.id)),
-  ])
+function locksOf(context: StateNeeds, account: Account, { hits, providers }: SignInFacts): readonly Obstacle[] {
+  const { user, app } = account
+  const hasPassword = waysOf(context, account, providers).includes('password')
+  const passwords = user.email === undefined || !hasPassword ? undefined : hits.get(accountBucket(context, user.email))
+  const codes = app === undefined ? undefined : hits.get(codeBucket(context, user.id))
   const until = (time: EpochMs): string => `until ${iso(time)}, except in browsers that it knows`
   return [
     ...(passwords === undefined || passwords.count < ACCOUNT_LIMIT

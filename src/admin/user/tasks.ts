@@ -6,30 +6,39 @@ import { PASSKEY } from '../../answers/passkey.ts'
 import { USER } from '../../answers/user.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { PASSKEY_ID_FORM, type PasskeyId } from '../../protocol/sign-in/passkey.ts'
-import { SUBJECT_FORM } from '../../protocol/sign-in/interaction.ts'
 import { ADDRESS_TEXTS, PROFILE_TEXTS, PROFILE_URLS } from '../../protocol/openid/user-claims.ts'
 import { conflict, unknown } from '../admin-error.ts'
+import { REACH, reachOver } from '../administrators.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { ISO, iso } from '../../base/iso.ts'
-import { EMAIL, EMAIL_PREFIX, LIMIT, NAME, NEXT, PASSWORD, USER_ID, pageStart } from '../fields.ts'
+import { EMAIL, NAME, PASSWORD, USER_ID } from '../fields.ts'
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from '../jwt-acceptance.ts'
 import { describeMembership, MEMBERSHIP_DOCUMENT } from '../organization/membership.ts'
 import { defineTask, type Task } from '../task.ts'
 import { LINK_TASKS } from './link.ts'
-import { APP_DOCUMENT, describeApp, describeSignIn, PASSKEY_DOCUMENT, SIGN_IN_DOCUMENT } from './sign-in.ts'
+import { LIST_USERS, openLinksOf, USER_DOCUMENT } from './listed.ts'
+import {
+  APP_DOCUMENT,
+  describeApp,
+  describeSignIn,
+  findSignInFacts,
+  PASSKEY_DOCUMENT,
+  SIGN_IN_DOCUMENT,
+  STATE_DOCUMENT,
+  stateOf,
+  type Account,
+} from './sign-in.ts'
 import { ROLE, ROLE_DOCUMENT } from './role.ts'
-import { listUsers, SEARCHED } from './search.ts'
 import { createUser, noSuchUser, requireUser, setEmail, setPassword, unlockUser, updateUser } from './user.ts'
 import { noticesWithoutBrowser } from '../../users/mails.ts'
 import { revocationCutoff } from '../../tokens/revocation-cutoff.ts'
-import { isMakerThere } from '../../users/role.ts'
-
-const USER_DOCUMENT = z.object(USER.shape).meta({ id: 'User' })
 
 export type UserDocument = z.output<typeof USER_DOCUMENT>
 
 /** A user with all sign-in methods. */
 const WHOLE_USER = USER_DOCUMENT.extend({
+  ...STATE_DOCUMENT.shape,
+  reach: REACH,
   identities: z
     .array(z.object(IDENTITY.shape))
     .describe('The providers and the application at which the user signs in.'),
@@ -92,6 +101,7 @@ const { change, end } = changeTasks({
   path: `${PATH}/{user_id}`,
   extent: 'server',
   access: 'support',
+  touches: 'account',
   input: ONE,
   output: USER_DOCUMENT,
   find: (context, { user_id: id }) => requireUser(context, id),
@@ -101,39 +111,7 @@ const { change, end } = changeTasks({
 })
 
 export const USER_TASKS: readonly Task[] = [
-  defineTask({
-    name: 'user.list',
-    method: 'GET',
-    path: PATH,
-    access: 'read-people',
-    summary: 'List the users, newest first; users with a chosen id in the order of the ids.',
-    input: z.object({
-      limit: LIMIT,
-      before: pageStart(USER_ID),
-      email: EMAIL.optional().describe('Only the user with this address.'),
-      email_prefix: EMAIL_PREFIX.optional().describe(
-        'Only users whose address begins with this, in the order of the addresses; without a next page.',
-      ),
-      text: NAME.optional().describe(
-        'Only users with all words of this text in the name or the address, in any case and without accents. Words of one or two letters alone: addresses that begin with it. A page may be empty while the index is written. Then follow "next".',
-      ),
-      subject: z.string().regex(SUBJECT_FORM).optional().describe('Only the user with this id at your application.'),
-    }),
-    output: z.object({
-      users: z.array(USER_DOCUMENT),
-      next: NEXT,
-      searched: z
-        .enum(SEARCHED)
-        .nullable()
-        .describe(
-          'What of the users was compared with `text`; null: nothing was. Until `next` is null, not every user was.',
-        ),
-    }),
-    async run(context, page) {
-      const { rows, next, searched } = await listUsers(context, page)
-      return { users: rows.map(USER.show), next, searched }
-    },
-  }),
+  LIST_USERS,
   defineTask({
     name: 'user.show',
     method: 'GET',
@@ -144,25 +122,20 @@ export const USER_TASKS: readonly Task[] = [
     output: WHOLE_USER,
     async run(context, { user_id }) {
       const user = await requireUser(context, user_id)
-      const [identities, app, passkeys, role, links, memberships] = await Promise.all([
-        context.store.listIdentities(user.id),
-        context.store.findSecondFactor(user.id),
-        context.store.listPasskeys(user.id),
-        context.store.findRole(user.id),
-        context.store.listLinks(user.id),
-        context.store.listMemberships(user.id),
-      ])
-      const now = context.clock()
-      const open = links.filter(({ expiresAt }) => expiresAt > now)
-      const there = await Promise.all(open.map((one) => isMakerThere(context, one)))
-      const link = open.find((_, index) => there[index])
+      const [found] = await context.store.listAccounts([user_id])
+      if (found === undefined) throw noSuchUser(user_id)
+      const account: Account = { ...found, user }
+      const { identities, app, passkeys, role, links, memberships } = account
+      const [facts, link] = await Promise.all([findSignInFacts(context, [account]), openLinksOf(context)(links)])
       return {
         ...USER.show(user),
+        ...stateOf(context, account, { ...facts, link }),
+        reach: reachOver(context.administrator, account),
         identities: identities.map(IDENTITY.show),
         authenticator_app: await describeApp(context, app),
         passkeys: passkeys.map(PASSKEY.show),
         is_address_doubtful: await isAddressDoubtful(context, user),
-        sign_in: await describeSignIn(context, { user, identities, passkeys, app }),
+        sign_in: await describeSignIn(context, account, facts),
         role: role === undefined ? null : ROLE.show(role),
         organizations: await Promise.all(memberships.map((one) => describeMembership(context, one))),
         link: link === undefined ? null : { purpose: link.purpose, expires_at: iso(link.expiresAt) },
@@ -204,6 +177,7 @@ export const USER_TASKS: readonly Task[] = [
     method: 'PUT',
     path: `${PATH}/{user_id}/password`,
     access: 'users',
+    touches: 'account',
     gives: true,
     summary: 'Set a new password, and revoke all sessions and grants of the user.',
     input: ONE.extend({ password: PASSWORD.describe(`The new password, ${PASSWORD_FORM}.`) }),
@@ -218,6 +192,7 @@ export const USER_TASKS: readonly Task[] = [
     method: 'PUT',
     path: `${PATH}/{user_id}/email`,
     access: 'users',
+    touches: 'account',
     gives: true,
     summary: 'Change the e-mail address that a user signs in with. Sessions and grants stay.',
     undo: 'user.set-email',
@@ -236,6 +211,7 @@ export const USER_TASKS: readonly Task[] = [
     method: 'PATCH',
     path: `${PATH}/{user_id}`,
     access: 'users',
+    touches: 'account',
     summary: 'Change the name and the profile of a user.',
     undo: 'user.update',
     input: ONE.extend({
@@ -257,6 +233,7 @@ export const USER_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${PATH}/{user_id}/end-sessions`,
     access: 'support',
+    touches: 'account',
     anyClock: true,
     summary:
       'Sign a user out of all browsers, and of the apps that signed the user in there. Other tokens keep working.',
@@ -300,6 +277,7 @@ export const USER_TASKS: readonly Task[] = [
     method: 'DELETE',
     path: `${PATH}/{user_id}/passkeys/{passkey_id}`,
     access: 'users',
+    touches: 'account',
     summary: 'Remove a passkey of a user, and end the sessions. Grants stay. It may be the last sign-in method.',
     input: ONE.extend({
       passkey_id: PASSKEY_ID.describe('The id of the passkey, as user.list-passkeys returns it.'),
@@ -333,6 +311,7 @@ export const USER_TASKS: readonly Task[] = [
     method: 'DELETE',
     path: `${PATH}/{user_id}`,
     access: 'users',
+    touches: 'account',
     summary: 'Delete a user with all sessions, memberships and consents. Tokens of the user stop working.',
     input: ONE,
     output: z.object({

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { LinkDocument, SentLinkDocument } from '../../admin/user/link.ts'
 import type { PasskeyDocument } from '../../admin/user/sign-in.ts'
+import type { ListedUserDocument } from '../../admin/user/listed.ts'
 import type { UserDocument } from '../../admin/user/tasks.ts'
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import { EVENT_ROWS } from './audit.ts'
@@ -106,12 +107,12 @@ export const USER_VERBS: readonly AddVerb[] = verbsOf(
       }),
     }),
     listVerb<AuditEntryDocument>({ ...EVENT_ROWS, task: 'user.list-events' }),
-    listVerb<UserDocument>({
+    listVerb<ListedUserDocument>({
       task: 'user.list',
       rows: 'users',
-      headings: ['EMAIL', 'NAME', 'CREATED (UTC)', 'STATE', 'ID'],
-      cells: ({ email, name, created_at, disabled_at, user_id }) => [
-        [email ?? '–', name ?? '–', formatTime(created_at), disabled_at === null ? 'active' : 'disabled', user_id],
+      headings: ['EMAIL', 'NAME', 'STATE', 'LAST SIGN-IN (UTC)', 'CREATED (UTC)', 'ID'],
+      cells: ({ email, name, state, last_signed_in_at: last, created_at, user_id }) => [
+        [email ?? '–', name ?? '–', state, last === null ? 'never' : formatTime(last), formatTime(created_at), user_id],
       ],
       empty: 'There are no users, or none that match. Create one: grantor user create --email <address>',
     }),

@@ -1,4 +1,5 @@
 import type { OrganizationId } from '../../protocol/ids.ts'
+import type { RoleRecord } from '../records/role.ts'
 
 /**
  * What an administrator may order. The store that acts for an administrator adds the reach to each such operation (`actingAs`), and decides
@@ -23,6 +24,37 @@ export interface Reach {
    * one, is out of reach: an invitation would otherwise get the administrator the account of any person (threats.md CON-38).
    */
   readonly organizationId: OrganizationId | undefined
+}
+
+/** What of an account an administrator may change: all of it, what an organization has of it, or nothing. */
+export const REACHES = ['account', 'membership', 'nothing'] as const
+export type Reached = (typeof REACHES)[number]
+
+/** What an order changes. */
+export type Touched = Exclude<Reached, 'nothing'>
+
+/** Whether an order is in reach: who may change the account may change its memberships. */
+export function isReached(reached: Reached, touched: Touched): boolean {
+  return reached === 'account' || reached === touched
+}
+
+/** What of an account says who may change it. */
+export interface Standing {
+  readonly role: Pick<RoleRecord, 'isLoopbackOnly'> | undefined
+  /** At least two, if there are. */
+  readonly memberships: readonly { readonly organizationId: OrganizationId; readonly isJoinedUnused: boolean }[]
+}
+
+/** What of an account is in reach. The store decides by it with each change, and pages offer nothing else. */
+export function reachedOf(reach: Reach | undefined, { role, memberships }: Standing): Reached {
+  if (reach === undefined) return 'account'
+  const { isBelowWrite, isTrial, organizationId } = reach
+  if (role !== undefined && isBelowWrite) return 'nothing'
+  if (role !== undefined && isTrial && !role.isLoopbackOnly) return 'membership'
+  if (organizationId === undefined) return 'account'
+  const [only, another] = memberships
+  const isOwn = only?.organizationId === organizationId && another === undefined && only.isJoinedUnused
+  return role === undefined && isOwn ? 'account' : 'membership'
 }
 
 /** The outcome of an operation on an account that is out of reach. Nothing was changed. Callers do not see it: they get the error of the bounds. */

@@ -106,6 +106,11 @@ export interface Hit {
   readonly by: number
 }
 
+/** Buckets whose counts are read, in the window of `now`. */
+export interface CountedHits extends Pick<Hit, 'now' | 'windowMs'> {
+  readonly buckets: readonly string[]
+}
+
 /** How many attempts were counted in a window. */
 export interface HitCount {
   readonly count: number

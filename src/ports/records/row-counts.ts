@@ -1,10 +1,10 @@
 import type { EpochMs } from '../../base/brand.ts'
 
 /** The tables whose rows are counted. */
-export const COUNTED_TABLES = ['grants', 'clients'] as const
+export const COUNTED_TABLES = ['grants', 'clients', 'users'] as const
 export type CountedTable = (typeof COUNTED_TABLES)[number]
 
-/** Rows by state: `live`, `over`; `used`, `unused`, `disabled`. */
+/** Rows by state: `live`, `over`; `used`, `unused`, `disabled`. Of users also `indexed`, those that the index of a search has. */
 export type Counts = Readonly<Record<string, number>>
 
 /** A count that reached the end of its table. */
@@ -34,4 +34,4 @@ export interface RowCount {
 /** What the store remembers of its row counts, so that another node or the next start goes on with them. */
 export type RowCountsRecord = Readonly<Record<CountedTable, RowCount>>
 
-export const NOTHING_COUNTED: RowCountsRecord = { grants: {}, clients: {} }
+export const NOTHING_COUNTED: RowCountsRecord = { grants: {}, clients: {}, users: {} }

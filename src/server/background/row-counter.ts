@@ -24,7 +24,8 @@ const REST = { counts: 9, leastMs: 60_000 } as const
 const SAVE_MS = 15_000
 const INTERVAL_MS = 2000
 
-type Needs = Pick<Context, 'clock'> & StoreNeeds<'findRowCounts' | 'replaceSetting' | 'walkClients' | 'walkGrants'>
+type Needs = Pick<Context, 'clock'> &
+  StoreNeeds<'findRowCounts' | 'replaceSetting' | 'walkClients' | 'walkGrants' | 'walkUsers'>
 
 interface Counter extends Needs {
   /** Milliseconds, from any start. */
@@ -75,12 +76,20 @@ export async function countDue({ clock, monotonic, pause, store }: Counter, mayG
       const { next, ...counts } = await store.walkClients(walk)
       return { next, counts }
     },
+    async users(walk) {
+      const { next, ...counts } = await store.walkUsers(walk)
+      return { next, counts }
+    },
   }
-  const record: Record<CountedTable, RowCount> = { ...((await store.findRowCounts()) ?? NOTHING_COUNTED) }
+  const record: Record<CountedTable, RowCount> = { ...NOTHING_COUNTED, ...(await store.findRowCounts()) }
   let due = COUNTED_TABLES.filter((table) => isDue(record[table], clock()))
   if (due.length === 0) return
   const save = () => store.replaceSetting({ name: 'row-counts', value: JSON.stringify(record) })
-  const sizes: Record<CountedTable, number> = { grants: SLICE.least, clients: SLICE.least }
+  const sizes: Record<CountedTable, number> = {
+    grants: SLICE.least,
+    clients: SLICE.least,
+    users: SLICE.least,
+  }
   let savedAt = monotonic()
   while (due.length > 0 && mayGoOn()) {
     for (const table of due) {

@@ -93,6 +93,9 @@ create table users (
 ) /*sqlite without rowid*/;
 
 create unique index users_email on users (email);
+-- The users of a list that are few (src/store/nouns/user/accounts.ts). One who signs in leaves the second one at the first sign-in.
+create index users_disabled on users (user_id) where disabled_at is not null;
+create index users_never_signed_in on users (user_id) where coalesce(first_signed_in_at, -1) = -1;
 -- Addresses that may be in a spelling from before (src/users/spelling.ts).
 create index users_spelling on users (user_id) where octet_length(email) <> length(email) or replace(email, '@', '.') || '.' like '%..%';
 
@@ -163,6 +166,7 @@ create table links (
 ) /*sqlite without rowid*/;
 
 create index links_expired on links (expires_at);
+create index links_invited on links (user_id) where purpose = 'invitation';
 
 -- Codes that were mailed to the addresses that users want to have, at most one for each user.
 create table email_codes (
@@ -185,6 +189,9 @@ create table second_factors (
   created_at bigint not null,
   used_at bigint
 ) /*sqlite without rowid*/;
+
+-- Those that so many wrong codes locked.
+create index second_factors_guessed on second_factors (user_id) where failures >= 100;
 
 create table recovery_codes (
   user_id text /*postgres collate "C"*/ not null,

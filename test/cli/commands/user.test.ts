@@ -24,7 +24,7 @@ test('user create, list, disable, enable and set-password change the user and pr
   assert.match(created.stderr, /^grantor: There was no database at .*; it was created\./)
   const { stdout } = await runHere(place, ['user', 'list'])
   const [headings = '', row = ''] = stdout.split('\n')
-  assert.match(row, /^ada@acme\.test {2}Ada {3}.*active/)
+  assert.match(row, /^ada@acme\.test {2}Ada {3}never-signed-in {2}never /)
   assert.equal(headings.indexOf('NAME'), row.indexOf('Ada'), 'The columns are aligned.')
   assert.match((await runHere(place, ['user', 'disable', 'ada@acme.test'])).stdout, /is disabled/)
   assert.match((await runHere(place, ['user', 'list'])).stdout, /disabled/)
@@ -60,7 +60,7 @@ test('--json prints one document without a hash', async (t) => {
   assert.ok(changed.not_before > user.not_before, 'Earlier tokens are inactive.')
   const list = await runHere(place, ['user', 'list', '--json'])
   const [listed] = (JSON.parse(list.stdout) as { readonly users: readonly User[] }).users
-  assert.partialDeepStrictEqual(changed, listed)
+  assert.partialDeepStrictEqual(listed, { user_id: changed.user_id, not_before: changed.not_before })
   assert.doesNotMatch(list.stdout, /argon2|hash/i)
 })
 

@@ -5,7 +5,7 @@ import type { RowCountsRecord } from '../../../src/ports/records/row-counts.ts'
 import type { Walk } from '../../../src/ports/walks.ts'
 import { countDue } from '../../../src/server/background/row-counter.ts'
 
-/** A store of so many live grants and no clients, with the time that a slice of them takes. */
+/** A store of so many live grants and no clients or users, with the time that a slice of them takes. */
 function openGrants(count: number, msOf: (rows: number) => number = () => 0) {
   const state = { now: 1_800_000_000_000 as EpochMs, monotonic: 0, record: undefined as string | undefined, saves: 0 }
   const slices: number[] = []
@@ -22,6 +22,7 @@ function openGrants(count: number, msOf: (rows: number) => number = () => 0) {
         return 'replaced' as const
       },
       walkClients: async () => ({ next: '', used: 0, unused: 0, disabled: 0 }),
+      walkUsers: async () => ({ next: '', used: 0, unused: 0, disabled: 0, indexed: 0 }),
       async walkGrants({ after, limit }: Walk) {
         slices.push(limit)
         state.monotonic += msOf(limit)

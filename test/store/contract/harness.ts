@@ -3,6 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { OperationResult, StoreDriver } from '../../../src/ports/store.ts'
 import type { SessionStart } from '../../../src/ports/operations/session.ts'
+import type { Hit } from '../../../src/ports/operations/server.ts'
 import type { CausesMail } from '../../../src/ports/operations/mail.ts'
 import type { Input, Operation, OperationName, Outcome } from '../../../src/ports/operations/index.ts'
 import { PROVIDER_LIMIT } from '../../../src/protocol/sign-in/provider.ts'
@@ -142,6 +143,12 @@ export function tally(outcomes: readonly unknown[]): Record<string, number> {
     counts[kind] = (counts[kind] ?? 0) + 1
   }
   return counts
+}
+
+/** How many attempts were counted in the windows of hits; undefined: none. */
+export async function hitCounts(store: StoreDriver, hits: readonly Hit[]): Promise<readonly (number | undefined)[]> {
+  const counts = hits.map(async ({ bucket, ...window }) => await store.listHits({ ...window, buckets: [bucket] }))
+  return (await Promise.all(counts)).map((found, index) => found.get(hits[index]?.bucket ?? '')?.count)
 }
 
 export function times<T>(count: number, make: (index: number) => T): T[] {

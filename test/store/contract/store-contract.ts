@@ -53,6 +53,7 @@ import { sweepCases } from './server/sweep.ts'
 import { textCases } from './server/texts.ts'
 import { tokenCases } from './token/tokens.ts'
 import { copyCases } from './token/copies.ts'
+import { userListCases } from './user/user-lists.ts'
 import { userSearchCases } from './user/user-search.ts'
 import { waitCases } from './user/waits.ts'
 import { walkCases } from './server/walks.ts'
@@ -85,6 +86,7 @@ export const CONTRACT: readonly Suite[] = [
   emailCodeCases,
   spellingCases,
   reachCases,
+  userListCases,
   userSearchCases,
   roleCases,
   secondFactorCases,

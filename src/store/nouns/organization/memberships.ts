@@ -38,7 +38,7 @@ const ofMembership = {
   keys: (key: MembershipKey) => [membershipKey(key), key.userId, key.organizationId],
   isShared: true,
   account: ({ userId }: MembershipKey) => userId,
-  as: 'member',
+  touches: 'membership',
 } as const
 
 const DELETE_MEMBERSHIP = shared(

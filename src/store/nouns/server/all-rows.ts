@@ -6,10 +6,12 @@ import type {
   Walk,
   WalkedClients,
   WalkedGrants,
+  WalkedUsers,
 } from '../../../ports/walks.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { ClientId } from '../../../protocol/ids.ts'
 import { CLIENTS as CLIENTS_TABLE, MATCHES, membersOf } from '../client/clients.ts'
+import { findSearchMarks } from '../user/user-search.ts'
 import type { Row } from '../../rows.ts'
 import { rows, shared, type SharedStatement, type Steps } from '../../shared/statement.ts'
 
@@ -23,6 +25,13 @@ const CLIENTS = shared(
   `select count(*) as seen, max(client_id) as last, count(disabled_at) as disabled,
      count(case when disabled_at is null then used_at end) as used
    from (select client_id, used_at, disabled_at from clients where client_id > :after order by client_id limit :limit) as slice`,
+)
+
+const USERS = shared(
+  `select count(*) as seen, max(user_id) as last, count(disabled_at) as disabled,
+     count(case when disabled_at is null and coalesce(first_signed_in_at, -1) = -1 then 1 end) as unused,
+     count(case when user_id between cast(:oldest as text) and cast(:newest as text) then 1 end) as indexed
+   from (select user_id, first_signed_in_at, disabled_at from users where user_id > :after order by user_id limit :limit) as slice`,
 )
 
 const OLDEST_CLIENTS = shared(
@@ -50,6 +59,13 @@ const reads = {
     const disabled = Number(row['disabled'])
     const used = Number(row['used'])
     return { next: nextOf(row, walk.limit), disabled, used, unused: Number(row['seen']) - disabled - used }
+  },
+  *walkUsers(walk: Walk): Steps<WalkedUsers> {
+    const [row = {}] = yield* rows(USERS, { ...walk, ...(yield* findSearchMarks()) })
+    const disabled = Number(row['disabled'])
+    const unused = Number(row['unused'])
+    const used = Number(row['seen']) - disabled - unused
+    return { next: nextOf(row, walk.limit), disabled, used, unused, indexed: Number(row['indexed']) }
   },
   *listOldestClients({ after = '' as ClientId, size, ...filter }: OldestClients): Steps<OldestClientsFound> {
     const [slice] = yield* rows(OLDEST_CLIENTS, { after, size })

@@ -1,10 +1,12 @@
-import type { Hit, HitCount } from '../../../ports/operations/server.ts'
+import type { CountedHits, HitCount } from '../../../ports/operations/server.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { NounOperations } from '../../noun.ts'
 import { windowStart } from '../../rows.ts'
 import { listOf, rows, shared, type Steps } from '../../shared/statement.ts'
 
-const FIND = shared('select count, window_end from hits where bucket = :bucket and window_start = :start')
+const LIST = shared(
+  `select bucket, count, window_end from hits where bucket = any(string_to_array(:buckets, ' ')) and window_start = :start`,
+)
 const END = shared(`delete from hits where bucket = any(string_to_array(:buckets, ' '))`)
 
 const operations = {
@@ -14,9 +16,15 @@ const operations = {
 } satisfies NounOperations
 
 const reads = {
-  *findHits({ bucket, now, windowMs }: Omit<Hit, 'by'>): Steps<HitCount | undefined> {
-    const [row] = yield* rows(FIND, { bucket, start: windowStart({ now, windowMs }) })
-    return row && { count: row['count'] as number, windowEndsAt: row['window_end'] as EpochMs }
+  *listHits({ buckets, ...window }: CountedHits): Steps<ReadonlyMap<string, HitCount>> {
+    if (buckets.length === 0) return new Map()
+    const found = yield* rows(LIST, { buckets: listOf(buckets), start: windowStart(window) })
+    return new Map(
+      found.map((row) => [
+        row['bucket'] as string,
+        { count: row['count'] as number, windowEndsAt: row['window_end'] as EpochMs },
+      ]),
+    )
   },
 }
 

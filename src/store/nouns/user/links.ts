@@ -15,7 +15,7 @@ import { hasPasskeys, hasSecondFactor, listStrongIdentities } from '../../shared
 import { eachOf, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, flag, optionalGroup, table, text, assignments, without } from '../../table.ts'
 
-const LINKS = table<LinkRecord>({
+export const LINKS = table<LinkRecord>({
   userId: text('user_id'),
   origin: text('origin'),
   hash: text('link_hash'),

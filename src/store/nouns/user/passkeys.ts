@@ -13,7 +13,7 @@ import { hasPasskeys, hasSecondFactor, holdChange, keepsFactor } from '../../sha
 import { eachOf, listOf, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, flag, optionalGroup, table, text } from '../../table.ts'
 
-const PASSKEYS = table<PasskeyRecord>({
+export const PASSKEYS = table<PasskeyRecord>({
   userId: text('user_id'),
   id: text('passkey_id'),
   credentialId: text('credential_id'),

@@ -1,14 +1,15 @@
 import type { RoleInspection } from '../../../ports/inspection.ts'
-import type { Ordered, Reach } from '../../../ports/operations/reach.ts'
-import { OUT_OF_REACH } from '../../../ports/operations/reach.ts'
+import type { Ordered, Reach, Standing } from '../../../ports/operations/reach.ts'
+import { isReached, OUT_OF_REACH, reachedOf, type Touched } from '../../../ports/operations/reach.ts'
 import type { RoleRecord } from '../../../ports/records/role.ts'
 import type { Page } from '../../../ports/store.ts'
-import type { UserId } from '../../../protocol/ids.ts'
+import type { OrganizationId, UserId } from '../../../protocol/ids.ts'
 import { type NounOperations, when } from '../../noun.ts'
+import type { Row } from '../../rows.ts'
 import { findBy, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, flag, table, text, assignments, isUnchanged, previousValues, without } from '../../table.ts'
 
-const ROLES = table<RoleRecord>({
+export const ROLES = table<RoleRecord>({
   userId: text('user_id'),
   access: text('access'),
   organizationId: text('organization_id'),
@@ -98,7 +99,13 @@ function* isStill(userId: UserId, previous: RoleRecord | null | undefined): Step
 /** The account that an operation changes, as its row says. */
 interface ChangesAccount {
   readonly account?: 'new' | ((input: never) => UserId | undefined)
-  readonly as?: 'member'
+  readonly touches?: Touched
+}
+
+/** A membership, as far as it says who may change the account. */
+export function readJoined(row: Row): Standing['memberships'][number] {
+  const { organization_id: organizationId, joined_unused: joinedUnused } = row
+  return { organizationId: organizationId as OrganizationId, isJoinedUnused: joinedUnused !== null }
 }
 
 /** The steps of an operation, which change nothing if the account is out of the reach of the administrator. */
@@ -106,30 +113,22 @@ export function withinReach<In, Out>(
   row: object,
   run: (input: In) => Steps<Out>,
 ): (input: In) => Steps<Out | typeof OUT_OF_REACH> {
-  const { account, as }: ChangesAccount = row
+  const { account, touches = 'account' }: ChangesAccount = row
   if (account === undefined || account === 'new') return run
   return function* (input) {
     const { reach } = input as Ordered
-    const isReached = reach === undefined || (yield* isInReach(reach, account(input as never), as))
-    return isReached ? yield* run(input) : OUT_OF_REACH
+    const isWithin = reach === undefined || (yield* isInReach(reach, account(input as never), touches))
+    return isWithin ? yield* run(input) : OUT_OF_REACH
   }
 }
 
 /** The user gets no role meanwhile, because the row of the user is locked. */
-function* isInReach(
-  { isTrial, isBelowWrite, organizationId }: Reach,
-  userId: UserId | undefined,
-  as: 'member' | undefined,
-): Steps<boolean> {
+function* isInReach(reach: Reach, userId: UserId | undefined, touched: Touched): Steps<boolean> {
   if (userId === undefined) return false
   yield* rows(HOLD, { userId })
   const role = yield* reads.findRole(userId)
-  if (as === 'member') return !(isBelowWrite && role !== undefined)
-  if (role !== undefined && (isBelowWrite || organizationId !== undefined || (isTrial && !role.isLoopbackOnly)))
-    return false
-  if (organizationId === undefined) return true
-  const [only, another] = yield* rows(LIST_ORGANIZATIONS, { userId })
-  return only?.['organization_id'] === organizationId && another === undefined && only['joined_unused'] !== null
+  const memberships = (yield* rows(LIST_ORGANIZATIONS, { userId })).map(readJoined)
+  return isReached(reachedOf(reach, { role, memberships }), touched)
 }
 
 /**

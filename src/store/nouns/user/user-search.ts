@@ -65,8 +65,7 @@ const operations = {
 
 const reads = {
   *listUnindexedUsers({ before = '~' as UserId, limit }: Page<UserId>): Steps<UserSlice> {
-    const [marks] = yield* rows(FIND_MARKS)
-    const { newest, oldest } = marks === undefined ? NONE : marksOf(marks)
+    const { newest, oldest } = yield* findSearchMarks()
     const due = yield* rows(LIST_DUE, { before, limit })
     const slices = [
       yield* listBetween(newest, least(before, AFTER_MADE_IDS), limit),
@@ -84,6 +83,12 @@ const reads = {
 } as const
 
 export const userSearch = { operations, reads }
+
+/** Between which ids the index has each user. */
+export function* findSearchMarks(): Steps<SearchMarks> {
+  const [marks] = yield* rows(FIND_MARKS)
+  return marks === undefined ? NONE : marksOf(marks)
+}
 
 /** Writes a part of the index. */
 export function* indexUsers({ reached = NONE, until, limit }: IndexTurn, index: SearchIndex): Steps<IndexedUsers> {

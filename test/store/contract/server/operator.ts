@@ -228,7 +228,7 @@ export const operatorCases: Suite = (check) => {
   check('replaceSetting: what is counted of large tables is read as it was stored', async ({ first, second }) => {
     assert.equal(await second.findRowCounts(), undefined)
     const finished = { counts: { live: 2, over: 1 }, begunAt: NOW, endedAt: NOW, countedMs: 3 }
-    const record: RowCountsRecord = { grants: { finished }, clients: {} }
+    const record: RowCountsRecord = { grants: { finished }, clients: {}, users: {} }
     await perform(first, 'replaceSetting', { name: 'row-counts', value: JSON.stringify(record) })
     assert.deepEqual(await second.findRowCounts(), record)
   })

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import type { Walk } from '../../../../src/ports/walks.ts'
+import { firstUserId, mintUserId } from '../../../../src/protocol/ids.ts'
+import { IMPORTED } from '../../../../src/protocol/sign-in/account.ts'
 import { perform, performAll, type Suite } from '../harness.ts'
-import { aClient, aFamily, at, HOUR, NOW } from '../../../support/records.ts'
+import { aClient, aFamily, at, aUser, HOUR, MINUTE, NOW } from '../../../support/records.ts'
 import { aLiveGrant } from '../token/tokens.ts'
 
 export const walkCases: Suite = (check) => {
@@ -32,6 +35,27 @@ export const walkCases: Suite = (check) => {
     await performAll(first, 'disableClient', [disabled, both])
     assert.deepEqual(await first.walkClients(aWalk()), { next: '', disabled: 2, used: 1, unused: 1 })
   })
+
+  check(
+    'a walk counts disabled, used and unused users, each once, and those between the marks of the index',
+    async (stores) => {
+      const { first } = stores
+      assert.deepEqual(await first.walkUsers(aWalk()), { next: '', disabled: 0, used: 0, unused: 0, indexed: 0 })
+      const times = [undefined, IMPORTED, NOW, NOW]
+      const users = times.map((firstSignedInAt, index) =>
+        aUser({ id: mintUserId(at(index * MINUTE), randomBytes), firstSignedInAt }),
+      )
+      await performAll(first, 'createUser', users)
+      await perform(first, 'disableUser', { id: users[3]?.id ?? mintUserId(NOW, randomBytes), now: NOW })
+      const counts = { disabled: 1, used: 1, unused: 2 }
+      assert.deepEqual(await first.walkUsers(aWalk()), { next: '', ...counts, indexed: 0 })
+      const turn = { until: firstUserId(at(4 * MINUTE)), limit: 2 }
+      const { reached } = await perform(first, 'indexUsers', { ...turn, reached: undefined })
+      await perform(first, 'indexUsers', { ...turn, limit: 0, reached })
+      assert.deepEqual(await first.walkUsers(aWalk()), { next: '', ...counts, indexed: 2 })
+      assert.deepEqual((await first.walkUsers(aWalk({ limit: 2 }))).next, users[1]?.id)
+    },
+  )
 
   check('consecutive slices count each row once', async ({ first }) => {
     await performAll(

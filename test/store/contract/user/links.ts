@@ -8,7 +8,7 @@ import { mintAuthorizationId, mintClientId } from '../../../../src/protocol/ids.
 import { anIdentity, aProvider, aStrongProvider } from '../../../support/provider/provider-records.ts'
 import { aMail, aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
 import { aRole } from './roles.ts'
-import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
+import { hitCounts, perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
 import {
   aHash,
   aLink,
@@ -92,7 +92,7 @@ export const linkCases: Suite = (check) => {
     const hits = times(2, () => ({ bucket: aHash() as string, now: NOW, windowMs: HOUR, by: 1 }))
     await performAll(first, 'countHit', hits)
     const buckets = hits.slice(0, 1).map(({ bucket }) => bucket)
-    const counts = () => Promise.all(hits.map(async (hit) => (await second.findHits(hit))?.count))
+    const counts = () => hitCounts(second, hits)
     assert.equal(await perform(first, 'useLink', useOf(link, { hash: aHash(), buckets })), 'unknown')
     assert.deepEqual(await counts(), [1, 1])
     assert.equal(await perform(first, 'useLink', useOf(link, { buckets })), 'used')

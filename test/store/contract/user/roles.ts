@@ -273,13 +273,25 @@ export const roleCases: Suite = (check) => {
     assert.deepEqual(own(await second.listRoles({ before: page[2]?.userId, limit: 1000 })), roles.toReversed().slice(3))
   })
 
-  check('findHits returns what was counted in the window, and changes nothing', async ({ first, second }) => {
-    const hit = { bucket: `roles ${String(NOW)}`, now: NOW, windowMs: MINUTE }
-    assert.equal(await second.findHits(hit), undefined)
-    const counted = await perform(first, 'countHit', { ...hit, by: 3 })
-    assert.deepEqual(await second.findHits({ ...hit, now: at(1) }), counted)
-    assert.deepEqual(await second.findHits(hit), { ...counted, count: 3 })
-    assert.equal(await second.findHits({ ...hit, now: at(MINUTE) }), undefined)
+  check('listHits returns what was counted in the window, and changes nothing', async ({ first, second }) => {
+    const [bucket, other] = [`roles-${String(NOW)}`, `others-${String(NOW)}`]
+    const window = { now: NOW, windowMs: MINUTE }
+    const listed = async (now = NOW) => [
+      ...(await second.listHits({ ...window, now, buckets: [bucket, other, 'none'] })),
+    ]
+    assert.deepEqual(await listed(), [])
+    assert.deepEqual(await second.listHits({ ...window, buckets: [] }), new Map())
+    const counted = await perform(first, 'countHit', { ...window, bucket, by: 3 })
+    assert.deepEqual(await listed(at(1)), [[bucket, counted]])
+    const two = await perform(first, 'countHit', { ...window, bucket: other, by: 1 })
+    assert.deepEqual(
+      new Map(await listed()),
+      new Map([
+        [bucket, { ...counted, count: 3 }],
+        [other, two],
+      ]),
+    )
+    assert.deepEqual(await listed(at(MINUTE)), [])
   })
 }
 

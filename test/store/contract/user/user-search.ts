@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
-import { listUsers } from '../../../../src/admin/user/search.ts'
+import { searchUsers } from '../../../../src/admin/user/search.ts'
 import { hasWords, wordsOf } from '../../../../src/base/fold.ts'
 import type { IndexedUsers, SearchMarks } from '../../../../src/ports/operations/user-search.ts'
 import type { UserRecord } from '../../../../src/ports/records/user.ts'
@@ -36,7 +36,7 @@ async function searched(store: StoreDriver, text: string, limit = 3): Promise<re
   const found: UserId[] = []
   let before: UserId | undefined
   do {
-    const page = await listUsers({ store }, { text, limit, before })
+    const page = await searchUsers({ store }, text, { limit, before })
     assert.ok(page.rows.length <= limit)
     found.push(...page.rows.map(({ id }) => id))
     before = page.next ?? undefined

@@ -1,11 +1,12 @@
 import { PAGE_LIMIT } from '../admin/page.ts'
 import { html, type Fragment, type Markup } from '../web/markup.ts'
+import { formatNumber } from './chart.ts'
 import { addressOf } from './engine/addresses.ts'
 import { button, hidden } from './engine/buttons.ts'
 import { chosenRows, type Filter, type Frame, type Texts } from './engine/form.ts'
 import { closeIcon, filterIcon } from './icons.ts'
 import { foundAddress } from './links.ts'
-import { command, nameOf, shortTime } from './parts.ts'
+import { ageOf, command, nameOf, shortTime } from './parts.ts'
 
 export interface Column<Row> {
   readonly heading: string
@@ -41,6 +42,8 @@ export function table<Row>(frame: Frame, list: Table<Row>): Markup {
   const { caption, columns, rows, idOf, next = null, empty } = list
   const bulk = idOf === undefined ? [] : frame.forms.filter((form) => chosenRows(form)?.isBulk === true)
   const chooses = bulk.length > 0 && rows.length > 0
+  const isChosen = (row: Row): boolean =>
+    list.isLeftOut?.(row) !== true && bulk.some((form) => frame.reaches(form, idOf?.(row) ?? ''))
   const body =
     rows.length === 0
       ? html`<div class="empty">${next === null ? empty : html`<p>None so far.</p>`}</div>`
@@ -56,7 +59,7 @@ export function table<Row>(frame: Frame, list: Table<Row>): Markup {
               </tr>
             </thead>
             <tbody>
-              ${rows.map((row) => bodyRow(row, list, chooses))}
+              ${rows.map((row) => bodyRow(row, list, chooses ? isChosen : undefined))}
             </tbody>
           </table>
         </div>`
@@ -72,10 +75,14 @@ export function table<Row>(frame: Frame, list: Table<Row>): Markup {
 }
 
 /** Without spaces, because a page has fifty. */
-function bodyRow<Row>(row: Row, { columns, idOf, isLeftOut, labelOf }: Table<Row>, chooses: boolean): Markup {
+function bodyRow<Row>(
+  row: Row,
+  { columns, idOf, labelOf }: Table<Row>,
+  isChosen: ((row: Row) => boolean) | undefined,
+): Markup {
   const [first, ...others] = columns
   const rowId = idOf?.(row) ?? ''
-  const pick = chooses ? box(isLeftOut?.(row) === true ? undefined : rowId, labelOf?.(row) ?? rowId) : undefined
+  const pick = isChosen && box(isChosen(row) ? rowId : undefined, labelOf?.(row) ?? rowId)
   const head = html`<th scope="row">${first.cell(row)}</th>`
   const cells = others.map((column) => {
     const label = column.role === 'meta' ? html` data-label="${column.heading}"` : undefined
@@ -116,9 +123,15 @@ export function pages(frame: Frame, shown: number, next: string | null): Markup 
 
 /** The heading of a list, with what is known of the number of rows, and what makes a row. */
 export function listHeading(frame: Frame, heading: Fragment, list: Counted, actions?: Fragment): Markup {
-  const { shown, next } = list
-  const isWhole = frame.place.query['before'] === undefined && (next === null || shown === PAGE_LIMIT.usual)
-  const count = shown > 0 && isWhole ? html`<span class="count">${shown}${next === null ? '' : '+'}</span>` : undefined
+  const { shown, next, total } = list
+  const isFirst = frame.place.query['before'] === undefined
+  const isWhole = isFirst && (next === null || shown === PAGE_LIMIT.usual)
+  const isCounted = isFirst && next !== null && total !== undefined
+  const count = isCounted
+    ? html`<span class="count" title="counted ${ageOf(total.at, frame)}">${formatNumber(total.count)}</span>`
+    : shown > 0 && isWhole
+      ? html`<span class="count">${shown}${next === null ? '' : '+'}</span>`
+      : undefined
   return html`<div class="heading">
     <h1>${heading}</h1>
     ${count}${actions}
@@ -128,45 +141,54 @@ export function listHeading(frame: Frame, heading: Fragment, list: Counted, acti
 interface Counted {
   readonly shown: number
   readonly next: string | null
+  /** How many rows the list has in all, as counted at a time. Absent: it is not counted, or filtered. */
+  readonly total?: { readonly count: number; readonly at: string } | undefined
 }
 
-/** The filters of a list in one line: the first one that takes a text, the others on demand, and those that are set. */
-export function filterBar(frame: Frame): Markup {
-  const first = frame.filters.find(({ kind }) => kind === 'text')
-  const others = frame.filters.filter((filter) => filter !== first)
-  const kept = others.filter(({ value }) => value !== undefined)
-  const search =
-    first === undefined
-      ? undefined
-      : html`<form method="get" action="${frame.place.path}">
-          ${kept.map(({ name: field, value = '' }) => hidden(field, value))}
-          <input
-            name="${first.name}"
-            value="${first.value}"
-            aria-label="${first.label}"
-            placeholder="${first.label}"
-            autocomplete="off"
-          />
-        </form>`
-  return chipLine(
-    search,
-    dropOf(frame, others, first === undefined ? [] : [first]),
-    setFilters(frame, frame.filters, {}),
-  )
+/** The views of a list: values of one of its filters, of which one is chosen. */
+export interface Views {
+  readonly filter: string
+  /** The view without a value. */
+  readonly all: string
+  readonly views: Texts
+  /** Filters that a view takes off. */
+  readonly replaces?: readonly string[]
 }
 
-/** The views of a list, which are values of its filter `view`, and the other filters on demand. `names`: of ids in filters. */
-export function viewBar(frame: Frame, views: Texts, names: Texts): Markup {
-  const chosen = frame.filters.filter(({ name: field }) => field === 'view')
-  const others = frame.filters.filter(({ name: field }) => field !== 'view')
+/** The filters of a list in one line: the field for a text, the views, the other filters on demand, and those that are set. `names`: of ids in filters. */
+export function filterBar(frame: Frame, views?: Views, names: Texts = {}): Markup {
+  const { filters } = frame
+  const first = filters.find(({ kind, name: field }) => (views === undefined ? kind === 'text' : field === 'text'))
+  const chosen = views && filters.find(({ name: field }) => field === views.filter)
+  const others = filters.filter((filter) => filter !== first && filter !== chosen)
+  const besides = [first, chosen].filter((filter) => filter !== undefined)
+  const set = first === undefined ? others : [first, ...others]
+  const search = first && searchField(frame, first, [chosen, ...others])
+  const nav = views && viewLinks(frame, views, chosen?.value)
+  return chipLine(html`${search} ${nav}`, dropOf(frame, others, besides), setFilters(frame, set, names))
+}
+
+function searchField(
+  frame: Frame,
+  { name: field, label, value }: Filter,
+  others: readonly (Filter | undefined)[],
+): Markup {
+  const kept = others.filter((other) => other?.value !== undefined)
+  return html`<form method="get" action="${frame.place.path}">
+    ${kept.map((other) => other && hidden(other.name, other.value ?? ''))}
+    <input name="${field}" value="${value}" aria-label="${label}" placeholder="${label}" autocomplete="off" />
+  </form>`
+}
+
+function viewLinks(frame: Frame, { filter, all, views, replaces = [] }: Views, chosen: string | undefined): Markup {
+  const cleared = Object.fromEntries(['before', ...replaces].map((one) => [one, undefined]))
   const view = (value: string | undefined, label: string): Markup => {
-    const to = addressOf(frame, { view: value, event: undefined, before: undefined })
-    return html`<a href="${to}" ${chosen[0]?.value === value ? html` aria-current="true"` : undefined}>${label}</a>`
+    const to = addressOf(frame, { ...cleared, [filter]: value })
+    return html`<a href="${to}" ${chosen === value ? html` aria-current="true"` : undefined}>${label}</a>`
   }
-  const nav = html`<nav aria-label="Views">
-    ${view(undefined, 'Everything')} ${Object.entries(views).map(([value, label]) => view(value, label))}
+  return html`<nav aria-label="Views">
+    ${view(undefined, all)} ${Object.entries(views).map(([value, label]) => view(value, label))}
   </nav>`
-  return chipLine(nav, dropOf(frame, others, chosen), setFilters(frame, others, names))
 }
 
 /** On a phone the line scrolls sideways, beside what opens. */

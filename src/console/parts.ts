@@ -18,6 +18,11 @@ export function time(iso: string | null, { place }: Pick<Frame, 'place'>, never 
   return html`<time datetime="${minute}" title="${exact}">${ageSeconds < 0 ? exact : age(ageSeconds)}</time>`
 }
 
+/** How long ago a time was. */
+export function ageOf(iso: string, { place }: Pick<Frame, 'place'>): string {
+  return age(Math.max(0, (place.now - Date.parse(iso)) / 1000))
+}
+
 /** The day of a time, as the heading of what happened in it. */
 export function dayOf(iso: string, { place }: Pick<Frame, 'place'>): string {
   const [at, now] = [new Date(iso), new Date(place.now)]
@@ -169,6 +174,11 @@ export function nameOf(names: Texts, object: string): string | undefined {
 export function called(object: string, names: Texts): Markup {
   const own = nameOf(names, object)
   return own === undefined ? id(object) : name(own, '(no name)')
+}
+
+/** With a capital letter, for the beginning of a line. */
+export function capitalOf(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
 /** Short facts in one line. */

@@ -1,3 +1,4 @@
+import type { Reached } from '../ports/operations/reach.ts'
 import type { Page } from '../ports/pages/pages.ts'
 import {
   fieldsIn,
@@ -53,6 +54,11 @@ export interface Screen<Answers extends object = never> {
   /** What else the address may have, for the fields of a form. */
   readonly keeps?: readonly string[]
   readonly view: (answers: Answers, frame: Frame) => View
+  /**
+   * What may be changed of the account that the object or, with a subject, its row is about. undefined: it is about none, or each row has its
+   * own.
+   */
+  readonly reach?: (answers: Answers, subject: string | undefined) => Reached | undefined
   /** The rows that can be saved, and where more follow. Absent: the screen is not saved. */
   readonly lines?: (answers: Answers) => { readonly rows: readonly object[]; readonly next: string | null }
   /** A page of the people who sign in, shown instead of the view, in which nothing works. */
@@ -64,7 +70,8 @@ export interface Screen<Answers extends object = never> {
 }
 
 /** A screen whose types are erased, for the table. */
-export type AnyScreen = Omit<Screen, 'reads' | 'view' | 'names' | 'about' | 'lines' | 'preview'> & {
+export type AnyScreen = Omit<Screen, 'reads' | 'view' | 'names' | 'about' | 'lines' | 'preview' | 'reach'> & {
+  readonly reach?: (answers: Readonly<Record<string, unknown>>, subject: string | undefined) => Reached | undefined
   readonly preview?: (answers: Readonly<Record<string, unknown>>, frame: Frame) => Page
   readonly lines?: (answers: Readonly<Record<string, unknown>>) => {
     readonly rows: readonly object[]

@@ -116,9 +116,9 @@ test('CON-08: what is of another organization or of the server is as if absent, 
       q,
     )
     const { status, body } = await read(location)
-    assert.ok(status !== 200 || /Nothing matches|None of the members and clients has|<tr data-row/.test(body), q)
+    assert.ok(status !== 200 || /Nothing matches|None of the members and clients has|<li data-row/.test(body), q)
     assert.ok(![...strangers, other.client_id].some((id) => id !== q && body.includes(id)), q)
-    if (q !== 'Client') assert.doesNotMatch(body, /<tr data-row/, q)
+    if (q !== 'Client') assert.doesNotMatch(body, /<(tr|li) data-row/, q)
   }
 
   const page = await browser.console.get(home)

@@ -44,7 +44,15 @@ export const RULES: Readonly<Record<string, ScreenRule>> = {
   '/console/clients/{client_id}/consent': { extent: 'server', forms: {} },
   '/console/users': {
     extent: 'server',
-    forms: { 'user.disable': 'asks', 'user.enable': 'at-once', 'user.create': 'asks', 'user.delete': 'fresh' },
+    forms: {
+      'user.send-link': 'asks',
+      'user.unlock': 'asks',
+      'user.end-sessions': 'asks',
+      'user.disable': 'asks',
+      'user.enable': 'at-once',
+      'user.create': 'asks',
+      'user.delete': 'fresh',
+    },
   },
   '/console/users/{user_id}': {
     extent: 'server',

@@ -25,6 +25,9 @@ const GRETA: WholeUserDocument = {
   created_at: AT,
   disabled_at: null,
   not_before: AT,
+  state: 'active',
+  state_until: null,
+  reach: 'account',
   identities: [],
   authenticator_app: null,
   passkeys: [],
@@ -67,6 +70,9 @@ function pageOf(
     mayOpen: () => true,
     self: OTHER,
     isLoopbackOnly: false,
+    reaches: () => true,
+    isCut: false,
+    outOfReach: '',
     csrf: 'c',
     forms: screen.forms,
     filters: [],
@@ -103,6 +109,8 @@ const STATES: readonly (readonly [
   [{}, [SESSION], 'Active', 'Can sign in', 'Send reset mail…, End all sessions…'],
   [
     {
+      state: 'locked',
+      state_until: UNTIL,
       sign_in: {
         ways: ['password'],
         second_step: null,
@@ -115,21 +123,21 @@ const STATES: readonly (readonly [
     'Send reset mail…, Unlock…, End all sessions…',
   ],
   [
-    { disabled_at: AT, sign_in: { ways: [], second_step: null, obstacles: [obstacle('disabled')] } },
+    { state: 'disabled', disabled_at: AT, sign_in: { ways: [], second_step: null, obstacles: [obstacle('disabled')] } },
     [],
     'Disabled',
     'Cannot sign in: the account is disabled',
     'Enable',
   ],
   [
-    { ...NEW, sign_in: NO_WAY },
+    { ...NEW, state: 'no-way', sign_in: NO_WAY },
     [],
     'No way to sign in',
     'Cannot sign in: there is no password, passkey or provider',
     'Send invitation…',
   ],
   [
-    { ...NEW, sign_in: NO_WAY, link: { purpose: 'invitation', expires_at: UNTIL } },
+    { ...NEW, state: 'invited', sign_in: NO_WAY, link: { purpose: 'invitation', expires_at: UNTIL } },
     [],
     'Invited',
     'Cannot sign in yet: the invitation is open until 28 Nov 2026, 03:12 UTC',
@@ -138,6 +146,7 @@ const STATES: readonly (readonly [
   [
     {
       ...NEW,
+      state: 'never-signed-in',
       sign_in: {
         ways: [],
         second_step: null,
@@ -154,6 +163,7 @@ const STATES: readonly (readonly [
   ],
   [
     {
+      state: 'no-way',
       sign_in: {
         ways: [],
         second_step: null,
@@ -181,6 +191,15 @@ test('a person who may only read, or reads the own page, is offered nothing that
   assert.doesNotMatch(pageOf({}, [], [], { self: USER }), /value="(user\.disable|user\.delete|role\.set)"/)
 })
 
+test('CON-38: the page of an account that is out of reach says why nothing is offered', () => {
+  const outOfReach = 'Your access (support) does not reach it.'
+  assert.match(
+    pageOf({ reach: 'nothing' }, [], [], { outOfReach, isCut: true, forms: [] }),
+    new RegExp(RegExp.escape(outOfReach)),
+  )
+  assert.doesNotMatch(pageOf({}, [], [], { outOfReach }), new RegExp(RegExp.escape(outOfReach)))
+})
+
 test('CON-36: a name that looks like an address is no heading, whatever characters it has', () => {
   assert.match(pageOf({}), /<h1><bdi>Greta Wagner</)
   for (const name of ['ceo@acme.test', 'ceo＠acme.test', ' ', null])
@@ -202,6 +221,7 @@ test('the grants of one client for one organization are one line, whose button r
     revoked_at: null,
     inactive_reason: reason,
     refreshed_at: null,
+    reach: 'account' as const,
   })
   const page = pageOf({}, [], [grant('a', null), grant('b', 'gor_1'), grant('c', null), grant('d', null, 'expired')])
   const apps = page.slice(page.indexOf('Apps allowed')).match(/<li data-row>[^]*?<\/li>/g) ?? []

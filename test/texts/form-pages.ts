@@ -23,6 +23,9 @@ function pagesOf(screen: AnyScreen, form: Form): string {
     self: 'gus_self',
     csrf: '',
     isLoopbackOnly: true,
+    reaches: () => true,
+    isCut: false,
+    outOfReach: '',
     forms: screen.forms,
     filters: [],
   }
@@ -34,6 +37,7 @@ function pagesOf(screen: AnyScreen, form: Form): string {
     label: words.label,
     caution: undefined,
     subjects: [],
+    leftOut: [],
     names: { '': '(object)' },
     values: {},
     initial: {},

@@ -20,6 +20,8 @@ export interface Asking extends Filling {
   /** What the person does, on the button and in the heading. */
   readonly label: string
   readonly subjects: readonly string[]
+  /** Chosen rows that are out of reach. */
+  readonly leftOut: readonly string[]
   /** Names by id. */
   readonly names: Texts
   /** What the filters find, if the form is about that. */
@@ -71,7 +73,7 @@ export function askPage(asking: Asking, frame: Frame): View {
               ${subjects.map((one) => html`<li>${called(one, names)}</li>`)}
             </ul>`
       }
-      ${asking.chosen} ${matches === undefined ? undefined : matching(frame, form, matches)}
+      ${leftOut(asking, frame)} ${asking.chosen} ${matches === undefined ? undefined : matching(frame, form, matches)}
       ${warning === undefined ? undefined : html`<p class="${isFinal ? 'plate' : ''}">${warning}</p>`}
       ${caution === undefined ? undefined : html`<p class="plate">${caution}</p>`}
       <form method="post" action="${addressOf(frame, {})}" class="ask" autocomplete="off">
@@ -87,6 +89,12 @@ export function askPage(asking: Asking, frame: Frame): View {
       </form>
     </div>`,
   }
+}
+
+function leftOut({ leftOut: rows, names }: Asking, { outOfReach }: Frame): Markup | undefined {
+  if (rows.length === 0) return undefined
+  const named = rows.map((one, index) => html`${index === 0 ? '' : ', '}${called(one, names)}`)
+  return html`<p class="plate">Left out: ${named}. ${outOfReach}</p>`
 }
 
 /** The form before another one, which changes nothing: it chooses what is `fixed` there. */

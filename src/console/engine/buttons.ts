@@ -26,7 +26,8 @@ interface ButtonLooks {
 }
 
 /** The buttons of the object that a screen shows, or of its rows. */
-export function actions(frame: Frame, forms: readonly Form[], ...subjects: readonly string[]): Markup | undefined {
+export function actions(frame: Frame, all: readonly Form[], ...subjects: readonly string[]): Markup | undefined {
+  const forms = all.filter((form) => subjects.every((one) => frame.reaches(form, one)))
   if (forms.length === 0) return undefined
   return html`<form method="post" action="${addressOf(frame, {})}" class="actions">
     ${hidden('csrf', frame.csrf)} ${subjects.map((one) => hidden('row', one))} ${forms.map((form) => button(form))}
@@ -69,7 +70,8 @@ export function buttonsWithMore(frame: Frame, { lead, main, rest, ending, labelO
 }
 
 /** Links to the pages that ask, for a row of a list: forms of fifty rows would be half of the page. */
-export function asking(frame: Frame, forms: readonly Form[], subject: string): Markup | undefined {
+export function asking(frame: Frame, all: readonly Form[], subject: string): Markup | undefined {
+  const forms = all.filter((form) => frame.reaches(form, subject))
   if (forms.length === 0) return undefined
   const link = (form: Form) => {
     const { isFinal } = requireTask(form.task)

@@ -178,6 +178,12 @@ export interface Frame {
   readonly isLoopbackOnly: boolean
   /** The forms of the screen that the person may use. */
   readonly forms: readonly Form[]
+  /** Whether the account that a row is about is in reach of a form. */
+  readonly reaches: (form: Form, subject: string) => boolean
+  /** Whether forms are left out, because the account that the screen is about is out of reach. */
+  readonly isCut: boolean
+  /** Why an account is out of reach. */
+  readonly outOfReach: string
   /** What the list of the screen can be filtered by, from the schema of its task. */
   readonly filters: readonly Filter[]
 }

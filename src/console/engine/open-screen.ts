@@ -1,12 +1,13 @@
 import { requireTask } from '../../admin/tasks.ts'
 import { AdminError } from '../../admin/admin-error.ts'
-import { asAdministrator } from '../../admin/administrators.ts'
+import { asAdministrator, outOfReach } from '../../admin/administrators.ts'
 import { authorizeTask } from '../../admin/authorize-task.ts'
 import type { Seeker } from '../../admin/find-by-name.ts'
 import { runTask } from '../../admin/run-task.ts'
 import { matchPath, mayPerform, type Administrator } from '../../admin/task.ts'
 import { NO_PARAMETERS, type Parameters } from '../../base/message.ts'
 import type { Context } from '../../ports/context.ts'
+import { isReached } from '../../ports/operations/reach.ts'
 import { BACK } from '../links.ts'
 import type { AnyScreen, Read } from '../screen.ts'
 import { SCREENS } from '../screens.ts'
@@ -135,8 +136,23 @@ export function frameOf(open: OpenScreen): Frame {
     factorUri: mayWrite && lacksFactor ? context.securityUri : undefined,
     csrf: server.secrets.digest('csrf', csrfParts(open)),
     forms: formsWithin(server, screen, administrator),
+    reaches: () => true,
+    isCut: false,
+    outOfReach: outOfReach(administrator).message,
     filters: filtersOf(screen, place.query),
   }
+}
+
+/** The frame with the forms that the store would not refuse for the account of the object, or of the row, that they are about. */
+export function withinReach(frame: Frame, { reach }: AnyScreen, answers: Members): Frame {
+  if (reach === undefined) return frame
+  const reaches = (form: Form, subject?: string): boolean => {
+    const { touches } = requireTask(form.task)
+    const reached = touches && reach(answers, subject)
+    return touches === undefined || reached === undefined || isReached(reached, touches)
+  }
+  const forms = frame.forms.filter((form) => reaches(form))
+  return { ...frame, forms, reaches, isCut: forms.length < frame.forms.length }
 }
 
 /**

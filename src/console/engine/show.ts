@@ -10,6 +10,7 @@ import { crumbOf } from './crumb.ts'
 import { choicesOf, filledTexts, seenOf } from './filling.ts'
 import { FilterUnresolved } from './filter-names.ts'
 import {
+  chosenRows,
   fieldsIn,
   fixedFields,
   labelFor,
@@ -22,9 +23,9 @@ import {
 } from './form.ts'
 import { inputFields, textsOf } from './input-fields.ts'
 import { outcomeNotice, type Outcome } from './notice.ts'
-import { frameOf, isRecent, screenAbove, subjectsIn, type OpenScreen } from './open-screen.ts'
+import { frameOf, isRecent, screenAbove, subjectsIn, withinReach, type OpenScreen } from './open-screen.ts'
 import { readOutcome } from './outcome.ts'
-import { absentView, choicesView, refusedView } from './unread.ts'
+import { absentView, choicesView, outOfReachView, refusedView } from './unread.ts'
 import { findMatches, namesIn, readAll } from './read.ts'
 
 /** What a page of a screen shows besides it. */
@@ -66,13 +67,16 @@ export async function show(open: OpenScreen): Promise<ConsoleAnswer> {
 /** Reads the tasks of the screen, and renders what they answer. */
 export async function render(open: OpenScreen, { status, outcome, asking, result }: Shown): Promise<ConsoleAnswer> {
   const { context, request, screen } = open
-  const frame = frameOf(open)
+  const above = frameOf(open)
   const answers = await readAll(open, isSaved(open) ? PAGE_LIMIT.most : undefined)
-  if (answers instanceof AdminError) return refused(open, frame, answers)
+  if (answers instanceof AdminError) return refused(open, above, answers)
+  const frame = withinReach(above, screen, answers)
   if (isSaved(open) && screen.lines !== undefined) return saved(screen.lines(answers), request.query.get('since'))
   if (asking === undefined && screen.preview !== undefined)
     return context.preview(screen.preview(answers, frame), screenAbove(request.path))
   const names = namesIn(screen, answers)
+  if (asking !== undefined && !isAskedWithin(frame, asking))
+    return answered(open, outOfReachView(frame, labelFor(asking.form, answers)), 409)
   const view =
     asking === undefined
       ? screen.view(answers, frame)
@@ -80,6 +84,12 @@ export async function render(open: OpenScreen, { status, outcome, asking, result
   const seen = outcome && seenAfter(open, outcome, answers)
   const notice = outcome && outcomeNotice(frame, outcome, screen.forms, { names, seen })
   return answered(open, { ...view, main: html`${notice}${result}${view.main}` }, status)
+}
+
+/** Whether a form is about something in reach. */
+function isAskedWithin({ forms, reaches }: Frame, { form, subjects }: Asked): boolean {
+  const isOfRows = chosenRows(form) !== undefined && subjects.length > 0
+  return forms.includes(form) && (!isOfRows || subjects.some((one) => reaches(form, one)))
 }
 
 /** Names what the undo of a form replaces, if the form shows an object. */
@@ -109,6 +119,8 @@ async function questionOf(
   const shown = Object.keys(values).length === 0 ? initial : values
   return {
     ...asked,
+    subjects: asked.subjects.filter((one) => frame.reaches(form, one)),
+    leftOut: asked.subjects.filter((one) => !frame.reaches(form, one)),
     values: shown,
     initial,
     preset,

@@ -7,7 +7,7 @@ import { addressOf } from './addresses.ts'
 import type { FilterUnresolved } from './filter-names.ts'
 import type { Frame, View } from './form.ts'
 
-/** What there was may have been deleted: the audit has its events. A role for one organization has no audit. */
+/** What there was may have been deleted: the audit has its events. Not each role has the audit. */
 export function absentView(frame: Frame, text: string): View {
   const title = 'There is nothing here'
   const object = Object.entries(frame.place.parameters).find(([one]) => one === 'user_id' || one === 'client_id')
@@ -18,7 +18,19 @@ export function absentView(frame: Frame, text: string): View {
     title,
     main: html`<div class="heading"><h1>${title}</h1></div>
       <p>${withScreens(frame, text)}</p>
-      ${object !== undefined && frame.organization === undefined ? html`<p>If it was deleted, <a href="${listAddress('audit', filter, recordId)}">its events</a> are in the audit.</p>` : undefined}`,
+      ${object !== undefined && frame.mayOpen('/console/audit') ? html`<p>If it was deleted, <a href="${listAddress('audit', filter, recordId)}">its events</a> are in the audit.</p>` : undefined}`,
+  }
+}
+
+/** A form about an account that is out of reach. */
+export function outOfReachView(frame: Frame, label: string): View {
+  return {
+    title: label,
+    main: html`<div class="ask">
+      <h1>${label}</h1>
+      <p class="plate" role="alert">${frame.outOfReach}</p>
+      <p><a class="button" href="${addressOf(frame, {})}">Back</a></p>
+    </div>`,
   }
 }
 

@@ -3,7 +3,7 @@ import type { AuditView } from '../../protocol/audit/views.ts'
 import { html } from '../../web/markup.ts'
 import { addressOf } from '../engine/addresses.ts'
 import { feed, type ListedEvents } from '../feed.ts'
-import { viewBar } from '../list.ts'
+import { filterBar, type Views } from '../list.ts'
 import { nameOf } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { Texts } from '../engine/form.ts'
@@ -11,12 +11,14 @@ import type { Texts } from '../engine/form.ts'
 /** On the page of an object. */
 export const EVENTS_SHOWN = 10
 
-const VIEWS: Readonly<Record<AuditView, string>> = {
+const LABELS: Readonly<Record<AuditView, string>> = {
   'failed-sign-ins': 'Failed sign-ins',
   changes: 'Changes by people',
   clients: 'Clients',
   security: 'Security',
 }
+
+const VIEWS: Views = { filter: 'view', all: 'Everything', views: LABELS, replaces: ['event'] }
 
 export const AUDIT = screen<{ readonly list: ListedEvents }>({
   path: '/console/audit',
@@ -38,7 +40,7 @@ export const AUDIT = screen<{ readonly list: ListedEvents }>({
           <a class="button" href="${addressOf(frame, { before: undefined, format: 'ndjson' })}">Save as NDJSON</a></span
         >
       </div>
-      ${viewBar(frame, VIEWS, list.names)} ${feed(frame, list)}`,
+      ${filterBar(frame, VIEWS, list.names)} ${feed(frame, list)}`,
   }),
 })
 

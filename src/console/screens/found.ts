@@ -8,26 +8,26 @@ import type { MemberDocument } from '../../admin/organization/member.ts'
 import type { OrganizationDocument } from '../../admin/organization/organization.ts'
 import { EXAMINED_FOR_TEXT, hasText, PAGE_LIMIT } from '../../admin/page.ts'
 import type { ProviderDocument } from '../../admin/provider/settings.ts'
-import type { SEARCHED } from '../../admin/user/search.ts'
-import type { UserDocument } from '../../admin/user/tasks.ts'
+import type { ListedUsersDocument } from '../../admin/user/listed.ts'
 import { listedNameOf } from '../../protocol/client/identity.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { formatNumber } from '../chart.ts'
 import { linkTo, namedAddress, type NamedList } from '../links.ts'
-import { table } from '../list.ts'
-import { nameOf, id, name, scopes } from '../parts.ts'
+import { highlighted } from '../highlight.ts'
+import { apisIcon, clientsIcon, organizationsIcon, providersIcon, usersIcon } from '../icons.ts'
+import { capitalOf, dotted, id, name, nameOf, scopes, section, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import { organizationPath } from '../sections.ts'
 import type { Frame, Place, Texts, View } from '../engine/form.ts'
-import { goesTo } from './clients.ts'
+import { goesTo, trust } from './clients.ts'
+import { memberState } from './organizations/members.ts'
+import { organizationState } from './organizations/organizations.ts'
+import { stateOf } from './user-answer.ts'
+import { organizationsOf } from './users.ts'
 
 interface Answers {
-  readonly users: {
-    readonly users: readonly UserDocument[]
-    readonly next: string | null
-    readonly searched: (typeof SEARCHED)[number] | null
-  }
+  readonly users: ListedUsersDocument
   readonly organizations: { readonly organizations: readonly OrganizationDocument[]; readonly next: string | null }
   readonly clients: { readonly clients: readonly ClientDocument[]; readonly next: string | null } | undefined
   readonly apis: { readonly apis: readonly ApiDocument[]; readonly next: string | null } | undefined
@@ -58,7 +58,7 @@ export const FOUND = screen<Answers>({
   names: () => ({}),
   view(answers, frame) {
     const text = textIn(frame.place) ?? ''
-    return foundView(frame, groupsOf(answers, text))
+    return foundView(frame, groupsOf(answers, frame, text))
   },
 })
 
@@ -94,6 +94,7 @@ const GRANTS_SEARCHED = 200
 interface Group {
   /** In the plural: `users`. */
   readonly kind: string
+  readonly icon: Markup
   readonly rows: readonly Row[]
   /** null: all were searched. */
   readonly next: string | null
@@ -101,6 +102,8 @@ interface Group {
   readonly isFull: boolean
   /** What was searched, if not all was: `the newest 5,000 users`. */
   readonly part: string
+  /** What was searched, if all was. Absent: `all` of the kind. */
+  readonly whole?: string
   /** Whether less than names and addresses was compared, as `part` says. */
   readonly isShort?: boolean
   /** Where the search goes on. */
@@ -109,79 +112,96 @@ interface Group {
 
 interface Row {
   readonly to: string
-  readonly shown: Fragment
-  readonly kind: string
-  readonly besides: Fragment
+  readonly shown: Markup
+  readonly state?: Markup | undefined
+  readonly when?: Fragment
+  /** In the line below. */
+  readonly besides: readonly Fragment[]
 }
 
-function groupsOf(answers: Answers, text: string): readonly Group[] {
+function groupsOf(answers: Answers, frame: Frame, text: string): readonly Group[] {
   const { users, organizations, clients, apis, providers } = answers
+  const called = (own: string | null | undefined, otherwise = '(no name)'): Markup => highlighted(own, text, otherwise)
   /** `rows`: undefined if the person may not list the kind. */
-  const group = (list: NamedList, kind: string, rows: readonly Row[] | undefined): readonly Group[] => {
+  const group = (list: NamedList, kind: string, icon: Markup, rows: readonly Row[] | undefined): readonly Group[] => {
     if (rows === undefined) return []
     const part = `the newest ${formatNumber(EXAMINED_FOR_TEXT)} ${kind}`
     const [next, isFull] = [answers[list]?.next ?? null, rows.length === ROWS_SHOWN]
-    return [{ kind, rows, next, isFull, part, list: namedAddress(list, text) }]
+    return [{ kind, icon, rows, next, isFull, part, list: namedAddress(list, text) }]
   }
   return [
     ...group(
       'users',
       'users',
-      users.users.map(({ user_id: object, name: called, email }) => ({
-        to: linkTo('users', object),
-        shown: name(called ?? email, '(no name)'),
-        kind: 'User',
-        besides: name(called === null ? '' : email, '–'),
+      usersIcon,
+      users.users.map((user) => ({
+        to: linkTo('users', user.user_id),
+        shown: called(user.name ?? user.email),
+        state: stateOf(user, frame),
+        when: time(user.last_signed_in_at, frame),
+        besides: [
+          user.name === null ? undefined : called(user.email, 'no address'),
+          user.organizations.length === 0 ? undefined : organizationsOf(user, users.names),
+        ],
       })),
     ).map((one) => ({ ...one, ...partOfUsers(users) })),
     ...group(
       'organizations',
       'organizations',
-      organizations.organizations.map(({ organization_id: object, name: called }) => ({
-        to: linkTo('organizations', object),
-        shown: name(called, '(no name)'),
-        kind: 'Organization',
-        besides: id(object),
+      organizationsIcon,
+      organizations.organizations.map((one) => ({
+        to: linkTo('organizations', one.organization_id),
+        shown: called(one.name),
+        state: organizationState(one),
+        besides: [id(one.organization_id)],
       })),
     ),
     ...group(
       'clients',
       'clients',
+      clientsIcon,
       clients?.clients.map((client) => ({
         to: linkTo('clients', client.client_id),
-        shown: name(listedNameOf(client), '(no name)'),
-        kind: 'Client',
-        besides: goesTo(client),
+        shown: called(listedNameOf(client)),
+        state: trust(client),
+        when: time(client.last_used_at ?? client.used_at, frame),
+        besides: [html`goes to ${goesTo(client)}`],
       })),
     ),
     ...group(
       'apis',
       'APIs',
+      apisIcon,
       apis?.apis.map((api) => ({
         to: linkTo('apis', api.resource),
-        shown: name(apiName(api), '(no name)'),
-        kind: 'API',
-        besides: html`${code(api.resource)} ${scopesWith(api, text)}`,
+        shown: called(apiName(api)),
+        besides: [code(api.resource), scopesWith(api, text)],
       })),
     ),
     ...group(
       'providers',
       'providers',
-      providers?.providers.map(({ provider_id: object, name: called, issuer }) => ({
+      providersIcon,
+      providers?.providers.map(({ provider_id: object, name: own, issuer }) => ({
         to: linkTo('providers', object),
-        shown: name(called, '(no name)'),
-        kind: 'Provider',
-        besides: code(issuer),
+        shown: called(own),
+        besides: [code(issuer)],
       })),
     ),
   ]
 }
 
 /** What of the users was searched, if it is less than all names and addresses. */
-function partOfUsers({ searched: compared }: Answers['users']): Pick<Group, 'isShort' | 'part'> {
-  return compared === 'beginnings_of_addresses'
-    ? { isShort: true, part: 'users by the beginnings of their addresses, because no word has three letters' }
-    : { isShort: false, part: 'the newest users, because the index of names and addresses is still being written' }
+function partOfUsers({ searched: compared, counted }: Answers['users']): Pick<Group, 'isShort' | 'part' | 'whole'> {
+  if (compared === 'beginnings_of_addresses')
+    return { isShort: true, part: 'users by the beginnings of their addresses, because no word has three letters' }
+  const whole =
+    counted === null ? undefined : `all ${formatNumber(counted.users)} users by any part of name and address`
+  const part =
+    counted === null || counted.indexed >= counted.users
+      ? 'the newest users, because the index of names and addresses is still being written'
+      : `of ${formatNumber(counted.users)} users ${formatNumber(counted.indexed)}, because the index of names and addresses is still being written`
+  return { isShort: false, part, ...(whole !== undefined && { whole }) }
 }
 
 /** The scopes of an API by which it was found. */
@@ -209,11 +229,12 @@ function groupsWithin({ members, installations, grants }: AnswersWithin, frame: 
   return [
     {
       kind: 'members',
+      icon: usersIcon,
       rows: members.members.map((member) => ({
         to: grantsOf('user_id', member.user_id),
-        shown: name(nameUser({ ...member, id: member.user_id }), '(no name)'),
-        kind: 'Member',
-        besides: name(member.name, '–'),
+        shown: highlighted(nameUser({ ...member, id: member.user_id }), text, '(no name)'),
+        state: memberState(member),
+        besides: [member.name === null ? undefined : highlighted(member.name, text, '–')],
       })),
       next: members.next,
       isFull: members.members.length === ROWS_SHOWN,
@@ -222,11 +243,11 @@ function groupsWithin({ members, installations, grants }: AnswersWithin, frame: 
     },
     {
       kind: 'clients',
+      icon: clientsIcon,
       rows: found.map(([client, called]) => ({
         to: grantsOf('client_id', client),
-        shown: name(called, '(no name)'),
-        kind: 'Client',
-        besides: id(client),
+        shown: highlighted(called, text, '(no name)'),
+        besides: [id(client)],
       })),
       next: installations.next ?? grants.next,
       isFull: false,
@@ -238,24 +259,37 @@ function groupsWithin({ members, installations, grants }: AnswersWithin, frame: 
 
 function foundView(frame: Frame, groups: readonly Group[]): View {
   const text = textIn(frame.place) ?? ''
-  const rows = groups.flatMap((group) => group.rows)
+  const count = groups.reduce((sum, { rows }) => sum + rows.length, 0)
+  const more = groups.some(({ next }) => next !== null) ? '+' : ''
   return {
     title: 'Search',
     main: html`<div class="heading">
         <h1>Search: ${name(text, '(nothing)')}</h1>
+        ${count === 0 ? undefined : html`<span class="count">${count}${more} found</span>`}
       </div>
-      ${table<Row>(frame, {
-        caption: 'What was found, of each kind the newest first',
-        rows,
-        empty: html`<p>${none(groups, text)}</p>`,
-        columns: [
-          { heading: 'Name', cell: ({ to, shown }) => html`<a href="${to}">${shown}</a>` },
-          { heading: 'What it is', cell: ({ kind }) => kind },
-          { heading: 'Besides', isRest: true, cell: ({ besides }) => besides },
-        ],
-      })}
+      ${count === 0 ? html`<div class="empty"><p>${none(groups, text)}</p></div>` : groups.map(groupSection)}
       ${searched(groups)}`,
   }
+}
+
+function groupSection({ kind, icon, rows, next, list }: Group): Markup | undefined {
+  if (rows.length === 0) return undefined
+  const label = next === null ? `All ${rows.length} in the list` : 'All in the list'
+  return section(
+    capitalOf(kind),
+    html`<ul class="feed" role="list">
+      ${rows.map(
+        ({ to, shown, state, when, besides }) =>
+          html`<li data-row>
+            ${icon}
+            <p><a href="${to}">${shown}</a> ${state}</p>
+            ${when === undefined ? undefined : html`<span class="when">${when}</span>`}
+            <div class="meta"><span>${dotted(besides)}</span></div>
+          </li>`,
+      )}
+    </ul>`,
+    list === undefined ? undefined : html`<a href="${list}">${label}</a>`,
+  )
 }
 
 /** Whether a search ended before it had searched all, and without enough rows, or did not compare all. */
@@ -273,29 +307,24 @@ function none(groups: readonly Group[], text: string): Markup {
 
 /** What was searched, and where the search goes on. */
 function searched(groups: readonly Group[]): Markup {
-  const whole = groups.filter((group) => group.next === null && !isPart(group)).map(({ kind }) => kind)
-  const texts = [
-    ...(whole.length === 0 ? [] : [`all ${listed(whole)}`]),
-    ...groups.filter(isPart).map(({ part }) => part),
+  const whole = groups.filter((group) => group.next === null && !isPart(group))
+  const counted = whole.flatMap(({ whole: own }) => own ?? [])
+  const others = whole.flatMap(({ kind, whole: own }) => (own === undefined ? kind : []))
+  const texts: readonly Fragment[] = [
+    ...counted,
+    ...(others.length === 0 ? [] : [`all ${listed(others)}`]),
+    ...groups.filter(isPart).map(partWithLink),
     ...groups
       .filter(({ next, isFull }) => next !== null && isFull)
       .map(({ kind }) => `${kind} until there were ${ROWS_SHOWN}`),
   ]
-  const more = groups.flatMap((group) => {
-    const { kind, next, list } = group
-    if (next === null || list === undefined) return []
-    return [
-      html`<li><a href="${list}">${isPart(group) ? `Search the other ${kind}` : `All ${kind} with this text`}</a></li>`,
-    ]
-  })
-  return html`<p class="hint result">Searched: ${texts.join('; ')}.</p>
-    ${
-      more.length === 0
-        ? undefined
-        : html`<ul class="plain">
-            ${more}
-          </ul>`
-    }`
+  return html`<p class="hint result">
+    Searched: ${texts.map((text, index) => html`${index === 0 ? '' : '; '}${text}`)}.
+  </p>`
+}
+
+function partWithLink({ part, list, next }: Group): Fragment {
+  return next === null || list === undefined ? part : html`${part} · <a href="${list}">Search the rest</a>`
 }
 
 /** `users, clients and APIs`. */

@@ -24,6 +24,7 @@ export const GRANTS = screen<Listed>({
   reads: { list: { task: 'grant.list', input: () => ({}) } },
   filters: ['client_id', 'user_id', 'organization_id'],
   forms: [{ ...REVOKE_GRANT, rows: { member: 'grant_id', isBulk: true } }],
+  reach: reachOfRow,
   names: ({ list }) => namesOf(list.grants, list.names),
   view: ({ list }, frame) => ({ title: 'Grants', main: grantList(frame, list, 'Grants') }),
 })
@@ -38,12 +39,17 @@ export const ORGANIZATION_GRANTS = screen<Listed & { readonly organization: Orga
   },
   filters: ['client_id', 'user_id'],
   forms: [{ ...REVOKE_GRANT, task: 'organization.revoke-grant', rows: { member: 'grant_id', isBulk: true } }],
+  reach: reachOfRow,
   names: ({ list }) => namesOf(list.grants, list.names),
   view: ({ list, organization }, frame) => ({
     title: `Grants for ${organization.name}`,
     main: grantList(frame, list, html`Grants for <bdi>${organization.name}</bdi>`),
   }),
 })
+
+function reachOfRow({ list }: Listed, subject: string | undefined): GrantDocument['reach'] | undefined {
+  return list.grants.find(({ grant_id: grant }) => grant === subject)?.reach
+}
 
 function grantList(frame: Frame, { grants, names, next }: Listed['list'], heading: Fragment): Markup {
   return html`${listHeading(frame, heading, { shown: grants.length, next })} ${filterBar(frame)}
@@ -81,6 +87,7 @@ export const GRANT = screen<Shown>({
   reads: { grant: { task: 'grant.show', input: () => ({}) } },
   filters: [],
   forms: [REVOKE_THIS],
+  reach: ({ grant }) => grant.reach,
   names: ({ grant }) => ({ '': labelOf(grant, grant.names) }),
   view: ({ grant }, frame) => grantView(frame, grant),
 })
@@ -91,6 +98,7 @@ export const ORGANIZATION_GRANT = screen<Shown>({
   reads: { grant: { task: 'organization.show-grant', input: () => ({}) } },
   filters: [],
   forms: [{ ...REVOKE_THIS, task: 'organization.revoke-grant' }],
+  reach: ({ grant }) => grant.reach,
   names: ({ grant }) => ({ '': labelOf(grant, grant.names) }),
   view: ({ grant }, frame) => grantView(frame, grant),
 })

@@ -51,6 +51,7 @@ export const ROLES = screen<Answers>({
     { ...REMOVE_ROLE, rows: { member: 'user_id' } },
   ],
   names: ({ list }) => list.names,
+  reach: ({ list }, subject) => roleIn(list, subject)?.reach,
   view: ({ list }, frame) => ({
     title: 'Roles',
     main: html`${listHeading(frame, 'Roles', { shown: list.roles.length, next: list.next })}

@@ -3,7 +3,7 @@ import type { WholeUserDocument } from '../../admin/user/tasks.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import type { Frame } from '../engine/form.ts'
-import { chip, exactTime, networkOf, time } from '../parts.ts'
+import { chip, exactTime, networkOf, time, type Tone } from '../parts.ts'
 
 /** Why a person can or cannot sign in, the most frequent question of support. */
 
@@ -23,17 +23,20 @@ export function isLockedOut({ sign_in: { obstacles } }: Pick<WholeUserDocument, 
 }
 
 /** The state of a user in a word, the worst one. */
-export function stateOf(user: WholeUserDocument, { place }: Frame): Markup {
-  const { ways, obstacles } = user.sign_in
-  if (user.disabled_at !== null) return chip('Disabled', 'bad')
-  const isLast = ways.length === 0 && user.link === null && !obstacles.some(({ reason }) => reason === 'not-connected')
-  if (isLast) return chip('No way to sign in', 'bad')
-  if (isLockedOut(user)) {
-    const until = obstacles.flatMap(({ until: end }) => (end === null ? [] : [minutesUntil(end, place.now)]))
-    return chip(until.length === 0 ? 'Locked' : `Locked, ${Math.max(...until)} min`, 'caution')
-  }
-  if (user.first_signed_in_at !== null) return chip('Active', 'good')
-  return user.link?.purpose === 'invitation' ? chip('Invited', 'caution') : chip('Never signed in', 'quiet')
+export function stateOf({ state, state_until: until }: Stated, { place }: Pick<Frame, 'place'>): Markup {
+  const [word, tone] = STATES[state]
+  return chip(state === 'locked' && until !== null ? `${word}, ${minutesUntil(until, place.now)} min` : word, tone)
+}
+
+type Stated = Pick<WholeUserDocument, 'state' | 'state_until'>
+
+const STATES: Readonly<Record<Stated['state'], readonly [word: string, tone: Tone]>> = {
+  disabled: ['Disabled', 'bad'],
+  'no-way': ['No way to sign in', 'bad'],
+  locked: ['Locked', 'caution'],
+  invited: ['Invited', 'caution'],
+  'never-signed-in': ['Never signed in', 'quiet'],
+  active: ['Active', 'good'],
 }
 
 /** Whether the user can sign in, first the verdict, then why and how. */

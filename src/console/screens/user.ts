@@ -11,7 +11,7 @@ import { actions, buttonsWithMore, formOf, formsFor } from '../engine/buttons.ts
 import { feed, type ListedEvents } from '../feed.ts'
 import { clientsIcon, outIcon } from '../icons.ts'
 import { listAddress } from '../links.ts'
-import { copyButton, dotted, initials, name, named, networkOf, section, time } from '../parts.ts'
+import { capitalOf, copyButton, dotted, initials, name, named, networkOf, section, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import { labelFor, type Frame, type Texts } from '../engine/form.ts'
 
@@ -40,6 +40,7 @@ export const USER = screen<Answers>({
   },
   filters: [],
   forms: ONE_USER_FORMS,
+  reach: ({ user }) => user.reach,
   names({ user, sessions, grants }) {
     const own = nameUser({ ...user, id: user.user_id })
     return {
@@ -57,7 +58,7 @@ export const USER = screen<Answers>({
       : undefined
     return {
       title: own,
-      main: html`${heading(answers, frame)}
+      main: html`${heading(answers, frame)} ${unreached(frame)}
         <div class="split">
           <div>
             ${answerOf(user, sessions.sessions, frame)}
@@ -91,6 +92,11 @@ function heading(answers: Answers, frame: Frame): Markup {
     </div>
     ${buttons(answers, frame)}
   </div>`
+}
+
+/** Why a person who may change other accounts is offered nothing here. */
+function unreached({ isCut, outOfReach }: Frame): Markup | undefined {
+  return isCut ? html`<p class="plate">${outOfReach}</p>` : undefined
 }
 
 /** Tasks that end something and can be undone. */
@@ -186,8 +192,4 @@ function appsAllowed(frame: Frame, user: WholeUserDocument, { grants, names, nex
     </ul>`,
     all,
   )
-}
-
-function capitalOf(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1)
 }

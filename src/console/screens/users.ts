@@ -1,17 +1,21 @@
-import type { UserDocument } from '../../admin/user/tasks.ts'
+import type { ListedUserDocument, ListedUsersDocument } from '../../admin/user/listed.ts'
 import { html, type Markup } from '../../web/markup.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { fromList, linkTo } from '../links.ts'
 import { askLinks } from '../engine/buttons.ts'
-import { filterBar, listHeading, nothing, table } from '../list.ts'
-import { chip, name, time } from '../parts.ts'
+import { filterBar, listHeading, nothing, table, type Views } from '../list.ts'
+import { name, nameOf, time } from '../parts.ts'
 import { isOwn } from '../lock-out.ts'
 import { screen } from '../screen.ts'
-import { changes, type ChangeForm, type Frame } from '../engine/form.ts'
+import { changes, type ChangeForm, type Frame, type Texts } from '../engine/form.ts'
+import { stateOf } from './user-answer.ts'
 
 interface Answers {
-  readonly list: { readonly users: readonly UserDocument[]; readonly next: string | null }
+  readonly list: ListedUsersDocument
 }
+
+/** What can be done with the users that are chosen in the list. */
+const BULK_FORMS = changes('user.send-link', 'user.unlock', 'user.end-sessions', 'user.disable', 'user.enable')
 
 /** What can be done with a user at once, in a list and on the page of the user. */
 export const USER_FORMS: readonly ChangeForm[] = changes('user.disable', 'user.enable')
@@ -22,13 +26,19 @@ export const DELETE_USER: ChangeForm = {
   leadsTo: () => '/console/users',
 }
 
+const VIEWS: Views = {
+  filter: 'state',
+  all: 'All',
+  views: { invited: 'Invited', 'never-signed-in': 'Never signed in', locked: 'Locked', disabled: 'Disabled' },
+}
+
 export const USERS = screen<Answers>({
   path: '/console/users',
   section: 'users',
   reads: { list: { task: 'user.list', input: () => ({}) } },
-  filters: ['text', 'subject'],
+  filters: ['text', 'state', 'organization_id', 'subject'],
   forms: [
-    ...USER_FORMS.map((form) => ({ ...form, rows: { member: 'user_id', isBulk: true } as const })),
+    ...BULK_FORMS.map((form) => ({ ...form, rows: { member: 'user_id', isBulk: true } as const })),
     {
       kind: 'create',
       task: 'user.create',
@@ -39,10 +49,11 @@ export const USERS = screen<Answers>({
   ],
   names: ({ list }) =>
     Object.fromEntries(list.users.map((user) => [user.user_id, nameUser({ ...user, id: user.user_id })])),
+  reach: ({ list }, subject) => list.users.find(({ user_id: user }) => user === subject)?.reach,
   view: ({ list }, frame) => ({
     title: 'Users',
-    main: html`${listHeading(frame, 'Users', { shown: list.users.length, next: list.next }, askLinks(frame, 'user.create'))}
-    ${filterBar(frame)}
+    main: html`${listHeading(frame, 'Users', { shown: list.users.length, next: list.next, total: totalOf(list, frame) }, askLinks(frame, 'user.create'))}
+    ${filterBar(frame, VIEWS, list.names)}
     ${table(frame, {
       caption: 'Users, newest first',
       rows: list.users,
@@ -58,24 +69,35 @@ export const USERS = screen<Answers>({
       columns: [
         { heading: 'Name', cell: (user) => userLink(user, frame) },
         { heading: 'Address', cell: (user) => name(user.email, '–') },
-        { heading: 'State', role: 'badge', cell: userState },
-        {
-          heading: 'Password',
-          isWide: true,
-          cell: (user) => (user.has_password ? 'yes' : html`<span class="muted">no</span>`),
-        },
+        { heading: 'Organization', isWide: true, cell: (user) => organizationsOf(user, list.names) },
+        { heading: 'State', role: 'badge', cell: (user) => stateOf(user, frame) },
         { heading: 'Last sign-in', role: 'meta', cell: (user) => time(user.last_signed_in_at, frame) },
         { heading: 'Created', isWide: true, cell: (user) => time(user.created_at, frame) },
       ],
-    })}`,
+    })}
+    ${viewOf(frame) === 'locked' ? html`<p class="hint">${LOCKED_HINT}</p>` : undefined}`,
   }),
 })
 
-function userLink(user: UserDocument, frame: Frame): Markup {
+const LOCKED_HINT =
+  'Found by the failed sign-ins of the last 15 minutes. Each process names 25 accounts a minute in the audit: if more fail, look at the page of the user.'
+
+function viewOf({ filters }: Frame): string | undefined {
+  return filters.find(({ name: field }) => field === VIEWS.filter)?.value
+}
+
+/** What is counted are all users. */
+function totalOf({ counted }: Answers['list'], { filters }: Frame) {
+  if (counted === null || filters.some(({ value }) => value !== undefined)) return undefined
+  return { count: counted.users, at: counted.at }
+}
+
+function userLink(user: ListedUserDocument, frame: Frame): Markup {
   return html`<a href="${fromList(frame, linkTo('users', user.user_id))}">${name(user.name, 'No name')}</a>`
 }
 
-function userState({ disabled_at: disabled, first_signed_in_at: first }: UserDocument): Markup {
-  if (disabled !== null) return chip('Disabled', 'bad')
-  return first === null ? chip('Never signed in', 'quiet') : chip('Active', 'good')
+/** The first organization of a user, and how many others there are. */
+export function organizationsOf({ organizations: [first, ...others] }: ListedUserDocument, names: Texts): Markup {
+  if (first === undefined) return html`<span class="muted">–</span>`
+  return html`${name(nameOf(names, first), '(no name)')}${others.length === 0 ? undefined : html` <span class="muted">+${others.length}</span>`}`
 }

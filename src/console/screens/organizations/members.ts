@@ -48,6 +48,7 @@ export const MEMBERS = screen<Answers>({
     },
   ],
   about: ({ organization }) => organization.name,
+  reach: ({ list }, subject) => list.members.find(({ user_id: user }) => user === subject)?.reach,
   names: ({ list }) => Object.fromEntries(list.members.map((one) => [one.user_id, labelOf(one)])),
   view: ({ list, organization }, frame) => ({
     title: `Members of ${organization.name}`,
@@ -96,6 +97,10 @@ export function organizationName(
     : html`<a href="${linkTo('organizations', organization)}">${shown}</a>`
 }
 
+export function memberState({ disabled_at: at }: MemberDocument): Markup {
+  return at === null ? chip('Active', 'good') : chip('Disabled', 'bad')
+}
+
 export function memberColumns(frame: Frame): [Column<MemberDocument>, ...Column<MemberDocument>[]] {
   return [
     {
@@ -110,7 +115,7 @@ export function memberColumns(frame: Frame): [Column<MemberDocument>, ...Column<
     {
       heading: 'State',
       role: 'badge',
-      cell: ({ disabled_at: at }) => (at === null ? chip('Active', 'good') : chip('Disabled', 'bad')),
+      cell: memberState,
     },
     { heading: 'Member since', role: 'meta', cell: (member) => time(member.created_at, frame) },
     {

@@ -1,6 +1,6 @@
 import { describeMachine, describeStore, type Machine } from '../../tools/machine.ts'
 import { median } from '../../tools/statistics.ts'
-import { fixed, renderTable } from '../../tools/table.ts'
+import { fixed, percent, renderTable } from '../../tools/table.ts'
 import type { ScreenTimes } from './console.ts'
 import { CLIENTS_OF_USER, EVENTS_OF_LINK } from './fill.ts'
 import type { SearchTimes } from './search.ts'
@@ -112,6 +112,8 @@ export function renderSearch({
       ['p50 ms', ({ p50Ms }) => fixed(p50Ms, 2)],
       ['p99 ms', ({ p99Ms }) => fixed(p99Ms, 2)],
       ['p99 to alone', ({ p99Ms }) => fixed(p99Ms / (signUps[0]?.p99Ms ?? Number.NaN), 2)],
+      ['waited', ({ waitedShare }) => percent(waitedShare, 1)],
+      ['p99 to others', ({ p99Ms, othersP99Ms }) => fixed(p99Ms / othersP99Ms, 2)],
       ['indexed/s', (times) => fixed(times.indexedPerSecond, 0)],
     ]),
   ].join('\n')

@@ -11,6 +11,7 @@ export const OPTIONS = {
   rounds: whole('rounds with each of these, alternating with rounds without', 5, [1, 99]),
   silent: whole('sockets that pipeline and never read, for six times --seconds; 0 for none', 200, [0, 5000]),
   console: flag('also floods at the console and beside it, with the rounds of the hostile networks'),
+  indexing: flag('also tokens while the index of users is written, with the rounds of the hostile networks'),
   endpoint: choice('the endpoint to overload', ENDPOINTS),
   store: STORE,
   profile: string('folder', 'write a CPU profile of the server to this folder'),

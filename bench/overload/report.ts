@@ -4,6 +4,7 @@ import { fixed, percent, renderTable, type Column } from '../../tools/table.ts'
 import { renderConsoleFloods, type ConsoleRow } from './console.ts'
 import { renderHostile, type HostileRow } from './hostile-rounds.ts'
 import { renderSilent, type SilentRow } from './hostile-silent.ts'
+import { renderIndexing, type IndexingRow } from './indexing.ts'
 import type { OverloadOptions } from './options.ts'
 import type { KindTimes, OverloadResult } from './plan.ts'
 
@@ -44,6 +45,7 @@ export interface OverloadReport {
   readonly hostile: readonly HostileRow[]
   readonly silent: readonly SilentRow[]
   readonly console: readonly ConsoleRow[]
+  readonly indexing: readonly IndexingRow[]
 }
 
 /** Whether every answer was allowed. */
@@ -53,7 +55,7 @@ export function isRight(report: OverloadReport): boolean {
 
 /** The report as text for a terminal. Its tables are Markdown. */
 export function renderOverload(report: OverloadReport): string {
-  const { date, machine, options, capacity, offered, floods, hostile, silent, console } = report
+  const { date, machine, options, capacity, offered, floods, hostile, silent, console, indexing } = report
   const results = resultsOf(report)
   return [
     `${describeMachine(date, machine)} · ${describeStore(options.store, machine)}`,
@@ -88,6 +90,7 @@ export function renderOverload(report: OverloadReport): string {
     ...(hostile.length === 0 ? [] : [renderHostile(hostile), '']),
     ...(silent.length === 0 ? [] : [renderSilent(silent), '']),
     ...(console.length === 0 ? [] : [renderConsoleFloods(console), '']),
+    ...(indexing.length === 0 ? [] : [renderIndexing(indexing), '']),
     ...offered.flatMap(renderRemark),
     `${sum(results.map(({ wrong }) => wrong))} answers were wrong.`,
     ...results.flatMap(({ wrongs }) => wrongs.map((reason) => `wrong: ${reason}`)),

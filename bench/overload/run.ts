@@ -16,6 +16,7 @@ import { startServer } from '../server.ts'
 import { runConsoleFloods } from './console.ts'
 import { startAttacker } from './hostile-load.ts'
 import { runHostileRounds } from './hostile-rounds.ts'
+import { limitOfIndexing, runIndexing } from './indexing.ts'
 import { runSilent, silentLibrary, silentServer, type SilentRow } from './hostile-silent.ts'
 import { startLoad } from './load.ts'
 import { OPTIONS, type OverloadOptions } from './options.ts'
@@ -126,8 +127,10 @@ async function overload(running: ServerProcess): Promise<OverloadReport> {
   const hostileSetup = { port, seconds, request, load, attack, rate: capacity * HEALTHY_FACTOR, rounds, hostile: sizes }
   const hostile = sizes.length === 0 ? [] : await runHostileRounds(hostileSetup)
   if (options.console) console.error('The console …')
-  const consoleSetup = { server: running, seconds, rounds, rate: capacity * HEALTHY_FACTOR, request, load, attack }
-  const consoleRows = options.console ? await runConsoleFloods(consoleSetup) : []
+  const besides = { server: running, seconds, rounds, rate: capacity * HEALTHY_FACTOR, request, load, attack }
+  const consoleRows = options.console ? await runConsoleFloods(besides) : []
+  if (options.indexing) console.error('The index of users …')
+  const indexing = options.indexing ? await runIndexing(besides) : []
   const silent: SilentRow[] = []
   // Data of its own, so that the previous flood has no effect.
   const newDatabase = async (name: string) => (await database?.open())?.url ?? `sqlite:${join(folder, name)}`
@@ -148,6 +151,7 @@ async function overload(running: ServerProcess): Promise<OverloadReport> {
     hostile,
     silent,
     console: consoleRows,
+    indexing,
   }
 }
 
@@ -163,8 +167,9 @@ function servedBy({ kinds }: OverloadResult): number {
 }
 
 /** The time limit: twice the expected time, and the time of the start. */
-function limitMs({ seconds, factors, floods, hostile, rounds, silent, console: isConsole }: OverloadOptions): number {
+function limitMs({ seconds, factors, floods, hostile, rounds, silent, console: isConsole, indexing }: OverloadOptions) {
   const loads = WARM_UP_SLICES + CAPACITY_SLICES + factors.length + floods.length * 2 + (silent > 0 ? 12 : 0)
-  const hostileLoads = rounds * (1 + hostile.length * 2 + (isConsole ? 5 : 0))
-  return SPARE_MS + loads * 2 * (seconds * 1000 + PAUSE_MS) + hostileLoads * 2 * (seconds * 1000 + 3 * PAUSE_MS)
+  const besides = rounds * (1 + hostile.length * 2 + (isConsole ? 5 : 0) + (indexing ? 2 : 0))
+  const indexingMs = indexing ? limitOfIndexing(rounds) : 0
+  return SPARE_MS + loads * 2 * (seconds * 1000 + PAUSE_MS) + besides * 2 * (seconds * 1000 + 3 * PAUSE_MS) + indexingMs
 }

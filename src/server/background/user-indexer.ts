@@ -8,11 +8,11 @@ import type { Log } from '../log.ts'
 
 const INTERVAL_MS = 10_000
 
-/** What SQLite writes in one turn, while no request is served: two milliseconds for 25 users, six for 100, and a sync of the disk. */
-const TURNS = {
-  idle: { limit: 100, pauseMs: 1 },
-  busy: { limit: 25, pauseMs: 5, longestMs: 500 },
-} as const
+/** Users of one turn. SQLite needs two milliseconds for 25, four for 100, and a sync of the disk, and no request is served meanwhile. */
+const USERS = { idle: 100, busy: 25 } as const
+/** The pause after a turn, in lengths of the turn for each request in a second. */
+const LENGTHS = 4
+const PAUSE_MS = { least: 1, most: 1000 } as const
 /** With fewer requests in a second a node is idle. */
 const BUSY = 1
 /** How long ago requests were that count half. */
@@ -37,37 +37,40 @@ export interface UserIndexer {
 export function openUserIndexer({ clock, clockCheck, store }: Needs, isHolder: () => boolean, load: Load): UserIndexer {
   let reached: SearchMarks | undefined
   const ended = new AbortController()
-  const nextTurn = openPacing(load)
+  const readRate = openRate(load)
   const pause = (ms: number) => delay(ms, undefined, ended).then(undefined, () => undefined)
   return {
     async round() {
       while (!ended.signal.aborted && isHolder() && clockCheck.differenceMs() === 0) {
         // An id may be older than its commit, or minted by a node whose clock is behind.
         const until = firstUserId(after(clock(), -CLOCK_MARGIN_MS))
-        const { limit, pauseMs } = nextTurn()
+        const requests = readRate()
+        const startedAt = load.monotonic()
+        const limit = requests < BUSY ? USERS.idle : USERS.busy
         const indexed = await store.indexUsers({ reached, until, limit })
         reached = indexed.reached
         if (indexed.count === 0) return
-        await pause(pauseMs)
+        await pause(pauseOf(load.monotonic() - startedAt, requests))
       }
     },
     end: () => ended.abort(),
   }
 }
 
-/**
- * Returns what the next turn does. A request that arrives during a turn waits for its end. Pauses grow with the requests, so about one request
- * waits in two seconds, and one in two hundred when the pauses are the longest.
- */
-function openPacing({ answered, monotonic }: Load): () => { readonly limit: number; readonly pauseMs: number } {
+/** A request that arrives during a turn waits for its end. With these pauses a request waits once in four seconds, or one of four hundred does. */
+function pauseOf(turnMs: number, requests: number): number {
+  return Math.max(PAUSE_MS.least, Math.min(PAUSE_MS.most, LENGTHS * requests * turnMs))
+}
+
+/** Returns how many requests there were in a second lately. */
+function openRate({ answered, monotonic }: Load): () => number {
   let last = { atMs: monotonic(), answered: answered() }
-  let perSecond = 0
+  let rate = 0
   return () => {
     const now = { atMs: monotonic(), answered: answered() }
-    perSecond = (perSecond * MEMORY_MS + (now.answered - last.answered) * 1000) / (MEMORY_MS + now.atMs - last.atMs)
+    rate = (rate * MEMORY_MS + (now.answered - last.answered) * 1000) / (MEMORY_MS + now.atMs - last.atMs)
     last = now
-    const { idle, busy } = TURNS
-    return perSecond < BUSY ? idle : { ...busy, pauseMs: Math.min(busy.longestMs, perSecond * busy.pauseMs) }
+    return rate
   }
 }
 

@@ -52,36 +52,37 @@ test('the index has all users but those of the last minute, and a node without t
 test('a node that serves requests writes less at a time, and waits longer the more they are', async (t) => {
   const { context, clock } = await openTestServer(t)
   clock.advance(2 * MINUTE_MS)
+  let nowMs = 0
+  let answered = 0
+  const load = { answered: () => answered, monotonic: () => nowMs }
   const limits: number[] = []
-  const startedMs: number[] = []
-  let perMs = 0
-  const load = { answered: () => performance.now() * perMs, monotonic: () => performance.now() }
   let left = 0
   const store = {
-    indexUsers: ({ limit }: { readonly limit: number }) => {
+    async indexUsers({ limit }: { readonly limit: number }) {
       limits.push(limit)
-      startedMs.push(performance.now())
+      nowMs += 5
       left -= 1
-      return Promise.resolve({ reached: { newest: '', oldest: '~' } as const, count: left })
+      return { reached: { newest: '', oldest: '~' } as const, count: left }
     },
   }
   const { round, end } = openUserIndexer({ ...context, store }, () => true, load)
   left = 3
   await round()
   assert.deepEqual(limits.splice(0), [100, 100, 100])
-  perMs = 0.02
-  startedMs.length = 0
-  left = 3
-  await round()
-  assert.deepEqual(limits.splice(0), [25, 25, 25])
-  const [first = 0, , third = 0] = startedMs
-  // Twenty requests in a second are two pauses of a tenth of a second.
-  assert.ok(third - first > 150, String(third - first))
-  perMs = 10
+  nowMs += 1000
+  answered += 20
+  const startedAt = performance.now()
   left = 2
-  const running = round()
-  end()
-  await running
+  await round()
+  assert.deepEqual(limits.splice(0), [25, 25])
+  // Four lengths of the turn, five milliseconds, for each of seventeen requests in a second.
+  const tookMs = performance.now() - startedAt
+  assert.ok(tookMs > 300, String(tookMs))
+  answered += 1000
+  left = 2
+  const ending = round()
+  setImmediate(end)
+  await ending
   assert.deepEqual(limits, [25])
 })
 

@@ -8,11 +8,15 @@ export type MailContent =
       /** The address of the page of the link. */
       readonly link: string
       readonly validSeconds: number
+      /** The name of the one that invites. undefined: the server alone does. */
+      readonly organization: string | undefined
     }
   | { readonly kind: 'code'; readonly code: string; readonly validSeconds: number }
   | (Pick<MailRecord, 'agent' | 'happenedAt'> & {
       readonly kind: 'notice'
       readonly notice: NonNullable<MailRecord['notice']>
+      /** The name of the one that the account joined. undefined: the notice is about no organization, or about one that ended. */
+      readonly organization: string | undefined
       /** Where the user sees and changes the sign-in methods. */
       readonly securityUri: string
     })

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { OrganizationId } from '../../src/protocol/ids.ts'
+import { PlainBrowser } from '../../tools/flow.ts'
 import { createAccount } from '../support/accounts.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { aMembership, aUser } from '../support/records.ts'
 import { addApp } from '../../tools/sign-in/app.ts'
+import { deliver, mailedLinkTo, openMailHost } from '../support/hosts/mail-host.ts'
 import { signedInBy } from '../support/sign-in/sessions.ts'
 import { perform } from '../support/tasks.ts'
 
@@ -62,6 +64,36 @@ test('a person without an account is invited by a link, and one with an account 
   }
   assert.equal(new Set(answers).size, 1)
   assert.equal((await store.findUserByEmail('used@acme.test'))?.name, undefined, 'no name of an account changes')
+})
+
+test('the mail and the page of an invitation name the organization, and a person who has an account reads so', async (t) => {
+  const host = await openMailHost(t)
+  const stage = await openAdminServer(t, host.env)
+  const { server } = stage
+  const order = (task: string, input: object) => perform(server.context, task, { ...input })
+  const { organization_id } = await order('organization.create', { name: 'Globex' })
+  const used = { email: 'used@acme.test', isVerified: true, password: 'correct horse battery', name: undefined }
+  await createAccount(server, used)
+  const invite = async (email: string) => {
+    await order('member.invite', { organization_id, email })
+    await deliver(server)
+    const mail = host.mails.find(({ to }) => to.includes(email)) ?? assert.fail(email)
+    return `${mail.headers.join('\n')}\n${mail.text}`
+  }
+  const fresh = await invite('new@acme.test')
+  assert.match(fresh, /Subject: Globex invites you to Grantor/)
+  const page = await new PlainBrowser(server).get(mailedLinkTo(host, 'new@acme.test'))
+  assert.match(page.body, /<bdi>Globex<\/bdi> invites you to/)
+  const notice = await invite(used.email)
+  assert.match(notice, /Subject: Grantor: Your account was added to Globex[^]*You have an account here already/)
+  // An account of several organizations is invited by the server alone.
+  const { organization_id: other } = await order('organization.create', { name: 'Initech' })
+  const user = await server.context.store.findUserByEmail('new@acme.test')
+  await order('member.add', { organization_id: other, user_id: user?.id })
+  server.clock.advance(60_001)
+  await order('user.send-link', { user_id: user?.id })
+  await deliver(server)
+  assert.ok(host.mails.at(-1)?.headers.includes('Subject: Set up your account at Grantor'))
 })
 
 test('CON-38: an address that may be of another person than the account is not invited, and no other organization is', async (t) => {

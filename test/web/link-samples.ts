@@ -11,6 +11,7 @@ export const aCeremony = {
 const link = {
   kind: 'account-link',
   purpose: 'reset',
+  organization: undefined,
   action: '/account/link',
   hidden: { token: 'gln_x' },
   account: { name: 'ada@acme.test', detail: undefined, isWithoutEmail: false },
@@ -48,6 +49,7 @@ export const linkSamples: readonly (readonly [string, LinkAccountPage])[] = [
     },
   ],
   ['account link invitation', { ...link, purpose: 'invitation', problem: 'passwords-differ' }],
+  ['account link invitation of an organization', { ...link, purpose: 'invitation', organization: 'Globex' }],
   [
     'account link with a passkey',
     { ...link, passkey: { ceremony: aCeremony, problem: 'passkey-taken' }, username: undefined },

@@ -71,7 +71,7 @@ interface CreatedLink extends NewLink {
 /** The client to which the user of a link is led afterwards. */
 const LED_CLIENT = CLIENT_ID.describe(
   'The client to which the user is led afterwards: it needs initiate_login_uri or client_uri, and is verified, or an administrator created it. Absent: the user is led to GRANTOR_PRODUCT_URL.',
-)
+).meta({ title: 'Then lead to' })
 
 /** Who makes a link, and the beginning of the role of its user that was examined (threats.md LNK-07); undefined: none. */
 interface LinkOrder extends Pick<Administrator, 'actor' | 'holder' | 'isLoopbackOnly'> {

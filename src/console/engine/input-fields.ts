@@ -63,6 +63,8 @@ interface Schema {
   readonly format?: string
   readonly writeOnly?: boolean
   readonly description?: string
+  /** What a form calls the member, where its name says less. */
+  readonly title?: string
   readonly default?: unknown
   readonly enum?: readonly string[]
   readonly maxLength?: number
@@ -120,7 +122,7 @@ function inputFieldOf(name: string, schema: Schema, isRequired: boolean): InputF
   ].filter((part) => part !== '')
   return {
     name,
-    label: labelOf(referred === undefined ? name : name.replace(/_id$/, '')),
+    label: schema.title ?? labelOf(referred === undefined ? name : name.replace(/_id$/, '')),
     description: hint.join(' '),
     kind,
     choices: choices ?? [],

@@ -23,6 +23,7 @@ import { findAddress, leave } from '../sign-in/provider/depart.ts'
 import { findConsole } from './frame.ts'
 import { readNewPassword } from './new-password.ts'
 import { passwordBuckets } from '../../requests/attempt-bucket.ts'
+import { findInvitingOrganization } from '../../users/inviting-organization.ts'
 import { noticesOf } from '../../users/mails.ts'
 import { findLinkMethods, hasLinkMethod, type LinkMethods } from '../../users/link-methods.ts'
 import { isMakerThere } from '../../users/role.ts'
@@ -243,6 +244,7 @@ async function linkPage(
     page: {
       kind: 'account-link',
       purpose: link.purpose,
+      organization: link.purpose === 'invitation' ? await findInvitingOrganization(context, user.id) : undefined,
       action: pageAddress(context.issuer, PATHS.accountLink, { uiLocales: request.uiLocales }),
       hidden: { token, ...(keep.length === 0 ? {} : { keep: keep.join(' ') }) },
       account: viewAccount(user),

@@ -20,6 +20,8 @@ export interface LinkMethodsPage {
 export interface LinkPage {
   readonly kind: 'account-link'
   readonly purpose: 'invitation' | 'reset'
+  /** The name of the one that invites. undefined: the server alone does. */
+  readonly organization: string | undefined
   readonly action: string
   readonly hidden: HiddenFields
   readonly account: AccountView

@@ -7,6 +7,7 @@ import { digestEmailCode } from '../../protocol/sign-in/account.ts'
 import { deriveLink, linkAddress } from '../../protocol/sign-in/link.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
 import { sameText } from '../../protocol/secrets.ts'
+import { findInvitingOrganization, findJoinedOrganization } from '../../users/inviting-organization.ts'
 import { mailedCode } from '../../users/mails.ts'
 import { isMakerThere } from '../../users/role.ts'
 import type { Log } from '../log.ts'
@@ -22,8 +23,8 @@ const HOLD_MS = 10_000
 const PAUSES_S = [30, 120, 600, 1800, 7200] as const
 
 type Needs = Pick<Context, 'clock' | 'clockCheck' | 'issuer' | 'record' | 'secrets' | 'settings'> &
-  StoreNeeds<'findAdminCredential' | 'findEmailCode' | 'findRole' | 'findUser' | 'listLinks'> &
-  StoreNeeds<'listDueMails' | 'rescheduleMail' | 'settleMail'> & {
+  StoreNeeds<'findAdminCredential' | 'findEmailCode' | 'findOrganization' | 'findRole' | 'findUser' | 'listLinks'> &
+  StoreNeeds<'listDueMails' | 'listMemberships' | 'rescheduleMail' | 'settleMail'> & {
     readonly mail: Mailing
   }
 
@@ -122,7 +123,8 @@ async function contentOf(context: Needs, mail: MailRecord): Promise<MailContent 
       const links = await store.listLinks(mail.userId)
       const link = links.find((one) => sameText(one.hash, hash))
       if (link === undefined || !(await isMakerThere(context, link))) return undefined
-      return { kind: purpose, link: linkAddress(issuer, token), validSeconds }
+      const organization = purpose === 'invitation' ? await findInvitingOrganization(context, mail.userId) : undefined
+      return { kind: purpose, link: linkAddress(issuer, token), validSeconds, organization }
     }
     case 'code': {
       const { userId, address: email } = mail
@@ -133,9 +135,13 @@ async function contentOf(context: Needs, mail: MailRecord): Promise<MailContent 
       }
       return { kind: 'code', code, validSeconds }
     }
-    case 'notice':
+    case 'notice': {
       if (notice === undefined) return undefined
-      return { kind: 'notice', notice, agent, happenedAt, securityUri: addressOf(issuer, PATHS.accountSecurity) }
+      const joined = { userId: mail.userId, at: happenedAt }
+      const organization = notice === 'organization-joined' ? await findJoinedOrganization(context, joined) : undefined
+      const securityUri = addressOf(issuer, PATHS.accountSecurity)
+      return { kind: 'notice', notice, organization, agent, happenedAt, securityUri }
+    }
   }
 }
 

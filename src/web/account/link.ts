@@ -69,12 +69,19 @@ export function linkPage(view: View, page: LinkPage): Markup {
     main: html`<h1>
         ${isInvitation ? texts.show('account.invitationHeading', { brand: isolate(branding.name) }) : texts.show(reset)}
       </h1>
-      <p class="lead">
-        ${isInvitation ? texts.show('account.invitation', { brand: isolate(branding.name), account: accountName(view, page.account) }) : texts.show('account.resetConsequence')}
-      </p>
+      <p class="lead">${isInvitation ? invitationOf(view, page) : texts.show('account.resetConsequence')}</p>
       ${hasPassword ? undefined : ways(view, page)} ${linkPasskey(view, page)}
       ${page.providers.map((one) => acceptForm(view, page, one))} ${linkPassword(view, page)}`,
   })
+}
+
+/** Who invites, and to what. */
+function invitationOf(view: View, page: LinkPage): Markup {
+  const { branding, texts } = view
+  const [brand, account] = [isolate(branding.name), accountName(view, page.account)]
+  return page.organization === undefined
+    ? texts.show('account.invitation', { brand, account })
+    : texts.show('account.invitationTo', { organization: isolate(page.organization), brand, account })
 }
 
 /** What an account without a password signs in with: a provider that is the only way is no choice. */

@@ -53,16 +53,25 @@ interface Around extends Pick<Translation, 'say'> {
 function draw(content: MailContent, around: Around): Drawn {
   const { say, brand, address, language } = around
   switch (content.kind) {
-    case 'invitation':
+    case 'invitation': {
+      const organization = content.organization === undefined ? undefined : visible(content.organization)
+      const [subject, text] =
+        organization === undefined
+          ? [say('mail.invitationSubject', { brand }), say('mail.invitation', { brand, address })]
+          : [
+              say('mail.invitationSubjectTo', { organization, brand }),
+              say('mail.invitationTo', { organization, brand, address }),
+            ]
       return {
-        subject: say('mail.invitationSubject', { brand }),
+        subject,
         parts: [
-          { kind: 'text', text: say('mail.invitation', { brand, address }) },
+          { kind: 'text', text },
           { kind: 'button', label: say('mail.invitationButton'), uri: content.link },
           { kind: 'text', text: say('mail.linkValid', { span: lasting(language, content.validSeconds) }) },
           { kind: 'text', text: say('mail.unexpectedInvitation') },
         ],
       }
+    }
     case 'reset':
       return {
         subject: say('mail.resetSubject', { brand }),
@@ -94,14 +103,18 @@ function draw(content: MailContent, around: Around): Drawn {
 }
 
 function noticeOf(
-  { notice, agent, happenedAt, securityUri }: Extract<MailContent, { readonly kind: 'notice' }>,
+  { notice, organization, agent, happenedAt, securityUri }: Extract<MailContent, { readonly kind: 'notice' }>,
   { say, brand, address, language }: Around,
 ): Drawn {
   const browser = agent === undefined ? undefined : browserOf(say, agent)
+  const said =
+    organization === undefined
+      ? say(`mail.notices.${notice}`)
+      : say('mail.joined', { organization: visible(organization) })
   return {
-    subject: say('mail.noticeSubject', { brand, notice: say(`mail.notices.${notice}`) }),
+    subject: say('mail.noticeSubject', { brand, notice: said }),
     parts: [
-      { kind: 'heading', text: say(`mail.notices.${notice}`) },
+      { kind: 'heading', text: said },
       {
         kind: 'facts',
         facts: [
@@ -110,6 +123,8 @@ function noticeOf(
           ...(browser === undefined ? [] : [[say('mail.browser'), browser] as const]),
         ],
       },
+      // A person who was invited looks for what there is to do.
+      ...(notice === 'organization-joined' ? [{ kind: 'text', text: say('mail.haveAccount') } as const] : []),
       // The server noticed this by itself, or it names who did it.
       ...(notice === 'counter-back' || notice === 'two-step-reset'
         ? []

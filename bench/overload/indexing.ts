@@ -28,18 +28,18 @@ export interface IndexingSetup {
   readonly load: RunLoad
 }
 
-/** More than a node without requests indexes until its load begins. */
-const INDEXED_USERS = 200_000
+/** More than a node indexes beside a load. */
+const INDEXED_USERS = 50_000
 const CONNECTIONS = 64
-/** A node looks every ten seconds for users whom the index lacks. */
-const UNTIL_WRITTEN_MS = 11_000
+/** A node looks every ten seconds for users whom the index lacks. The load has begun before. */
+const WARM_UP_SECONDS = 11
 const LOOK_MS = 500
 /** So many users a second are indexed in any case before the first round. */
 const LEAST_PER_SECOND = 1000
 
 /** The most time that this takes besides the loads. */
 export function limitOfIndexing(rounds: number): number {
-  return (INDEXED_USERS * 1000) / LEAST_PER_SECOND + rounds * 4 * UNTIL_WRITTEN_MS
+  return (INDEXED_USERS * 1000) / LEAST_PER_SECOND + rounds * 4 * WARM_UP_SECONDS * 1000
 }
 
 export async function runIndexing(setup: IndexingSetup): Promise<readonly IndexingRow[]> {
@@ -58,10 +58,10 @@ export async function runIndexing(setup: IndexingSetup): Promise<readonly Indexi
   for (let round = 0; round < rounds; round += 1) {
     for (const { isWritten, p50Ms, p99Ms, indexedPerSecond } of round % 2 === 0 ? rows : rows.toReversed()) {
       if (isWritten) await addWaiting()
-      await delay(UNTIL_WRITTEN_MS)
+      const healthy = { port: server.port, rate, connections: CONNECTIONS, addresses: HEALTHY, requests: [request] }
+      await load({ ...healthy, seconds: WARM_UP_SECONDS })
       const before = await waiting()
-      const plan = { port: server.port, seconds, rate, connections: CONNECTIONS, addresses: HEALTHY }
-      const { kinds } = await load({ ...plan, requests: [request] })
+      const { kinds } = await load({ ...healthy, seconds })
       indexedPerSecond.push((before - (await waiting())) / seconds)
       await read('delete from search_due')
       const served = kinds.find(({ kind }) => kind === 'served')

@@ -1,9 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { writeTexts } from '../src/cli/docs/texts.ts'
 import { findCommit } from '../src/server/version.ts'
+import { billOfMaterials, type Described } from './cyclonedx.ts'
 import { requireDevelopmentPackages } from './development-packages.ts'
+import { digestOfFile } from './folder.ts'
 import { API_TYPES_FILE, originOf, publishedManifest, type Manifest } from './manifest.ts'
 import { publishedPage, publishedPages } from './pages.ts'
 import { bundleTypes, TYPES_FILE } from './public-types.ts'
@@ -13,8 +15,9 @@ const PACKAGE = join(OUTPUT, 'package')
 /** Of the packed file, which each `npx grantor` downloads. */
 export const SIZE_LIMIT = 1_400_000
 const MIGRATIONS = 'store/migrations'
+const COMMAND = 'bin/grantor.js'
 /** The programs of a checkout that find and link its own Node.js are not published. */
-const PROGRAMS = ['bin/grantor.js', 'bin/this-node.js', 'bin/compile-cache.js']
+const PROGRAMS = [COMMAND, 'bin/this-node.js', 'bin/compile-cache.js']
 
 /**
  * The compiler, a Go program, runs with one thread, because the tests use all cores and several threads check some files twice. It collects no
@@ -86,8 +89,14 @@ function writePages(folder: string, checkout: Manifest): void {
   }
 }
 
-/** Packs the folder of a package into the folder above it. Returns the path of the packed file. */
+/**
+ * Packs the folder of a package into the folder above it. Returns the path of the packed file. npm sets the times, the owner and the order of
+ * the files, and keeps their modes, which depend on the umask.
+ */
 export function packFolder(folder: string): string {
+  for (const file of globSync(`${folder}/**/*`, { withFileTypes: true }))
+    if (file.isFile()) chmodSync(join(file.parentPath, file.name), 0o644)
+  chmodSync(join(folder, COMMAND), 0o755)
   return join(dirname(folder), npm(folder, 'pack', '--silent', '--pack-destination', '..'))
 }
 
@@ -100,10 +109,21 @@ export async function packPackage(): Promise<string> {
   const packed = packFolder(PACKAGE)
   cpSync('package-lock.json', join(PACKAGE, 'package-lock.json'))
   npm(PACKAGE, 'install', '--package-lock-only', '--ignore-scripts', '--silent')
-  const materials = npm(PACKAGE, 'sbom', '--package-lock-only', '--sbom-format=cyclonedx')
-  writeFileSync(packed.replace(/\.tgz$/, '.cdx.json'), materials)
+  const written = npm(PACKAGE, 'sbom', '--package-lock-only', '--sbom-format=cyclonedx')
+  writeFileSync(billOf(packed), billOfMaterials(written, describe(packed)))
   rmSync(join(PACKAGE, 'package-lock.json'))
   return packed
+}
+
+/** The path of the bill of materials of a packed package. */
+export function billOf(packed: string): string {
+  return packed.replace(/\.tgz$/, '.cdx.json')
+}
+
+export function describe(packed: string): Described {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
+  const seconds = execFileSync('git', ['log', '-1', '--format=%ct'], { encoding: 'utf8' })
+  return { version, digest: digestOfFile(packed), at: new Date(Number(seconds) * 1000) }
 }
 
 function npm(folder: string, ...words: readonly string[]): string {

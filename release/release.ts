@@ -1,70 +1,160 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { packPackage } from './build.ts'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { DAILY } from '../prove/daily/list.ts'
+import { listMigrations } from '../src/store/migrations.ts'
 import { checkVersion, releaseChangelog } from './changelog.ts'
+import { buildFiles, describeFiles, originsHere, readAdvisories } from './contents.ts'
+import { unexplained } from './cyclonedx.ts'
 import { fetchDigests, pinDigests } from './digests.ts'
+import { digestOfFile, faultsOfFolder, sealFolder, signerLine } from './folder.ts'
+import { originOf, type Manifest } from './manifest.ts'
+import { changedMigrations, readReleased, writeReleased } from './migrations.ts'
+import { newestRuns, staleProofs } from './proofs.ts'
 
 /**
- * Makes a release (CONTRIBUTING.md): `npm run release -- <version>`. Checks the checkout, runs the tests and the proof of the package,
- * pins the images of the container and compose files to their digests, writes the version and the changelog, commits, tags `v<version>`, and packs the package with its software bill of materials.
- * Publishes nothing.
+ * Makes a release (CONTRIBUTING.md): `npm run release -- <version> --key <file>`. Checks the checkout, runs the tests and the proof of the
+ * package, pins the images, writes the version, the changelog and the digests of the migrations, commits, makes and signs the folder of the
+ * release, verifies it, and tags `v<version>`. Publishes nothing. With `--rehearse` it makes and verifies the folder from the checkout as it
+ * is, signs it with a key that it throws away, and says what a release would refuse.
  */
 
-const MIGRATIONS = 'src/store/migrations'
+const SIGNERS = 'release/allowed_signers'
 
-function git(...words: readonly string[]): string {
-  return execFileSync('git', words, { encoding: 'utf8' }).trim()
+function run(command: string, ...words: readonly string[]): string {
+  return execFileSync(command, words, { encoding: 'utf8' }).trim()
 }
 
 function npm(...words: readonly string[]): void {
   execFileSync('npm', words, { stdio: 'inherit' })
 }
 
-/** @throws Error when a file differs from what is committed */
-function requireClean(why: string): void {
-  const changes = git('status', '--porcelain')
-  if (changes !== '') throw new Error(`${why}\n${changes}`)
+/** Returns at once what refuses a release: what takes minutes comes later. */
+function refusals(version: string, manifest: Manifest): readonly string[] {
+  const isFirst = run('git', 'tag', '--list', 'v*') === ''
+  const changes = run('git', 'status', '--porcelain')
+  return [
+    ...thrown(() => checkVersion(version, manifest.version, isFirst)),
+    ...(changes === '' ? [] : [`Commit or remove these changes first:\n${changes}`]),
+    ...(originOf(manifest) === undefined
+      ? ['package.json names no repository, without which a registry accepts no provenance.']
+      : []),
+    ...(existsSync(SIGNERS) ? [] : [`There is no ${SIGNERS}, without which the signature cannot be verified.`]),
+    ...(isKnownNode()
+      ? []
+      : [`The Node.js at ${process.execPath}, which the single file would hold, is not that of release/node.json.`]),
+    ...changedMigrations(readReleased(), listMigrations()),
+    ...staleProofs(
+      DAILY.map(({ name }) => name),
+      newestRuns(),
+      new Date().toISOString().slice(0, 10),
+    ),
+  ]
 }
 
-/** The tag of the newest release, or an empty text before the first one. */
-function lastTag(): string {
-  return git('tag', '--list', 'v*', '--sort=-version:refname').split('\n')[0] ?? ''
+/** The digests are those of the makers of Node.js, which .github/workflows/release.yml compares. */
+function isKnownNode(): boolean {
+  const digests = JSON.parse(readFileSync('release/node.json', 'utf8')) as Readonly<Record<string, string>>
+  return digests[`${process.platform}-${process.arch}`] === digestOfFile(process.execPath)
 }
 
-/** Released migrations never change, because databases have applied them (docs/migrations.md). */
-function requireSameMigrations(last: string): void {
-  if (last === '') return
-  const changed = git('diff', '--name-only', '--diff-filter=MDR', last, '--', MIGRATIONS)
-  if (changed !== '') throw new Error(`These migrations were released with ${last} and must not change:\n${changed}`)
+/** What `npm audit` knows about what is published. It needs the registry. */
+function audit(): readonly string[] {
+  // It exits with 1 when it finds something.
+  const answer = execFileSync('sh', ['-c', 'npm audit --json --omit=dev || true'], { encoding: 'utf8' })
+  return unexplained(answer, readAdvisories()).map(
+    (one) => `No row of release/vex.json says whether this affects: ${one}`,
+  )
 }
 
-async function release(version: string): Promise<void> {
-  const { version: current } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
-  const last = lastTag()
-  checkVersion(version, current, last === '')
+function thrown(check: () => void): readonly string[] {
+  try {
+    check()
+    return []
+  } catch (cause) {
+    return [(cause as Error).message]
+  }
+}
+
+function refuse(why: readonly string[]): void {
+  if (why.length > 0) throw new Error(why.join('\n'))
+}
+
+/** Makes the folder of the release from the checkout, and verifies it. Returns its path. */
+async function makeFolder(version: string, changes: string, { key, signers, architectures }: Signing): Promise<string> {
+  const folder = `dist/grantor-${version}`
+  await buildFiles(folder, architectures)
+  describeFiles(folder, originsHere(), changes)
+  sealFolder(folder, key)
+  refuse(faultsOfFolder(folder, signers))
+  return folder
+}
+
+interface Signing {
+  readonly key: string
+  readonly signers: string
+  readonly architectures: readonly ('x64' | 'arm64')[]
+}
+
+async function rehearse(version: string, manifest: Manifest, changes: string): Promise<void> {
+  if (version !== manifest.version) throw new Error(`A rehearsal has the version of package.json, ${manifest.version}.`)
+  for (const refusal of refusals(version, manifest)) console.log(`A release would be refused: ${refusal}`)
+  const folder = mkdtempSync(join(tmpdir(), 'grantor-key-'))
+  try {
+    const key = join(folder, 'key')
+    run('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', 'rehearsal', '-f', key)
+    const signers = 'dist/rehearsal_signers'
+    writeFileSync(signers, signerLine(readFileSync(`${key}.pub`, 'utf8')))
+    const made = await makeFolder(version, changes, { key, signers, architectures: ['x64'] })
+    console.log(`Made and verified ${made}, for x64 alone. Try: npm run verify -- ${made} --signers ${signers}`)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function release(version: string, manifest: Manifest, key: string): Promise<void> {
   const { text, notes } = releaseChangelog(
     readFileSync('CHANGELOG.md', 'utf8'),
     version,
     new Date().toISOString().slice(0, 10),
   )
-  requireClean('Commit or remove these changes first:')
-  requireSameMigrations(last)
+  refuse([...refusals(version, manifest), ...audit()])
   npm('run', 'docs')
-  requireClean('"npm run docs" changed these pages. Commit them first:')
+  refuse(run('git', 'status', '--porcelain') === '' ? [] : ['"npm run docs" changed pages. Commit them first.'])
   // A release needs them, and the tests take minutes.
   const digests = await fetchDigests()
   npm('test')
+  npm('run', 'prove', 'long-tests')
   npm('run', 'prove', 'package')
   pinDigests(digests)
   writeFileSync('CHANGELOG.md', text)
   npm('version', '--no-git-tag-version', '--allow-same-version', version)
-  git('commit', '--all', '--message', `chore(release): ${version}`)
-  git('tag', '--annotate', `v${version}`, '--message', `${version}\n\n${notes}`, '--cleanup=verbatim')
-  console.log(`Released v${version}. Publish it with: git push --follow-tags && npm publish ${await packPackage()}`)
+  writeReleased(listMigrations())
+  run('git', 'add', '--all')
+  run('git', 'commit', '--message', `chore(release): ${version}`)
+  const folder = await makeFolder(version, notes, { key, signers: SIGNERS, architectures: ['x64', 'arm64'] })
+  const signed = ['-c', 'gpg.format=ssh', '-c', `user.signingkey=${key}`, 'tag', '--sign']
+  run('git', ...signed, `v${version}`, '--message', `${version}\n\n${notes}`, '--cleanup=verbatim')
+  console.log(`Made ${folder} and the tag v${version}. Publish with: git push --follow-tags`)
 }
 
 try {
-  await release(process.argv[2] ?? '')
+  const { positionals, values } = parseArgs({
+    options: { rehearse: { type: 'boolean', default: false }, key: { type: 'string' } },
+    allowPositionals: true,
+  })
+  const [version = ''] = positionals
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
+  if (values.rehearse) {
+    const { notes } = releaseChangelog(readFileSync('CHANGELOG.md', 'utf8'), version, '')
+    await rehearse(version, manifest, notes)
+  } else {
+    if (values.key === undefined)
+      throw new Error('Name the SSH key that signs: --key <file>. To try without: --rehearse')
+    await release(version, manifest, values.key)
+  }
 } catch (cause) {
   console.error(`release: ${(cause as Error).message}`)
   process.exitCode = 1

@@ -2,7 +2,7 @@ import type { BuildOptions, BuildResult, Plugin } from 'esbuild'
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { writeTexts } from '../src/cli/docs/texts.ts'
 import { readCommonPasswords } from '../src/passwords/common-passwords.ts'
@@ -12,12 +12,15 @@ import { requireDevelopmentPackages } from './development-packages.ts'
 
 /**
  * `npm run build:single` makes one executable file of the sources, their packages and Node.js: `dist/grantor-linux-x64`. With
- * `-- --arch arm64` it fetches Node.js for that processor from npm, in the version of this checkout.
+ * `-- --arch arm64` it fetches Node.js for that processor from npm, in the version of this checkout. With `-- --cache` it also has the code
+ * that V8 compiled, and is not reproducible.
  * https://nodejs.org/api/single-executable-applications.html
  */
 
 const ARCHITECTURES = ['x64', 'arm64'] as const
 const OUTPUT = 'dist'
+const MAIN = 'main.mjs'
+const CONFIG = 'single.json'
 /** The sources of threads, each with the module that has its address and the name that the module exports. */
 const THREADS = [
   ['src/store/sqlite/file/checkpoint-worker.js', 'sqlite/file/checkpoint-thread.ts', 'CHECKPOINT_THREAD'],
@@ -39,29 +42,31 @@ const REQUIRE = `import { createRequire as openRequire } from 'node:module'; con
 /** A process that `cluster` starts gets the path of the program once more, as if it were a script that Node.js runs. */
 const ARGUMENTS = `process.argv[1] = process.execPath; if (process.argv[2] === process.execPath) process.argv.splice(2, 1);`
 
-/** Returns the path of the file. */
-export async function buildSingle(arch: (typeof ARCHITECTURES)[number]): Promise<string> {
+/**
+ * Returns the path of the file. With `hasCache` it starts sooner and takes less memory, and no two builds are equal: V8 makes an equal cache
+ * only with a fixed seed of its hashes, and then does not accept it.
+ */
+export async function buildSingle(arch: (typeof ARCHITECTURES)[number], hasCache = false): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'grantor-single-'))
   try {
     mkdirSync(OUTPUT, { recursive: true })
     const output = join(OUTPUT, `grantor-linux-${arch}`)
-    const main = join(folder, 'main.mjs')
-    writeFileSync(main, await bundle())
+    writeFileSync(join(folder, MAIN), await bundle())
     const isOwn = arch === process.arch && process.platform === 'linux'
     const config = {
-      main,
+      // The name is in the file, so it is that of no folder.
+      main: MAIN,
       mainFormat: 'module',
-      output,
+      output: resolve(output),
       executable: isOwn ? process.execPath : fetchNode(arch, folder),
       disableExperimentalSEAWarning: true,
-      // The code that V8 has compiled is of one processor.
-      useCodeCache: isOwn,
+      // The code that V8 has compiled is of one processor, and differs in each build.
+      useCodeCache: hasCache && isOwn,
       // Options of Node.js belong to NODE_OPTIONS, so that no argument of a command is taken for one.
       execArgvExtension: 'none',
     }
-    const configPath = join(folder, 'single.json')
-    writeFileSync(configPath, JSON.stringify(config))
-    execFileSync(process.execPath, ['--build-sea', configPath], { stdio: ['ignore', 'ignore', 'pipe'] })
+    writeFileSync(join(folder, CONFIG), JSON.stringify(config))
+    execFileSync(process.execPath, ['--build-sea', CONFIG], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
     chmodSync(output, 0o755)
     return output
   } finally {
@@ -136,8 +141,10 @@ function fetchNode(arch: string, folder: string): string {
 
 if (import.meta.main) {
   requireDevelopmentPackages('build:single', 'esbuild')
-  const { values } = parseArgs({ options: { arch: { type: 'string', default: process.arch } } })
+  const { values } = parseArgs({
+    options: { arch: { type: 'string', default: process.arch }, cache: { type: 'boolean' } },
+  })
   const arch = ARCHITECTURES.find((one) => one === values.arch)
   if (arch === undefined) throw new Error(`--arch is one of: ${ARCHITECTURES.join(', ')}`)
-  console.log(await buildSingle(arch))
+  console.log(await buildSingle(arch, values.cache))
 }

@@ -17,7 +17,8 @@ const checkout = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
 const STARTED: Readonly<Record<string, string>> = {
   build: 'test/release/artefact.test.ts',
   pack: 'test/release/artefact.test.ts',
-  release: 'test/release/artefact.test.ts',
+  release: 'test/release/folder.test.ts',
+  verify: 'test/release/folder.test.ts',
   'build:single': 'test/release/single.test.ts',
 }
 

@@ -3,7 +3,10 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
-const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } }
+const { engines, optionalDependencies: programs } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  readonly engines: { readonly node: string }
+  readonly optionalDependencies: Readonly<Record<string, string>>
+}
 const MAJOR = /\d+/.exec(engines.node)?.[0] ?? ''
 
 /** Makes a process report another version. */
@@ -13,6 +16,11 @@ const OLDER =
 
 test('version managers choose the Node.js that package.json requires', () => {
   assert.equal(readFileSync('.nvmrc', 'utf8').trim(), MAJOR)
+})
+
+test('release/node.json has the digests of the Node.js that a checkout brings', () => {
+  const { version } = JSON.parse(readFileSync('release/node.json', 'utf8')) as { readonly version: string }
+  assert.deepEqual(new Set(Object.values(programs)), new Set([version]))
 })
 
 test('the tests say which Node.js they need, before an older one fails on TypeScript', () => {

@@ -1,0 +1,89 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readStatement, STATEMENT } from './statement.ts'
+
+/** The folder of a release: its files, `SHA256SUMS` over all of them, and the signature of that (docs/verify.md). */
+
+const SUMS = 'SHA256SUMS'
+const SIGNATURE = `${SUMS}.sig`
+/** Who signs, in the file of allowed signers, and what for: a signature for another purpose is refused (ssh-keygen(1), -Y verify). */
+const SIGNER = 'release@grantor'
+const PURPOSE = 'grantor-release'
+const SUM = /^([0-9a-f]{64}) {2}([\w.-]+)$/
+
+/** Writes the sums of all files in the folder, as sha256sum(1) does, and signs them with an SSH key. */
+export function sealFolder(folder: string, key: string): void {
+  const sums = filesOf(folder).map((name) => `${digestOfFile(join(folder, name))}  ${name}\n`)
+  writeFileSync(join(folder, SUMS), sums.join(''))
+  execFileSync('ssh-keygen', ['-Y', 'sign', '-q', '-f', key, '-n', PURPOSE, join(folder, SUMS)], { stdio: 'inherit' })
+}
+
+/** The line of a file of allowed signers for a public key, such as `ssh-ed25519 AAAA…`. */
+export function signerLine(publicKey: string): string {
+  return `${SIGNER} namespaces="${PURPOSE}" ${publicKey.trim()}\n`
+}
+
+/**
+ * Says what is wrong with the folder of a release; nothing if it is what the owner of the key signed. `signers`: the file of allowed signers.
+ * A file that the sums do not name is a fault, too, because a person would take it for a part of the release.
+ */
+export function faultsOfFolder(folder: string, signers: string): readonly string[] {
+  const missing = [SUMS, SIGNATURE].filter((name) => !readdirSync(folder).includes(name))
+  if (missing.length > 0) return missing.map((name) => `${name} is missing.`)
+  const signature = spawnSync(
+    'ssh-keygen',
+    ['-Y', 'verify', '-f', signers, '-I', SIGNER, '-n', PURPOSE, '-s', join(folder, SIGNATURE)],
+    { input: readFileSync(join(folder, SUMS)), encoding: 'utf8' },
+  )
+  if (signature.error !== undefined) return [`ssh-keygen cannot be run: ${signature.error.message}`]
+  // Nothing else says anything without it.
+  if (signature.status !== 0) return [`${SIGNATURE} is no signature of ${SUMS}: ${signature.stderr.trim()}`]
+  const sums = readFileSync(join(folder, SUMS), 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => SUM.exec(line) ?? [line, '', ''])
+  const named = new Map(sums.map(([, digest = '', name = '']) => [name, digest]))
+  const files = filesOf(folder)
+  const faults = [
+    ...sums.filter(([, digest]) => digest === '').map(([line]) => `${SUMS} has the line "${line}".`),
+    ...files.filter((name) => !named.has(name)).map((name) => `${name} is not in ${SUMS}.`),
+    ...[...named.keys()].filter((name) => name !== '' && !files.includes(name)).map((name) => `${name} is missing.`),
+    ...files
+      .filter((name) => named.has(name) && named.get(name) !== digestOfFile(join(folder, name)))
+      .map((name) => `${name} is not the file that was signed.`),
+  ]
+  return faults.length > 0 ? faults : faultsOfStatement(folder, files, named)
+}
+
+/** What the release was made from is said of each file that people run or read by program. */
+function faultsOfStatement(
+  folder: string,
+  files: readonly string[],
+  digests: ReadonlyMap<string, string>,
+): readonly string[] {
+  const [name, ...others] = files.filter((file) => STATEMENT.test(file))
+  if (name === undefined || others.length > 0) return ['There is not one statement of provenance.']
+  const subjects = new Map(
+    readStatement(join(folder, name)).subject.map((subject) => [subject.name, subject.digest.sha256]),
+  )
+  const described = files.filter((file) => file !== name && file !== NOTES)
+  return [...new Set([...described, ...subjects.keys()])]
+    .filter((file) => subjects.get(file) !== digests.get(file))
+    .map((file) => `The statement of provenance is about another ${file}.`)
+}
+
+export const NOTES = 'NOTES.md'
+
+/** The files that the sums are about. */
+export function filesOf(folder: string): readonly string[] {
+  return readdirSync(folder)
+    .filter((name) => name !== SUMS && name !== SIGNATURE)
+    .toSorted()
+}
+
+/** SHA-256 of a file, in hex. */
+export function digestOfFile(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex')
+}

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { test } from 'node:test'
+import { DAILY, proofsOf } from '../../prove/daily/list.ts'
+import { newestRuns, staleProofs } from '../../release/proofs.ts'
+
+test('a release is refused without a proof of the last 21 days', () => {
+  const runs = new Map([
+    ['new', '2026-12-01'],
+    ['old', '2026-11-10'],
+    ['older', '2026-11-09'],
+  ])
+  assert.deepEqual(staleProofs(['new', 'old', 'older', 'none'], runs, '2026-12-01'), [
+    'npm run prove older: the newest run is of 2026-11-09.',
+    'npm run prove none: no run is kept.',
+  ])
+  assert.match(newestRuns().get('nodes') ?? '', /^2026-/)
+})
+
+test('the proofs of a day are those of what a release delivers and one long proof, and all long ones have their day', () => {
+  const days = Array.from({ length: 10 }, (_, index) => proofsOf(20_000 + index))
+  assert.deepEqual(new Set(days.map(({ length }) => length)), new Set([DAILY.length - 4]))
+  assert.deepEqual(new Set(days.flat()), new Set(DAILY))
+  for (const { name } of DAILY) assert.ok(existsSync(`prove/${name}/run.ts`), name)
+})

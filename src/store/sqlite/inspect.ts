@@ -18,6 +18,8 @@ import { signingKeys } from '../nouns/server/signing-keys.ts'
 import { masterKey } from '../nouns/server/master-key.ts'
 import { storeEras } from '../nouns/server/store-eras.ts'
 
+/** SQLITE_CORRUPT, the low byte of all codes of damage (https://sqlite.org/rescode.html). */
+const CORRUPT = 11
 /** The number of reported problems; the first one decides what to do. */
 const DAMAGE_LIMIT = 3
 
@@ -70,12 +72,17 @@ export function readSqliteFacts(path: string): {
 
 /** Reads the whole file, and returns what SQLite finds damaged in it; it takes 20 s for each GB. */
 export function findDamage(path: string): readonly string[] {
-  const database = openDatabase(path)
+  let database: DatabaseSync | undefined
   try {
+    database = openDatabase(path)
     const complaints = database.prepare(`pragma quick_check(${DAMAGE_LIMIT})`).all()
     return complaints.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok')
+  } catch (cause) {
+    // Some damage ends the check itself.
+    if (!(cause instanceof Error && 'errcode' in cause && (Number(cause.errcode) & 0xff) === CORRUPT)) throw cause
+    return [cause.message]
   } finally {
-    database.close()
+    database?.close()
   }
 }
 

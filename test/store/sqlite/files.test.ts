@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -17,11 +18,16 @@ import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { readRootSecret } from '../../../src/keys/root-secret.ts'
 import { openDatabase, requirePragmas } from '../../../src/store/sqlite/database.ts'
+import { findDamage } from '../../../src/store/sqlite/inspect.ts'
 import { securePath } from '../../../src/store/sqlite/file/database-file.ts'
 import { createAda } from '../../support/accounts.ts'
 import { obtainTokens, registerClient } from '../../../tools/flow.ts'
 import { openTestServer, temporaryFolder } from '../../support/server.ts'
+import { placeBlankDatabase } from '../../support/store/blank-database.ts'
 import { dumpStore } from '../../support/store/dump.ts'
+
+/** Bytes of a page of SQLite. */
+const PAGE = 4096
 
 test('STO-09: a connection syncs every commit, checks foreign keys and does not trust the schema', (t) => {
   const database = openDatabase(join(temporaryFolder(t), 'grantor.db'))
@@ -198,3 +204,14 @@ test('the pragma check tests the connection, not the file', (t) => {
 function modeOf(path: string): number {
   return statSync(path).mode & 0o777
 }
+
+test('damage of the beginning of any page is found, also where it ends the check of SQLite', (t) => {
+  const path = join(temporaryFolder(t), 'grantor.db')
+  placeBlankDatabase(path)
+  const sound = readFileSync(path)
+  assert.deepEqual(findDamage(path), [])
+  for (let from = PAGE; from < sound.length; from += PAGE) {
+    writeFileSync(path, Buffer.from(sound).fill('x', from, from + 64))
+    assert.notDeepEqual(findDamage(path), [], `the page at ${from}`)
+  }
+})

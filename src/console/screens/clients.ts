@@ -105,7 +105,7 @@ export const CLIENTS = screen<Answers>({
 })
 
 /** How a client came to the server. */
-export const SOURCES = { operator: 'created', registration: 'registered', document: 'document' } as const
+const SOURCES = { operator: 'created', registration: 'registered', document: 'document' } as const
 
 function clientLink(client: ClientDocument, frame: Frame): Markup {
   return html`<a href="${fromList(frame, linkTo('clients', client.client_id))}"

@@ -90,7 +90,8 @@ test('without a terminal serve prints only JSON lines, creates no demo, and logs
   assert.equal(ready.issuer, place.issuer)
   assert.match(ready.version, /^\d+\.\d+\.\d+/)
   assert.equal(runRequest(ready.try ?? '')['client_name'], 'First steps')
-  assert.deepEqual((await runJsonHere(place, ['user', 'list']))['users'], [])
+  const { users } = (await runJsonHere(place, ['user', 'list'])) as { readonly users: unknown }
+  assert.deepEqual(users, [])
 
   server.child.kill('SIGTERM')
   assert.equal((await server.exited).code, 0)

@@ -77,7 +77,7 @@ function findings({ findings: all }: ServerDocument, frame: Frame): Markup {
         : html`<li class="ok">
             ${yesIcon}
             <p class="muted">
-              ${fine} ${fine === 1 ? 'check is' : 'checks are'} fine. The command grantor doctor looks at more.
+              ${fine} ${fine === 1 ? 'check is' : 'checks are'} fine. ${command('grantor doctor')} looks at more.
             </p>
           </li>`
     }

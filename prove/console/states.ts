@@ -108,6 +108,8 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
     ['grants for an organization', `/organizations/${organizationId}/grants`],
     ['a grant for an organization', `/organizations/${organizationId}/grants/${grantId}`],
     ['an organization', `/organizations/${organizationId}`],
+    ['the sign-in of an organization', `/organizations/${organizationId}?tab=sign-in`],
+    ['the activity of an organization', `/organizations/${organizationId}?tab=activity`],
     ['an organization without anything', `/organizations/${emptyId}`],
     ['an organization with a hostile name', `/organizations/${hostileOrganizationId}`],
     ...['members', 'installations'].flatMap((list) => [

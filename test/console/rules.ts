@@ -120,6 +120,8 @@ export const RULES: Readonly<Record<string, ScreenRule>> = {
   '/console/organizations/{organization_id}': {
     extent: 'server',
     forms: {
+      'member.invite': 'asks',
+      'member.add': 'asks',
       'organization.rename': 'asks',
       'organization.disable': 'asks',
       'organization.enable': 'at-once',

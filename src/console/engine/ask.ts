@@ -45,8 +45,8 @@ export function askPage(asking: Asking, frame: Frame): View {
   const [only = ''] = subjects
   // Several grants of one client, say, have one name.
   const isOne = count === subjects.length && new Set(subjects.map((one) => names[one] ?? one)).size < 2
-  const object = only === '' && names[''] === undefined ? undefined : html`: ${called(only, names)}`
   const isNamed = asking.about !== undefined && about !== undefined
+  const object = only === '' && (isNamed || names[''] === undefined) ? undefined : html`: ${called(only, names)}`
   const besides = isNamed ? html` ${about} ${name(asking.about, '(no name)')}` : undefined
   const heading = html`${label}${isOne || count < 2 ? object : `: ${count} rows`}${besides}`
   const { '': general } = errors

@@ -36,6 +36,8 @@ export function actions(frame: Frame, all: readonly Form[], ...subjects: readonl
 
 /** What an object page offers. */
 interface Offered {
+  /** A link before the buttons, which then is the main one. */
+  readonly before?: Markup | undefined
   /** What its state asks for. */
   readonly lead: readonly Form[]
   /** The one of them that has the colour; undefined: the state asks for nothing. */
@@ -48,13 +50,16 @@ interface Offered {
 }
 
 /** The buttons that the state of an object asks for, and the others behind the word "More". */
-export function buttonsWithMore(frame: Frame, { lead, main, rest, ending, labelOf }: Offered): Markup | undefined {
+export function buttonsWithMore(
+  frame: Frame,
+  { before, lead, main, rest, ending, labelOf }: Offered,
+): Markup | undefined {
   if (lead.length + rest.length === 0) return undefined
   const isEnding = (form: Form): boolean => requireTask(form.task).isFinal === true || ending.includes(form.task)
   const [first, last] = [rest.filter((form) => !isEnding(form)), rest.filter(isEnding)]
   const one = (form: Form, isMain = false): Markup => button(form, { isMain, label: labelOf(form) })
   return html`<form method="post" action="${addressOf(frame, {})}" class="actions lead">
-    ${hidden('csrf', frame.csrf)} ${lead.map((form) => one(form, form === main))}
+    ${hidden('csrf', frame.csrf)} ${before} ${lead.map((form) => one(form, form === main))}
     ${
       rest.length === 0
         ? undefined
@@ -83,9 +88,18 @@ export function asking(frame: Frame, all: readonly Form[], subject: string): Mar
 
 /** Links to the pages that ask, for the forms of a screen that the person may use and that are about no row. */
 export function askLinks(frame: Frame, ...tasks: readonly Worded[]): readonly Markup[] {
-  return tasks
-    .flatMap((task) => formOf(frame, task))
-    .map((form) => html`<a class="button" href="?ask=${form.task}">${formWords(form).label}</a>`)
+  return tasks.flatMap((task) => formOf(frame, task)).map((form) => askLink(form, 'button'))
+}
+
+/** The same for the form that the state of the object asks for. */
+export function mainAskLink(frame: Frame, task: Worded): Markup | undefined {
+  return formOf(frame, task)
+    .map((form) => askLink(form, 'button main'))
+    .at(0)
+}
+
+function askLink(form: Form, looks: string): Markup {
+  return html`<a class="${looks}" href="?ask=${form.task}">${formWords(form).label}</a>`
 }
 
 /** The forms of a screen that fit its object, those that can be undone or the others. `object`: its id. */

@@ -5,6 +5,7 @@ import { linkFor } from '../links.ts'
 import { actions, formOf } from '../engine/buttons.ts'
 import { filterBar, listHeading, nothing, table, type Column } from '../list.ts'
 import { chip, dotted, facts, id, name, named, nameOf, scopes, time } from '../parts.ts'
+import { organizationTabs } from './organizations/organization-tabs.ts'
 import { screen } from '../screen.ts'
 import type { ChangeForm, Frame, Texts, View } from '../engine/form.ts'
 
@@ -43,7 +44,12 @@ export const ORGANIZATION_GRANTS = screen<Listed & { readonly organization: Orga
   names: ({ list }) => namesOf(list.grants, list.names),
   view: ({ list, organization }, frame) => ({
     title: `Grants for ${organization.name}`,
-    main: grantList(frame, list, html`Grants for <bdi>${organization.name}</bdi>`),
+    main: grantList(
+      frame,
+      list,
+      html`Grants for <bdi>${organization.name}</bdi>`,
+      organizationTabs(frame, organization.organization_id, 'grants'),
+    ),
   }),
 })
 
@@ -51,8 +57,8 @@ function reachOfRow({ list }: Listed, subject: string | undefined): GrantDocumen
   return list.grants.find(({ grant_id: grant }) => grant === subject)?.reach
 }
 
-function grantList(frame: Frame, { grants, names, next }: Listed['list'], heading: Fragment): Markup {
-  return html`${listHeading(frame, heading, { shown: grants.length, next })} ${filterBar(frame)}
+function grantList(frame: Frame, { grants, names, next }: Listed['list'], heading: Fragment, tabs?: Markup): Markup {
+  return html`${listHeading(frame, heading, { shown: grants.length, next })} ${tabs} ${filterBar(frame)}
   ${table(frame, {
     caption: 'Grants, newest first',
     rows: grants,

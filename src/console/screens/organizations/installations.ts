@@ -10,6 +10,7 @@ import { actions, formOf } from '../../engine/buttons.ts'
 import { listHeading, nothing, table, type Column } from '../../list.ts'
 import { chip, id, name, scopes, section, snippet, time } from '../../parts.ts'
 import { requestCommand } from '../apis/recipes.ts'
+import { organizationTabs } from './organization-tabs.ts'
 import { screen } from '../../screen.ts'
 import {
   changes,
@@ -64,6 +65,7 @@ export const INSTALLATIONS = screen<Answers>({
         ? undefined
         : html`<a class="button" href="${installAddress(frame, organization)}">${formWords(INSTALL).label}</a>`,
     )}
+    ${organizationTabs(frame, organization.organization_id, 'installations')}
     ${table(frame, {
       caption: 'Installed clients, newest clients first',
       rows: list.installations,

@@ -7,8 +7,9 @@ import { linkFor, linkTo } from '../../links.ts'
 import { askLinks } from '../../engine/buttons.ts'
 import { filterBar, listHeading, nothing, table, type Column } from '../../list.ts'
 import { chip, name, time } from '../../parts.ts'
+import { organizationTabs } from './organization-tabs.ts'
 import { screen } from '../../screen.ts'
-import { changes, type ChangeForm, type Frame, type Members } from '../../engine/form.ts'
+import { changes, type ChangeForm, type CreateForm, type Frame, type Members } from '../../engine/form.ts'
 
 interface Answers {
   readonly list: { readonly members: readonly MemberDocument[]; readonly next: string | null }
@@ -26,6 +27,10 @@ const ROW_FORMS: readonly ChangeForm[] = changes(
   'member.remove',
 )
 
+/** An account if there is none, the membership, and a mail: one form. */
+export const INVITE_MEMBER: CreateForm = { kind: 'create', task: 'member.invite', fields: ['email', 'name'] }
+export const ADD_MEMBER: CreateForm = { kind: 'create', task: 'member.add', fields: ['email', 'user_id'] }
+
 /** The members of an organization. */
 export const MEMBERS = screen<Answers>({
   path: '/console/organizations/{organization_id}/members',
@@ -40,12 +45,8 @@ export const MEMBERS = screen<Answers>({
       ...form,
       rows: { member: 'user_id', isBulk: true, read: rowsOf } as const,
     })),
-    { kind: 'create', task: 'member.invite', fields: ['email', 'name'] },
-    {
-      kind: 'create',
-      task: 'member.add',
-      fields: ['email', 'user_id'],
-    },
+    INVITE_MEMBER,
+    ADD_MEMBER,
   ],
   about: ({ organization }) => organization.name,
   reach: ({ list }, subject) => list.members.find(({ user_id: user }) => user === subject)?.reach,
@@ -58,7 +59,7 @@ export const MEMBERS = screen<Answers>({
       { shown: list.members.length, next: list.next },
       html`<div class="actions">${askLinks(frame, 'member.invite', 'member.add')}</div>`,
     )}
-    ${filterBar(frame)}
+    ${organizationTabs(frame, organization.organization_id, 'members')} ${filterBar(frame)}
     ${table(frame, {
       caption: 'Members, newest users first',
       rows: list.members,

@@ -1,19 +1,17 @@
 import type { InstallationDocument } from '../../../admin/organization/installation.ts'
 import type { MemberDocument } from '../../../admin/organization/member.ts'
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
-import type { ProviderDocument } from '../../../admin/provider/settings.ts'
-import { requireTask } from '../../../admin/tasks.ts'
-import { code, html, type Fragment, type Markup } from '../../../web/markup.ts'
-import { linkTo, listAddress } from '../../links.ts'
-import { actions, formsFor } from '../../engine/buttons.ts'
-import { table } from '../../list.ts'
-import { facts, id, name, section, time } from '../../parts.ts'
-import { screen } from '../../screen.ts'
-import { changes, type Form, type Frame } from '../../engine/form.ts'
-import { EVENTS_SHOWN } from '../audit.ts'
+import { describeListing, type ProviderDocument } from '../../../admin/provider/settings.ts'
+import { html, type Fragment, type Markup } from '../../../web/markup.ts'
 import { feed, type ListedEvents } from '../../feed.ts'
-import { installAddress, installationColumns } from './installations.ts'
-import { memberColumns } from './members.ts'
+import { linkTo, listAddress } from '../../links.ts'
+import { askLinks, buttonsWithMore, formsFor, mainAskLink } from '../../engine/buttons.ts'
+import { table } from '../../list.ts'
+import { chip, facts, id, name, section, thingHeading, time } from '../../parts.ts'
+import { screen } from '../../screen.ts'
+import { changes, type Form, type Frame, type Place } from '../../engine/form.ts'
+import { ADD_MEMBER, INVITE_MEMBER, memberColumns } from './members.ts'
+import { organizationTabs, type OrganizationPart } from './organization-tabs.ts'
 import { organizationState } from './organizations.ts'
 
 interface Answers {
@@ -27,8 +25,11 @@ interface Answers {
 }
 
 const ROWS_SHOWN = 10
+const [EVENTS_SHOWN, ALL_EVENTS_SHOWN] = [6, 50]
 
 const FORMS: readonly Form[] = [
+  INVITE_MEMBER,
+  ADD_MEMBER,
   {
     kind: 'edit',
     task: 'organization.rename',
@@ -42,6 +43,12 @@ const FORMS: readonly Form[] = [
     leadsTo: () => '/console/organizations',
   },
 ]
+
+/** The part that the address names, of those that are no screens. */
+function partOf({ query }: Pick<Place, 'query'>): OrganizationPart {
+  const { tab } = query
+  return tab === 'sign-in' || tab === 'activity' ? tab : 'members'
+}
 
 /** One organization. A role for it does not have this page, which also shows what is of the server. */
 export const ORGANIZATION = screen<Answers>({
@@ -58,89 +65,126 @@ export const ORGANIZATION = screen<Answers>({
     },
     audit: {
       task: 'audit.list',
-      input: ({ parameters }) => ({ organization_id: parameters['organization_id'], limit: EVENTS_SHOWN }),
+      input: (place) => ({
+        organization_id: place.parameters['organization_id'],
+        limit: partOf(place) === 'activity' ? ALL_EVENTS_SHOWN : EVENTS_SHOWN,
+      }),
       isOptional: true,
     },
   },
   filters: [],
+  keeps: ['tab'],
   forms: FORMS,
+  about: ({ organization }) => organization.name,
   names: ({ organization }) => ({ '': organization.name }),
-  view({ organization, members, installations, providers, audit }, frame) {
-    const { organization_id: object } = organization
-    const path = linkTo('organizations', object)
-    const final = formsFor(frame, object, organization, true)
-    return {
-      title: organization.name,
-      main: html`<div class="heading">
-          <h1>${name(organization.name, '(no name)')}</h1>
-          ${organizationState(organization)} ${actions(frame, formsFor(frame, object, organization, false))}
-        </div>
-        <p class="sub">${id(object)} <span>created ${time(organization.created_at, frame)}</span></p>
-        ${facts([
-          ['Grants', html`<a href="${path}/grants">What members allowed for it</a>`],
-          ['Providers', providers === undefined ? undefined : providersOf(providers, object)],
-          ['Disabled', organization.disabled_at === null ? undefined : time(organization.disabled_at, frame)],
-          [
-            'Tokens revoked',
-            organization.not_before === organization.created_at
-              ? undefined
-              : html`all from before ${time(organization.not_before, frame)}`,
-          ],
-        ])}
-        ${section(
-          'Members',
-          table(frame, {
-            caption: 'Members, newest users first',
-            rows: members.members,
-            empty: html`<p>No user is a member.</p>`,
-            columns: memberColumns(frame),
-          }),
-          aside(frame, `${path}/members`, `${path}/members?ask=member.add`, requireTask('member.add').words.label),
-        )}
-        ${
-          installations === undefined
-            ? undefined
-            : section(
-                'Installations',
-                table(frame, {
-                  caption: 'Installed clients, newest clients first',
-                  rows: installations.installations,
-                  empty: html`<p>No client is installed.</p>`,
-                  columns: installationColumns(frame),
-                }),
-                aside(
-                  frame,
-                  `${path}/installations`,
-                  installAddress(frame, organization),
-                  requireTask('installation.install').words.label,
-                ),
-              )
-        }
-        ${audit === undefined ? undefined : section('Events', feed(frame, audit, { own: object, none: 'Nothing has happened for this organization lately.' }), html`<a href="${listAddress('audit', 'organization_id', object)}">All</a>`)}
-        ${final.length === 0 ? undefined : html`<section>${actions(frame, final)}</section>`}`,
-    }
-  },
+  view: (answers, frame) => ({
+    title: answers.organization.name,
+    main: html`${heading(answers, frame)} ${tabs(answers, frame)} ${content(answers, frame)}`,
+  }),
 })
 
-/** The whole list, and the form that adds to it. */
-function aside({ mayWrite }: Frame, list: string, form: string, label: string): Markup {
-  return html`<span class="actions"
-    ><a class="button" href="${list}">All</a>
-    ${mayWrite ? html`<a class="button" href="${form}">${label}</a>` : undefined}</span
-  >`
+function heading({ organization, providers }: Answers, frame: Frame): Markup {
+  const domains = (providers?.providers ?? []).flatMap((one) => one.domains).slice(0, DOMAINS_SHOWN)
+  const known = html`${id(organization.organization_id)} ${domains.map((domain) => html`<span>${domain}</span> `)}
+    <span>created ${time(organization.created_at, frame)}</span>`
+  return thingHeading(organization.name, organizationState(organization), known, buttons(organization, frame))
 }
 
-/** At which members sign in, and whose addresses they prove. */
-function providersOf({ providers: own, next }: NonNullable<Answers['providers']>, organization: string): Fragment {
-  if (own.length === 0) return html`<span class="muted">none</span>`
-  return html`<ul>
-    ${own.map(
-      ({ provider_id: provider, domains }) =>
-        html`<li>
-          ${code(provider)}
-          ${domains.length === 0 ? undefined : html`<span class="muted">for</span> <bdi>${domains.join(', ')}</bdi>`}
-        </li>`,
-    )}
-    ${next === null ? undefined : html`<li><a href="${listAddress('providers', 'organization_id', organization)}">All</a></li>`}
-  </ul>`
+const DOMAINS_SHOWN = 3
+
+/** Tasks that end something and can be undone. */
+const ENDING: readonly string[] = ['organization.disable']
+
+function buttons(organization: OrganizationDocument, frame: Frame): Markup | undefined {
+  const forms = [false, true]
+    .flatMap((isFinal) => formsFor(frame, organization.organization_id, organization, isFinal))
+    .filter(({ task }) => task.startsWith('organization.'))
+  const isDisabled = organization.disabled_at !== null
+  const lead = forms.filter(({ task }) => task === (isDisabled ? 'organization.enable' : 'organization.rename'))
+  return buttonsWithMore(frame, {
+    before: isDisabled ? undefined : mainAskLink(frame, INVITE_MEMBER.task),
+    lead,
+    main: isDisabled ? lead[0] : undefined,
+    rest: forms.filter((form) => !lead.includes(form)),
+    ending: ENDING,
+    labelOf: () => undefined,
+  })
+}
+
+function tabs({ organization, members, installations }: Answers, frame: Frame): Markup | undefined {
+  const count = (rows: number, next: string | null) => `${rows}${next === null ? '' : '+'}`
+  return organizationTabs(frame, organization.organization_id, partOf(frame.place), {
+    members: count(members.members.length, members.next),
+    ...(installations && { installations: count(installations.installations.length, installations.next) }),
+  })
+}
+
+function content(answers: Answers, frame: Frame): Fragment {
+  switch (partOf(frame.place)) {
+    case 'sign-in':
+      return signIn(answers, frame)
+    case 'activity':
+      return activity(answers, frame)
+    default:
+      return html`${membersOf(answers, frame)}
+        <div class="columns">${signIn(answers, frame)} ${activity(answers, frame)}</div>`
+  }
+}
+
+function membersOf({ organization, members: { members } }: Answers, frame: Frame): Markup {
+  const list = `${linkTo('organizations', organization.organization_id)}/members`
+  const search = html`<form method="get" action="${list}">
+    <input name="text" aria-label="Name or address" placeholder="Name or address" autocomplete="off" />
+  </form>`
+  return section(
+    'Newest members',
+    html`<div class="chips">
+        <div>
+          ${search} <a href="${list}">All members</a>
+          <a href="${list}?outside_domains=true">Without an address of its domains</a>
+        </div>
+      </div>
+      ${table(frame, {
+        caption: 'Members, newest users first',
+        rows: members,
+        empty: html`<p>No user is a member.</p>`,
+        columns: memberColumns(frame),
+      })}`,
+    html`<span class="actions">${askLinks(frame, ADD_MEMBER.task)}</span>`,
+  )
+}
+
+/** At which providers members sign in, and whom the sign-in page leads there. */
+function signIn({ organization, providers }: Answers, frame: Frame): Fragment {
+  if (providers === undefined) return undefined
+  const { providers: own, next } = providers
+  const all = listAddress('providers', 'organization_id', organization.organization_id)
+  const empty = html`<div class="empty">
+    <p>No provider belongs to the organization, so its members sign in as all users do.</p>
+    ${frame.mayWrite ? html`<p><a href="/console/providers">Connect a provider</a></p>` : undefined}
+  </div>`
+  return section(
+    'Sign-in',
+    own.length === 0 ? empty : facts(own.flatMap(provider)),
+    next === null ? undefined : html`<a href="${all}">All</a>`,
+  )
+}
+
+function provider(one: ProviderDocument): readonly (readonly [string, Fragment])[] {
+  const { provider_id: object, name: text, domains, routing, disabled_at: disabled } = one
+  const state = disabled === null ? chip('Enabled', 'good') : chip('Disabled', 'bad')
+  const rule = routing === 'required' ? 'must sign in there' : 'may sign in there'
+  return [
+    ['Provider', html`<a href="${linkTo('providers', object)}">${name(text, object)}</a> ${state}`],
+    ['Addresses', domains.length === 0 ? undefined : html`<bdi>${domains.join(', ')}</bdi> ${rule}`],
+    ['Button', describeListing(one)],
+  ]
+}
+
+function activity({ organization, audit }: Answers, frame: Frame): Fragment {
+  if (audit === undefined) return undefined
+  const { organization_id: object } = organization
+  const place = { own: object, none: 'Nothing has happened for this organization lately.' }
+  const all = html`<a href="${listAddress('audit', 'organization_id', object)}">All activity</a>`
+  return section('Activity', feed(frame, audit, place), all)
 }

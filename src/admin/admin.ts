@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
 import { after } from '../base/brand.ts'
 import { mintAdminCredentialId, type AdminCredentialId, type OrganizationId } from '../protocol/ids.ts'
@@ -107,7 +107,7 @@ interface NewAdminCredential {
  * @throws AdminError when there is no such organization, or the metrics of one organization are requested
  */
 export async function createAdminCredential(
-  context: StoreNeeds<'createAdminCredential' | 'findOrganization'> & Pick<Context, 'clock' | 'random' | 'secrets'>,
+  context: Context,
   input: {
     readonly name: string
     readonly access: AdminCredentialRecord['access']
@@ -144,7 +144,7 @@ export async function createAdminCredential(
 
 /** Revokes credentials on all nodes before it returns. @throws AdminError when there are no such credentials */
 export async function revokeAdminCredential(
-  { store, clock }: StoreNeeds<'findAdminCredential' | 'revokeAdminCredential'> & Pick<Context, 'clock'>,
+  { store, clock }: Context,
   id: AdminCredentialId,
 ): Promise<AdminCredentialRecord> {
   await store.revokeAdminCredential({ id, now: clock() })

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import {
   isReached,
   reachedOf,
@@ -59,13 +59,9 @@ export function outOfReach({ access, organizationId }: Administrator): AdminErro
  * Refuses an order about an account with a role or of another organization, before anything is counted, or where the operation is about what
  * belongs to the account. The operations on the account itself decide once more, with the change. @throws AdminError
  */
-export async function requireReach(
-  { administrator, store }: Pick<TaskContext, 'administrator'> & StoreNeeds<'listAccounts'>,
-  userId: UserId,
-  touched: Touched,
-): Promise<void> {
-  const reachOfUser = await findReaches({ administrator, store }, [userId])
-  if (!isReached(reachOfUser(userId), touched)) throw outOfReach(administrator)
+export async function requireReach(context: TaskContext, userId: UserId, touched: Touched): Promise<void> {
+  const reachOfUser = await findReaches(context, [userId])
+  if (!isReached(reachOfUser(userId), touched)) throw outOfReach(context.administrator)
 }
 
 /** What of an account you may change, in an answer. */
@@ -77,7 +73,7 @@ export const REACH = z
 
 /** Reads what of accounts an administrator may change. */
 export async function findReaches(
-  { administrator, store }: Pick<TaskContext, 'administrator'> & StoreNeeds<'listAccounts'>,
+  { administrator, store }: TaskContext,
   userIds: readonly UserId[],
 ): Promise<(userId: UserId) => Reached> {
   if (reachOf(administrator) === undefined) return () => 'account'
@@ -117,11 +113,7 @@ export type Authentication =
 
 /** Authenticates an administrator. It reads the store for every request, so that a revocation takes effect at once. */
 export async function authenticateAdministrator(
-  {
-    store,
-    clock,
-    secrets,
-  }: Pick<Context, 'clock' | 'secrets'> & StoreNeeds<'findAdminCredential' | 'findOrganization'>,
+  { store, clock, secrets }: Context,
   token: string,
 ): Promise<Authentication> {
   const opened = secrets.verify('admin-token', token) ?? secrets.verify('delegate-token', token)

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { EpochMs } from '../base/brand.ts'
-import type { StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import { mintOrderedId } from '../protocol/ids.ts'
 import { conflict, unknown } from './admin-error.ts'
 import { ISO_OR_NULL, iso } from '../base/iso.ts'
@@ -163,7 +163,7 @@ export const APPLY_TASKS: readonly Task[] = [
   }),
 ]
 
-async function readSets({ store }: StoreNeeds<'listAppliedSets'>): Promise<readonly StoredSet[]> {
+async function readSets({ store }: Context): Promise<readonly StoredSet[]> {
   return (await store.listAppliedSets()).map(({ set, value }) => ({ ...(JSON.parse(value) as AppliedSet), set, value }))
 }
 

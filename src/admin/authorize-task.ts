@@ -11,7 +11,7 @@ import { mayPerform, type Administrator, type Task } from './task.ts'
  * @throws OAuthError insufficient_scope, not_found
  */
 export function authorizeTask(
-  context: Pick<Context, 'report'>,
+  context: Context,
   { actor, access, organizationId }: Administrator,
   task: Task,
   parameters: Readonly<Record<string, string>>,
@@ -32,11 +32,7 @@ export function authorizeTask(
   throw new OAuthError('not_found', 'object_unknown', { problems })
 }
 
-export function refuseAccess(
-  context: Pick<Context, 'report'>,
-  actor: string,
-  reason: Reason<'insufficient_scope'>,
-): OAuthError {
+export function refuseAccess(context: Context, actor: string, reason: Reason<'insufficient_scope'>): OAuthError {
   const headers = { 'WWW-Authenticate': 'Bearer realm="grantor", error="insufficient_scope"' }
   const refusal = new OAuthError('insufficient_scope', reason, { headers })
   recordRefusal(context, actor, refusal)
@@ -44,10 +40,6 @@ export function refuseAccess(
 }
 
 /** Records that credentials were used for something that they do not allow. Beyond the budget nothing is recorded. */
-export function recordRefusal(
-  { report }: Pick<Context, 'report'>,
-  actor: string,
-  { reason, status }: OAuthError,
-): void {
+export function recordRefusal({ report }: Context, actor: string, { reason, status }: OAuthError): void {
   if (status !== 429) report({ event: 'admin.refused', actor, details: { reason } })
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
 import { ADMIN_CREDENTIAL, ADMIN_CREDENTIAL_DOCUMENT, createAdminCredential } from './admin.ts'
 import { requireLasting } from './administrators.ts'
@@ -8,8 +8,6 @@ import { defineTask, type Task } from './task.ts'
 
 /** Days. They are replaced by hand, because the application has to get the new ones. */
 const DAYS = { most: 365, usual: 365 } as const
-
-type Needs = Parameters<typeof createAdminCredential>[0] & StoreNeeds<'listAdminCredentials' | 'revokeAdminCredential'>
 
 /** The tasks of operators for delegated sign-in. */
 export const DELEGATE_TASKS: readonly Task[] = [
@@ -37,7 +35,7 @@ export const DELEGATE_TASKS: readonly Task[] = [
 
 /** Creates the credentials, and then revokes the previous ones. */
 export async function createDelegateCredentials(
-  context: Needs,
+  context: Context,
   days: number,
 ): ReturnType<typeof createAdminCredential> {
   const previous = await findDelegateCredentials(context)
@@ -49,9 +47,7 @@ export async function createDelegateCredentials(
 }
 
 /** Returns the credentials of the application that are not revoked. They may have expired. */
-async function findDelegateCredentials({
-  store,
-}: StoreNeeds<'listAdminCredentials'>): Promise<readonly AdminCredentialRecord[]> {
+async function findDelegateCredentials({ store }: Context): Promise<readonly AdminCredentialRecord[]> {
   const found: AdminCredentialRecord[] = []
   for (let before: AdminCredentialRecord['id'] | undefined; ;) {
     const page = await store.listAdminCredentials({ before, limit: PAGE_LIMIT.most })

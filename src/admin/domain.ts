@@ -1,6 +1,6 @@
 import { orNull } from '../protocol/null-meaning.ts'
 import * as z from 'zod'
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { DomainRuleRecord } from '../ports/records/domain-rule.ts'
 import {
   DOMAIN_PATTERN_FORM,
@@ -29,7 +29,7 @@ interface ReplacedRule {
  * @throws AdminError when a pattern cannot have the verdict, there would be too many rules, or a rule is not the one of `previousAt`
  */
 export async function setDomainRules(
-  { store, clock }: StoreNeeds<'listDomainRules' | 'setDomainRule'> & Pick<Context, 'clock'>,
+  { store, clock }: Context,
   texts: readonly string[],
   { verdict, note }: Pick<DomainRuleRecord, 'verdict' | 'note'>,
   previousAt?: string | null,
@@ -71,11 +71,7 @@ function requirePattern(text: string, verdict: DomainVerdict): string {
 }
 
 /** Removes the rule of a pattern, and returns the pattern. @throws AdminError when there is no such rule, or not the one of `previousAt` */
-export async function forgetDomain(
-  { store }: StoreNeeds<'listDomainRules' | 'removeDomainRule'>,
-  text: string,
-  previousAt?: string,
-): Promise<string> {
+export async function forgetDomain({ store }: Context, text: string, previousAt?: string): Promise<string> {
   const read = parseDomainPattern(text, 'blocked')
   const pattern = read.kind === 'pattern' ? read.pattern : text
   const rules = previousAt === undefined ? [] : await store.listDomainRules()

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import {
   FIGURE_GROUPS,
   FIGURE_SPAN_NAMES,
@@ -115,7 +115,7 @@ type Sums = Readonly<Record<FigureGroup, Map<string, number>>>
 
 /** Reads the rows slice by slice, newest first, and adds them up by the end of their step. */
 async function readPoints(
-  store: StoreNeeds<'listFigures'>['store'],
+  store: Context['store'],
   { span, since, until }: { readonly span: FigureSpan; readonly since: EpochMs; readonly until: EpochMs },
   stepMs: number,
 ): Promise<{ readonly points: ReadonlyMap<EpochMs, Sums>; readonly since: EpochMs }> {

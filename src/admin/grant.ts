@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as z from 'zod'
-import type { StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
 import type { GrantOwner } from '../ports/store.ts'
 import type { ClientId, GrantId, OrganizationId, UserId } from '../protocol/ids.ts'
@@ -173,7 +173,7 @@ function ownerOf(userId: UserId | undefined, organizationId: OrganizationId | un
 
 /** No index finds the grants of a client, so they are searched among all. */
 function listOfClient(
-  { store }: StoreNeeds<'findListEnd' | 'listGrants'>,
+  { store }: Context,
   clientId: ClientId,
   page: PageRequest<GrantId>,
 ): Promise<Listed<GrantRecord, GrantId>> {
@@ -210,7 +210,7 @@ interface GrantPlace {
 }
 
 /** Finds a grant. @throws AdminError when there is no such grant, or it is for another organization */
-async function requireGrant({ store }: StoreNeeds<'findGrant'>, { id, within }: GrantPlace): Promise<GrantRecord> {
+async function requireGrant({ store }: Context, { id, within }: GrantPlace): Promise<GrantRecord> {
   const grant = await store.findGrant(id)
   if (grant !== undefined && (within === undefined || grant.organizationId === within)) return grant
   throw unknown(`There is no grant ${id}${within === undefined ? '' : ' here'}. See "grantor grant list".`)

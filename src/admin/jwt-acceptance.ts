@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { findNamed } from '../protocol/token/resource.ts'
 import { iso, ISO_OR_NULL } from '../base/iso.ts'
@@ -17,8 +17,6 @@ export const JWT_ACCEPTANCE = {
 
 export type JwtAcceptance = z.output<z.ZodObject<typeof JWT_ACCEPTANCE>>
 
-type Needs = Pick<Context, 'clock' | 'settings'> & StoreNeeds<'listApis'>
-
 /** What was revoked, and when. */
 export interface Ended {
   readonly endedAt: EpochMs
@@ -27,7 +25,7 @@ export interface Ended {
 }
 
 /** The time of the revocation plus the longest lifetime of a JWT for the APIs concerned, by their current settings. */
-export async function findJwtAcceptance(context: Needs, { endedAt, resources }: Ended): Promise<JwtAcceptance> {
+export async function findJwtAcceptance(context: Context, { endedAt, resources }: Ended): Promise<JwtAcceptance> {
   const usual = context.settings.lifetimes.accessToken
   const apis = await context.store.listApis()
   const lifetimeOf = ({ tokens: { format, lifetime } }: (typeof apis)[number]): number =>
@@ -41,7 +39,7 @@ export async function findJwtAcceptance(context: Needs, { endedAt, resources }: 
 }
 
 /** `until` is undefined when the revoked token is not a JWT. */
-export function describeJwtAcceptance({ clock }: Pick<Context, 'clock'>, until: EpochMs | undefined): JwtAcceptance {
+export function describeJwtAcceptance({ clock }: Context, until: EpochMs | undefined): JwtAcceptance {
   const now = clock()
   if (until === undefined || until <= now) return { jwt_accepted_until: null, jwt_accepted_for_seconds: 0 }
   return { jwt_accepted_until: iso(until), jwt_accepted_for_seconds: Math.ceil((until - now) / 1000) }
@@ -49,7 +47,7 @@ export function describeJwtAcceptance({ clock }: Pick<Context, 'clock'>, until: 
 
 /** Adds to an answer how long JWTs of a disabled user, client or organization, or from before its not-before time, may be accepted. */
 export async function withJwtAcceptance<Answer>(
-  context: Needs,
+  context: Context,
   answer: Answer,
   { disabledAt, notBefore }: { readonly disabledAt: EpochMs | undefined; readonly notBefore: EpochMs | undefined },
 ): Promise<Answer & JwtAcceptance> {
@@ -58,6 +56,6 @@ export async function withJwtAcceptance<Answer>(
 }
 
 /** The same for a deletion at the current time. */
-export async function withDeletion<Answer>(context: Needs, answer: Answer): Promise<Answer & JwtAcceptance> {
+export async function withDeletion<Answer>(context: Context, answer: Answer): Promise<Answer & JwtAcceptance> {
   return { ...answer, ...(await findJwtAcceptance(context, { endedAt: context.clock(), resources: undefined })) }
 }

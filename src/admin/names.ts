@@ -8,7 +8,6 @@ import {
   type OrganizationId,
   type UserId,
 } from '../protocol/ids.ts'
-import type { StoreNeeds } from '../ports/context.ts'
 import { callUser } from '../protocol/sign-in/account.ts'
 import type { TaskContext } from './task.ts'
 
@@ -21,9 +20,6 @@ export const NAMES = z
 
 export type Names = Readonly<Record<string, string>>
 
-type Needs = Pick<TaskContext, 'administrator'> &
-  StoreNeeds<'findAdminCredential' | 'findClient' | 'findMembership' | 'findOrganization' | 'findUser'>
-
 /** The ids of a list, by the kind of what they name: a user and an organization may have one chosen id. */
 interface Named {
   readonly users?: Iterable<UserId | undefined>
@@ -35,7 +31,7 @@ interface Named {
 
 /** Looks up each id once. Administrators of one organization see the addresses of its members only. */
 export async function findNames(
-  context: Needs,
+  context: TaskContext,
   { users = [], clients = [], organizations = [], actors = [] }: Named,
 ): Promise<Names> {
   const { store } = context
@@ -73,7 +69,7 @@ function each<Id extends string>(
   return known.map(async (id) => [id, await find(id)] as const)
 }
 
-async function findUserName({ store, administrator }: Needs, userId: UserId): Promise<string | undefined> {
+async function findUserName({ store, administrator }: TaskContext, userId: UserId): Promise<string | undefined> {
   const { organizationId } = administrator
   if (organizationId !== undefined && (await store.findMembership({ organizationId, userId })) === undefined) {
     return undefined

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { SessionRecord } from '../ports/records/user.ts'
 import { isLiveSession } from '../tokens/invalid-principal.ts'
 import { revocationCutoff } from '../tokens/revocation-cutoff.ts'
@@ -55,10 +55,7 @@ export const SESSION_TASKS: readonly Task[] = [
 ]
 
 /** Ends a session. @throws AdminError when there is no such session */
-async function endSession(
-  context: Pick<Context, 'clock' | 'settings'> & StoreNeeds<'endSession' | 'findSession'>,
-  id: SessionId,
-): Promise<SessionRecord> {
+async function endSession(context: Context, id: SessionId): Promise<SessionRecord> {
   const { store } = context
   const session = await store.findSession(id)
   if (session === undefined) throw noSuchSession(id)

@@ -213,10 +213,7 @@ export interface InspectedToken {
 }
 
 /** Inspects a token. Returns undefined for a token that this server did not issue, or that it has deleted. */
-async function inspectToken(
-  context: Pick<Context, 'clock' | 'secrets' | 'store' | 'tokenReader' | 'notBefore'>,
-  text: string,
-): Promise<InspectedToken | undefined> {
+async function inspectToken(context: Context, text: string): Promise<InspectedToken | undefined> {
   const token = await findToken(context, text)
   if (token === undefined) return undefined
   return { token, end: await findInactiveReason(context, token, context.clock()) }
@@ -238,11 +235,7 @@ export type RevokedToken =
  *
  * @throws AdminError when it is not a token of this server, or has no grant
  */
-async function revokeToken(
-  context: Pick<Context, 'clock' | 'clockCheck' | 'secrets' | 'store' | 'tokenReader'>,
-  text: string,
-  extent: 'token' | 'family',
-): Promise<RevokedToken> {
+async function revokeToken(context: Context, text: string, extent: 'token' | 'family'): Promise<RevokedToken> {
   const { store, clock, clockCheck } = context
   const found = await findToken(context, text)
   if (found === undefined) throw unknown('The server did not issue this token, or has deleted it.')

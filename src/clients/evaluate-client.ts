@@ -13,8 +13,6 @@ import {
 import type { DomainRules } from '../protocol/client/domain-rule.ts'
 import { DEVICE_CODE } from '../protocol/token/grant-types.ts'
 
-export type PolicyNeeds = Pick<Context, 'clientPolicy'>
-
 /** A client that the policy of the server allows, and what it may do. `evaluateClient` returns it. */
 export interface AllowedClient {
   readonly client: ClientRecord
@@ -23,7 +21,7 @@ export interface AllowedClient {
 
 /** Applies the policy of the server, as the operator set it at most a second ago, to a client. */
 export async function evaluateClient(
-  context: PolicyNeeds,
+  context: Pick<Context, 'clientPolicy'>,
   client: ClientRecord,
   question: Omit<PolicyQuestion, 'client'>,
 ): Promise<AllowedClient | PolicyRefusal> {
@@ -36,7 +34,7 @@ export const AT_DEVICE = { phase: 'use', redirectUri: undefined, isDevice: true 
 
 /** Applies the policy to the client of an authorization. A client that may no longer have the device grant is refused, too. */
 export async function evaluateAuthorized(
-  context: PolicyNeeds,
+  context: Context,
   client: ClientRecord,
   authorized: Pick<AuthorizationRecord, 'device' | 'redirectUri'> | 'device',
 ): Promise<AllowedClient | 'refused'> {
@@ -48,14 +46,14 @@ export async function evaluateAuthorized(
 }
 
 /** Whether the operator blocked the host of a URI, such as the `jwks_uri` of a client. */
-export async function isBlockedHost({ clientPolicy }: PolicyNeeds, uri: string): Promise<boolean> {
+export async function isBlockedHost({ clientPolicy }: Context, uri: string): Promise<boolean> {
   const { domains } = await clientPolicy()
   return isBlocked(domains, uri)
 }
 
 /** Returns why the policy refuses a client, of which not everything may be known yet; undefined if it does not refuse it for that. */
 export async function findPolicyRefusal(
-  context: PolicyNeeds,
+  context: Context,
   client: PolicyClient,
   phase: PolicyQuestion['phase'],
 ): Promise<PolicyRefusal | undefined> {

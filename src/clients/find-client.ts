@@ -3,7 +3,7 @@ import type { Context } from '../ports/context.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import { findPolicyRefusal } from './evaluate-client.ts'
 import { parseClientIdentifier } from '../protocol/client/identifier.ts'
-import { loadDocument, type DocumentNeeds } from './load-document.ts'
+import { loadDocument } from './load-document.ts'
 
 /**
  * Finds the client that starts something new, by its `client_id`. RFC 6749 §2.2. A metadata document is fetched if it is not
@@ -12,11 +12,7 @@ import { loadDocument, type DocumentNeeds } from './load-document.ts'
  * Where a client uses what it was allowed before, such as a refresh token, only the stored client is read. A document that cannot
  * be fetched then ends nothing.
  */
-export async function findClient(
-  context: DocumentNeeds & Pick<Context, 'clock' | 'documentLoads'>,
-  text: string,
-  network: string,
-): Promise<ClientLookup> {
+export async function findClient(context: Context, text: string, network: string): Promise<ClientLookup> {
   const identifier = parseClientIdentifier(text)
   if (identifier === undefined) return { kind: 'unknown' }
   const { id, documentUrl: url } = identifier
@@ -32,12 +28,12 @@ export async function findClient(
 }
 
 /** A disabled client is refused whatever its document says. */
-function isCurrent({ clock }: Pick<Context, 'clock'>, client: ClientRecord | undefined): boolean {
+function isCurrent({ clock }: Context, client: ClientRecord | undefined): boolean {
   return client?.disabledAt !== undefined || clock() < (client?.document?.freshUntil ?? 0)
 }
 
 /** A blocked host does not decide by the freshness of its document how long it is served. */
-async function usable(context: DocumentNeeds, client: ClientRecord | undefined): Promise<ClientLookup> {
+async function usable(context: Context, client: ClientRecord | undefined): Promise<ClientLookup> {
   return (client && (await findPolicyRefusal(context, client, 'use'))) ?? found(client)
 }
 

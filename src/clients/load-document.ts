@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ClientLookup } from '../ports/client-lookup.ts'
-import type { Context, DocumentFailure, StoreNeeds } from '../ports/context.ts'
+import type { Context, DocumentFailure } from '../ports/context.ts'
 import type { DocumentClient } from '../ports/operations/client.ts'
 import {
   OUTAGE_PAUSE_MS,
@@ -10,7 +10,7 @@ import {
   type OutboundOutcome,
 } from '../ports/outbound.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
-import { findPolicyRefusal, type PolicyNeeds } from './evaluate-client.ts'
+import { findPolicyRefusal } from './evaluate-client.ts'
 import { newClient, settleIdTokenAlgorithm } from './new-client.ts'
 import { registrationPolicy, reportDormant } from './registration-policy.ts'
 import { after, type EpochMs } from '../base/brand.ts'
@@ -21,13 +21,6 @@ import { DEFAULT_RULES } from '../protocol/client/policy.ts'
 import { isSameIdentity } from '../protocol/client/identity.ts'
 import type { ClientMetadata } from '../protocol/client/members.ts'
 import { sameResource } from '../protocol/token/resource.ts'
-
-export type DocumentNeeds = PolicyNeeds &
-  Pick<
-    Context,
-    'apis' | 'clockCheck' | 'documentFailures' | 'issuer' | 'keys' | 'outbound' | 'random' | 'record' | 'settings'
-  > &
-  StoreNeeds<'addDocumentClient' | 'findClient' | 'renewDocument'>
 
 /** A client whose document was never fetched. */
 const UNKNOWN = { source: 'document', verifiedAt: undefined, rules: DEFAULT_RULES, initialToken: undefined } as const
@@ -50,7 +43,7 @@ const RETAIN_MS = 3_600_000
  * `stored` is the client as it was fetched last.
  */
 export async function loadDocument(
-  context: DocumentNeeds,
+  context: Context,
   url: string,
   stored: ClientRecord | undefined,
   network: string,
@@ -82,7 +75,7 @@ export async function loadDocument(
  * as the audience of an API (RFC 8725 §3.9).
  */
 async function findRefusal(
-  context: DocumentNeeds,
+  context: Context,
   url: string,
   stored: ClientRecord | undefined,
 ): Promise<ClientLookup | undefined> {
@@ -97,7 +90,7 @@ async function findRefusal(
 
 /** What the request leads to if the document could not be fetched. */
 function answerWithout(
-  context: DocumentNeeds,
+  context: Context,
   url: string,
   stored: ClientRecord | undefined,
   answer: Exclude<OutboundOutcome, { readonly kind: 'fetched' | 'not-modified' }>,
@@ -124,41 +117,37 @@ function answerWithout(
     : { kind: 'unavailable' }
 }
 
-function noteFailure(
-  { clockCheck, documentFailures }: DocumentNeeds,
-  url: string,
-  kind: DocumentFailure['kind'],
-): void {
+function noteFailure({ clockCheck, documentFailures }: Context, url: string, kind: DocumentFailure['kind']): void {
   documentFailures.set(url, { kind, at: clockCheck.now() })
 }
 
 /** Whether the host is not asked, because it gave no answer a moment ago. */
-function isPaused(context: DocumentNeeds, url: string, stored: ClientRecord): boolean {
+function isPaused(context: Context, url: string, stored: ClientRecord): boolean {
   const failure = context.documentFailures.get(url)
   const isRecent = failure?.kind === 'unreachable' && context.clockCheck.now() < after(failure.at, OUTAGE_PAUSE_MS)
   return isRecent && isServing(context, stored)
 }
 
 /** Requests that have no pause are not paid from the rate of renewals, because a caller repeats them at will. */
-function isOrdinary(context: DocumentNeeds, url: string, stored: ClientRecord): boolean {
+function isOrdinary(context: Context, url: string, stored: ClientRecord): boolean {
   const failure = context.documentFailures.get(url)
   return failure === undefined || (failure.kind === 'unreachable' && isServing(context, stored))
 }
 
 /** A document that was missing or not acceptable when the host was asked last does not serve. */
-function servesLimited(context: DocumentNeeds, url: string, stored: ClientRecord, reason: LimitedReason): boolean {
+function servesLimited(context: Context, url: string, stored: ClientRecord, reason: LimitedReason): boolean {
   const failure = context.documentFailures.get(url)
   const { document } = stored
   if (document === undefined || failure?.kind === 'unacceptable' || !isServing(context, stored)) return false
   return servesWhileLimited({ ...document, downSince: failure?.at }, reason, context.clockCheck.now())
 }
 
-function isServing({ clockCheck }: DocumentNeeds, { document }: ClientRecord): boolean {
+function isServing({ clockCheck }: Context, { document }: ClientRecord): boolean {
   return document !== undefined && servesWhileDown(document.freshUntil, clockCheck.now())
 }
 
 function reportUnacceptable(
-  context: DocumentNeeds,
+  context: Context,
   url: string,
   reason: string,
   stored: ClientRecord | undefined,
@@ -173,12 +162,12 @@ function reportUnacceptable(
  * A client that was deleted may come back. What was issued and allowed before its deletion stays invalid, because both times
  * begin now.
  */
-function newDocumentClient(context: DocumentNeeds, now: EpochMs, metadata: ClientMetadata, url: string): ClientRecord {
+function newDocumentClient(context: Context, now: EpochMs, metadata: ClientMetadata, url: string): ClientRecord {
   const client = newClient(context, now, metadata, 'document')
   return { ...client, id: documentClientId(url), identityFrom: now, notBefore: now }
 }
 
-async function add(context: DocumentNeeds, client: DocumentClient): Promise<ClientLookup> {
+async function add(context: Context, client: DocumentClient): Promise<ClientLookup> {
   const refusal = await findPolicyRefusal(context, client, 'enter')
   if (refusal !== undefined) return refusal
   const outcome = await context.store.addDocumentClient({
@@ -189,7 +178,7 @@ async function add(context: DocumentNeeds, client: DocumentClient): Promise<Clie
 }
 
 async function renew(
-  context: DocumentNeeds,
+  context: Context,
   stored: ClientRecord,
   metadata: ClientMetadata,
   document: DocumentClient['document'],
@@ -216,7 +205,7 @@ async function renew(
 }
 
 /** Reads the client again: another node may have stored it at the same time, or an administrator may have changed it. */
-async function findOther(context: DocumentNeeds, { id }: Pick<ClientRecord, 'id'>): Promise<ClientLookup> {
+async function findOther(context: Context, { id }: Pick<ClientRecord, 'id'>): Promise<ClientLookup> {
   const client = await context.store.findClient(id)
   return client === undefined ? { kind: 'unknown' } : { kind: 'found', client }
 }

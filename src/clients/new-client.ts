@@ -10,7 +10,7 @@ import { NO_SCOPE } from '../protocol/token/scope.ts'
 
 /** Returns a client that has a new id and nothing else but its metadata: no credentials, and no approved scopes. */
 export function newClient(
-  { random }: Pick<Context, 'random'>,
+  { random }: Context,
   now: EpochMs,
   metadata: ClientMetadata,
   source: ClientSource,
@@ -64,7 +64,7 @@ export function withTemplate(
  * the whole set. For others an algorithm without a key is replaced by the usual one, as one that is not supported (RFC 7591 §2).
  */
 export async function settleIdTokenAlgorithm<Metadata extends Pick<ClientMetadata, 'id_token_signed_response_alg'>>(
-  { keys }: Pick<Context, 'keys'>,
+  { keys }: Context,
   client: Pick<ClientOrigin, 'source' | 'verifiedAt'>,
   metadata: Metadata,
 ): Promise<Metadata> {

@@ -30,7 +30,7 @@ export function registrationPolicy(
 
 /** Logs the redirect URIs that a client has and cannot use. RFC 7591 §3.2.1: the answer to a registration has them too. */
 export function reportDormant(
-  { record, settings }: Pick<Context, 'record' | 'settings'>,
+  { record, settings }: Context,
   { id, metadata }: Pick<ClientRecord, 'id' | 'metadata'>,
 ): void {
   const dormant = findDormant(metadata.redirect_uris, settings.redirects)

@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { mintOrderedId } from '../protocol/ids.ts'
@@ -7,8 +7,6 @@ import type { SecretHash, Secrets } from '../protocol/secrets.ts'
 
 /** Seconds for which the previous secret remains valid: the default, and the maximum. */
 export const SECRET_OVERLAP = { usual: 86_400, most: 30 * 86_400 } as const
-
-type Needs = Pick<Context, 'clock' | 'random' | 'secrets'> & StoreNeeds<'rotateClientSecret'>
 
 /** The result of rotating a client's secret. */
 export type SecretRotationOutcome =
@@ -36,7 +34,7 @@ export interface RotationOptions {
  * the response was lost, names the previous secret as the one to keep; that secret then keeps its original end.
  */
 export async function rotateClientSecret(
-  { clock, random, secrets, store }: Needs,
+  { clock, random, secrets, store }: Context,
   client: Pick<ClientRecord, 'id' | 'metadata' | 'secretHash' | 'previousSecret'>,
   options: RotationOptions,
 ): Promise<SecretRotationOutcome> {
@@ -60,7 +58,7 @@ export type GivenSecretOutcome =
 
 /** Gives a client a secret that it already has elsewhere (decision 0044). The previous one remains valid as at a rotation. */
 export async function setClientSecret(
-  { clock, passwords, secrets, store }: Omit<Needs, 'random'> & Pick<Context, 'passwords'>,
+  { clock, passwords, secrets, store }: Omit<Context, 'random'> & Context,
   { id, metadata, secretHash: previous }: Pick<ClientRecord, 'id' | 'metadata' | 'secretHash'>,
   { secret, overlapSeconds }: { readonly secret: string; readonly overlapSeconds: number },
 ): Promise<GivenSecretOutcome> {

@@ -13,7 +13,7 @@ import { errorPage } from './error-page.ts'
  * The GET carries the cookies.
  */
 export function postAsGet(path: string) {
-  return async ({ issuer }: Pick<Context, 'issuer'>, { query, body }: Request): Promise<Reply> => {
+  return async ({ issuer }: Context, { query, body }: Request): Promise<Reply> => {
     // Encoded again, because a body may contain characters that a header may not.
     const location = `${addressOf(issuer, path)}?${new URLSearchParams(body).toString()}`
     if (query.names.length > 0 || location.length > MAXIMA.address.most) return errorPage('post_too_large')

@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { isFromFuture } from '../base/clock.ts'
 import { parseJson } from '../base/json.ts'
@@ -23,20 +23,18 @@ export interface Opened {
   readonly use: () => Promise<boolean>
 }
 
-type Needs = Pick<Context, 'clockCheck' | 'random' | 'secrets'> & StoreNeeds<'consumeOnce'>
-
 /**
  * Seals a value that the server puts into a form and authenticates when the form comes back. Nothing is stored, no cookie is set, and the
  * value is useless in another browser and for another purpose.
  */
-export function seal(context: Omit<Needs, 'store'>, sealed: Seal, members: SealedMembers): string {
+export function seal(context: Omit<Context, 'store'>, sealed: Seal, members: SealedMembers): string {
   const whole = [context.clockCheck.now(), context.random(16).toString('base64url'), members]
   const payload = Buffer.from(JSON.stringify(whole)).toString('base64url')
   return `${payload}.${context.secrets.digest('sealed', partsOf(sealed, payload))}`
 }
 
 /** Opens a sealed value. Returns undefined unless this server made it for this purpose and browser, at most `lifetimeMs` ago. */
-export function openSealed(context: Needs, sealed: Seal, text: string, lifetimeMs: number): Opened | undefined {
+export function openSealed(context: Context, sealed: Seal, text: string, lifetimeMs: number): Opened | undefined {
   const [payload = '', mac = ''] = text.split('.', 2)
   const parts = partsOf(sealed, payload)
   if (!context.secrets.digestMatches('sealed', parts, mac)) return undefined

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { AdminError, type AdminErrorKind } from '../admin/admin-error.ts'
 import { EMAIL, NAME } from '../admin/fields.ts'
 import { openBrowser } from '../endpoints/authorization/interaction.ts'
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { Cookies } from '../ports/message.ts'
 import { findInteractionOf } from '../requests/find-interaction.ts'
 import { CONTINUE_PATH, SUBJECT_FORM } from '../protocol/sign-in/interaction.ts'
@@ -88,8 +88,6 @@ const PERSON = z.object(
 const MEMBERS: Readonly<Record<string, string>> = { authenticated_at: 'authenticatedAt' }
 type CheckedPerson = z.output<typeof PERSON>
 
-type Needs = Pick<Context, 'issuer' | 'secrets'> & StoreNeeds<'findInteraction'>
-
 /** What the address of a sign-in at the host says. */
 interface HostSignIn {
   readonly interaction: string
@@ -116,7 +114,7 @@ export function readHostSignIn(query: string | undefined): HostSignIn {
  * @throws Error that names the function of the host, and what is wrong with what it returned; or the error of the function
  */
 export async function answerForHost(
-  { people, tasks, context }: { readonly people: People; readonly tasks: GrantorTasks; readonly context: Needs },
+  { people, tasks, context }: { readonly people: People; readonly tasks: GrantorTasks; readonly context: Context },
   { request, cookies }: { readonly request: HostRequest; readonly cookies: Cookies },
   { interaction, isReturn }: HostSignIn,
 ): Promise<string> {

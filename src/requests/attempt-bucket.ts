@@ -10,44 +10,36 @@ export const ACCOUNT_LIMIT = 10
 export const CODE_LIMIT = 5
 
 /** The name under which the store counts attempts. */
-export function attemptBucket({ secrets }: Pick<Context, 'secrets'>, ...parts: readonly string[]): string {
+export function attemptBucket({ secrets }: Context, ...parts: readonly string[]): string {
   return secrets.digest('bucket', ['sign-in', ...parts])
 }
 
 /** Where passwords for an address are counted, from browsers that are unknown to the account. */
-export function accountBucket(context: Pick<Context, 'secrets'>, email: string): string {
+export function accountBucket(context: Context, email: string): string {
   return attemptBucket(context, 'account', email)
 }
 
 /** The same for the codes of a user. */
-export function codeBucket(context: Pick<Context, 'secrets'>, userId: UserId): string {
+export function codeBucket(context: Context, userId: UserId): string {
   return attemptBucket(context, 'second-step', 'account', userId)
 }
 
 /** The same for the passwords of a browser that is known to the account. */
-export function deviceBucket(context: Pick<Context, 'secrets'>, email: string, browser: SecretHash): string {
+export function deviceBucket(context: Context, email: string, browser: SecretHash): string {
   return attemptBucket(context, 'device', email, browser)
 }
 
 /** The same for the codes of such a browser. */
-export function codeDeviceBucket(context: Pick<Context, 'secrets'>, userId: UserId, browser: SecretHash): string {
+export function codeDeviceBucket(context: Context, userId: UserId, browser: SecretHash): string {
   return attemptBucket(context, 'second-step', 'device', userId, browser)
 }
 
 /** Everywhere that passwords for an address are counted, but by network. */
-export function passwordBuckets(
-  context: Pick<Context, 'secrets'>,
-  email: string,
-  browsers: readonly SecretHash[],
-): readonly string[] {
+export function passwordBuckets(context: Context, email: string, browsers: readonly SecretHash[]): readonly string[] {
   return [accountBucket(context, email), ...browsers.map((browser) => deviceBucket(context, email, browser))]
 }
 
 /** The same for codes. */
-export function codeBuckets(
-  context: Pick<Context, 'secrets'>,
-  userId: UserId,
-  browsers: readonly SecretHash[],
-): readonly string[] {
+export function codeBuckets(context: Context, userId: UserId, browsers: readonly SecretHash[]): readonly string[] {
   return [codeBucket(context, userId), ...browsers.map((browser) => codeDeviceBucket(context, userId, browser))]
 }

@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { Destination } from '../ports/pages/parts.ts'
 import type { AuthorizationRecord, DeviceRecord } from '../ports/records/authorization.ts'
 import { formatUserCode, type UserCode } from '../protocol/authorization/user-code.ts'
@@ -21,17 +21,13 @@ export interface WaitingDevice extends Pick<DeviceRecord, 'network' | 'createdAt
 }
 
 /** Encrypts the code that a user typed, for the pages of the authorization. */
-export function encryptUserCode(
-  { encryption }: Pick<Context, 'encryption'>,
-  id: AuthorizationId,
-  code: UserCode,
-): string {
+export function encryptUserCode({ encryption }: Context, id: AuthorizationId, code: UserCode): string {
   return encryption.encrypt(nameOf(id), Buffer.from(code))
 }
 
 /** Finds the device of an authorization. undefined: no device waits for it, or the device has been forgotten. */
 export async function findWaitingDevice(
-  { encryption, store }: Pick<Context, 'encryption'> & StoreNeeds<'findDevice'>,
+  { encryption, store }: Context,
   { id, device }: Pick<AuthorizationRecord, 'id' | 'device'>,
 ): Promise<WaitingDevice | undefined> {
   if (device === undefined) return undefined

@@ -1,13 +1,11 @@
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { InteractionRecord } from '../ports/records/interaction.ts'
 import type { InteractionId } from '../protocol/ids.ts'
 import { sameText } from '../protocol/secrets.ts'
 
-type Needs = Pick<Context, 'secrets'> & StoreNeeds<'findInteraction'>
-
 /** Finds the interaction of a credential. The store is not asked for a credential that this server did not issue. */
 export async function findInteractionOf(
-  { secrets, store }: Needs,
+  { secrets, store }: Context,
   token: string,
 ): Promise<InteractionRecord | undefined> {
   const opened = secrets.verify('interaction', token)

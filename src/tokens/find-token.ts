@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
 import type { AccessTokenFacts } from '../protocol/token/access-token.ts'
 import type { ClientId, GrantId, OpaqueTokenId } from '../protocol/ids.ts'
@@ -17,10 +17,8 @@ export type FoundToken =
       readonly isNewest: boolean
     }
 
-type Needs = Pick<Context, 'secrets' | 'tokenReader'> & StoreNeeds<'findGrant' | 'findOpaqueToken'>
-
 /** Finds out what a token is: a refresh token or an opaque access token by its tag and its row, a JWT by its signature. */
-export async function findToken(context: Needs, text: string): Promise<FoundToken | undefined> {
+export async function findToken(context: Context, text: string): Promise<FoundToken | undefined> {
   const { secrets, store, tokenReader } = context
   const opened = secrets.verify('refresh-token', text)
   if (opened !== undefined) {

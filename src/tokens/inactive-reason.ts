@@ -1,13 +1,11 @@
-import type { StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
 import type { AccessTokenFacts } from '../protocol/token/access-token.ts'
 import { toSeconds, type EpochMs } from '../base/brand.ts'
 import { isFromFuture } from '../base/clock.ts'
-import { findInvalidPrincipal, type InvalidPrincipal, type PrincipalNeeds } from './invalid-principal.ts'
+import { findInvalidPrincipal, type InvalidPrincipal } from './invalid-principal.ts'
 import type { FoundToken } from './find-token.ts'
-
-type Needs = PrincipalNeeds & StoreNeeds<'findClient' | 'findGrant' | 'isTokenRevoked'>
 
 /** The milliseconds that a time-ordered id begins with (ids.ts). */
 const TIME_PREFIX = /^[0-9a-f]{12}/
@@ -32,7 +30,7 @@ export const INACTIVE_REASONS = [
 export type End = (typeof INACTIVE_REASONS)[number]
 
 /** Returns why a resource must not accept the token at this time (decision 0020); undefined if the token is active. */
-export async function findInactiveReason(context: Needs, found: FoundToken, now: EpochMs): Promise<End | undefined> {
+export async function findInactiveReason(context: Context, found: FoundToken, now: EpochMs): Promise<End | undefined> {
   const { store } = context
   if (found.kind === 'refresh') {
     const { grant, isNewest } = found
@@ -58,7 +56,7 @@ export async function findInactiveReason(context: Needs, found: FoundToken, now:
 
 /** Whether the token was revoked, or the client's token that APIs exchanged for it, which it never outlives. */
 async function isRevokedToken(
-  store: Needs['store'],
+  store: Context['store'],
   { tokenId, firstTokenId }: Pick<AccessTokenFacts, 'tokenId' | 'firstTokenId'>,
 ): Promise<boolean> {
   if (firstTokenId === undefined) return store.isTokenRevoked(tokenId)
@@ -70,7 +68,7 @@ async function isRevokedToken(
  * approval, which is never later than the token's.
  */
 export async function findGrantReason(
-  context: PrincipalNeeds,
+  context: Context,
   client: ClientRecord | undefined,
   grant: GrantRecord | undefined,
   now: EpochMs,

@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import type { SessionRecord, UserRecord } from '../ports/records/user.ts'
 import type { EpochMs } from '../base/brand.ts'
@@ -18,10 +18,6 @@ export interface Principals {
 /** The principal that makes a token invalid. `server`: the server's not-before time, which revokes all tokens. */
 export type InvalidPrincipal = 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation'
 
-/** What reads the principals. */
-export type PrincipalNeeds = Pick<Context, 'notBefore'> &
-  StoreNeeds<'findInstallation' | 'findMembership' | 'findOrganization' | 'findUser'>
-
 /**
  * The validity rule (threats.md TOK-18, RT-11, INT-06, INT-08): a grant, a code or a token is valid only while every
  * principal behind it (client, user, organization, membership, installation) exists, is enabled, and has no not-before time
@@ -31,7 +27,7 @@ export type PrincipalNeeds = Pick<Context, 'notBefore'> &
  * Returns the first principal that fails; undefined if it is valid.
  */
 export async function findInvalidPrincipal(
-  { store, notBefore }: PrincipalNeeds,
+  { store, notBefore }: Context,
   { client, userId, organizationId, isUnattended }: Principals,
   since: EpochMs,
 ): Promise<InvalidPrincipal | undefined> {
@@ -65,7 +61,7 @@ export async function findInvalidPrincipal(
  * invalid after the next revocation, even if the clock that issued the token was ahead (threats.md STO-13).
  */
 export async function findNewestNotBefore(
-  { store, notBefore }: PrincipalNeeds,
+  { store, notBefore }: Context,
   { client, userId, organizationId }: Omit<Principals, 'isUnattended'> & { readonly client: ClientRecord },
 ): Promise<EpochMs> {
   const principals: (Principal | undefined)[] = [

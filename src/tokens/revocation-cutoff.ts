@@ -5,7 +5,7 @@ import { CLOCK_MARGIN_MS } from '../base/clock.ts'
 import { DEVICE_REDEMPTION_SECONDS } from '../protocol/authorization/user-code.ts'
 
 /** The times of an operation that revokes grants now, with the codes that can still be redeemed. */
-export function revocationCutoff({ clock, settings }: Pick<Context, 'clock' | 'settings'>): RevocationCutoff {
+export function revocationCutoff({ clock, settings }: Context): RevocationCutoff {
   const now = clock()
   return { now, codesSince: oldestCode(settings, now) }
 }

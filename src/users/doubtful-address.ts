@@ -1,4 +1,4 @@
-import type { StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { UserRecord } from '../ports/records/user.ts'
 import { firstSignInOf } from '../protocol/sign-in/account.ts'
 
@@ -7,7 +7,7 @@ import { firstSignInOf } from '../protocol/sign-in/account.ts'
  * chosen it, at the operator's application, at a provider, or in the system that the account was imported from. Such an address names no account
  * for an operation that gives something: a role, a membership, or the account itself (threats.md CON-34).
  */
-export async function isAddressDoubtful({ store }: StoreNeeds<'listIdentities'>, user: UserRecord): Promise<boolean> {
+export async function isAddressDoubtful({ store }: Context, user: UserRecord): Promise<boolean> {
   const { id, email, emailVerifiedAt, firstSignedInAt, passwordHash } = user
   if (email === undefined || emailVerifiedAt !== undefined) return false
   if (firstSignInOf(user) !== undefined) return true

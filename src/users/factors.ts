@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { PasskeyRecord } from '../ports/records/passkey.ts'
 import type { IdentityRecord, ProviderRecord } from '../ports/records/provider.ts'
 import type { RoleRecord } from '../ports/records/role.ts'
@@ -34,11 +34,9 @@ export interface FactorHolder extends Factors {
   readonly user: Pick<UserRecord, 'email'>
 }
 
-type Needs = Pick<Context, 'encryption' | 'issuer' | 'settings'>
-
 /** The second factors of an account, in each of the three senses. */
 export function factorsOf(
-  context: Needs,
+  context: Context,
   { user, app, passkeys, identities }: FactorHolder,
   providers: readonly ProviderRecord[],
 ): Readonly<Record<FactorSense, Factors>> {
@@ -61,13 +59,9 @@ export function factorsOf(
   }
 }
 
-export type FactorNeeds = Needs &
-  Pick<Context, 'providers'> &
-  StoreNeeds<'findSecondFactor' | 'listIdentities' | 'listPasskeys'>
-
 /** Reads the second factors of a user. */
 export async function findFactors(
-  context: FactorNeeds,
+  context: Context,
   user: Pick<UserRecord, 'id' | 'email'>,
 ): Promise<Readonly<Record<FactorSense, Factors>>> {
   const { store } = context
@@ -90,7 +84,7 @@ export function hasFactor({ app, passkeys, identities }: Factors): boolean {
  * required for the address, because no change of the sign-in asks for such a passkey, so that an app would be added beside it (threats.md
  * ACR-06). An app that a leak made void is replaced by another app, as the store has it.
  */
-export async function mayAddPasskey(context: FactorNeeds, user: Pick<UserRecord, 'id' | 'email'>): Promise<boolean> {
+export async function mayAddPasskey(context: Context, user: Pick<UserRecord, 'id' | 'email'>): Promise<boolean> {
   const { held, counting } = await findFactors(context, user)
   const isOffered = mayHavePasskeys(context, { user, providers: await context.providers() })
   return isOffered && held.app === undefined && !hasFactor(counting)
@@ -103,10 +97,7 @@ export function isOnlyFactor({ app, passkeys, identities }: Factors, key: Passke
 }
 
 /** The secret of an app. undefined: it was readable when the root secret leaked, so the app is void (threats.md OTP-07). */
-export function openApp(
-  { encryption }: Pick<Context, 'encryption'>,
-  { userId, secret }: SecondFactorRecord,
-): Buffer | undefined {
+export function openApp({ encryption }: Context, { userId, secret }: SecondFactorRecord): Buffer | undefined {
   return encryption.decrypt(secretName(userId), secret)
 }
 
@@ -128,7 +119,7 @@ export type FactorNeed = 'always' | 'if-counting' | 'never'
 
 /** The same, of an account that is read now. */
 export async function findFactorNeed(
-  { settings, store }: Pick<Context, 'settings'> & StoreNeeds<'findRole' | 'findSecondFactor'>,
+  { settings, store }: Context,
   { id }: Pick<UserRecord, 'id'>,
 ): Promise<FactorNeed> {
   const [app, role] = await Promise.all([store.findSecondFactor(id), store.findRole(id)])

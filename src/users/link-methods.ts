@@ -1,7 +1,7 @@
-import type { StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { IdentityRecord, ProviderRecord } from '../ports/records/provider.ts'
 import type { LinkRecord, UserRecord } from '../ports/records/user.ts'
-import { findFactorNeed, findFactors, hasFactor, type FactorNeeds } from './factors.ts'
+import { findFactorNeed, findFactors, hasFactor } from './factors.ts'
 import { organizationsOf } from './provider-membership.ts'
 import { mayHavePasskeys, mayHavePassword, providersShown } from './provider-routing.ts'
 
@@ -25,7 +25,7 @@ export interface LinkMethods {
  * way back for a user who has lost a passkey.
  */
 export async function findLinkMethods(
-  context: FactorNeeds & StoreNeeds<'findRole' | 'listMemberships'>,
+  context: Context,
   user: UserRecord,
   { isMailed }: Pick<LinkRecord, 'isMailed'>,
 ): Promise<LinkMethods> {

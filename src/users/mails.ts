@@ -1,7 +1,7 @@
 import type { EmailAddress } from '../protocol/sign-in/email-address.ts'
 import { chooseLanguage } from '../base/language.ts'
 import { after, type EpochMs } from '../base/brand.ts'
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { Request } from '../ports/message.ts'
 import type { CausesMail } from '../ports/operations/mail.ts'
 import type { MailRecord, NoticeKind } from '../ports/records/mail.ts'
@@ -17,14 +17,10 @@ const RARE_NOTICE_MS = 60 * 60 * 1000
 
 type RareNotice = Extract<NoticeKind, 'app-ended' | 'counter-back'>
 
-type Needs = Pick<Context, 'clock' | 'mail' | 'random'>
 type Recipient = Pick<UserRecord, 'id' | 'email' | 'emailVerifiedAt' | 'profile'>
 
 /** Makes a mail that is sent at once. The operation that causes it stores it. */
-export function makeMail(
-  { random }: Pick<Context, 'random'>,
-  draft: Omit<MailRecord, 'id' | 'dueAt' | 'attempts'>,
-): MailRecord {
+export function makeMail({ random }: Context, draft: Omit<MailRecord, 'id' | 'dueAt' | 'attempts'>): MailRecord {
   return { ...draft, id: mintMailId(random), dueAt: draft.happenedAt, attempts: 0 }
 }
 
@@ -49,7 +45,7 @@ type Addressee = Pick<MailRecord, 'address' | 'agent' | 'language'>
 
 /** Makes a link that only the mailbox gets. */
 export function mailLink(
-  context: Pick<Context, 'random' | 'secrets'>,
+  context: Context,
   link: Omit<LinkRecord, 'hash' | 'isMailed'>,
   to: Addressee,
 ): LinkRecord & CausesMail {
@@ -60,7 +56,7 @@ export function mailLink(
 
 /** Makes a code that only the mailbox gets. */
 export function mailCode(
-  context: Pick<Context, 'random' | 'secrets'>,
+  context: Context,
   code: Pick<EmailCodeRecord, 'userId' | 'createdAt' | 'expiresAt'>,
   to: Addressee & { readonly address: EmailAddress },
 ): EmailCodeRecord & CausesMail {
@@ -73,7 +69,7 @@ export function mailCode(
 
 /** The notice of a change that was made in a browser. It goes to a verified address only; without mail there is none. */
 export function noticesOf(
-  context: Needs,
+  context: Context,
   user: Recipient,
   notice: NoticeKind,
   { agent, language }: Pick<Request, 'agent' | 'language'>,
@@ -86,7 +82,7 @@ export function noticesOf(
 }
 
 /** The notice of a change that no browser made, but the operator or a provider. */
-export function noticesWithoutBrowser(context: Needs, user: Recipient, notice: NoticeKind): readonly MailRecord[] {
+export function noticesWithoutBrowser(context: Context, user: Recipient, notice: NoticeKind): readonly MailRecord[] {
   return noticesOf(context, user, notice, { agent: undefined, language: languageOf(user) })
 }
 
@@ -95,7 +91,7 @@ export function noticesWithoutBrowser(context: Needs, user: Recipient, notice: N
  * has each event.
  */
 export async function rareNoticesOf(
-  context: Needs & Pick<Context, 'secrets'> & StoreNeeds<'countHit'>,
+  context: Context,
   user: Recipient & Pick<UserRecord, 'profile'>,
   notice: RareNotice,
   source: Pick<Request, 'agent' | 'language'> = { agent: undefined, language: languageOf(user) },

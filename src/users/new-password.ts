@@ -3,12 +3,9 @@ import type { UserRecord } from '../ports/records/user.ts'
 import { showEmails } from '../protocol/sign-in/email-address.ts'
 import { findPasswordFault, shortestPassword, type PasswordFault } from '../protocol/sign-in/password-rules.ts'
 
-/** What a new password is compared with, apart from what is known about the user. */
-export type PasswordNeeds = Pick<Context, 'issuer' | 'passwords' | 'settings'>
-
 /** Returns why the user must not get a password. */
 export function findNewPasswordFault(
-  context: PasswordNeeds,
+  context: Context,
   { email, name }: Pick<UserRecord, 'email' | 'name'>,
   password: string,
 ): PasswordFault | undefined {

@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import type { ProviderRecord } from '../ports/records/provider.ts'
 import type { UserRecord } from '../ports/records/user.ts'
 import type { OrganizationId, UserId } from '../protocol/ids.ts'
@@ -8,7 +8,7 @@ import type { OrganizationId, UserId } from '../protocol/ids.ts'
  * membership that is disabled stays so.
  */
 export async function joinOrganization(
-  { clockCheck, store }: Pick<Context, 'clockCheck'> & StoreNeeds<'addMember' | 'findMembership' | 'findOrganization'>,
+  { clockCheck, store }: Context,
   { settings: { organizationId } }: Pick<ProviderRecord, 'settings'>,
   userId: UserId,
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function joinOrganization(
 
 /** The organizations of which a user is an enabled member. */
 export async function organizationsOf(
-  { store }: StoreNeeds<'listMemberships'>,
+  { store }: Context,
   { id }: Pick<UserRecord, 'id'>,
 ): Promise<readonly OrganizationId[]> {
   const memberships = await store.listMemberships(id)

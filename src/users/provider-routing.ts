@@ -63,13 +63,13 @@ export function mayHavePassword(
 }
 
 /** Whether users can have passkeys here: this server signs them in, and browsers make passkeys for its host. */
-export function offersPasskeys({ issuer, settings }: Pick<Context, 'issuer' | 'settings'>): boolean {
+export function offersPasskeys({ issuer, settings }: Context): boolean {
   return settings.delegate === undefined && rpIdOf(issuer) !== undefined
 }
 
 /** Whether the user can sign in with a passkey, once there is one: not if a provider is required for the address. */
 export function mayHavePasskeys(
-  context: Pick<Context, 'issuer' | 'settings'>,
+  context: Context,
   { user, providers }: { readonly user: Pick<UserRecord, 'email'>; readonly providers: readonly ProviderRecord[] },
 ): boolean {
   return offersPasskeys(context) && findRequiredProvider(providers, user.email) === undefined

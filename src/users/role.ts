@@ -33,18 +33,12 @@ export async function isMakerThere(
 }
 
 /** Where browsers reach the console; undefined: there is none, or another program has its port. */
-export function consoleOf({
-  isAdminTaken,
-  settings: { consoleUrl },
-}: Pick<Context, 'isAdminTaken' | 'settings'>): string | undefined {
+export function consoleOf({ isAdminTaken, settings: { consoleUrl } }: Context): string | undefined {
   return consoleUrl === undefined || isAdminTaken() ? undefined : consoleAddress(consoleUrl)
 }
 
 /** Whether a user has a role for the console that counts: not one for an organization that ended. */
-export async function hasRole(
-  { settings, store }: Pick<Context, 'settings'> & StoreNeeds<'findOrganization' | 'findRole'>,
-  id: UserId,
-): Promise<boolean> {
+export async function hasRole({ settings, store }: Context, id: UserId): Promise<boolean> {
   const role = await store.findRole(id)
   if (role === undefined || !roleCounts(role, settings)) return false
   if (role.organizationId === undefined) return true

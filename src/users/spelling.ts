@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { Context } from '../ports/context.ts'
 import { normalizeEmail } from '../protocol/sign-in/email-address.ts'
 import type { UserId } from '../protocol/ids.ts'
 
@@ -11,7 +11,7 @@ const SLICE = 200
  * `findUserByEmail` finds neither (threats.md UI-21). Returns where the next slice starts, '' after the last one.
  */
 export async function respellAddresses(
-  { clock, store }: Pick<Context, 'clock'> & StoreNeeds<'listOddSpellings' | 'respellEmail'>,
+  { clock, store }: Context,
   after: UserId | '',
 ): Promise<{ readonly next: UserId | ''; readonly respelled: number }> {
   const slice = await store.listOddSpellings({ after, limit: SLICE })

@@ -160,6 +160,7 @@ const SMALL_FOLDER = 5
 /** Folders of `src` whose files belong together although most of them neither import nor are imported by another one. */
 const FLAT_FOLDERS: Readonly<Record<string, string>> = {
   'src/base': 'what the language lacks; each file is of use alone',
+  'src/clients': 'what the tasks of operators and the endpoints share about clients',
   'src/cli/commands': 'a file for each noun of the command line',
   'src/ports/records': 'a file for each record of the store',
   'src/store/nouns/token': 'a file for each noun of the requests for authorization and tokens',

@@ -57,13 +57,8 @@ export interface ApiChange {
   readonly exchange?: readonly ExchangeRule[] | undefined
 }
 
-type KeyNeeds = Pick<Context, 'clock' | 'keys' | 'settings'> & StoreNeeds<'addFirstKey' | 'listKeys'>
-
 /** Declares an API, so that clients can request tokens for it (decision 0006). @throws AdminError when the declaration is invalid, the resource is declared already, or there are too many APIs */
-export async function createApi(
-  context: StoreNeeds<'declareApi' | 'findClient' | 'listApis'> & KeyNeeds & Pick<Context, 'issuer'>,
-  declaration: ApiDeclaration,
-): Promise<ApiRecord> {
+export async function createApi(context: Context, declaration: ApiDeclaration): Promise<ApiRecord> {
   const { store, clock } = context
   refuseIssuer(declaration.resource, context)
   checkScopes(declaration)
@@ -109,7 +104,7 @@ async function refuseClientIdentifier(store: Pick<Context['store'], 'findClient'
  * @throws AdminError when the change is invalid, or the API was changed or deleted at the same time
  */
 export async function updateApi(
-  context: StoreNeeds<'updateApi'> & KeyNeeds,
+  context: Context,
   before: ApiRecord,
   { name, scopes, tokens = before.tokens, exchange = [] }: ApiChange,
 ): Promise<ApiRecord> {
@@ -183,7 +178,7 @@ export function exchangeNotice(
 
 /** The notice about an API whose tokens are not signed with its algorithm yet; undefined: none. */
 export async function algorithmNotice(
-  { store, clock, settings: { signingAlgorithm } }: StoreNeeds<'listKeys'> & Pick<Context, 'clock' | 'settings'>,
+  { store, clock, settings: { signingAlgorithm } }: Context,
   { tokens: { algorithm } }: Pick<ApiRecord, 'tokens'>,
 ): Promise<string | undefined> {
   if (algorithm === undefined || algorithm === signingAlgorithm) return undefined
@@ -204,7 +199,7 @@ export function sharedNotice(
   return `Another API has the same scope: ${shared.join(', ')}. Clients have to name the API (resource), and a consent for both APIs allows the scope at both. Give each API scope names of its own.`
 }
 
-async function introduce(context: KeyNeeds, { tokens: { algorithm } }: ApiRecord): Promise<void> {
+async function introduce(context: Context, { tokens: { algorithm } }: ApiRecord): Promise<void> {
   if (algorithm !== undefined) await introduceAlgorithm(context, algorithm)
 }
 
@@ -217,12 +212,7 @@ export interface NewApiCredentials {
 
 /** Creates the credentials of an API for introspection. Its previous credentials stop working. @throws AdminError when there is no such API */
 export async function createApiCredentials(
-  {
-    store,
-    clock,
-    random,
-    secrets,
-  }: Pick<Context, 'clock' | 'random' | 'secrets'> & StoreNeeds<'listApis' | 'setApiCredentials'>,
+  { store, clock, random, secrets }: Context,
   text: string,
 ): Promise<NewApiCredentials> {
   const { resource } = await requireApi({ store }, text)
@@ -249,7 +239,7 @@ export function unknownApi(text: string): AdminError {
  * An API with the issuer as its identifier would accept all tokens that were requested without a resource, because their audience is
  * the issuer.
  */
-function refuseIssuer(resource: Resource, { issuer }: Pick<Context, 'issuer'>): void {
+function refuseIssuer(resource: Resource, { issuer }: Context): void {
   if (!namesIssuer(resource, issuer)) return
   const why = 'the audience of tokens without a resource: an API needs another identifier.'
   throw conflictIn('resource', `"${resource}" is this server, ${why}`, resource)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { EpochMs } from '../../base/brand.ts'
-import type { StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { chosenClientId } from '../../protocol/client/identifier.ts'
 import { parseUserId } from '../../protocol/ids.ts'
@@ -23,7 +23,7 @@ export function withChosenId(client: ClientRecord, chosenId: string, now: EpochM
  *
  * @throws AdminError when the id is taken
  */
-export async function refuseTakenId(context: StoreNeeds<'findUser' | 'listApis'>, chosenId: string): Promise<void> {
+export async function refuseTakenId(context: Context, chosenId: string): Promise<void> {
   const userId = parseUserId(chosenId)
   if (userId !== undefined && (await context.store.findUser(userId)) !== undefined)
     throw conflictIn('client_id', `There is a user ${chosenId}, and no client may have the id of a user.`, chosenId)

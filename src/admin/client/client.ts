@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { isClientIdentifier, listedIdOf } from '../../protocol/client/identifier.ts'
@@ -10,7 +10,7 @@ import { requireLasting } from '../administrators.ts'
 import type { TaskContext } from '../task.ts'
 
 /** Finds a client. @throws AdminError when there is no such client */
-export async function requireClient({ store }: StoreNeeds<'findClient'>, id: ClientId): Promise<ClientRecord> {
+export async function requireClient({ store }: Context, id: ClientId): Promise<ClientRecord> {
   const client = await store.findClient(id)
   if (client === undefined) throw noSuchClient(id)
   return client
@@ -28,7 +28,7 @@ export function noSuchClient(id: ClientId): AdminError {
  * @throws AdminError
  */
 export function requireLastingTrust(
-  { administrator }: Pick<TaskContext, 'administrator'>,
+  { administrator }: TaskContext,
   {
     approvedScope,
     rules,
@@ -50,7 +50,7 @@ interface NewClientSecret {
 
 /** Rotates the secret of a client, as the client itself can. @throws AdminError when it has no secret */
 export async function rotateSecret(
-  context: StoreNeeds<'rotateClientSecret'> & Pick<Context, 'clock' | 'random' | 'secrets'>,
+  context: Context,
   client: ClientRecord,
   overlapSeconds: number,
 ): Promise<NewClientSecret> {
@@ -72,7 +72,7 @@ export async function rotateSecret(
  * @throws AdminError when it has no secret
  */
 export async function giveSecret(
-  context: StoreNeeds<'rotateClientSecret'> & Pick<Context, 'clock' | 'passwords' | 'secrets'>,
+  context: Context,
   client: ClientRecord,
   given: { readonly secret: string; readonly overlapSeconds: number },
 ): Promise<EpochMs | undefined> {
@@ -103,10 +103,7 @@ function changedMeanwhile(client: ClientRecord): AdminError {
  *
  * @throws AdminError when there is no such client, or it cannot have such a token
  */
-export async function createManagementToken(
-  context: StoreNeeds<'findClient' | 'setManagementToken'> & Pick<Context, 'clock' | 'random' | 'secrets'>,
-  id: ClientId,
-): Promise<string> {
+export async function createManagementToken(context: Context, id: ClientId): Promise<string> {
   const { clock, random, secrets, store } = context
   await requireClient(context, id)
   const { token, hash } = secrets.mint('management-token', mintOrderedId(clock(), random), random)

@@ -1,15 +1,13 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import { newClient } from '../../clients/new-client.ts'
 import { CONSOLE_CLIENT_ID, CONSOLE_SCOPE, consoleCallback } from '../../protocol/client/console.ts'
 import type { ClientMetadata } from '../../protocol/client/members.ts'
-
-type Needs = Pick<Context, 'clock' | 'random'> & StoreNeeds<'changeClient' | 'createClient' | 'findClient'>
 
 /**
  * Creates the client of the console, or gives it the address that the console has now. It gets refresh tokens, which no program receives:
  * otherwise its grants, which are the sessions of the console, would end with the first access token.
  */
-export async function ensureConsoleClient(context: Needs, origin: string): Promise<void> {
+export async function ensureConsoleClient(context: Context, origin: string): Promise<void> {
   const { store, clock } = context
   const metadata: ClientMetadata = {
     redirect_uris: [consoleCallback(origin)],

@@ -1,6 +1,6 @@
+import type { Context } from '../../ports/context.ts'
 import * as z from 'zod'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import type { PolicyNeeds } from '../../clients/evaluate-client.ts'
 import { listedIdOf } from '../../protocol/client/identifier.ts'
 import { CLIENT_MEMBERS, type ClientMetadata } from '../../protocol/client/members.ts'
 import { answerShape } from '../../protocol/members.ts'
@@ -149,7 +149,7 @@ export const RULED_CLIENT = CLIENT_DOCUMENT.extend({
 export type RuledClientDocument = z.output<typeof RULED_CLIENT>
 
 /** A client as the operator sees it, without the hashes of its secrets. */
-export async function describeClient(client: ClientRecord, context: PolicyNeeds): Promise<ClientDocument> {
+export async function describeClient(client: ClientRecord, context: Context): Promise<ClientDocument> {
   return describeUnder(await context.clientPolicy(), client)
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { InitialTokenRecord } from '../../ports/records/initial-token.ts'
 import { after } from '../../base/brand.ts'
 import { mintInitialTokenId } from '../../protocol/ids.ts'
@@ -32,7 +32,7 @@ interface NewInitialToken {
  * @throws AdminError when a token for verified clients would have too many uses or too many days, or a host of the template is not one
  */
 export async function createInitialToken(
-  { store, clock, random, secrets }: StoreNeeds<'createInitialToken'> & Pick<Context, 'clock' | 'random' | 'secrets'>,
+  { store, clock, random, secrets }: Context,
   input: Pick<InitialTokenRecord, 'name' | 'uses' | 'template'> & { readonly days: number },
 ): Promise<NewInitialToken> {
   const { name, uses, days } = input

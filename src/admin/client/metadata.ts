@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { newClient, settleIdTokenAlgorithm } from '../../clients/new-client.ts'
 import { registrationPolicy } from '../../clients/registration-policy.ts'
@@ -22,11 +22,7 @@ import { SCOPE } from '../fields.ts'
 import { rulesOf, strictRulesOf, type RulesInput } from './document.ts'
 import { refuseTakenId, withChosenId } from './chosen-id.ts'
 import { requireClient } from './client.ts'
-import { requirePossible, type RuleNeeds } from './possible-client.ts'
-
-type ChangeNeeds = RuleNeeds &
-  StoreNeeds<'changeClient' | 'findClient' | 'listApis'> &
-  Pick<Context, 'clock' | 'issuer' | 'keys' | 'settings'>
+import { requirePossible } from './possible-client.ts'
 
 /** An administrator creates the client, or adopted it. */
 const ORIGIN = { source: 'operator', verifiedAt: undefined, document: undefined } as const
@@ -84,20 +80,13 @@ export interface CreatedClient {
   readonly secret: string | undefined
 }
 
-type CreationNeeds = RuleNeeds &
-  StoreNeeds<'findUser' | 'listApis'> &
-  Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'>
-
 /**
  * Creates a client of the operator: it is verified, is never swept, and does not manage itself. What the server cannot give it is an
  * error, and is not dropped as in a registration.
  *
  * @throws AdminError when the metadata or the rules are not possible, or a domain is blocked
  */
-export async function createClient(
-  context: CreationNeeds & Pick<Context, 'keys'> & StoreNeeds<'createClient'>,
-  input: ClientInput,
-): Promise<CreatedClient> {
+export async function createClient(context: Context, input: ClientInput): Promise<CreatedClient> {
   const made = await prepareClient(context, input)
   await settleIdTokenAlgorithm(context, made.client, made.client.metadata)
   if ((await context.store.createClient(made.client)) === 'id-taken')
@@ -107,7 +96,7 @@ export async function createClient(
 
 /** Returns the client that `createClient` creates. @throws AdminError as it does */
 export async function prepareClient(
-  context: CreationNeeds,
+  context: Context,
   { chosenId, givenSecret, slowSecret, metadata: input, rules: given, approvedScope }: ClientInput,
 ): Promise<CreatedClient> {
   const { clock, random, secrets } = context
@@ -131,7 +120,7 @@ export async function prepareClient(
  *
  * @throws AdminError when the client registered, the metadata is not possible, a domain is blocked, or the client was changed at the same time
  */
-export async function updateClient(context: ChangeNeeds, id: ClientId, changes: MetadataChange): Promise<ClientRecord> {
+export async function updateClient(context: Context, id: ClientId, changes: MetadataChange): Promise<ClientRecord> {
   const client = await requireOperatorClient(context, id)
   const members = Object.entries({ ...inputOf(client), ...definedMembers(changes) })
   return change(context, client, Object.fromEntries(members.filter(([, value]) => value !== null)) as MetadataInput)
@@ -143,7 +132,7 @@ export async function updateClient(context: ChangeNeeds, id: ClientId, changes: 
  *
  * @throws AdminError when the client registered or is public, or the keys cannot be used
  */
-export async function setKeys(context: ChangeNeeds, id: ClientId, keys: KeysInput): Promise<ClientRecord> {
+export async function setKeys(context: Context, id: ClientId, keys: KeysInput): Promise<ClientRecord> {
   const client = await requireOperatorClient(context, id)
   if (!isConfidential(client))
     throw conflict(`The client ${listedIdOf(client)} is public. Create another client with keys.`)
@@ -155,7 +144,7 @@ function inputOf({ metadata }: ClientRecord): MetadataInput {
   return metadata as unknown as MetadataInput
 }
 
-async function change(context: ChangeNeeds, client: ClientRecord, input: MetadataInput): Promise<ClientRecord> {
+async function change(context: Context, client: ClientRecord, input: MetadataInput): Promise<ClientRecord> {
   const { metadata: previous, rules } = client
   const metadata = await requireMetadata(context, input, previous)
   await requirePossible(context, { ...client, metadata }, client)
@@ -173,7 +162,7 @@ async function change(context: ChangeNeeds, client: ClientRecord, input: Metadat
  * @throws AdminError when the client cannot have the rule, a rule has no effect, or the client was changed at the same time
  */
 export async function setRules(
-  context: RuleNeeds & StoreNeeds<'findClient' | 'setClientRules'>,
+  context: Context,
   id: ClientId,
   given: RulesInput,
 ): Promise<{ readonly client: ClientRecord; readonly previous: ClientRules }> {
@@ -196,10 +185,7 @@ const PROFILE_UNSAID =
  *
  * @throws AdminError when the client did not register, or was changed at the same time
  */
-export async function adoptClient(
-  context: StoreNeeds<'adoptClient' | 'findClient'> & Pick<Context, 'clock'>,
-  id: ClientId,
-): Promise<ClientRecord> {
+export async function adoptClient(context: Context, id: ClientId): Promise<ClientRecord> {
   const client = await requireClient(context, id)
   if (client.document !== undefined) {
     throw conflict(`The client ${client.id} is its metadata document, which its host changes. Verify it instead.`)
@@ -211,7 +197,7 @@ export async function adoptClient(
   return requireClient(context, id)
 }
 
-async function requireOperatorClient(context: StoreNeeds<'findClient'>, id: ClientId): Promise<ClientRecord> {
+async function requireOperatorClient(context: Context, id: ClientId): Promise<ClientRecord> {
   const client = await requireClient(context, id)
   if (!isOperatorMade(client)) throw notOperatorMade(client, '')
   return client
@@ -255,7 +241,7 @@ export function impliedMetadata({ redirect_uris: redirectUris = [], ...input }: 
  * offers them: leaked keys can still be replaced.
  */
 async function requireMetadata(
-  context: StoreNeeds<'listApis'> & Pick<Context, 'issuer' | 'settings'>,
+  context: Context,
   input: MetadataInput,
   previous?: ClientMetadata,
 ): Promise<ClientMetadata> {

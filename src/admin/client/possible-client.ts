@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { makeClientPolicy } from '../../clients/evaluate-client.ts'
 import { openDomainRules } from '../../protocol/client/domain-rule.ts'
@@ -11,19 +11,13 @@ import { DEVICE_CODE } from '../../protocol/token/grant-types.ts'
 import { isOpenid } from '../../protocol/token/scope.ts'
 import { conflict } from '../admin-error.ts'
 
-export type RuleNeeds = StoreNeeds<'listDomainRules'> & Pick<Context, 'settings'>
-
 /**
  * The policy must allow the client, and each rule must have an effect: a rule without one is a mistake of the administrator. `previous`:
  * the client before a change. Its hosts may be blocked: the client cannot be used then, but can be changed.
  *
  * @throws AdminError which says what is not possible
  */
-export async function requirePossible(
-  context: RuleNeeds,
-  client: ClientRecord,
-  previous?: ClientRecord,
-): Promise<void> {
+export async function requirePossible(context: Context, client: ClientRecord, previous?: ClientRecord): Promise<void> {
   const { metadata, rules } = client
   // The copy that requests use may be a second old, and a task may follow one that changed the rules for domains.
   const domains = openDomainRules(await context.store.listDomainRules())

@@ -1,4 +1,4 @@
-import type { StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ClientFilter } from '../../ports/operations/client.ts'
 import type { EpochMs } from '../../base/brand.ts'
@@ -13,7 +13,6 @@ import {
 } from '../../protocol/client/policy.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import type { OldestClient } from '../../ports/walks.ts'
-import type { PolicyNeeds } from '../../clients/evaluate-client.ts'
 import { shownLevel } from './document.ts'
 import { hasText, listPage, searchPage, type Listed, type PageRequest } from '../page.ts'
 
@@ -39,14 +38,12 @@ export interface FoundClients extends Listed<ClientRecord, ClientId> {
   readonly policy: ClientPolicy
 }
 
-type ListNeeds = PolicyNeeds & StoreNeeds<'findListEnd' | 'listClients'>
-
 /**
  * Finds clients, newest first. The statement applies what the columns contain; hosts and trust levels are compared here. So a page
  * may have fewer rows than its limit, or none, and another page follow.
  */
 export async function findClients(
-  context: ListNeeds,
+  context: Context,
   search: ClientSearch,
   page: PageRequest<ClientId>,
 ): Promise<FoundClients> {
@@ -77,7 +74,7 @@ export interface PurgedClients extends Listed<OldestClient, ClientId>, Pick<Foun
  * matches when it is deleted is kept. A page may be empty, and another one follow.
  */
 export async function purgeClients(
-  context: PolicyNeeds & StoreNeeds<'listOldestClients' | 'purgeClient'>,
+  context: Context,
   search: ClientSearch,
   { before, limit, isDryRun }: PageRequest<ClientId> & { readonly isDryRun: boolean },
 ): Promise<PurgedClients> {

@@ -1,8 +1,8 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { InteractionRecord } from '../../ports/records/interaction.ts'
 import { findWaitingDevice, type WaitingDevice } from '../../requests/device.ts'
-import { evaluateAuthorized, type AllowedClient, type PolicyNeeds } from '../../clients/evaluate-client.ts'
+import { evaluateAuthorized, type AllowedClient } from '../../clients/evaluate-client.ts'
 import { findInteractionOf } from '../../requests/find-interaction.ts'
 import { after } from '../../base/brand.ts'
 import { parseAuthorizationId } from '../../protocol/ids.ts'
@@ -19,10 +19,6 @@ import { problem, type ProblemType } from '../../base/validation.ts'
 import { AdminError, unknown, type AdminErrorKind } from '../admin-error.ts'
 import { iso } from '../../base/iso.ts'
 import { provisionSubject } from '../user/subject.ts'
-
-type Needs = Pick<Context, 'clock' | 'encryption' | 'secrets'> &
-  PolicyNeeds &
-  StoreNeeds<'findAuthorization' | 'findClient' | 'findDevice' | 'findInteraction'>
 
 /** What an interaction is about. */
 export type InteractionPurpose =
@@ -45,7 +41,7 @@ export interface ShownInteraction {
  *
  * @throws AdminError when there is none (`unknown`), or `interaction_expired`, `client_gone`
  */
-export async function showInteraction(context: Needs, token: string): Promise<ShownInteraction> {
+export async function showInteraction(context: Context, token: string): Promise<ShownInteraction> {
   const interaction = await requireInteraction(context, token)
   return { interaction, purpose: await requirePurpose(context, interaction) }
 }
@@ -57,14 +53,7 @@ export async function showInteraction(context: Needs, token: string): Promise<Sh
  * @throws AdminError when there is no such interaction (`unknown`), or `interaction_expired`, `already_answered`, `client_gone`,
  * `sign_in_too_old`, `multi_factor_needed`, `scope_wider`, `value_error`
  */
-export async function answerInteraction(
-  context: Needs &
-    Parameters<typeof provisionSubject>[0] &
-    Pick<Context, 'issuer' | 'settings'> &
-    StoreNeeds<'answerInteraction'>,
-  token: string,
-  answer: InteractionAnswer,
-): Promise<string> {
+export async function answerInteraction(context: Context, token: string, answer: InteractionAnswer): Promise<string> {
   const interaction = await requireInteraction(context, token)
   const { id, browserHash, uiLocales } = interaction
   const address = continueAddress(context.issuer, context.secrets, token, { id, browserHash, answer }, uiLocales)
@@ -89,7 +78,7 @@ export async function answerInteraction(
   }
 }
 
-async function requireInteraction(context: Needs, token: string): Promise<InteractionRecord> {
+async function requireInteraction(context: Context, token: string): Promise<InteractionRecord> {
   const interaction = await findInteractionOf(context, token)
   if (interaction === undefined) {
     throw unknown('There is no such interaction. It may have expired: the person has to start again at the client.')
@@ -98,7 +87,7 @@ async function requireInteraction(context: Needs, token: string): Promise<Intera
 }
 
 async function requirePurpose(
-  context: Needs,
+  context: Context,
   { target, expiresAt, answer }: InteractionRecord,
 ): Promise<InteractionPurpose> {
   const now = context.clock()
@@ -119,7 +108,7 @@ async function requirePurpose(
 }
 
 function checkAcceptance(
-  { clock, settings }: Pick<Context, 'clock' | 'settings'>,
+  { clock, settings }: Context,
   { signInAfter }: InteractionRecord,
   purpose: InteractionPurpose,
   { decision, organizationId, scope, authenticatedAt, isMultiFactor, rememberSeconds }: AcceptedSignIn,

@@ -218,7 +218,7 @@ function acceptanceOf(accepted: Omit<z.output<typeof ACCEPTANCE>, 'interaction'>
 }
 
 async function describeInteraction(
-  { apis }: Pick<Context, 'apis'>,
+  { apis }: Context,
   token: string,
   { interaction, purpose }: ShownInteraction,
 ): Promise<z.output<typeof INTERACTION_DOCUMENT>> {

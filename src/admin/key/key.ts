@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { KeyPurpose, KeyRecord, SigningAlgorithm } from '../../ports/records/key.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import type { KeyId } from '../../protocol/ids.ts'
@@ -23,11 +23,6 @@ import { MAXIMA } from '../../base/maxima.ts'
 /** The maximum number of published keys. Every verifier fetches and searches all of them. */
 const KEY_LIMIT = MAXIMA.signingKeys.most
 
-type Needs = Pick<Context, 'clock' | 'keys' | 'settings'> &
-  StoreNeeds<
-    'addFirstKey' | 'addKey' | 'findServerAlgorithm' | 'listApis' | 'listKeys' | 'noteServerAlgorithm' | 'removeKey'
-  >
-
 /** The algorithms that sign access tokens. */
 interface Demand {
   readonly own: SigningAlgorithm
@@ -50,7 +45,7 @@ type Line = Pick<KeyRecord, 'purpose' | 'algorithm'>
  * withdraws keys whose tokens have all expired, and records the algorithm that signs for the server. Every node calls it
  * repeatedly, and the store lets one node create the key. A node whose clock differs changes nothing (threats.md STO-13).
  */
-export async function keepKeys(node: Needs & Pick<Context, 'clockCheck'>): Promise<KeptKeys> {
+export async function keepKeys(node: Context): Promise<KeptKeys> {
   const { store, clockCheck } = node
   const [keys, demand] = await Promise.all([store.listKeys(), findDemand(node)])
   const deletionTime = clockCheck.deletionTime()
@@ -75,7 +70,7 @@ export async function keepKeys(node: Needs & Pick<Context, 'clockCheck'>): Promi
  * verifiers that honour the cache time know it. Until then the key of the server's algorithm signs.
  */
 export async function introduceAlgorithm(
-  context: Pick<Needs, 'clock' | 'keys' | 'settings'> & StoreNeeds<'addFirstKey' | 'listKeys'>,
+  context: Context,
   algorithm: SigningAlgorithm,
 ): Promise<KeyRecord | undefined> {
   const keys = await context.store.listKeys()
@@ -86,7 +81,7 @@ export async function introduceAlgorithm(
 }
 
 /** Lists all published keys, oldest first, each with its current state. */
-export async function listKeys(context: Needs): Promise<readonly (KeyRecord & { readonly state: KeyState })[]> {
+export async function listKeys(context: Context): Promise<readonly (KeyRecord & { readonly state: KeyState })[]> {
   const [keys, demand] = await Promise.all([context.store.listKeys(), findDemand(context)])
   const now = context.clock()
   return keys.map((key) => ({ ...key, state: keyState(key, keys, demand, now) }))
@@ -108,7 +103,7 @@ interface RotationOptions {
  *   many keys, the clock is behind the time of the last key, or another key was created at the same time
  */
 export async function rotateKeys(
-  context: Needs,
+  context: Context,
   { when, purpose, algorithm: asked }: RotationOptions,
 ): Promise<KeyRecord> {
   const [keys, demand] = await Promise.all([context.store.listKeys(), findDemand(context)])
@@ -152,7 +147,7 @@ export async function rotateKeys(
  *
  * @throws AdminError when there is no such key, or the key signs
  */
-export async function retireKey(context: Needs, text: string): Promise<KeyId> {
+export async function retireKey(context: Context, text: string): Promise<KeyId> {
   const { store, clock } = context
   const [keys, demand] = await Promise.all([store.listKeys(), findDemand(context)])
   const key = keys.find(({ id }) => id === text)
@@ -171,14 +166,14 @@ export async function retireKey(context: Needs, text: string): Promise<KeyId> {
   return key.id
 }
 
-async function findDemand({ settings, store }: Needs): Promise<Demand> {
+async function findDemand({ settings, store }: Context): Promise<Demand> {
   const [apis, before] = await Promise.all([store.listApis(), store.findServerAlgorithm()])
   const declared = apis.flatMap(({ tokens }) => tokens.algorithm ?? [])
   return { own: settings.signingAlgorithm, before, declared: new Set(declared) }
 }
 
 async function makeDueKey(
-  context: Needs,
+  context: Context,
   keys: readonly KeyRecord[],
   demand: Demand,
   now: EpochMs,
@@ -202,7 +197,7 @@ async function makeDueKey(
 
 /** Returns the key that replaced this one so long ago that all tokens of this key have expired, or undefined. */
 function findEndedBy(
-  { settings: { keyRotation } }: Needs,
+  { settings: { keyRotation } }: Context,
   key: KeyRecord,
   keys: readonly KeyRecord[],
   demand: Demand,
@@ -218,7 +213,7 @@ function findEndedBy(
 
 /** Returns undefined when another node added a key first. */
 async function addKey(
-  context: Needs,
+  context: Context,
   keys: readonly KeyRecord[],
   { purpose, algorithm }: Line,
   waitMs: number,
@@ -232,7 +227,7 @@ async function addKey(
 
 /** Returns undefined when another node added the first key. */
 async function addFirstKey(
-  { clock, keys, store }: Pick<Needs, 'clock' | 'keys'> & StoreNeeds<'addFirstKey'>,
+  { clock, keys, store }: Context,
   { purpose, algorithm }: Line,
   waitMs: number,
 ): Promise<KeyRecord | undefined> {

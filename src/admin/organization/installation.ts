@@ -1,6 +1,6 @@
 import { listedNameOf } from '../../protocol/client/identity.ts'
 import * as z from 'zod'
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { InstallationKey } from '../../ports/operations/organization.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { InstallationRecord } from '../../ports/records/organization.ts'
@@ -187,8 +187,7 @@ function keyOf({ organization_id: organizationId, client_id: clientId }: z.outpu
  * @throws AdminError when there is no such organization or client, the client cannot act without a user, or no API declares a scope
  */
 async function installClient(
-  context: StoreNeeds<'findClient' | 'findInstallation' | 'findOrganization' | 'install' | 'listApis'> &
-    Pick<Context, 'clock' | 'settings'>,
+  context: Context,
   key: InstallationKey,
   allowed: Pick<InstallationRecord, 'scope' | 'actsForMembers'>,
 ): Promise<InstalledClient> {
@@ -206,7 +205,7 @@ async function installClient(
 
 /** Lists installations, newest clients first. @throws AdminError when there is no such organization */
 async function listInstallations(
-  context: StoreNeeds<'findClient' | 'findOrganization' | 'listInstallations'>,
+  context: Context,
   organizationId: OrganizationId,
   page: PageRequest<ClientId>,
 ): Promise<Listed<InstalledClient, ClientId>> {
@@ -221,10 +220,7 @@ async function listInstallations(
 }
 
 /** Rejects a mistyped scope, which would never be granted (decision 0006). */
-async function requireDeclared(
-  { store, settings }: StoreNeeds<'listApis'> & Pick<Context, 'settings'>,
-  scope: Scope,
-): Promise<void> {
+async function requireDeclared({ store, settings }: Context, scope: Scope): Promise<void> {
   const apis = await store.listApis()
   if (settings.isLoopbackIssuer && apis.length === 0) return
   const declared = new Set(apis.flatMap(({ scopes }) => scopes.map(({ name }) => name)))
@@ -233,19 +229,13 @@ async function requireDeclared(
   throw conflict(`No API declares the scope ${missing.join(', ')}. See "grantor api list".`)
 }
 
-async function requireInstallation(
-  context: StoreNeeds<'findClient' | 'findInstallation'>,
-  key: InstallationKey,
-): Promise<InstalledClient> {
+async function requireInstallation(context: Context, key: InstallationKey): Promise<InstalledClient> {
   const installation = await context.store.findInstallation(key)
   if (installation === undefined) throw notInstalled(key)
   return withClient(context, installation)
 }
 
-async function withClient(
-  { store }: StoreNeeds<'findClient'>,
-  installation: InstallationRecord,
-): Promise<InstalledClient> {
+async function withClient({ store }: Context, installation: InstallationRecord): Promise<InstalledClient> {
   return { installation, client: await store.findClient(installation.clientId) }
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { MembershipKey } from '../../ports/operations/organization.ts'
 import type { CausesMail } from '../../ports/operations/mail.ts'
 import type { MembershipRecord, OrganizationRecord } from '../../ports/records/organization.ts'
@@ -149,12 +149,7 @@ function keyOf({ organization_id: organizationId, user_id: userId }: z.output<ty
  * @throws AdminError when there is no such organization or user, the address may be of another person, or the user is a member already or has
  * too many organizations
  */
-async function addMember(
-  context: StoreNeeds<'addMember' | 'findOrganization' | 'findUser' | 'findUserByEmail' | 'listIdentities'> &
-    Pick<Context, 'clock'>,
-  organizationId: OrganizationId,
-  who: string,
-): Promise<Member> {
+async function addMember(context: Context, organizationId: OrganizationId, who: string): Promise<Member> {
   const organization = await requireOrganization(context, organizationId)
   const user = await requireRecipient(context, who)
   return addToOrganization(context, { organization, user, mails: [] })
@@ -162,7 +157,7 @@ async function addMember(
 
 /** @throws AdminError when the user is a member already or has too many organizations */
 export async function addToOrganization(
-  { clock, store }: StoreNeeds<'addMember'> & Pick<Context, 'clock'>,
+  { clock, store }: Context,
   {
     organization: { id: organizationId, name },
     user,
@@ -189,7 +184,7 @@ export async function addToOrganization(
  * @throws AdminError when there is no such organization
  */
 async function listMembers(
-  context: StoreNeeds<'findMembership' | 'findOrganization' | 'findUser' | 'findUserByEmail' | 'listMembers'>,
+  context: Context,
   organizationId: OrganizationId,
   page: PageRequest<UserId> & { readonly email?: string | undefined; readonly text?: string | undefined },
 ): Promise<Listed<Member, UserId>> {
@@ -215,7 +210,7 @@ async function listMembers(
  * Returns whether a member would not become one by signing in at a provider of the organization: an operator added the member, the
  * provider had other domains then, or an earlier release did not ask for them. The address of the account decides.
  */
-async function outsideDomains({ store }: StoreNeeds<'listProviders'>, id: OrganizationId) {
+async function outsideDomains({ store }: Context, id: OrganizationId) {
   const own = (await store.listProviders()).filter(({ settings }) => settings.organizationId === id)
   const domains = own.flatMap(({ settings }) => settings.domains)
   const isInside = (email: string) => domains.includes(domainOf(email) ?? '')
@@ -223,16 +218,13 @@ async function outsideDomains({ store }: StoreNeeds<'listProviders'>, id: Organi
     !(user?.email !== undefined && user.emailVerifiedAt !== undefined && isInside(user.email))
 }
 
-export async function requireMember(
-  context: StoreNeeds<'findMembership' | 'findUser'>,
-  key: MembershipKey,
-): Promise<Member> {
+export async function requireMember(context: Context, key: MembershipKey): Promise<Member> {
   const membership = await context.store.findMembership(key)
   if (membership === undefined) throw noSuchMember(key)
   return withUser(context, membership)
 }
 
-async function withUser({ store }: StoreNeeds<'findUser'>, membership: MembershipRecord): Promise<Member> {
+async function withUser({ store }: Context, membership: MembershipRecord): Promise<Member> {
   return { membership, user: await store.findUser(membership.userId) }
 }
 

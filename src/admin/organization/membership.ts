@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { MembershipRecord } from '../../ports/records/organization.ts'
 import { isoOrNull, ISO_OR_NULL } from '../../base/iso.ts'
 
@@ -15,7 +15,7 @@ export const MEMBERSHIP_DOCUMENT = z
 export type MembershipDocument = z.output<typeof MEMBERSHIP_DOCUMENT>
 
 export async function describeMembership(
-  { store }: StoreNeeds<'findOrganization'>,
+  { store }: Context,
   { organizationId, disabledAt }: MembershipRecord,
 ): Promise<MembershipDocument> {
   const { name = '' } = (await store.findOrganization(organizationId)) ?? {}

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { OrganizationRecord } from '../../ports/records/organization.ts'
 import { mintOrganizationId, type OrganizationId } from '../../protocol/ids.ts'
 import { conflict, noSuchOrganization } from '../admin-error.ts'
@@ -142,10 +142,7 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
 ]
 
 /** Finds an organization. @throws AdminError when there is no such organization */
-export async function requireOrganization(
-  { store }: StoreNeeds<'findOrganization'>,
-  id: OrganizationId,
-): Promise<OrganizationRecord> {
+export async function requireOrganization({ store }: Context, id: OrganizationId): Promise<OrganizationRecord> {
   const organization = await store.findOrganization(id)
   if (organization === undefined) throw noSuchOrganization(id)
   return organization

@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import {
@@ -11,8 +11,6 @@ import {
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
 import { requireOrganization } from '../organization/organization.ts'
 import { isSameJson } from '../../base/json.ts'
-
-type Checking = StoreNeeds<'findOrganization'> & Pick<Context, 'settings'>
 
 /** What an operator says about a new provider. Members that are left out are those of the template. */
 export interface ProviderInput {
@@ -32,7 +30,7 @@ interface ProviderChange {
 
 /** Creates a provider. @throws AdminError when the settings contradict each other, the id or a domain is taken, or there are too many */
 export async function createProvider(
-  context: Checking & StoreNeeds<'createProvider'> & Pick<Context, 'clock' | 'providerSignIn'>,
+  context: Context,
   { id, template, name, clientId, clientSecret, settings }: ProviderInput,
 ): Promise<ProviderRecord> {
   const { issuer, ...usual } = PROVIDER_TEMPLATES[template]
@@ -71,7 +69,7 @@ interface UpdatedProvider {
  * @throws AdminError as `createProvider` does, or when there is no such provider
  */
 export async function updateProvider(
-  context: Checking & StoreNeeds<'findProvider' | 'updateProvider'> & Pick<Context, 'providerSignIn'>,
+  context: Context,
   id: ProviderId,
   { settings: changes, clientSecret }: ProviderChange,
 ): Promise<UpdatedProvider> {
@@ -96,13 +94,13 @@ function areSame(one: ProviderSettings, other: ProviderSettings): boolean {
 }
 
 /** @throws AdminError when there is no such provider */
-export async function requireProvider({ store }: StoreNeeds<'findProvider'>, id: ProviderId): Promise<ProviderRecord> {
+export async function requireProvider({ store }: Context, id: ProviderId): Promise<ProviderRecord> {
   const provider = await store.findProvider(id)
   if (provider === undefined) throw noSuchProvider(id)
   return provider
 }
 
-async function check(context: Checking, settings: ProviderSettings): Promise<void> {
+async function check(context: Context, settings: ProviderSettings): Promise<void> {
   const fault = findProviderFault(settings, context.settings)
   if (fault !== undefined) throw conflict(fault)
   if (settings.organizationId !== undefined) await requireOrganization(context, settings.organizationId)

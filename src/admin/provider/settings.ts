@@ -223,7 +223,7 @@ export function settingsOf(input: Readonly<Record<string, unknown>>): Partial<Pr
 /** A provider as administrators see it. */
 export function describeProvider(
   provider: ProviderRecord,
-  { issuer, settings: policy }: Pick<TaskContext, 'issuer' | 'settings'>,
+  { issuer, settings: policy }: TaskContext,
 ): ProviderDocument {
   return PROVIDER.show(provider, {
     redirect_uri: providerRedirectUri(issuer, provider.id),

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { Outcome } from '../../ports/operations/index.ts'
 import type { LinkPurpose, LinkRecord, UserRecord } from '../../ports/records/user.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
@@ -16,7 +16,6 @@ import { CLIENT_ID, USER_ID } from '../fields.ts'
 import { defineTask, type Administrator, type Task, type TaskContext } from '../task.ts'
 import { attemptBucket } from '../../requests/attempt-bucket.ts'
 import { languageOf, MAIL_AGAIN_MS, mailLink } from '../../users/mails.ts'
-import type { FactorNeeds } from '../../users/factors.ts'
 import { findLinkMethods, hasLinkMethod } from '../../users/link-methods.ts'
 import { refuseRouted, requireUser, withoutPasswords } from './user.ts'
 
@@ -79,10 +78,6 @@ interface LinkOrder extends Pick<Administrator, 'actor' | 'holder' | 'isLoopback
   /** To which the user is led afterwards. */
   readonly clientId?: ClientId | undefined
 }
-
-type Needs = Pick<Context, 'clock' | 'random' | 'secrets'> &
-  FactorNeeds &
-  StoreNeeds<'createLink' | 'findRole' | 'findUser' | 'findUserByEmail' | 'listMemberships' | 'listProviders'>
 
 const PATH = '/admin/v1/users/{user_id}'
 const INPUT = z.object({ user_id: USER_ID, client_id: LED_CLIENT.optional() })
@@ -155,7 +150,7 @@ function describeLink({ user, purpose, expiresAt, methods }: NewLink): SentLinkD
  * @throws AdminError when there is no such user, the user is disabled or has no address, or its page could offer nothing, or the user has
  * another role than that of `roleSince`, or one that counts longer than that of the administrator
  */
-export async function createLink(context: Needs, who: string, order: LinkOrder = COMMAND_LINE): Promise<CreatedLink> {
+export async function createLink(context: Context, who: string, order: LinkOrder = COMMAND_LINE): Promise<CreatedLink> {
   const link = await prepareLink(context, who, { isMailed: false })
   const { token, hash } = mintLink(context.secrets, link.user.id, context.random)
   const record = { ...recordOf(context, order, link), hash, isMailed: false, mails: [] }
@@ -169,11 +164,7 @@ export async function createLink(context: Needs, who: string, order: LinkOrder =
  *
  * @throws AdminError also when the server sends no mail, or none to such an address, or has sent one lately
  */
-export async function sendLink(
-  context: Needs & Pick<Context, 'mail'> & StoreNeeds<'countHit' | 'forgiveHit'>,
-  who: string,
-  order: LinkOrder = COMMAND_LINE,
-): Promise<NewLink> {
+export async function sendLink(context: Context, who: string, order: LinkOrder = COMMAND_LINE): Promise<NewLink> {
   const link = await prepareLink(context, who, { isMailed: true })
   if (context.mail === undefined) {
     throw conflict(
@@ -201,7 +192,7 @@ export async function sendLink(
   return link
 }
 
-async function prepareLink(given: Needs, who: string, link: Pick<LinkRecord, 'isMailed'>): Promise<NewLink> {
+async function prepareLink(given: Context, who: string, link: Pick<LinkRecord, 'isMailed'>): Promise<NewLink> {
   // An administrator sees a change of the providers at once.
   const context = { ...given, providers: () => given.store.listProviders() }
   const user = await requireUser(context, who)
@@ -223,7 +214,7 @@ async function prepareLink(given: Needs, who: string, link: Pick<LinkRecord, 'is
 
 /** Says why the page of a link could offer nothing. @throws AdminError always */
 async function refuseUseless(
-  context: Needs,
+  context: Context,
   user: UserRecord,
   { isMailed }: Pick<LinkRecord, 'isMailed'>,
 ): Promise<never> {
@@ -240,7 +231,7 @@ async function refuseUseless(
 }
 
 function recordOf(
-  { clock }: Pick<Context, 'clock'>,
+  { clock }: Context,
   { actor, holder: madeBy, clientId }: LinkOrder,
   { user, purpose, expiresAt }: NewLink,
 ) {

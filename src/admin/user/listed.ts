@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { iso, ISO } from '../../base/iso.ts'
 import { USER } from '../../answers/user.ts'
-import type { StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { LinkRecord, UserRecord } from '../../ports/records/user.ts'
 import { isMakerThere } from '../../users/role.ts'
 import { REACH, reachOver } from '../administrators.ts'
@@ -126,9 +126,7 @@ async function describeUsers(context: TaskContext, users: readonly UserRecord[])
 }
 
 /** Returns what finds the open link of an account. Of many links of one maker, the maker is read once. */
-export function openLinksOf(
-  context: Pick<TaskContext, 'clock' | 'settings'> & StoreNeeds<'findAdminCredential' | 'findRole' | 'findUser'>,
-): (links: readonly LinkRecord[]) => Promise<LinkRecord | undefined> {
+export function openLinksOf(context: TaskContext): (links: readonly LinkRecord[]) => Promise<LinkRecord | undefined> {
   const makers = new Map<string, Promise<boolean>>()
   return async (links) => {
     const open = links.filter(({ expiresAt }) => expiresAt > context.clock())
@@ -142,7 +140,7 @@ export function openLinksOf(
   }
 }
 
-async function findCount({ store }: StoreNeeds<'findRowCounts'>) {
+async function findCount({ store }: Context) {
   const finished = (await store.findRowCounts())?.users?.finished
   if (finished === undefined) return null
   const { indexed = 0, ...states } = finished.counts

@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import { after } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { ATTEMPT_WINDOW_MS } from '../../requests/attempt-bucket.ts'
@@ -11,13 +11,11 @@ const FAILURES = ['sign-in.failed', 'second-factor.refused'] as const
 /** Pages of the audit that are read of each. Each examines up to 20,000 links. */
 const PAGES = 5
 
-type Needs = Pick<Context, 'clock'> & StoreNeeds<'findListEnd' | 'findUser' | 'listAuditLinks' | 'listUsersIn'>
-
 /**
  * The users who may be locked now, newest first. The names of the counts say nothing of their users, so the failures of their window in the
  * audit do: it names 25 accounts in a minute for each process. The apps that stay locked have an index.
  */
-export function lockedUsers(context: Needs): UserSource {
+export function lockedUsers(context: Context): UserSource {
   let reading: Promise<readonly UserId[]> | undefined
   return async ({ before, limit }) => {
     reading ??= findFailing(context)
@@ -29,12 +27,12 @@ export function lockedUsers(context: Needs): UserSource {
   }
 }
 
-async function findFailing(context: Needs): Promise<readonly UserId[]> {
+async function findFailing(context: Context): Promise<readonly UserId[]> {
   const found = await Promise.all([...FAILURES.map((event) => usersOf(context, event)), findGuessed(context)])
   return [...new Set(found.flat())].toSorted().toReversed()
 }
 
-async function usersOf(context: Needs, event: (typeof FAILURES)[number]): Promise<readonly UserId[]> {
+async function usersOf(context: Context, event: (typeof FAILURES)[number]): Promise<readonly UserId[]> {
   const since = after(context.clock(), -ATTEMPT_WINDOW_MS)
   const users: UserId[] = []
   let before: string | undefined
@@ -47,7 +45,7 @@ async function usersOf(context: Needs, event: (typeof FAILURES)[number]): Promis
   return users
 }
 
-async function findGuessed({ clock, store }: Needs): Promise<readonly UserId[]> {
+async function findGuessed({ clock, store }: Context): Promise<readonly UserId[]> {
   const { users } = await store.listUsersIn({
     list: 'guessed',
     now: clock(),

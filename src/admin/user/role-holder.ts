@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { GrantRecord } from '../../ports/records/grant.ts'
 import type { OrganizationRecord } from '../../ports/records/organization.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
@@ -8,7 +8,7 @@ import type { GrantId, UserId } from '../../protocol/ids.ts'
 import { levelOf } from '../../protocol/sign-in/authentication.ts'
 import { findGrantReason } from '../../tokens/inactive-reason.ts'
 import { roleCounts } from '../../users/role.ts'
-import { isLiveSince, type PrincipalNeeds } from '../../tokens/invalid-principal.ts'
+import { isLiveSince } from '../../tokens/invalid-principal.ts'
 import type { Administrator } from '../task.ts'
 
 /** A user who is signed in to the console. */
@@ -33,10 +33,6 @@ export type RoleAuthentication =
   /** The grant does not exist, or ended: it was revoked, the user signed out, or the user or the console was disabled, or the role was set later. */
   | { readonly kind: 'ended' }
 
-type Needs = Pick<Context, 'clock' | 'settings'> &
-  PrincipalNeeds &
-  StoreNeeds<'findCurrent' | 'findGrant' | 'findRole' | 'findSecondFactor' | 'listPasskeys' | 'listSessions'>
-
 /** Of a user that are looked at. An account with more live sessions signs in again. */
 const SESSION_LIMIT = 100
 
@@ -45,7 +41,7 @@ const SESSION_LIMIT = 100
  * organization for every request, and none of them from a cache, so that each of them ends the access at once, on every node (threats.md
  * CON-05).
  */
-export async function authenticateRole(context: Needs, grantId: GrantId): Promise<RoleAuthentication> {
+export async function authenticateRole(context: Context, grantId: GrantId): Promise<RoleAuthentication> {
   const { store, clock } = context
   const grant = await store.findGrant(grantId)
   if (grant?.clientId !== CONSOLE_CLIENT_ID) return { kind: 'ended' }
@@ -80,7 +76,7 @@ export async function authenticateRole(context: Needs, grantId: GrantId): Promis
  * Whether the user is still signed in where the grant was made, so that whatever ends the session ends the console too: a new password, a
  * reset, the lifetime. With delegated sign-in the application keeps the session.
  */
-async function isStillSignedIn({ store, clock, settings }: Needs, { openid, userId }: GrantRecord): Promise<boolean> {
+async function isStillSignedIn({ store, clock, settings }: Context, { openid, userId }: GrantRecord): Promise<boolean> {
   if (settings.delegate !== undefined) return true
   const now = clock()
   const sessions = await store.listSessions({ userId, before: undefined, limit: SESSION_LIMIT })
@@ -91,7 +87,7 @@ async function isStillSignedIn({ store, clock, settings }: Needs, { openid, user
  * Whether the user authenticated with two factors, and still has both: an account whose factor was removed keeps its grants. A provider
  * and the application state the factors of theirs, unless the second one was the account's (threats.md CON-17).
  */
-async function isTwoFactor(context: Needs, { openid, userId }: GrantRecord): Promise<boolean> {
+async function isTwoFactor(context: Context, { openid, userId }: GrantRecord): Promise<boolean> {
   const methods = openid?.session.methods ?? []
   if (levelOf(methods) < 2) return false
   const isOwn = methods.some((method) => method === 'otp' || method === 'recovery' || method === 'pop')
@@ -99,9 +95,6 @@ async function isTwoFactor(context: Needs, { openid, userId }: GrantRecord): Pro
 }
 
 /** Whether an account has a second factor of its own. A provider that states one is not known before the sign-in. */
-export async function hasSecondFactor(
-  { store }: StoreNeeds<'findSecondFactor' | 'listPasskeys'>,
-  id: UserId,
-): Promise<boolean> {
+export async function hasSecondFactor({ store }: Context, id: UserId): Promise<boolean> {
   return (await store.findSecondFactor(id)) !== undefined || (await store.listPasskeys(id)).length > 0
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { RoleRecord } from '../../ports/records/role.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
-import type { StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
@@ -63,7 +63,7 @@ const LISTED_ROLE = ROLE_DOCUMENT.extend({
 export type ListedRoleDocument = z.output<typeof LISTED_ROLE>
 
 /** A session of the console is the grant of its sign-in (decision 0041). */
-async function findSignIn({ store }: StoreNeeds<'listGrants'>, userId: UserId): Promise<EpochMs | undefined> {
+async function findSignIn({ store }: Context, userId: UserId): Promise<EpochMs | undefined> {
   const [grant] = await store.listGrants({ userId, clientId: CONSOLE_CLIENT_ID, before: undefined, limit: 1 })
   return grant?.createdAt
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { HitCount } from '../../ports/operations/server.ts'
 import type { AccountRecord } from '../../ports/records/account.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
@@ -16,7 +16,7 @@ import {
   CODE_LIMIT,
   codeBucket,
 } from '../../requests/attempt-bucket.ts'
-import { factorNeedOf, factorsOf, hasFactor, type FactorNeeds } from '../../users/factors.ts'
+import { factorNeedOf, factorsOf, hasFactor } from '../../users/factors.ts'
 import { findLinkMethods, hasLinkMethod } from '../../users/link-methods.ts'
 import {
   findRequiredProvider,
@@ -108,16 +108,10 @@ export interface SignInFacts {
   readonly hits: ReadonlyMap<string, HitCount>
 }
 
-type Needs = Pick<Context, 'clock' | 'secrets'> &
-  FactorNeeds &
-  StoreNeeds<'findRole' | 'listHits' | 'listMemberships' | 'listProviders'>
-
 /** Reads what else says how accounts can sign in. */
-export async function findSignInFacts(
-  { clock, secrets, store }: Pick<Context, 'clock' | 'secrets'> & StoreNeeds<'listHits' | 'listProviders'>,
-  accounts: readonly Account[],
-): Promise<SignInFacts> {
-  const buckets = accounts.flatMap((account) => bucketsOf({ secrets }, account))
+export async function findSignInFacts(context: Context, accounts: readonly Account[]): Promise<SignInFacts> {
+  const { clock, store } = context
+  const buckets = accounts.flatMap((account) => bucketsOf(context, account))
   const [providers, hits] = await Promise.all([
     store.listProviders(),
     store.listHits({ buckets, now: clock(), windowMs: ATTEMPT_WINDOW_MS }),
@@ -126,7 +120,7 @@ export async function findSignInFacts(
 }
 
 /** Where the attempts of strangers are counted, of which a lock is made. */
-function bucketsOf(context: Pick<Context, 'secrets'>, { user: { id, email }, app }: Account): readonly string[] {
+function bucketsOf(context: Context, { user: { id, email }, app }: Account): readonly string[] {
   return [
     ...(email === undefined ? [] : [accountBucket(context, email)]),
     ...(app === undefined ? [] : [codeBucket(context, id)]),
@@ -134,7 +128,7 @@ function bucketsOf(context: Pick<Context, 'secrets'>, { user: { id, email }, app
 }
 
 /** Says how an account can sign in by now, so that a support colleague need not try it. */
-export async function describeSignIn(context: Needs, account: Account, facts: SignInFacts): Promise<SignInDocument> {
+export async function describeSignIn(context: Context, account: Account, facts: SignInFacts): Promise<SignInDocument> {
   const { providers } = facts
   const { ways, second, isStuck } = signInOf(context, account, facts)
   const obstacles = [
@@ -149,11 +143,9 @@ export async function describeSignIn(context: Needs, account: Account, facts: Si
   return { ways: isPossible ? [...ways] : [], second_step: second, obstacles }
 }
 
-type StateNeeds = Pick<Context, 'clock' | 'secrets'> & Omit<FactorNeeds, 'store'>
-
 /** The state of an account in a word: the worst one. `link`: the one that is open. */
 export function stateOf(
-  context: StateNeeds,
+  context: Context,
   account: Account,
   facts: SignInFacts & { readonly link: LinkRecord | undefined },
 ): z.output<typeof STATE_DOCUMENT> {
@@ -176,7 +168,7 @@ export function stateOf(
   return facts.link?.purpose === 'invitation' ? state('invited', facts.link.expiresAt) : state('never-signed-in')
 }
 
-function signInOf(context: StateNeeds, account: Account, { providers }: SignInFacts) {
+function signInOf(context: Context, account: Account, { providers }: SignInFacts) {
   const second = secondStepOf(context, account, providers)
   return { ways: waysOf(context, account, providers), second, isStuck: second?.length === 0 }
 }
@@ -186,7 +178,7 @@ const UNUSABLE =
 
 /** What follows a sign-in with one factor, as the page of the second step has it. */
 function secondStepOf(
-  context: StateNeeds,
+  context: Context,
   account: Account,
   providers: readonly ProviderRecord[],
 ): SignInDocument['second_step'] {
@@ -205,7 +197,7 @@ function secondStepOf(
 
 /** Why the account cannot sign in, and what gives it a way. */
 async function findLackObstacle(
-  context: Needs,
+  context: Context,
   account: Account,
   providers: readonly ProviderRecord[],
 ): Promise<Obstacle> {
@@ -236,7 +228,7 @@ function findUnconnected(
 }
 
 function waysOf(
-  context: StateNeeds,
+  context: Context,
   { user, identities, passkeys }: Account,
   providers: readonly ProviderRecord[],
 ): readonly string[] {
@@ -277,7 +269,7 @@ function routingObstacles({ user, identities }: Account, providers: readonly Pro
 }
 
 /** The attempts of strangers lock out no browser in which the account signed in before. */
-function locksOf(context: StateNeeds, account: Account, { hits, providers }: SignInFacts): readonly Obstacle[] {
+function locksOf(context: Context, account: Account, { hits, providers }: SignInFacts): readonly Obstacle[] {
   const { user, app } = account
   const hasPassword = waysOf(context, account, providers).includes('password')
   const passwords = user.email === undefined || !hasPassword ? undefined : hits.get(accountBucket(context, user.email))
@@ -314,7 +306,7 @@ function locksOf(context: StateNeeds, account: Account, { hits, providers }: Sig
 }
 
 export async function describeApp(
-  { store }: StoreNeeds<'countRecoveryCodes'>,
+  { store }: Context,
   app: SecondFactorRecord | undefined,
 ): Promise<z.output<typeof APP_DOCUMENT> | null> {
   if (app === undefined) return null

@@ -1,5 +1,5 @@
 import { normalizeEmail, type EmailAddress } from '../../protocol/sign-in/email-address.ts'
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { IdentityRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { newUser } from '../../users/new-user.ts'
@@ -10,14 +10,11 @@ import { unknown } from '../admin-error.ts'
 /** What the application says about a person. */
 type SubjectProfile = Pick<AcceptedSignIn, 'subject' | 'email' | 'isEmailVerified' | 'name'>
 
-type Needs = Pick<Context, 'clock' | 'random'> &
-  StoreNeeds<'findIdentity' | 'findUser' | 'provisionUser' | 'renameUser' | 'setEmail' | 'useIdentity'>
-
 /**
  * Makes sure that a subject of the application has an account, with the name and the address that the application says. An address that
  * another account has is not used, and never links the two (threats.md DEL-11).
  */
-export async function provisionSubject(context: Needs, profile: SubjectProfile): Promise<void> {
+export async function provisionSubject(context: Context, profile: SubjectProfile): Promise<void> {
   const { store, clock } = context
   const key = subjectKey(profile.subject)
   const identity = await store.findIdentity(key)
@@ -30,7 +27,7 @@ export async function provisionSubject(context: Needs, profile: SubjectProfile):
   ])
 }
 
-async function create(context: Needs, profile: SubjectProfile): Promise<void> {
+async function create(context: Context, profile: SubjectProfile): Promise<void> {
   const { store, clock } = context
   const now = clock()
   const email = addressOf(profile)
@@ -56,7 +53,7 @@ async function create(context: Needs, profile: SubjectProfile): Promise<void> {
 }
 
 /** Brings the account up to date with what the application says now. */
-async function renew({ store, clock }: Needs, user: UserRecord, profile: SubjectProfile): Promise<void> {
+async function renew({ store, clock }: Context, user: UserRecord, profile: SubjectProfile): Promise<void> {
   const { name, isEmailVerified } = profile
   const now = clock()
   if (name !== undefined && name !== user.name) await store.renameUser({ id: user.id, name, now })
@@ -80,10 +77,7 @@ function provedAddressOf(profile: SubjectProfile): EmailAddress | undefined {
  *
  * @throws AdminError when no such person has signed in
  */
-export async function revokeTokensOfSubject(
-  { store, clock }: Pick<Context, 'clock'> & StoreNeeds<'findIdentity' | 'revokeUserTokens'>,
-  subject: string,
-): Promise<void> {
+export async function revokeTokensOfSubject({ store, clock }: Context, subject: string): Promise<void> {
   const identity = await store.findIdentity(subjectKey(subject))
   const outcome =
     identity === undefined ? 'unknown' : await store.revokeUserTokens({ id: identity.userId, now: clock() })

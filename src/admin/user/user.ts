@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { remedyOfDisabled } from '../../checks/providers.ts'
@@ -7,7 +7,7 @@ import { newUser } from '../../users/new-user.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
 import { normalizeEmail } from '../../protocol/sign-in/email-address.ts'
 import { PASSWORD_BYTES, shortestPassword, type PasswordFault } from '../../protocol/sign-in/password-rules.ts'
-import { findNewPasswordFault, type PasswordNeeds } from '../../users/new-password.ts'
+import { findNewPasswordFault } from '../../users/new-password.ts'
 import { problem, type Problem, type ProblemType } from '../../base/validation.ts'
 import { parseUserId, type Random, type UserId } from '../../protocol/ids.ts'
 import { definedMembers } from '../../base/json.ts'
@@ -23,13 +23,9 @@ const PASSWORD_ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
 /** Of the text that is stored. */
 const PROFILE_BYTES = MAXIMA.profile.most
 
-/** A user is found by id or by e-mail address. */
-type Finding = StoreNeeds<'findUser' | 'findUserByEmail'>
-type Changing<Name extends keyof Context['store']> = Finding & StoreNeeds<Name> & Pick<Context, 'clock'>
-
 /** Creates a user. @throws AdminError when the address is taken, the profile too large, or the password must not be set */
 export async function createUser(
-  context: StoreNeeds<'createUser'> & PasswordNeeds & Pick<Context, 'clock' | 'random'>,
+  context: Context,
   account: {
     readonly email: string
     readonly password: string | undefined
@@ -64,11 +60,7 @@ export function inventPassword(random: Random): string {
  * @throws AdminError when there is no such user, the password must not be set, a provider is required for the address, or the role of the
  * user counts longer than that of the administrator
  */
-export async function setPassword(
-  context: Changing<'listProviders' | 'setPassword'> & PasswordNeeds & Pick<Context, 'mail' | 'random'>,
-  who: string,
-  password: string,
-): Promise<UserRecord> {
+export async function setPassword(context: Context, who: string, password: string): Promise<UserRecord> {
   const user = await requireUser(context, who)
   const { id } = user
   refuseRouted(await context.store.listProviders(), user.email)
@@ -94,7 +86,7 @@ export function refuseRouted(providers: readonly ProviderRecord[], email: string
 
 /** @throws AdminError when passwords are off, or the user must not get this one */
 async function hashPassword(
-  context: PasswordNeeds,
+  context: Context,
   user: Pick<UserRecord, 'email' | 'name'>,
   password: string,
 ): Promise<string> {
@@ -134,7 +126,7 @@ export function withoutPasswords({ delegate }: Pick<Context['settings'], 'delega
  * administrator, or the user was changed at the same time
  */
 export async function setEmail(
-  context: Changing<'setEmail'> & Pick<Context, 'mail' | 'random'>,
+  context: Context,
   who: string,
   { email: text, isVerified }: { readonly email: string; readonly isVerified: boolean },
 ): Promise<UserRecord> {
@@ -158,10 +150,7 @@ export async function setEmail(
  *
  * @throws AdminError when there is no such user, or the role of the user counts longer than that of the administrator
  */
-export async function unlockUser(
-  context: Changing<'unlockUser'> & Pick<Context, 'secrets' | 'spentBuckets'> & StoreNeeds<'listBrowsers'>,
-  who: string,
-): Promise<UserRecord> {
+export async function unlockUser(context: Context, who: string): Promise<UserRecord> {
   const user = await requireUser(context, who)
   const { id, email } = user
   const browsers = await context.store.listBrowsers(id)
@@ -184,7 +173,7 @@ export type ProfileChange = {
  * @throws AdminError when there is no such user, the profile is too large, or the user was changed at the same time
  */
 export async function updateUser(
-  context: Changing<'updateUser'>,
+  context: Context,
   who: string,
   change: { readonly name: string | null | undefined; readonly profile: ProfileChange },
 ): Promise<UserRecord> {
@@ -213,7 +202,7 @@ export function changeProfile(previous: UserProfile, change: ProfileChange): Use
 }
 
 /** Finds a user by id or e-mail address. @throws AdminError when there is no such user */
-export async function requireUser({ store }: Finding, who: string): Promise<UserRecord> {
+export async function requireUser({ store }: Context, who: string): Promise<UserRecord> {
   const id = parseUserId(who)
   const user = await (id === undefined ? store.findUserByEmail(who) : store.findUser(id))
   if (user === undefined) throw noSuchUser(who)
@@ -225,10 +214,7 @@ export async function requireUser({ store }: Finding, who: string): Promise<User
  *
  * @throws AdminError also when an address may be that of another person than the one who has the account
  */
-export async function requireRecipient(
-  context: Finding & StoreNeeds<'listIdentities'>,
-  who: string,
-): Promise<UserRecord> {
+export async function requireRecipient(context: Context, who: string): Promise<UserRecord> {
   const user = await requireUser(context, who)
   if (user.id !== who && (await isAddressDoubtful(context, user))) throw doubtfulAddress(user.id)
   return user

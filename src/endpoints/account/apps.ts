@@ -225,10 +225,7 @@ function viewAccess(connection: Connection, now: EpochMs): AppAccess {
 }
 
 /** The provider may have been deleted since. */
-async function findAsserting(
-  { providers }: Pick<Context, 'providers'>,
-  grants: readonly GrantRecord[],
-): Promise<string | undefined> {
+async function findAsserting({ providers }: Context, grants: readonly GrantRecord[]): Promise<string | undefined> {
   const asserting = grants.find(({ providerId }) => providerId !== undefined)?.providerId
   if (asserting === undefined) return undefined
   return (await providers()).find(({ id }) => id === asserting)?.settings.name ?? asserting

@@ -23,7 +23,7 @@ const TYPED_LIMIT = 300
  * which they have to sign in.
  */
 export function isEmailEditable(
-  { mail }: Pick<Context, 'mail'>,
+  { mail }: Context,
   providers: readonly ProviderRecord[],
   email: string | undefined,
 ): boolean {

@@ -117,7 +117,7 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
 }
 
 /** The newest events about the user. Of their details, those that are about a person: where the request came from. */
-async function findEvents({ store }: Pick<Context, 'store'>, userId: UserId): Promise<object> {
+async function findEvents({ store }: Context, userId: UserId): Promise<object> {
   const events: object[] = []
   let before: string | undefined
   for (let read = 0; read < LINK_LIMIT; read += SLICE) {

@@ -4,7 +4,7 @@ import {
   type AccountNotice,
   type AccountPageName,
 } from '../../ports/pages/account.ts'
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { tooManyChanges } from '../../protocol/errors.ts'
@@ -33,7 +33,7 @@ const WINDOW_MS = 60 * 60 * 1000
  * @throws OAuthError temporarily_unavailable, with 429, if there are too many
  */
 export async function countChange(
-  { clock, secrets, store }: Pick<Context, 'clock' | 'secrets' | 'store'>,
+  { clock, secrets, store }: Context,
   { user }: SignedIn,
   change: CountedChange,
 ): Promise<void> {
@@ -62,17 +62,14 @@ export async function frameOf(context: Context, request: Request, signedIn: Sign
 }
 
 /** Where the console is, for a user with a role. Other people do not learn that there is one (threats.md CON-01). */
-export async function findConsole(
-  context: Pick<Context, 'isAdminTaken' | 'settings'> & StoreNeeds<'findOrganization' | 'findRole'>,
-  id: UserId,
-): Promise<string | undefined> {
+export async function findConsole(context: Context, id: UserId): Promise<string | undefined> {
   const uri = consoleOf(context)
   return uri !== undefined && (await hasRole(context, id)) ? uri : undefined
 }
 
 /** Shows the page again after its form was carried out, so that reloading the page does not repeat the form. */
 export function doneAt(
-  { issuer }: Pick<Context, 'issuer'>,
+  { issuer }: Context,
   { uiLocales }: Request,
   page: AccountPageName,
   done: AccountNotice | undefined,

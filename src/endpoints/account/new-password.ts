@@ -1,11 +1,12 @@
+import type { Context } from '../../ports/context.ts'
 import type { PasswordProblem } from '../../ports/pages/account.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { findNewPasswordFault, type PasswordNeeds } from '../../users/new-password.ts'
+import { findNewPasswordFault } from '../../users/new-password.ts'
 import type { Parameters } from '../../base/message.ts'
 
 /** Reads a new password of a user from a form that asks for it twice. */
 export function readNewPassword(
-  context: PasswordNeeds,
+  context: Context,
   params: Parameters,
   user: Pick<UserRecord, 'email' | 'name'>,
 ): { readonly password: string } | { readonly problem: PasswordProblem } {

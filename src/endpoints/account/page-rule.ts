@@ -108,6 +108,6 @@ function toSignIn(context: Context, request: Request, page: AccountPageName): Re
   return { kind: 'redirect', location: signInAddress(context, request, page), cookies }
 }
 
-function signInAddress({ issuer }: Pick<Context, 'issuer'>, { uiLocales }: Request, page: AccountPageName): string {
+function signInAddress({ issuer }: Context, { uiLocales }: Request, page: AccountPageName): string {
   return pageAddress(issuer, PATHS.signIn, { page, uiLocales })
 }

@@ -120,7 +120,7 @@ async function leaveWithoutApp(context: Context, request: Request, owner: Signed
 }
 
 /** Where every sign-in needs two factors, the app can only be replaced: a thief of the password could set up the next one. */
-function isRemovable({ settings }: Pick<Context, 'settings'>): boolean {
+function isRemovable({ settings }: Context): boolean {
   return settings.secondFactor !== 'required'
 }
 

@@ -1,4 +1,4 @@
-import type { Context, OutcomeEvent, StoreNeeds } from '../../ports/context.ts'
+import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
 import type { DeviceEndPage } from '../../ports/pages/device.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
@@ -20,11 +20,6 @@ import type { Subject } from './interaction.ts'
 import { consentKey, type Approver } from './remembered-consent.ts'
 import { respond } from './response.ts'
 import { stateAuthentication } from './step-up.ts'
-
-type Needs = Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'notBefore' | 'secrets' | 'settings'> &
-  StoreNeeds<
-    'approveAuthorization' | 'connectDevice' | 'findAuthorization' | 'findGrant' | 'findUser' | 'usePushedRequest'
-  >
 
 /** An authorization in the browser that goes on with it. */
 type Ending = Subject & { readonly uiLocales: string | undefined }
@@ -52,7 +47,7 @@ export interface Approval {
  * An implied consent is not remembered: the user was not asked, and the rule that implies the consent may change.
  */
 export async function approve(
-  context: Needs,
+  context: Context,
   subject: Ending,
   { approver, allowed, session, isRemembered }: Approval,
   cookies: CookieChanges,
@@ -105,7 +100,7 @@ export async function approve(
  * stored, only this authorization can answer. Returns why it cannot; undefined: it can, or there is no device.
  */
 async function connect(
-  { store }: StoreNeeds<'connectDevice'>,
+  { store }: Context,
   { id, device }: AuthorizationRecord,
   now: EpochMs,
 ): Promise<PageReason | undefined> {
@@ -131,12 +126,12 @@ function deviceEnd(end: DeviceEndPage['end'], cookies: CookieChanges): PageReply
 type PageReply = Extract<Reply, { readonly kind: 'page' }>
 
 /** Seconds. A device polls every few seconds, and may slow down. */
-function redeemableFor(context: Pick<Context, 'settings'>, { authorization, client }: Subject): number {
+function redeemableFor(context: Context, { authorization, client }: Subject): number {
   return authorization.device === undefined ? codeLifetime(context, client) : DEVICE_REDEMPTION_SECONDS
 }
 
 /** Seconds. FAPI 2.0 Security Profile §5.3.2.1: at most 60. */
-function codeLifetime({ settings: { lifetimes } }: Pick<Context, 'settings'>, client: ClientRecord): number {
+function codeLifetime({ settings: { lifetimes } }: Context, client: ClientRecord): number {
   return followsFapi(client) ? Math.min(FAPI_CODE_SECONDS, lifetimes.code) : lifetimes.code
 }
 
@@ -144,7 +139,7 @@ const FAPI_CODE_SECONDS = 60
 
 /** The request with the authentication that tokens state, if they do. */
 async function stateIn(
-  context: Needs,
+  context: Context,
   allowed: AuthorizationRecord,
   { authentication }: SessionRecord,
 ): Promise<AuthorizationRecord> {
@@ -165,7 +160,7 @@ function decidedRequest(
 
 /** Whether and how the client is notified of the end of the session. Back-Channel Logout 1.0 §2.5: if the user signs in to it. */
 function notifiedOf(
-  context: Pick<Context, 'secrets' | 'settings'>,
+  context: Context,
   { client: { id: clientId }, rights }: Subject,
   { openid }: AuthorizationRecord,
   session: SessionRecord,
@@ -177,7 +172,7 @@ function notifiedOf(
 
 /** Whether the client can still redeem this code, or has got this answer by itself. */
 async function isAwaiting(
-  { store }: Pick<Needs, 'store'>,
+  { store }: Context,
   { id, device }: AuthorizationRecord,
   code: MintedCredential,
   now: EpochMs,

@@ -116,11 +116,7 @@ export function explain({ reason, refusal, description }: Fault): string {
  * The error for a client that sent the request itself, and no browser, if token requests have its code too. A refusal of scopes is recorded
  * in the audit.
  */
-export function findKeptError(
-  context: Pick<Context, 'report'>,
-  clientId: ClientId,
-  fault: Fault,
-): OAuthError | undefined {
+export function findKeptError(context: Context, clientId: ClientId, fault: Fault): OAuthError | undefined {
   const { error, reason, refusal } = fault
   if (refusal !== undefined) reportScope(context, { clientId, userId: undefined, organizationId: undefined }, refusal)
   const code = KEPT_CODES.find((kept) => kept === error)

@@ -43,7 +43,7 @@ export async function authorize(context: Context, sent: Request): Promise<Reply>
  *
  * @throws OAuthError temporarily_unavailable, with 429
  */
-export function takeAuthorization({ budgets }: Pick<Context, 'budgets'>, network: string, now: EpochMs): void {
+export function takeAuthorization({ budgets }: Context, network: string, now: EpochMs): void {
   const outcome = budgets.take('authorization', network, now)
   if (!outcome.isWithin) throw tooManyRequests('authorization', outcome)
 }

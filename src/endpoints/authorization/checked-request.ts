@@ -42,7 +42,7 @@ export type RequestedAccess = Pick<
  * §2. The authorization endpoint and the one for pushed requests (RFC 9126 §2.1) accept the same.
  */
 export async function checkRequest(
-  context: Pick<Context, 'apis' | 'issuer' | 'keys' | 'settings' | 'tokenReader'>,
+  context: Context,
   { client, rights: { pkce }, redirectUri }: AllowedClient & { readonly redirectUri: RedirectUri },
   params: Parameters,
 ): Promise<CheckedRequest | Fault> {
@@ -71,11 +71,7 @@ type RedirectUriChoice =
     }
 
 /** RFC 6749 §3.1.2.3: the redirect URI must be registered. It may be omitted if the client registered only one. */
-export function chooseRedirectUri(
-  context: Pick<Context, 'settings'>,
-  client: ClientRecord,
-  params: Parameters,
-): RedirectUriChoice {
+export function chooseRedirectUri(context: Context, client: ClientRecord, params: Parameters): RedirectUriChoice {
   const registered = client.metadata.redirect_uris
   const presented = params.get('redirect_uri') ?? soleRedirectUri(client)
   if (presented === undefined) return { kind: 'refused', reason: 'redirect_uri_missing' }
@@ -107,7 +103,7 @@ function soleRedirectUri({ metadata }: ClientRecord): string | undefined {
  * 1.0 §3.1.2.1 and §5.5. An ID token is a hint also when it has expired.
  */
 async function findOnlyUser(
-  context: Pick<Context, 'issuer' | 'tokenReader'>,
+  context: Context,
   client: ClientRecord,
   { claims: { subject }, idTokenHint }: AuthorizationRequest['openid'],
 ): Promise<string | undefined | Fault> {

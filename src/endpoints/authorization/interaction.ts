@@ -1,7 +1,7 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import { evaluateAuthorized, type AllowedClient, type PolicyNeeds } from '../../clients/evaluate-client.ts'
+import { evaluateAuthorized, type AllowedClient } from '../../clients/evaluate-client.ts'
 import type { PageReason } from '../../protocol/authorization/page-refusals.ts'
 import { mintOrderedId, parseAuthorizationId, type ClientId } from '../../protocol/ids.ts'
 import { redirectUriMatches } from '../../protocol/uri/redirect-uri.ts'
@@ -22,12 +22,8 @@ export interface Interaction extends Subject {
   readonly uiLocales: string | undefined
 }
 
-type Needs = Pick<Context, 'clockCheck' | 'issuer' | 'random' | 'secrets'> &
-  PolicyNeeds &
-  StoreNeeds<'findAuthorization' | 'findClient'>
-
 /** Finds the pending authorization that a page is shown for. Returns an error page if the user has already decided. */
-export async function findOpenInteraction(context: Needs, request: Request): Promise<Interaction | Reply> {
+export async function findOpenInteraction(context: Context, request: Request): Promise<Interaction | Reply> {
   const interaction = await findInteraction(context, request, authorizationIn(request))
   if ('kind' in interaction) return interaction
   return interaction.authorization.status.kind === 'pending'
@@ -36,7 +32,7 @@ export async function findOpenInteraction(context: Needs, request: Request): Pro
 }
 
 /** The page of a request that this browser began and that has ended. It leads back to the client, if pages may lead to it. */
-export async function endedPage(context: Needs, reason: PageReason, client: ClientId): Promise<Reply> {
+export async function endedPage(context: Context, reason: PageReason, client: ClientId): Promise<Reply> {
   const ended = errorPage(reason, { client })
   const product = await findProduct(context, client)
   return product === undefined ? ended : { ...ended, page: { ...ended.page, product } }
@@ -51,7 +47,7 @@ export function authorizationIn({ params }: Pick<Request, 'params'>): string {
  * Finds an authorization. Returns an error page if there is none that this browser may continue. An approved authorization is
  * accepted, because a form may be submitted twice.
  */
-export async function findInteraction(context: Needs, request: Request, text: string): Promise<Interaction | Reply> {
+export async function findInteraction(context: Context, request: Request, text: string): Promise<Interaction | Reply> {
   const id = parseAuthorizationId(text)
   const authorization = id === undefined ? undefined : await context.store.findAuthorization(id)
   if (authorization === undefined) return errorPage('authorization_unknown')
@@ -84,26 +80,19 @@ export async function findInteraction(context: Needs, request: Request, text: st
  * host set for the path of the authorization alone no longer counts there then, and the next try works (threats.md AUTH-28). A form sets none: that of
  * another site comes without the cookies (threats.md AUTH-25).
  */
-export function otherBrowser(
-  context: Pick<Context, 'clockCheck' | 'random' | 'secrets'>,
-  request: Request,
-  known?: Known,
-): Reply {
+export function otherBrowser(context: Context, request: Request, known?: Known): Reply {
   const page = errorPage('browser_differs', known)
   return request.method === 'GET' ? { ...page, cookies: browserOf(context, request).cookies } : page
 }
 
 /** Returns the hash of the browser cookie; undefined if the cookie is missing or was not issued by this server. */
-export function openBrowser(
-  context: Pick<Context, 'secrets'>,
-  request: Pick<Request, 'cookies'>,
-): SecretHash | undefined {
+export function openBrowser(context: Context, request: Pick<Request, 'cookies'>): SecretHash | undefined {
   return openCookie(context, request.cookies, 'browser')?.hash
 }
 
 /** The browser of a request: the hash of its cookie, and the cookie to set if it has none that this server issued. */
 export function browserOf(
-  context: Pick<Context, 'clockCheck' | 'random' | 'secrets'>,
+  context: Context,
   request: Request,
 ): { readonly hash: SecretHash; readonly cookies: CookieChanges } {
   const known = openBrowser(context, request)

@@ -1,5 +1,5 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
-import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../../clients/evaluate-client.ts'
+import type { Context } from '../../ports/context.ts'
+import { evaluateClient, type AllowedClient } from '../../clients/evaluate-client.ts'
 import { readState } from '../../protocol/authorization/request.ts'
 import { withParameters } from '../../protocol/authorization/response.ts'
 import { parseClientIdentifier } from '../../protocol/client/identifier.ts'
@@ -33,10 +33,8 @@ export const NO_REQUESTER: LogoutRequest = {
   isUriUnknown: false,
 }
 
-type Needs = PolicyNeeds & Pick<Context, 'issuer' | 'settings' | 'tokenReader'> & StoreNeeds<'findClient'>
-
 /** Reads a logout request. `malformed`: a parameter is repeated or too long, or the ID token is of another client. */
-export async function readLogoutRequest(context: Needs, params: Parameters): Promise<LogoutRequest | 'malformed'> {
+export async function readLogoutRequest(context: Context, params: Parameters): Promise<LogoutRequest | 'malformed'> {
   const state = readState(params)
   if (params.repeated.length > 0 || state !== params.get('state')) return 'malformed'
   const sent = params.get('id_token_hint')
@@ -56,7 +54,7 @@ export async function readLogoutRequest(context: Needs, params: Parameters): Pro
 
 /** Whether the ID token is of the session of this browser, or of an earlier one that it continues. */
 export function isOfSession(
-  { secrets }: Pick<Context, 'secrets'>,
+  { secrets }: Context,
   { hint, requester }: LogoutRequest,
   { session, user }: SignedIn,
 ): boolean {
@@ -66,7 +64,7 @@ export function isOfSession(
 
 /** A metadata document is not fetched: nothing new starts. */
 async function findRequester(
-  context: Needs,
+  context: Context,
   identifier: string,
   redirectUri: string | undefined,
 ): Promise<AllowedClient | undefined> {
@@ -88,11 +86,7 @@ function isRegisteredFor({ metadata }: Registered, uri: string | undefined): boo
   return uri !== undefined && (metadata.post_logout_redirect_uris ?? []).some((one) => redirectUriMatches(one, uri))
 }
 
-function isRegistered(
-  context: Pick<Context, 'issuer' | 'settings'>,
-  requester: AllowedClient | undefined,
-  uri: string,
-): boolean {
+function isRegistered(context: Context, requester: AllowedClient | undefined, uri: string): boolean {
   if (requester === undefined || !isRegisteredFor(requester.client, uri)) return false
   // Checked again, as a redirect URI is at the authorization endpoint.
   return checkRedirectUri(uri, context.settings.redirects).kind === 'usable'

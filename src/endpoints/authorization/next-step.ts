@@ -70,22 +70,6 @@ export type UserAnswer = ConsentAnswer & {
   readonly declinesStepUp?: boolean
 }
 
-type Needs = Pick<Context, 'apis' | 'clockCheck' | 'encryption' | 'issuer' | 'notBefore' | 'providers' | 'settings'> & {
-  readonly store: Pick<
-    Context['store'],
-    | 'findConsent'
-    | 'findInteraction'
-    | 'findMembership'
-    | 'findOrganization'
-    | 'findRole'
-    | 'findSecondFactor'
-    | 'findUser'
-    | 'listIdentities'
-    | 'listMemberships'
-    | 'listPasskeys'
-  >
-}
-
 /**
  * Returns the next step of an authorization. RFC 6749 §4.1.
  *
@@ -132,7 +116,7 @@ type Needs = Pick<Context, 'apis' | 'clockCheck' | 'encryption' | 'issuer' | 'no
  * the page "already completed". A pending authorization that is never answered expires.
  */
 export async function nextStep(
-  context: Needs,
+  context: Context,
   subject: Subject,
   signedIn: SignedIn | undefined,
   answer: UserAnswer,
@@ -224,7 +208,7 @@ function isOtherUser({ onlyUserId }: AuthorizationRecord, { user }: SignedIn): b
 }
 
 /** Whether the request is within the scope that the operator registered for the client, and for no API without scopes. */
-async function isOwnAccess({ apis }: Pick<Needs, 'apis'>, { authorization, client }: Subject): Promise<boolean> {
+async function isOwnAccess({ apis }: Context, { authorization, client }: Subject): Promise<boolean> {
   const { resources, scope } = authorization
   const isUnlimited = (await apis()).some((api) => resources.includes(api.resource) && api.scopes.length === 0)
   return !isUnlimited && isWithin(scope, client.metadata.scope ?? NO_SCOPE)
@@ -255,7 +239,7 @@ export async function takeStep(
 }
 
 /** The operator's application asks for more where it signs users in. */
-function pathOf({ settings }: Pick<Context, 'settings'>, kind: 'sign-in' | 'step-up' | 'set-up' | 'consent'): string {
+function pathOf({ settings }: Context, kind: 'sign-in' | 'step-up' | 'set-up' | 'consent'): string {
   switch (kind) {
     case 'sign-in':
       return PATHS.signIn

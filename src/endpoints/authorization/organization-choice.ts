@@ -1,4 +1,4 @@
-import type { StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { ConsentProblem } from '../../ports/pages/pages.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { MembershipRecord, OrganizationRecord } from '../../ports/records/organization.ts'
@@ -25,29 +25,27 @@ export type OpenChoices =
   /** The user chooses one of these, or none. Sorted by name. */
   | { readonly kind: 'free'; readonly organizations: readonly OwnOrganization[] }
 
-type Needs = StoreNeeds<'findMembership' | 'findOrganization' | 'listMemberships'>
-
 /**
  * Returns the organizations that the user may act for. The store is read for every page and every answer, because a code may
  * be issued for an organization only while it is enabled and the user's membership is (threats.md AUTH-22, UI-02, UI-13).
  */
 export async function findChoices(
-  { store }: Needs,
+  context: Context,
   { organizationId }: Pick<AuthorizationRecord, 'organizationId'>,
   userId: UserId,
 ): Promise<OrganizationChoices> {
   if (organizationId !== undefined) {
-    const membership = await store.findMembership({ userId, organizationId })
-    const organization = await ownOrganization({ store }, membership)
+    const membership = await context.store.findMembership({ userId, organizationId })
+    const organization = await ownOrganization(context, membership)
     return organization === undefined ? { kind: 'not-a-member' } : { kind: 'fixed', organization }
   }
-  return { kind: 'free', organizations: await findOrganizations({ store }, userId) }
+  return { kind: 'free', organizations: await findOrganizations(context, userId) }
 }
 
 /** The organizations that the user is an active member of, sorted by name. */
-export async function findOrganizations({ store }: Needs, userId: UserId): Promise<readonly OwnOrganization[]> {
-  const memberships = await store.listMemberships(userId)
-  const found = await Promise.all(memberships.map((membership) => ownOrganization({ store }, membership)))
+export async function findOrganizations(context: Context, userId: UserId): Promise<readonly OwnOrganization[]> {
+  const memberships = await context.store.listMemberships(userId)
+  const found = await Promise.all(memberships.map((membership) => ownOrganization(context, membership)))
   const organizations = found.filter((one) => one !== undefined)
   // A fixed locale, so that the order does not depend on the machine.
   return organizations.toSorted((one, other) => one.name.localeCompare(other.name, 'en'))
@@ -73,7 +71,7 @@ export function chooseOrganization(
 }
 
 async function ownOrganization(
-  { store }: StoreNeeds<'findOrganization'>,
+  { store }: Context,
   membership: MembershipRecord | undefined,
 ): Promise<OwnOrganization | undefined> {
   if (membership === undefined || membership.disabledAt !== undefined) return undefined

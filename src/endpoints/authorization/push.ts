@@ -85,7 +85,7 @@ function boundTo(key: JwkThumbprint | undefined, named: string | undefined): Rea
 }
 
 /** RFC 9126 §2.3: codes that token requests have too are kept, and every other fault of the request is `invalid_request`. */
-function refusalOf(context: Pick<Context, 'report'>, client: ClientRecord, fault: Fault): OAuthError {
+function refusalOf(context: Context, client: ClientRecord, fault: Fault): OAuthError {
   return findKeptError(context, client.id, fault) ?? malformed(explain(fault))
 }
 

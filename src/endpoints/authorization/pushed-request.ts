@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { shortenLocales } from '../../base/preferences.ts'
 import { pushedTokenIn, readKept } from '../../protocol/authorization/pushed-request.ts'
@@ -13,8 +13,6 @@ export interface OpenedRequest {
   readonly pushedRequestId: PushedRequestId | undefined
 }
 
-type Needs = Pick<Context, 'clockCheck' | 'secrets'> & StoreNeeds<'findPushedRequest'>
-
 /**
  * Replaces the parameters of a request by those that the client pushed under its `request_uri`. RFC 9126 §4.
  *
@@ -22,7 +20,7 @@ type Needs = Pick<Context, 'clockCheck' | 'secrets'> & StoreNeeds<'findPushedReq
  * that the client pushed. Opening does not use the request up, because browsers reload pages and previews open links; the
  * approval does (`approve`).
  */
-export async function openPushedRequest(context: Needs, request: Request): Promise<OpenedRequest | Reply> {
+export async function openPushedRequest(context: Context, request: Request): Promise<OpenedRequest | Reply> {
   const { params } = request
   const token = pushedTokenIn(params.get('request_uri'))
   if (token === undefined) return { request, pushedRequestId: undefined }

@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import { consentableFrom } from '../../clients/identity-change.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
@@ -21,11 +21,9 @@ export interface Approver {
   readonly organization: OwnOrganization | undefined
 }
 
-type Needs = Pick<Context, 'apis' | 'issuer' | 'notBefore' | 'settings'> & StoreNeeds<'findUser'>
-
 /** Returns the key of a stored consent; undefined for clients that must ask each time (decision 0022). */
 export async function consentKey(
-  context: Needs,
+  context: Context,
   { client, rights }: AllowedClient,
   asked: Asked,
   { userId, organization }: Approver,
@@ -49,7 +47,7 @@ export async function consentKey(
  * user's grants were revoked, so consents end with them (threats.md LNK-03).
  */
 export async function consentStart(
-  { notBefore, store }: Pick<Context, 'notBefore'> & StoreNeeds<'findUser'>,
+  { notBefore, store }: Context,
   client: ClientRecord,
   userId: UserId,
 ): Promise<EpochMs> {
@@ -62,7 +60,7 @@ export async function consentStart(
  * there are several for different organizations: only the user knows which organization is meant now.
  */
 export async function findRemembered(
-  context: Needs & StoreNeeds<'findConsent'>,
+  context: Context,
   allowed: AllowedClient,
   asked: Asked,
   userId: UserId,
@@ -85,7 +83,7 @@ export async function findRemembered(
  * valid. Never for loopback and apps.
  */
 export async function hasAllowedHost(
-  context: Pick<Context, 'clockCheck' | 'notBefore' | 'store'>,
+  context: Context,
   client: ClientRecord,
   userId: UserId,
   redirectUri: string,

@@ -10,7 +10,7 @@ export type ResponseTarget = Pick<AuthorizationRecord, 'redirectUri' | 'response
 
 /** Sends the browser to the client with the authorization response. RFC 6749 §4.1.2, OAuth 2.0 Form Post Response Mode §2. */
 export function respond(
-  context: Pick<Context, 'issuer'>,
+  context: Context,
   target: ResponseTarget,
   answer: AuthorizationAnswer,
   cookies: CookieChanges,
@@ -23,7 +23,7 @@ export function respond(
 
 /** The way back to the client with the authorization response, for a page that the user leaves by a click. */
 export function returnPath(
-  { issuer }: Pick<Context, 'issuer'>,
+  { issuer }: Context,
   { redirectUri, responseMode, state }: ResponseTarget,
   answer: AuthorizationAnswer,
 ): ReturnPath {

@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { Cookies } from '../../ports/message.ts'
 import type { Input } from '../../ports/operations/index.ts'
 import type { AccountView } from '../../ports/pages/parts.ts'
@@ -22,15 +22,12 @@ export interface SignedIn {
   readonly user: UserRecord
 }
 
-type Needs = Pick<Context, 'clockCheck' | 'secrets' | 'notBefore' | 'sessionSeen' | 'settings'> &
-  StoreNeeds<'findSession' | 'findUser'>
-
 /**
  * Finds the session of the browser. Returns undefined unless the cookie is authentic, the session has not expired, its user is
  * enabled, and the session started after the user's and the server's not-before time. Where every sign-in needs two factors, a session
  * from before that had one does not count (threats.md OTP-03).
  */
-export async function findSignedIn(context: Needs, cookies: Cookies): Promise<SignedIn | undefined> {
+export async function findSignedIn(context: Context, cookies: Cookies): Promise<SignedIn | undefined> {
   const found = await findReplaceable(context, cookies)
   const isTooWeak =
     context.settings.secondFactor === 'required' && levelOf(found?.session.authentication.methods ?? []) === 1
@@ -38,7 +35,7 @@ export async function findSignedIn(context: Needs, cookies: Cookies): Promise<Si
 }
 
 /** Finds the same session, whatever its level. A sign-in in the browser ends it. */
-export async function findReplaceable(context: Needs, cookies: Cookies): Promise<SignedIn | undefined> {
+export async function findReplaceable(context: Context, cookies: Cookies): Promise<SignedIn | undefined> {
   const session = await findHeld(context, cookies)
   if (session === undefined) return undefined
   const now = context.clockCheck.now()
@@ -53,20 +50,14 @@ export async function findReplaceable(context: Needs, cookies: Cookies): Promise
  * Finds the session of the browser for a sign-out, whatever its times: a session that a clock started ahead of time would be valid later,
  * and a sign-out works by any clock (decision 0012).
  */
-export async function findToEnd(
-  context: Pick<Needs, 'secrets' | 'store'>,
-  cookies: Cookies,
-): Promise<SignedIn | undefined> {
+export async function findToEnd(context: Context, cookies: Cookies): Promise<SignedIn | undefined> {
   const session = await findHeld(context, cookies)
   const user = session === undefined ? undefined : await context.store.findUser(session.userId)
   return session === undefined || user === undefined ? undefined : { session, user }
 }
 
 /** Finds the session of the cookie, if the cookie is authentic. */
-async function findHeld(
-  { secrets, store }: Pick<Needs, 'secrets' | 'store'>,
-  cookies: Cookies,
-): Promise<SessionRecord | undefined> {
+async function findHeld({ secrets, store }: Context, cookies: Cookies): Promise<SessionRecord | undefined> {
   const opened = openCookie({ secrets }, cookies, 'session')
   if (opened === undefined) return undefined
   const session = await store.findSession(opened.id as SessionId)
@@ -79,7 +70,7 @@ async function findHeld(
  * authorization counts for it, because a person may answer the requests of two tabs in any order.
  */
 export async function isForAnother(
-  { clockCheck, store }: Pick<Context, 'clockCheck'> & StoreNeeds<'findInteraction'>,
+  { clockCheck, store }: Context,
   { session }: SignedIn,
   target: Pick<AuthorizationRecord, 'id' | 'createdAt'> | 'account-pages',
 ): Promise<boolean> {
@@ -94,7 +85,7 @@ export async function isForAnother(
 }
 
 /** The input of the operation that ends a session of the user. */
-export function endOf(context: Pick<Context, 'clock' | 'settings'>, { session, user }: SignedIn): Input<'endSession'> {
+export function endOf(context: Context, { session, user }: SignedIn): Input<'endSession'> {
   return { id: session.id, about: { userId: user.id }, ...revocationCutoff(context) }
 }
 
@@ -111,6 +102,6 @@ export function viewAccount({ id, email, name }: UserRecord): AccountView {
 const RECENT_MS = 5 * 60 * 1000
 
 /** Whether the user is known to have authenticated a moment ago. */
-export function isRecent({ clockCheck }: Pick<Context, 'clockCheck'>, { session }: SignedIn): boolean {
+export function isRecent({ clockCheck }: Context, { session }: SignedIn): boolean {
   return clockCheck.now() - (session.authentication.at ?? 0) <= RECENT_MS
 }

@@ -102,11 +102,7 @@ async function end(context: Context, logout: LogoutRequest, signedIn: SignedIn |
  * Where the browser is redirected; undefined: the page has a link instead, if the browser may return. Without an ID token of this
  * session, an unverified client gets no redirect: anyone can register one, and the server would be an open redirector.
  */
-function redirectUriOf(
-  context: Pick<Context, 'secrets'>,
-  logout: LogoutRequest,
-  signedIn: SignedIn | undefined,
-): string | undefined {
+function redirectUriOf(context: Context, logout: LogoutRequest, signedIn: SignedIn | undefined): string | undefined {
   const { hint, requester, returnUri } = logout
   if (hint === undefined) return undefined
   const isKnown = requester?.rights.mayReceiveErrors === true

@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import { findLevelNeed, findStepUps, needsNewSignIn, withheldScope } from '../../requests/step-up.ts'
 import { acrOf, meetsAcr, type StatedAuthentication } from '../../protocol/sign-in/acr.ts'
@@ -30,15 +30,12 @@ export type LevelDecision =
 /** OpenID Connect Unmet Authentication Requirements 1.0 §2, RFC 9470 §5. */
 export const UNMET: Fault = { error: 'unmet_authentication_requirements', reason: 'authentication_unmet' }
 
-type Needs = Pick<Context, 'apis' | 'encryption' | 'issuer' | 'providers' | 'settings'> &
-  StoreNeeds<'findInteraction' | 'findSecondFactor' | 'listIdentities' | 'listPasskeys'>
-
 /**
  * Decides whether the authentication of a session is enough for a request (RFC 9470 §5, decision 0036). A user whose account has a factor
  * is asked for that factor.
  */
 export async function decideLevel(
-  context: Needs,
+  context: Context,
   authorization: AuthorizationRecord,
   signedIn: SignedIn,
 ): Promise<LevelDecision> {
@@ -64,7 +61,7 @@ export async function decideLevel(
  * (threats.md ACR-04).
  */
 export async function findAddableLevel(
-  context: Needs,
+  context: Context,
   authorization: AuthorizationRecord,
   { session, user }: SignedIn,
 ): Promise<AuthenticationLevel | undefined> {
@@ -78,7 +75,7 @@ export async function findAddableLevel(
 
 /** Decides the same for a user who is asked for no more, as for one whose account has no factor. */
 export async function decideWithout(
-  context: Pick<Needs, 'apis' | 'issuer' | 'settings'>,
+  context: Context,
   authorization: AuthorizationRecord,
   authentication: Pick<Authentication, 'methods' | 'at'>,
 ): Promise<Exclude<LevelDecision, { readonly kind: 'step-up' | 'set-up' | 'sign-in' }>> {
@@ -102,7 +99,7 @@ export function declineParts({ authorization, browserHash }: Interaction, { sess
 
 /** The highest level that the user can reach: by a factor of the account, or once for each request at the operator's application. */
 async function findReach(
-  context: Needs,
+  context: Context,
   { id }: AuthorizationRecord,
   { session, user }: SignedIn,
 ): Promise<AuthenticationLevel> {
@@ -121,7 +118,7 @@ async function findReach(
  * nothing.
  */
 export async function stateAuthentication(
-  { apis }: Pick<Context, 'apis'>,
+  { apis }: Context,
   allowed: AuthorizationRecord,
   { methods, at }: Authentication,
 ): Promise<StatedAuthentication | undefined> {

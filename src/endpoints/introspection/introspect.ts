@@ -62,7 +62,7 @@ type FoundAccessToken = Extract<FoundToken, { kind: 'access' }>
 
 /** Returns the response for an active token. */
 async function describe(
-  context: Pick<Context, 'issuer' | 'store'>,
+  context: Context,
   found: FoundToken,
   caller: Caller['kind'],
   now: EpochMs,
@@ -73,7 +73,7 @@ async function describe(
 
 /** Returns the response for an active access token. What only concerns the APIs of an opaque token is not for its client. */
 export async function describeAccessToken(
-  context: Pick<Context, 'issuer' | 'store'>,
+  context: Context,
   { facts, owner }: FoundAccessToken,
   caller: Caller['kind'],
 ): Promise<TokenClaims> {
@@ -120,7 +120,7 @@ function describeRefreshToken(grant: GrantRecord, issuer: string, client: string
 }
 
 /** Returns the `client_id` of a client. Only one whose record has another id takes another read, of a record that was just read. */
-async function findIdentifier({ store }: Pick<Context, 'store'>, id: ClientId): Promise<string> {
+async function findIdentifier({ store }: Context, id: ClientId): Promise<string> {
   const client = isClientIdentifier(id) ? undefined : await store.findClient(id)
   return client === undefined ? id : identifierOf(client)
 }
@@ -135,7 +135,7 @@ function hidden(found: FoundToken | undefined): Refusal {
 const USUAL: ReadonlySet<Refusal> = new Set(['expired', 'replaced', 'unknown', 'for-another'])
 
 /** Records in the audit that an API received a token whose access was withdrawn. */
-function reportUse({ report }: Pick<Context, 'report'>, caller: Caller, found: FoundToken, reason: Refusal): void {
+function reportUse({ report }: Context, caller: Caller, found: FoundToken, reason: Refusal): void {
   if (caller.kind === 'client' || USUAL.has(reason)) return
   const { clientId, userId, organizationId } = principalsOf(found)
   const details = { resource: caller.api.resource, reason }
@@ -146,7 +146,7 @@ function principalsOf(found: FoundToken): Pick<AccessTokenFacts, 'clientId' | 'u
   return found.kind === 'access' ? found.facts : found.grant
 }
 
-async function mayKnow({ apis }: Pick<Context, 'apis'>, caller: Caller, found: FoundToken): Promise<boolean> {
+async function mayKnow({ apis }: Context, caller: Caller, found: FoundToken): Promise<boolean> {
   if (caller.kind === 'client') return caller.client.id === found.owner
   if (found.kind !== 'access') return false
   const declared = await apis()

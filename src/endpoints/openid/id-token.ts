@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
 import { acrOf } from '../../protocol/sign-in/acr.ts'
@@ -21,8 +21,6 @@ import { signableBytes } from '../../protocol/token/access-token.ts'
 import { claimsOfScope } from '../../protocol/openid/user-claims.ts'
 import { findUserClaims } from './user-claims.ts'
 
-type Needs = Pick<Context, 'issuer' | 'secrets' | 'settings' | 'tokens'> & StoreNeeds<'findOrganization' | 'findUser'>
-
 /** A grant whose tokens include an ID token. */
 export type LoginGrant = Pick<GrantRecord, 'userId' | 'organizationId' | 'scope' | 'stated'> & {
   readonly openid: OpenidGrant
@@ -33,7 +31,7 @@ export type LoginGrant = Pick<GrantRecord, 'userId' | 'organizationId' | 'scope'
  * `aud` and `auth_time` as the first one, and no `nonce`. `at`: the moment of the commit, so that a retry has the same claims.
  */
 export async function issueIdToken(
-  context: Needs,
+  context: Context,
   client: ClientRecord,
   grant: LoginGrant,
   {
@@ -73,7 +71,7 @@ function acrFrom(methods: readonly AuthenticationMethod[]): string | undefined {
 
 /** Reads an `id_token_hint`: an ID token that this server issued, also one that has expired. */
 export async function readIdTokenHint(
-  { issuer, tokenReader }: Pick<Context, 'issuer' | 'tokenReader'>,
+  { issuer, tokenReader }: Context,
   text: string,
 ): Promise<IdTokenHint | undefined> {
   const claims = await tokenReader.readIdToken(text)
@@ -95,7 +93,7 @@ export function sessionIdFor({ secrets }: Pick<Context, 'secrets'>, rootId: Sess
 
 /** The claims that the user allowed, if the client has them in the ID token, by its rules or by this request. */
 async function findClaims(
-  context: Needs,
+  context: Context,
   client: ClientRecord,
   { openid, organizationId, scope, userId }: LoginGrant,
 ): Promise<Readonly<Record<string, unknown>>> {

@@ -2,7 +2,7 @@ import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { NoticeOutcome } from '../../ports/outbound.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { LogoutNoticeRecord } from '../../ports/records/logout-notice.ts'
-import { evaluateClient, type PolicyNeeds } from '../../clients/evaluate-client.ts'
+import { evaluateClient } from '../../clients/evaluate-client.ts'
 import { toSeconds } from '../../base/brand.ts'
 import { identifierOf } from '../../protocol/client/identifier.ts'
 import { mintOrderedId } from '../../protocol/ids.ts'
@@ -16,7 +16,7 @@ export interface NoticeTarget {
 }
 
 type SendNeeds = Pick<Context, 'clockCheck' | 'issuer' | 'keys' | 'outbound' | 'random' | 'tokens'>
-type FindNeeds = PolicyNeeds & StoreNeeds<'findClient'>
+type FindNeeds = Pick<Context, 'clientPolicy'> & StoreNeeds<'findClient'>
 /** What the functions of this file need. */
 export type NoticeNeeds = SendNeeds & FindNeeds
 

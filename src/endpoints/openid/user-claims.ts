@@ -1,4 +1,4 @@
-import type { StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { toSeconds } from '../../base/brand.ts'
 import type { OrganizationId } from '../../protocol/ids.ts'
@@ -6,7 +6,7 @@ import { describeUserClaims, type UserClaim } from '../../protocol/openid/user-c
 
 /** Returns these claims of a user, and the organization that the grant is for. OpenID Connect Core 1.0 §5.1, decision 0019. */
 export async function findUserClaims(
-  { store }: StoreNeeds<'findOrganization'>,
+  { store }: Context,
   user: UserRecord,
   claims: readonly UserClaim[],
   organizationId: OrganizationId | undefined,

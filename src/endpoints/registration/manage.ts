@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { reportDormant } from '../../clients/registration-policy.ts'
@@ -11,17 +11,7 @@ import { matchesCredential } from '../../protocol/secrets.ts'
 import { missing, problem, type Problem } from '../../base/validation.ts'
 import { countFailure } from '../token/authenticate-client.ts'
 import { describeRegistration } from './response.ts'
-import {
-  readRegistrationRequest,
-  requireAllowed,
-  takeRegistrationBudget,
-  type RegistrationEcho,
-  type RegistrationNeeds,
-} from './request.ts'
-
-type Needs<Name extends keyof Context['store']> = RegistrationNeeds &
-  Pick<Context, 'budgets' | 'clock' | 'secrets'> &
-  StoreNeeds<Name | 'findClient'>
+import { readRegistrationRequest, requireAllowed, takeRegistrationBudget, type RegistrationEcho } from './request.ts'
 
 /** RFC 7592 §2.2: members that only the server sets. */
 const SERVER_MEMBERS = [
@@ -38,7 +28,7 @@ export const CONFLICT_RETRY_SECONDS = 1
  *
  * @throws OAuthError invalid_token, temporarily_unavailable
  */
-export async function readClient(context: Needs<never>, request: Request): Promise<Reply> {
+export async function readClient(context: Context, request: Request): Promise<Reply> {
   const { client, token } = await authenticateRegistrationOwner(context, request)
   return information(context, client, token, {})
 }
@@ -51,10 +41,7 @@ export async function readClient(context: Needs<never>, request: Request): Promi
  *
  * @throws OAuthError invalid_token, invalid_client_metadata, invalid_redirect_uri, temporarily_unavailable
  */
-export async function updateClient(
-  context: Needs<'updateClient'> & Pick<Context, 'clockCheck' | 'keys'>,
-  request: Request,
-): Promise<Reply> {
+export async function updateClient(context: Context, request: Request): Promise<Reply> {
   const { client, token } = await authenticateRegistrationOwner(context, request)
   takeRegistrationBudget(context, request.network)
   const { metadata, echo } = await readRegistrationRequest(
@@ -82,7 +69,7 @@ export async function updateClient(
  *
  * @throws OAuthError invalid_token, temporarily_unavailable
  */
-export async function deleteClient(context: Needs<'deleteClient'>, request: Request): Promise<Reply> {
+export async function deleteClient(context: Context, request: Request): Promise<Reply> {
   const { client } = await authenticateRegistrationOwner(context, request)
   await context.store.deleteClient(client.id)
   return { kind: 'empty', status: 204, event: { event: 'client.deleted', client: client.id } }
@@ -100,10 +87,7 @@ interface RegistrationOwner {
  *
  * @throws OAuthError invalid_token, temporarily_unavailable
  */
-export async function authenticateRegistrationOwner(
-  context: Pick<Context, 'budgets' | 'clock' | 'secrets'> & StoreNeeds<'findClient'>,
-  request: Request,
-): Promise<RegistrationOwner> {
+export async function authenticateRegistrationOwner(context: Context, request: Request): Promise<RegistrationOwner> {
   const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(request.authorization ?? '')?.[1]
   const id = parseClientId(request.query.get('client_id') ?? '')
   const client = id === undefined ? undefined : await context.store.findClient(id)
@@ -117,7 +101,7 @@ export async function authenticateRegistrationOwner(
 function checkMembers(
   members: Readonly<Record<string, unknown>>,
   client: ClientRecord,
-  context: Pick<Context, 'clock' | 'secrets'>,
+  context: Context,
 ): readonly Problem[] {
   const { client_id: id, client_secret: secret, token_endpoint_auth_method: method } = members
   const problems: Problem[] = SERVER_MEMBERS.filter((name) => name in members).map((name) =>
@@ -154,16 +138,11 @@ function otherKind({ metadata }: ClientRecord, method: unknown): Problem {
 }
 
 /** RFC 7592 §2.2: the secret must be the client's. The previous secret is accepted while it is valid. */
-function isSecretOf(client: ClientRecord, secret: unknown, { clock, secrets }: Pick<Context, 'clock' | 'secrets'>) {
+function isSecretOf(client: ClientRecord, secret: unknown, { clock, secrets }: Context) {
   return typeof secret === 'string' && matchesClientSecret(secrets, { secret, secretAsSent: secret }, client, clock())
 }
 
-function information(
-  { issuer }: Pick<Context, 'issuer'>,
-  client: ClientRecord,
-  managementToken: string,
-  echo: RegistrationEcho,
-) {
+function information({ issuer }: Context, client: ClientRecord, managementToken: string, echo: RegistrationEcho) {
   const body = describeRegistration(issuer, client, { secret: undefined, managementToken }, echo)
   return { kind: 'json', status: 200, body } as const
 }

@@ -6,8 +6,6 @@ import type { ClientMetadata } from '../../protocol/client/members.ts'
 import { leadsToThisComputer } from '../../protocol/uri/loopback.ts'
 import { isPrivateUse } from '../../protocol/uri/redirect-uri.ts'
 
-type Needs = Pick<Context, 'budgets' | 'clock'>
-
 /**
  * Takes a new client from the budgets of its redirect hosts and of the server, and returns the function that gives it back because
  * the client existed already.
@@ -18,7 +16,7 @@ type Needs = Pick<Context, 'budgets' | 'clock'>
  * @throws OAuthError temporarily_unavailable
  */
 export function takeNewClient(
-  { budgets, clock }: Needs,
+  { budgets, clock }: Context,
   { redirect_uris: redirectUris }: Pick<ClientMetadata, 'redirect_uris'>,
   network: string,
 ): () => void {

@@ -14,15 +14,7 @@ import { canonicalMetadata } from '../../protocol/client/shared-client.ts'
 import { takeNewClient } from './new-client-budgets.ts'
 import { readInitialToken, rejectInitialToken } from './initial-token.ts'
 import { describeRegistration, type ShownCredentials } from './response.ts'
-import { readRegistrationRequest, requireAllowed, takeRegistrationBudget, type RegistrationNeeds } from './request.ts'
-
-type Needs = RegistrationNeeds &
-  Pick<Context, 'budgets' | 'clock' | 'clockCheck' | 'keys' | 'random' | 'secrets' | 'sharedKeys'> & {
-    readonly store: Pick<
-      Context['store'],
-      'findInitialToken' | 'registerClient' | 'registerPublicClient' | 'registerWithToken'
-    >
-  }
+import { readRegistrationRequest, requireAllowed, takeRegistrationBudget } from './request.ts'
 
 /**
  * Dynamic client registration. RFC 7591 §3; the specification, "Register OAuth client".
@@ -37,7 +29,7 @@ type Needs = RegistrationNeeds &
  *
  * @throws OAuthError invalid_client_metadata, invalid_redirect_uri, invalid_request, invalid_token, temporarily_unavailable
  */
-export async function register(context: Needs, request: Request): Promise<Reply> {
+export async function register(context: Context, request: Request): Promise<Reply> {
   if (!offersRegistration(context.settings)) throw invalidRequest('registration_closed', { status: 404 })
   const token = await readInitialToken(context, request)
   takeRegistrationBudget(context, request.network)
@@ -58,7 +50,7 @@ interface Registered extends ShownCredentials {
 }
 
 function registerAs(
-  context: Needs,
+  context: Context,
   metadata: ClientMetadata,
   token: InitialTokenRecord | undefined,
   network: string,
@@ -69,7 +61,7 @@ function registerAs(
     : registerConfidential(context, metadata, network)
 }
 
-async function registerConfidential(context: Needs, metadata: ClientMetadata, network: string): Promise<Registered> {
+async function registerConfidential(context: Context, metadata: ClientMetadata, network: string): Promise<Registered> {
   const minted = mintClient(context, metadata)
   await requireAllowed(context, minted.client, 'enter')
   takeNewClient(context, metadata, network)
@@ -82,7 +74,7 @@ async function registerConfidential(context: Needs, metadata: ClientMetadata, ne
  * caller is known, so each registration is a client of its own, which the caller manages.
  */
 async function registerWithToken(
-  context: Needs,
+  context: Context,
   metadata: ClientMetadata,
   { id, template }: InitialTokenRecord,
   network: string,
@@ -97,7 +89,7 @@ async function registerWithToken(
 }
 
 /** Returns a client with its own credentials. A public one has no secret, and manages itself. */
-function mintClient(context: Needs, metadata: ClientMetadata): Registered {
+function mintClient(context: Context, metadata: ClientMetadata): Registered {
   const now = context.clockCheck.now()
   const mint = (kind: SingleKind) => context.secrets.mint(kind, mintOrderedId(now, context.random), context.random)
   const secret = metadata.token_endpoint_auth_method === 'none' ? undefined : mint('client-secret')
@@ -117,7 +109,7 @@ function mintClient(context: Needs, metadata: ClientMetadata): Registered {
  * register at every start. Such a client has no owner, so it gets no registration access token. The server keeps it for
  * another lifetime of unused clients, so that the sweep does not remove it right after the answer.
  */
-async function registerPublic(context: Needs, metadata: ClientMetadata, network: string): Promise<Registered> {
+async function registerPublic(context: Context, metadata: ClientMetadata, network: string): Promise<Registered> {
   const now = context.clockCheck.now()
   const dedupeKey = context.secrets.digest('shared-client', [canonicalMetadata(metadata)])
   const own = { ...newClient(context, now, metadata, 'registration'), dedupeKey }

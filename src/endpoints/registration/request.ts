@@ -2,7 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { settleIdTokenAlgorithm } from '../../clients/new-client.ts'
 import { registrationPolicy } from '../../clients/registration-policy.ts'
-import { findPolicyRefusal, type PolicyNeeds } from '../../clients/evaluate-client.ts'
+import { findPolicyRefusal } from '../../clients/evaluate-client.ts'
 import type { ClientMetadata } from '../../protocol/client/members.ts'
 import { readRegistration } from '../../protocol/client/metadata.ts'
 import type { ClientOrigin, PolicyQuestion } from '../../protocol/client/policy.ts'
@@ -14,8 +14,6 @@ import {
   type RegistrationLimits,
 } from '../../protocol/client/registration-template.ts'
 import { problem, type Problem } from '../../base/validation.ts'
-
-export type RegistrationNeeds = PolicyNeeds & Pick<Context, 'apis' | 'issuer' | 'keys' | 'record' | 'settings'>
 
 /** Fields that are echoed as null because they were sent as null, and fields for which the server substitutes a value. */
 export type RegistrationEcho = Readonly<Record<string, null | 'public'>>
@@ -35,7 +33,7 @@ export interface RegistrationRequest {
  * @throws OAuthError invalid_client_metadata, invalid_redirect_uri
  */
 export async function readRegistrationRequest(
-  context: RegistrationNeeds,
+  context: Context,
   body: string,
   check: (members: Readonly<Record<string, unknown>>) => readonly Problem[],
   limits: RegistrationLimits | undefined,
@@ -91,7 +89,7 @@ function substitutesFor({ subject_type: subjectType }: Readonly<Record<string, u
  * @throws OAuthError invalid_redirect_uri, invalid_client_metadata, invalid_request
  */
 export async function requireAllowed(
-  context: PolicyNeeds,
+  context: Context,
   client: ClientRecord,
   phase: PolicyQuestion['phase'],
 ): Promise<void> {
@@ -106,7 +104,7 @@ export async function requireAllowed(
 }
 
 /** @throws OAuthError temporarily_unavailable */
-export function takeRegistrationBudget({ budgets, clock }: Pick<Context, 'budgets' | 'clock'>, network: string): void {
+export function takeRegistrationBudget({ budgets, clock }: Context, network: string): void {
   const outcome = budgets.take('registration', network, clock())
   if (!outcome.isWithin) throw tooManyRequests('registration', outcome)
 }

@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { OAuthError, unavailable } from '../../protocol/errors.ts'
 import { readJson } from '../../base/json.ts'
@@ -7,9 +7,6 @@ import { rotateClientSecret, SECRET_OVERLAP, type RotationOptions } from '../../
 import { authenticateRegistrationOwner, CONFLICT_RETRY_SECONDS } from './manage.ts'
 import { describeRegistration } from './response.ts'
 import { takeRegistrationBudget } from './request.ts'
-
-type Needs = Pick<Context, 'budgets' | 'clock' | 'clockCheck' | 'issuer' | 'random' | 'secrets'> &
-  StoreNeeds<'findClient' | 'rotateClientSecret'>
 
 /**
  * Gives a client a new secret. RFC 7592 has no such request: there the server issues a new secret when it chooses to (§2.1).
@@ -22,7 +19,7 @@ type Needs = Pick<Context, 'budgets' | 'clock' | 'clockCheck' | 'issuer' | 'rand
  *
  * @throws OAuthError invalid_token, invalid_client_metadata, temporarily_unavailable
  */
-export async function rotateSecret(context: Needs, request: Request): Promise<Reply> {
+export async function rotateSecret(context: Context, request: Request): Promise<Reply> {
   const { client, token } = await authenticateRegistrationOwner(context, request)
   takeRegistrationBudget(context, request.network)
   const outcome = await rotateClientSecret(

@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { SecondFactorRecord } from '../../ports/records/second-factor.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { mintRecoveryCodes, readRecoveryCode } from '../../protocol/sign-in/recovery-code.ts'
@@ -12,10 +12,8 @@ export type App =
   | { readonly kind: 'on'; readonly record: SecondFactorRecord; readonly secret: Buffer }
   | { readonly kind: 'void'; readonly record: SecondFactorRecord }
 
-type Needs = Pick<Context, 'encryption'> & StoreNeeds<'findSecondFactor'>
-
 /** Finds the app of a user; undefined: the user has none. */
-export async function findApp(context: Needs, userId: UserId): Promise<App | undefined> {
+export async function findApp(context: Context, userId: UserId): Promise<App | undefined> {
   const record = await context.store.findSecondFactor(userId)
   if (record === undefined) return undefined
   const secret = openApp(context, record)
@@ -29,17 +27,13 @@ export interface NewRecoveryCodes {
 }
 
 /** Makes the recovery codes of a user. */
-export function newRecoveryCodes(context: Pick<Context, 'random' | 'secrets'>, userId: UserId): NewRecoveryCodes {
+export function newRecoveryCodes(context: Context, userId: UserId): NewRecoveryCodes {
   const codes = mintRecoveryCodes(context.random)
   return { codes, digests: codes.flatMap((code) => recoveryDigest(context, userId, code) ?? []) }
 }
 
 /** What the store keeps of a recovery code; undefined: no recovery code is like the text. */
-export function recoveryDigest(
-  { secrets }: Pick<Context, 'secrets'>,
-  userId: UserId,
-  typed: string,
-): string | undefined {
+export function recoveryDigest({ secrets }: Context, userId: UserId, typed: string): string | undefined {
   const letters = readRecoveryCode(typed)
   return letters === undefined ? undefined : secrets.digest('recovery-code', [userId, letters])
 }

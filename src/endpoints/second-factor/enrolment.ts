@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { EnrolmentView } from '../../ports/pages/parts.ts'
 import type { Outcome } from '../../ports/operations/index.ts'
 import type { CausesMail } from '../../ports/operations/mail.ts'
@@ -31,10 +31,8 @@ export interface EnrolmentPlace {
   readonly place: string
 }
 
-type Needs = Pick<Context, 'clockCheck' | 'encryption' | 'random'>
-
 /** Begins to set up an app, with a new secret. */
-export function beginEnrolment({ clockCheck, encryption, random }: Needs, where: EnrolmentPlace): Enrolment {
+export function beginEnrolment({ clockCheck, encryption, random }: Context, where: EnrolmentPlace): Enrolment {
   const secret = random(TOTP_SECRET_BYTES)
   const madeAt = Buffer.alloc(TIME_BYTES)
   madeAt.writeBigUInt64BE(BigInt(clockCheck.now()))
@@ -43,7 +41,7 @@ export function beginEnrolment({ clockCheck, encryption, random }: Needs, where:
 
 /** Opens the value of the form. undefined: it was made elsewhere, or too long ago. */
 export function openEnrolment(
-  { clockCheck, encryption }: Needs,
+  { clockCheck, encryption }: Context,
   where: EnrolmentPlace,
   text: string,
 ): Enrolment | undefined {
@@ -70,7 +68,7 @@ export type Enrolled =
 
 /** Stores the app if its first code is right. The code is then used up. `replaces`: the app that the user has. */
 export async function enrol(
-  context: Needs & Pick<Context, 'secrets'> & StoreNeeds<'enableTotp'>,
+  context: Context,
   { user: { id: userId } }: EnrolmentPlace,
   { secret }: Enrolment,
   {

@@ -2,14 +2,12 @@ import type { Context } from '../../ports/context.ts'
 import type { ChangingSession } from '../../ports/operations/second-factor.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { coveredBy, type AuthenticationMethod, type CoveredFactors } from '../../protocol/sign-in/authentication.ts'
-import { findFactors, type FactorNeeds } from '../../users/factors.ts'
+import { findFactors } from '../../users/factors.ts'
 import { mayHavePasskeys } from '../../users/provider-routing.ts'
 import type { SignedIn } from '../authorization/session.ts'
 
-type Needs = Pick<Context, 'issuer' | 'providers' | 'settings'>
-
 /** The session as the operations of the store take it that change how its user signs in. */
-export async function changingSession(context: Needs, { session, user }: SignedIn): Promise<ChangingSession> {
+export async function changingSession(context: Context, { session, user }: SignedIn): Promise<ChangingSession> {
   const { id, createdAt, authentication } = session
   return { id, createdAt, covers: await findCovered(context, user, authentication.methods) }
 }
@@ -19,7 +17,7 @@ export async function changingSession(context: Needs, { session, user }: SignedI
  * and the operator's application asks for the factors of its persons itself.
  */
 export async function findCovered(
-  context: Needs,
+  context: Context,
   user: Pick<UserRecord, 'email'>,
   methods: readonly AuthenticationMethod[],
 ): Promise<CoveredFactors> {
@@ -33,7 +31,7 @@ export async function findCovered(
 
 /** The second factor of the user for which the session is not enough; undefined: there is none. */
 export async function findUncovered(
-  context: Needs & FactorNeeds,
+  context: Context,
   { session, user }: SignedIn,
 ): Promise<'passkey' | 'app' | 'identity' | undefined> {
   const covers = await findCovered(context, user, session.authentication.methods)

@@ -124,10 +124,7 @@ function refuseAccount(context: Context, target: SignInTarget, userId: UserId | 
 }
 
 /** The user of the subject. The account was made when the application answered; if it is gone, it was deleted since. */
-async function findSubject(
-  { store }: Pick<Context, 'store'>,
-  { subject }: AcceptedSignIn,
-): Promise<UserRecord | undefined> {
+async function findSubject({ store }: Context, { subject }: AcceptedSignIn): Promise<UserRecord | undefined> {
   const identity = await store.findIdentity(subjectKey(subject))
   return identity === undefined ? undefined : store.findUser(identity.userId)
 }

@@ -18,7 +18,7 @@ import { countMail, countSentMail } from './throttle.ts'
 const LIFETIME_MS = 60 * 60 * 1000
 
 /** The address of the page for a target. undefined: the server sends no mail. */
-export function forgotAddress(context: Pick<Context, 'issuer' | 'mail'>, target: SignInTarget): string | undefined {
+export function forgotAddress(context: Context, target: SignInTarget): string | undefined {
   if (context.mail === undefined) return undefined
   const { uiLocales } = target
   const subject = target.purpose === 'account' ? { page: target.page } : { authorization: target.authorization.id }
@@ -108,12 +108,7 @@ async function findLed(
   return { clientId: before.find(({ clientId }) => clientId !== undefined)?.clientId, authorizationId: undefined }
 }
 
-function forgotPage(
-  context: Pick<Context, 'issuer'>,
-  request: Request,
-  typed: string,
-  problem: 'email-missing' | undefined,
-): Reply {
+function forgotPage(context: Context, request: Request, typed: string, problem: 'email-missing' | undefined): Reply {
   return {
     kind: 'page',
     status: problem === undefined ? 200 : 400,
@@ -132,7 +127,7 @@ function forgotPage(
 const TYPED_LIMIT = 300
 
 /** Leads back to the sign-in page, which checks what it is for. */
-function backAddress({ issuer }: Pick<Context, 'issuer'>, request: Request): string {
+function backAddress({ issuer }: Context, request: Request): string {
   const subject = subjectOf(request)
   const isKnown = subject.authorization !== undefined || subject.page !== undefined
   return pageAddress(issuer, isKnown ? PATHS.signIn : PATHS.account, subject)

@@ -81,7 +81,7 @@ export const AFRESH = 'afresh'
 
 /** The address that redirects to the operator's application. undefined: this server signs users in. */
 export function leaveAddress(
-  { issuer, settings }: Pick<Context, 'issuer' | 'settings'>,
+  { issuer, settings }: Context,
   target: SignInTarget,
   asked?: typeof AFRESH,
 ): string | undefined {
@@ -127,7 +127,7 @@ export function withButtons(
 
 /** The button of a provider. */
 export function offerProvider(
-  { issuer, secrets, providerSignIn }: Pick<Context, 'issuer' | 'secrets' | 'providerSignIn'>,
+  { issuer, secrets, providerSignIn }: Context,
   target: SignInTarget,
   provider: ProviderRecord,
 ): ProviderOffer {
@@ -172,7 +172,7 @@ function ownIdentities(context: Context, input: OwnerInput): readonly OwnMethod[
 
 /** The providers that the user can add. */
 export function addableProviders(
-  { settings }: Pick<Context, 'settings'>,
+  { settings }: Context,
   { user, providers, identities, organizations }: OwnerInput,
 ): readonly ProviderRecord[] {
   return providersShown(settings, providers, { email: user.email, organizations, cameFrom: undefined }).filter(
@@ -284,7 +284,7 @@ function isOnlyFactorNeeded(
 
 /** The second factors of which one remains when a passkey or an identity is removed, for the store. undefined: none need remain. */
 export function otherFactors(
-  { settings }: Pick<Context, 'settings'>,
+  { settings }: Context,
   { factors: { counting } }: Pick<OwnerInput, 'factors'>,
   removed: PasskeyRecord['id'] | IdentityRecord['key'],
 ): OtherFactors | undefined {

@@ -95,7 +95,7 @@ export async function signInByPassword(context: Context, request: Request): Prom
  * proof of one's own, one could try those of others (threats.md UP-34).
  */
 async function isProofOf(
-  { store }: Pick<Context, 'store'>,
+  { store }: Context,
   open: OpenProof | undefined,
   { id }: ProviderRecord,
   email: string,

@@ -96,7 +96,7 @@ export async function findSubmittedTarget(context: Context, request: Request): P
 }
 
 /** The hidden fields of the forms of the sign-in page. */
-export function hiddenFields({ secrets }: Pick<Context, 'secrets'>, target: SignInTarget): HiddenFields {
+export function hiddenFields({ secrets }: Context, target: SignInTarget): HiddenFields {
   const csrf = secrets.digest('csrf', csrfParts(target))
   if (target.purpose === 'account') return { page: target.page, csrf }
   return { authorization: target.authorization.id, ...(target.addsFactor ? { [ADDS_FACTOR]: '1' } : {}), csrf }
@@ -117,7 +117,7 @@ export async function findConfirming(
  * any time. `mustSignIn`: the person has to authenticate now, whatever the client asks for.
  */
 export async function demandOf(
-  { apis }: Pick<Context, 'apis'>,
+  { apis }: Context,
   target: SignInTarget,
   mustSignIn: boolean,
   now: EpochMs,
@@ -134,10 +134,7 @@ export async function demandOf(
 }
 
 /** When this server authenticated the user: now, or when the request was made if the clock of that node is ahead. */
-export async function timeOf(
-  context: Pick<Context, 'apis' | 'clockCheck'>,
-  target: SignInTarget,
-): Promise<EpochMs | undefined> {
+export async function timeOf(context: Context, target: SignInTarget): Promise<EpochMs | undefined> {
   const now = context.clockCheck.now()
   const time = evaluateTime({ kind: 'now' }, await demandOf(context, target, false, now), { now, toleranceMs: 0 })
   return time.kind === 'accepted' ? time.at : undefined

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { SpentBucket } from '../../ports/budgets.ts'
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { Request } from '../../ports/message.ts'
 import type { Hit } from '../../ports/operations/server.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
@@ -59,10 +59,6 @@ export type CodeAttempt =
   | (Extract<Attempt, { readonly kind: 'allowed' }> & { readonly isKnown: boolean })
   | Extract<Attempt, { readonly kind: 'refused' }>
 
-type CountNeeds = Pick<Context, 'budgets' | 'clock' | 'secrets' | 'spentBuckets'> &
-  StoreNeeds<'countHit' | 'forgiveHit'>
-type Needs = CountNeeds & StoreNeeds<'findUserIdByEmail' | 'knowsBrowser'>
-
 interface Bucket {
   readonly name: string
   readonly limit: number
@@ -84,7 +80,7 @@ export function openSpentBuckets(): RecentlyUsed<SpentBucket> {
  * spent writes nothing (threats.md BND-03).
  */
 export async function countAttempt(
-  context: Needs,
+  context: Context,
   attempt: {
     readonly email: string
     readonly network: string
@@ -114,7 +110,7 @@ export async function countAttempt(
  * their own (UP-31).
  */
 export async function countUnguessable(
-  context: CountNeeds,
+  context: Context,
   { cookies, network }: Pick<Request, 'cookies' | 'network'>,
 ): Promise<Attempt> {
   const now = context.clock()
@@ -131,7 +127,7 @@ export async function countUnguessable(
  * a person who knows the password cannot lock the owner out.
  */
 export async function countCode(
-  context: CountNeeds & StoreNeeds<'knowsBrowser'>,
+  context: Context,
   { userId, network, browserHash }: SecondAttempt,
 ): Promise<CodeAttempt> {
   const now = context.clock()
@@ -149,7 +145,7 @@ export async function countCode(
  * Counts the code of a device that a person typed, before it is looked up. RFC 8628 §5.1. There is no limit of the whole server to use up, and
  * right codes, which are forgiven, take nothing from the rate of sign-ins.
  */
-export function countUserCode(context: CountNeeds, network: string): Promise<Attempt> {
+export function countUserCode(context: Context, network: string): Promise<Attempt> {
   const bucket = bucketOf(context, NETWORK_LIMIT, ['user-code', network])
   return countInAll(context, [bucket], { now: context.clock(), rate: { name: `${network} user codes`, network } })
 }
@@ -161,7 +157,7 @@ export function countUserCode(context: CountNeeds, network: string): Promise<Att
  * stays: its end would tell a stranger whether the address has an account (threats.md ACC-19).
  */
 export async function countMail(
-  context: CountNeeds,
+  context: Context,
   { purpose, email, network }: { readonly purpose: 'reset' | 'code'; readonly email: string; readonly network: string },
 ): Promise<Attempt> {
   const ofAddress = mailBucket(context, MAILS_TO_ADDRESS, purpose, email)
@@ -173,12 +169,12 @@ export async function countMail(
 }
 
 /** Counts a mail that is about to be sent, together with all others. What is asked for addresses without an account uses up nothing of it. */
-export function countSentMail(context: CountNeeds): Promise<Attempt> {
+export function countSentMail(context: Context): Promise<Attempt> {
   const bucket = mailBucket(context, MAILS_OF_SERVER, 'server')
   return countInAll(context, [bucket], { now: context.clock(), rate: undefined })
 }
 
-function mailBucket(context: Pick<CountNeeds, 'secrets'>, limit: number, ...parts: readonly string[]): Bucket {
+function mailBucket(context: Context, limit: number, ...parts: readonly string[]): Bucket {
   return { ...bucketOf(context, limit, ['mail', ...parts]), windowMs: HOUR_MS }
 }
 
@@ -188,7 +184,7 @@ interface SecondAttempt {
   readonly browserHash: SecretHash
 }
 
-function bucketOf(context: Pick<CountNeeds, 'secrets'>, limit: number, parts: readonly string[]): Bucket {
+function bucketOf(context: Context, limit: number, parts: readonly string[]): Bucket {
   return bucketNamed(attemptBucket(context, ...parts), limit)
 }
 
@@ -198,7 +194,7 @@ function bucketNamed(name: string, limit: number): Bucket {
 
 /** `rate`: the rate that is counted, too, and the network that causes it. */
 async function countInAll(
-  context: CountNeeds,
+  context: Context,
   buckets: readonly Bucket[],
   {
     now,
@@ -224,14 +220,14 @@ function refused({ windowEndsAt }: SpentBucket, now: EpochMs): Attempt {
 }
 
 /** Returns the remembered spent bucket, unless the clock was set back: a lock-out must not last longer because of that. */
-function findSpent({ spentBuckets }: CountNeeds, { name }: Bucket, now: EpochMs): SpentBucket | undefined {
+function findSpent({ spentBuckets }: Context, { name }: Bucket, now: EpochMs): SpentBucket | undefined {
   const known = spentBuckets.get(name)
   return known !== undefined && now < known.askAgainAt && known.askAgainAt <= after(now, SPENT_MS) ? known : undefined
 }
 
 /** Counts an attempt in the store. `full`: the bucket, if it is spent. */
 async function countIn(
-  context: CountNeeds,
+  context: Context,
   bucket: Bucket,
   now: EpochMs,
 ): Promise<{ readonly count: number; readonly full: SpentBucket | undefined }> {
@@ -244,7 +240,7 @@ async function countIn(
   return { count, full: spent }
 }
 
-async function forgive(context: CountNeeds, buckets: readonly Bucket[], now: EpochMs): Promise<void> {
+async function forgive(context: Context, buckets: readonly Bucket[], now: EpochMs): Promise<void> {
   await Promise.all(buckets.map((bucket) => context.store.forgiveHit(hitOf(bucket, now))))
   for (const { name } of buckets) context.spentBuckets.delete(name)
 }

@@ -1,6 +1,6 @@
 import { originOf } from '../../protocol/audit/origin.ts'
 import type { SignatureOutcome } from '../../ports/client-signatures.ts'
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { isBlockedHost } from '../../clients/evaluate-client.ts'
@@ -24,7 +24,6 @@ import { invalidClient, OAuthError, tooManyRequests, unavailable } from '../../p
 import { describeUri } from '../../protocol/uri/canonical-uri.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
 import { findClient } from '../../clients/find-client.ts'
-import type { DocumentNeeds } from '../../clients/load-document.ts'
 import { StoreUnavailable } from '../../ports/store.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import type { HashFormat } from '../../protocol/sign-in/password-formats.ts'
@@ -35,24 +34,6 @@ declare const proven: unique symbol
 
 /** Only `authenticateClient` returns this type, so a function that requires it cannot skip authentication. */
 export type AuthenticatedClient = ClientRecord & { readonly [proven]: true }
-
-type Needs = DocumentNeeds &
-  Pick<
-    Context,
-    | 'budgets'
-    | 'clientSignatures'
-    | 'clock'
-    | 'documentFailures'
-    | 'documentLoads'
-    | 'inRequest'
-    | 'issuer'
-    | 'notBefore'
-    | 'passwords'
-    | 'record'
-    | 'report'
-    | 'secrets'
-  > &
-  StoreNeeds<'consumeOnce' | 'findClient' | 'upgradeClientSecret'>
 
 type Endpoint = 'push' | 'assertion' | 'other'
 
@@ -76,7 +57,7 @@ const FETCH_RETRY_SECONDS = 5
  * @throws OAuthError invalid_client, invalid_request, temporarily_unavailable
  */
 export async function authenticateClient(
-  context: Needs,
+  context: Context,
   request: Request,
   endpoint: Endpoint = 'other',
 ): Promise<AuthenticatedClient> {
@@ -109,7 +90,7 @@ export async function authenticateClient(
  * fetched if it is not fresh. It says nothing new about a client without keys, so that one is only read, except where it starts.
  */
 function findPresented(
-  context: Needs,
+  context: Context,
   credentials: ClientCredentials,
   { network, params }: Request,
   endpoint: Endpoint,
@@ -120,7 +101,7 @@ function findPresented(
 }
 
 async function findAsserted(
-  context: Needs,
+  context: Context,
   assertion: ClientAssertion,
   network: string,
   endpoint: Endpoint,
@@ -129,7 +110,7 @@ async function findAsserted(
   return findCurrent(context, assertion.clientId, network)
 }
 
-async function findCurrent(context: Needs, text: string, network: string): Promise<ClientRecord | undefined> {
+async function findCurrent(context: Context, text: string, network: string): Promise<ClientRecord | undefined> {
   const lookup = await findClient(context, text, network)
   switch (lookup.kind) {
     case 'found':
@@ -150,7 +131,7 @@ async function findCurrent(context: Needs, text: string, network: string): Promi
 /** RFC 7523 §3. Before the client is looked for, because that may send a request, and takes more time. */
 async function checkClaims(
   assertion: ClientAssertion,
-  { clock, issuer, notBefore }: Pick<Needs, 'clock' | 'issuer' | 'notBefore'>,
+  { clock, issuer, notBefore }: Context,
   endpoint: Endpoint,
 ): Promise<void> {
   const own = endpoint === 'push' ? [addressOf(issuer, PATHS.par)] : []
@@ -160,11 +141,7 @@ async function checkClaims(
 }
 
 /** FAPI 2.0 Security Profile §5.3.2.1 and §5.4: the only audience is the issuer, a text, and the algorithm is one of the profile. */
-function requireFapiAssertion(
-  { issuer }: Pick<Needs, 'issuer'>,
-  client: ClientRecord,
-  credentials: ClientCredentials,
-): void {
+function requireFapiAssertion({ issuer }: Context, client: ClientRecord, credentials: ClientCredentials): void {
   if (credentials.kind !== 'assertion' || !followsFapi(client)) return
   const { algorithm, audience } = credentials.assertion
   if (audience !== issuer) throw invalidClient('assertion_audience', false)
@@ -172,11 +149,7 @@ function requireFapiAssertion(
 }
 
 /** Whether the client authenticates by a secret of this server or one that it was given, or has none. */
-function isSecretRight(
-  client: ClientRecord,
-  credentials: ClientCredentials,
-  { clock, secrets }: Pick<Needs, 'clock' | 'secrets'>,
-): boolean {
+function isSecretRight(client: ClientRecord, credentials: ClientCredentials, { clock, secrets }: Context): boolean {
   if (credentials.kind === 'assertion') throw invalidClient('assertion_unexpected', false)
   if (!isConfidential(client)) {
     if (credentials.kind === 'secret') throw invalidClient('client_secret_unexpected', credentials.usedBasic)
@@ -193,7 +166,7 @@ function isSecretRight(
 async function checkSlowSecret(
   client: ClientRecord,
   credentials: ClientCredentials,
-  context: Needs,
+  context: Context,
   request: Caller,
 ): Promise<void> {
   const hash = findSlowSecret(client, context.clock())
@@ -211,11 +184,7 @@ async function checkSlowSecret(
 /** Who presents the credentials of a client. */
 type Caller = Pick<Request, 'agent' | 'callerNetwork' | 'id' | 'network'>
 
-function reportFailure(
-  { report }: Pick<Needs, 'report'>,
-  { id: clientId }: ClientRecord,
-  { agent, callerNetwork }: Caller,
-): void {
+function reportFailure({ report }: Context, { id: clientId }: ClientRecord, { agent, callerNetwork }: Caller): void {
   report({ event: 'client.authentication-failed', clientId }, originOf(agent, callerNetwork))
 }
 
@@ -230,7 +199,7 @@ interface RightSecret {
  * secrets, also concurrent ones, cause no more work than the network has failures (threats.md CID-04).
  */
 async function findRight(
-  context: Needs,
+  context: Context,
   { secret, secretAsSent }: PresentedSecret,
   hash: string,
   network: string,
@@ -249,7 +218,7 @@ async function findRight(
 
 /** Replaces the hash. That of a secret that can be guessed stays, so that guesses stay limited. The client is authenticated in any case. */
 async function upgradeSecret(
-  { record, secrets, store }: Needs,
+  { record, secrets, store }: Context,
   { id }: ClientRecord,
   previous: SecretHash,
   { text, format }: RightSecret,
@@ -271,7 +240,7 @@ async function checkSignature(
   client: ClientRecord,
   keys: ClientKeys,
   credentials: ClientCredentials,
-  context: Needs,
+  context: Context,
   request: Caller,
 ): Promise<void> {
   const { id: requestId, network } = request
@@ -302,7 +271,7 @@ async function checkSignature(
 }
 
 async function verify(
-  context: Needs,
+  context: Context,
   keys: ClientKeys,
   assertion: ClientAssertion,
   network: string,
@@ -318,7 +287,7 @@ async function verify(
 async function consume(
   client: ClientRecord,
   assertion: ClientAssertion,
-  context: Needs,
+  context: Context,
   request: Caller,
 ): Promise<void> {
   takeStoredTokenBudget(context, client, request.network, 'client-assertion')
@@ -348,7 +317,7 @@ export async function asClient<Result>(client: ClientRecord, work: () => Promise
  * @throws OAuthError temporarily_unavailable
  */
 export async function countUnverified<Outcome extends { readonly kind: string }>(
-  context: Pick<Needs, 'budgets' | 'clock'>,
+  context: Context,
   payer: string,
   network: string,
   work: () => Promise<Outcome>,
@@ -363,7 +332,7 @@ export async function countUnverified<Outcome extends { readonly kind: string }>
 }
 
 /** Counts a failed authentication of a client or an API. @throws OAuthError temporarily_unavailable, with 429, if there are too many */
-export function countFailure({ budgets, clock }: Pick<Needs, 'budgets' | 'clock'>, network: string): void {
+export function countFailure({ budgets, clock }: Context, network: string): void {
   const outcome = budgets.take('client-authentication', network, clock())
   if (!outcome.isWithin) throw tooManyRequests('client-authentication', outcome)
 }

@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
 import {
@@ -32,9 +32,6 @@ import { tokenTooLong } from './scope-refusal.ts'
 import { callerOf, takeRowBudget } from './stored-tokens.ts'
 import type { TokenProfile } from './token-profile.ts'
 
-type Needs = Pick<Context, 'budgets' | 'clock' | 'issuer' | 'random' | 'secrets' | 'tokens'> & StoreNeeds<'issueToken'>
-type ClientNeeds = Needs & Parameters<typeof findNewestNotBefore>[0]
-
 /** The scope and the audience of an access token. */
 export interface TokenTarget {
   readonly scope: Scope
@@ -55,7 +52,7 @@ export interface UnattendedTarget extends Omit<TokenTarget, 'applicationSubject'
  * @throws OAuthError temporarily_unavailable
  */
 export function issueClientToken(
-  context: ClientNeeds,
+  context: Context,
   client: AuthenticatedClient,
   target: UnattendedTarget,
   { profile, now, network }: { readonly profile: TokenProfile; readonly now: EpochMs; readonly network: string },
@@ -82,7 +79,7 @@ export function issueClientToken(
  * @throws OAuthError temporarily_unavailable
  */
 export function issueExchangedToken(
-  context: ClientNeeds,
+  context: Context,
   exchange: {
     readonly api: AuthenticatedApi
     /** That of the subject token. */
@@ -115,7 +112,7 @@ interface OnceIssue {
 
 /** Issues an access token with a random id, which no repeated request gets again. */
 function issueOnce(
-  context: ClientNeeds,
+  context: Context,
   client: ClientRecord,
   content: OnceContent,
   issue: OnceIssue,
@@ -133,7 +130,7 @@ function issueOnce(
 }
 
 async function issueOpaque(
-  context: ClientNeeds,
+  context: Context,
   client: ClientRecord,
   content: OnceContent,
   { profile, now, network, payer }: OnceIssue,
@@ -157,7 +154,7 @@ async function issueOpaque(
  * token (decision 0004): an opaque token is identical, and a JWT may differ in its signature.
  */
 export function issueGrantToken(
-  context: GrantNeeds,
+  context: Context,
   client: AuthenticatedClient,
   grant: IssuedGrant,
   target: TokenTarget,
@@ -169,7 +166,7 @@ export function issueGrantToken(
 }
 
 async function issueWithIdToken(
-  context: GrantNeeds,
+  context: Context,
   client: AuthenticatedClient,
   grant: IssuedGrant & { readonly openid: OpenidGrant },
   target: TokenTarget,
@@ -185,8 +182,6 @@ async function issueWithIdToken(
   return { facts, response: { ...response, id_token: idToken, scope } }
 }
 
-type GrantNeeds = Needs & Parameters<typeof issueIdToken>[0]
-
 type IssuedGrant = Pick<
   GrantRecord,
   'id' | 'clientId' | 'userId' | 'organizationId' | 'expiresAt' | 'openid' | 'scope' | 'stated'
@@ -201,7 +196,7 @@ interface GrantIssue extends ResponseFacts {
 }
 
 function issueAccessToken(
-  context: Needs,
+  context: Context,
   client: AuthenticatedClient,
   grant: IssuedGrant,
   target: TokenTarget,
@@ -258,7 +253,7 @@ interface ResponseFacts {
 }
 
 async function sign(
-  { tokens }: Pick<Needs, 'tokens'>,
+  { tokens }: Context,
   client: ClientRecord,
   { algorithm, jwtType }: TokenProfile,
   facts: AccessTokenFacts,
@@ -273,7 +268,7 @@ async function sign(
 
 /** Stores an opaque token. It is on disk before the client receives it. */
 async function keep(
-  { store }: Pick<Needs, 'store'>,
+  { store }: Context,
   { token, hash }: MintedCredential,
   facts: AccessTokenFacts & { readonly tokenId: OpaqueTokenId },
   { now, refresh }: ResponseFacts,

@@ -36,7 +36,7 @@ export function requiresProof(client: Pick<ClientRecord, 'metadata' | 'rules' | 
  * @throws OAuthError invalid_dpop_proof, use_dpop_nonce
  */
 export function readProof(
-  context: Pick<Context, 'clock' | 'issuer' | 'secrets'>,
+  context: Context,
   { dpop, method }: Pick<Request, 'dpop' | 'method'>,
   path: string,
 ): DpopProof | undefined {
@@ -51,10 +51,7 @@ export function readProof(
  *
  * @throws OAuthError invalid_dpop_proof
  */
-export function verifyProof(
-  { proofs }: Pick<Context, 'proofs'>,
-  proof: DpopProof | undefined,
-): JwkThumbprint | undefined {
+export function verifyProof({ proofs }: Context, proof: DpopProof | undefined): JwkThumbprint | undefined {
   if (proof === undefined) return undefined
   const key = proofs.verify(proof)
   if (key === undefined) throw invalidDpopProof('proof_wrong', 'request')
@@ -62,11 +59,7 @@ export function verifyProof(
 }
 
 /** The error for a proof that is not accepted, with a nonce where another proof may be. */
-export function proofRefusal(
-  { clock, secrets }: Pick<Context, 'clock' | 'secrets'>,
-  fault: TokenProofFault,
-  place: ProofPlace,
-): OAuthError {
+export function proofRefusal({ clock, secrets }: Context, fault: TokenProofFault, place: ProofPlace): OAuthError {
   if (typeof fault === 'object') return tooManyProofs(fault.retryAfterSeconds)
   if (fault === 'proof_not_fresh' || fault === 'nonce_stale')
     return useDpopNonce(fault, place, nonceOf(secrets, clock()))
@@ -86,10 +79,7 @@ interface ProvenRequest {
 type ProofFault = 'proof_malformed' | NonNullable<ReturnType<typeof findProofFault>>
 
 /** Reads a proof, and checks that it is for this request and recent. Its signature is not verified. RFC 9449 §4.3. */
-function readFreshProof(
-  { clock, secrets }: Pick<Context, 'clock' | 'secrets'>,
-  { dpop, method, address }: ProvenRequest,
-): DpopProof | ProofFault {
+function readFreshProof({ clock, secrets }: Context, { dpop, method, address }: ProvenRequest): DpopProof | ProofFault {
   const proof = parseDpopProof(dpop)
   if (proof === undefined) return 'proof_malformed'
   const now = clock()
@@ -112,7 +102,7 @@ type TokenProofFault =
  * because the answer to a repeated request has a value (§11.1). `network`: that of the caller, if it is known.
  */
 export function findTokenProofFault(
-  context: Pick<Context, 'clock' | 'proofs' | 'secrets'>,
+  context: Context,
   request: ProvenRequest,
   {
     accessToken,

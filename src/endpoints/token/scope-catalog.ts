@@ -51,7 +51,7 @@ export interface ScopeRecipient {
   readonly client: Pick<ClientRecord, 'approvedScope'>
 }
 
-export async function loadScopeCatalog(context: Pick<Context, 'apis' | 'issuer' | 'settings'>): Promise<ScopeCatalog> {
+export async function loadScopeCatalog(context: Context): Promise<ScopeCatalog> {
   return scopeCatalogOf(context, await context.apis())
 }
 

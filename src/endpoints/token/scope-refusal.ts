@@ -110,7 +110,7 @@ interface About {
 
 /** Returns the error for the token endpoint, and records it in the audit. RFC 6749 §5.2. */
 export function scopeError(
-  context: Pick<Context, 'report'>,
+  context: Context,
   about: About,
   refusal: ScopeRefusal,
   sent: string | undefined,
@@ -121,7 +121,7 @@ export function scopeError(
 }
 
 export function reportScope(
-  context: Pick<Context, 'report'>,
+  context: Context,
   { clientId, userId, organizationId }: About,
   { reason, details }: ScopeRefusal,
 ): void {

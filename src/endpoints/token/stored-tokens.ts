@@ -16,7 +16,7 @@ type StoredBudget = 'stored-token' | 'revoked-token' | 'client-assertion' | 'pus
  * @throws OAuthError temporarily_unavailable
  */
 export function takeStoredTokenBudget(
-  { budgets, clock }: Pick<Context, 'budgets' | 'clock'>,
+  { budgets, clock }: Context,
   client: ClientRecord,
   network: string,
   budget: StoredBudget,

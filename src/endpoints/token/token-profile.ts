@@ -51,7 +51,7 @@ type TokenHolder = Pick<TokenRequester, 'key'> & { readonly client: TokenRequest
  *   invalid_request, if an API requires a proof
  */
 export function chooseTokenProfile(
-  { settings: { lifetimes, signingAlgorithm } }: Pick<Context, 'settings'>,
+  { settings: { lifetimes, signingAlgorithm } }: Context,
   catalog: ScopeCatalog,
   resources: readonly Resource[],
   requester: TokenHolder,

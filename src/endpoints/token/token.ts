@@ -114,11 +114,7 @@ const INVALID_GRANTS: Readonly<Record<ClientGrantType, string>> = {
  * The description of `invalid_grant` says what the request presented, and not what is wrong with it: who presents a stolen code or
  * token learns nothing from it. On a loopback issuer, where the developer sends the requests, it has the reason too.
  */
-function describeInvalidGrant(
-  { settings }: Pick<Context, 'settings'>,
-  grantType: ClientGrantType,
-  reason: OAuthError['reason'],
-): string {
+function describeInvalidGrant({ settings }: Context, grantType: ClientGrantType, reason: OAuthError['reason']): string {
   const { isLoopbackIssuer } = settings
   return `${INVALID_GRANTS[grantType]}${isLoopbackIssuer ? ` Reason: ${reason}.` : ''}`
 }

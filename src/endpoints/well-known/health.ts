@@ -1,10 +1,8 @@
-import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { Reply } from '../../ports/message.ts'
 import { StoreClosed, StoreRefusesWrites, StoreUnavailable } from '../../ports/store.ts'
 import { OAuthError, unavailable } from '../../protocol/errors.ts'
 import { problem } from '../../base/validation.ts'
-
-type Needs = Pick<Context, 'isStopping' | 'clockCheck' | 'hasStoreGoneBack'> & StoreNeeds<'checkWrites'>
 
 /** The process responds. The database is not checked, so that a slow one does not cause a restart. */
 export async function alive(): Promise<Reply> {
@@ -17,7 +15,7 @@ export async function alive(): Promise<Reply> {
  *
  * @throws OAuthError temporarily_unavailable
  */
-export async function ready({ isStopping, clockCheck, hasStoreGoneBack, store }: Needs): Promise<Reply> {
+export async function ready({ isStopping, clockCheck, hasStoreGoneBack, store }: Context): Promise<Reply> {
   if (isStopping()) throw unavailable('shutting_down', 1)
   if (hasStoreGoneBack()) throw storeWentBack()
   const checking = clockCheck.compare().then(() => store.checkWrites())
@@ -29,7 +27,7 @@ export async function ready({ isStopping, clockCheck, hasStoreGoneBack, store }:
   return { kind: 'json', status: 200, body: { status: 'ready' } }
 }
 
-export async function version(context: Pick<Context, 'version'>): Promise<Reply> {
+export async function version(context: Context): Promise<Reply> {
   return { kind: 'json', status: 200, body: { name: 'grantor', version: context.version } }
 }
 

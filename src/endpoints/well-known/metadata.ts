@@ -34,7 +34,7 @@ export interface Discoverable {
  * The endpoints come from the endpoint table, so discovery lists exactly the endpoints that exist.
  */
 export async function describeServer(
-  { issuer, describedApis, keys, settings }: Pick<Context, 'issuer' | 'describedApis' | 'keys' | 'settings'>,
+  { issuer, describedApis, keys, settings }: Context,
   table: readonly Discoverable[],
 ): Promise<Reply> {
   const [declared, algorithms] = await Promise.all([describedApis(), keys.idTokenAlgorithms()])

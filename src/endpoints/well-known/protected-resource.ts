@@ -16,10 +16,7 @@ const MAX_AGE_SECONDS = 300
  *
  * @throws OAuthError invalid_request, invalid_target
  */
-export async function describeResource(
-  context: Pick<Context, 'describedApis' | 'issuer' | 'settings'>,
-  { query }: Request,
-): Promise<Reply> {
+export async function describeResource(context: Context, { query }: Request): Promise<Reply> {
   const requested = query.get('resource')
   if (requested === undefined) throw invalidRequest('parameter_missing', { problems: [missing('query', 'resource')] })
   const api = findApi(scopeCatalogOf(context, await context.describedApis()), requested)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Context } from '../../../src/ports/context.ts'
 import { describeAccessToken } from '../../../src/endpoints/introspection/introspect.ts'
 import {
   accessTokenClaims,
@@ -34,7 +35,7 @@ const WHOLE: AccessTokenFacts = {
 const EACH = [WHOLE, { ...WHOLE, grantId: undefined, firstTokenId: 'first' }]
 
 test('RFC 7662 §2.2: the answer about a token has each member that the page describes, and a JWT states the same', async () => {
-  const context = { issuer: WHOLE.issuer, store: undefined as never }
+  const context = { issuer: WHOLE.issuer } as Context
   const answers = await Promise.all(
     EACH.map((facts) => describeAccessToken(context, { kind: 'access', facts, owner: facts.clientId }, 'api')),
   )

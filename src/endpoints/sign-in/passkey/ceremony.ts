@@ -69,7 +69,7 @@ export function askToSign(
  * list of those that are known (threats.md PK-11).
  */
 export function forgetRemoved(
-  context: Pick<Context, 'isOriginalStore' | 'issuer'>,
+  context: Context,
   { credentialId }: Pick<PasskeyRecord, 'credentialId'>,
 ): ForgottenPasskey | undefined {
   return context.isOriginalStore() ? { rpId: requireRpId(context), credentialId } : undefined
@@ -210,7 +210,7 @@ function sealOf({ browserHash, purpose, bound }: Ceremony): Seal {
   return { kind: 'passkey', browserHash, bound: [purpose, ...bound] }
 }
 
-function requireRpId({ issuer }: Pick<Context, 'issuer'>): string {
+function requireRpId({ issuer }: Context): string {
   const rpId = rpIdOf(issuer)
   assert(rpId !== undefined, 'Passkeys are offered only where the host of the issuer is a name.')
   return rpId

@@ -103,7 +103,7 @@ const BUSY_SECONDS = 5
 
 /** Judges who the person is, and when the person authenticated. The provider of a person who is refused was asked for a new sign-in. */
 async function evaluateAnswer(
-  { clockCheck, providers }: Pick<Context, 'clockCheck' | 'providers'>,
+  { clockCheck, providers }: Context,
   { provider, target, state }: Return,
   { claims, time }: UpstreamAnswer,
 ): Promise<(Arrived & { readonly kind: 'accepted' | 'ask-again' }) | UpstreamFailure | { readonly kind: 'not-fresh' }> {

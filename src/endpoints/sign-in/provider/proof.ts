@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../../ports/context.ts'
+import type { Context } from '../../../ports/context.ts'
 import type { IdentityProofRecord } from '../../../ports/records/provider.ts'
 import { openOfUser } from '../../../protocol/sign-in/link.ts'
 import { sameText, type SecretHash } from '../../../protocol/secrets.ts'
@@ -9,14 +9,12 @@ export interface OpenProof {
   readonly token: string
 }
 
-type Needs = Pick<Context, 'clockCheck' | 'secrets'> & StoreNeeds<'findIdentityProof'>
-
 /** The name of the field with the credential. */
 export const PROOF_FIELD = 'connect'
 
 /** Finds the proof of a credential, if it is valid in this browser (threats.md UP-04). */
 export async function findProof(
-  context: Needs,
+  context: Context,
   token: string | undefined,
   browserHash: SecretHash,
 ): Promise<OpenProof | undefined> {

@@ -40,23 +40,6 @@ export type Resolution =
   | { readonly kind: 'asked'; readonly proof: OpenProof }
   | { readonly kind: 'refused'; readonly reason: 'account-refused' | 'no-account' | 'provider-off' | 'identity-taken' }
 
-type Needs = Pick<
-  Context,
-  'clock' | 'clockCheck' | 'issuer' | 'mail' | 'providers' | 'random' | 'secrets' | 'settings'
-> & {
-  readonly store: Pick<
-    Context['store'],
-    | 'createIdentityProof'
-    | 'findIdentity'
-    | 'findUser'
-    | 'findUserByEmail'
-    | 'linkIdentity'
-    | 'listIdentities'
-    | 'provisionUser'
-    | 'useIdentity'
-  >
-}
-
 /** The id of no user. */
 const NO_USER = `gus_${'0'.repeat(ID_LENGTH)}` as UserId
 /** How long a person may take to sign in to the account that has the address. */
@@ -72,7 +55,7 @@ export type Plan =
   | Extract<Resolution, { readonly kind: 'refused' }>
 
 /** Finds the account of a person, or links or creates one, as `planResolution` decides. */
-export async function resolveIdentity(context: Needs, arrival: Arrival): Promise<Resolution> {
+export async function resolveIdentity(context: Context, arrival: Arrival): Promise<Resolution> {
   return carryOut(context, arrival, await planResolution(context, arrival))
 }
 
@@ -98,7 +81,7 @@ export async function resolveIdentity(context: Needs, arrival: Arrival): Promise
  *
  * An account whose address requires another provider is neither linked nor created by rules 3 to 9 (UP-19).
  */
-export async function planResolution(context: Needs, arrival: Pick<Arrival, PlannedBy>): Promise<Plan> {
+export async function planResolution(context: Context, arrival: Pick<Arrival, PlannedBy>): Promise<Plan> {
   const { provider, identity, key, purpose } = arrival
   const { store } = context
   const known = await store.findIdentity(key)
@@ -128,7 +111,7 @@ export async function planResolution(context: Needs, arrival: Pick<Arrival, Plan
 
 type PlannedBy = 'browserHash' | 'provider' | 'identity' | 'key' | 'purpose' | 'signedIn'
 
-async function planUse({ store }: Needs, identity: IdentityRecord): Promise<Plan> {
+async function planUse({ store }: Context, identity: IdentityRecord): Promise<Plan> {
   const user = await store.findUser(identity.userId)
   if (user === undefined || user.disabledAt !== undefined) return { kind: 'refused', reason: 'account-refused' }
   return { kind: 'use', identity, user }
@@ -136,7 +119,7 @@ async function planUse({ store }: Needs, identity: IdentityRecord): Promise<Plan
 
 /** Whether accounts with the address sign in at another provider only. */
 async function isRequiredElsewhere(
-  { providers }: Pick<Context, 'providers'>,
+  { providers }: Context,
   { id }: Pick<ProviderRecord, 'id'>,
   email: string | undefined,
 ): Promise<boolean> {
@@ -145,7 +128,7 @@ async function isRequiredElsewhere(
 }
 
 async function planConnection(
-  context: Needs,
+  context: Context,
   { provider, signedIn }: Pick<Arrival, 'provider' | 'signedIn'>,
 ): Promise<Plan> {
   if (signedIn === undefined) return { kind: 'refused', reason: 'account-refused' }
@@ -162,7 +145,7 @@ interface Addressed {
 }
 
 async function planByAddress(
-  context: Needs,
+  context: Context,
   { browserHash, provider, identity }: Pick<Arrival, 'browserHash' | 'provider' | 'identity'>,
   { account, email, others }: Addressed,
 ): Promise<Plan> {
@@ -182,7 +165,7 @@ async function planByAddress(
 }
 
 async function planLink(
-  context: Needs,
+  context: Context,
   provider: ProviderRecord,
   account: UserRecord | undefined,
   reason: LinkingReason,
@@ -194,7 +177,7 @@ async function planLink(
 }
 
 /** Stores what was planned, if it is still so. */
-export async function carryOut(context: Needs, arrival: Arrival, plan: Plan): Promise<Resolution> {
+export async function carryOut(context: Context, arrival: Arrival, plan: Plan): Promise<Resolution> {
   switch (plan.kind) {
     case 'use':
       return use(context, plan, arrival)
@@ -214,7 +197,7 @@ export async function carryOut(context: Needs, arrival: Arrival, plan: Plan): Pr
 }
 
 async function use(
-  { clockCheck, store }: Needs,
+  { clockCheck, store }: Context,
   { identity: { key, userId, providerId }, user }: Extract<Plan, { readonly kind: 'use' }>,
   { identity: arrived }: Pick<Arrival, 'identity'>,
 ): Promise<Resolution> {
@@ -231,7 +214,7 @@ async function use(
 }
 
 async function link(
-  context: Needs,
+  context: Context,
   arrival: Arrival,
   { account, reason }: Pick<Extract<Plan, { readonly kind: 'link' }>, 'account' | 'reason'>,
 ): Promise<Resolution> {
@@ -249,7 +232,7 @@ async function link(
 }
 
 async function askForProof(
-  context: Needs,
+  context: Context,
   arrival: Arrival,
   { userId, browserHash }: Extract<Plan, { readonly kind: 'ask' }>,
 ): Promise<Resolution> {
@@ -264,7 +247,7 @@ async function askForProof(
   return { kind: 'asked', proof: { proof, token } }
 }
 
-async function provision(context: Needs, arrival: Arrival): Promise<Resolution> {
+async function provision(context: Context, arrival: Arrival): Promise<Resolution> {
   const { identity } = arrival
   const now = context.clockCheck.now()
   const user = newUser(context, now, {

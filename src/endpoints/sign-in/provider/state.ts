@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../../ports/context.ts'
+import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UpstreamBinding } from '../../../ports/provider-sign-in.ts'
@@ -48,9 +48,6 @@ export interface ProviderState {
   readonly use: () => Promise<boolean>
 }
 
-type Needs = Pick<Context, 'clockCheck' | 'issuer' | 'notBefore' | 'random' | 'secrets' | 'sessionSeen' | 'settings'> &
-  StoreNeeds<'consumeOnce' | 'findIdentityProof' | 'findSession' | 'findUser' | 'listLinks'>
-
 /**
  * The members of a state, in order: time, purpose, user, target, browser, what the purpose depends on, random bits, the time since when
  * the person must have authenticated, for a link the identities that are kept.
@@ -73,7 +70,7 @@ type Members = readonly [
  * link, or the proof. So a link that was only opened, or a session of another user, changes nothing (threats.md UP-04, UP-11).
  */
 export function mintState(
-  context: Needs,
+  context: Context,
   provider: ProviderRecord,
   sought: {
     readonly purpose: ProviderPurpose
@@ -105,7 +102,7 @@ export function mintState(
  * its purpose depends on is still there.
  */
 export async function openState(
-  context: Needs,
+  context: Context,
   request: Request,
   provider: Pick<ProviderRecord, 'id'>,
 ): Promise<ProviderState | Reply> {
@@ -148,7 +145,7 @@ const GONE = {
 
 /** The purpose with each link, or with the proof, that is stored now. */
 async function listPurposes(
-  { store }: Needs,
+  { store }: Context,
   kind: ProviderPurpose['kind'],
   userId: UserId | undefined,
   keep: readonly KeptMethod[],
@@ -161,7 +158,7 @@ async function listPurposes(
 }
 
 /** The verifier and the nonce are derived, so a reader of the state does not know them. */
-function bindingOf({ issuer, secrets }: Needs, { id }: Pick<ProviderRecord, 'id'>, state: string): UpstreamBinding {
+function bindingOf({ issuer, secrets }: Context, { id }: Pick<ProviderRecord, 'id'>, state: string): UpstreamBinding {
   return {
     state,
     codeVerifier: secrets.digest('upstream', ['verifier', state]),
@@ -170,7 +167,7 @@ function bindingOf({ issuer, secrets }: Needs, { id }: Pick<ProviderRecord, 'id'
   }
 }
 
-function sealOf({ secrets }: Needs, { id }: Pick<ProviderRecord, 'id'>, payload: string): string {
+function sealOf({ secrets }: Context, { id }: Pick<ProviderRecord, 'id'>, payload: string): string {
   return secrets.digest('upstream', ['seal', id, payload])
 }
 

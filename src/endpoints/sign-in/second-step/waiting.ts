@@ -74,7 +74,7 @@ type Members = readonly [
  * endpoint can take it for a session (threats.md UI-14).
  */
 export function mintWaiting(
-  context: Pick<Context, 'clockCheck' | 'random' | 'secrets'>,
+  context: Context,
   target: SignInTarget,
   { user, methods, at, providerId, identity, link }: FirstStep,
   stepUp: (StepUp & { readonly sessionId: SessionId }) | undefined,
@@ -91,8 +91,7 @@ export function mintWaiting(
  * the account nor its password has changed since. A step-up ends with its session.
  */
 export async function openWaiting(
-  context: Pick<Context, 'clockCheck' | 'notBefore' | 'providers' | 'random' | 'secrets' | 'sessionSeen' | 'settings'> &
-    StoreNeeds<GoingOn | 'consumeOnce' | 'findSession' | 'findUser'>,
+  context: Context,
   { cookies, params }: Pick<Request, 'cookies' | 'params'>,
   target: SignInTarget,
 ): Promise<Waiting | undefined> {
@@ -119,7 +118,7 @@ export async function openWaiting(
  * store hold the same (`SignInBasis`), because copies and reads of an endpoint may be older than what they decide about.
  */
 export async function mayGoOn(
-  { providers, settings, store }: Pick<Context, 'providers' | 'settings'> & StoreNeeds<GoingOn>,
+  { providers, settings, store }: Context,
   { user, providerId, identity, link }: FirstStep,
 ): Promise<boolean> {
   if (settings.delegate !== undefined) return providerId === APPLICATION
@@ -147,7 +146,7 @@ async function isIdentityUsable(
  * its place. undefined: nothing, because the user is to confirm with a factor that the account has.
  */
 export async function findEnrolmentReason(
-  context: Pick<Context, 'issuer' | 'providers' | 'settings'>,
+  context: Context,
   { user, madeAt, providerId, identity, link, stepUp }: Waiting,
 ): Promise<EnrolmentReason | undefined> {
   if (stepUp === undefined)
@@ -160,6 +159,6 @@ function sealOf(target: SignInTarget): Seal {
   return { kind: 'second-step', browserHash: target.browserHash, bound: [keyOf(target)] }
 }
 
-function passwordDigest({ secrets }: Pick<Context, 'secrets'>, { passwordHash }: UserRecord): string {
+function passwordDigest({ secrets }: Context, { passwordHash }: UserRecord): string {
   return secrets.digest('sealed', ['password', passwordHash ?? ''])
 }

@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../../ports/context.ts'
+import type { Context } from '../../../ports/context.ts'
 import type { SecondStepOffer } from '../../../ports/pages/pages.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import { levelOf, type Authentication } from '../../../protocol/sign-in/authentication.ts'
@@ -17,7 +17,6 @@ import {
   findFactors,
   hasFactor,
   mayAddPasskey,
-  type FactorNeeds,
   type Factors,
   type FactorSense,
 } from '../../../users/factors.ts'
@@ -133,7 +132,7 @@ export function placeOf({ user, target }: Pick<WayInput, 'user' | 'target'>): En
   return { user, place: target.browserHash }
 }
 
-function actionOf({ issuer }: Pick<Context, 'issuer'>, { uiLocales }: SignInTarget, path: string): string {
+function actionOf({ issuer }: Context, { uiLocales }: SignInTarget, path: string): string {
   return pageAddress(issuer, path, { uiLocales })
 }
 
@@ -142,7 +141,7 @@ function actionOf({ issuer }: Pick<Context, 'issuer'>, { uiLocales }: SignInTarg
  * application and a provider with `multi_factor` have asked for them.
  */
 export async function needsSecondStep(
-  context: FactorNeeds & StoreNeeds<'findRole'>,
+  context: Context,
   user: Pick<UserRecord, 'id' | 'email'>,
   { methods }: Pick<Authentication, 'methods'>,
 ): Promise<boolean> {

@@ -66,7 +66,7 @@ export async function deviceCode(context: Context, requester: TokenRequester, fo
 }
 
 /** Why a device that no user has answered gets nothing yet. */
-function waiting({ budgets }: Pick<Context, 'budgets'>, device: DeviceRecord, now: EpochMs): OAuthError {
+function waiting({ budgets }: Context, device: DeviceRecord, now: EpochMs): OAuthError {
   if (hasDeviceEnded(device, now)) return expired()
   return budgets.take('device-poll', device.id, now).isWithin
     ? new OAuthError('authorization_pending', 'device_waiting')

@@ -41,7 +41,7 @@ export type Grant = (context: Context, requester: TokenRequester, form: Paramete
  * @throws OAuthError invalid_grant
  */
 export function checkKey(
-  { report }: Pick<Context, 'report'>,
+  { report }: Context,
   { client, key }: TokenRequester,
   kind: 'code' | 'refresh-token',
   { bound, userId }: { readonly bound: string | undefined; readonly userId: UserId },

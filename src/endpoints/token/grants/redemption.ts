@@ -1,4 +1,4 @@
-import type { Context, StoreNeeds } from '../../../ports/context.ts'
+import type { Context } from '../../../ports/context.ts'
 import type { AuthorizationRecord } from '../../../ports/records/authorization.ts'
 import type { GrantRecord } from '../../../ports/records/grant.ts'
 import type { IssuedToken } from '../../../protocol/token/access-token.ts'
@@ -33,7 +33,7 @@ export interface Approved {
 type Approval = Extract<AuthorizationRecord['status'], { readonly kind: 'approved' | 'burned' }>
 
 /** Whether tokens were issued for an authorization (decision 0032). */
-export async function isRedeemed({ store }: StoreNeeds<'findGrant'>, id: AuthorizationId): Promise<boolean> {
+export async function isRedeemed({ store }: Context, id: AuthorizationId): Promise<boolean> {
   return (await store.findGrant(grantIdOf(id))) !== undefined
 }
 

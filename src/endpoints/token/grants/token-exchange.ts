@@ -142,7 +142,7 @@ async function findSubject(
 
 /** Returns the API that the new token is for; undefined if it is not declared. @throws OAuthError invalid_request, invalid_scope, invalid_target */
 function findTarget(
-  context: Pick<Context, 'report'>,
+  context: Context,
   catalog: ScopeCatalog,
   subject: Subject,
   requested: Scope | undefined,
@@ -214,7 +214,7 @@ async function chooseScope(
 
 /** Without a grant no user signed in: the client gets what machines get, and what its installation has (decision 0019). */
 async function recipientOf(
-  { store }: Pick<Context, 'store'>,
+  { store }: Context,
   { clientId, organizationId, grantId }: Subject,
 ): Promise<{ readonly kind: 'user' | 'machine'; readonly installed: Scope | undefined }> {
   if (grantId !== undefined) return { kind: 'user', installed: undefined }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -106,6 +106,7 @@ async function rehearse(version: string, manifest: Manifest, changes: string): P
     const key = join(folder, 'key')
     run('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', 'rehearsal', '-f', key)
     const signers = 'dist/rehearsal_signers'
+    mkdirSync('dist', { recursive: true })
     writeFileSync(signers, signerLine(readFileSync(`${key}.pub`, 'utf8')))
     const made = await makeFolder(version, changes, { key, signers, architectures: ['x64'] })
     console.log(`Made and verified ${made}, for x64 alone. Try: npm run verify -- ${made} --signers ${signers}`)

@@ -107,7 +107,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const { texts, ...wrong } = settings.GRANTOR_TEXTS === undefined ? NO_TEXTS : readTexts(settings.GRANTOR_TEXTS)
   mistakes.push(...wrong.mistakes)
   if (mistakes.length > 0 || database.kind === 'mistaken') throw new ConfigError(mistakes)
-  const warnings = [...file.warnings, ...secrets.warnings, ...outboundPortWarnings(settings)]
+  const warnings = [
+    ...file.warnings,
+    ...secrets.warnings,
+    ...outboundPortWarnings(settings),
+    ...(isLoopbackIssuer ? [] : runtimeWarnings(process.execPath)),
+  ]
   const readFromFiles = Object.keys(secrets.values)
   const stateFile = settings.GRANTOR_STATE_FILE ?? usualStateFile(database, environment['STATE_DIRECTORY'])
   const isIssuerChosen = settings.GRANTOR_ISSUER !== undefined
@@ -245,6 +250,18 @@ function outboundPortWarnings({
   if (outbound === 'off' || ports.includes('443')) return []
   return [
     'GRANTOR_OUTBOUND_PORTS has no 443, so the server reaches no host at the usual port of https: clients with a document, keys or logout notices there fail, and so do providers',
+  ]
+}
+
+/** The packages of npm that hold Node.js. The first one is that of `npx -p node@26`. */
+const NODE_PACKAGE =
+  /[\\/]node_modules[\\/]node(?:(?:-bin)?-(?:linux|darwin|win)-(?:x64|arm64))?[\\/]bin[\\/]node(?:\.exe)?$/
+
+/** The package of Node.js is made by others than its makers, who publish no digest for it. `program`: that of this process. */
+export function runtimeWarnings(program: string): readonly string[] {
+  if (!NODE_PACKAGE.test(program)) return []
+  return [
+    `The Node.js at ${program} comes from npm and not from the makers of Node.js: it is for trying, and production takes theirs (docs/operations/install.md)`,
   ]
 }
 

@@ -88,7 +88,7 @@ const ENDPOINTS: Readonly<Record<string, string>> = {
 
 /** The newest run of `npm run bench throughput -- --store postgres` that was kept. */
 function costRows(): string {
-  const [file = ''] = globSync('bench/results/*-postgres.json', { exclude: ['**/*-growth-*'] })
+  const [file = ''] = globSync('bench/results/*-postgres.json', { exclude: ['**/*-growth-*', '**/*-search-*'] })
     .toSorted()
     .toReversed()
   const { date, machine, endpoints }: Report = JSON.parse(readFileSync(file, 'utf8'))

@@ -147,6 +147,7 @@ function screensOf(fill: Fill): readonly (readonly [screen: string, addressOf: (
     ['a client to create', () => '/console/clients?ask=client.create'],
     ['overview', () => '/console'],
     ['overview, 90 days', () => '/console?period=90d'],
+    ['all figures', () => '/console/figures'],
     ...paged('clients', 1, clientAt),
     ['clients, most match', () => '/console/clients?trust_level=unverified&source=registration'],
     ['clients, used', () => '/console/clients?used=true'],
@@ -172,6 +173,9 @@ function screensOf(fill: Fill): readonly (readonly [screen: string, addressOf: (
     ['audit, an event that did not happen', () => '/console/audit?event=code.replayed'],
     ['audit of a client', (visit) => `/console/audit?client_id=${clientAt(somewhere(visit))}`],
     ['a client', (visit) => `/console/clients/${clientAt(somewhere(visit))}`],
+    ...['grants', 'activity', 'settings'].map(
+      (tab) => [`its ${tab}`, (visit: number) => `/console/clients/${clientAt(somewhere(visit))}?tab=${tab}`] as const,
+    ),
     ['its consent page', (visit) => `/console/clients/${clientAt(somewhere(visit))}/consent`],
     ['a user', (visit) => `/console/users/${userAt(somewhere(visit))}`],
     ['a grant', (visit) => `/console/grants/${idOf(somewhere(visit), fill)}`],

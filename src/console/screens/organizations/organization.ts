@@ -131,8 +131,9 @@ function content(answers: Answers, frame: Frame): Fragment {
   }
 }
 
-function membersOf({ organization, members: { members } }: Answers, frame: Frame): Markup {
+function membersOf({ organization, members: { members }, providers }: Answers, frame: Frame): Markup {
   const list = `${linkTo('organizations', organization.organization_id)}/members`
+  const hasDomains = providers?.providers.some(({ domains }) => domains.length > 0) === true
   const search = html`<form method="get" action="${list}">
     <input name="text" aria-label="Name or address" placeholder="Name or address" autocomplete="off" />
   </form>`
@@ -141,7 +142,7 @@ function membersOf({ organization, members: { members } }: Answers, frame: Frame
     html`<div class="chips">
         <div>
           ${search} <a href="${list}">All members</a>
-          <a href="${list}?outside_domains=true">Without an address of its domains</a>
+          ${hasDomains ? html`<a href="${list}?outside_domains=true">Without an address of its domains</a>` : undefined}
         </div>
       </div>
       ${table(frame, {

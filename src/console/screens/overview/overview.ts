@@ -156,18 +156,21 @@ function newestClients(frame: Frame, clients: readonly ClientDocument[]): Markup
             ${trust(client)}
           </p>
           <span class="when">${registered(client, frame)}</span>
-          <p class="meta">${dotted([destinationOf(client), useOf(client, frame), blocking(client, frame)])}</p>
+          <p class="meta">
+            <span>${dotted([destinationOf(client), useOf(client, frame), blocking(client, frame)])}</span>
+          </p>
         </li>`,
     )}
   </ul>`
 }
 
-function destinationOf(client: ClientDocument): Markup {
-  return client.redirect_uris.length === 0 ? html`without a user` : html`<span>goes to ${goesTo(client)}</span>`
+function destinationOf(client: ClientDocument): Fragment {
+  return client.redirect_uris.length === 0 ? 'acts without a user' : html`goes to ${goesTo(client)}`
 }
 
-function useOf({ last_used_at: last, used_at: first }: ClientDocument, frame: Frame): Markup {
-  return html`<span>used ${time(last ?? first, frame)}</span>`
+function useOf({ last_used_at: last, used_at: first }: ClientDocument, frame: Frame): Fragment {
+  const used = last ?? first
+  return used === null ? 'never used' : html`used ${time(used, frame)}`
 }
 
 /** For an unverified client that has a domain. */

@@ -91,7 +91,7 @@ p.crumbs a { display: inline-flex; align-items: center; gap: 4px; min-height: 24
 .crumbs svg { transform: rotate(90deg); }
 .heading { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; min-height: 40px; margin-bottom: 8px; }
 h1 + .count { font-size: 1.25rem; }
-.avatar { border-radius: 50%; background: var(--tint); color: var(--ink); font-size: .6875rem; font-weight: 600; }
+.avatar { border-radius: 50%; background: var(--tint); color: var(--text); font-size: .6875rem; font-weight: 600; }
 .heading .avatar { width: 48px; height: 48px; font-size: 1rem; line-height: 48px; }
 .thing { border-radius: 10px; }
 .avatar + div { flex: 1 1 200px; min-width: 0; }

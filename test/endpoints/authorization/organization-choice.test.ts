@@ -111,6 +111,27 @@ test('decision 0019: a user of several organizations must choose one, listed by 
   assertErrorRedirect(server, await other.browser.submit(other.page, { decision: 'deny' }), 'access_denied')
 })
 
+test('N8: prompt=consent lets a user change the organization although an earlier choice is remembered, and the operator lists them all', async () => {
+  const { browser, page, client, person } = await openPage([beta, acme])
+  assert.equal(
+    await organizationOf(client, await browser.submit(page, { decision: 'allow', organization: beta })),
+    beta,
+  )
+  const again = await openConsent(browser, authorizeUrl(client, { prompt: 'consent' }), person.email)
+  assert.deepEqual(
+    optionsIn(again)?.map(({ value }) => value),
+    ['', acme, beta, 'none'],
+  )
+  assert.equal(
+    await organizationOf(client, await browser.submit(again, { decision: 'allow', organization: acme })),
+    acme,
+  )
+  const user = await perform<{
+    readonly organizations: readonly { readonly organization_id: string; readonly name: string }[]
+  }>(server.context, 'user.show', { user_id: person.id })
+  assert.deepEqual(user.organizations.map(({ name }) => name).toSorted(), ['Acme', 'Beta'])
+})
+
 test('decision 0019: disabled organizations and memberships are not offered, and equal names are made distinct', async () => {
   const [closed, twin] = [await createOrganization(server, 'Closed'), await createOrganization(server, 'Acme')]
   const person = await personIn(acme, beta, closed, twin)

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readStatement, STATEMENT } from './statement.ts'
 
@@ -32,22 +32,23 @@ export function signerLine(publicKey: string): string {
 export function faultsOfFolder(folder: string, signers: string): readonly string[] {
   const missing = [SUMS, SIGNATURE].filter((name) => !readdirSync(folder).includes(name))
   if (missing.length > 0) return missing.map((name) => `${name} is missing.`)
-  const signature = spawnSync(
-    'ssh-keygen',
-    ['-Y', 'verify', '-f', signers, '-I', SIGNER, '-n', PURPOSE, '-s', join(folder, SIGNATURE)],
-    { input: readFileSync(join(folder, SUMS)), encoding: 'utf8' },
-  )
+  const sums = join(folder, SUMS)
+  // A file as its input: ssh-keygen may end before it has read the sums, which would break a pipe.
+  const input = openSync(sums, 'r')
+  const words = ['-Y', 'verify', '-f', signers, '-I', SIGNER, '-n', PURPOSE, '-s', join(folder, SIGNATURE)]
+  const signature = spawnSync('ssh-keygen', words, { stdio: [input, 'pipe', 'pipe'], encoding: 'utf8' })
+  closeSync(input)
   if (signature.error !== undefined) return [`ssh-keygen cannot be run: ${signature.error.message}`]
   // Nothing else says anything without it.
   if (signature.status !== 0) return [`${SIGNATURE} is no signature of ${SUMS}: ${signature.stderr.trim()}`]
-  const sums = readFileSync(join(folder, SUMS), 'utf8')
+  const lines = readFileSync(sums, 'utf8')
     .split('\n')
     .slice(0, -1)
     .map((line) => SUM.exec(line) ?? [line, '', ''])
-  const named = new Map(sums.map(([, digest = '', name = '']) => [name, digest]))
+  const named = new Map(lines.map(([, digest = '', name = '']) => [name, digest]))
   const files = filesOf(folder)
   const faults = [
-    ...sums.filter(([, digest]) => digest === '').map(([line]) => `${SUMS} has the line "${line}".`),
+    ...lines.filter(([, digest]) => digest === '').map(([line]) => `${SUMS} has the line "${line}".`),
     ...files.filter((name) => !named.has(name)).map((name) => `${name} is not in ${SUMS}.`),
     ...[...named.keys()].filter((name) => name !== '' && !files.includes(name)).map((name) => `${name} is missing.`),
     ...files

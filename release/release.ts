@@ -9,7 +9,7 @@ import { checkVersion, releaseChangelog } from './changelog.ts'
 import { buildFiles, describeFiles, originsHere, readAdvisories } from './contents.ts'
 import { unexplained } from './cyclonedx.ts'
 import { fetchDigests, pinDigests } from './digests.ts'
-import { digestOfFile, faultsOfFolder, sealFolder, signerLine } from './folder.ts'
+import { digestOfFile, faultsOfFolder, NOTES, sealFolder, signerLine } from './folder.ts'
 import { originOf, type Manifest } from './manifest.ts'
 import { changedMigrations, readReleased, writeReleased } from './migrations.ts'
 import { newestRuns, staleProofs } from './proofs.ts'
@@ -18,7 +18,7 @@ import { newestRuns, staleProofs } from './proofs.ts'
  * Makes a release (CONTRIBUTING.md): `npm run release -- <version> --key <file>`. Checks the checkout, runs the tests and the proof of the
  * package, pins the images, writes the version, the changelog and the digests of the migrations, commits, makes and signs the folder of the
  * release, verifies it, and tags `v<version>`. Publishes nothing. With `--rehearse` it makes and verifies the folder from the checkout as it
- * is, signs it with a key that it throws away, and says what a release would refuse.
+ * is, signs it with a key that it throws away, and says what a release would refuse. With `--audit` it asks `npm audit` alone.
  */
 
 const SIGNERS = 'release/allowed_signers'
@@ -42,9 +42,7 @@ function refusals(version: string, manifest: Manifest): readonly string[] {
       ? ['package.json names no repository, without which a registry accepts no provenance.']
       : []),
     ...(existsSync(SIGNERS) ? [] : [`There is no ${SIGNERS}, without which the signature cannot be verified.`]),
-    ...(isKnownNode()
-      ? []
-      : [`The Node.js at ${process.execPath}, which the single file would hold, is not that of release/node.json.`]),
+    ...strangeTools(),
     ...changedMigrations(readReleased(), listMigrations()),
     ...staleProofs(
       DAILY.map(({ name }) => name),
@@ -54,10 +52,15 @@ function refusals(version: string, manifest: Manifest): readonly string[] {
   ]
 }
 
-/** The digests are those of the makers of Node.js, which .github/workflows/release.yml compares. */
-function isKnownNode(): boolean {
-  const digests = JSON.parse(readFileSync('release/node.json', 'utf8')) as Readonly<Record<string, string>>
-  return digests[`${process.platform}-${process.arch}`] === digestOfFile(process.execPath)
+/** Node.js is in the single file, and npm in the bill of materials. .github/workflows/release.yml compares the digests with the makers'. */
+function strangeTools(): readonly string[] {
+  const known = JSON.parse(readFileSync('release/node.json', 'utf8')) as Readonly<Record<string, string>>
+  const isKnown = known[`${process.platform}-${process.arch}`] === digestOfFile(process.execPath)
+  const version = run('npm', '--version')
+  return [
+    ...(isKnown ? [] : [`The Node.js at ${process.execPath} is not that of release/node.json.`]),
+    ...(known['npm'] === version ? [] : [`npm is ${version}, and release/node.json has ${known['npm']}.`]),
+  ]
 }
 
 /** What `npm audit` knows about what is published. It needs the registry. */
@@ -137,18 +140,26 @@ async function release(version: string, manifest: Manifest, key: string): Promis
   run('git', 'commit', '--message', `chore(release): ${version}`)
   const folder = await makeFolder(version, notes, { key, signers: SIGNERS, architectures: ['x64', 'arm64'] })
   const signed = ['-c', 'gpg.format=ssh', '-c', `user.signingkey=${key}`, 'tag', '--sign']
-  run('git', ...signed, `v${version}`, '--message', `${version}\n\n${notes}`, '--cleanup=verbatim')
+  // The notes have the digests, so the tag signs them too.
+  run('git', ...signed, `v${version}`, '--file', join(folder, NOTES), '--cleanup=verbatim')
   console.log(`Made ${folder} and the tag v${version}. Publish with: git push --follow-tags`)
 }
 
 try {
   const { positionals, values } = parseArgs({
-    options: { rehearse: { type: 'boolean', default: false }, key: { type: 'string' } },
+    options: {
+      rehearse: { type: 'boolean', default: false },
+      audit: { type: 'boolean', default: false },
+      key: { type: 'string' },
+    },
     allowPositionals: true,
   })
   const [version = ''] = positionals
   const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
-  if (values.rehearse) {
+  if (values.audit) {
+    refuse(audit())
+    console.log('npm audit finds nothing without a row in release/vex.json.')
+  } else if (values.rehearse) {
     const { notes } = releaseChangelog(readFileSync('CHANGELOG.md', 'utf8'), version, '')
     await rehearse(version, manifest, notes)
   } else {

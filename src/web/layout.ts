@@ -25,6 +25,8 @@ export interface Content {
   readonly main: Fragment
   /** What is above the content on a narrow screen, and beside it on a wide one. */
   readonly beside?: Markup
+  /** Links at the end of the head. */
+  readonly headLinks?: Fragment
   /** The address that the browser goes to at once. */
   readonly refresh?: string
 }
@@ -56,7 +58,7 @@ export function layout(view: View, content: Content): Markup {
       </head>
       <body>
         <div class="${content.beside === undefined ? 'card' : 'card wide'}">
-          <header class="brand">${mark(view)}${isolate(branding.name)}</header>
+          <header class="brand">${mark(view)}${isolate(branding.name)}${content.headLinks}</header>
           ${content.beside}
           <main>${content.main}</main>
         </div>

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Page } from '../ports/pages/pages.ts'
+import { copyScript } from './browser/copy.js'
 import { passkeyScript } from './browser/passkey.js'
 import { showPasswordScript } from './browser/show-password.js'
 import { type Markup, scriptElement } from './markup.ts'
@@ -16,6 +17,7 @@ const PASSKEY = pageScript(
   `(${passkeyScript.toString()})()`.replaceAll(/\/\*\*.*?\*\/ ?/g, '').replaceAll(/\n\s*/g, '\n'),
 )
 const SHOW_PASSWORD = pageScript(`(${showPasswordScript.toString()})()`)
+const COPY = pageScript(`(${copyScript.toString()})()`)
 
 /** The scripts of a page, which the layout puts after its content. Each page works without them. */
 export function scriptsOf(page: Page): readonly PageScript[] {
@@ -25,6 +27,12 @@ export function scriptsOf(page: Page): readonly PageScript[] {
     case 'sign-in':
       return page.offers.some(({ kind }) => kind === 'passkey') ? [SHOW_PASSWORD, PASSKEY] : [SHOW_PASSWORD]
     case 'second-step':
+      return page.offers.some(({ kind }) => kind === 'set-up') ? [PASSKEY, COPY] : [PASSKEY]
+    case 'recovery-codes':
+    case 'account-set-up-app':
+      return [COPY]
+    case 'account-recovery-codes':
+      return page.codes === undefined ? [] : [COPY]
     case 'account-add-passkey':
       return [PASSKEY]
     case 'account-security':

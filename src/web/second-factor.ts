@@ -6,10 +6,12 @@ import { layout, type View } from './layout.ts'
 import { hiddenFields, html, type Markup } from './markup.ts'
 
 /** How an app is set up: the QR code, the key for those who type it, and the field of the first code. */
-export function enrolmentFields({ texts }: View, { uri, key }: EnrolmentView, isWrong: boolean): Markup {
+export function enrolmentFields(view: View, { uri, key }: EnrolmentView, isWrong: boolean): Markup {
+  const { texts } = view
   return html`<p class="after">${texts.show('scanCode')}</p>
     ${qrCode(uri, texts.say('qrCode'))}
-    <p class="small muted">${texts.show('typeKey')} <code class="key">${key}</code></p>
+    <p class="small muted" id="key">${texts.show('typeKey')} <code class="key">${key}</code></p>
+    ${copyButton(view, 'key')}
     ${textField({
       id: 'code',
       label: texts.show('code'),
@@ -21,15 +23,26 @@ export function enrolmentFields({ texts }: View, { uri, key }: EnrolmentView, is
 }
 
 /** The codes, shown once, and a link that saves them as a file. The file is in the link, so that no address of the server has the codes. */
-export function recoveryCodeList({ texts }: View, codes: readonly string[]): Markup {
+export function recoveryCodeList(view: View, codes: readonly string[]): Markup {
+  const { texts } = view
   const file = `data:text/plain;charset=utf-8,${encodeURIComponent(`${codes.join('\n')}\n`)}`
   return html`<p class="lead">${texts.show('recoverySave')}</p>
-    <ul class="codes" role="list">
+    <ul class="codes" role="list" id="codes">
       ${codes.map((code) => html`<li><code>${code}</code></li> `)}
     </ul>
+    ${copyButton(view, 'codes')}
     <p class="step">
       <a class="button" href="${file}" download="recovery-codes.txt">${texts.show('recoveryDownload')}</a>
     </p>`
+}
+
+/** A button that a script shows (`copyScript`), and that copies the codes in the element with this id. */
+function copyButton({ texts }: View, id: string): Markup {
+  return html`<p class="step" hidden>
+    <button class="button" type="button" data-copy="${id}" data-done="${texts.say('copied')}">
+      <span aria-live="polite">${texts.show('copy')}</span>
+    </button>
+  </p>`
 }
 
 /** The recovery codes of an app that was set up in a sign-in. The form continues the sign-in. */

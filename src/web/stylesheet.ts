@@ -10,8 +10,8 @@ interface Surface {
 }
 
 const PAGE: Surface = {
-  light: `--ground: ${light.ground}; --line: #dde1e6; --caution-line: #f2dfb8; --danger-line: #f3cfcc; --shadow: 0 1px 2px rgb(16 24 40 / 4%), 0 4px 16px rgb(16 24 40 / 5%);`,
-  dark: `--ground: ${dark.ground}; --line: #2a2f37; --caution-line: #46391d; --danger-line: #512824; --shadow: none;`,
+  light: `--ground: ${light.ground}; --line: #dde1e6; --good: #1a6e3c; --good-plate: #e8f5ed; --caution-line: #f2dfb8; --danger-line: #f3cfcc; --shadow: 0 1px 2px rgb(16 24 40 / 4%), 0 4px 16px rgb(16 24 40 / 5%);`,
+  dark: `--ground: ${dark.ground}; --line: #2a2f37; --good: #7fd6a2; --good-plate: #12261b; --caution-line: #46391d; --danger-line: #512824; --shadow: none;`,
 }
 
 /**
@@ -68,6 +68,7 @@ h1, h2, p, ul, dl, dd { margin: 0; padding: 0; }
 h1 { font-size: 1.375rem; line-height: 1.3; font-weight: 600; letter-spacing: -.01em; text-wrap: balance; }
 h2, dt { font-size: .875rem; line-height: 1.43; font-weight: 400; color: var(--muted); }
 ul { list-style: none; }
+[hidden] { display: none !important; }
 a { color: var(--ink); text-underline-offset: 2px; }
 code { font: .9375em/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; font-variant-ligatures: none; }
 svg { flex: none; width: 1.25rem; height: 1.25rem; fill: none; stroke: currentColor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
@@ -76,7 +77,7 @@ svg { flex: none; width: 1.25rem; height: 1.25rem; fill: none; stroke: currentCo
 
 const parts = `
 .card { max-width: 440px; margin: 0 auto; padding: 32px; background: var(--card); border: 1px solid var(--line); border-radius: 12px; box-shadow: var(--shadow); }
-.brand { display: flex; align-items: center; gap: 8px; margin-bottom: 24px; font-weight: 600; line-height: 24px; }
+.brand { display: flex; flex-wrap: wrap; align-items: center; gap: 0 8px; margin-bottom: 24px; font-weight: 600; line-height: 24px; }
 .mark { flex: none; width: 24px; height: 24px; border-radius: 6px; background: var(--fill); color: var(--fill-text); font-size: 14px; text-align: center; overflow: hidden; }
 .logo { flex: none; width: auto; max-width: 160px; height: 32px; object-fit: contain; }
 .lead { margin-top: 8px; }
@@ -137,30 +138,34 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var
 .button:hover { background: var(--hover); }
 .main { border-color: var(--ink); background: var(--fill); color: var(--fill-text); }
 .main:hover { background: var(--fill-hover); }
-.done { border-color: var(--line); background: var(--hover); color: var(--text); }
+.done { border-color: transparent; background: var(--good-plate); color: var(--text); }
+.done svg { color: var(--good); }
 .after { margin-top: 16px; }
 .beneath { margin-top: 4px; }
-.entries > li { padding: 16px 0; border-bottom: 1px solid var(--line); }
-h3, .entries h2 { margin: 0; font-size: 1rem; line-height: 1.5; font-weight: 600; color: var(--text); }
-.entries .buttons { margin-top: 12px; }
-.entries .buttons .button { flex: none; min-width: 120px; }
+.end { display: flex; flex-wrap: wrap; gap: 0 16px; margin: -10px 0 -10px auto; font-size: .875rem; font-weight: 400; }
+.rows { margin-top: 16px; border: 1px solid var(--line); border-radius: 10px; }
+.rows > li { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; padding: 14px 16px; }
+.rows > li + li { border-top: 1px solid var(--line); }
+.rows > li > div { flex: 1 1 150px; min-width: 0; }
+.rows h2 { font-size: 1rem; line-height: 1.5; font-weight: 600; color: var(--text); }
+.rows .trust { margin: 4px 0; }
+.rows .button { flex: none; padding: 4px 14px; font-size: .9375rem; }
+form + .rows { margin-top: 24px; }
 .plain { margin: 8px 0; padding-left: 20px; list-style: disc; }
 .step { display: inline-block; max-width: 100%; margin: 12px 4px 0 0; }
-.facts form { display: inline; }
 .step .button { display: inline-flex; min-width: 120px; }
 .danger { border-color: var(--danger); background: var(--danger); color: var(--card); }
 .danger:hover { background: var(--danger); filter: brightness(.92); }
-.wide { display: grid; grid-template-columns: 232px minmax(0, 1fr); grid-template-rows: auto 1fr; column-gap: 48px; max-width: 960px; }
-.wide main { grid-column: 2; grid-row: 1 / span 2; max-width: 560px; }
+.wide { display: grid; grid-template-columns: 216px minmax(0, 1fr); column-gap: 48px; max-width: 960px; }
+.wide .brand { grid-column: 1 / -1; padding-bottom: 16px; border-bottom: 1px solid var(--line); }
+.wide main { min-width: 0; }
 .wide .part > h2 { margin-bottom: 4px; font-size: 1rem; line-height: 1.5; font-weight: 600; color: var(--text); }
 .wide .part + .part { padding-top: 24px; border-top: 1px solid var(--line); }
-.who { margin-bottom: 16px; font-size: .875rem; line-height: 1.43; font-weight: 600; }
-.who span { display: block; font-weight: 400; }
+.menu ul { margin: 0 -12px; }
 .menu a { display: flex; align-items: center; min-width: 44px; min-height: 44px; padding: 8px 12px; border-radius: 8px; color: var(--text); font-size: .9375rem; text-decoration: none; }
 .menu a:hover { background: var(--hover); }
-.menu [aria-current] { background: var(--hover); box-shadow: inset 3px 0 var(--ink); font-weight: 600; }
+.menu [aria-current] { background: var(--hover); font-weight: 600; }
 .short { display: none; }
-.menu li:last-child { margin-top: 8px; padding-top: 8px; border-top: 1px solid var(--line); }
 .inline { display: inline-flex; align-items: center; min-width: 44px; min-height: 44px; }
 .within { margin: -12px 0; }
 .link { padding: 0; border: 0; background: none; color: var(--ink); font: inherit; text-decoration: underline; text-underline-offset: 2px; cursor: pointer; }
@@ -175,15 +180,12 @@ footer + .languages { margin-top: -4px; }
 const situations = `
 @media (max-width: 760px) {
   .wide { display: block; max-width: 560px; }
-  .wide .brand { margin-bottom: 12px; }
-  .who { margin-bottom: 8px; }
-  .wide main { margin-top: 24px; }
-  .menu ul { display: flex; flex-wrap: wrap; gap: 0 4px; margin: 0 -12px; padding-bottom: 8px; border-bottom: 1px solid var(--line); }
-  .menu a { font-size: .875rem; }
+  .wide .brand { margin: 0 -20px; padding: 0 20px 12px; }
+  .menu ul { display: grid; grid-template-columns: repeat(5, auto); justify-content: space-between; margin: 0 -20px 24px; padding: 0 12px; border-bottom: 1px solid var(--line); }
+  .menu li a { justify-content: center; padding: 8px 4px; border-radius: 0; font-size: .875rem; overflow-wrap: normal; }
   .long { display: none; }
   .short { display: inline; }
-  .menu [aria-current] { border-radius: 8px 8px 0 0; box-shadow: inset 0 -2px var(--ink); }
-  .menu li:last-child { margin: 0; padding: 0; border: 0; }
+  .menu [aria-current] { background: none; box-shadow: inset 0 -2px var(--ink); }
 }
 @media (max-width: 480px) {
   .facts > div { grid-template-columns: 1fr auto; gap: 0 12px; }
@@ -191,6 +193,12 @@ const situations = `
   .facts dd + .action { grid-column: 2; grid-row: 1 / span 2; align-self: center; }
   body { padding-top: 16px; }
   .card { padding: 24px 20px; }
+}
+@media (max-width: 400px) {
+  .menu li a { padding: 8px 2px; font-size: .8125rem; }
+}
+@media (max-width: 359px) {
+  .menu ul { grid-template-columns: repeat(3, auto); }
 }
 @media (max-width: 300px) {
   .buttons { flex-direction: column; }

@@ -161,3 +161,23 @@ test('the button shows the password and hides it, the form sends it hidden, and 
   assert.equal(await plain.tab.getByRole('button').count(), 1)
   for (const one of [tab, plain.tab]) await one.context().close()
 })
+
+test('a button copies the recovery codes or the key and says so, and without script there is no button', async () => {
+  const permissions = ['clipboard-read', 'clipboard-write']
+  const { tab, complaints } = await pages.openTab({ permissions })
+  for (const [name, copied] of [
+    ['recovery codes', Array.from({ length: 10 }, (_, index) => `abcd-efgh-jkmn-pqr${index}`).join('\n')],
+    ['account set up app', 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'],
+  ] as const) {
+    await tab.goto(pages.address(name, 'fr'))
+    await tab.getByRole('button', { name: 'Copier', exact: true }).click()
+    await tab.getByRole('button', { name: 'Copié', exact: true }).waitFor()
+    assert.equal(await tab.evaluate<string>('navigator.clipboard.readText()'), copied)
+  }
+  assert.deepEqual(complaints, [])
+  const { tab: plain } = await pages.openTab({ javaScriptEnabled: false })
+  await plain.goto(pages.address('recovery codes', 'fr'))
+  await plain.getByRole('link', { name: 'Enregistrer dans un fichier' }).waitFor()
+  assert.equal(await plain.getByRole('button', { name: 'Copier' }).count(), 0)
+  for (const one of [tab, plain]) await one.context().close()
+})

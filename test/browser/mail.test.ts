@@ -78,7 +78,7 @@ test('in German, a user changes the own address with the code from the new mailb
   const { tab, complaints } = await openTab(t, browser, [server.origin], options)
   await tab.goto(`${server.origin}/account`)
   await signInAs(tab, email, PASSWORD)
-  await tab.getByRole('link', { name: 'E-Mail-Adresse ändern' }).click()
+  await tab.getByRole('link', { name: 'Ändern E-Mail' }).click()
   await tab.locator('#email:focus').fill(later)
   await press(tab, 'Senden')
   await tab.getByText(`Geben Sie den Code ein, der an ${later} geschickt wurde.`).waitFor()

@@ -320,6 +320,15 @@ export const accountSamples: readonly (readonly [string, AccountPage | LinkAccou
     'account remove provider that does not sign in',
     { kind: 'account-remove-provider', frame, identity: { ...identity, isUsable: false }, hidden: { identity: 'key' } },
   ],
+  [
+    'account remove provider without an address',
+    {
+      kind: 'account-remove-provider',
+      frame,
+      identity: { ...identity, email: undefined },
+      hidden: { identity: 'key' },
+    },
+  ],
   ['account remove provider', { kind: 'account-remove-provider', frame, identity, hidden: { identity: 'key' } }],
   ...passwordProblems.map((problem): [string, AccountPage | LinkAccountPage] => [
     `account ${problem}`,

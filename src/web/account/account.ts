@@ -3,8 +3,9 @@ import { submitButton, textField } from '../form-parts.ts'
 import { tick } from '../icons.ts'
 import type { View } from '../layout.ts'
 import { html, isolate, type Markup } from '../markup.ts'
-import { emailSection } from './email.ts'
+import { emailRows } from './email.ts'
 import { accountForm, accountLayout } from './frame.ts'
+import { fact, type Row, rowList } from './rows.ts'
 
 /** Name, e-mail address and organizations. */
 export function overviewPage(view: View, page: OverviewPage): Markup {
@@ -20,21 +21,11 @@ export function overviewPage(view: View, page: OverviewPage): Markup {
   return accountLayout(view, frame, 'overview', {
     hasProblem: problem !== undefined,
     main: html`${page.isNameEditable ? accountForm(frame.pages.overview, frame.csrf, {}, [name, submitButton(texts.show('account.save'), 'main')]) : undefined}
-      <dl class="facts">
-        ${page.isNameEditable ? undefined : fixedName(view, page)}
-        <div>
-          <dt>${view.texts.show('email')}</dt>
-          ${emailSection(view, page)}
-        </div>
-        ${
-          page.organizations.length === 0
-            ? undefined
-            : html`<div>
-                <dt>${texts.show('account.organizations')}</dt>
-                ${page.organizations.map((one) => html`<dd>${isolate(one)}</dd>`)}
-              </div>`
-        }
-      </dl>`,
+    ${rowList([
+      ...(page.isNameEditable ? [] : [nameRow(view, page)]),
+      ...emailRows(view, page),
+      ...(page.organizations.length === 0 ? [] : [organizationsRow(view, page)]),
+    ])}`,
   })
 }
 
@@ -60,12 +51,21 @@ export function dataPage(view: View, { frame }: DataPage): Markup {
   })
 }
 
-function fixedName({ texts }: View, { name }: OverviewPage): Markup {
-  return html`<div>
-    <dt>${texts.show('account.name')}</dt>
-    <dd>
-      ${name === '' ? texts.show('account.noName') : isolate(name)}
-      <span class="small muted">${texts.show('account.nameOfApplication')}</span>
-    </dd>
-  </div>`
+function nameRow({ texts }: View, { name }: OverviewPage): Row {
+  return {
+    heading: texts.show('account.name'),
+    facts: [
+      html`<p>${name === '' ? texts.show('account.noName') : isolate(name)}</p>`,
+      fact(texts.show('account.nameOfApplication')),
+    ],
+    action: undefined,
+  }
+}
+
+function organizationsRow({ texts }: View, { organizations }: OverviewPage): Row {
+  return {
+    heading: texts.show('account.organizations'),
+    facts: organizations.map((one) => html`<p>${isolate(one)}</p>`),
+    action: undefined,
+  }
 }

@@ -5,6 +5,7 @@ import type { View } from '../layout.ts'
 import { code, html, isolate, localized, type Markup } from '../markup.ts'
 import { ago, onDay } from '../spans.ts'
 import { accountForm, accountLayout, stepButtons } from './frame.ts'
+import { type Row, rowList } from './rows.ts'
 
 /** The apps that can use the account, each with a link to the page that removes it. */
 export function appsPage(view: View, page: ConnectedAppsPage): Markup {
@@ -13,24 +14,20 @@ export function appsPage(view: View, page: ConnectedAppsPage): Markup {
   return accountLayout(view, frame, 'apps', {
     main:
       apps.length === 0
-        ? html`<p class="part">${texts.show('account.noApps')}</p>`
-        : html`<p class="part">${texts.show('account.appsHint')}</p>
-            <ul class="entries" role="list">
-              ${apps.map((app, index) => html`<li>${appEntry(view, app, index)}</li> `)}
-            </ul>
+        ? html`<p class="lead">${texts.show('account.noApps')}</p>`
+        : html`<p class="lead">${texts.show('account.appsHint')}</p>
+            ${rowList(apps.map((app) => appRow(view, app)))}
             ${isCut ? html`<p class="small muted after">${texts.show('account.moreApps')}</p>` : undefined}`,
   })
 }
 
-function appEntry(view: View, app: ConnectedApp, index: number): Markup {
+function appRow(view: View, app: ConnectedApp): Row {
   const { texts } = view
-  return html`<h2 id="entry-${index}">${clientName(view, app, view.texts.show('namelessApp'))}</h2>
-    ${appFacts(view, app)}
-    <p class="step">
-      <a class="button" href="${app.removeUri}" id="remove-${index}" aria-labelledby="remove-${index} entry-${index}"
-        >${texts.show('account.remove')}</a
-      >
-    </p>`
+  return {
+    heading: clientName(view, app, texts.show('namelessApp')),
+    facts: appFacts(view, app),
+    action: { uri: app.removeUri, text: texts.show('account.remove') },
+  }
 }
 
 /** The question before an app is removed. */

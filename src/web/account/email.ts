@@ -3,28 +3,29 @@ import { emailField, pageProblem, textField } from '../form-parts.ts'
 import type { View } from '../layout.ts'
 import { type Fragment, html, isolate, type Markup } from '../markup.ts'
 import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'
+import { fact, type Row } from './rows.ts'
 
 /** The user's address, and what the user can do with it. */
-export function emailSection({ texts }: View, page: OverviewPage): Markup {
-  const { frame, email, isEmailEditable } = page
-  if (email === undefined) {
-    return html`<dd>${texts.show('account.noEmail')}</dd>
-      ${isEmailEditable ? html`<dd>${stepLink(frame.pages['change-email'], texts.show('account.addEmail'))}</dd>` : undefined}`
+export function emailRows({ texts }: View, { frame, email, isEmailEditable }: OverviewPage): readonly Row[] {
+  const { pages, csrf } = frame
+  const change = (text: Fragment) => (isEmailEditable ? { uri: pages['change-email'], text } : undefined)
+  const heading = texts.show('email')
+  if (email === undefined)
+    return [{ heading, facts: fact(texts.show('account.noEmail')), action: change(texts.show('account.add')) }]
+  const verified = texts.show(email.isVerified ? 'account.verified' : 'account.unverified')
+  const own: Row = {
+    heading,
+    facts: html`<p>${isolate(email.address)} <span class="small muted">${verified}</span></p>`,
+    action: change(texts.show('account.change')),
   }
-  const confirm =
-    email.isVerified || !isEmailEditable
-      ? undefined
-      : accountForm(
-          frame.pages['change-email'],
-          frame.csrf,
-          { email: email.address },
-          html`<p class="step"><button class="button" type="submit">${texts.show('account.confirmEmail')}</button></p>`,
-        )
-  return html`<dd>
-      ${isolate(email.address)}
-      <span class="small muted">${texts.show(email.isVerified ? 'account.verified' : 'account.unverified')}</span>
-    </dd>
-    ${isEmailEditable ? html`<dd>${confirm} ${stepLink(frame.pages['change-email'], texts.show('account.changeEmail'))}</dd>` : undefined}`
+  if (email.isVerified || !isEmailEditable) return [own]
+  const hidden = { email: email.address }
+  const confirm: Row = {
+    heading: texts.show('account.confirmEmail'),
+    facts: fact(texts.show('account.changeEmailLead')),
+    action: { action: pages['change-email'], csrf, hidden, text: texts.show('account.sendCode') },
+  }
+  return [own, confirm]
 }
 
 /** The form that mails a code to an address. */

@@ -24,7 +24,7 @@ export interface AccountContent {
   readonly main: Fragment
 }
 
-/** Renders an account page: the navigation beside or above the heading, what the last form did, and the content. */
+/** Renders an account page: the navigation beside or above the heading, whose account it is, what the last form did, and the content. */
 export function accountLayout(
   view: View,
   frame: AccountFrame,
@@ -35,22 +35,27 @@ export function accountLayout(
   return layout(view, {
     title,
     hasProblem,
+    headLinks: headLinks(view, frame),
     beside: navigation(view, frame, current),
-    main: html`<h1>${heading ?? texts.show(title)}</h1>
+    main: html`<p class="small muted">${accountName(view, frame.account)}</p>
+      <h1>${heading ?? texts.show(title)}</h1>
       ${notice(view, frame)} ${main}`,
   })
+}
+
+/** What leads out of the account pages. */
+function headLinks({ texts }: View, { consoleUri, signOutUri }: AccountFrame): Markup {
+  return html`<span class="end">
+    ${consoleUri === undefined ? undefined : html`<a class="inline" href="${consoleUri}">${texts.show('account.toConsole')}</a>`}
+    <a class="inline" href="${signOutUri}">${texts.show('signOut')}</a>
+  </span>`
 }
 
 /** The links to the pages. That of the open page, or of the page that leads to it, is marked. */
 function navigation({ texts }: View, frame: AccountFrame, current: AccountPageName): Markup {
   const entry = menuPageOf(current)
   const mark = entry === current ? html` aria-current="page"` : html` aria-current="true"`
-  const { name } = frame.account
-  const detail = accountDetail(texts, frame.account)
   return html`<nav class="menu" aria-label="${texts.say('account.navigation')}">
-    <p class="who">
-      ${isolate(name)}${detail === undefined ? undefined : html` <span class="small muted">${detail}</span>`}
-    </p>
     <ul role="list">
       ${ACCOUNT_MENU.map(
         (page) =>
@@ -61,8 +66,6 @@ function navigation({ texts }: View, frame: AccountFrame, current: AccountPageNa
             >
           </li> `,
       )}
-      ${frame.consoleUri === undefined ? undefined : html`<li><a href="${frame.consoleUri}">${texts.show('account.toConsole')}</a></li> `}
-      <li><a href="${frame.signOutUri}">${texts.show('signOut')}</a></li>
     </ul>
   </nav>`
 }

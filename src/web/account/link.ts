@@ -7,9 +7,8 @@ import { type Fragment, hiddenFields, html, isolate, type Markup } from '../mark
 import { passkeyForm, passkeyMissing } from '../passkey.ts'
 import { ago } from '../spans.ts'
 import { accountName } from './frame.ts'
-import { passkeyUses } from './passkeys.ts'
+import { passkeyName, passkeyUses } from './passkeys.ts'
 import { passwordFields } from './password.ts'
-import { agentWords } from './sessions.ts'
 
 /** The identities that the user of a link may keep. None is chosen beforehand, because one may be of a thief. */
 export function linkMethodsPage(view: View, { action, hidden, account, methods }: LinkMethodsPage): Markup {
@@ -42,7 +41,7 @@ export function linkMethodsPage(view: View, { action, hidden, account, methods }
 
 function nameOf(view: View, method: LinkMethodsPage['methods'][number]): Fragment {
   const { texts } = view
-  if (method.kind === 'passkey') return html`${texts.show('account.passkey')} · ${agentWords(view, method)}`
+  if (method.kind === 'passkey') return passkeyName(view, method)
   const { isOfApplication, name, email } = method
   return html`${isOfApplication ? texts.show('account.application') : isolate(name)}${email === undefined ? undefined : html` · ${isolate(email)}`}`
 }

@@ -1,58 +1,43 @@
 import type {
+  AccountFrame,
   AddPasskeyPage,
   OwnMethod,
-  OwnPasskey,
   PasskeyView,
   RemovePasskeyPage,
-  SecurityPage,
 } from '../../ports/pages/account.ts'
 import { pageProblem } from '../form-parts.ts'
 import type { View } from '../layout.ts'
 import { type Fragment, html, type Markup } from '../markup.ts'
-import { forgottenPasskey, passkeyForm, passkeyMissing } from '../passkey.ts'
+import { passkeyForm, passkeyMissing } from '../passkey.ts'
 import { ago } from '../spans.ts'
 import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'
+import { fact, removalOf, type Row, stays } from './rows.ts'
 import { agentWords } from './sessions.ts'
 
-/** The passkeys of the user, each with a link to the page that removes it. */
-export function passkeysSection(
+/** What a passkey is, with a link to the page that adds one, and each passkey of the user, with a link to the page that removes it. */
+export function passkeyRows(
   view: View,
-  { frame, forgotten }: SecurityPage,
+  { pages }: AccountFrame,
   { passkeys, canAdd }: Extract<OwnMethod, { readonly kind: 'passkeys' }>,
-): Markup {
+): readonly Row[] {
   const { texts } = view
-  return html`<section class="part" aria-labelledby="passkeys-heading">
-    <h2 id="passkeys-heading">${texts.show('account.passkeys')}</h2>
-    ${
-      passkeys.length === 0
-        ? html`<p>${texts.show('account.noPasskey')}</p>`
-        : html`<ul class="entries" role="list">
-            ${passkeys.map((one, index) => html`<li>${entry(view, one, index)}</li> `)}
-          </ul>`
-    }
-    ${canAdd ? stepLink(frame.pages['add-passkey'], texts.show('account.addPasskey')) : undefined}
-    ${forgottenPasskey(forgotten)}
-  </section>`
+  return [
+    {
+      heading: texts.show('account.passkeys'),
+      facts: fact(texts.show('account.noPasskey')),
+      action: canAdd ? { uri: pages['add-passkey'], text: texts.show('account.add') } : undefined,
+    },
+    ...passkeys.map(({ removal, ...passkey }) => ({
+      heading: passkeyName(view, passkey),
+      facts: [fact(passkeyUses(view, passkey)), stays(view, removal)],
+      action: removalOf(view, removal),
+    })),
+  ]
 }
 
-function entry(view: View, { removal, ...passkey }: OwnPasskey, index: number): Markup {
-  const { texts } = view
-  const id = `remove-passkey-${index}`
-  return html`<h3 id="passkey-${index}">${agentWords(view, passkey)}</h3>
-    ${facts(view, passkey)}
-    ${
-      removal.kind === 'open'
-        ? html`<p class="step">
-            <a class="button" href="${removal.uri}" id="${id}" aria-labelledby="${id} passkey-${index}"
-              >${texts.show('account.remove')}</a
-            >
-          </p>`
-        : html`<p class="small muted">${texts.show(`account.stays.${removal.kind}`)}</p>`
-    }`
-}
-
-function facts(view: View, passkey: PasskeyView): Fragment {
-  return html`<p class="small muted">${passkeyUses(view, passkey)}</p>`
+/** A passkey by the browser in which it was added. */
+export function passkeyName(view: View, passkey: Pick<PasskeyView, 'agent'>): Markup {
+  return html`${view.texts.show('account.passkey')} · ${agentWords(view, passkey)}`
 }
 
 /** Where a passkey is, since when, and when it was used. */
@@ -93,7 +78,7 @@ export function removePasskeyPage(view: View, { frame, passkey, hidden }: Remove
     main: html`<p class="lead">${texts.show('account.removePasskeyConsequence')}</p>
       <div class="part">
         <p>${agentWords(view, passkey)}</p>
-        ${facts(view, passkey)}
+        ${fact(passkeyUses(view, passkey))}
       </div>
       ${accountForm(frame.pages['remove-passkey'], frame.csrf, hidden, buttons)}`,
   })

@@ -1,20 +1,26 @@
-import type { OwnMethod, PasswordPage, RemovePasswordPage, SecurityPage } from '../../ports/pages/account.ts'
+import type { AccountFrame, OwnMethod, PasswordPage, RemovePasswordPage } from '../../ports/pages/account.ts'
 import { fieldProblem, revealButton } from '../form-parts.ts'
 import type { View } from '../layout.ts'
 import { type Fragment, html, type Markup } from '../markup.ts'
-import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'
+import { accountForm, accountLayout, stepButtons } from './frame.ts'
+import { fact, type Row } from './rows.ts'
 
 type OwnPassword = Extract<OwnMethod, { readonly kind: 'password' }>
 
 /** Whether the user has a password, and a link to the page that changes it. */
-export function passwordSection({ texts }: View, { frame }: SecurityPage, own: OwnPassword): Markup {
-  const { isSet, isRemovable } = own
-  return html`<section class="part" aria-labelledby="password-heading">
-    <h2 id="password-heading">${texts.show('password')}</h2>
-    <p>${texts.show(isSet ? 'account.hasPassword' : 'account.hasNoPassword')}</p>
-    ${stepLink(frame.pages.password, texts.show(isSet ? 'account.changePassword' : 'account.setPassword'))}
-    ${isRemovable ? stepLink(frame.pages['remove-password'], texts.show('account.removePassword')) : undefined}
-  </section>`
+export function passwordRow({ texts }: View, { pages }: AccountFrame, { isSet }: OwnPassword): Row {
+  return {
+    heading: texts.show('password'),
+    facts: fact(texts.show(isSet ? 'account.hasPassword' : 'account.hasNoPassword')),
+    action: { uri: pages.password, text: texts.show(isSet ? 'account.change' : 'account.setUp') },
+  }
+}
+
+/** A link to the page that asks before the password is removed, if another method stays. */
+export function passwordRemovalRows({ texts }: View, { pages }: AccountFrame, own: OwnPassword): readonly Row[] {
+  if (!own.isRemovable) return []
+  const action = { uri: pages['remove-password'], text: texts.show('account.remove'), isInHeading: true } as const
+  return [{ heading: texts.show('account.pages.remove-password'), facts: undefined, action }]
 }
 
 /** The form of a new password. */

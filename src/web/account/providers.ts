@@ -1,67 +1,43 @@
-import type {
-  AddProviderPage,
-  OwnIdentity,
-  OwnMethod,
-  RemoveProviderPage,
-  SecurityPage,
-} from '../../ports/pages/account.ts'
+import type { AddProviderPage, OwnIdentity, RemoveProviderPage, SecurityPage } from '../../ports/pages/account.ts'
 import { submitButton } from '../form-parts.ts'
 import { providerIcon } from '../icons.ts'
 import type { View } from '../layout.ts'
 import { type Fragment, html, isolate, type Markup } from '../markup.ts'
 import { ago } from '../spans.ts'
 import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'
+import { fact, removalOf, type Row, stays } from './rows.ts'
 
-/** The accounts at providers that the user can sign in with. */
-export function providersSection(view: View, { frame, methods }: SecurityPage): Fragment {
+/** The accounts at providers that the user can sign in with, and a link to the page that adds one. */
+export function providerRows(view: View, { frame, methods }: SecurityPage): readonly Row[] {
   const { texts } = view
   const identities = methods.filter((method) => method.kind === 'identity')
   const canAdd = methods.some(({ kind }) => kind === 'provider')
-  if (identities.length === 0 && !canAdd) return undefined
-  return html`<section class="part" aria-labelledby="providers-heading">
-    <h2 id="providers-heading">${texts.show('account.providers')}</h2>
-    ${
-      identities.length === 0
-        ? html`<p>${texts.show('account.noIdentity')}</p>`
-        : html`<ul class="entries" role="list">
-            ${identities.map((one, index) => html`<li>${identityEntry(view, one, index)}</li> `)}
-          </ul>`
-    }
-    ${canAdd ? stepLink(frame.pages['add-provider'], texts.show('account.addProvider')) : undefined}
-  </section>`
+  const adding: Row = {
+    heading: texts.show('account.providers'),
+    facts: fact(texts.show('account.noIdentity')),
+    action: { uri: frame.pages['add-provider'], text: texts.show('account.add') },
+  }
+  return [
+    ...identities.map(({ removal, ...identity }) => ({
+      heading: isolate(identity.name),
+      facts: [identityUses(view, identity), stays(view, removal)],
+      action: removalOf(view, removal),
+    })),
+    ...(canAdd ? [adding] : []),
+  ]
 }
 
-function identityEntry(
-  view: View,
-  { removal, ...identity }: Extract<OwnMethod, { readonly kind: 'identity' }>,
-  index: number,
-): Markup {
+function identityUses(view: View, identity: OwnIdentity): Fragment {
   const { texts } = view
-  return html`<h3 id="identity-${index}">${isolate(identity.name)}</h3>
-    ${identityFacts(view, identity)}
-    ${
-      removal.kind === 'open'
-        ? html`<p class="step">
-            <a
-              class="button"
-              href="${removal.uri}"
-              id="remove-${index}"
-              aria-labelledby="remove-${index} identity-${index}"
-              >${texts.show('account.remove')}</a
-            >
-          </p>`
-        : html`<p class="small muted">${texts.show(`account.stays.${removal.kind}`)}</p>`
-    }`
-}
-
-function identityFacts(view: View, { email, isUsable, linkedSecondsAgo, usedSecondsAgo }: OwnIdentity): Markup {
-  const { texts } = view
-  const way =
-    email === undefined ? texts.show('account.identity') : texts.show('account.identityOf', { email: isolate(email) })
-  return html`<p>${isUsable ? way : texts.show('account.identityUnusable')}</p>
-    <p class="small muted">
-      ${texts.show('account.identityUsed', { linked: ago(view, linkedSecondsAgo), used: ago(view, usedSecondsAgo) })}
-    </p>`
+  const { email, isUsable, linkedSecondsAgo, usedSecondsAgo } = identity
+  const uses = texts.show('account.identityUsed', {
+    linked: ago(view, linkedSecondsAgo),
+    used: ago(view, usedSecondsAgo),
+  })
+  return [
+    fact(email === undefined ? uses : html`${isolate(email)} · ${uses}`),
+    isUsable ? undefined : fact(texts.show('account.identityUnusable')),
+  ]
 }
 
 /** The providers that the user can add, each with a button that leads there. */
@@ -91,7 +67,17 @@ export function removeProviderPage(view: View, { frame, identity, hidden }: Remo
   return accountLayout(view, frame, 'remove-provider', {
     heading: texts.show('account.removeHeading', { name: isolate(identity.name) }),
     main: html`<p class="lead">${texts.show('account.removeProviderConsequence')}</p>
-      <div class="part">${identityFacts(view, identity)}</div>
+      <div class="part">
+        <p>${wayOf(view, identity)}</p>
+        ${identityUses(view, { ...identity, email: undefined, isUsable: true })}
+      </div>
       ${accountForm(frame.pages['remove-provider'], frame.csrf, hidden, buttons)}`,
   })
+}
+
+function wayOf({ texts }: View, { email, isUsable }: OwnIdentity): Markup {
+  if (!isUsable) return texts.show('account.identityUnusable')
+  return email === undefined
+    ? texts.show('account.identity')
+    : texts.show('account.identityOf', { email: isolate(email) })
 }

@@ -5,6 +5,7 @@ import type { View } from '../layout.ts'
 import { type Fragment, html, isolate, type Markup } from '../markup.ts'
 import { ago } from '../spans.ts'
 import { accountForm, accountLayout } from './frame.ts'
+import { fact, type Row, rowList } from './rows.ts'
 
 /** The browsers in which the user is signed in, each with a button that ends its session. */
 export function sessionsPage(view: View, page: SessionsPage): Markup {
@@ -12,24 +13,30 @@ export function sessionsPage(view: View, page: SessionsPage): Markup {
   const { frame, sessions } = page
   const others = submitButton(texts.show('account.endOthers'), 'plain')
   return accountLayout(view, frame, 'sessions', {
-    main: html`<p class="part">${texts.show('account.sessionsHint')}</p>
-      <ul class="entries" role="list">
-        ${sessions.map((session, index) => html`<li>${sessionEntry(view, page, session, index)}</li> `)}
-      </ul>
+    main: html`<p class="lead">${texts.show('account.sessionsHint')}</p>
+      ${rowList(sessions.map((session) => sessionRow(view, page, session)))}
       ${sessions.length < 2 ? undefined : accountForm(frame.pages.sessions, frame.csrf, { others: 'all' }, others)}`,
   })
 }
 
-function sessionEntry(view: View, { frame }: SessionsPage, session: SessionView, index: number): Markup {
+function sessionRow(view: View, { frame }: SessionsPage, session: SessionView): Row {
   const { texts } = view
   const { hidden } = session
-  return html`<h2 id="entry-${index}">${agentWords(view, session)}</h2>
-    ${hidden === undefined ? html`<p class="trust">${tick}<span>${texts.show('account.thisBrowser')}</span></p>` : undefined}
-    <p class="small muted">
-      ${texts.show('account.seen', { started: ago(view, session.startedSecondsAgo), seen: ago(view, session.seenSecondsAgo) })}
-    </p>
-    <p class="small muted">${origin(view, session)}</p>
-    ${hidden === undefined ? undefined : accountForm(frame.pages.sessions, frame.csrf, hidden, entryButton(index, texts.show('signOut')))}`
+  const times = { started: ago(view, session.startedSecondsAgo), seen: ago(view, session.seenSecondsAgo) }
+  return {
+    heading: agentWords(view, session),
+    facts: [
+      hidden === undefined
+        ? html`<p class="trust">${tick}<span>${texts.show('account.thisBrowser')}</span></p>`
+        : undefined,
+      fact(texts.show('account.seen', times)),
+      fact(origin(view, session)),
+    ],
+    action:
+      hidden === undefined
+        ? undefined
+        : { action: frame.pages.sessions, csrf: frame.csrf, hidden, text: texts.show('account.endSession') },
+  }
 }
 
 /** How the user signed in, and from where. */
@@ -57,10 +64,3 @@ export function agentWords({ texts }: View, { agent }: Pick<SessionView, 'agent'
 }
 
 /** A screen reader reads the button with the heading of its entry: "Remove Cursor". */
-function entryButton(index: number, text: Markup): Fragment {
-  return html`<div class="buttons">
-    <button class="button" type="submit" id="button-${index}" aria-labelledby="button-${index} entry-${index}">
-      ${text}
-    </button>
-  </div>`
-}

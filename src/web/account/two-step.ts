@@ -1,38 +1,54 @@
 import type {
+  AccountFrame,
   OwnRecoveryCodesPage,
   RemoveTwoStepPage,
-  SecurityPage,
   SetUpAppPage,
   TwoStepView,
 } from '../../ports/pages/account.ts'
 import type { View } from '../layout.ts'
-import { type Fragment, html, type Markup } from '../markup.ts'
+import { html, type Markup } from '../markup.ts'
 import { enrolmentFields, recoveryCodeList } from '../second-factor.ts'
 import { ago } from '../spans.ts'
 import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'
+import { fact, type Row } from './rows.ts'
 
-/** Whether the two-step sign-in is on, and links to the pages that change it. */
-export function twoStepSection(view: View, { frame: { pages } }: SecurityPage, twoStep: TwoStepView): Markup {
+/** Whether the two-step sign-in is on, and links to the pages that set an app up and make new recovery codes. */
+export function twoStepRows(view: View, { pages }: AccountFrame, twoStep: TwoStepView): readonly Row[] {
   const { texts } = view
-  return html`<section class="part" aria-labelledby="two-step-heading">
-    <h2 id="two-step-heading">${texts.show('account.twoStep')}</h2>
-    ${state(view, twoStep)}
-    ${stepLink(pages['set-up-app'], twoStep.kind === 'off' ? texts.show('account.setUpTwoStep') : texts.show('account.replaceApp'))}
-    ${twoStep.kind === 'on' ? stepLink(pages['recovery-codes'], texts.show('account.newRecoveryCodes')) : undefined}
-    ${twoStep.kind === 'on' && twoStep.isRemovable ? stepLink(pages['remove-two-step'], texts.show('account.switchOffTwoStep')) : undefined}
-  </section>`
+  const app: Row = {
+    heading: texts.show('account.twoStep'),
+    facts: fact(stateOf(view, twoStep)),
+    action: {
+      uri: pages['set-up-app'],
+      text: texts.show(twoStep.kind === 'off' ? 'account.setUp' : 'account.replaceApp'),
+    },
+  }
+  if (twoStep.kind !== 'on') return [app]
+  const codes: Row = {
+    heading: texts.show('recoveryCodes'),
+    facts: fact(texts.show('account.recoveryLeft', { count: twoStep.recoveryCodes })),
+    action: { uri: pages['recovery-codes'], text: texts.show('account.newCodes') },
+  }
+  return [app, codes]
 }
 
-function state(view: View, twoStep: TwoStepView): Fragment {
+/** A link to the page that asks before the two-step sign-in is switched off, if the operator allows it. */
+export function twoStepRemovalRows({ texts }: View, { pages }: AccountFrame, twoStep: TwoStepView): readonly Row[] {
+  if (twoStep.kind !== 'on' || !twoStep.isRemovable) return []
+  const text = texts.show('account.switchOffTwoStep')
+  const action = { uri: pages['remove-two-step'], text, isInHeading: true } as const
+  return [{ heading: texts.show('account.pages.remove-two-step'), facts: undefined, action }]
+}
+
+function stateOf(view: View, twoStep: TwoStepView): Markup {
   const { texts } = view
   switch (twoStep.kind) {
     case 'off':
-      return html`<p>${texts.show('account.twoStepOff')}</p>`
+      return texts.show('account.twoStepOff')
     case 'void':
-      return html`<p>${texts.show('account.twoStepVoid')}</p>`
+      return texts.show('account.twoStepVoid')
     case 'on':
-      return html`<p>${texts.show('account.twoStepOn', { since: ago(view, twoStep.sinceSecondsAgo) })}</p>
-        <p class="small muted">${texts.show('account.recoveryLeft', { count: twoStep.recoveryCodes })}</p>`
+      return texts.show('account.twoStepOn', { since: ago(view, twoStep.sinceSecondsAgo) })
   }
 }
 

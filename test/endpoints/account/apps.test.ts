@@ -81,7 +81,7 @@ test('the page lists the 50 apps that were used last, and says that there are mo
     server.clock.advance(1)
   }
   const { body } = await owner.open('/account/apps')
-  assert.equal(body.match(/<li><h2/g)?.length, 50)
+  assert.equal(body.match(/<h2 id="row-/g)?.length, 50)
   assert.match(body, /There are more/)
   assert.doesNotMatch(body, /App 0\./)
 })

@@ -1550,6 +1550,12 @@ export interface GrantorTasks {
     readonly limit?: number
     /** Continue after this row: the `next` of the previous page. */
     readonly before?: string
+    /** Only the events of a question: sign-ins that failed, what people changed, clients, or what may be an attack or is about rights and keys. */
+    readonly view?: 'failed-sign-ins' | 'changes' | 'clients' | 'security'
+    /** Only events recorded at this time or later. */
+    readonly since?: string
+    /** Only events recorded before this time. */
+    readonly until?: string
   }) => Promise<{
     readonly events: readonly AuditEntry[]
     /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client with those in other languages, of an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
@@ -2134,6 +2140,10 @@ export interface ListedGrant {
 export interface ListedMember extends Member {
   /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role. */
   readonly reach: 'account' | 'membership' | 'nothing'
+  /** The state of the account, as in user.list; null: the account is not in your reach. */
+  readonly state: 'disabled' | 'no-way' | 'locked' | 'invited' | 'never-signed-in' | 'active' | null
+  /** When a lock or an invitation ends; null: not by itself. */
+  readonly state_until: string | null
 }
 
 export interface ListedRole extends Role {

@@ -46,7 +46,7 @@ function reachOf({ access, isLoopbackOnly: isTrial, organizationId }: Administra
 export function outOfReach({ access, organizationId }: Administrator): AdminError {
   if (organizationId !== undefined)
     return conflict(
-      'You cannot change this account: it has a role for the console, belongs to another organization too, or was in use before it joined yours.',
+      'The account has a role for the console, belongs to another organization too, or was in use before it joined yours, so you cannot change it.',
     )
   if (access !== 'write')
     return conflict(

@@ -2,7 +2,7 @@ import { fold, wordsOf } from '../base/fold.ts'
 import { html, type Fragment, type Markup } from '../web/markup.ts'
 import { visible } from '../web/visible.ts'
 
-/** Untrusted text with marks on what a search found in it, as the search compares: in any case and without accents. */
+/** Untrusted text with what a search found in it in bold, as the search compares: in any case and without accents. */
 export function highlighted(text: string | null | undefined, sought: string, none: string): Markup {
   const shown = visible(text ?? '').trim()
   return shown === '' ? html`<span class="muted">${none}</span>` : html`<bdi>${parts(shown, wordsOf(sought))}</bdi>`
@@ -20,7 +20,7 @@ function parts(text: string, words: readonly string[]): readonly Fragment[] {
       if (wanted.every((letter, place) => folded[at + place] === letter))
         for (const { index } of letters.slice(at, at + wanted.length)) isFound[index] = true
   }
-  return runsOf(characters, isFound).map(({ run, isMarked }) => (isMarked ? html`<mark>${run}</mark>` : run))
+  return runsOf(characters, isFound).map(({ run, isMarked }) => (isMarked ? html`<b>${run}</b>` : run))
 }
 
 function runsOf(characters: readonly string[], isFound: readonly boolean[]) {

@@ -42,8 +42,9 @@ export function table<Row>(frame: Frame, list: Table<Row>): Markup {
   const { caption, columns, rows, idOf, next = null, empty } = list
   const bulk = idOf === undefined ? [] : frame.forms.filter((form) => chosenRows(form)?.isBulk === true)
   const chooses = bulk.length > 0 && rows.length > 0
-  const isChosen = (row: Row): boolean =>
-    list.isLeftOut?.(row) !== true && bulk.some((form) => frame.reaches(form, idOf?.(row) ?? ''))
+  const isReached = (row: Row): boolean => bulk.some((form) => frame.reaches(form, idOf?.(row) ?? ''))
+  const isChosen = (row: Row): boolean => list.isLeftOut?.(row) !== true && isReached(row)
+  const isCut = chooses && !rows.every(isReached)
   const body =
     rows.length === 0
       ? html`<div class="empty">${next === null ? empty : html`<p>None so far.</p>`}</div>`
@@ -71,6 +72,7 @@ export function table<Row>(frame: Frame, list: Table<Row>): Markup {
       <span class="count" aria-live="polite" data-count hidden></span>
       ${bulk.map((form) => button(form))} ${pager}
     </div>
+    ${isCut ? html`<p class="hint">Rows without a box are left alone. ${frame.outOfReach}</p>` : undefined}
   </form>`
 }
 

@@ -23,6 +23,7 @@ import { ROLES } from './screens/roles.ts'
 import { SERVER } from './screens/server.ts'
 import { TOKEN } from './screens/token.ts'
 import { USER } from './screens/user.ts'
+import { USER_ACTIVITY } from './screens/user-activity.ts'
 import { USERS } from './screens/users.ts'
 import type { AnyScreen } from './screen.ts'
 
@@ -37,6 +38,7 @@ export const SCREENS: readonly AnyScreen[] = [
   CONSENT,
   USERS,
   USER,
+  USER_ACTIVITY,
   GRANTS,
   GRANT,
   ORGANIZATION_GRANTS,

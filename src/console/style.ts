@@ -211,7 +211,7 @@ fieldset > label.flag + label.flag { margin-top: 4px; }
 .snippet .copy { position: absolute; top: 8px; right: 8px; }
 .step > * + *, .result { margin-top: 8px; }
 .result { margin-bottom: 16px; }
-.step a, .plate a, dt a { text-decoration: underline; }
+.step a, dt a { text-decoration: underline; }
 .plate a { color: inherit; }
 .snippet + *, .facts + .hint, .answer .actions { margin-top: 12px; }
 .notice .note { flex-basis: 100%; }
@@ -248,7 +248,7 @@ const situations = `
   .chips > div > * { flex: none; }
   .chips :is(a, summary, div > form input) { min-height: 36px; border-radius: 18px; }
   .chips .set a { max-width: 80vw; overflow: hidden; white-space: nowrap; }
-  .chips > div > form { flex: 0 0 200px; }
+  .chips > div > form { flex: 0 0 200px; order: 1; }
   .drop .sheet { position: fixed; inset: auto 8px 8px !important; width: auto; max-height: 80vh; overflow: auto; }
   .tabs { gap: 16px; overflow-x: auto; }
   .actions.lead { width: 100%; }

@@ -113,7 +113,7 @@ test('a member is added by address or id, shown with both, disabled, enabled and
     (await list()).members.map(({ email }) => email),
     [bob.email, ada.email],
   )
-  const listed = { ...added, reach: 'account' }
+  const listed = { ...added, reach: 'account', state: 'never-signed-in', state_until: null }
   const first = await list({ limit: 1 })
   assert.equal(first.next, bob.id)
   assert.deepEqual((await list({ limit: 1, before: first.next })).members, [listed])

@@ -20,9 +20,12 @@ export interface Caller {
 export type Kind = 'sign-in' | 'back' | 'refused' | 'absent' | 'page' | 'asks' | 'performed'
 
 /** What the rules say. */
-export function pageOf(caller: Caller, { extent }: ScreenRule, path: string): Kind {
+export function pageOf(caller: Caller, { extent, forms }: ScreenRule, path: string): Kind {
   const reads = Object.values(SCREENS.find((one) => one.path === path)?.reads ?? {})
-  const isRead = reads.every(({ task, isOptional }) => isOptional === true || mayDo(caller, task))
+  const isForForms = reads.length === 0 && Object.keys(forms).length > 0
+  const isRead = isForForms
+    ? Object.keys(forms).some((task) => mayDo(caller, task))
+    : reads.every(({ task, isOptional }) => isOptional === true || mayDo(caller, task))
   switch (caller.sees) {
     case 'nothing':
       return 'sign-in'

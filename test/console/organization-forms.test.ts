@@ -151,9 +151,9 @@ test('a search finds organizations, APIs and scopes, by names of theirs and by a
   const found = async (text: string) => (await browser.console.get(await leads(text))).body
   assert.match(
     await found('globex'),
-    /<h2>Organizations<[^]*<mark>Globex<\/mark>(<\/bdi>[^]*<mark>Globex<\/mark> Labs<| Labs<[^]*<mark>Globex<\/mark><)/,
+    /<h2>Organizations<[^]*<b>Globex<\/b>(<\/bdi>[^]*<b>Globex<\/b> Labs<| Labs<[^]*<b>Globex<\/b><)/,
   )
-  assert.match(await found('LEDGER'), new RegExp(`href="${page}"[^]*<mark>Ledger</mark><[^]*<code>ledger:post<`))
+  assert.match(await found('LEDGER'), new RegExp(`href="${page}"[^]*<b>Ledger</b><[^]*<code>ledger:post<`))
   assert.match(
     await found('No such name'),
     /None of the users, organizations, clients, APIs and providers has <bdi>“No such name”<[^]*Searched: all users, organizations, clients, APIs and providers\./,

@@ -75,6 +75,7 @@ export const RULES: Readonly<Record<string, ScreenRule>> = {
       'user.delete': 'fresh',
     },
   },
+  '/console/users/{user_id}/activity': { extent: 'server', forms: {} },
   '/console/grants': { extent: 'server', forms: { 'grant.revoke': 'asks' } },
   '/console/grants/{grant_id}': { extent: 'server', forms: { 'grant.revoke': 'asks' } },
   '/console/organizations/{organization_id}/grants': {

@@ -151,7 +151,7 @@ test('CON-19: a role that counts only on a loopback issuer gets into no account 
   assert.deepEqual([await context.store.findUser(keeper), await roleOf(keeper)], [account, role])
   await perform(context, 'user.disable', { user_id: keeper })
   const disabled = (await browser.open(`/console/users/${keeper}`)).body
-  assert.match(disabled, /class="plate">[^<]*whose role counts elsewhere too/)
+  assert.match(disabled, /class="notice quiet">[^<]*whose role counts elsewhere too/)
   assert.doesNotMatch(disabled, /name="task" value="(user|role|session)\./)
   assert.deepEqual(await context.store.listLinks(keeper), [])
   const link = await browser.press(await ask(`users/${other}`, 'user.create-link'), 'user.create-link')

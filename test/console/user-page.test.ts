@@ -6,6 +6,11 @@ import type { WholeUserDocument } from '../../src/admin/user/tasks.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 import type { Frame } from '../../src/console/engine/form.ts'
 import { SCREENS } from '../../src/console/screens.ts'
+import { ConsoleBrowser, giveRole } from '../../tools/console-browser.ts'
+import { PASSWORD } from '../../tools/flow.ts'
+import { createAccount } from '../support/accounts.ts'
+import { openAdminServer } from '../support/admin-server.ts'
+import { perform } from '../support/tasks.ts'
 
 /** What the page of a user says of the state of an account, and offers for it. */
 
@@ -232,4 +237,66 @@ test('the grants of one client for one organization are one line, whose button r
   assert.match(apps[0] ?? '', /Build Board[^]*projects:read<\/code> <code>builds:start[^]*2 sign-ins/)
   assert.match(apps[1] ?? '', /for <a href="\/console\/organizations\/gor_1"><bdi>Globex</)
   assert.doesNotMatch(apps[1] ?? '', /sign-ins/)
+})
+
+test('the list of users has its views, the organizations of each row and what is left out; a search says what the role has not', async (t) => {
+  const stage = await openAdminServer(t)
+  const { server } = stage
+  const { context } = server
+  const sam = await createAccount(server, { email: 'sam@acme.test', password: PASSWORD, name: 'Sam Lind' })
+  await giveRole(server, 'support', 'sam@acme.test')
+  const { id: greta } = await createAccount(server, {
+    email: 'greta@globex.test',
+    password: PASSWORD,
+    name: 'Greta Wägner',
+  })
+  for (const name of ['Globex', 'Initech']) {
+    const { organization_id } = await perform(context, 'organization.create', { name })
+    await perform(context, 'member.add', { organization_id, user_id: greta })
+  }
+  const browser = new ConsoleBrowser(server)
+  const page = async (path: string) => (await browser.open(path, { email: 'sam@acme.test' })).body
+  const all = await page('/console/users')
+  const views = [
+    ...all.matchAll(
+      /href="\/console\/users(\?state=[\w-]+)?"[^>]*aria-current="true"|href="\/console\/users\?state=([\w-]+)"/g,
+    ),
+  ]
+  assert.deepEqual(
+    views.map(([, , state = 'all']) => state),
+    ['all', 'invited', 'never-signed-in', 'locked', 'disabled'],
+  )
+  assert.match(all, /Greta Wägner<[^]*<bdi>Globex<\/bdi> <span class="muted">\+1<[^]*Never signed in</)
+  assert.match(all, /href="\?ask=user\.create"/)
+  assert.match(all, new RegExp(`name="row" value="${greta}"`))
+  assert.doesNotMatch(all, new RegExp(`name="row" value="${sam.id}"`))
+  assert.match(all, /Rows without a box are left alone\. The account has a role/)
+  const never = await page('/console/users?state=never-signed-in&text=wagner')
+  assert.match(
+    never,
+    /aria-current="true">Never signed in<[^]*Remove the filter Name or address wagner[^]*Greta Wägner/,
+  )
+  assert.match(await page('/console/users?state=locked'), /Nothing matches[^]*Found by the failed sign-ins/)
+  const found = await page('/console/found?text=WAG')
+  assert.match(found, /<h2>Users<[^]*>In the list<[^]*<bdi>Greta <b>Wäg<\/b>ner<\/bdi>/)
+  assert.match(found, /Searched: all users and organizations\.\s*Your role has no clients, APIs and providers\./)
+  // While the index is written the page says how far it is.
+  const finished = { counts: { used: 900_000, unused: 100_000, disabled: 0, indexed: 640_000 }, countedMs: 1 }
+  const at = { begunAt: server.clock.now(), endedAt: server.clock.now() }
+  await context.store.replaceSetting({
+    name: 'row-counts',
+    value: JSON.stringify({ users: { finished: { ...finished, ...at } } }),
+  })
+  const { store } = context
+  const waiting = { ...store, listUnindexedUsers: async () => ({ users: [], next: greta }) }
+  const { actingAs } = context
+  Object.assign(context, { actingAs: () => waiting })
+  const part = await page('/console/found?text=nobody')
+  Object.assign(context, { actingAs })
+  assert.match(part, /of 1,000,000 users 640,000, because[^]*href="\/console\/users\?text=nobody">Search the rest</)
+  assert.match(part, /Nothing that was searched has/)
+  const activity = await page(`/console/users/${greta}/activity`)
+  assert.match(activity, /Activity of <a href="\/console\/users\/[^]*view=failed-sign-ins[^]*member\.added/)
+  assert.doesNotMatch(await page(`/console/users/${greta}/activity?view=failed-sign-ins`), /member\.added/)
+  assert.match(await page('/console/token'), /This is not a part of your role/)
 })

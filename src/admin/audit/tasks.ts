@@ -145,7 +145,14 @@ export const AUDIT_TASKS: readonly Task[] = [
     path: '/admin/v1/users/{user_id}/events',
     access: 'read-people',
     summary: 'List the audit events about a user, newest first. A page may have fewer rows even if more follow.',
-    input: z.object({ user_id: USER_ID, limit: LIMIT, before: pageStart(PLACE) }),
+    input: z.object({
+      user_id: USER_ID,
+      limit: LIMIT,
+      before: pageStart(PLACE),
+      view: VIEW.optional(),
+      since: TIME.optional().describe('Only events recorded at this time or later.'),
+      until: END.optional().describe('Only events recorded before this time.'),
+    }),
     output: LISTED_EVENTS,
     async run(context, { user_id, ...page }) {
       const { id: userId } = await requireUser(context, user_id)

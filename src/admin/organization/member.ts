@@ -8,7 +8,7 @@ import { MEMBERSHIP_LIMIT } from '../../ports/store.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { domainOf } from '../../protocol/sign-in/email-address.ts'
 import type { OrganizationId, UserId } from '../../protocol/ids.ts'
-import { findReaches, REACH } from '../administrators.ts'
+import { REACH } from '../administrators.ts'
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
@@ -16,9 +16,11 @@ import { EMAIL, LIMIT, NAME, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from '.
 import { requireOrganization } from './organization.ts'
 import { listPage, textPage, type Listed, type PageRequest } from '../page.ts'
 import { tableOf } from '../../answers/table.ts'
-import { defineTask, type Task } from '../task.ts'
+import { defineTask, type Task, type TaskContext } from '../task.ts'
 import { userTexts } from '../../protocol/sign-in/user-texts.ts'
 import { hasWords, wordsOf } from '../../base/fold.ts'
+import { describeAccounts } from '../user/listed.ts'
+import { STATE_DOCUMENT } from '../user/sign-in.ts'
 import { requireRecipient } from '../user/user.ts'
 import { forShell } from '../../base/shell.ts'
 
@@ -54,7 +56,13 @@ const MEMBER = table({
 const MEMBER_DOCUMENT = z.object(MEMBER.shape).meta({ id: 'Member' })
 
 /** A member in a list. */
-const LISTED_MEMBER = MEMBER_DOCUMENT.extend({ reach: REACH }).meta({ id: 'ListedMember' })
+const LISTED_MEMBER = MEMBER_DOCUMENT.extend({
+  reach: REACH,
+  state: STATE_DOCUMENT.shape.state
+    .nullable()
+    .describe('The state of the account, as in user.list; null: the account is not in your reach.'),
+  state_until: STATE_DOCUMENT.shape.state_until,
+}).meta({ id: 'ListedMember' })
 
 export type MemberDocument = z.output<typeof LISTED_MEMBER>
 
@@ -98,15 +106,7 @@ export const MEMBER_TASKS: readonly Task[] = [
     async run(context, { organization_id, outside_domains: isOutside = false, ...page }) {
       const { rows, next } = await listMembers(context, organization_id, page)
       const isMeant = isOutside ? await outsideDomains(context, organization_id) : () => true
-      const meant = rows.filter(isMeant)
-      const reachOf = await findReaches(
-        context,
-        meant.map(({ membership }) => membership.userId),
-      )
-      return {
-        members: meant.map((member) => ({ ...MEMBER.show(member), reach: reachOf(member.membership.userId) })),
-        next,
-      }
+      return { members: await listed(context, rows.filter(isMeant)), next }
     },
   }),
   defineTask({
@@ -138,6 +138,22 @@ export const MEMBER_TASKS: readonly Task[] = [
     ({ store, clock }, one) => store.removeMember({ ...keyOf(one), now: clock() }),
   ),
 ]
+
+/** The state of an account is for an administrator who may help the person: that of another organization has it not. */
+async function listed(context: TaskContext, members: readonly Member[]): Promise<MemberDocument[]> {
+  const described = await describeAccounts(
+    context,
+    members.flatMap(({ user }) => user ?? []),
+  )
+  const accounts = new Map(described.map(({ user, ...account }) => [user.id, account]))
+  return members.map((member) => {
+    const { reach = 'nothing', state, state_until: until } = accounts.get(member.membership.userId) ?? {}
+    const own = reach === 'account' ? { state: state ?? null, state_until: until ?? null } : NO_STATE
+    return { ...MEMBER.show(member), reach, ...own }
+  })
+}
+
+const NO_STATE = { state: null, state_until: null }
 
 function keyOf({ organization_id: organizationId, user_id: userId }: z.output<typeof ONE>): MembershipKey {
   return { organizationId, userId }

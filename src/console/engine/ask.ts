@@ -94,7 +94,7 @@ export function askPage(asking: Asking, frame: Frame): View {
 function leftOut({ leftOut: rows, names }: Asking, { outOfReach }: Frame): Markup | undefined {
   if (rows.length === 0) return undefined
   const named = rows.map((one, index) => html`${index === 0 ? '' : ', '}${called(one, names)}`)
-  return html`<p class="plate">Left out: ${named}. ${outOfReach}</p>`
+  return html`<p class="notice caution"><span>Left out: ${named}. ${outOfReach}</span></p>`
 }
 
 /** The form before another one, which changes nothing: it chooses what is `fixed` there. */

@@ -68,6 +68,7 @@ export async function show(open: OpenScreen): Promise<ConsoleAnswer> {
 export async function render(open: OpenScreen, { status, outcome, asking, result }: Shown): Promise<ConsoleAnswer> {
   const { context, request, screen } = open
   const above = frameOf(open)
+  refuseIdle(open, above)
   const answers = await readAll(open, isSaved(open) ? PAGE_LIMIT.most : undefined)
   if (answers instanceof AdminError) return refused(open, above, answers)
   const frame = withinReach(above, screen, answers)
@@ -84,6 +85,13 @@ export async function render(open: OpenScreen, { status, outcome, asking, result
   const seen = outcome && seenAfter(open, outcome, answers)
   const notice = outcome && outcomeNotice(frame, outcome, screen.forms, { names, seen })
   return answered(open, { ...view, main: html`${notice}${result}${view.main}` }, status)
+}
+
+/** A screen that reads nothing is there for its forms: the refusal of one says that it is not a part of the role, and is recorded. */
+function refuseIdle({ context, parameters, screen, signedIn }: OpenScreen, { forms }: Frame): void {
+  const [form] = screen.forms
+  if (Object.keys(screen.reads).length > 0 || forms.length > 0 || form === undefined) return
+  authorizeTask(context.server, signedIn.administrator, requireTask(form.task), parameters)
 }
 
 /** Whether a form is about something in reach. */

@@ -58,7 +58,10 @@ export const FOUND = screen<Answers>({
   names: () => ({}),
   view(answers, frame) {
     const text = textIn(frame.place) ?? ''
-    return foundView(frame, groupsOf(answers, frame, text))
+    const { clients, apis, providers } = answers
+    const lists = { clients, APIs: apis, providers }
+    const lacks = Object.entries(lists).flatMap(([kind, list]) => (list === undefined ? kind : []))
+    return foundView(frame, groupsOf(answers, frame, text), lacks)
   },
 })
 
@@ -83,7 +86,7 @@ export const FOUND_WITHIN = screen<AnswersWithin>({
   names: () => ({}),
   view(answers, frame) {
     const text = textIn(frame.place) ?? ''
-    return foundView(frame, groupsWithin(answers, frame, text))
+    return foundView(frame, groupsWithin(answers, frame, text), [])
   },
 })
 
@@ -102,8 +105,6 @@ interface Group {
   readonly isFull: boolean
   /** What was searched, if not all was: `the newest 5,000 users`. */
   readonly part: string
-  /** What was searched, if all was. Absent: `all` of the kind. */
-  readonly whole?: string
   /** Whether less than names and addresses was compared, as `part` says. */
   readonly isShort?: boolean
   /** Where the search goes on. */
@@ -192,16 +193,14 @@ function groupsOf(answers: Answers, frame: Frame, text: string): readonly Group[
 }
 
 /** What of the users was searched, if it is less than all names and addresses. */
-function partOfUsers({ searched: compared, counted }: Answers['users']): Pick<Group, 'isShort' | 'part' | 'whole'> {
+function partOfUsers({ searched: compared, counted }: Answers['users']): Pick<Group, 'isShort' | 'part'> {
   if (compared === 'beginnings_of_addresses')
     return { isShort: true, part: 'users by the beginnings of their addresses, because no word has three letters' }
-  const whole =
-    counted === null ? undefined : `all ${formatNumber(counted.users)} users by any part of name and address`
   const part =
     counted === null || counted.indexed >= counted.users
       ? 'the newest users, because the index of names and addresses is still being written'
       : `of ${formatNumber(counted.users)} users ${formatNumber(counted.indexed)}, because the index of names and addresses is still being written`
-  return { isShort: false, part, ...(whole !== undefined && { whole }) }
+  return { isShort: false, part }
 }
 
 /** The scopes of an API by which it was found. */
@@ -233,7 +232,7 @@ function groupsWithin({ members, installations, grants }: AnswersWithin, frame: 
       rows: members.members.map((member) => ({
         to: grantsOf('user_id', member.user_id),
         shown: highlighted(nameUser({ ...member, id: member.user_id }), text, '(no name)'),
-        state: memberState(member),
+        state: memberState(member, frame),
         besides: [member.name === null ? undefined : highlighted(member.name, text, '–')],
       })),
       next: members.next,
@@ -257,7 +256,7 @@ function groupsWithin({ members, installations, grants }: AnswersWithin, frame: 
   ]
 }
 
-function foundView(frame: Frame, groups: readonly Group[]): View {
+function foundView(frame: Frame, groups: readonly Group[], lacks: readonly string[]): View {
   const text = textIn(frame.place) ?? ''
   const count = groups.reduce((sum, { rows }) => sum + rows.length, 0)
   const more = groups.some(({ next }) => next !== null) ? '+' : ''
@@ -268,13 +267,13 @@ function foundView(frame: Frame, groups: readonly Group[]): View {
         ${count === 0 ? undefined : html`<span class="count">${count}${more} found</span>`}
       </div>
       ${count === 0 ? html`<div class="empty"><p>${none(groups, text)}</p></div>` : groups.map(groupSection)}
-      ${searched(groups)}`,
+      ${searched(groups, lacks)}`,
   }
 }
 
 function groupSection({ kind, icon, rows, next, list }: Group): Markup | undefined {
   if (rows.length === 0) return undefined
-  const label = next === null ? `All ${rows.length} in the list` : 'All in the list'
+  const label = next !== null ? 'All in the list' : rows.length === 1 ? 'In the list' : `All ${rows.length} in the list`
   return section(
     capitalOf(kind),
     html`<ul class="feed" role="list">
@@ -305,14 +304,12 @@ function none(groups: readonly Group[], text: string): Markup {
     : html`None of the ${listed(kinds)} has <bdi>“${text}”</bdi> in its name or address.`
 }
 
-/** What was searched, and where the search goes on. */
-function searched(groups: readonly Group[]): Markup {
+/** What was searched, where the search goes on, and what the role does not have. */
+function searched(groups: readonly Group[], lacks: readonly string[]): Markup {
   const whole = groups.filter((group) => group.next === null && !isPart(group))
-  const counted = whole.flatMap(({ whole: own }) => own ?? [])
-  const others = whole.flatMap(({ kind, whole: own }) => (own === undefined ? kind : []))
+  const kinds = whole.map(({ kind }) => kind)
   const texts: readonly Fragment[] = [
-    ...counted,
-    ...(others.length === 0 ? [] : [`all ${listed(others)}`]),
+    ...(kinds.length === 0 ? [] : [`all ${listed(kinds)}`]),
     ...groups.filter(isPart).map(partWithLink),
     ...groups
       .filter(({ next, isFull }) => next !== null && isFull)
@@ -320,6 +317,7 @@ function searched(groups: readonly Group[]): Markup {
   ]
   return html`<p class="hint result">
     Searched: ${texts.map((text, index) => html`${index === 0 ? '' : '; '}${text}`)}.
+    ${lacks.length === 0 ? undefined : `Your role has no ${listed(lacks)}.`}
   </p>`
 }
 

@@ -10,7 +10,7 @@ import { ONE_USER_FORMS } from './user-forms.ts'
 import { actions, buttonsWithMore, formOf, formsFor } from '../engine/buttons.ts'
 import { feed, type ListedEvents } from '../feed.ts'
 import { clientsIcon, outIcon } from '../icons.ts'
-import { listAddress } from '../links.ts'
+import { linkTo, listAddress } from '../links.ts'
 import { capitalOf, copyButton, dotted, initials, name, named, networkOf, section, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import { labelFor, type Frame, type Texts } from '../engine/form.ts'
@@ -53,9 +53,7 @@ export const USER = screen<Answers>({
   view(answers, frame) {
     const { user, sessions, grants, audit } = answers
     const own = nameUser({ ...user, id: user.user_id })
-    const all = frame.mayOpen('/console/audit')
-      ? html`<a href="${listAddress('audit', 'user_id', user.user_id)}">All activity</a>`
-      : undefined
+    const all = html`<a href="${linkTo('users', user.user_id)}/activity">All activity</a>`
     return {
       title: own,
       main: html`${heading(answers, frame)} ${unreached(frame)}
@@ -96,7 +94,7 @@ function heading(answers: Answers, frame: Frame): Markup {
 
 /** Why a person who may change other accounts is offered nothing here. */
 function unreached({ isCut, outOfReach }: Frame): Markup | undefined {
-  return isCut ? html`<p class="plate">${outOfReach}</p>` : undefined
+  return isCut ? html`<p class="notice quiet">${outOfReach}</p>` : undefined
 }
 
 /** Tasks that end something and can be undone. */

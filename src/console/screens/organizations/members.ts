@@ -9,6 +9,7 @@ import { filterBar, listHeading, nothing, table, type Column } from '../../list.
 import { chip, name, time } from '../../parts.ts'
 import { organizationTabs } from './organization-tabs.ts'
 import { screen } from '../../screen.ts'
+import { stateOf } from '../user-answer.ts'
 import { changes, type ChangeForm, type CreateForm, type Frame, type Members } from '../../engine/form.ts'
 
 interface Answers {
@@ -98,8 +99,11 @@ export function organizationName(
     : html`<a href="${linkTo('organizations', organization)}">${shown}</a>`
 }
 
-export function memberState({ disabled_at: at }: MemberDocument): Markup {
-  return at === null ? chip('Active', 'good') : chip('Disabled', 'bad')
+/** That of the membership, or of an account that the person may help. */
+export function memberState(member: MemberDocument, frame: Frame): Markup {
+  const { disabled_at: at, state, state_until: until } = member
+  if (at !== null) return chip('Disabled', 'bad')
+  return state === null ? chip('Active', 'good') : stateOf({ state, state_until: until }, frame)
 }
 
 export function memberColumns(frame: Frame): [Column<MemberDocument>, ...Column<MemberDocument>[]] {
@@ -116,7 +120,7 @@ export function memberColumns(frame: Frame): [Column<MemberDocument>, ...Column<
     {
       heading: 'State',
       role: 'badge',
-      cell: memberState,
+      cell: (member) => memberState(member, frame),
     },
     { heading: 'Member since', role: 'meta', cell: (member) => time(member.created_at, frame) },
     {

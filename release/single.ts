@@ -43,7 +43,7 @@ const REQUIRE = `import { createRequire as openRequire } from 'node:module'; con
 const ARGUMENTS = `process.argv[1] = process.execPath; if (process.argv[2] === process.execPath) process.argv.splice(2, 1);`
 
 /**
- * Returns the path of the file. With `hasCache` it starts sooner and takes less memory, and no two builds are equal: V8 makes an equal cache
+ * Returns the path of the file. With `hasCache` a command starts sooner, and no two builds are equal: V8 makes an equal cache
  * only with a fixed seed of its hashes, and then does not accept it.
  */
 export async function buildSingle(arch: (typeof ARCHITECTURES)[number], hasCache = false): Promise<string> {

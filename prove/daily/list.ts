@@ -9,6 +9,7 @@ const EVERY_DAY: readonly Proof[] = [
   { name: 'package', options: [] },
   { name: 'single', options: [] },
   { name: 'reproducible', options: [] },
+  { name: 'upgrade', options: [] },
   { name: 'container', options: [] },
   { name: 'chart', options: [] },
 ]

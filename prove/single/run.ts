@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { names, readOptions } from '../../tools/options.ts'
 import { startPostgres } from '../../tools/postgres/postgres.ts'
 import { newSecret } from '../../tools/process/server.ts'
@@ -17,7 +17,7 @@ const { only } = readOptions({ only: names('the stores', ['sqlite', 'postgres'],
 beginSession()
 const findings = openFindings()
 const file = resolve(await buildSingle('x64'))
-const lines = [`${file}: ${(statSync(file).size / 1e6).toFixed(0)} MB`]
+const lines = [`${basename(file)}: ${(statSync(file).size / 1e6).toFixed(0)} MB`]
 for (const store of only) {
   const folder = join(openFolder(), store)
   mkdirSync(folder)

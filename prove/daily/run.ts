@@ -8,7 +8,7 @@ import { DAILY, proofsOf, type Proof } from './list.ts'
 /** The proofs of what a release delivers, and one long proof, another each day. See docs/proofs.md. */
 
 const { all, keep } = readOptions({
-  all: flag('all long proofs, not that of the day alone: about an hour and a half'),
+  all: flag('all long proofs, not that of the day alone: about an hour'),
   keep: flag('append the results to prove/results/'),
 })
 

@@ -8,9 +8,6 @@ import { nameOf } from '../parts.ts'
 import { screen } from '../screen.ts'
 import type { Texts } from '../engine/form.ts'
 
-/** On the page of an object. */
-export const EVENTS_SHOWN = 10
-
 const LABELS: Readonly<Record<AuditView, string>> = {
   'failed-sign-ins': 'Failed sign-ins',
   changes: 'Changes by people',

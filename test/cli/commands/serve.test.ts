@@ -90,7 +90,7 @@ test('without a terminal serve prints only JSON lines, creates no demo, and logs
   assert.equal(ready.issuer, place.issuer)
   assert.match(ready.version, /^\d+\.\d+\.\d+/)
   assert.equal(runRequest(ready.try ?? '')['client_name'], 'First steps')
-  const { users } = (await runJsonHere(place, ['user', 'list'])) as { readonly users: unknown }
+  const { users } = await runJsonHere<{ readonly users: unknown }>(place, ['user', 'list'])
   assert.deepEqual(users, [])
 
   server.child.kill('SIGTERM')

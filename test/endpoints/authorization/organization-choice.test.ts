@@ -111,7 +111,7 @@ test('decision 0019: a user of several organizations must choose one, listed by 
   assertErrorRedirect(server, await other.browser.submit(other.page, { decision: 'deny' }), 'access_denied')
 })
 
-test('N8: prompt=consent lets a user change the organization although an earlier choice is remembered, and the operator lists them all', async () => {
+test('N8: prompt=consent lets a user change a remembered organization, and the operator lists all of them', async () => {
   const { browser, page, client, person } = await openPage([beta, acme])
   assert.equal(
     await organizationOf(client, await browser.submit(page, { decision: 'allow', organization: beta })),

@@ -152,10 +152,7 @@ function installable({ clients: { clients } }: NewAnswers): Offered[string] {
 }
 
 /** Where a client is installed. The screen with the clients is of the server. */
-export function installAddress(
-  { organization: own }: Frame,
-  { organization_id: object }: OrganizationDocument,
-): string {
+function installAddress({ organization: own }: Frame, { organization_id: object }: OrganizationDocument): string {
   const path = `${linkTo('organizations', object)}/installations`
   return `${own === undefined ? `${path}/new` : path}?ask=${INSTALL.task}`
 }

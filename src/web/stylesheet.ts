@@ -198,7 +198,7 @@ const situations = `
   .menu li a { padding: 8px 2px; font-size: .8125rem; }
 }
 @media (max-width: 359px) {
-  .menu ul { grid-template-columns: repeat(3, auto); }
+  .menu ul { grid-template-columns: repeat(3, 1fr); }
 }
 @media (max-width: 300px) {
   .buttons { flex-direction: column; }

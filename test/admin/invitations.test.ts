@@ -7,6 +7,7 @@ import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { aMembership, aUser } from '../support/records.ts'
 import { addApp } from '../../tools/sign-in/app.ts'
 import { deliver, mailedLinkTo, openMailHost } from '../support/hosts/mail-host.ts'
+import { beginWindow } from '../support/server.ts'
 import { signedInBy } from '../support/sign-in/sessions.ts'
 import { perform } from '../support/tasks.ts'
 
@@ -176,6 +177,7 @@ test('CON-38: the answer to an invitation does not say that an account has a rol
 
 test('an organization invites at most 200 people in an hour', async (t) => {
   const { stage, order } = await openOffice(t)
+  beginWindow(stage.server, 60 * 60 * 1000)
   const statuses = []
   for (let number = 0; number < 201; number += 1)
     statuses.push((await order('member.invite', { email: `person.${number}@acme.test` })).statusCode)

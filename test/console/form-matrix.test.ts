@@ -143,7 +143,9 @@ function wrongFields(form: Form): Fields {
   )
 }
 
-const SECRET = 'zq7x\u00a0zq7y'
+/** So long that no random id or token of a page has it by chance. */
+const MARK = 'neverShownAnywhere'
+const SECRET = `${MARK}\u00a0${MARK}`
 const PRIVATE_KEY = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', d: SECRET }
 
 /** A text that no page may repeat in each field that has a secret, or may have one. */
@@ -179,7 +181,7 @@ async function findAccepted(opened: OpenForm): Promise<readonly string[]> {
       const isKept = at === 'typed' || sent[at] === NO_CHOICE || shown[at] === sent[at]
       return !isKept || !answer.body.includes(`id="error-${at}"`)
     })
-    if (answer.statusCode !== fault.status || lost.length > 0 || answer.body.includes('zq7'))
+    if (answer.statusCode !== fault.status || lost.length > 0 || answer.body.includes(MARK))
       wrong.push(`${fault.what}: ${answer.statusCode}, not ${fault.status} ${lost.join(' ')}`)
   }
   const query = new URLSearchParams({ ...body, ask: form.task }).toString()

@@ -141,7 +141,7 @@ test('LIB-10: the host names the person and the number of factors at each reques
   const client = await grantor.tasks['client.create'](input)
   const link = (parameters = {}): string => issuer + authorizeUrl({ client_id: client.client_id }, parameters)
   const browser = openPerson(issuer)
-  signIn('Ada')
+  signIn('Margaret')
   assert.ok((await browser.allow(link())).searchParams.has('code'))
   person = undefined
   assert.equal((await browser.visit(link())).body, 'The page of the host.')
@@ -151,10 +151,10 @@ test('LIB-10: the host names the person and the number of factors at each reques
   for (const address of [link(), `${issuer}/account`]) {
     const { body } = await browser.visit(address)
     assert.match(body, /Grace/)
-    assert.doesNotMatch(body, /Ada/)
+    assert.doesNotMatch(body, /Margaret/)
   }
-  signIn('Ada', true)
-  assert.ok((await browser.visit(link())).url.searchParams.has('code'), 'the consent of Ada is remembered')
+  signIn('Margaret', true)
+  assert.ok((await browser.visit(link())).url.searchParams.has('code'), 'the consent of Margaret is remembered')
   const { events } = await grantor.tasks['audit.list']({ event: 'session.started' })
   const how = events.map(({ details }) => details?.['methods'])
   assert.deepEqual(how, ['fed mfa', 'fed', 'fed', 'fed'])

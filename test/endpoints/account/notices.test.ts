@@ -20,6 +20,7 @@ import { madeFields, passkeyFormOf, signedFields } from '../../../tools/sign-in/
 import { createAccount } from '../../support/accounts.ts'
 import { appOfPage, doFirstStep, submitTo } from '../../support/sign-in/apps.ts'
 import { execute, selectAll } from '../../support/store/dump.ts'
+import { beginWindow } from '../../support/server.ts'
 import { perform, performOnUser } from '../../support/tasks.ts'
 import { openServerWithProvider } from '../sign-in/provider/server-with-provider.ts'
 import { openOwner, signInByPasskey } from './owner.ts'
@@ -37,6 +38,8 @@ type Queued = readonly [notice: unknown, address: unknown, locale: unknown, brow
 test('each change of the sign-in methods, by the user, a link or the operator, queues one notice to the verified address', async (t) => {
   const { server, host } = await openServerWithProvider(t, {}, { env: MAIL })
   const { context } = server
+  // Some notices leave once in an hour, which is a window of the clock.
+  beginWindow(server, HOUR_MS)
   const { id: userId } = await createAccount(server, {
     email: EMAIL,
     password: PASSWORD,

@@ -132,6 +132,7 @@ test('OTP-01, OTP-04: on two nodes at once, a hundred guesses are five, and one 
   const first = await openTestServer(t, { env })
   const second = await openTestServer(t, { env, clock: first.clock })
   const nodes = [first, second]
+  beginWindow(first)
   await createAda(first)
   const client = await registerClient(first)
   const app = await addApp(first)

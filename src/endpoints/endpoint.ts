@@ -32,7 +32,8 @@ interface EndpointRow {
   readonly opener?: 'cut' | 'cut-for-account'
   /**
    * The parameters by which a GET shows its page again, in another language too, and does nothing else. The page then has links to itself in
-   * each language. They have no other parameter, so that no other site plants one there (threats.md UI-07, DEV-04).
+   * each language. They have no other parameter, so that no other site plants one there (threats.md UI-07, DEV-04). The browser keeps the
+   * language of such a link, also if it leads elsewhere.
    */
   readonly reopenedBy?: readonly string[]
   /** Scripts of any origin may call it, without credentials (clients.md). */

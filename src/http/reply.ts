@@ -15,7 +15,7 @@ export interface Target {
   readonly requestId: string
   /** No page of another site keeps the window in which it opened this page (`opener` of an endpoint). */
   readonly isOpenerCut: boolean
-  /** What links to the same page in other languages need. undefined: the page answers a POST, or cannot be opened again by its address. */
+  /** What links to the same page in other languages need. undefined: the answer is to a POST, or to an address that opens no page again. */
   readonly links: LanguageLinks | undefined
 }
 
@@ -87,7 +87,7 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
       ...openerPolicy(target),
       ...more,
       ...retryAfter(retryAfterSeconds),
-      ...cookieHeaders(links?.isChosen === true ? { ...cookies, language } : cookies),
+      ...cookieHeaders(withChoice(target, language, cookies)),
     ])
   }
 
@@ -140,7 +140,7 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
             'Location',
             answer.location,
             ...openerPolicy(target),
-            ...cookieHeaders(answer.cookies),
+            ...cookieHeaders(withChoice(target, language, answer.cookies)),
           ])
         case 'page':
           return sendPage(target, answer, language, [])
@@ -164,6 +164,15 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
       sendPage(target, { kind: 'page', status, page, ...retry }, language, flatten(headers))
     },
   }
+}
+
+/** The cookies of an answer, with the language if the reader chose it by the link that the answer is to. */
+function withChoice(
+  { links }: Target,
+  language: Language,
+  cookies: CookieChanges | undefined,
+): CookieChanges | undefined {
+  return links?.isChosen === true ? { ...cookies, language } : cookies
 }
 
 /** A cacheable document is the same object for many requests, so its text is made once. */

@@ -142,7 +142,9 @@ function linksOf(
   { reopenedBy }: Endpoint,
   reply: Reply,
 ): Exchange['links'] {
-  if (reopenedBy === undefined || reply.kind !== 'page' || ENDS.has(reply.page.kind)) return undefined
+  // A link to a page in another language is answered with a redirect if the session has ended since.
+  const isOfPage = reply.kind === 'redirect' || (reply.kind === 'page' && !ENDS.has(reply.page.kind))
+  if (reopenedBy === undefined || !isOfPage) return undefined
   return languageLinks(message, reopenedBy, siteOf(message.headers, context.issuer))
 }
 

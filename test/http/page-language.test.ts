@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LANGUAGES, type Language } from '../../src/base/language.ts'
-import { EMAIL, locationOf, PlainBrowser } from '../../tools/flow.ts'
+import { EMAIL, locationOf, PASSWORD, PlainBrowser } from '../../tools/flow.ts'
+import { createAccount } from '../support/accounts.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 
 /** The links with which a reader chooses the language of a page, and the cookie that keeps it. */
@@ -48,6 +49,22 @@ test('a page links to itself in each language, and the browser keeps the one tha
 
   await choose('en', french)
   assert.equal(languageOf(await browser.get(address, GERMAN)), 'en')
+})
+
+test('the browser keeps the language of a link that leads to the sign-in, because the session ended', async (t) => {
+  const server = await openTestServer(t)
+  await createAccount(server, { email: EMAIL, password: PASSWORD, name: undefined })
+  const { browser, address } = await openSignIn(server)
+  await browser.submit(await browser.get(address, GERMAN), { email: EMAIL, password: PASSWORD })
+  const apps = await browser.get('/account/apps', GERMAN)
+  const link = `/account/apps${linksOf(apps).get('fr') ?? ''}`
+  server.clock.advance(365 * 24 * 60 * 60 * 1000)
+  const foreign = { ...GERMAN, 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' }
+  await browser.get(link, foreign)
+  assert.equal(browser.cookies.has(COOKIE), false, 'another site chooses none')
+  const signIn = locationOf(await browser.get(link, GERMAN))
+  assert.equal(browser.cookies.get(COOKIE), 'fr')
+  assert.equal(languageOf(await browser.get(signIn, GERMAN)), 'fr')
 })
 
 test('another site chooses no language for the reader', async (t) => {

@@ -129,7 +129,7 @@ function addressForm(
   // Beside a passkey alone, whose form only a script shows.
   const look = others.every(({ kind }) => kind === 'passkey') ? 'or small muted alone' : 'or small muted'
   return html`${others.length > 0 ? html`<p class="${look}">${texts.show('or')}</p>` : undefined}
-    <form method="post" action="${action}" id="${BY_PASSWORD}" novalidate>
+    <form method="post" action="${action}" ${asksEmailFirst ? undefined : html` class="credentials"`} novalidate>
       ${hiddenFields(page.hidden)}
       <div class="field">
         <label for="email">${texts.show('email')}</label>
@@ -148,29 +148,27 @@ function addressForm(
       </div>
       ${asksEmailFirst ? undefined : passwordField(view, page, complaint)}
       ${submitButton(asksEmailFirst ? texts.show('continue') : texts.show('signIn'), 'main')}
-    </form>
-    ${asksEmailFirst ? undefined : forgotten(view, page)}`
+      ${asksEmailFirst ? undefined : forgotten(view, page)}
+    </form>`
 }
 
-const BY_PASSWORD = 'by-password'
-
-/** What to do without the password: the page that mails a link, with the address. Where no mail is sent, the operator hands a link over. */
+/**
+ * What to do without the password: the page that mails a link, with the address. Where no mail is sent, the operator hands a link over.
+ * The stylesheet shows it beside the label of the password. It comes last, because the key Enter presses the first button of a form.
+ */
 function forgotten({ branding, texts }: View, { forgotUri }: SignInPage): Markup {
   if (forgotUri !== undefined)
-    return html`<p class="small after">
-      <button class="inline link" type="submit" form="${BY_PASSWORD}" formaction="${forgotUri}" name="${ASK_FIELD}">
-        ${texts.show('forgot')}
-      </button>
-    </p>`
-  return html`<details class="small after">
+    return html`<button class="inline link aside" type="submit" formaction="${forgotUri}" name="${ASK_FIELD}">
+      ${texts.show('forgot')}
+    </button>`
+  return html`<details class="small aside">
     <summary>${texts.show('forgot')}</summary>
     <p class="muted">${texts.show('forgotHint', { brand: isolate(branding.name) })}</p>
   </details>`
 }
 
 function passwordField(view: View, page: SignInPage, complaint: Complaint | undefined): Markup {
-  return html`<div class="field">
-    <label for="password">${view.texts.show('password')}</label>
+  return html`<label for="password">${view.texts.show('password')}</label>
     <div class="typed">
       <input
         id="password"
@@ -181,8 +179,7 @@ function passwordField(view: View, page: SignInPage, complaint: Complaint | unde
       />
       ${revealButton(view, 'password')}
     </div>
-    ${beside(complaint, 'password')}
-  </div>`
+    ${beside(complaint, 'password')}`
 }
 
 /** Names the client that the user continues to, and its destination. */

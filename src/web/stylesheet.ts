@@ -169,6 +169,14 @@ form + .rows { margin-top: 24px; }
 .inline { display: inline-flex; align-items: center; min-width: 44px; min-height: 44px; }
 .within { margin: -12px 0; }
 .link { padding: 0; border: 0; background: none; color: var(--ink); font: inherit; text-decoration: underline; text-underline-offset: 2px; cursor: pointer; }
+.credentials { display: flex; flex-wrap: wrap; align-items: baseline; }
+.credentials > * { flex: 1 0 100%; order: 2; }
+.credentials > .field { order: 0; margin-bottom: 20px; }
+.credentials > label { flex: none; order: 1; margin: 0 8px 0 0; }
+.credentials > .aside { flex: 0 1 auto; order: 1; margin-left: auto; font-size: .875rem; }
+.credentials > details.aside { flex: 1 1 12rem; }
+.credentials [open] { margin-bottom: 12px; }
+.credentials summary { margin-left: auto; }
 summary { width: fit-content; min-height: 44px; padding: 12px 0; cursor: pointer; }
 footer, .languages { display: flex; flex-wrap: wrap; align-items: center; justify-content: center; gap: 0 16px; max-width: 440px; margin: 8px auto 0; font-size: .875rem; }
 footer a, .languages a { display: inline-flex; align-items: center; justify-content: center; min-width: 44px; min-height: 44px; color: var(--muted); text-decoration: none; }

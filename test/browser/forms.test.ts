@@ -78,6 +78,36 @@ async function settledFocus(tab: Tab): Promise<string> {
     requestAnimationFrame(() => requestAnimationFrame(() => resolve(document.activeElement.id))))`)
 }
 
+test('what to do without the password is above its field, and the keyboard reaches it after the button that Enter presses', async () => {
+  const { tab } = await pages.openTab({ viewport: { width: 320, height: 800 } })
+  for (const language of LANGUAGES)
+    for (const name of ['sign-in', 'sign-in with mail']) {
+      await tab.goto(pages.address(name, language))
+      const field = await tab.locator('#password').boundingBox()
+      const email = await tab.locator('#email').boundingBox()
+      const way = await tab.locator('button[formaction], summary').boundingBox()
+      assert.ok(email !== null && field !== null && way !== null)
+      assert.ok(way.y >= email.y + email.height && way.y + way.height <= field.y + 1, `${name} (${language})`)
+    }
+  await tab.goto(pages.address('sign-in with mail', 'en'))
+  const reached: string[] = []
+  for (let step = 0; step < 5; step++) {
+    reached.push(
+      await tab.evaluate<string>('document.activeElement.labels?.[0]?.innerText ?? document.activeElement.innerText'),
+    )
+    await tab.keyboard.press('Tab')
+  }
+  assert.deepEqual(reached, ['Email', 'Password', 'Show', 'Sign in', 'Forgot your password?'])
+  const left = tab.waitForEvent('framenavigated')
+  await tab.getByLabel('Email', { exact: true }).press('Enter')
+  await left
+  assert.equal(pages.posted()['ask'], undefined, 'Enter signs in')
+  await tab.goto(pages.address('sign-in with mail', 'en'))
+  await tab.getByRole('button', { name: 'Forgot your password?' }).click()
+  assert.equal(pages.posted()['ask'], '')
+  await tab.context().close()
+})
+
 test('the keyboard reaches every control in reading order, and the focus is visible', async () => {
   const { tab } = await pages.openTab({})
   await tab.goto(pages.address('consent', 'en'))

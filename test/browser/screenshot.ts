@@ -14,7 +14,7 @@ import { anApi } from '../support/records.ts'
 const RESOURCE = 'https://builds.acme.test/mcp'
 const REDIRECT_URI = 'http://127.0.0.1:43110/callback'
 const IMAGES = join(import.meta.dirname, '..', '..', 'docs', 'images')
-/** CSS pixels of background around the card. */
+/** CSS pixels of background beside the card and above it. Below it is the foot of the page. */
 const MARGIN = 32
 
 const endings: (() => unknown)[] = []
@@ -70,7 +70,8 @@ async function takePictures(): Promise<void> {
 
 async function takePicture(tab: Page, name: string): Promise<void> {
   const box = await tab.locator('.card').boundingBox()
-  if (box === null) throw new Error('There is no card on the page.')
+  const foot = await tab.locator('.languages').boundingBox()
+  if (box === null || foot === null) throw new Error('There is no card on the page, or no foot.')
   mkdirSync(IMAGES, { recursive: true })
   const path = join(IMAGES, `${name}.png`)
   await tab.screenshot({
@@ -79,7 +80,7 @@ async function takePicture(tab: Page, name: string): Promise<void> {
       x: box.x - MARGIN,
       y: Math.max(0, box.y - MARGIN),
       width: box.width + 2 * MARGIN,
-      height: box.height + 2 * MARGIN,
+      height: foot.y + foot.height - Math.max(0, box.y - MARGIN),
     },
   })
   console.log(`${path}: ${statSync(path).size} bytes`)

@@ -15,7 +15,7 @@ import { mintMailId } from '../protocol/ids.ts'
 const NOTICE_MS = 7 * 24 * 60 * 60 * 1000
 const RARE_NOTICE_MS = 60 * 60 * 1000
 
-type RareNotice = Extract<NoticeKind, 'app-ended' | 'counter-back'>
+type RareNotice = Extract<NoticeKind, 'app-ended' | 'counter-back' | 'organization-joined'>
 
 type Recipient = Pick<UserRecord, 'id' | 'email' | 'emailVerifiedAt' | 'profile'>
 

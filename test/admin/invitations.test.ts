@@ -67,6 +67,24 @@ test('a person without an account is invited by a link, and one with an account 
   assert.equal((await store.findUserByEmail('used@acme.test'))?.name, undefined, 'no name of an account changes')
 })
 
+test('a person who is invited and removed again and again gets one notice an hour', async (t) => {
+  const { stage, own } = await openOffice(t)
+  const { token } = await stage.issue('users', own)
+  const email = 'used@acme.test'
+  const { id: user_id } = await createAccount(stage.server, {
+    email,
+    isVerified: true,
+    password: 'correct horse battery',
+    name: undefined,
+  })
+  for (let time = 0; time < 3; time += 1) {
+    const invited = await stage.performByName('member.invite', { organization_id: own, email }, token)
+    const removed = await stage.performByName('member.remove', { organization_id: own, user_id }, token)
+    assert.deepEqual([invited.statusCode, removed.statusCode], [200, 200])
+  }
+  assert.deepEqual(await mailsTo(stage, email), ['organization-joined'])
+})
+
 test('the mail and the page of an invitation name the organization, and a person who has an account reads so', async (t) => {
   const host = await openMailHost(t)
   const stage = await openAdminServer(t, host.env)

@@ -5,7 +5,7 @@ import { isMailAddress, normalizeEmail } from '../../protocol/sign-in/email-addr
 import { MEMBER_VERBS } from '../../texts/task-words.ts'
 import { attemptBucket } from '../../requests/attempt-bucket.ts'
 import { isAddressDoubtful } from '../../users/doubtful-address.ts'
-import { noticesWithoutBrowser } from '../../users/mails.ts'
+import { rareNoticesOf } from '../../users/mails.ts'
 import { conflict } from '../admin-error.ts'
 import { EMAIL, NAME, ORGANIZATION_ID, USER_ID } from '../fields.ts'
 import { defineTask, type Task, type TaskContext } from '../task.ts'
@@ -101,7 +101,7 @@ async function invite(
   // An account that was not used yet gets a link, unless it waits for another organization too.
   const isOwn = (await store.listMemberships(user.id)).length === 0
   const isNew = user.firstSignedInAt === undefined && user.passwordHash === undefined && isOwn
-  const mails = isNew ? [] : noticesWithoutBrowser(context, user, 'organization-joined')
+  const mails = isNew ? [] : await rareNoticesOf(context, user, 'organization-joined')
   await addToOrganization(context, { organization, user, mails })
   if (isNew) await sendLink(context, user.id, { ...administrator, roleSince: undefined })
 }

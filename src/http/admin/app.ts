@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import type { Context } from '../../ports/context.ts'
 import { isLoopbackHost } from '../../protocol/uri/loopback.ts'
 import { SILENCE_TIMEOUT_MS } from '../app.ts'
+import { openSlots } from '../../base/slots.ts'
 import { refuseBytes } from '../broken-request.ts'
 import { connectionLimits, TIMEOUTS } from '../connection-limits.ts'
 import { openConnections } from '../connections.ts'
@@ -31,6 +32,8 @@ export interface AdminAppOptions {
 
 export const OPENAPI_PATH = '/admin/v1/openapi.json'
 
+/** Tasks that read at a time, and that wait. A list of a thousand users takes as long as a hundred tokens (threats.md ADM-12). */
+const READS = { total: 2, perHost: 2, waiting: 500 } as const
 /** Loading the tasks waits until the server has started, because requests of clients come first. */
 const LOAD_AFTER_MS = 1000
 
@@ -49,6 +52,7 @@ export function createAdminApp(options: AdminAppOptions): Server {
     gate: openGate({ issuer: context.issuer, proxies, hasStoreGoneBack: context.hasStoreGoneBack }),
     scheduler: openScheduler(EACH_TURN),
     pages: openScheduler(oneEach(pageGapMs)),
+    reads: openSlots(READS),
     nextRequestId: openRequestIds(context.random),
     loadConsole: console && openLazyConsole({ context, ...console }),
   }

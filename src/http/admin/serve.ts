@@ -2,10 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AdminError } from '../../admin/admin-error.ts'
 import { asAdministrator } from '../../admin/administrators.ts'
 import { performTask } from '../../admin/run-task.ts'
-import { hasBody, placeOf, type Administrator, type Task } from '../../admin/task.ts'
+import { hasBody, isReading, placeOf, type Administrator, type Task } from '../../admin/task.ts'
 import type { Context } from '../../ports/context.ts'
 import { CONSOLE_PATH } from '../../protocol/client/console.ts'
-import { invalidRequest, OAuthError } from '../../protocol/errors.ts'
+import { invalidRequest, OAuthError, unavailable } from '../../protocol/errors.ts'
+import type { Slots } from '../../base/slots.ts'
 import { problem, type Problem } from '../../base/validation.ts'
 import { discardBody } from '../body.ts'
 import type { Connections } from '../connections.ts'
@@ -20,6 +21,11 @@ import { readTaskInput } from './input.ts'
 import type { Console } from './console/console.ts'
 import { answerConsole, isBelowConsole, PAGE_HEADERS } from './console/serve.ts'
 import type { AdminRoute, TaskRow } from './routes.ts'
+
+/** How long a reading waits for others. */
+const READ_WAIT_MS = 10_000
+const RETRY_SECONDS = 1
+const LONGEST_GAP_MS = 50
 
 /** One line of the log per answered request. */
 export type LogAdminOutcome = (line: AdminLine, cause: unknown) => void
@@ -48,6 +54,8 @@ export interface AdminServing {
   readonly scheduler: Scheduler
   /** For pages of the console: rendering one takes as long as several tokens. */
   readonly pages: Scheduler
+  /** For tasks that read: lists of a thousand rows at the same time would hold the process for seconds (threats.md ADM-12). */
+  readonly reads: Slots
   readonly nextRequestId: () => string
   /** Loads the console with the first request for it; undefined: it is off. */
   readonly loadConsole: (() => Promise<Console>) | undefined
@@ -163,7 +171,7 @@ async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answ
 }
 
 async function runRow(
-  { context, gate }: AdminServing,
+  { context, gate, reads }: AdminServing,
   { message, network, requestId }: Exchange,
   administrator: Administrator,
   row: TaskRow,
@@ -176,13 +184,22 @@ async function runRow(
   gate.enter(network, { priority: 'high' })
   try {
     const work = () => performTask(asAdministrator(context, administrator), row.task, input)
-    const output = await context.inRequest(requestId, work)
+    const output = await inTurn(reads, row.task, network, () => context.inRequest(requestId, work))
     return { status: row.task.creates ? 201 : 200, contentType: JSON_TYPE, body: JSON.stringify(output) }
   } catch (cause) {
     throw cause instanceof AdminError ? refusalOf(cause, row.task) : cause
   } finally {
     gate.leave(network)
   }
+}
+
+/** Clients have the process between two readings, for as long as the first one took. @throws OAuthError when too many wait */
+async function inTurn<Output>(reads: Slots, task: Task, network: string, work: () => Promise<Output>): Promise<Output> {
+  if (!isReading(task)) return work()
+  const free = await reads.take('', network, AbortSignal.timeout(READ_WAIT_MS))
+  if (free === undefined) throw unavailable('overloaded', RETRY_SECONDS)
+  const startedAt = performance.now()
+  return work().finally(() => setTimeout(free, Math.min(performance.now() - startedAt, LONGEST_GAP_MS)))
 }
 
 /** The refusal of a task as an answer. Its message is in `detail`. */

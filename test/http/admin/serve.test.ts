@@ -3,8 +3,10 @@ import { request, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MAXIMA } from '../../../src/base/maxima.ts'
 import { openTestServer } from '../../support/server.ts'
+import { aUser } from '../../support/records.ts'
 import { dumpStore, selectAll } from '../../support/store/dump.ts'
 import { bearer, openAdminServer, adminServerOf } from '../../support/admin-server.ts'
 import { perform } from '../../support/tasks.ts'
@@ -290,4 +292,30 @@ test('CON-11: a page whose browser has gone while the page waited is not made', 
   }
   await allLogged.promise
   assert.ok(outcomes.includes('overloaded'), outcomes.join())
+})
+
+test('ADM-12: lists that are read at the same time leave the process to clients between them', async (t) => {
+  const stage = await openAdminServer(t)
+  const { server } = stage
+  const { token } = await stage.issue('read')
+  for (let user = 0; user < 300; user += 1) await server.context.store.createUser(aUser())
+  const list = {
+    method: 'GET',
+    url: '/admin/v1/users?limit=300',
+    headers: { authorization: `Bearer ${token}` },
+  } as const
+  const client = { method: 'GET', url: '/.well-known/oauth-authorization-server' } as const
+  for (const warm of [server.injectAdmin(list), server.inject(client)]) await warm
+  const ended: string[] = []
+  const answer = async (what: string, answered: Promise<{ readonly statusCode: number }>): Promise<void> => {
+    const { statusCode } = await answered
+    ended.push(`${what} ${statusCode}`)
+  }
+  const lists = Array.from({ length: 20 }, () => answer('list', server.injectAdmin(list)))
+  // All of them have been read, and began or wait.
+  for (let turn = 0; turn < 3; turn += 1) await nextTurn()
+  await answer('client', server.inject(client))
+  assert.ok(ended.length <= 10, ended.join())
+  await Promise.all(lists)
+  assert.deepEqual([...new Set(ended)].toSorted(), ['client 200', 'list 200'])
 })

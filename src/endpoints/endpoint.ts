@@ -33,7 +33,9 @@ interface EndpointRow {
   /**
    * The parameters by which a GET shows its page again, in another language too, and does nothing else. The page then has links to itself in
    * each language. They have no other parameter, so that no other site plants one there (threats.md UI-07, DEV-04). The browser keeps the
-   * language of such a link, also if it leads elsewhere.
+   * language of such a link, also if it leads elsewhere. The answers to forms and the refusals that have such links name their parameters
+   * themselves (`reopenedWith`); the others have no links, because a GET shows something else, or would lose what the form has: a second
+   * step, a choice, or a proof.
    */
   readonly reopenedBy?: readonly string[]
   /** Scripts of any origin may call it, without credentials (clients.md). */

@@ -5,6 +5,8 @@ import { CHOSEN, type LanguageLinks } from '../web/layout.ts'
 import { isOtherSite } from './network.ts'
 import type { CookieJar } from './session.ts'
 
+type Parameter = readonly [name: string, value: string]
+
 /** The language of a page. `uiLocales`: the languages that the client asks for, if the address of the page does not have them. */
 export function pageLanguage(
   message: Pick<IncomingMessage, 'headers' | 'url'>,
@@ -15,17 +17,22 @@ export function pageLanguage(
 }
 
 /**
- * What a page needs for links to itself in other languages, which repeat these parameters alone. `site`: which site's page sent the request.
+ * What a page needs for links to itself in other languages, which have these parameters alone. `site`: which site's page sent the request.
  * Another site chooses no language for the reader.
  */
 export function languageLinks(
   message: Pick<IncomingMessage, 'url'>,
-  parameters: readonly string[],
+  parameters: readonly Parameter[],
   site: string | undefined,
 ): LanguageLinks {
+  const isChosen = queryOf(message).has(...CHOSEN) && !isOtherSite(site)
+  return { query: new URLSearchParams(parameters.map(([name, value]) => [name, value])), isChosen }
+}
+
+/** The parameters with these names that the address of the request has. */
+export function sentParameters(message: Pick<IncomingMessage, 'url'>, names: readonly string[]): readonly Parameter[] {
   const sent = queryOf(message)
-  const repeated = parameters.flatMap((name) => sent.getAll(name).map((value) => [name, value]))
-  return { query: new URLSearchParams(repeated), isChosen: sent.has(...CHOSEN) && !isOtherSite(site) }
+  return names.flatMap((name) => sent.getAll(name).map((value) => [name, value] as const))
 }
 
 function queryOf({ url = '' }: Pick<IncomingMessage, 'url'>): URLSearchParams {

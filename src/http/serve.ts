@@ -13,7 +13,7 @@ import type { Connections } from './connections.ts'
 import type { Gate } from './gate.ts'
 import type { Proxies } from './proxies.ts'
 import { logReply, observe, type Answering, type Reporting } from './outcome-line.ts'
-import { languageLinks, pageLanguage } from './page-language.ts'
+import { languageLinks, pageLanguage, sentParameters } from './page-language.ts'
 import { toOAuthError, type Replies, type Target } from './reply.ts'
 import {
   checkHeaders,
@@ -133,7 +133,10 @@ async function run(serving: Serving, exchange: Exchange, endpoint: Endpoint, bod
   }
 }
 
-/** Pages with which a request ends: their address does not show them again, or it is of a refusal, of which a page repeats nothing. */
+/**
+ * Pages with which a request ends: their address does not show them again, or it is of a refusal, of which a page repeats nothing unless the
+ * endpoint says what (`reopenedWith`).
+ */
 const ENDS: ReadonlySet<Page['kind']> = new Set(['error', 'return', 'form-post', 'leave'])
 
 function linksOf(
@@ -142,10 +145,13 @@ function linksOf(
   { reopenedBy }: Endpoint,
   reply: Reply,
 ): Exchange['links'] {
+  const site = siteOf(message.headers, context.issuer)
+  if (reply.kind === 'page' && reply.reopenedWith !== undefined)
+    return languageLinks(message, Object.entries(reply.reopenedWith), site)
   // A link to a page in another language is answered with a redirect if the session has ended since.
   const isOfPage = reply.kind === 'redirect' || (reply.kind === 'page' && !ENDS.has(reply.page.kind))
   if (reopenedBy === undefined || !isOfPage) return undefined
-  return languageLinks(message, reopenedBy, siteOf(message.headers, context.issuer))
+  return languageLinks(message, sentParameters(message, reopenedBy), site)
 }
 
 function languageOf(

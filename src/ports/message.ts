@@ -83,6 +83,12 @@ export type Reply = { readonly event?: OutcomeEvent } & (
       readonly retryAfterSeconds?: number
       /** The `ui_locales` that the client pushed (RFC 9126), which the address of the request does not have. */
       readonly uiLocales?: string | undefined
+      /**
+       * The parameters with which a GET of the same path shows the page again, in another language too, where the request alone does not say
+       * so: the page answers a form, or refuses something. They have no secret, and nothing that a person typed, because addresses are kept
+       * in histories and logs. undefined: those of the endpoint, if it has some.
+       */
+      readonly reopenedWith?: Readonly<Record<string, string>>
       readonly cookies?: CookieChanges
     }
 )

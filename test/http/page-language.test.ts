@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LANGUAGES, type Language } from '../../src/base/language.ts'
+import { ASK_FIELD } from '../../src/ports/pages/pages.ts'
 import { EMAIL, locationOf, PASSWORD, PlainBrowser } from '../../tools/flow.ts'
 import { createAccount } from '../support/accounts.ts'
+import { openMailHost } from '../support/hosts/mail-host.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 
 /** The links with which a reader chooses the language of a page, and the cookie that keeps it. */
@@ -79,27 +81,56 @@ test('another site chooses no language for the reader', async (t) => {
   }
 })
 
-test('a page that answers a form has no links to itself, and is in the language that the browser keeps', async (t) => {
+test('the answer to a password has links to the start of the sign-in, without what the reader typed', async (t) => {
   const { browser, address, choose } = await openSignIn(await openTestServer(t))
   await choose('fr', await browser.get(address, GERMAN))
   const page = await browser.get(address, GERMAN)
   const answer = await browser.submit(page, { email: EMAIL, password: 'a wrong password' })
   assert.match(answer.body, /Cette adresse e-mail et ce mot de passe/)
-  assert.equal(linksOf(answer).size, 0)
-  assert.doesNotMatch(answer.body, /<!--/)
+  assert.equal(linksOf(answer).get('es'), '?page=apps&ui_locales=es&keep=language')
+  const spanish = await choose('es', answer)
+  assert.equal(languageOf(spanish), 'es')
+  assert.doesNotMatch(spanish.body, new RegExp(EMAIL))
+  assert.equal(browser.cookies.get(COOKIE), 'es')
 })
 
-test('a page at an unknown path has the links without what its address has, and a refusal has none', async (t) => {
+test('the page of a forgotten password has links also where it answers a form, and the page after it has none', async (t) => {
+  const host = await openMailHost(t)
+  const { browser, address } = await openSignIn(await openTestServer(t, { env: host.env }))
+  const [, action = ''] = /formaction="([^"]+)"/.exec((await browser.get(address, GERMAN)).body) ?? []
+  const asked = await browser.post(new URL(action).pathname + new URL(action).search, { email: EMAIL, [ASK_FIELD]: '' })
+  assert.match(asked.body, new RegExp(EMAIL))
+  assert.equal(linksOf(asked).get('es'), '?page=apps&ui_locales=es&keep=language')
+  const shown = await browser.get(new URL(action).pathname + (linksOf(asked).get('es') ?? ''), GERMAN)
+  assert.equal(languageOf(shown), 'es')
+  assert.equal(linksOf(shown).get('fr'), '?page=apps&ui_locales=fr&keep=language')
+  assert.equal(linksOf(await browser.submit(shown, { email: EMAIL })).size, 0)
+})
+
+test('LNK-01: a link that no longer works is shown again without its token, and an unknown client by its id alone', async (t) => {
+  const browser = new PlainBrowser(await openTestServer(t))
+  const unknown = new URLSearchParams({ client_id: 'c_0"><script>' }).toString()
+  const evil = 'redirect_uri=https%3A%2F%2Fevil.test'
+  for (const [path, sent, repeated] of [
+    ['/account/link', 'token=u_x.y&done=x', ''],
+    ['/v2/oauth/authorize', evil, ''],
+    ['/v2/oauth/authorize', `${evil}&${unknown}`, `${unknown}&`],
+  ] as const) {
+    const refused = await browser.get(`${path}?${sent}`, GERMAN)
+    assert.equal(linksOf(refused).get('es'), `?${repeated}ui_locales=es&keep=language`, path)
+    const again = await browser.get(path + (linksOf(refused).get('es') ?? ''), GERMAN)
+    assert.equal(languageOf(again), 'es')
+    assert.equal(again.statusCode, refused.statusCode)
+  }
+})
+
+test('a page at an unknown path has the links without what its address has, and most refusals have none', async (t) => {
   const browser = new PlainBrowser(await openTestServer(t))
   const unknown = await browser.get('/nothing?secret=x', GERMAN)
   assert.equal(linksOf(unknown).get('es'), '?ui_locales=es&keep=language')
   assert.equal(languageOf(await browser.get('/nothing?ui_locales=es&keep=language', GERMAN)), 'es')
   assert.equal(browser.cookies.get(COOKIE), 'es')
-  for (const refused of [
-    '/account/link?token=x',
-    '/v2/oauth/consent?authorization=x',
-    '/v2/oauth/authorize?client_id=x',
-  ])
+  for (const refused of ['/v2/oauth/consent?authorization=x', '/v2/oauth/authorize?client_id=x&client_id=y'])
     assert.equal(linksOf(await browser.get(refused, GERMAN)).size, 0, refused)
 })
 

@@ -165,6 +165,8 @@ async function unusable(context: Context, request: Request, { user, link }: Unus
   const refused = errorPage('link_unusable', user === undefined ? {} : { user: user.id })
   return {
     ...refused,
+    // Without the token, which is a secret: the address without one shows the same.
+    reopenedWith: {},
     page: {
       ...refused.page,
       accountUri: pageAddress(issuer, PATHS.account, { uiLocales }),

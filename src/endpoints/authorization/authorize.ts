@@ -35,8 +35,21 @@ export async function authorize(context: Context, sent: Request): Promise<Reply>
   const opened = await openPushedRequest(context, sent)
   if ('kind' in opened) return opened
   const reply = await answer(context, opened)
-  return reply.kind === 'page' ? { ...reply, uiLocales: opened.request.uiLocales } : reply
+  if (reply.kind !== 'page') return reply
+  return { ...reply, uiLocales: opened.request.uiLocales, ...reopening(reply, opened.request) }
 }
+
+/**
+ * The id of an unknown client suffices to show its page again. The other refusals depend on the redirect URI, which may be of an attacker,
+ * and a page of theirs repeats nothing (threats.md UI-07).
+ */
+function reopening({ page }: PageReply, { params }: Request): Pick<PageReply, 'reopenedWith'> {
+  if (page.kind !== 'error' || page.problem !== 'client-unknown') return {}
+  const id = params.get('client_id')
+  return { reopenedWith: id === undefined ? {} : { client_id: id } }
+}
+
+type PageReply = Extract<Reply, { readonly kind: 'page' }>
 
 /**
  * Takes one of the requests of a network that store something before anyone has signed in.

@@ -109,10 +109,13 @@ async function findLed(
 }
 
 function forgotPage(context: Context, request: Request, typed: string, problem: 'email-missing' | undefined): Reply {
+  const { authorization, page } = subjectOf(request)
   return {
     kind: 'page',
     status: problem === undefined ? 200 : 400,
     ...(problem === undefined ? {} : { event: formRefusal(problem, {}) }),
+    // Also where it answers the form of the sign-in page. The address that was typed there is not repeated.
+    reopenedWith: { ...(authorization && { authorization }), ...(page && { page }) },
     page: {
       kind: 'forgot',
       action: pageAddress(context.issuer, PATHS.forgot, subjectOf(request)),

@@ -127,7 +127,6 @@ export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
     method: 'GET',
     path: PATHS.forgot,
     audience: 'page',
-    reopenedBy: ['authorization', 'page'],
     opener: 'cut-for-account',
     unlimited: 'It writes nothing.',
     run: showForgot,

@@ -14,7 +14,7 @@ import { finishSignIn } from './finish-sign-in.ts'
 import { refusedSignIn, signInPage } from './page.ts'
 import { goToProvider } from './provider/begin.ts'
 import { findProof, PROOF_FIELD, type OpenProof } from './provider/proof.ts'
-import { clientOf, findSubmittedTarget, timeOf } from './target.ts'
+import { clientOf, findSubmittedTarget, signInParameters, timeOf } from './target.ts'
 import { countAttempt } from './throttle.ts'
 
 /**
@@ -29,8 +29,11 @@ export async function signInByPassword(context: Context, request: Request): Prom
   const email = normalizeEmail(typed)
   const password = request.params.get('password') ?? ''
   const proof = await findProof(context, request.params.get(PROOF_FIELD), target.browserHash)
-  const again = (problem: SignInProblem | undefined, shown: string = email) =>
-    signInPage(context, target, { email: shown, isConfirmation: false, problem, proof })
+  const again = async (problem: SignInProblem | undefined, shown: string = email) => ({
+    ...(await signInPage(context, target, { email: shown, isConfirmation: false, problem, proof })),
+    // In another language the page begins with the address of the user. A proof is in the form alone, and would be lost.
+    ...(proof === undefined ? { reopenedWith: signInParameters(target) } : {}),
+  })
   const isAddressAlone = !request.params.names.includes('password')
   const isOff = context.settings.passwords === 'off'
   if (isOff && !isAddressAlone) return again({ kind: 'method-off' })

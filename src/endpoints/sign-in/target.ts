@@ -97,9 +97,13 @@ export async function findSubmittedTarget(context: Context, request: Request): P
 
 /** The hidden fields of the forms of the sign-in page. */
 export function hiddenFields({ secrets }: Context, target: SignInTarget): HiddenFields {
-  const csrf = secrets.digest('csrf', csrfParts(target))
-  if (target.purpose === 'account') return { page: target.page, csrf }
-  return { authorization: target.authorization.id, ...(target.addsFactor ? { [ADDS_FACTOR]: '1' } : {}), csrf }
+  return { ...signInParameters(target), csrf: secrets.digest('csrf', csrfParts(target)) }
+}
+
+/** The parameters of the sign-in page for a target. */
+export function signInParameters(target: SignInTarget): Readonly<Record<string, string>> {
+  if (target.purpose === 'account') return { page: target.page }
+  return { authorization: target.authorization.id, ...(target.addsFactor ? { [ADDS_FACTOR]: '1' } : {}) }
 }
 
 /** Finds the user who is signed in already, and confirms the own identity for an account page. undefined: the user signs in. */

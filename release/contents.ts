@@ -4,6 +4,8 @@ import { basename, join } from 'node:path'
 import { billOf, describe, packPackage } from './build.ts'
 import { exploitability, type Advisory } from './cyclonedx.ts'
 import { digestOfFile, filesOf, NOTES } from './folder.ts'
+import { originOf, type Manifest } from './manifest.ts'
+import { publishedPage } from './pages.ts'
 import { buildSingle } from './single.ts'
 import { statementOf, type Origins } from './statement.ts'
 
@@ -14,7 +16,7 @@ export function readAdvisories(): readonly Advisory[] {
 
 /** What the files of a release depend on in this checkout. */
 export function originsHere(): Origins {
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
+  const { version } = readManifest()
   const { GITHUB_SERVER_URL: host, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run } = process.env
   return {
     version,
@@ -24,6 +26,10 @@ export function originsHere(): Origins {
     npm: say('npm', '--version'),
     run: run === undefined ? undefined : `${host ?? ''}/${repository ?? ''}/actions/runs/${run}`,
   }
+}
+
+function readManifest(): Manifest {
+  return JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
 }
 
 /**
@@ -45,9 +51,13 @@ export async function buildFiles(folder: string, architectures: readonly ('x64' 
 /** Adds the statement of provenance and the notes to the folder. `changes`: the section of the version in CHANGELOG.md. */
 export function describeFiles(folder: string, origins: Origins, changes: string): void {
   const digests = new Map(filesOf(folder).map((name) => [name, digestOfFile(join(folder, name))]))
-  const statement = statementOf(digests, origins)
-  writeFileSync(join(folder, `grantor-${origins.version}.intoto.json`), `${JSON.stringify(statement, undefined, 2)}\n`)
-  writeFileSync(join(folder, NOTES), notesOf(digests, origins, changes))
+  const statement = `grantor-${origins.version}.intoto.json`
+  const about = statementOf(digests, origins)
+  writeFileSync(join(folder, statement), `${JSON.stringify(about, undefined, 2)}\n`)
+  const all = new Map([...digests, [statement, digestOfFile(join(folder, statement))]])
+  // The folder has no pages to which a link could lead.
+  const origin = originOf({ ...readManifest(), version: origins.version })
+  writeFileSync(join(folder, NOTES), notesOf(all, origins, publishedPage('CHANGELOG.md', changes, [], origin)))
 }
 
 function notesOf(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -38,7 +39,7 @@ const { key, signers } = makeKey('owner')
 const released = join(root, 'released')
 mkdirSync(released)
 for (const name of MADE) writeFileSync(join(released, name), `The content of ${name}.\n`)
-describeFiles(released, ORIGINS, '### Added\n- A thing.')
+describeFiles(released, ORIGINS, '### Added\n- A thing ([docs/mcp.md](docs/mcp.md)).')
 sealFolder(released, key)
 const ALL = [...filesOf(released), 'SHA256SUMS', 'SHA256SUMS.sig']
 
@@ -57,6 +58,26 @@ test('the folder of a release has its files, a statement, notes, sums and a sign
     faultsAfter(() => undefined),
     [],
   )
+})
+
+test('the notes of a release have the digest of each other file, and no link into a folder that it does not have', () => {
+  const notes = readFileSync(join(released, 'NOTES.md'), 'utf8')
+  const rows = [...notes.matchAll(/^\| (grantor\S+) \| `([0-9a-f]{64})` \|$/gm)].map(([, name, digest]) => [
+    name,
+    digest,
+  ])
+  const files = [...MADE, STATEMENT]
+  assert.deepEqual(
+    rows,
+    files.map((name) => [
+      name,
+      createHash('sha256')
+        .update(readFileSync(join(released, name)))
+        .digest('hex'),
+    ]),
+  )
+  assert.match(notes, /^- A thing \(docs\/mcp\.md\)\.$/m)
+  assert.doesNotMatch(notes, /\]\(/)
 })
 
 for (const name of ALL) {

@@ -1,6 +1,7 @@
 import { createLink } from '../../src/admin/user/link.ts'
 import { createUser } from '../../src/admin/user/user.ts'
-import { ACCOUNT_LIMIT, ATTEMPT_WINDOW_MS, accountBucket } from '../../src/requests/attempt-bucket.ts'
+import { ACCOUNT_LIMIT, ATTEMPT_WINDOW_MS } from '../../src/protocol/sign-in/attempt-limits.ts'
+import { accountBucket } from '../../src/requests/attempt-bucket.ts'
 import { PASSWORD } from '../../tools/flow.ts'
 import type { Grantor } from '../resource-servers/grantor.ts'
 import { at, type State } from './states.ts'

@@ -15,9 +15,9 @@ export function isOneNetwork(one: string, other: string): boolean {
   return one === other || (isThisMachine(one) && isThisMachine(other))
 }
 
-/** The network of ::1 has no other caller. */
-function isThisMachine(network: string): boolean {
-  return network.startsWith('127.') || network === '0:0:0:0::/64'
+/** Whether a network is that of the machine itself, also as the audit has it. That of ::1 has no other caller. */
+export function isThisMachine(network: string): boolean {
+  return network.startsWith('127.') || network === '0:0:0:0::/64' || network === '0:0:0::/48'
 }
 
 /** The /24 of an IPv4 address, or the /48 of an IPv6 network, also of one that pages of other sites pay as. undefined: it is unreadable. */

@@ -1,7 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import { after } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import { ATTEMPT_WINDOW_MS } from '../../requests/attempt-bucket.ts'
+import { ATTEMPT_WINDOW_MS } from '../../protocol/sign-in/attempt-limits.ts'
 import { listAudit } from '../audit/list.ts'
 import { PAGE_LIMIT } from '../page.ts'
 import type { UserSource } from './search.ts'

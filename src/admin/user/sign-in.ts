@@ -9,13 +9,8 @@ import type { EpochMs } from '../../base/brand.ts'
 import { firstSignInOf } from '../../protocol/sign-in/account.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import { GUESS_LIMIT } from '../../protocol/sign-in/totp.ts'
-import {
-  ACCOUNT_LIMIT,
-  accountBucket,
-  ATTEMPT_WINDOW_MS,
-  CODE_LIMIT,
-  codeBucket,
-} from '../../requests/attempt-bucket.ts'
+import { ACCOUNT_LIMIT, ATTEMPT_WINDOW_MS, CODE_LIMIT } from '../../protocol/sign-in/attempt-limits.ts'
+import { accountBucket, codeBucket } from '../../requests/attempt-bucket.ts'
 import { factorNeedOf, factorsOf, hasFactor } from '../../users/factors.ts'
 import { findLinkMethods, hasLinkMethod } from '../../users/link-methods.ts'
 import {

@@ -4,6 +4,7 @@ import type { Reply, Request } from '../../ports/message.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { SessionRecord } from '../../ports/records/user.ts'
 import { secondsSince, type EpochMs } from '../../base/brand.ts'
+import { isThisMachine } from '../../base/networks-around.ts'
 import { APPLICATION, type Authentication } from '../../protocol/sign-in/authentication.ts'
 import { parseSessionId } from '../../protocol/ids.ts'
 import { isLiveSession } from '../../tokens/invalid-principal.ts'
@@ -74,9 +75,6 @@ function viewProvider({ providerId }: Authentication, providers: readonly Provid
   return providers.find(({ id }) => id === providerId)?.settings.name ?? providerId
 }
 
-/** The network of `::1`, and the addresses of IPv4 that never leave the machine. */
-const LOOPBACK_NETWORK = /^(?:0:0:0:0::\/64|127\.\d+\.\d+\.\d+)$/
-
 function viewNetwork(network: string): SessionNetwork {
-  return LOOPBACK_NETWORK.test(network) ? { kind: 'this-computer' } : { kind: 'network', name: network }
+  return isThisMachine(network) ? { kind: 'this-computer' } : { kind: 'network', name: network }
 }

@@ -7,19 +7,16 @@ import { after, type EpochMs } from '../../base/brand.ts'
 import { timeOfOrderedId, type UserId } from '../../protocol/ids.ts'
 import { openRecentlyUsed, type RecentlyUsed } from '../../base/recently-used.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
+import { ACCOUNT_LIMIT, ATTEMPT_WINDOW_MS, CODE_LIMIT, NETWORK_LIMIT } from '../../protocol/sign-in/attempt-limits.ts'
 import {
-  ACCOUNT_LIMIT,
   accountBucket,
-  ATTEMPT_WINDOW_MS,
   attemptBucket,
-  CODE_LIMIT,
   codeBucket,
   codeDeviceBucket,
   deviceBucket,
 } from '../../requests/attempt-bucket.ts'
 import { openCookie } from '../authorization/cookie.ts'
 
-const NETWORK_LIMIT = 20
 /** Attempts with what cannot be guessed that failed, of one browser. */
 const PROVIDER_LIMIT = 50
 /**

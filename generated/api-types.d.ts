@@ -873,9 +873,9 @@ export interface GrantorTasks {
   readonly 'member.add': (input: {
     /** The id of the organization. */
     readonly organization_id: string
-    /** The id of the user; instead of email. */
+    /** The id of the user, if no address is given. */
     readonly user_id?: string
-    /** The address of the user; instead of user_id. */
+    /** The address of the user, if no id is given. */
     readonly email?: string
   }) => Promise<Member>
   /** Disable a member: tokens of the member for the organization stop working. */
@@ -907,7 +907,7 @@ export interface GrantorTasks {
     /** The same in seconds from this answer. */
     readonly jwt_accepted_for_seconds: number
   }>
-  /** Invite a person by mail to an organization: a new account gets a link, an account that there is becomes a member, and gets a notice if it is in use. */
+  /** Invite a person by mail to an organization: a new account gets a link, an existing account becomes a member, and gets a notice if it is in use. */
   readonly 'member.invite': (input: {
     /** The id of the organization. */
     readonly organization_id: string

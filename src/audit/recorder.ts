@@ -209,8 +209,9 @@ function openReports(now: EpochMs): Reports {
   const seen = new Map<string, Repetitions>()
   /** How many different events each name has, so that one name cannot use up the limit of another. */
   const counts = new Map<string, number>()
+  const minute = minuteOf(now)
   return {
-    minute: minuteOf(now),
+    minute,
     isNew(event, origin) {
       const key = JSON.stringify(event)
       const count = counts.get(event.event) ?? 0
@@ -224,7 +225,7 @@ function openReports(now: EpochMs): Reports {
       }
       return known === undefined
     },
-    repeated: () => [...seen.values()].filter(({ again }) => again > 0).map(repeatedEvent),
+    repeated: () => [...seen.values()].filter(({ again }) => again > 0).map((one) => repeatedEvent(one, minute)),
   }
 }
 
@@ -238,9 +239,9 @@ function repeat(known: Repetitions, { network, ...agent }: Origin = {}): void {
   networks.set(name, (networks.get(name) ?? 0) + 1)
 }
 
-/** With the networks of most repetitions, each with its number: `203.0.113.0/24=9 other=4`. */
-function repeatedEvent({ event, again, networks, agent }: Repetitions): AuditEvent {
+/** With the minute, and the networks of most repetitions, each with its number: `203.0.113.0/24=9 other=4`. */
+function repeatedEvent({ event, again, networks, agent }: Repetitions, minute: EpochMs): AuditEvent {
   const named = mostFrequent(networks, NETWORKS_NAMED).map(([network, count]) => `${network}=${count}`)
   const from = { ...agent, ...(named.length > 0 && { networks: named.join(' ') }) }
-  return { ...event, details: { ...event.details, ...from, again } }
+  return { ...event, details: { ...event.details, ...from, again, minute } }
 }

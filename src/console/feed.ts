@@ -84,7 +84,7 @@ function item(frame: Frame, entry: AuditEntryDocument, names: Texts, place: Feed
   const { icon, tone } = looksOf(event)
   const whole = sentenceOf(saidOf(entry), names)
   const sentence = place?.own === undefined ? whole : withoutObject(whole, place.own)
-  const hour = at.slice(11, place === undefined ? 19 : 16)
+  const hour = spanOf(entry) ?? at.slice(11, place === undefined ? 19 : 16)
   const what = html`<p>${sentence.map((part) => shown(frame, part, names))}</p>`
   const time = html`<time datetime="${at.slice(0, 19)}Z">${hour}</time>`
   const others = notSaid(entry, whole, place?.own)
@@ -96,6 +96,13 @@ function item(frame: Frame, entry: AuditEntryDocument, names: Texts, place: Feed
     ${more}
   </details>`
   return html`<li class="${tone}" data-row>${ICONS[icon]}${what}${time}${details}</li>`
+}
+
+/** Repetitions are recorded after their minute, and so perhaps after what ended them. undefined: the event happened when it was recorded. */
+function spanOf({ details: { again, minute }, recorded_at: at }: AuditEntryDocument): string | undefined {
+  if (again === undefined || typeof minute !== 'number') return undefined
+  const [from, to] = [new Date(minute).toISOString(), at].map((time) => time.slice(11, 16))
+  return from === to ? from : `${from}–${to}`
 }
 
 /** An event of another version has no row. */

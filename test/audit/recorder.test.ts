@@ -111,7 +111,7 @@ test('a repeated report is counted within its minute, and recorded again in the 
   assert.deepEqual(await events(), [event, other])
   advance(MINUTE)
   await recorder.flush()
-  assert.deepEqual((await events()).slice(2), [{ ...event, details: { again: times - 1 } }])
+  assert.deepEqual((await events()).slice(2), [{ ...event, details: { again: times - 1, minute: NOW } }])
   recorder.report(event)
   await recorder.flush()
   assert.deepEqual((await events()).slice(3), [event])
@@ -141,9 +141,16 @@ test('repetitions are one event wherever they came from, with the three networks
   ] as const)
     for (let time = 0; time < times; time += 1) from(network)
   const networks = '203.0.113.0/24=9 198.51.100.0/24=3 2001:db8:1::/48=2 other=2'
-  assert.deepEqual(await repeated(), { ...event.details, browser: 'Firefox', system: 'Linux', networks, again: 16 })
+  assert.deepEqual(await repeated(), {
+    ...event.details,
+    browser: 'Firefox',
+    system: 'Linux',
+    networks,
+    again: 16,
+    minute: NOW,
+  })
   for (const browser of ['Firefox', 'Firefox', 'Chrome', 'Firefox']) from('192.0.2.0/24', browser)
-  assert.deepEqual(await repeated(), { ...event.details, networks: '192.0.2.0/24=3', again: 3 })
+  assert.deepEqual(await repeated(), { ...event.details, networks: '192.0.2.0/24=3', again: 3, minute: NOW + MINUTE })
   for (let index = 0; index < 1000; index += 1) from(`10.${index >> 8}.${index & 255}.0/24`)
   assert.deepEqual(await repeated(), {
     ...event.details,
@@ -151,10 +158,11 @@ test('repetitions are one event wherever they came from, with the three networks
     system: 'Linux',
     networks: '10.0.1.0/24=1 10.0.2.0/24=1 10.0.3.0/24=1 other=996',
     again: 999,
+    minute: NOW + 2 * MINUTE,
   })
   recorder.report(event)
   recorder.report(event)
-  assert.deepEqual(await repeated(), { ...event.details, again: 1 })
+  assert.deepEqual(await repeated(), { ...event.details, again: 1, minute: NOW + 3 * MINUTE })
 })
 
 test('beyond a limit, reports of a minute are counted by event name only, so that they cannot fill the store', async (t) => {
@@ -168,7 +176,7 @@ test('beyond a limit, reports of a minute are counted by event name only, so tha
   const named = Array.from({ length: REPORT_LIMIT + 1 }, (_, index) => aClientId(index))
   assert.deepEqual(await events(), [
     ...named.map((clientId) => ({ event: 'sign-in.failed', clientId })),
-    { event: 'sign-in.failed', details: { again: times - named.length } },
+    { event: 'sign-in.failed', details: { again: times - named.length, minute: NOW } },
   ])
 })
 
@@ -183,7 +191,7 @@ test('BND-04: many different reports of one event name do not displace reports o
   await recorder.flush()
   assert.deepEqual(
     (await events()).filter(({ event: word }) => word === event.event),
-    [event, { ...event, details: { again: 2 } }],
+    [event, { ...event, details: { again: 2, minute: NOW } }],
   )
 })
 

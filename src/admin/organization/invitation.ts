@@ -30,7 +30,7 @@ export const INVITATION_TASKS: readonly Task[] = [
     extent: 'organization',
     needsMail: true,
     summary:
-      'Invite a person by mail to an organization: a new account gets a link, an account that there is becomes a member, and gets a notice if it is in use.',
+      'Invite a person by mail to an organization: a new account gets a link, an existing account becomes a member, and gets a notice if it is in use.',
     input: z.object({
       organization_id: ORGANIZATION_ID,
       email: EMAIL.describe('The address of the person.'),
@@ -102,6 +102,6 @@ async function invite(
   const isOwn = (await store.listMemberships(user.id)).length === 0
   const isNew = user.firstSignedInAt === undefined && user.passwordHash === undefined && isOwn
   const mails = isNew ? [] : await rareNoticesOf(context, user, 'organization-joined')
-  await addToOrganization(context, { organization, user, mails })
+  await addToOrganization(context, { organization, user, mails, isInvited: true })
   if (isNew) await sendLink(context, user.id, { ...administrator, roleSince: undefined })
 }

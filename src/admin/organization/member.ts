@@ -118,8 +118,8 @@ export const MEMBER_TASKS: readonly Task[] = [
     creates: true,
     summary: 'Add a user to an organization.',
     input: PLACE.extend({
-      user_id: USER_ID.optional().describe('The id of the user; instead of email.'),
-      email: EMAIL.optional().describe('The address of the user; instead of user_id.'),
+      user_id: USER_ID.optional().describe('The id of the user, if no address is given.'),
+      email: EMAIL.optional().describe('The address of the user, if no id is given.'),
     }),
     exactlyOneOf: ['user_id', 'email'],
     output: MEMBER_DOCUMENT,
@@ -178,11 +178,12 @@ export async function addToOrganization(
     organization: { id: organizationId, name },
     user,
     mails,
-  }: { readonly organization: OrganizationRecord; readonly user: UserRecord } & CausesMail,
+    isInvited,
+  }: { readonly organization: OrganizationRecord; readonly user: UserRecord; readonly isInvited?: true } & CausesMail,
 ): Promise<Member> {
   const now = clock()
   const membership = { userId: user.id, organizationId, createdAt: now, disabledAt: undefined, notBefore: now }
-  switch (await store.addMember({ ...membership, mails })) {
+  switch (await store.addMember({ ...membership, mails, ...(isInvited && { isInvited }) })) {
     case 'added':
       return { membership, user }
     case 'member-already':

@@ -30,8 +30,14 @@ export interface OrganizationOperations {
    * longer make members of it. Another organization may get a chosen id, so what was issued for it with a later time than now ends too.
    */
   deleteOrganization: [deletion: { readonly id: OrganizationId; readonly now: EpochMs }, outcome: 'deleted' | 'unknown']
-  /** Adds a user to an organization. `too-many`: the user belongs to MEMBERSHIP_LIMIT organizations already. */
-  addMember: [membership: MembershipRecord & Ordered & CausesMail, outcome: 'added' | 'member-already' | 'too-many']
+  /**
+   * Adds a user to an organization. `isInvited`: by an invitation, which the audit says. `too-many`: the user belongs to MEMBERSHIP_LIMIT
+   * organizations already.
+   */
+  addMember: [
+    membership: MembershipRecord & Ordered & CausesMail & { readonly isInvited?: true },
+    outcome: 'added' | 'member-already' | 'too-many',
+  ]
   /** Disables the membership and revokes the user's tokens for the organization; enabling it does not restore them. */
   disableMember: [change: MembershipKey & Ordered & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /** Enables the membership and, as `enableUser` does, sets its not-before time to now. */

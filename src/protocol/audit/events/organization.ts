@@ -37,7 +37,9 @@ export const ORGANIZATION_EVENTS = {
   'member.added': {
     icon: 'organization',
     tone: 'good',
-    says: (event) => say`${event.by} added ${event.user} to ${event.organization}`,
+    says: (event) =>
+      say`${event.by} ${event.detail('invited') === 'true' ? 'invited' : 'added'} ${event.user} to ${event.organization}`,
+    details: '`invited`, if it was by an invitation',
   },
   'member.disabled': {
     icon: 'organization',

@@ -50,7 +50,7 @@ const operations = {
   addMember: {
     ...ofMembership,
     cache: membershipKey,
-    event: when('added', aboutMember('member.added')),
+    event: when('added', added),
     mails: 'added',
     *run(membership) {
       const values = { ...MEMBERSHIPS.values(membership), limit: MEMBERSHIP_LIMIT }
@@ -119,6 +119,11 @@ export function endingLater<Given extends object, Changed>(
 /** The cache key of a membership. */
 export function membershipKey({ userId, organizationId }: MembershipKey): string {
   return `${userId} ${organizationId}`
+}
+
+function added({ isInvited, ...key }: MembershipKey & { readonly isInvited?: true }): AuditEvent {
+  const event = aboutMember('member.added')(key)
+  return isInvited === true ? { ...event, details: { invited: true } } : event
 }
 
 function aboutMember(event: AuditEventName) {

@@ -81,7 +81,7 @@ export function chart(one: Chart): Markup {
       ${axis.map((value) => html`<text class="y" x="${LEFT - 6}" y="${heightOf(value, top) + 4}">${shortNumber(value)}${value === top ? unit : ''}</text>`)}${gaps(one, step)}${drawn}${timesBelow(one, step, right)}
     </svg>
     <details>
-      <summary class="muted">Numbers</summary>
+      <summary class="muted">Show as a table</summary>
       <p class="hint">${remark}</p>
       <div class="numbers" role="region" aria-label="${title}" tabindex="0">${numbers(one)}</div>
     </details>
@@ -140,14 +140,10 @@ function gaps(one: Chart, step: number): Fragment {
     ([from, to]) => `M${LEFT + from * step} ${TOP}h${(to - from) * step}v${HEIGHT}h-${(to - from) * step}z`,
   )
   const [from, to] = [first[0] * step, first[1] * step]
-  const says = from > 0 || one.since === undefined ? '' : beforeFirst(one, one.since)
+  const says = from > 0 || one.since === undefined ? '' : `Nothing was counted before ${one.since}`
   const isSaid = says !== '' && to > says.length * LETTER
   const text = html`<text class="m" x="${Math.round(LEFT + to / 2)}" y="${TOP + HEIGHT / 2 + 4}">${says}</text>`
   return html`<path class="k0" d="${d.join('')}" />${isSaid ? text : undefined}`
-}
-
-function beforeFirst(one: Chart, since: string): string {
-  return isInterrupted(one) ? `Nothing was counted before ${since}` : `The server has run since ${since}`
 }
 
 /** The times, and "now" at the end. */

@@ -1,3 +1,4 @@
+import { isThisMachine } from '../base/networks-around.ts'
 import { html, lines, type Fragment, type Markup } from '../web/markup.ts'
 import { initial } from '../web/pictures.ts'
 import { visible } from '../web/visible.ts'
@@ -89,9 +90,9 @@ export function command(text: string): Markup {
   return html`<span class="command"><code>${text}</code>${copyButton(text)}</span>`
 }
 
-/** The network of an address. That of `::1` has no other address. */
+/** A network in words, as the account page has it too. */
 export function networkOf(text: string): string {
-  return text === '0:0:0:0::/64' ? '::1' : text
+  return isThisMachine(text) ? 'this computer' : text
 }
 
 export type Tone = 'good' | 'caution' | 'bad' | 'quiet'

@@ -9,8 +9,12 @@ export function orNull<Schema extends z.ZodType>(
   return schema.nullable().optional().meta({ description: text, nullMeans })
 }
 
-/** `override` of `z.toJSONSchema` for readers who send JSON: the description of a member says what null means. */
+/**
+ * `override` of `z.toJSONSchema` for readers who send JSON: the description of a member says what null means. What a form says in its place
+ * is left out.
+ */
 export function sayNull({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  delete jsonSchema['help']
   const { description, nullMeans } = jsonSchema
   if (typeof nullMeans !== 'string') return
   jsonSchema.description = `${description} null: ${nullMeans}.`

@@ -221,7 +221,7 @@ test('an event has its second and all that the API lists of it, and a wrong filt
   assert.match(body, /<time [^>]*>\d\d:\d\d:\d\d</)
   assert.match(
     body,
-    /<summary><bdi>::1<\/bdi> · tokens\.issued<[^]*grant <a href="\/console\/grants\/g+"[^]*"minute": 17/,
+    /<summary><bdi>this computer<\/bdi> · tokens\.issued<[^]*grant <a href="\/console\/grants\/g+"[^]*"minute": 17/,
   )
   assert.match((await browser.console.get('/console/audit?since=x')).body, /<h1>This filter is wrong/)
 })

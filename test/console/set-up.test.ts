@@ -302,7 +302,7 @@ test('a client gets a chosen id and a secret; a taken id and a wrong URI are bes
   const answer = await sendForm(asked, path, 'client.create', fields)
   assert.match(asked.body, /Exact redirect URIs\. One on each line\./)
   assert.match(answer.body, /<h1>Client secret<[^]*It is shown this once\./)
-  assert.match(answer.body, /Client id[^]*board<[^]*href="\/console\/clients\/board">Go on</)
+  assert.match(answer.body, /Client id[^]*board<[^]*href="\/console\/clients\/board">Open the client</)
   const again = await browser.open(`${path}?ask=client.create`)
   const taken = await browser.press(again, 'client.create', fields)
   assert.deepEqual([taken.statusCode, errorAt(taken, 'client_id')], [409, 'There is already a client board.'])

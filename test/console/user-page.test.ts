@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { AuditEntryDocument } from '../../src/admin/audit/tasks.ts'
 import type { GrantDocument } from '../../src/admin/grant.ts'
 import type { SessionDocument } from '../../src/admin/session.ts'
 import type { WholeUserDocument } from '../../src/admin/user/tasks.ts'
@@ -66,6 +67,7 @@ function pageOf(
   sessions: readonly SessionDocument[] = [],
   grants: readonly GrantDocument[] = [],
   more: Partial<Frame> = {},
+  events: readonly AuditEntryDocument[] = [],
 ): string {
   const frame: Frame = {
     issuer: 'https://auth.acme.test',
@@ -87,7 +89,7 @@ function pageOf(
     user: { ...GRETA, ...user },
     sessions: { sessions, next: null },
     grants: { grants, names: { gci_1: 'Build Board', gor_1: 'Globex' }, next: null },
-    audit: { events: [], names: {}, next: null },
+    audit: { events, names: {}, next: null },
   }
   return screen.view(answers, frame).main.toString()
 }
@@ -125,7 +127,7 @@ const STATES: readonly (readonly [
     [SESSION],
     'Locked, 13 min',
     'The password is refused for 13 more minutes',
-    'Send reset mail…, Unlock…, End all sessions…',
+    'Unlock…, Send reset mail…, End all sessions…',
   ],
   [
     { state: 'disabled', disabled_at: AT, sign_in: { ways: [], second_step: null, obstacles: [obstacle('disabled')] } },
@@ -190,6 +192,27 @@ for (const [user, sessions, ...expected] of STATES) {
   test(`the page of a user says "${expected.join('", "')}"`, () =>
     assert.deepEqual(summaryOf(pageOf(user, sessions)), expected))
 }
+
+test('after a failed sign-in the page says that a network may be refused, and of repetitions from when to when', () => {
+  const failed = (recordedAt: string, details: AuditEntryDocument['details']): AuditEntryDocument => ({
+    id: '01a200f2d7f100000000AbCdEfGhIjKlMn-0',
+    actor: null,
+    client_id: null,
+    grant_id: null,
+    organization_id: null,
+    request_id: null,
+    user_id: USER,
+    event: 'sign-in.failed',
+    recorded_at: recordedAt,
+    details: { reason: 'wrong-credentials', ...details },
+  })
+  const now = Date.parse(AT)
+  const at = (minutes: number) => new Date(now - minutes * 60_000).toISOString()
+  const lately = pageOf({}, [], [], {}, [failed(at(14), { again: 3, minute: now - 15 * 60_000 })])
+  assert.match(lately, /Can sign in<[^]*a network that made 20 attempts is refused for up to 15 minutes/)
+  assert.ok(lately.includes(`>${at(15).slice(11, 16)}–${at(14).slice(11, 16)}</time>`))
+  assert.doesNotMatch(pageOf({}, [], [], {}, [failed(at(16), {})]), /a network that made/)
+})
 
 test('a person who may only read, or reads the own page, is offered nothing that is refused', () => {
   assert.doesNotMatch(pageOf({}, [SESSION], [], { mayWrite: false, forms: [] }), /<button type="submit"|<details/)
@@ -279,7 +302,7 @@ test('the list of users has its views, the organizations of each row and what is
   assert.match(await page('/console/users?state=locked'), /Nothing matches[^]*Found by the failed sign-ins/)
   const found = await page('/console/found?text=WAG')
   assert.match(found, /<h2>Users<[^]*>In the list<[^]*<bdi>Greta <b>Wäg<\/b>ner<\/bdi>/)
-  assert.match(found, /Searched: all users and organizations\.\s*Your role has no clients, APIs and providers\./)
+  assert.match(found, /Searched: all users and organizations\.\s*Your role cannot search clients, APIs and providers\./)
   // While the index is written the page says how far it is.
   const finished = { counts: { used: 900_000, unused: 100_000, disabled: 0, indexed: 640_000 }, countedMs: 1 }
   const at = { begunAt: server.clock.now(), endedAt: server.clock.now() }

@@ -72,7 +72,7 @@ test('to install a client its name is enough, an empty scope is warned of, and t
   assert.match(
     done.body,
     new RegExp(
-      `${said('installation.install', { client_id: 'Billing', scope: 'none' })}[^]*has no scope[^]*<h1>Installations`,
+      `${said('installation.install', { client_id: 'Billing', scope: 'none' })}[^]*has no scope[^]*>How an installed client`,
     ),
   )
   assert.match(

@@ -70,7 +70,10 @@ interface CreatedLink extends NewLink {
 /** The client to which the user of a link is led afterwards. */
 const LED_CLIENT = CLIENT_ID.describe(
   'The client to which the user is led afterwards: it needs initiate_login_uri or client_uri, and is verified, or an administrator created it. Absent: the user is led to GRANTOR_PRODUCT_URL.',
-).meta({ title: 'Then lead to' })
+).meta({
+  title: 'Then lead to',
+  help: 'The client to which the user is led afterwards: one that is verified or created by an administrator, and has a website or a page that starts the sign-in. Leave empty for the usual page.',
+})
 
 /** Who makes a link, and the beginning of the role of its user that was examined (threats.md LNK-07); undefined: none. */
 interface LinkOrder extends Pick<Administrator, 'actor' | 'holder' | 'isLoopbackOnly'> {

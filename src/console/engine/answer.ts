@@ -103,7 +103,12 @@ function showSecret(
     use: [use, form.use?.(answered)].filter((one) => one !== undefined).join(' '),
     beside,
   }
-  return framed(open, secretPage(revealed, leadOf(form, answered) ?? open.request.path))
+  const lead = leadOf(form, answered)
+  const back =
+    lead === undefined
+      ? { to: open.request.path, label: 'Go on' }
+      : { to: lead, label: `Open the ${form.task.split('.', 1)[0]}` }
+  return framed(open, secretPage(revealed, back))
 }
 
 /** What the slots of the sentence have: the object its name, others what the task answers. */

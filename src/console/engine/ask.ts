@@ -97,16 +97,18 @@ function leftOut({ leftOut: rows, names }: Asking, { outOfReach }: Frame): Marku
   return html`<p class="notice caution"><span>Left out: ${named}. ${outOfReach}</span></p>`
 }
 
-/** The form before another one, which changes nothing: it chooses what is `fixed` there. */
+/** The form before another one, which changes nothing: it chooses what is `fixed` there. `kept`: what else the address of the other one has. */
 export function choosingForm(
   form: Form,
   path: string,
-  filling: Pick<Filling, 'values' | 'errors' | 'isAside'>,
+  { kept, ...filling }: Pick<Filling, 'values' | 'errors' | 'isAside'> & { readonly kept: readonly string[] },
 ): Markup {
   const found = findTask(form.task)
   const fields = found === undefined ? [] : inputFields(found, fixedFields(form))
   return html`<form method="get" action="${path}" class="ask">
-    ${hidden('ask', form.task)} ${fieldsOf({ ...filling, first: undefined, fields, choices: {}, seen: undefined })}
+    ${hidden('ask', form.task)}
+    ${kept.map((one) => (filling.values[one] === undefined ? undefined : hidden(one, filling.values[one])))}
+    ${fieldsOf({ ...filling, first: undefined, fields, choices: {}, seen: undefined })}
     <div class="actions"><button class="button" type="submit">Go on</button></div>
   </form>`
 }
@@ -157,8 +159,13 @@ interface Revealed {
   readonly beside: readonly (readonly [label: string, text: string])[]
 }
 
-/** A secret, which is shown once. `back`: the page on which the person goes on. */
-export function secretPage({ said, label, secret, use, beside }: Revealed, back: string): View {
+interface Lead {
+  readonly to: string
+  readonly label: string
+}
+
+/** A secret, which is shown once. `back`: the page on which the person goes on, and what its link says. */
+export function secretPage({ said, label, secret, use, beside }: Revealed, back: Lead): View {
   const isLink = URL.canParse(secret) && /^https?:/.test(secret)
   return {
     title: label,
@@ -170,7 +177,7 @@ export function secretPage({ said, label, secret, use, beside }: Revealed, back:
         <p class="secret">
           ${isLink ? html`<code>${href(secret)}</code>` : html`<code>${secret}</code>`} ${copyButton(secret)}
         </p>
-        <p><a class="button" href="${back}">Go on</a></p>
+        <p><a class="button" href="${back.to}">${back.label}</a></p>
       </div>`,
   }
 }

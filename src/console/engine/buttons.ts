@@ -54,7 +54,7 @@ export function buttonsWithMore(
   frame: Frame,
   { before, lead, main, rest, ending, labelOf }: Offered,
 ): Markup | undefined {
-  if (lead.length + rest.length === 0) return undefined
+  if (before === undefined && lead.length + rest.length === 0) return undefined
   const isEnding = (form: Form): boolean => requireTask(form.task).isFinal === true || ending.includes(form.task)
   const [first, last] = [rest.filter((form) => !isEnding(form)), rest.filter(isEnding)]
   const one = (form: Form, isMain = false): Markup => button(form, { isMain, label: labelOf(form) })

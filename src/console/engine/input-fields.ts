@@ -65,6 +65,8 @@ interface Schema {
   readonly description?: string
   /** What a form calls the member, where its name says less. */
   readonly title?: string
+  /** What a form says of the member, where its description is for readers who send JSON. */
+  readonly help?: string
   readonly default?: unknown
   readonly enum?: readonly string[]
   readonly maxLength?: number
@@ -115,7 +117,7 @@ function inputFieldOf(name: string, schema: Schema, isRequired: boolean): InputF
         : []
   const referred = REFERRED[value.pattern ?? '']
   const hint = [
-    schema.description ?? value.description ?? '',
+    schema.help ?? schema.description ?? value.description ?? '',
     schema.nullMeans === undefined ? '' : `Empty: ${schema.nullMeans}.`,
     kind === 'lines' ? 'One on each line.' : '',
     referred?.hint ?? '',

@@ -166,7 +166,7 @@ function users({ client, grants: { grants, names, next } }: Answers, frame: Fram
   return section(
     html`Who uses it ${people === 0 ? undefined : html`<span class="count">${count}</span>`}`,
     groups.length === 0
-      ? html`<div class="empty"><p>No user has allowed this client anything.</p></div>`
+      ? html`<div class="empty"><p>No grant is active.</p></div>`
       : html`<ul class="feed" role="list">
           ${groups.slice(0, GROUPS_SHOWN).map((group) =>
             grantItem(
@@ -199,7 +199,7 @@ function grantTable(frame: Frame, { grants, names }: Answers['grants']): Fragmen
   return table(frame, {
     caption: 'Grants of the client, newest first',
     rows: grants,
-    empty: html`<p>No user has allowed this client anything.</p>`,
+    empty: html`<p>No grant is active.</p>`,
     columns: grantColumns(frame, names, 'client'),
   })
 }

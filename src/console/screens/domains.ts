@@ -130,7 +130,7 @@ function choosing(_: Members, { pattern = '' }: Texts): Markup | undefined {
   const read = parseDomainPattern(pattern, 'blocked')
   if (read.kind === 'pattern') return undefined
   const errors: Texts = pattern === '' ? {} : { pattern: `This ${read.reason}.` }
-  return choosingForm(BLOCK, `${PATH}/new`, { values: { pattern }, errors })
+  return choosingForm(BLOCK, `${PATH}/new`, { values: { pattern }, errors, kept: [] })
 }
 
 /** The host in a pattern, as the list of clients takes it. */

@@ -317,7 +317,7 @@ function searched(groups: readonly Group[], lacks: readonly string[]): Markup {
   ]
   return html`<p class="hint result">
     Searched: ${texts.map((text, index) => html`${index === 0 ? '' : '; '}${text}`)}.
-    ${lacks.length === 0 ? undefined : `Your role has no ${listed(lacks)}.`}
+    ${lacks.length === 0 ? undefined : `Your role cannot search ${listed(lacks)}.`}
   </p>`
 }
 

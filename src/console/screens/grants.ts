@@ -1,11 +1,10 @@
 import type { GrantDocument, ShownGrantDocument } from '../../admin/grant.ts'
-import type { OrganizationDocument } from '../../admin/organization/organization.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { linkFor } from '../links.ts'
 import { actions, formOf } from '../engine/buttons.ts'
 import { filterBar, listHeading, nothing, table, type Column } from '../list.ts'
 import { chip, dotted, facts, id, name, named, nameOf, scopes, time } from '../parts.ts'
-import { organizationTabs } from './organizations/organization-tabs.ts'
+import { HEAD_READS, organizationHead, type HeadAnswers } from './organizations/organization-tabs.ts'
 import { screen } from '../screen.ts'
 import type { ChangeForm, Frame, Texts, View } from '../engine/form.ts'
 
@@ -31,24 +30,24 @@ export const GRANTS = screen<Listed>({
 })
 
 /** The grants for one organization, which a role for it shows. */
-export const ORGANIZATION_GRANTS = screen<Listed & { readonly organization: OrganizationDocument }>({
+export const ORGANIZATION_GRANTS = screen<Listed & HeadAnswers>({
   path: '/console/organizations/{organization_id}/grants',
   section: 'grants',
   reads: {
     list: { task: 'organization.list-grants', input: () => ({}) },
-    organization: { task: 'organization.show', input: () => ({}) },
+    ...HEAD_READS,
   },
   filters: ['client_id', 'user_id'],
   forms: [{ ...REVOKE_GRANT, task: 'organization.revoke-grant', rows: { member: 'grant_id', isBulk: true } }],
   reach: reachOfRow,
   names: ({ list }) => namesOf(list.grants, list.names),
-  view: ({ list, organization }, frame) => ({
-    title: `Grants for ${organization.name}`,
+  view: (answers, frame) => ({
+    title: `Grants for ${answers.organization.name}`,
     main: grantList(
       frame,
-      list,
-      html`Grants for <bdi>${organization.name}</bdi>`,
-      organizationTabs(frame, organization.organization_id, 'grants'),
+      answers.list,
+      html`Grants for <bdi>${answers.organization.name}</bdi>`,
+      organizationHead(frame, answers, 'grants', undefined),
     ),
   }),
 })
@@ -57,8 +56,8 @@ function reachOfRow({ list }: Listed, subject: string | undefined): GrantDocumen
   return list.grants.find(({ grant_id: grant }) => grant === subject)?.reach
 }
 
-function grantList(frame: Frame, { grants, names, next }: Listed['list'], heading: Fragment, tabs?: Markup): Markup {
-  return html`${listHeading(frame, heading, { shown: grants.length, next })} ${tabs} ${filterBar(frame)}
+function grantList(frame: Frame, { grants, names, next }: Listed['list'], heading: Fragment, head?: Markup): Markup {
+  return html`${head ?? listHeading(frame, heading, { shown: grants.length, next })} ${filterBar(frame)}
   ${table(frame, {
     caption: 'Grants, newest first',
     rows: grants,

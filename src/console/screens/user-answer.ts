@@ -1,6 +1,8 @@
+import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import type { SessionDocument } from '../../admin/session.ts'
 import type { WholeUserDocument } from '../../admin/user/tasks.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
+import { ATTEMPT_WINDOW_MS, NETWORK_LIMIT } from '../../protocol/sign-in/attempt-limits.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import type { Frame } from '../engine/form.ts'
 import { chip, exactTime, networkOf, time, type Tone } from '../parts.ts'
@@ -34,13 +36,18 @@ const STATES: Readonly<Record<Stated['state'], readonly [word: string, tone: Ton
   disabled: ['Disabled', 'bad'],
   'no-way': ['No way to sign in', 'bad'],
   locked: ['Locked', 'caution'],
-  invited: ['Invited', 'caution'],
+  invited: ['Invited', 'quiet'],
   'never-signed-in': ['Never signed in', 'quiet'],
   active: ['Active', 'good'],
 }
 
+interface Lately {
+  readonly sessions: readonly SessionDocument[]
+  readonly events: readonly AuditEntryDocument[]
+}
+
 /** Whether the user can sign in, first the verdict, then why and how. */
-export function answerOf(user: WholeUserDocument, sessions: readonly SessionDocument[], frame: Frame): Markup {
+export function answerOf(user: WholeUserDocument, { sessions, events }: Lately, frame: Frame): Markup {
   const { tone, says, about } = verdictOf(user, frame)
   const { obstacles } = user.sign_in
   const others = obstacles.filter(({ reason }) => !about.includes(reason))
@@ -52,6 +59,7 @@ export function answerOf(user: WholeUserDocument, sessions: readonly SessionDocu
       ? undefined
       : `A link is open until ${exactTime(user.link.expires_at)}.`,
     lastSignIn(sessions, frame),
+    networkLimit(events, frame),
   ]
   const shown = lines.filter((line) => line !== undefined)
   return html`<section class="answer ${tone}" aria-labelledby="can-sign-in">
@@ -151,6 +159,15 @@ function lastSignIn([last]: readonly SessionDocument[], frame: Frame): Fragment 
   const { browser, network, started_at: at } = last
   const inBrowser = browser === null ? undefined : html` with <bdi>${browserOf(last)}</bdi>`
   return html`Last time ${time(at, frame)}${inBrowser}${network === null ? undefined : ` from ${networkOf(network)}`}.`
+}
+
+/** Attempts are counted for each network too, under names that say nothing of the network or the user. */
+function networkLimit(events: readonly AuditEntryDocument[], { place }: Frame): string | undefined {
+  const since = place.now - ATTEMPT_WINDOW_MS
+  const isLikely = events.some(({ event, recorded_at: at }) => event === 'sign-in.failed' && Date.parse(at) >= since)
+  return isLikely
+    ? `Sign-ins failed lately: a network that made ${NETWORK_LIMIT} attempts is refused for up to 15 minutes, which only waiting ends.`
+    : undefined
 }
 
 export function browserOf({ browser, system }: Pick<SessionDocument, 'browser' | 'system'>): string {

@@ -59,7 +59,7 @@ export const USER = screen<Answers>({
       main: html`${heading(answers, frame)} ${unreached(frame)}
         <div class="split">
           <div>
-            ${answerOf(user, sessions.sessions, frame)}
+            ${answerOf(user, { sessions: sessions.sessions, events: audit.events }, frame)}
             ${section('Activity', feed(frame, audit, { own: user.user_id, none: 'Nothing has happened with this account lately.' }), all)}
             ${signedIn(frame, sessions)} ${appsAllowed(frame, user, grants)}
           </div>
@@ -112,7 +112,7 @@ function buttons(answers: Answers, frame: Frame): Markup | undefined {
   const first =
     user.disabled_at !== null
       ? ['user.enable']
-      : [link, ...(isLockedOut(user) ? ['user.unlock'] : []), ...(isSignedIn ? ['user.end-sessions'] : [])]
+      : [...(isLockedOut(user) ? ['user.unlock'] : []), link, ...(isSignedIn ? ['user.end-sessions'] : [])]
   const lead = first.flatMap((task) => forms.filter((form) => form.task === task))
   const rest = forms.filter((form) => !lead.includes(form))
   return buttonsWithMore(frame, {

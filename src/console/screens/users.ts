@@ -75,12 +75,20 @@ export const USERS = screen<Answers>({
         { heading: 'Created', isWide: true, cell: (user) => time(user.created_at, frame) },
       ],
     })}
-    ${viewOf(frame) === 'locked' ? html`<p class="hint">${LOCKED_HINT}</p>` : undefined}`,
+    ${hintOf(viewOf(frame))}`,
   }),
 })
 
 const LOCKED_HINT =
   'Found by the failed sign-ins of the last 15 minutes. Each process names 25 accounts a minute in the audit: if more fail, look at the page of the user.'
+
+const NEVER_HINT = 'Some of them are also invited, locked or disabled: the state is the worst one.'
+
+/** What a view has besides what its name says. */
+function hintOf(view: string | undefined): Markup | undefined {
+  const hint = view === 'locked' ? LOCKED_HINT : view === 'never-signed-in' ? NEVER_HINT : undefined
+  return hint === undefined ? undefined : html`<p class="hint">${hint}</p>`
+}
 
 function viewOf({ filters }: Frame): string | undefined {
   return filters.find(({ name: field }) => field === VIEWS.filter)?.value

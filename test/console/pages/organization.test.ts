@@ -63,15 +63,27 @@ test('an organization begins with its members, and has the other parts on tabs o
     ),
   ]
   const opened = await Promise.all(tabs.map(async ([, to = '']) => currentOf(await page(to))))
-  assert.deepEqual(opened, ['Members', 'Installed apps', 'Grants', 'Sign-in', 'Activity'])
+  assert.deepEqual(opened, ['Members 0', 'Installed apps 0', 'Grants', 'Sign-in', 'Activity'])
   assert.equal(currentOf(await page(`${PATH}?tab=constructor`)), 'Members 0')
+  for (const [, to = ''] of tabs)
+    assert.match(
+      await page(to),
+      /<h1><bdi>Globex<\/bdi> <span class="state good">Active<[^]*Members <span class="count">0/,
+    )
   await run('organization.disable', { organization_id: 'globex' })
   assert.deepEqual(buttonsOf(await page())[0], ['organization.enable'])
   await run('organization.enable', { organization_id: 'globex' })
 })
 
 test('the sign-in of an organization says at which provider its addresses sign in, and who sees a button of it', async () => {
-  assert.match(await page(`${PATH}?tab=sign-in`), /No provider belongs to the organization/)
+  const none = await page(`${PATH}?tab=sign-in`)
+  const [, connect = ''] = /No provider belongs to the organization[^]*?href="([^"#]*)#connect"/.exec(none) ?? []
+  assert.match(await page(connect), /id="connect"[^]*name="organization_id" value="globex"/)
+  const chosen = await page(`${connect}&ask=provider.create&template=oidc&provider_id=globex`)
+  assert.match(
+    chosen,
+    /will belong to the organization <code><bdi>globex<[^]*<input[^>]*name="organization_id"[^>]*value="globex"/,
+  )
   await run('provider.create', {
     provider_id: 'globex',
     template: 'oidc',
@@ -103,6 +115,7 @@ test('one form invites a person: an account, the membership and a mail, each in 
   const done = events.filter(({ actor }) => actor?.startsWith('gus_')).map(({ event }) => event)
   for (const event of ['user.created', 'member.added', 'link.created'])
     assert.ok(done.includes(event), `${event}: ${done.join(' ')}`)
+  assert.match(await page(`${PATH}?tab=activity`), /<\/a> invited\s/)
   const again = await browser.press(asked, 'member.invite', { email: 'nobody', name: '' })
   assert.match(again.body, /id="error-email"/)
 })

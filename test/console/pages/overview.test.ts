@@ -89,7 +89,7 @@ test('one row is one bar and a short line, beside a plate that says since when t
   assert.match(tokens, /<path class="k1" d="M\d+ 142V12h\d+V142z" \/>/)
   assert.match(
     tokens,
-    /class="k0" d="M44 12h\d+v130h-\d+z" \/><text class="m"[^>]*>The server has run since \d\d:\d\d</,
+    /class="k0" d="M44 12h\d+v130h-\d+z" \/><text class="m"[^>]*>Nothing was counted before \d\d:\d\d</,
   )
   assert.match(figureOf(body, 'times'), /class="k1 l" d="M\d+ \d+h8"/)
   assert.match(figureOf(body, 'clients'), /No new clients in this period\./)

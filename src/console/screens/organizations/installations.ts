@@ -4,13 +4,13 @@ import type { InstallationDocument } from '../../../admin/organization/installat
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
 import { PAGE_LIMIT } from '../../../admin/page.ts'
 import { listedNameOf } from '../../../protocol/client/identity.ts'
-import { html } from '../../../web/markup.ts'
+import { html, type Markup } from '../../../web/markup.ts'
 import { linkFor, linkTo } from '../../links.ts'
 import { actions, formOf } from '../../engine/buttons.ts'
 import { listHeading, nothing, table, type Column } from '../../list.ts'
 import { chip, id, name, scopes, section, snippet, time } from '../../parts.ts'
 import { requestCommand } from '../apis/recipes.ts'
-import { organizationTabs } from './organization-tabs.ts'
+import { HEAD_READS, organizationHead, type HeadAnswers } from './organization-tabs.ts'
 import { screen } from '../../screen.ts'
 import {
   changes,
@@ -23,9 +23,8 @@ import {
 } from '../../engine/form.ts'
 import { organizationName } from './members.ts'
 
-interface Answers {
+interface Answers extends HeadAnswers {
   readonly list: { readonly installations: readonly InstallationDocument[]; readonly next: string | null }
-  readonly organization: OrganizationDocument
 }
 
 /** What is done with chosen installations. */
@@ -43,7 +42,7 @@ export const INSTALLATIONS = screen<Answers>({
   section: 'installations',
   reads: {
     list: { task: 'installation.list', input: () => ({}) },
-    organization: { task: 'organization.show', input: () => ({}) },
+    ...HEAD_READS,
   },
   filters: [],
   forms: [
@@ -55,34 +54,26 @@ export const INSTALLATIONS = screen<Answers>({
   ],
   about: ({ organization }) => organization.name,
   names: ({ list }) => Object.fromEntries(list.installations.map((one) => [one.client_id, labelOf(one)])),
-  view: ({ list, organization }, frame) => ({
-    title: `Installations for ${organization.name}`,
-    main: html`${listHeading(
-      frame,
-      html`Installations for ${organizationName(frame, organization)}`,
-      { shown: list.installations.length, next: list.next },
-      formOf(frame, 'installation.install').length === 0
-        ? undefined
-        : html`<a class="button" href="${installAddress(frame, organization)}">${formWords(INSTALL).label}</a>`,
-    )}
-    ${organizationTabs(frame, organization.organization_id, 'installations')}
+  view: (answers, frame) => ({
+    title: `Installations for ${answers.organization.name}`,
+    main: html`${heading(answers, frame)}
     ${table(frame, {
       caption: 'Installed clients, newest clients first',
-      rows: list.installations,
-      next: list.next,
+      rows: answers.list.installations,
+      next: answers.list.next,
       idOf: (one) => one.client_id,
       labelOf,
       empty: nothing(
         frame,
         'Clients appear here that may act for the organization without a user.',
         frame.organization === undefined
-          ? `grantor org install ${forShell(organization.organization_id)} <client> --scope <scope>`
+          ? `grantor org install ${forShell(answers.organization.organization_id)} <client> --scope <scope>`
           : undefined,
       ),
       columns: installationColumns(frame),
     })}
     ${
-      list.installations.length === 0
+      answers.list.installations.length === 0
         ? undefined
         : section(
             'How an installed client gets a token',
@@ -90,11 +81,24 @@ export const INSTALLATIONS = screen<Answers>({
                 The client names the organization by the parameter org_id, and the API by resource or by a scope of it.
                 Without both, the audience (aud) of the token is the issuer.
               </p>
-              ${snippet('A token request for the organization', exampleOf(frame, list.installations))}`,
+              ${snippet('A token request for the organization', exampleOf(frame, answers.list.installations))}`,
           )
     }`,
   }),
 })
+
+function heading(answers: Answers, frame: Frame): Markup {
+  const { list, organization } = answers
+  const button =
+    formOf(frame, INSTALL.task).length === 0
+      ? undefined
+      : html`<a class="button" href="${installAddress(frame, organization)}">${formWords(INSTALL).label}</a>`
+  const title = html`Installations for ${organizationName(frame, organization)}`
+  return (
+    organizationHead(frame, answers, 'installations', html`<div class="actions">${button}</div>`) ??
+    listHeading(frame, title, { shown: list.installations.length, next: list.next }, button)
+  )
+}
 
 /** The request for the newest installation that allows it. `method`: how the client authenticates, if that is known. */
 export function exampleOf({ issuer }: Frame, installations: Answers['list']['installations'], method?: string): string {

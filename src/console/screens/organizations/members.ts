@@ -7,14 +7,13 @@ import { linkFor, linkTo } from '../../links.ts'
 import { askLinks } from '../../engine/buttons.ts'
 import { filterBar, listHeading, nothing, table, type Column } from '../../list.ts'
 import { chip, name, time } from '../../parts.ts'
-import { organizationTabs } from './organization-tabs.ts'
+import { HEAD_READS, organizationHead, type HeadAnswers } from './organization-tabs.ts'
 import { screen } from '../../screen.ts'
 import { stateOf } from '../user-answer.ts'
 import { changes, type ChangeForm, type CreateForm, type Frame, type Members } from '../../engine/form.ts'
 
-interface Answers {
+interface Answers extends HeadAnswers {
   readonly list: { readonly members: readonly MemberDocument[]; readonly next: string | null }
-  readonly organization: OrganizationDocument
 }
 
 /** What is done with chosen members. */
@@ -38,7 +37,7 @@ export const MEMBERS = screen<Answers>({
   section: 'members',
   reads: {
     list: { task: 'member.list', input: () => ({}) },
-    organization: { task: 'organization.show', input: () => ({}) },
+    ...HEAD_READS,
   },
   filters: ['text', 'outside_domains'],
   forms: [
@@ -52,32 +51,36 @@ export const MEMBERS = screen<Answers>({
   about: ({ organization }) => organization.name,
   reach: ({ list }, subject) => list.members.find(({ user_id: user }) => user === subject)?.reach,
   names: ({ list }) => Object.fromEntries(list.members.map((one) => [one.user_id, labelOf(one)])),
-  view: ({ list, organization }, frame) => ({
-    title: `Members of ${organization.name}`,
-    main: html`${listHeading(
-      frame,
-      html`Members of ${organizationName(frame, organization)}`,
-      { shown: list.members.length, next: list.next },
-      html`<div class="actions">${askLinks(frame, 'member.invite', 'member.add')}</div>`,
-    )}
-    ${organizationTabs(frame, organization.organization_id, 'members')} ${filterBar(frame)}
+  view: (answers, frame) => ({
+    title: `Members of ${answers.organization.name}`,
+    main: html`${heading(answers, frame)} ${filterBar(frame)}
     ${table(frame, {
       caption: 'Members, newest users first',
-      rows: list.members,
-      next: list.next,
+      rows: answers.list.members,
+      next: answers.list.next,
       idOf: (member) => member.user_id,
       labelOf,
       empty: nothing(
         frame,
         'Members appear here when you add them, or when they sign in at a provider of the organization.',
         frame.organization === undefined
-          ? `grantor org add-member ${forShell(organization.organization_id)} <address>`
+          ? `grantor org add-member ${forShell(answers.organization.organization_id)} <address>`
           : undefined,
       ),
       columns: memberColumns(frame),
     })}`,
   }),
 })
+
+function heading(answers: Answers, frame: Frame): Markup {
+  const { list, organization } = answers
+  const buttons = html`<div class="actions">${askLinks(frame, 'member.invite', 'member.add')}</div>`
+  const title = html`Members of ${organizationName(frame, organization)}`
+  return (
+    organizationHead(frame, answers, 'members', buttons) ??
+    listHeading(frame, title, { shown: list.members.length, next: list.next }, buttons)
+  )
+}
 
 function rowsOf(answers: Members): Readonly<Record<string, Members>> {
   const { list } = answers as unknown as Answers

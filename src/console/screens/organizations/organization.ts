@@ -1,5 +1,3 @@
-import type { InstallationDocument } from '../../../admin/organization/installation.ts'
-import type { MemberDocument } from '../../../admin/organization/member.ts'
 import type { OrganizationDocument } from '../../../admin/organization/organization.ts'
 import { describeListing, type ProviderDocument } from '../../../admin/provider/settings.ts'
 import { html, type Fragment, type Markup } from '../../../web/markup.ts'
@@ -7,24 +5,23 @@ import { feed, type ListedEvents } from '../../feed.ts'
 import { linkTo, listAddress } from '../../links.ts'
 import { askLinks, buttonsWithMore, formsFor, mainAskLink } from '../../engine/buttons.ts'
 import { table } from '../../list.ts'
-import { chip, facts, id, name, section, thingHeading, time } from '../../parts.ts'
+import { chip, facts, name, section } from '../../parts.ts'
 import { screen } from '../../screen.ts'
 import { changes, type Form, type Frame, type Place } from '../../engine/form.ts'
 import { ADD_MEMBER, INVITE_MEMBER, memberColumns } from './members.ts'
-import { organizationTabs, type OrganizationPart } from './organization-tabs.ts'
-import { organizationState } from './organizations.ts'
+import {
+  HEAD_READS,
+  organizationHead,
+  ROWS_SHOWN,
+  type HeadAnswers,
+  type OrganizationPart,
+} from './organization-tabs.ts'
 
-interface Answers {
-  readonly organization: OrganizationDocument
-  readonly members: { readonly members: readonly MemberDocument[]; readonly next: string | null }
-  readonly installations:
-    | { readonly installations: readonly InstallationDocument[]; readonly next: string | null }
-    | undefined
-  readonly providers: { readonly providers: readonly ProviderDocument[]; readonly next: string | null } | undefined
+interface Answers extends HeadAnswers {
+  readonly members: NonNullable<HeadAnswers['members']>
   readonly audit: ListedEvents | undefined
 }
 
-const ROWS_SHOWN = 10
 const [EVENTS_SHOWN, ALL_EVENTS_SHOWN] = [6, 50]
 
 const FORMS: readonly Form[] = [
@@ -55,9 +52,8 @@ export const ORGANIZATION = screen<Answers>({
   path: '/console/organizations/{organization_id}',
   section: 'organizations',
   reads: {
-    organization: { task: 'organization.show', input: () => ({}) },
-    members: { task: 'member.list', input: () => ({ limit: ROWS_SHOWN }) },
-    installations: { task: 'installation.list', input: () => ({ limit: ROWS_SHOWN }), isOptional: true },
+    ...HEAD_READS,
+    members: { task: 'member.list', input: HEAD_READS.members.input },
     providers: {
       task: 'provider.list',
       input: ({ parameters }) => ({ organization_id: parameters['organization_id'], limit: ROWS_SHOWN }),
@@ -79,18 +75,10 @@ export const ORGANIZATION = screen<Answers>({
   names: ({ organization }) => ({ '': organization.name }),
   view: (answers, frame) => ({
     title: answers.organization.name,
-    main: html`${heading(answers, frame)} ${tabs(answers, frame)} ${content(answers, frame)}`,
+    main: html`${organizationHead(frame, answers, partOf(frame.place), buttons(answers.organization, frame))}
+    ${content(answers, frame)}`,
   }),
 })
-
-function heading({ organization, providers }: Answers, frame: Frame): Markup {
-  const domains = (providers?.providers ?? []).flatMap((one) => one.domains).slice(0, DOMAINS_SHOWN)
-  const known = html`${id(organization.organization_id)} ${domains.map((domain) => html`<span>${domain}</span> `)}
-    <span>created ${time(organization.created_at, frame)}</span>`
-  return thingHeading(organization.name, organizationState(organization), known, buttons(organization, frame))
-}
-
-const DOMAINS_SHOWN = 3
 
 /** Tasks that end something and can be undone. */
 const ENDING: readonly string[] = ['organization.disable']
@@ -108,14 +96,6 @@ function buttons(organization: OrganizationDocument, frame: Frame): Markup | und
     rest: forms.filter((form) => !lead.includes(form)),
     ending: ENDING,
     labelOf: () => undefined,
-  })
-}
-
-function tabs({ organization, members, installations }: Answers, frame: Frame): Markup | undefined {
-  const count = (rows: number, next: string | null) => `${rows}${next === null ? '' : '+'}`
-  return organizationTabs(frame, organization.organization_id, partOf(frame.place), {
-    members: count(members.members.length, members.next),
-    ...(installations && { installations: count(installations.installations.length, installations.next) }),
   })
 }
 
@@ -160,9 +140,10 @@ function signIn({ organization, providers }: Answers, frame: Frame): Fragment {
   if (providers === undefined) return undefined
   const { providers: own, next } = providers
   const all = listAddress('providers', 'organization_id', organization.organization_id)
+  const connect = `${all}#connect`
   const empty = html`<div class="empty">
     <p>No provider belongs to the organization, so its members sign in as all users do.</p>
-    ${frame.mayWrite ? html`<p><a href="/console/providers">Connect a provider</a></p>` : undefined}
+    ${frame.mayWrite ? html`<p><a href="${connect}">Connect a provider</a></p>` : undefined}
   </div>`
   return section(
     'Sign-in',

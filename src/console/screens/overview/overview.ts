@@ -52,7 +52,10 @@ export const OVERVIEW = screen<Answers>({
       </div>
       <p class="sub">
         <span>${new URL(server.issuer).host}</span>
-        <span>as of ${server.time.slice(11, 16)} UTC · <a href="${addressOf(frame, {})}">Refresh</a></span>
+        <span
+          >as of ${server.time.slice(11, 16)} UTC, numbers up to the last whole five minutes ·
+          <a href="${addressOf(frame, {})}">Refresh</a></span
+        >
       </p>
       ${findings(server, frame)} ${toDo(server, clients.clients, frame)} ${tiles({ figures, before, days }, frame)}
       <div class="columns">${chartsOf(figures).first.map(chart)}</div>
@@ -77,7 +80,8 @@ function findings({ findings: all }: ServerDocument, frame: Frame): Markup {
         : html`<li class="ok">
             ${yesIcon}
             <p class="muted">
-              ${fine} ${fine === 1 ? 'check is' : 'checks are'} fine. ${command('grantor doctor')} looks at more.
+              ${fine} of the checks of this page ${fine === 1 ? 'is' : 'are'} fine. ${command('grantor doctor')} also
+              asks providers and mail.
             </p>
           </li>`
     }
@@ -124,7 +128,7 @@ function toDo({ apis, issuer }: ServerDocument, clients: readonly ClientDocument
       ? []
       : [
           [
-            'Connect a client',
+            html`<a href="/console/clients">Connect a client</a>`,
             `claude mcp add --transport http <name> <address of the API, whose issuer is ${issuer}>`,
           ] as const,
         ]),

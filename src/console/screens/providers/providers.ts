@@ -29,6 +29,8 @@ interface Answers {
 const PATH = '/console/providers'
 /** What the redirect URI follows from, and what presets the settings: chosen before the form, because the provider wants the URI first. */
 const CHOSEN = ['template', 'provider_id']
+/** What the form has from where it was opened. */
+const KEPT = ['organization_id']
 const FIRST = ['issuer', 'name', 'client_id', 'client_secret', 'domains', 'sign_up', 'link']
 
 const CREATE: Form = {
@@ -38,7 +40,10 @@ const CREATE: Form = {
   fields: membersOf('provider.create', [...CHOSEN, ...FIRST]),
   first: FIRST,
   step: { fields: CHOSEN, choose: choosing, chosen: registerFirst },
-  preset: ({ template = '' }) => (isTemplate(template) ? templateMembers(template) : {}),
+  preset: ({ template = '' }, { place: { query } }) => ({
+    ...(isTemplate(template) ? templateMembers(template) : {}),
+    organization_id: query['organization_id'],
+  }),
   shows: { reads: testOf, view: created },
 }
 
@@ -96,7 +101,7 @@ export const PROVIDERS = screen<Answers>({
         { heading: 'Created', role: 'meta', cell: ({ created_at: at }) => time(at, frame) },
       ],
     })}
-    ${frame.mayWrite ? html`<div id="connect">${section(formWords(CREATE).label, choosingForm(CREATE, PATH, { values: frame.place.query, errors: {}, isAside: true }))}</div>` : undefined}`,
+    ${frame.mayWrite ? html`<div id="connect">${section(formWords(CREATE).label, choosingForm(CREATE, PATH, { values: frame.place.query, errors: {}, isAside: true, kept: KEPT }))}</div>` : undefined}`,
   }),
 })
 
@@ -109,7 +114,7 @@ export function providerState({ disabled_at: disabled, usable, has_secret: hasSe
 /** The form has the redirect URI, so it needs a template and an id that can be used. */
 function choosing(answers: Members, values: Texts): Markup | undefined {
   const errors = faultsOf(answers as unknown as Answers, values)
-  return errors && choosingForm(CREATE, PATH, { values, errors })
+  return errors && choosingForm(CREATE, PATH, { values, errors, kept: KEPT })
 }
 
 function faultsOf({ named }: Answers, { template = '', provider_id: id = '' }: Texts): Texts | undefined {
@@ -129,7 +134,10 @@ function isTemplate(text: string): text is ProviderTemplateName {
 }
 
 /** What the person does at the provider before the form can be filled in. */
-function registerFirst(answers: Members, { template = '', provider_id: text = '' }: Texts): Markup | undefined {
+function registerFirst(
+  answers: Members,
+  { template = '', provider_id: text = '', organization_id: organization = '' }: Texts,
+): Markup | undefined {
   const { server } = answers as unknown as Answers
   const id = parseProviderId(text)
   if (id === undefined) return undefined
@@ -140,6 +148,7 @@ function registerFirst(answers: Members, { template = '', provider_id: text = ''
     <p>
       <strong>Then</strong> fill in what the provider says of the application. The id here is ${code(id)}, and the
       settings are those for ${code(template)} at first.
+      ${organization === '' ? undefined : html`The provider will belong to the organization ${code(organization)}.`}
       <a href="${PATH}#connect">Choose another id</a>
     </p>
   </div>`

@@ -1060,7 +1060,7 @@ export interface GrantorTasks {
       readonly step_up?: {
         /** 2fa: the user must have signed in with two factors. phr: with a passkey, or one beside another method. */
         readonly level: '2fa' | 'phr'
-        /** The greatest age of the authentication at the request of the client, in seconds; null: any. */
+        /** The greatest age of the authentication at the request of the client, in seconds. null: any age. */
         readonly max_age?: number | null
       } | null
     }[]
@@ -1068,7 +1068,7 @@ export interface GrantorTasks {
     readonly step_up?: readonly {
       readonly scope: string
       readonly level: 'none' | '2fa' | 'phr'
-      /** The greatest age of the authentication at the request of the client, in seconds; null: any. */
+      /** The greatest age of the authentication at the request of the client, in seconds. null: any age. */
       readonly max_age?: number | null
     }[]
     /** Texts in one language, beside those that the API has: of scopes, or the name. An empty text removes the one that there is. `default`: the text of every other language. */
@@ -1131,7 +1131,7 @@ export interface GrantorTasks {
       readonly step_up?: {
         /** 2fa: the user must have signed in with two factors. phr: with a passkey, or one beside another method. */
         readonly level: '2fa' | 'phr'
-        /** The greatest age of the authentication at the request of the client, in seconds; null: any. */
+        /** The greatest age of the authentication at the request of the client, in seconds. null: any age. */
         readonly max_age?: number | null
       } | null
     }[]
@@ -1139,7 +1139,7 @@ export interface GrantorTasks {
     readonly step_up?: readonly {
       readonly scope: string
       readonly level: 'none' | '2fa' | 'phr'
-      /** The greatest age of the authentication at the request of the client, in seconds; null: any. */
+      /** The greatest age of the authentication at the request of the client, in seconds. null: any age. */
       readonly max_age?: number | null
     }[]
     /** Texts in one language, beside those that the API has: of scopes, or the name. An empty text removes the one that there is. `default`: the text of every other language. */

@@ -48,7 +48,7 @@ test('a label says that a field is required, and a choice what it is when it is 
     ['resource', 'name.de', 'scopes.0.sentence.de', 'scopes.0.granted_to', 'scopes.0.step_up.level'].map((field) =>
       labelOf(api, field),
     ),
-    ['Resource required', 'German', 'Sentence: German', 'Granted to required', 'Step up: level'],
+    ['Resource required', 'German', 'Sentence: German', 'Granted to', 'Step up: level'],
   )
   assert.deepEqual(optionsOf(api, 'tokens.format'), ['jwt (default)!', 'opaque'])
   assert.deepEqual(optionsOf(api, 'scopes.0.step_up.level'), ['', 'two factors', 'a passkey'])

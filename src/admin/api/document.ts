@@ -6,16 +6,15 @@ import { LOCALIZED_TEXT } from '../../answers/localized-text.ts'
 import { tableOf } from '../../answers/table.ts'
 import { SERVER_TOKENS } from './api.ts'
 
+/** In seconds. */
+export const MAX_AGE = z.int().min(0).max(MAX_AGE_LIMIT)
+export const MAX_AGE_TEXT = 'The greatest age of the authentication at the request of the client, in seconds'
+
 export const STEP_UP = z.object({
   level: z
     .enum(['2fa', 'phr'])
     .describe('2fa: the user must have signed in with two factors. phr: with a passkey, or one beside another method.'),
-  max_age: z
-    .int()
-    .min(0)
-    .max(MAX_AGE_LIMIT)
-    .nullable()
-    .describe('The greatest age of the authentication at the request of the client, in seconds; null: any.'),
+  max_age: MAX_AGE.nullable().describe(`${MAX_AGE_TEXT}; null: any.`),
 })
 
 const ofScope = tableOf<ApiScope>()

@@ -31,6 +31,8 @@ import {
   API,
   API_DOCUMENT,
   KEPT_API_DOCUMENT,
+  MAX_AGE,
+  MAX_AGE_TEXT,
   SCOPE_DOCUMENT,
   STEP_UP,
   TOKENS_DOCUMENT,
@@ -47,7 +49,8 @@ const ONE = z.object({
     .describe('The identifier of the API.'),
 })
 
-const STEP_UP_INPUT = STEP_UP.partial({ max_age: true }).strict()
+const MAX_AGE_INPUT = orNull(MAX_AGE, `${MAX_AGE_TEXT}.`, 'any age')
+const STEP_UP_INPUT = STEP_UP.extend({ max_age: MAX_AGE_INPUT }).strict()
 
 /** What is not given does not change. */
 const TOKENS_INPUT = z
@@ -98,7 +101,7 @@ const INPUT = {
       z.strictObject({
         scope: SCOPE_NAME,
         level: z.enum(['none', '2fa', 'phr']),
-        max_age: STEP_UP.shape.max_age.optional(),
+        max_age: MAX_AGE_INPUT,
       }),
     )
     .max(SCOPE_LIMIT)

@@ -125,7 +125,7 @@ function fieldOf(field: InputField, path: string, filling: Filling, focus: strin
   return html`<div><label class="field">${labelled(field, kind !== 'choice')}${control}</label>${below}</div>`
 }
 
-/** The label says what has to be filled in. `mayLack`: a choice without an empty one always has a value. */
+/** The label says what has to be filled in. `mayLack`: not a choice that always has a value, and not a row that may stay empty. */
 function labelled({ label, isRequired, mayBeEmpty }: InputField, mayLack: boolean): Markup {
   return html`<span>${label}${isRequired && !mayBeEmpty && mayLack ? html` <small>required</small>` : undefined}</span>`
 }
@@ -253,10 +253,7 @@ function rowsOf({ label, description, parts }: InputField, path: string, filling
   return html`<fieldset class="rows">
     <legend>${label}</legend>
     ${description === '' ? undefined : html`<p class="hint">${withCode(description)}</p>`}
-    ${leaves.map(
-      ({ leaf }) =>
-        html`${leaf.description === '' || CHOICE_WORDS[leaf.name] !== undefined ? undefined : html`<p class="hint"><strong>${leaf.label}</strong> – ${withCode(leaf.description)}</p>`}`,
-    )}
+    ${[...parts.filter(({ kind }) => hasParts(kind)), ...leaves.map(({ leaf }) => leaf)].map(hintOf)}
     ${faultOf(path, errors)}
     ${places.map(
       (place) =>
@@ -271,13 +268,20 @@ function rowsOf({ label, description, parts }: InputField, path: string, filling
           ${leaves.map(({ leaf, below }) => {
             const at = `${path}.${place}.${below}`
             const state = { values, errors, hasHint: false, hasFocus: at === focus, mayBeEmpty: true }
-            const control = html`<label class="field">${labelled(leaf, true)}${controlOf(leaf, at, state)}</label>`
+            const called = labelled(leaf, place < filled)
+            const control = html`<label class="field">${called}${controlOf(leaf, at, state)}</label>`
             return html`<div>${control}${faultOf(at, errors)}</div>`
           })}
         </fieldset>`,
     )}
     <p class="hint">A row that is empty is left out. More rows follow after you save.</p>
   </fieldset>`
+}
+
+/** The help for a member of all rows. */
+function hintOf({ name, label, description }: InputField): Fragment {
+  if (description === '' || CHOICE_WORDS[name] !== undefined) return undefined
+  return html`<p class="hint"><strong>${label}</strong> – ${withCode(description)}</p>`
 }
 
 /** The fields of a row, with their paths below it. */

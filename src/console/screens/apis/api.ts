@@ -6,7 +6,14 @@ import { addressOf, INTROSPECT_PATH, JWKS_PATH } from '../../../protocol/uri/ser
 import { code, html, type Fragment, type Markup } from '../../../web/markup.ts'
 import { membersOf } from '../../engine/fields.ts'
 import { consentTo } from '../consent.ts'
-import { environmentOf, INTROSPECT_COMMAND, INTROSPECT_RECIPE, requestCommand, verifyRecipe } from './recipes.ts'
+import {
+  authorizationAddress,
+  environmentOf,
+  INTROSPECT_COMMAND,
+  INTROSPECT_RECIPE,
+  requestCommand,
+  verifyRecipe,
+} from './recipes.ts'
 import { linkTo } from '../../links.ts'
 import { actions, formOf, formsFor } from '../../engine/buttons.ts'
 import { table } from '../../list.ts'
@@ -155,7 +162,7 @@ function scopeTable(frame: Frame, { scopes }: ApiDocument): Markup {
       columns: [
         { heading: 'Scope', cell: (scope) => code(scope.name) },
         { heading: 'Person reads', isRest: true, cell: ({ sentence }) => name(inOneLine(sentence), '(nothing)') },
-        { heading: 'Given to', role: 'meta', cell: ({ granted_to: to }) => GRANTED[to] },
+        { heading: 'Granted to', role: 'meta', cell: ({ granted_to: to }) => GRANTED[to] },
         { heading: 'Needs', role: 'meta', cell: ({ step_up: step }) => needs(step) },
       ],
     },
@@ -184,15 +191,33 @@ function credentials(frame: Frame, { introspection_id: id }: ApiDocument): Fragm
   ])
 }
 
-/** What a client sends that acts for itself or for an organization. */
+/** What a client sends for a user, and one that acts for itself or for an organization. An API without scopes limits neither. */
 function request({ issuer }: Frame, { resource, scopes }: ApiDocument): Markup {
-  const scope = scopes.find(({ granted_to: to }) => to === 'users-and-machines' || to === 'approved-clients')?.name
+  const ofUsers = scopes.find(({ granted_to: to }) => to !== 'approved-clients')
+  // A scope with a requirement needs a user, who authenticates.
+  const ofMachines = scopes.find(
+    ({ granted_to: to, step_up: step }) => step === null && (to === 'users-and-machines' || to === 'approved-clients'),
+  )
+  const naming = (scope: Scope | undefined) => ({ resource, ...(scope === undefined ? {} : { scope: scope.name }) })
+  const isOpen = scopes.length === 0
   return html`<p class="hint">
       A client names the API by the parameter resource, or by scopes that only this API has. Without both, the audience
       (aud) of its token is the issuer, and the API refuses it. A client that acts for an organization names it by
       org_id, and is installed there.
     </p>
-    ${snippet('A token request without a user', requestCommand(issuer, '…', { resource, ...(scope === undefined ? {} : { scope }) }))}`
+    ${
+      isOpen || ofUsers !== undefined
+        ? html`<p class="hint">
+              For a user, the client sends the browser to this address, and redeems the code that it gets back:
+            </p>
+            ${snippet('The authorization address', authorizationAddress(issuer, naming(ofUsers)))}`
+        : undefined
+    }
+    ${
+      isOpen || ofMachines !== undefined
+        ? snippet('A token request without a user', requestCommand(issuer, '…', naming(ofMachines)))
+        : html`<p class="hint">Without a user, no client gets a token: each scope of the API needs one.</p>`
+    }`
 }
 
 /** Both ways. An opaque token has only one. */

@@ -1,6 +1,6 @@
 import type { ApiDocument } from '../../../admin/api/document.ts'
 import { forShell } from '../../../base/shell.ts'
-import { addressOf, TOKEN_PATH } from '../../../protocol/uri/server-address.ts'
+import { addressOf, AUTHORIZE_PATH, TOKEN_PATH } from '../../../protocol/uri/server-address.ts'
 
 /** How an API verifies its tokens: parts of the programs of docs/resource-servers.md, which `npm run prove resource-servers` runs. */
 
@@ -68,6 +68,13 @@ export function requestCommand(
   const data = Object.entries(members).map(([name, value]) => ` --data-urlencode ${name}=${forShell(value)}`)
   const authenticated = AUTHENTICATED[method]?.(client) ?? ` -u ${forShell(client.replaceAll(':', '%3A'))}:…`
   return `curl ${forShell(addressOf(issuer, TOKEN_PATH))}${authenticated} -d grant_type=client_credentials${data.join('')}`
+}
+
+/** Where a client sends the browser of a user. RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2. What differs for each client is left out. */
+export function authorizationAddress(issuer: string, members: Readonly<Record<string, string>>): string {
+  const named = Object.entries(members).map(([name, value]) => `&${name}=${encodeURIComponent(value)}`)
+  const own = 'client_id=…&redirect_uri=…&state=…&code_challenge=…&code_challenge_method=S256'
+  return `${addressOf(issuer, AUTHORIZE_PATH)}?response_type=code&${own}${named.join('')}`
 }
 
 /** How a client authenticates that does not by HTTP Basic, in which a colon ends the id (RFC 6749 §2.3.1). */

@@ -11,6 +11,8 @@ const SIGNATURE = `${SUMS}.sig`
 /** Who signs, in the file of allowed signers, and what for: a signature for another purpose is refused (ssh-keygen(1), -Y verify). */
 const SIGNER = 'release@grantor'
 const PURPOSE = 'grantor-release'
+/** In the line of a signer. git signs tags for the purpose `git`, whatever the tag is for. */
+export const PURPOSES = `namespaces="${PURPOSE},git"`
 const SUM = /^([0-9a-f]{64}) {2}([\w.-]+)$/
 
 /** Writes the sums of all files in the folder, as sha256sum(1) does, and signs them with an SSH key. */
@@ -22,7 +24,7 @@ export function sealFolder(folder: string, key: string): void {
 
 /** The line of a file of allowed signers for a public key, such as `ssh-ed25519 AAAA…`. */
 export function signerLine(publicKey: string): string {
-  return `${SIGNER} namespaces="${PURPOSE}" ${publicKey.trim()}\n`
+  return `${SIGNER} ${PURPOSES} ${publicKey.trim()}\n`
 }
 
 /**

@@ -13,6 +13,7 @@ import { digestOfFile, faultsOfFolder, NOTES, sealFolder, signerLine } from './f
 import { originOf, type Manifest } from './manifest.ts'
 import { changedMigrations, readReleased, writeReleased } from './migrations.ts'
 import { newestRuns, staleProofs } from './proofs.ts'
+import { faultsOfSigners, signTag } from './tag.ts'
 
 /**
  * Makes a release (CONTRIBUTING.md): `npm run release -- <version> --key <file>`. Checks the checkout, runs the tests and the proof of the
@@ -41,7 +42,9 @@ function refusals(version: string, manifest: Manifest): readonly string[] {
     ...(originOf(manifest) === undefined
       ? ['package.json names no repository, without which a registry accepts no provenance.']
       : []),
-    ...(existsSync(SIGNERS) ? [] : [`There is no ${SIGNERS}, without which the signature cannot be verified.`]),
+    ...(existsSync(SIGNERS)
+      ? faultsOfSigners(SIGNERS)
+      : [`There is no ${SIGNERS}, without which the signature cannot be verified.`]),
     ...strangeTools(),
     ...changedMigrations(readReleased(), listMigrations()),
     ...staleProofs(
@@ -139,9 +142,7 @@ async function release(version: string, manifest: Manifest, key: string): Promis
   run('git', 'add', '--all')
   run('git', 'commit', '--message', `chore(release): ${version}`)
   const folder = await makeFolder(version, notes, { key, signers: SIGNERS, architectures: ['x64', 'arm64'] })
-  const signed = ['-c', 'gpg.format=ssh', '-c', `user.signingkey=${key}`, 'tag', '--sign']
-  // The notes have the digests, so the tag signs them too.
-  run('git', ...signed, `v${version}`, '--file', join(folder, NOTES), '--cleanup=verbatim')
+  signTag('.', { version, notes: join(folder, NOTES), key, signers: SIGNERS })
   console.log(`Made ${folder} and the tag v${version}. Publish with: git push --follow-tags`)
 }
 

@@ -12,7 +12,7 @@ interface Job {
   readonly permissions?: object
   readonly 'timeout-minutes'?: number
   readonly environment?: string
-  readonly steps: readonly { readonly uses?: string; readonly run?: string; readonly with?: object }[]
+  readonly steps: readonly { readonly uses?: string; readonly run?: string; readonly env?: object }[]
 }
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly scripts: object }
@@ -38,6 +38,7 @@ function faultsOfJob(name: string, { permissions, environment, steps, ...job }: 
     ...(permissions === undefined ? [`${name} has no permissions`] : []),
     ...(job['timeout-minutes'] === undefined ? [`${name} has no time limit`] : []),
     ...(writes && environment === undefined ? [`${name} may write, and no person approves it`] : []),
+    ...faultsOfKey(name, environment, steps),
     // A text of others in a command could be a command.
     ...inserted.filter((value) => !value.startsWith('matrix.')).map((value) => `${name} runs the text of ${value}`),
     ...[...commands.matchAll(/\brun ([a-z:]+)(?: ([a-z-]+))?/g)].flatMap(([, script = '', program = '']) => {
@@ -47,6 +48,21 @@ function faultsOfJob(name: string, { permissions, environment, steps, ...job }: 
         : []
     }),
   ]
+}
+
+/** A pushed tag brings its own checkout and its own build, so neither may say which key signs or which digest a file has. */
+function faultsOfKey(name: string, environment: string | undefined, steps: Job['steps']): readonly string[] {
+  return steps
+    .filter(({ run }) => run?.includes('verify-tag'))
+    .flatMap(({ run = '', env = {} }) => [
+      ...(environment === undefined ? [`${name} verifies a tag outside the environment that has the key`] : []),
+      ...(/allowedSignersFile=\$RUNNER_TEMP\//.test(run) ? [] : [`${name} takes the key from the checkout`]),
+      ...(Object.values(env).includes('${{ vars.RELEASE_SIGNERS }}') ? [] : [`${name} does not take the variable`]),
+      ...(/test -n "\$SIGNERS" \|\|/.test(run) ? [] : [`${name} goes on without a key`]),
+      ...(/\$\(sha256sum /.test(run) ? [] : [`${name} computes no digest`]),
+      ...(/ diff .*expected/.test(run) ? [] : [`${name} does not require each file`]),
+      ...(/SHA256SUMS/.test(run) ? [`${name} reads the digests of the build`] : []),
+    ])
 }
 
 test('workflows have no permissions but those of a job, name actions by commit, and run scripts that exist', () => {
@@ -64,14 +80,21 @@ test('each of these faults of a workflow is found', () => {
     [/checkout@[0-9a-f]{40} # v4\.2\.2/, 'checkout@v4', /checkout@v4 is not named by its commit/],
     [/ {4}permissions:\n {6}contents: read\n {4}steps/, '    steps', /build has no permissions/],
     [/ {4}timeout-minutes: 30\n/, '', /build has no time limit/],
-    [/ {4}environment: release\n/, '', /publish-npm may write, and no person approves it/],
+    [/(publish-npm:[^]*?) {4}environment: release\n/, '$1', /publish-npm may write, and no person approves it/],
     ['run build:single', 'run build:double', /there is no script build:double/],
     ['run build:single', 'run prove luck', /there is no proof luck/],
+    ['run build:single', 'run build:single -- ${{ github.head_ref }}', /runs the text of github\.head_ref/],
+    [/(compare:[^]*?) {4}environment: release\n/, '$1', /compare verifies a tag outside the environment/],
     [
-      /\$\{\{ matrix\.arch \}\} *\n {6}- uses/,
-      '${{ github.head_ref }}\n      - uses',
-      /runs the text of github\.head_ref/,
+      '$RUNNER_TEMP/signers" verify-tag',
+      'release/allowed_signers" verify-tag',
+      /compare takes the key from the checkout/,
     ],
+    ['${{ vars.RELEASE_SIGNERS }}', 'release@grantor ssh-ed25519 AAAA', /compare does not take the variable/],
+    [/.*test -n "\$SIGNERS".*\n/, '', /compare goes on without a key/],
+    [/digest=\$\(sha256sum .*\)/, 'digest=$(cut -c 1-64 "$file.sha256")', /compare computes no digest/],
+    [/sort \| diff .*/, 'cat', /compare does not require each file/],
+    ['done < "$RUNNER_TEMP/expected"', 'done < SHA256SUMS.x64', /compare reads the digests of the build/],
   ]
   for (const [from, to, found] of planted) {
     const text = release.replace(from, to)

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, lstatSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readStatement, STATEMENT } from './statement.ts'
 
@@ -29,11 +29,15 @@ export function signerLine(publicKey: string): string {
 
 /**
  * Says what is wrong with the folder of a release; nothing if it is what the owner of the key signed. `signers`: the file of allowed signers.
- * A file that the sums do not name is a fault, too, because a person would take it for a part of the release.
+ * A file that the sums do not name is a fault, too, because a person would take it for a part of the release; and so is a link, because
+ * what it leads to can change after this.
  */
 export function faultsOfFolder(folder: string, signers: string): readonly string[] {
-  const missing = [SUMS, SIGNATURE].filter((name) => !readdirSync(folder).includes(name))
-  if (missing.length > 0) return missing.map((name) => `${name} is missing.`)
+  const present = readdirSync(folder)
+  const others = present.filter((name) => !lstatSync(join(folder, name)).isFile())
+  if (others.length > 0) return others.map((name) => `${quoted(name)} is no regular file.`)
+  const missing = [SUMS, SIGNATURE].filter((name) => !present.includes(name))
+  if (missing.length > 0) return missing.map((name) => `${quoted(name)} is missing.`)
   const sums = join(folder, SUMS)
   // A file as its input: ssh-keygen may end before it has read the sums, which would break a pipe.
   const input = openSync(sums, 'r')
@@ -50,12 +54,14 @@ export function faultsOfFolder(folder: string, signers: string): readonly string
   const named = new Map(lines.map(([, digest = '', name = '']) => [name, digest]))
   const files = filesOf(folder)
   const faults = [
-    ...lines.filter(([, digest]) => digest === '').map(([line]) => `${SUMS} has the line "${line}".`),
-    ...files.filter((name) => !named.has(name)).map((name) => `${name} is not in ${SUMS}.`),
-    ...[...named.keys()].filter((name) => name !== '' && !files.includes(name)).map((name) => `${name} is missing.`),
+    ...lines.filter(([, digest]) => digest === '').map(([line = '']) => `${SUMS} has the line ${quoted(line)}.`),
+    ...files.filter((name) => !named.has(name)).map((name) => `${quoted(name)} is not in ${SUMS}.`),
+    ...[...named.keys()]
+      .filter((name) => name !== '' && !files.includes(name))
+      .map((name) => `${quoted(name)} is missing.`),
     ...files
       .filter((name) => named.has(name) && named.get(name) !== digestOfFile(join(folder, name)))
-      .map((name) => `${name} is not the file that was signed.`),
+      .map((name) => `${quoted(name)} is not the file that was signed.`),
   ]
   return faults.length > 0 ? faults : faultsOfStatement(folder, files, named)
 }
@@ -74,7 +80,12 @@ function faultsOfStatement(
   const described = files.filter((file) => file !== name && file !== NOTES)
   return [...new Set([...described, ...subjects.keys()])]
     .filter((file) => subjects.get(file) !== digests.get(file))
-    .map((file) => `The statement of provenance is about another ${file}.`)
+    .map((file) => `The statement of provenance is about another ${quoted(file)}.`)
+}
+
+/** A text of others as JSON has it, and in ASCII: a terminal also obeys controls that JSON leaves as they are, such as U+009B. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 export const NOTES = 'NOTES.md'

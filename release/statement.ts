@@ -70,6 +70,13 @@ export function readStatement(path: string): Statement {
   return statement
 }
 
+/** The version and the commit that a statement is about, in words. */
+export function subjectOf({ predicate }: Statement): string {
+  const { externalParameters, resolvedDependencies } = predicate.buildDefinition
+  const commit = resolvedDependencies.find(({ name }) => name === 'grantor')?.digest?.['gitCommit']
+  return `Grantor ${externalParameters.version}, commit ${commit}`
+}
+
 /** What differs between the origins of a release and those of this checkout, in words. */
 export function differences(statement: Statement, here: Origins): readonly string[] {
   const [theirs, ours] = [statement, statementOf(new Map(), here)].map(

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildFiles, originsHere } from './contents.ts'
 import { digestOfFile, faultsOfFolder, filesOf } from './folder.ts'
-import { differences, readStatement, STATEMENT } from './statement.ts'
+import { differences, readStatement, STATEMENT, subjectOf, type Statement } from './statement.ts'
 
 /**
  * `npm run verify -- <folder>`: checks the signature and the sums of a release, makes its files again in this checkout, and compares them
@@ -20,9 +20,8 @@ const OPTIONS = {
 } as const
 
 /** Makes the files of a release again. Returns those that differ. @throws Error when this checkout cannot make them */
-async function rebuild(folder: string): Promise<readonly string[]> {
-  const name = filesOf(folder).find((file) => STATEMENT.test(file)) ?? ''
-  const other = differences(readStatement(join(folder, name)), originsHere())
+async function rebuild(folder: string, statement: Statement): Promise<readonly string[]> {
+  const other = differences(statement, originsHere())
   if (other.length > 0)
     throw new Error(`This checkout makes other files, because something differs:\n  ${other.join('\n  ')}`)
   const again = mkdtempSync(join(tmpdir(), 'grantor-verify-'))
@@ -45,10 +44,13 @@ async function verify(words: readonly string[]): Promise<void> {
     throw new Error(`There is no ${values.signers}, the public key of releases: name its file with --signers.`)
   const faults = faultsOfFolder(folder, values.signers)
   if (faults.length > 0) throw new Error(`Do not use these files.\n  ${faults.join('\n  ')}`)
-  console.log(`The signature, the sums and the statement are right: ${filesOf(folder).length} files.`)
+  const files = filesOf(folder)
+  const statement = readStatement(join(folder, files.find((file) => STATEMENT.test(file)) ?? ''))
+  // The name of the folder is not signed: an older release may be in it.
+  console.log(`The signature, the sums and the statement are right: ${files.length} files of ${subjectOf(statement)}.`)
   if (values['sums-only']) return
   console.log('Making them again …')
-  const different = await rebuild(folder)
+  const different = await rebuild(folder, statement)
   if (different.length > 0) throw new Error(`This checkout makes another ${different.join(', another ')}.`)
   console.log('This checkout makes the same files.')
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { describeFiles } from '../../release/contents.ts'
@@ -93,14 +93,14 @@ for (const name of ALL) {
       assert.ok(faults.length > 0, `byte ${at}`)
       assert.match(faults.join(' '), new RegExp(name.startsWith('SHA256SUMS') ? 'is no signature of' : name))
     }
-    assert.match(faultsAfter((folder) => rmSync(join(folder, name))).join(' '), new RegExp(`${name} is missing`))
+    assert.match(faultsAfter((folder) => rmSync(join(folder, name))).join(' '), new RegExp(`"${name}" is missing`))
   })
 }
 
 test('a release is refused with a further file, another name, another key, another purpose, or an expired key', () => {
   assert.deepEqual(
     faultsAfter((folder) => writeFileSync(join(folder, 'grantor-linux-riscv64'), '')),
-    ['grantor-linux-riscv64 is not in SHA256SUMS.'],
+    ['"grantor-linux-riscv64" is not in SHA256SUMS.'],
   )
   const [name = '', other = ''] = MADE
   const swapped = faultsAfter((folder) => {
@@ -110,7 +110,7 @@ test('a release is refused with a further file, another name, another key, anoth
   })
   assert.deepEqual(
     swapped,
-    [name, other].map((file) => `${file} is not the file that was signed.`),
+    [name, other].map((file) => `"${file}" is not the file that was signed.`),
   )
   const unchanged = (): void => undefined
   assert.match(faultsAfter(unchanged, makeKey('other').signers).join(' '), /is no signature of/)
@@ -124,6 +124,41 @@ test('a release is refused with a further file, another name, another key, anoth
   }
 })
 
+test('a release is refused with anything but regular files, and before one of them is read', () => {
+  const [name = ''] = MADE
+  for (const one of [name, 'SHA256SUMS', 'SHA256SUMS.sig', 'NOTES.md']) {
+    const refused = [`"${one}" is no regular file.`]
+    const replaced = (replace: (path: string) => void): readonly string[] =>
+      faultsAfter((folder) => {
+        rmSync(join(folder, one))
+        replace(join(folder, one))
+      })
+    assert.deepEqual(
+      replaced((path) => symlinkSync(join(released, one), path)),
+      refused,
+    )
+    assert.deepEqual(replaced(mkdirSync), refused)
+    // To read it would wait for a writer.
+    assert.deepEqual(
+      replaced((path) => execFileSync('mkfifo', [path])),
+      refused,
+    )
+  }
+})
+
+test('a name reaches the terminal without codes that it obeys', () => {
+  for (const [name, printed] of [
+    ['a\u001B[2J\u001B[Hright', '"a\\u001b[2J\\u001b[Hright" is not in SHA256SUMS.'],
+    ['a\u009B2Jright', '"a\\u009b2Jright" is not in SHA256SUMS.'],
+    ['a\u202Egpj', '"a\\u202egpj" is not in SHA256SUMS.'],
+    ['a\nright', '"a\\nright" is not in SHA256SUMS.'],
+  ] as const)
+    assert.deepEqual(
+      faultsAfter((folder) => writeFileSync(join(folder, name), '')),
+      [printed],
+    )
+})
+
 test('in-toto Statement v1: a signed statement about another file is refused', () => {
   const faults = faultsAfter((folder) => {
     const path = join(folder, STATEMENT)
@@ -132,7 +167,7 @@ test('in-toto Statement v1: a signed statement about another file is refused', (
     for (const name of ['SHA256SUMS', 'SHA256SUMS.sig']) rmSync(join(folder, name))
     sealFolder(folder, key)
   })
-  assert.deepEqual(faults, [`The statement of provenance is about another ${MADE[0]}.`])
+  assert.deepEqual(faults, [`The statement of provenance is about another "${MADE[0]}".`])
 })
 
 test('a checkout with another commit, lockfile, Node.js or npm says what differs before it makes the files again', () => {
@@ -152,7 +187,10 @@ test('"npm run verify" exits with 1 and says what is wrong, also without a publi
     spawnSync(process.execPath, ['release/verify.ts', ...words], { encoding: 'utf8' })
   const right = verify(released, '--signers', signers, '--sums-only')
   assert.deepEqual([right.status, right.stderr], [0, ''])
-  assert.match(right.stdout, /are right: 7 files\.\n$/)
+  assert.match(
+    right.stdout,
+    /are right: 7 files of Grantor 1\.2\.3, commit 0123456789abcdef0123456789abcdef01234567\.\n$/,
+  )
   for (const [words, said] of [
     [[released, '--signers', makeKey('third').signers], /^verify: Do not use these files\.\n {2}SHA256SUMS\.sig is no/],
     [[released, '--signers', join(root, 'none')], /^verify: There is no .*none, the public key of releases/],

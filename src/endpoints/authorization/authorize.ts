@@ -40,13 +40,14 @@ export async function authorize(context: Context, sent: Request): Promise<Reply>
 }
 
 /**
- * The id of an unknown client suffices to show its page again. The other refusals depend on the redirect URI, which may be of an attacker,
+ * The id of an unknown client, if it has the form of one, suffices to show its page again. The other refusals depend on the redirect URI, which may be of an attacker,
  * and a page of theirs repeats nothing (threats.md UI-07).
  */
 function reopening({ page }: PageReply, { params }: Request): Pick<PageReply, 'reopenedWith'> {
   if (page.kind !== 'error' || page.problem !== 'client-unknown') return {}
   const id = params.get('client_id')
-  return { reopenedWith: id === undefined ? {} : { client_id: id } }
+  if (id === undefined) return { reopenedWith: {} }
+  return parseClientIdentifier(id) === undefined ? {} : { reopenedWith: { client_id: id } }
 }
 
 type PageReply = Extract<Reply, { readonly kind: 'page' }>

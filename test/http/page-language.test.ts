@@ -109,7 +109,7 @@ test('the page of a forgotten password has links also where it answers a form, a
 
 test('LNK-01: a link that no longer works is shown again without its token, and an unknown client by its id alone', async (t) => {
   const browser = new PlainBrowser(await openTestServer(t))
-  const unknown = new URLSearchParams({ client_id: 'c_0"><script>' }).toString()
+  const unknown = 'client_id=an-unknown-app'
   const evil = 'redirect_uri=https%3A%2F%2Fevil.test'
   for (const [path, sent, repeated] of [
     ['/account/link', 'token=u_x.y&done=x', ''],
@@ -122,6 +122,8 @@ test('LNK-01: a link that no longer works is shown again without its token, and 
     assert.equal(languageOf(again), 'es')
     assert.equal(again.statusCode, refused.statusCode)
   }
+  const malformed = new URLSearchParams({ client_id: 'c_0"><script>' }).toString()
+  assert.equal(linksOf(await browser.get(`/v2/oauth/authorize?${malformed}`, GERMAN)).size, 0)
 })
 
 test('a page at an unknown path has the links without what its address has, and most refusals have none', async (t) => {

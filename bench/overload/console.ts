@@ -1,15 +1,13 @@
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ConsoleBrowser, giveRole } from '../../tools/console-browser.ts'
-import type { ServerProcess } from '../../tools/process/server.ts'
 import { openRemoteServer } from '../../tools/remote-server.ts'
 import { addUser } from '../../tools/runtime.ts'
 import { median, quantile } from '../../tools/statistics.ts'
 import { fixed, renderTable } from '../../tools/table.ts'
 import type { Attack } from './hostile-load.ts'
 import { garbage, HEALTHY, HOSTILE } from './hostile-rounds.ts'
-import type { RunLoad } from './load.ts'
-import type { OverloadRequest } from './plan.ts'
+import type { LoadSetup } from './load.ts'
 
 /** A flood at the console beside token requests, and a flood at the token endpoint beside a person at the console (threats.md CON-11). */
 
@@ -23,14 +21,7 @@ export interface ConsoleRow {
   readonly floodPerSecond: readonly number[]
 }
 
-export interface ConsoleFloodSetup {
-  readonly server: ServerProcess
-  readonly seconds: number
-  readonly rounds: number
-  /** Token requests per second. */
-  readonly rate: number
-  readonly request: OverloadRequest
-  readonly load: RunLoad
+export interface ConsoleFloodSetup extends LoadSetup {
   readonly attack: Attack
 }
 

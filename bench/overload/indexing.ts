@@ -1,12 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { openReader } from '../../tools/postgres/database-reader.ts'
-import type { ServerProcess } from '../../tools/process/server.ts'
 import { median } from '../../tools/statistics.ts'
 import { fixed, renderTable } from '../../tools/table.ts'
 import { fillUsers } from '../growth/users.ts'
 import { HEALTHY } from './hostile-rounds.ts'
-import type { RunLoad } from './load.ts'
-import type { OverloadRequest } from './plan.ts'
+import type { LoadSetup } from './load.ts'
 
 /** Token requests while the index of the names and addresses of users is written (decision 0056). */
 
@@ -16,16 +14,6 @@ export interface IndexingRow {
   readonly p50Ms: readonly number[]
   readonly p99Ms: readonly number[]
   readonly indexedPerSecond: readonly number[]
-}
-
-export interface IndexingSetup {
-  readonly server: ServerProcess
-  readonly seconds: number
-  readonly rounds: number
-  /** Token requests per second. */
-  readonly rate: number
-  readonly request: OverloadRequest
-  readonly load: RunLoad
 }
 
 /** More than a node indexes beside a load. */
@@ -42,7 +30,7 @@ export function limitOfIndexing(rounds: number): number {
   return (INDEXED_USERS * 1000) / LEAST_PER_SECOND + rounds * 4 * WARM_UP_SECONDS * 1000
 }
 
-export async function runIndexing(setup: IndexingSetup): Promise<readonly IndexingRow[]> {
+export async function runIndexing(setup: LoadSetup): Promise<readonly IndexingRow[]> {
   const { server, seconds, rounds, rate, request, load } = setup
   const { read, close } = await openReader(server.settings['DATABASE_URL'] ?? '')
   for (const statement of fillUsers(INDEXED_USERS)) await read(statement)

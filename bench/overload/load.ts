@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { ServerProcess } from '../../tools/process/server.ts'
 import { quantile } from '../../tools/statistics.ts'
 import { serveCalls, startWorker } from '../../tools/process/worker.ts'
 import { openBodies } from '../load/bodies.ts'
@@ -8,6 +9,17 @@ import type { OverloadPlan, OverloadRequest, OverloadResult } from './plan.ts'
 
 /** Runs a load in a worker process, which generates more load than a server can serve. */
 export type RunLoad = (plan: OverloadPlan) => Promise<OverloadResult>
+
+/** Rounds of a load of token requests beside something else. */
+export interface LoadSetup {
+  readonly server: ServerProcess
+  readonly seconds: number
+  readonly rounds: number
+  /** Token requests per second. */
+  readonly rate: number
+  readonly request: OverloadRequest
+  readonly load: RunLoad
+}
 
 /** Starts the worker on a core. undefined: any core. */
 export async function startLoad(core: number | undefined): Promise<RunLoad> {

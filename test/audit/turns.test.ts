@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { listAudit } from '../../src/admin/audit/list.ts'
 import { verifyAudit } from '../../src/admin/audit/verify.ts'
+import type { Context } from '../../src/ports/context.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { AUDIT_SECRETS, openTestChains } from '../store/contract/chains.ts'
-import { openAdminServer } from '../support/admin-server.ts'
-import { temporaryFolder } from '../support/server.ts'
+import { openTestServer, temporaryFolder } from '../support/server.ts'
+import { perform } from '../support/tasks.ts'
 
 const LINKS = 1000
 const SLICE = 200
@@ -32,9 +33,25 @@ test('audit: reading the whole audit on SQLite yields to other requests after ea
 })
 
 test('audit: one verification runs at a time, and another caller gets no result of an earlier one', async (t) => {
-  const stage = await openAdminServer(t)
-  const { token } = await stage.issue('read')
-  const verify = async () => (await stage.performByName('audit.verify', {}, token)).statusCode
-  assert.deepEqual(await Promise.all([verify(), verify(), verify()]), [200, 409, 409])
-  assert.equal(await verify(), 200)
+  const { context } = await openTestServer(t)
+  const begun = Promise.withResolvers<void>()
+  const mayRead = Promise.withResolvers<void>()
+  const actingAs: Context['actingAs'] = (...administrator) => {
+    const store = context.actingAs(...administrator)
+    return {
+      ...store,
+      listAuditLinks: async (page) => {
+        begun.resolve()
+        await mayRead.promise
+        return store.listAuditLinks(page)
+      },
+    }
+  }
+  const verify = () => perform({ ...context, actingAs }, 'audit.verify', {})
+  const first = verify()
+  await begun.promise
+  for (const _ of ['second', 'third']) await assert.rejects(verify, { kind: 'conflict' })
+  mayRead.resolve()
+  assert.deepEqual((await first)['faults'], [])
+  await verify()
 })

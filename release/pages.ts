@@ -20,8 +20,6 @@ const LEFT_OUT = [
   'docs/images/',
   'docs/performance.md',
   'docs/proofs.md',
-  'docs/rfc-coverage.md',
-  'docs/security-cases.md',
 ]
 
 /** Code has no links. */

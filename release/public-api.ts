@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundleTypes, withoutComments } from './public-types.ts'
 
-export const API_PAGE = 'docs/api.txt'
+export const API_PAGE = 'test/release/api.txt'
 
 /** Returns the public interface of the library without comments. What changes here is a change for every host (docs/compatibility.md). */
 export function publicApi(types: string): string {
@@ -28,7 +28,7 @@ function emitDeclarations(folder: string): void {
   execFileSync('node_modules/.bin/tsc', words, { stdio: 'inherit' })
 }
 
-/** `npm run docs` writes docs/api.txt. */
+/** `npm run docs` writes test/release/api.txt, with which a test compares. */
 if (import.meta.main) {
   const folder = mkdtempSync(join(tmpdir(), 'grantor-api-'))
   try {

@@ -54,7 +54,7 @@ export function casesOf(title: string): readonly string[] {
   return [...title.slice(0, title.indexOf(':') + 1).matchAll(/[A-Z]+-\d{2}/g)].map(([id]) => id)
 }
 
-/** docs/security-cases.md. */
+/** The known attacks with their tests: a page for the site, with links as a page of docs/ has them. */
 export function securityCasesPage(claims: readonly Claim[]): string {
   const cases = listThreatCases().map((threat) => ({
     ...threat,
@@ -70,7 +70,7 @@ ${tested.flatMap((threat) => (threat.group === group ? [caseItem(threat)] : []))
   return `# Security cases
 
 Known failures of other authorization servers, with their sources, and failures that an examination of this server looked for, without.
-Each has the files of its tests, whose titles say what holds here: \`grep -rn REG-01 test\` lists those of one case. \`npm run docs\` generates
+Each has the files of its tests, whose titles say what holds here: \`grep -rn REG-01 test\` lists those of one case. \`npm run evidence\` generates
 this page from [test/threats.md](../test/threats.md) and the titles. The suite fails if a case has neither a test nor a reason for having none.
 
 ${groups.map(section).join('\n')}`
@@ -87,7 +87,7 @@ function filesOf(claims: readonly Claim[]): readonly string[] {
   return [...new Set(claims.map(({ file }) => file))]
 }
 
-/** docs/rfc-coverage.md. */
+/** The sections of standards with their tests, likewise. */
 export function rfcCoveragePage(claims: readonly Claim[]): string {
   const cited = claims
     .flatMap((claim) => citationsOf(claim.title).map((citation) => ({ ...citation, claim })))
@@ -103,8 +103,8 @@ export function rfcCoveragePage(claims: readonly Claim[]): string {
   }
   return `# RFC coverage
 
-What the tests show of each standard, section by section. Each sentence leads to the file of its test. \`npm run docs\` generates this page
-from the titles of the tests that cite a standard, and the suite fails if the page is out of date.
+What the tests show of each standard, section by section. Each sentence leads to the file of its test. \`npm run evidence\` generates this page
+from the titles of the tests that cite a standard.
 
 ${[...Map.groupBy(cited, ({ rfc }) => rfc)].map(part).join('\n')}`
 }

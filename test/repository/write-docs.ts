@@ -8,12 +8,8 @@ import { DISTRIBUTION } from '../store/portable-sql.ts'
 import { SURFACES } from '../texts/surfaces.ts'
 import { ARCHITECTURE_PAGE, architecturePage } from './layout.ts'
 import { PAGES_WITH_FIGURES, resultParts, withFigures } from './results.ts'
-import { listClaims, rfcCoveragePage, securityCasesPage } from './titles.ts'
 
-/** Writes the pages and tables that `npm run docs` generates from test titles, the tables of settings and tasks, the rules of the layout, the keys of the tables, the schema of the chart's values, and the results of proofs and benchmarks; and the texts of pages, mails, events, commands and forms that tests compare. */
-const claims = listClaims()
-writeFileSync('docs/security-cases.md', securityCasesPage(claims))
-writeFileSync('docs/rfc-coverage.md', rfcCoveragePage(claims))
+/** Writes the pages and tables that `npm run docs` generates from the tables of settings and tasks, the rules of the layout, the keys of the tables, the schema of the chart's values, and the results of proofs and benchmarks; and the texts of pages, mails, events, commands and forms that tests compare. */
 writeFileSync(ADMINISTRATION_PAGE, await administrationPage())
 writeFileSync(ARCHITECTURE_PAGE, architecturePage())
 writeFileSync(API_TYPES_FILE, apiTypes())

@@ -6,7 +6,7 @@ import { fillUsers } from '../growth/users.ts'
 import { HEALTHY } from './hostile-rounds.ts'
 import type { LoadSetup } from './load.ts'
 
-/** Token requests while the index of the names and addresses of users is written (decision 0056). */
+/** Token requests while the index of the names and addresses of users is written. */
 
 export interface IndexingRow {
   readonly name: string

@@ -9,7 +9,7 @@ import { measureStaleness } from './campaign.ts'
 
 /** How long until a revocation on one node takes effect on another. See docs/proofs.md. */
 
-/** Decision 0020: a revocation is visible to the first introspection after its response, a disabled principal within this time. */
+/** Decision 0005: a revocation is visible to the first introspection after its response, a disabled principal within this time. */
 const LIMIT_MS = 1000
 
 const options = readOptions({

@@ -78,7 +78,7 @@ interface StoredSet extends AppliedSet {
   readonly value: string
 }
 
-/** The tasks with which `grantor apply` keeps which records are those of its files (decision 0048). */
+/** The tasks with which `grantor apply` keeps which records are those of its files. */
 export const APPLY_TASKS: readonly Task[] = [
   defineTask({
     name: 'apply.list',

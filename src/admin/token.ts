@@ -230,7 +230,7 @@ export type RevokedToken =
   | { readonly kind: 'family'; readonly grantId: GrantId; readonly resources: readonly Resource[] }
 
 /**
- * Revokes a token on all nodes before it returns (decision 0020). A refresh token is revoked with its grant, and so is an
+ * Revokes a token on all nodes before it returns (decision 0005). A refresh token is revoked with its grant, and so is an
  * access token with the extent `family`.
  *
  * @throws AdminError when it is not a token of this server, or has no grant

@@ -130,7 +130,7 @@ export function openAuditRecorder({
 
   /**
    * Records a head, so that a link follows a rotated refresh token or a redeemed code within seconds. From its links a node notices
-   * that the store went back (docs/decisions/0031-a-store-that-went-back.md).
+   * that the store went back.
    */
   async function recordOwed(): Promise<void> {
     if (owing === undefined) return

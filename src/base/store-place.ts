@@ -1,7 +1,7 @@
 /**
  * How far a store has got, as a node remembers it outside of the store. A store that was restored by other means than `grantor restore`
  * is behind the memory: it lacks the newest link of the audit that the node has seen, or the newest era
- * (docs/decisions/0031-a-store-that-went-back.md).
+ *.
  */
 export interface StoreMemory {
   /** The ids of the eras of the store, oldest first. A new one begins when a restore is complete, or the operator answers for one. */

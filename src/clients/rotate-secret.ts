@@ -56,7 +56,7 @@ export type GivenSecretOutcome =
   /** The client has this secret already. */
   | { readonly kind: 'unchanged' }
 
-/** Gives a client a secret that it already has elsewhere (decision 0044). The previous one remains valid as at a rotation. */
+/** Gives a client a secret that it already has elsewhere. The previous one remains valid as at a rotation. */
 export async function setClientSecret(
   { clock, passwords, secrets, store }: Omit<Context, 'random'> & Context,
   { id, metadata, secretHash: previous }: Pick<ClientRecord, 'id' | 'metadata' | 'secretHash'>,

@@ -174,7 +174,7 @@ const PORT_LIMIT = 65_535
 /** An address without characters that have a meaning in a shell (threats.md MET-06). */
 const PLAIN_ADDRESS = /^(\[[0-9a-f:.]+\]|[\w.-]+)[\w.:/-]*$/
 
-/** RFC 8414 §2: the issuer has no query and no fragment. It uses https unless it is a loopback address (decision 0023). */
+/** RFC 8414 §2: the issuer has no query and no fragment. It uses https unless it is a loopback address. */
 function issuerMistakes(issuer: string): readonly string[] {
   if (!URL.canParse(issuer)) return ['GRANTOR_ISSUER must be an absolute URL']
   const url = new URL(issuer)

@@ -6,7 +6,7 @@ const KEEP_ALIVE = `Connection: keep-alive\r\nKeep-Alive: timeout=${TIMEOUTS.kee
 
 /**
  * A response whose headers may be one text, which is made once. Node.js checks and joins each header of each answer, which takes an
- * eighth of the time of a small request (decision 0050).
+ * eighth of the time of a small request.
  */
 export class PreparedResponse extends ServerResponse {
   /** Where Node.js keeps the head until it sends the first piece of the body. */

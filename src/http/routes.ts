@@ -106,7 +106,7 @@ export function wrongMethod(method: string | undefined, methods: readonly string
 }
 
 /**
- * A loopback issuer's address for a page that was requested under another name, without our cookies (decision 0023). Cookies belong to
+ * A loopback issuer's address for a page that was requested under another name, without our cookies. Cookies belong to
  * all ports of a name (RFC 6265 §8.5), and some proxies forward the name without its port.
  */
 export function homeAddress(

@@ -5,7 +5,7 @@ import type { ProofUse } from '../ports/client-signatures.ts'
 
 /**
  * Ids that are kept of one key, of one network and in all, 100 B each. None is displaced: a caller that exceeds its own waits. A network that
- * has more than its share of all waits too, so that one which floods leaves room for the others (decision 0015).
+ * has more than its share of all waits too, so that one which floods leaves room for the others.
  */
 export const USED_PROOFS = { key: 20_000, network: 100_000, all: 400_000 } as const
 

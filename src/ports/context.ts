@@ -108,7 +108,7 @@ export interface Context {
   readonly hasStoreGoneBack: () => boolean
   /**
    * Whether the store is surely no copy of another one: as far as this node knows, it was never restored or imported. A copy has the
-   * passkeys of its original, and browsers do not tell the two apart on one host (docs/decisions/0051-passkeys-of-a-host.md).
+   * passkeys of its original, and browsers do not tell the two apart on one host.
    */
   readonly isOriginalStore: () => boolean
   /**

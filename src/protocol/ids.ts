@@ -97,7 +97,7 @@ export function mintPushedRequestId(now: EpochMs, random: Random): PushedRequest
   return mintOrderedId(now, random) as PushedRequestId
 }
 
-/** The grant of a code has the id of its authorization, so that a code gives one grant (decision 0032). */
+/** The grant of a code has the id of its authorization, so that a code gives one grant. */
 export function grantIdOf(id: AuthorizationId): GrantId {
   return id as string as GrantId
 }
@@ -166,7 +166,7 @@ export function parseClientId(text: string): ClientId | undefined {
 }
 
 /**
- * The form of ids that the operator chooses (decision 0044), of letters, digits, `_` and `others`. It begins with a letter or a digit, so that
+ * The form of ids that the operator chooses, of letters, digits, `_` and `others`. It begins with a letter or a digit, so that
  * it is no option of a command, no part of a path such as `..`, and sorts below `~`. It does not begin as ids of this server do, in either case:
  * `g`, two letters and `_`. Without a look-ahead, which not all readers of OpenAPI documents know.
  */

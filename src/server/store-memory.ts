@@ -19,7 +19,7 @@ import {
 import { STORE_ERAS, WENT_BACK } from '../store/nouns/server/settings.ts'
 import type { Log } from './log.ts'
 
-/** Notices that the store went back: that it was restored by other means than `grantor restore` (decision 0031). */
+/** Notices that the store went back: that it was restored by other means than `grantor restore`. */
 export interface StoreWatch {
   /** Whether the store lacks what this node remembers of it, and the operator has not answered yet. Then nothing is served. */
   readonly hasGoneBack: () => boolean

@@ -29,7 +29,7 @@ export const INACTIVE_REASONS = [
 ] as const satisfies readonly (InvalidPrincipal | 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced')[]
 export type End = (typeof INACTIVE_REASONS)[number]
 
-/** Returns why a resource must not accept the token at this time (decision 0020); undefined if the token is active. */
+/** Returns why a resource must not accept the token at this time (decision 0005); undefined if the token is active. */
 export async function findInactiveReason(context: Context, found: FoundToken, now: EpochMs): Promise<End | undefined> {
   const { store } = context
   if (found.kind === 'refresh') {

@@ -4,7 +4,7 @@ import type { SessionRecord, UserRecord } from '../ports/records/user.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { OrganizationId, UserId } from '../protocol/ids.ts'
 
-/** The principals behind a grant, a code or a token (decision 0019). */
+/** The principals behind a grant, a code or a token (decision 0005). */
 export interface Principals {
   readonly client: ClientRecord | undefined
   /** undefined: the client acts for itself. */

@@ -158,7 +158,7 @@ test('of many concurrent requests that add the same member one succeeds, and the
   }
 })
 
-test('decision 0019: a client can be installed if it may act without a user, with scopes that an API declares', async (t) => {
+test('decision 0005: a client can be installed if it may act without a user, with scopes that an API declares', async (t) => {
   const { perform, stage } = await openOffice(t)
   await perform('api.create', {
     resource: 'https://api.acme.test',

@@ -188,7 +188,7 @@ test('after signing out on the page the next client needs the password again', a
   assert.deepEqual(complaints, [])
 })
 
-test('decision 0023: a link to 127.0.0.1 redirects to the name of the issuer, and the flow completes', async (t) => {
+test('a link to 127.0.0.1 redirects to the name of the issuer, and the flow completes', async (t) => {
   const server = await openIssuer(t, {})
   const { port, next } = await openListener(t)
   const { link } = await startClient(server, `http://127.0.0.1:${port}/callback`, {}, {})

@@ -244,7 +244,7 @@ test('a mistake in one setting does not hide a mistake in another', () => {
   assert.ok(!found.includes('has cursor'))
 })
 
-test('decision 0023: the issuer must use https unless it is a loopback address', () => {
+test('the issuer must use https unless it is a loopback address', () => {
   for (const issuer of ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000', 'http://localhost']) {
     assert.equal(readConfig({ GRANTOR_ISSUER: issuer }).settings.isLoopbackIssuer, true, issuer)
   }

@@ -48,7 +48,7 @@ test('the language that a reader chose is kept for a year, without anything abou
   assert.deepEqual(SECURE.readLanguages({ headers: { cookie: sent } }), ['fr', ''])
 })
 
-test('decision 0023, RFC 6265 §8.5: issuers and consoles of one host have cookies of their own, by port and path, because they share its cookies', () => {
+test('RFC 6265 §8.5: issuers and consoles of one host have cookies of their own, by port and path, because they share its cookies', () => {
   const [session] = LOCAL.write({ session: { token: 'gss_token' } as MintedCredential })
   assert.equal(session, 'grantor-session-3000=gss_token; Max-Age=3600; Path=/; HttpOnly; SameSite=Lax')
   const context = { clock: () => 0 as EpochMs, secrets: openSecrets('a root secret that is long enough for a test') }

@@ -77,7 +77,7 @@ test('CON-05: what ends a session of the console on one node has ended it on the
     return (await a.context.store.listLiveGrants(asked))[0]?.id ?? ''
   }
   const nothing = async (): Promise<void> => undefined
-  // With a change of its own a node drops what it cached: the next sign-in may be at either (decision 0020).
+  // With a change of its own a node drops what it cached: the next sign-in may be at either (decision 0005).
   const onBoth = async (task: string, input: Readonly<Record<string, string>>): Promise<void> => {
     for (const { context } of [a, b]) await perform(context, task, input)
   }

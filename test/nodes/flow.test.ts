@@ -31,7 +31,7 @@ import { perform, performOnUser } from '../support/tasks.ts'
 
 const SECRET = 'b'.repeat(43)
 const OTHER_SECRET = 'c'.repeat(43)
-/** Decision 0020: other nodes see a node's changes within this time. */
+/** Decision 0005: other nodes see a node's changes within this time. */
 const NEWS_MS = 1000
 /** Wrong passwords for an account before unknown browsers are locked out. */
 const GUESSES = 10

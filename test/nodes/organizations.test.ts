@@ -29,7 +29,7 @@ import { openTestServer, type TestServer } from '../support/server.ts'
 
 /** Two servers on one PostgreSQL: what an operator disables on one is rejected on the other. */
 
-/** Decision 0020: other nodes see a node's changes within this time. */
+/** Decision 0005: other nodes see a node's changes within this time. */
 const NEWS_MS = 1000
 
 interface Cast {

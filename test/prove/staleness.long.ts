@@ -5,7 +5,7 @@ import { openCluster } from '../../prove/cluster/cluster.ts'
 import { openStoreOf } from '../../tools/runtime.ts'
 import { openTestDatabase } from '../support/store/postgres.ts'
 
-test('decision 0020: what ends on one node is inactive on another, a revocation from the first request after its response', async (t) => {
+test('decision 0005: what ends on one node is inactive on another, a revocation from the first request after its response', async (t) => {
   const databaseUrl = await openTestDatabase(t)
   const cluster = await openCluster({ databaseUrls: [databaseUrl], nodes: 2, drainSeconds: 0, limitMs: 20_000 })
   t.after(cluster.close)

@@ -68,7 +68,7 @@ export interface Decision {
 /** As the store locks the row of a user. */
 const HOLDING = 'update users set password_hash = password_hash where user_id = $1'
 
-/** An authorization and its grant have one id (decision 0032). */
+/** An authorization and its grant have one id. */
 const SAME_SHARD: Readonly<Record<string, string>> = { grant_id: 'authorization_id' }
 
 const deciding = new AsyncLocalStorage<string[]>()

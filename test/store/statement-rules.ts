@@ -24,7 +24,7 @@ export const LOCKS_AND_CLOCKS: readonly Exception[] = [
     file: /\/write-probes\.ts$/,
   },
   {
-    why: 'a redemption does not change the row of its code (decision 0032)',
+    why: 'a redemption does not change the row of its code',
     text: /^insert into grants .+ for share of a\b/,
   },
 ]

@@ -180,7 +180,7 @@ function keyOf({ organization_id: organizationId, client_id: clientId }: z.outpu
 }
 
 /**
- * Installs a client, which can then act for the organization without a user (decision 0019). It replaces an earlier
+ * Installs a client, which can then act for the organization without a user (decision 0005). It replaces an earlier
  * installation, whose tokens are revoked. The errors tell an administrator of one organization whether a client exists, as an installation
  * does and as the authorization endpoint tells any browser: a `client_id` is no secret, also a chosen one (RFC 6749 §2.2).
  *

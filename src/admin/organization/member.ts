@@ -160,7 +160,7 @@ function keyOf({ organization_id: organizationId, user_id: userId }: z.output<ty
 }
 
 /**
- * Adds a user, given by id or e-mail address, to an organization (decision 0019).
+ * Adds a user, given by id or e-mail address, to an organization (decision 0005).
  *
  * @throws AdminError when there is no such organization or user, the address may be of another person, or the user is a member already or has
  * too many organizations

@@ -77,7 +77,7 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     summary: 'Create an organization, for which users and clients may act.',
     input: z.object({ name: ORGANIZATION_NAME, organization_id: CHOSEN_ORGANIZATION_ID.optional() }),
     output: ORGANIZATION_DOCUMENT,
-    // It has no members (decision 0019).
+    // It has no members (decision 0005).
     async run({ store, clock, random }, { name, organization_id: chosenId }) {
       const now = clock()
       const id = (chosenId as OrganizationId | undefined) ?? mintOrganizationId(now, random)

@@ -13,7 +13,7 @@ export interface OwnOrganization {
   readonly since: EpochMs
 }
 
-/** The organizations that a user may act for in an authorization (decision 0019). */
+/** The organizations that a user may act for in an authorization (decision 0005). */
 export type OrganizationChoices =
   | OpenChoices
   /** The client named an organization that does not exist, or that the user does not belong to. */

@@ -31,7 +31,7 @@ export type LevelDecision =
 export const UNMET: Fault = { error: 'unmet_authentication_requirements', reason: 'authentication_unmet' }
 
 /**
- * Decides whether the authentication of a session is enough for a request (RFC 9470 §5, decision 0036). A user whose account has a factor
+ * Decides whether the authentication of a session is enough for a request (RFC 9470 §5). A user whose account has a factor
  * is asked for that factor.
  */
 export async function decideLevel(

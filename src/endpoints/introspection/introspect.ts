@@ -27,7 +27,7 @@ import { readToken } from './read-token.ts'
  *  §2.1  The caller authenticates: an API with its credentials, or a client. A public client cannot, so it may not introspect tokens
  *        (threats.md INT-02).
  *  §2.2  If the token is inactive, or the caller may not see it, the response is only `active: false`.
- *  §2.2  `org_id` and `act` have the same values as in a JWT (decision 0019).
+ *  §2.2  `org_id` and `act` have the same values as in a JWT (decision 0005).
  *  §4    An API sees access tokens that name it in their audience. A client sees tokens that were issued to it.
  *
  * The state of the token is read from the store for every response, so a revocation takes effect on every node at once.

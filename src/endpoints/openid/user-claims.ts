@@ -4,7 +4,7 @@ import { toSeconds } from '../../base/brand.ts'
 import type { OrganizationId } from '../../protocol/ids.ts'
 import { describeUserClaims, type UserClaim } from '../../protocol/openid/user-claims.ts'
 
-/** Returns these claims of a user, and the organization that the grant is for. OpenID Connect Core 1.0 §5.1, decision 0019. */
+/** Returns these claims of a user, and the organization that the grant is for. OpenID Connect Core 1.0 §5.1, decision 0005. */
 export async function findUserClaims(
   { store }: Context,
   user: UserRecord,

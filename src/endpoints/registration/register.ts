@@ -22,7 +22,7 @@ import { readRegistrationRequest, requireAllowed, takeRegistrationBudget } from 
  *  §3      Any caller may register a client, unless the operator closed registration, or requires an initial access token. Such a
  *          token can be presented in any case; its template then applies.
  *  §3.1    Every field is optional.
- *  §2      Unsupported values are omitted from the response. Dangerous values cause an error (decision 0017).
+ *  §2      Unsupported values are omitted from the response. Dangerous values cause an error (decision 0005).
  *  §3.2.1  The response is 201 with all registered metadata and the secret, which is not shown again. A client with a secret
  *          or with an initial access token also receives a registration access token (RFC 7592 §3).
  *  §3.2.2  An error is 400, or 422 if a value has the wrong type. It lists all problems at once.

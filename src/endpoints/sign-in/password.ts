@@ -136,7 +136,7 @@ async function checkPassword(
 
 /**
  * Replaces a hash that another system has made by one of this server. That is done before the session starts or the second step is asked
- * for, because both are bound to the hash, and the password is not kept until then (decision 0045). Returns undefined if it stays, or was
+ * for, because both are bound to the hash, and the password is not kept until then. Returns undefined if it stays, or was
  * replaced meanwhile: the sign-in goes on without.
  */
 async function upgradeHash(

@@ -19,7 +19,7 @@ export type Caller =
 
 /**
  * Authenticates an API or a client. RFC 7662 §2.1, RFC 8693 §2.1. An API presents the id and secret of its credentials in the same way as
- * a client, because the libraries of resource servers support that (decision 0008).
+ * a client, because the libraries of resource servers support that.
  *
  * @throws OAuthError invalid_client, invalid_request, temporarily_unavailable
  */

@@ -45,7 +45,7 @@ const FETCH_RETRY_SECONDS = 5
  *
  *  §2.3.1  A client with a secret sends it in the form (`client_id` and `client_secret`) or by Basic. Either is accepted.
  *  §3.2.1  A public client sends `client_id` and must not send a secret.
- *  RFC 7523 §2.2  A client with keys sends an assertion, each of which is accepted once (decision 0025).
+ *  RFC 7523 §2.2  A client with keys sends an assertion, each of which is accepted once.
  *
  * A client authenticates only as it registered. Failures are counted by network. Too many cause a 429. A correct secret is always
  * accepted: a secret cannot be guessed, so a lock-out would only help an attacker who wants to lock the client out. The
@@ -160,7 +160,7 @@ function isSecretRight(client: ClientRecord, credentials: ClientCredentials, { c
 }
 
 /**
- * Compares the secret with the hash that another system has made, if the client has one (decision 0044). The first right secret replaces
+ * Compares the secret with the hash that another system has made, if the client has one. The first right secret replaces
  * the hash, so the client is verified slowly once.
  */
 async function checkSlowSecret(

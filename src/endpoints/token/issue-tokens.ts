@@ -40,7 +40,7 @@ export interface TokenTarget {
   readonly applicationSubject: string | undefined
 }
 
-/** The same for an access token without a grant, with the principals that the client acts for (decision 0019). */
+/** The same for an access token without a grant, with the principals that the client acts for (decision 0005). */
 export interface UnattendedTarget extends Omit<TokenTarget, 'applicationSubject'> {
   readonly userId: UserId | undefined
   readonly organizationId: OrganizationId | undefined

@@ -55,7 +55,7 @@ export type ScopeDecision =
   | { readonly kind: 'refused'; readonly refusal: ScopeRefusal }
 
 /**
- * Decides the scope and the audience of a token. RFC 6749 §3.3, RFC 9068 §3, decisions 0018 and 0006.
+ * Decides the scope and the audience of a token. RFC 6749 §3.3, RFC 9068 §3, decisions 0005 and 0006.
  *
  *  1. The audience is the value of `resource`. Without it, the audience is the API that all requested scopes belong to. If no
  *     scope is requested either, it is the issuer.

@@ -48,7 +48,7 @@ export interface AuthorizationRecord {
   /** The user must consent even where a consent is remembered. */
   readonly mustConsent: boolean
   readonly loginHint: string | undefined
-  /** The organization that the client requests. undefined: the user chooses (decision 0019). */
+  /** The organization that the client requests. undefined: the user chooses (decision 0005). */
   readonly organizationId: OrganizationId | undefined
   /** Present if the scope has `openid`. */
   readonly openid: OpenidAuthorization | undefined
@@ -124,7 +124,7 @@ export interface ApprovedSession {
 export type AuthorizationStatus =
   | { readonly kind: 'pending' }
   | { readonly kind: 'denied' }
-  /** The code was redeemed if a grant has the id of the authorization (decision 0032). */
+  /** The code was redeemed if a grant has the id of the authorization. */
   | (ApprovalRecord & { readonly kind: 'approved' })
   /**
    * The code can no longer be redeemed: it was presented with a wrong code_verifier (threats.md CODE-07), or what it would have given was

@@ -17,7 +17,7 @@ export interface MetadataDocument {
 /** A client. RFC 7591 §3.2.1. */
 export interface ClientRecord {
   readonly id: ClientId
-  /** The `client_id` that the operator chose (decision 0044); undefined for others. `id` is made of it. */
+  /** The `client_id` that the operator chose; undefined for others. `id` is made of it. */
   readonly chosenId: string | undefined
   readonly issuedAt: EpochSeconds
   /** How the client came to the server. Only the policy reads it (client/policy.ts). */

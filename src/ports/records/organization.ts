@@ -2,7 +2,7 @@ import type { EpochMs } from '../../base/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
 import type { Scope } from '../../protocol/token/scope.ts'
 
-/** An organization has users as members, and clients that are installed for it (decision 0019). */
+/** An organization has users as members, and clients that are installed for it (decision 0005). */
 export interface OrganizationRecord {
   readonly id: OrganizationId
   readonly name: string
@@ -22,7 +22,7 @@ export interface MembershipRecord {
   readonly notBefore: EpochMs
 }
 
-/** An organization's permission for a client to act for it without a user (decision 0019). */
+/** An organization's permission for a client to act for it without a user (decision 0005). */
 export interface InstallationRecord {
   readonly clientId: ClientId
   readonly organizationId: OrganizationId

@@ -25,7 +25,7 @@ export interface AuthorizationRequest {
   readonly resources: readonly Resource[]
   readonly prompts: ReadonlySet<Prompt>
   readonly loginHint: string | undefined
-  /** undefined: the user chooses (decision 0019). */
+  /** undefined: the user chooses (decision 0005). */
   readonly organizationId: OrganizationId | undefined
   readonly openid: OpenidRequest
 }

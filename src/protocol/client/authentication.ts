@@ -142,7 +142,7 @@ export function matchesSecretHash(
   return matchesCredential(secrets, 'client-secret', text, hash)
 }
 
-/** Returns the hash of a secret that an operator gives a client (decision 0044). It cannot be guessed, so a keyed digest is enough. */
+/** Returns the hash of a secret that an operator gives a client. It cannot be guessed, so a keyed digest is enough. */
 export function hashGivenSecret({ digest }: Pick<Secrets, 'digest'>, id: ClientId, secret: string): SecretHash {
   return `${GIVEN}${digest('given-secret', [id, secret])}` as SecretHash
 }

@@ -20,7 +20,7 @@ interface Place {
    * client's verification and the consents to it.
    */
   readonly identity?: 'name' | 'hosts' | 'led'
-  /** RFC 7591 §2 types it "or null": the response repeats a null (decision 0017). */
+  /** RFC 7591 §2 types it "or null": the response repeats a null (decision 0005). */
   readonly repeatsNull?: true
   /** Members that decide its value, too: where one of them changes, an administrator's change reads it again. */
   readonly follows?: readonly string[]
@@ -255,7 +255,7 @@ function flag(text: string) {
   return { sent: FLAG, input: z.boolean().meta({ examples: [true] }), answer: z.boolean().optional().describe(text) }
 }
 
-/** A flag that is absent where it is false, so that a public client that sends the default is the same client (decision 0010). */
+/** A flag that is absent where it is false, so that a public client that sends the default is the same client. */
 function demand(text: string) {
   return { ...flag(text), keep: (sent: boolean | undefined) => (sent === true ? (true as const) : undefined) }
 }

@@ -19,7 +19,7 @@ export type RegistrationReading =
   | {
       readonly kind: 'accepted'
       readonly metadata: ClientMetadata
-      /** Fields that the caller sent as null and the specification types "or null". The response repeats the null (decision 0017). */
+      /** Fields that the caller sent as null and the specification types "or null". The response repeats the null (decision 0005). */
       readonly nulls: readonly string[]
     }
   /** A field has the wrong type: 422. */

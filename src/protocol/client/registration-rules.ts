@@ -73,7 +73,7 @@ function readAuthMethod(sent: string | null | undefined, fault: Fault): ClientAu
 
 /**
  * RFC 7591 §2.1 relates grant types and response types. Values that are not supported are dropped; the registration fails
- * only if none is left (decision 0017).
+ * only if none is left (decision 0005).
  */
 function negotiateGrants(
   fields: JointFields,

@@ -56,7 +56,7 @@ export type IdTokenClaims = Brand<string, 'IdTokenClaims'>
 
 /**
  * The claims of an ID token, as JSON. OpenID Connect Core 1.0 §2 and §3.1.3.6; `sid` is from Front-Channel Logout 1.0 §3, and
- * `org_id` is a claim of this server (decision 0019). JSON leaves out undefined members.
+ * `org_id` is a claim of this server (decision 0005). JSON leaves out undefined members.
  */
 export function idTokenClaims(facts: IdTokenFacts): IdTokenClaims {
   return JSON.stringify({

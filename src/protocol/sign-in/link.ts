@@ -31,7 +31,7 @@ export function mintIdentityProof(secrets: Pick<Secrets, 'mint'>, userId: UserId
 }
 
 /**
- * The id in the credential. A chosen id of a user does not fit into it (decision 0044), so its hash is there, and the id follows after a
+ * The id in the credential. A chosen id of a user does not fit into it, so its hash is there, and the id follows after a
  * point.
  */
 function idOf(userId: UserId): string {

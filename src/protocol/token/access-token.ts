@@ -10,15 +10,15 @@ import type { Scope } from './scope.ts'
 /** The content of an access token. */
 export interface AccessTokenFacts {
   readonly issuer: string
-  /** Empty: the audience is the issuer itself (decision 0018). */
+  /** Empty: the audience is the issuer itself (decision 0005). */
   readonly resources: readonly Resource[]
   /** The id of the client's record. In a token it is the `client_id`, which differs for a client with a metadata document. */
   readonly clientId: ClientId
   /** undefined: the client acts for itself. */
   readonly userId: UserId | undefined
-  /** undefined: the token belongs to no organization (decision 0019). */
+  /** undefined: the token belongs to no organization (decision 0005). */
   readonly organizationId: OrganizationId | undefined
-  /** undefined for client credentials: the client acts for itself, or for a user who did not sign in (decision 0019). */
+  /** undefined for client credentials: the client acts for itself, or for a user who did not sign in (decision 0005). */
   readonly grantId: GrantId | undefined
   /** The APIs that exchanged the token (RFC 8693), newest first. Empty: the client got it. */
   readonly actors: readonly Resource[]
@@ -56,7 +56,7 @@ export type AccessTokenClaims = Brand<string, 'AccessTokenClaims'>
 
 /**
  * The claims of a JWT access token, as JSON. RFC 9068 §2.2 and §2.2.1; RFC 8693 §4 defines `scope` and `act`, RFC 9449 §6.1 `cnf`; `org_id`, `grant_id`,
- * `first_jti` and `application_subject` are claims of this server (decisions 0019, 0020, 0040). JSON leaves out undefined members. `client` is the `client_id` of the client.
+ * `first_jti` and `application_subject` are claims of this server (decisions 0005, 0040). JSON leaves out undefined members. `client` is the `client_id` of the client.
  */
 export function accessTokenClaims(facts: AccessTokenFacts, client: string): AccessTokenClaims {
   return JSON.stringify({
@@ -96,7 +96,7 @@ export interface Actor {
 
 /**
  * The `act` of a token: the APIs that exchanged it (decision 0040), and before them the client, if it acts for a user who did not sign in
- * (decision 0019). `client` is its `client_id`. undefined: the client of a user who signed in.
+ * (decision 0005). `client` is its `client_id`. undefined: the client of a user who signed in.
  */
 export function actorOf(
   { actors, userId, grantId }: Pick<AccessTokenFacts, 'actors' | 'userId' | 'grantId'>,
@@ -152,7 +152,7 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
   if (clientId === undefined) return
   const audience = Array.isArray(aud) ? aud : [aud]
   const names = namesOf(act as Actor | undefined)
-  // Two administrators who choose one id at the same time may make a user and a client with one `sub` (decision 0044).
+  // Two administrators who choose one id at the same time may make a user and a client with one `sub`.
   const isOfClient = sub === client && grantId === undefined && act === undefined
   return {
     issuer,

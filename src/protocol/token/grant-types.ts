@@ -67,7 +67,7 @@ export function registrableGrantTypes(
 
 /**
  * RFC 7591 §2.1: returns the grant types that a client can use of those in `offered`, in their order. Values that are not
- * supported together with the rest of the request are dropped (decision 0017).
+ * supported together with the rest of the request are dropped (decision 0005).
  */
 export function usableGrantTypes(
   offered: readonly GrantType[],

@@ -6,7 +6,7 @@ import { isLoopbackHost, leadsToThisComputer } from './loopback.ts'
 /** A redirect URI to which an authorization response may be sent. The registered and the presented URI are compared byte for byte. */
 export type RedirectUri = Brand<string, 'RedirectUri'>
 
-/** The result of checking a redirect URI at registration (decision 0017). */
+/** The result of checking a redirect URI at registration (decision 0005). */
 export type RedirectUriVerdict =
   | { readonly kind: 'usable' }
   /** Well-formed, but of an app that the settings do not allow. Registered if another URI is usable; refused at the authorization endpoint. */
@@ -50,7 +50,7 @@ export function checkRedirectUri(text: string, policy: RedirectUriPolicy): Redir
   return scheme.includes('.') || policy.apps.allows(text) ? { kind: 'usable' } : { kind: 'dormant' }
 }
 
-/** The redirect URIs of a registration that a client cannot use, because the settings do not allow their apps (decision 0014). */
+/** The redirect URIs of a registration that a client cannot use, because the settings do not allow their apps. */
 export function findDormant(uris: readonly string[], policy: RedirectUriPolicy): readonly string[] {
   // Only a private-use scheme needs to be allowed, and a check takes microseconds.
   return uris.filter((uri) => isPrivateUse(uri) && checkRedirectUri(uri, policy).kind === 'dormant')

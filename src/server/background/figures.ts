@@ -13,7 +13,7 @@ const CLOSE_LIMIT_MS = 400
 const NODE_BYTES = 6
 
 /**
- * Writes what this process counted, as differences of the counters of `/metrics` (decision 0046): every five minutes the row of these, and those
+ * Writes what this process counted, as differences of the counters of `/metrics`: every five minutes the row of these, and those
  * of the hour and of the day, which it replaces until they end. Then, and at a stop, it merges them with those of other processes. No request
  * waits for it.
  */

@@ -75,7 +75,7 @@ function openRate({ answered, monotonic }: Load): () => number {
 }
 
 /**
- * Indexes at intervals, on the node that holds the lease (decision 0056). No request waits for it: a search also looks at the users whom the
+ * Indexes at intervals, on the node that holds the lease. No request waits for it: a search also looks at the users whom the
  * index lacks. Returns the function that stops this.
  */
 export function startIndexing(

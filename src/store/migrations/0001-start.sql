@@ -114,7 +114,7 @@ create table user_rows (
   primary key (user_id, row_table, row_key)
 ) /*sqlite without rowid*/;
 
--- The index of the names and addresses of users (decision 0056). It is written behind: users whose row was changed since are in
+-- The index of the names and addresses of users. It is written behind: users whose row was changed since are in
 -- search_due, and those outside the marks were not read yet. The numbers are those of gramsOf (src/base/fold.ts).
 create table user_search (
   /*sqlite slot integer primary key,*/
@@ -342,7 +342,7 @@ create table identity_proofs (
 
 create index identity_proofs_expired on identity_proofs (expires_at);
 
--- Organizations, their members and their installed clients (decision 0019).
+-- Organizations, their members and their installed clients (decision 0005).
 create table organizations (
   organization_id text /*postgres collate "C"*/ not null primary key,
   name text not null,

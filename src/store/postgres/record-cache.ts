@@ -12,7 +12,7 @@ export interface RecordCache {
   readonly forget: (operation: Operation) => void
 }
 
-/** Decision 0020: a disabled user or client is rejected by every node within a second. */
+/** Decision 0005: a disabled user or client is rejected by every node within a second. */
 const MAX_AGE_MS = 900
 
 interface Kept {

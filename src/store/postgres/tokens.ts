@@ -19,7 +19,7 @@ const [ARRAYS, VALUES] = [arrays(OTHERS, 4), qualified(OTHERS, 'i')]
 
 /**
  * Inserts the grants of codes that can be redeemed. The row of an authorization stays locked until the commit, although it does not
- * change: what burns codes and then revokes grants waits, and sees the grant (decision 0032).
+ * change: what burns codes and then revokes grants waits, and sees the grant.
  */
 const REDEEM = {
   name: 'redeem-codes',

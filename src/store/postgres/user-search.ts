@@ -20,7 +20,7 @@ const FIND = shared(
 /** An array without a number, which `string_to_array` makes of no text but this one. */
 const NO_NUMBERS = '-1'
 
-/** The index of arrays, which each PostgreSQL has, whatever the locale and the extensions of the database are (decision 0056). */
+/** The index of arrays, which each PostgreSQL has, whatever the locale and the extensions of the database are. */
 const ARRAY_INDEX: SearchIndex = {
   *put(entries) {
     if (entries.length === 0) return

@@ -70,7 +70,7 @@ test('perform works with an existing client, several APIs, an opaque token and a
   assert.deepEqual([elsewhere.code, /access_denied/.test(elsewhere.stderr)], [1, true])
 })
 
-test('decision 0018: without resource the scopes name the API of the token, and perform reports for which API the token is', async (t) => {
+test('decision 0005: without resource the scopes name the API of the token, and perform reports for which API the token is', async (t) => {
   const place = await openPlace(t)
   await runHere(place, ['user', 'create', ...ADA])
   for (const name of ['projects', 'files'])

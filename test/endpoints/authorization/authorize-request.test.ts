@@ -100,7 +100,7 @@ const FAULTS: readonly (readonly [id: string, fault: string, change: Change, err
   ),
   ['AUTH-16', 'prompt=none login', set('prompt', 'none login'), 'invalid_request'],
   ['REG-11', 'a malformed scope', set('scope', 'a"b'), 'invalid_scope'],
-  ['decision 0019', 'a malformed organization id', set('org_id', 'gor_other'), 'invalid_request'],
+  ['decision 0005', 'a malformed organization id', set('org_id', 'gor_other'), 'invalid_request'],
 ]
 
 for (const [id, fault, change, error] of FAULTS) {

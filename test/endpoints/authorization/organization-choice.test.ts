@@ -67,13 +67,13 @@ async function organizationOf(client: RegisteredClient, answer: LightMyRequestRe
   return decodeJwt((await redeem(server, client, code)).json<Tokens>().access_token)['org_id']
 }
 
-test('decision 0019: a user without an organization is not asked for one', async () => {
+test('decision 0005: a user without an organization is not asked for one', async () => {
   const { browser, page, client } = await openPage([])
   assert.equal(optionsIn(page), undefined)
   assert.equal(await organizationOf(client, await browser.submit(page, { decision: 'allow' })), undefined)
 })
 
-test('decision 0019: the only organization of a user is preselected, and the user may choose none', async () => {
+test('decision 0005: the only organization of a user is preselected, and the user may choose none', async () => {
   const { browser, page, client, person } = await openPage([acme])
   assert.deepEqual(optionsIn(page), [
     { value: acme, text: 'Acme', isSelected: true },
@@ -88,7 +88,7 @@ test('decision 0019: the only organization of a user is preselected, and the use
   assert.equal(await organizationOf(client, without), undefined)
 })
 
-test('decision 0019: a user of several organizations must choose one, listed by name, and may deny without a choice', async () => {
+test('decision 0005: a user of several organizations must choose one, listed by name, and may deny without a choice', async () => {
   const { browser, page, client } = await openPage([beta, acme])
   assert.deepEqual(
     optionsIn(page)?.map(({ value, isSelected }) => [value, isSelected]),
@@ -132,7 +132,7 @@ test('N8: prompt=consent lets a user change a remembered organization, and the o
   assert.deepEqual(user.organizations.map(({ name }) => name).toSorted(), ['Acme', 'Beta'])
 })
 
-test('decision 0019: disabled organizations and memberships are not offered, and equal names are made distinct', async () => {
+test('decision 0005: disabled organizations and memberships are not offered, and equal names are made distinct', async () => {
   const [closed, twin] = [await createOrganization(server, 'Closed'), await createOrganization(server, 'Acme')]
   const person = await personIn(acme, beta, closed, twin)
   const now = server.clock.now()
@@ -144,7 +144,7 @@ test('decision 0019: disabled organizations and memberships are not offered, and
   assert.deepEqual(texts?.slice(1, -1).toSorted(), [`Acme (${acme})`, `Acme (${twin})`].toSorted())
 })
 
-test('decision 0019: a client that names an organization gets that one; the page names it and offers no other', async () => {
+test('decision 0005: a client that names an organization gets that one; the page names it and offers no other', async () => {
   const { browser, page, client } = await openPage([acme, beta], { org_id: acme })
   assert.equal(optionsIn(page), undefined)
   assert.match(page.body, /Organization<\/dt>\s*<dd><bdi>Acme<\/bdi>/)

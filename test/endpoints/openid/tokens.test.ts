@@ -351,7 +351,7 @@ test('OP-05: max_age, and default_max_age of the client, with prompt=none', asyn
   assert.equal(await ask({ max_age: '1000000000' }), null)
 })
 
-test('decision 0019: an ID token and userinfo name the organization that the user chose', async (t) => {
+test('decision 0005: an ID token and userinfo name the organization that the user chose', async (t) => {
   const server = await openLogin(t)
   const id = await createOrganization(server, 'Acme')
   const ada = await server.context.store.findUserByEmail(EMAIL)

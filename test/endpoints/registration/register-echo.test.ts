@@ -73,7 +73,7 @@ test('The spec: each single field is echoed beside the defaults', async (t) => {
   }
 })
 
-test('decision 0017: a field that was not sent is omitted, and an empty text counts as not sent', async (t) => {
+test('decision 0005: a field that was not sent is omitted, and an empty text counts as not sent', async (t) => {
   const server = await openTestServer(t)
   const texts = Object.keys(NULLABLE).filter((field) => field !== 'contacts')
   const { echo } = await register(server, Object.fromEntries(texts.map((field) => [field, ''])))
@@ -81,7 +81,7 @@ test('decision 0017: a field that was not sent is omitted, and an empty text cou
   assert.deepEqual((await register(server, { contacts: [] })).echo, { ...DEFAULTS, contacts: [] })
 })
 
-test('decision 0017: null is echoed in a nullable field, and replaced by the default in the others', async (t) => {
+test('decision 0005: null is echoed in a nullable field, and replaced by the default in the others', async (t) => {
   const server = await openTestServer(t)
   const nulls = Object.fromEntries(Object.keys(DEFAULTS).map((field) => [field, null]))
   const { echo, added } = await register(server, { ...nulls, ...NULLABLE })
@@ -89,7 +89,7 @@ test('decision 0017: null is echoed in a nullable field, and replaced by the def
   assert.ok(Object.values(added).every((value) => value !== null))
 })
 
-test('decision 0017: times are in seconds, and 0 means that the secret does not expire', async (t) => {
+test('decision 0005: times are in seconds, and 0 means that the secret does not expire', async (t) => {
   const server = await openTestServer(t)
   const before = Math.floor(server.clock.now() / 1000)
   const { added } = await register(server, {})
@@ -98,14 +98,14 @@ test('decision 0017: times are in seconds, and 0 means that the secret does not 
   assert.equal(added['client_secret_expires_at'], 0)
 })
 
-test('decision 0017: a public client gets neither secret nor expiry', async (t) => {
+test('decision 0005: a public client gets neither secret nor expiry', async (t) => {
   const server = await openTestServer(t)
   const { echo, added } = await register(server, { token_endpoint_auth_method: 'none' })
   assert.deepEqual(Object.keys(added).toSorted(), ['client_id', 'client_id_issued_at'])
   assert.deepEqual(echo, { ...DEFAULTS, token_endpoint_auth_method: 'none' })
 })
 
-test('decision 0017: unsupported values are dropped, and the response has the remaining ones', async (t) => {
+test('decision 0005: unsupported values are dropped, and the response has the remaining ones', async (t) => {
   const server = await openTestServer(t)
   const table = [
     [{ grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'] }, {}],
@@ -154,7 +154,7 @@ test('REG-07: a registration with an unsupported redirect URI is accepted, and o
   assert.deepEqual(problemsOf(answer), ['body.redirect_uris.4:value_error'])
 })
 
-test('decision 0017: the registration of VS Code is accepted', async (t) => {
+test('decision 0005: the registration of VS Code is accepted', async (t) => {
   const server = await openTestServer(t)
   const sent = {
     client_name: 'Visual Studio Code',

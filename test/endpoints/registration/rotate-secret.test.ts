@@ -14,7 +14,7 @@ import { perform } from '../../support/tasks.ts'
 
 const MACHINE = { grant_type: 'client_credentials' }
 const DAY = 86_400
-/** Decision 0020: a change on one node takes effect on every other node within this time. */
+/** Decision 0005: a change on one node takes effect on every other node within this time. */
 const NEWS_MS = 1000
 
 const server = await openTestServer(WHOLE_FILE)

@@ -64,7 +64,7 @@ async function codeFor(client: RegisteredClient, organization: OrganizationId | 
   return code
 }
 
-test('decision 0019: every token of the grant has the organization of the consent, and so has introspection', async () => {
+test('decision 0005: every token of the grant has the organization of the consent, and so has introspection', async () => {
   const client = await registerClient(server)
   const tokens = (await redeem(server, client, await codeFor(client, acme))).json<Tokens>()
   const second = (await refresh(server, client, tokens.refresh_token ?? '')).json<Tokens>()
@@ -78,14 +78,14 @@ test('decision 0019: every token of the grant has the organization of the consen
   }
 })
 
-test('decision 0019: a consent without an organization gives tokens without one', async () => {
+test('decision 0005: a consent without an organization gives tokens without one', async () => {
   const client = await registerClient(server)
   const tokens = (await redeem(server, client, await codeFor(client, 'none'))).json<Tokens>()
   assert.ok(!('org_id' in decodeJwt(tokens.access_token)))
   assert.ok(!('org_id' in (await introspect(server, client, tokens.access_token)).json()))
 })
 
-test('decision 0019: with a code, org_id and user_id must be those of the grant; an error does not redeem the code', async () => {
+test('decision 0005: with a code, org_id and user_id must be those of the grant; an error does not redeem the code', async () => {
   const client = await registerClient(server)
   const code = await codeFor(client, acme)
   const wrongs = [...wrongOrganizations(beta), ...wrongUsers(eve)]
@@ -97,7 +97,7 @@ test('decision 0019: with a code, org_id and user_id must be those of the grant;
   assert.equal(answer.statusCode, 200, answer.body)
 })
 
-test('decision 0019: at refresh, org_id and user_id must be those of the grant; an error does not rotate the token', async () => {
+test('decision 0005: at refresh, org_id and user_id must be those of the grant; an error does not rotate the token', async () => {
   const client = await registerClient(server)
   const tokens = (await redeem(server, client, await codeFor(client, acme))).json<Tokens>()
   for (const [field, form] of [...wrongOrganizations(beta), ...wrongUsers(eve)]) {
@@ -108,7 +108,7 @@ test('decision 0019: at refresh, org_id and user_id must be those of the grant; 
   assert.equal(answer.statusCode, 200, answer.body)
 })
 
-test('decision 0019: a grant without an organization cannot be widened to an organization of the user', async () => {
+test('decision 0005: a grant without an organization cannot be widened to an organization of the user', async () => {
   const client = await registerClient(server)
   const code = await codeFor(client, 'none')
   assertMismatch(await redeem(server, client, code, { org_id: acme }), 'org_id')

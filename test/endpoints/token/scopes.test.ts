@@ -169,11 +169,11 @@ const CASES: Readonly<Record<string, Case>> = {
     user: /The client gets no scope: nonsense \(not declared\)\.$/,
     machine: /nonsense \(not declared\)/,
   },
-  'decision 0018: without resource and scope the token is for the issuer': {
+  'decision 0005: without resource and scope the token is for the issuer': {
     user: [undefined, ISSUER],
     machine: [undefined, ISSUER],
   },
-  'decision 0018: without resource and scope the token is for the issuer, with the registered scope': {
+  'decision 0005: without resource and scope the token is for the issuer, with the registered scope': {
     registered: 'notes:read files:read',
     user: ['notes:read files:read', ISSUER],
     machine: ['notes:read files:read', ISSUER],

@@ -73,7 +73,7 @@ test('TOK-17: a token for several APIs lists them, and a narrowed token lists on
   assert.equal((await verify(server, narrowed.json<Tokens>().access_token, API)).aud, API)
 })
 
-test('decision 0020: no access token expires after its grant', async (t) => {
+test('decision 0005: no access token expires after its grant', async (t) => {
   const env = { GRANTOR_REFRESH_ABSOLUTE_LIFETIME: '400', GRANTOR_ACCESS_TOKEN_LIFETIME: '300' }
   const server = await openTestServer(t, { env })
   await createAda(server)

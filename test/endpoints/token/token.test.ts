@@ -41,7 +41,7 @@ test('decision 0005: a token response has status 200 and must not be cached', as
   assert.equal(answer.headers['access-control-allow-origin'], '*')
 })
 
-test('decision 0018: the response has a token, its type and its lifetime, and no null', async (t) => {
+test('decision 0005: the response has a token, its type and its lifetime, and no null', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server, { grant_types: ['authorization_code'] })
@@ -51,7 +51,7 @@ test('decision 0018: the response has a token, its type and its lifetime, and no
   assert.deepEqual(rest, { token_type: 'Bearer', expires_in: 900 })
 })
 
-test('decision 0018: the response has scope and refresh_token if there are any', async (t) => {
+test('decision 0005: the response has scope and refresh_token if there are any', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server, { scope: 'read write' })
@@ -172,7 +172,7 @@ test('decision 0005: an org_id or user_id other than the grant’s is a 400 inva
   assert.equal((await redeem(server, client, code)).statusCode, 200)
 })
 
-test('decision 0019: the user_id of the grant is accepted', async (t) => {
+test('decision 0005: the user_id of the grant is accepted', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)

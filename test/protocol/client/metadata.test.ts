@@ -48,14 +48,14 @@ test('The spec: {} is accepted with the four defaults', () => {
   })
 })
 
-test('decision 0017: null and the empty string mean the default of a defaulted field', () => {
+test('decision 0005: null and the empty string mean the default of a defaulted field', () => {
   const nulls = { redirect_uris: null, token_endpoint_auth_method: null, grant_types: null, response_types: null }
   const reading = readRegistration(nulls, POLICY, undefined)
   assert.deepEqual(reading, { kind: 'accepted', metadata: accept({}), nulls: [] })
   assert.equal(accept({ token_endpoint_auth_method: '' }).token_endpoint_auth_method, 'client_secret_post')
 })
 
-test('decision 0017: only a field that the spec types "or null" is remembered as null', () => {
+test('decision 0005: only a field that the spec types "or null" is remembered as null', () => {
   const every = [...LISTS, ...TEXTS]
   const reading = readRegistration(Object.fromEntries(every.map((field) => [field, null])), POLICY, undefined)
   assert.equal(reading.kind, 'accepted')
@@ -109,7 +109,7 @@ test('decision 0005: one response has the faults of type and those of policy', (
   ])
 })
 
-test('decision 0017: unsupported grant types and response types are dropped, and the others keep their order', () => {
+test('decision 0005: unsupported grant types and response types are dropped, and the others keep their order', () => {
   const table = [
     [{ grant_types: ['refresh_token', 'authorization_code'] }, ['refresh_token', 'authorization_code'], ['code']],
     [{ grant_types: ['authorization_code', 'password', 'implicit'] }, ['authorization_code'], ['code']],
@@ -158,7 +158,7 @@ test('RFC 6749 §4.4: client_credentials is dropped for a public client', () => 
   assert.deepEqual(refuse(alone, 'not-allowed'), ['body.grant_types:literal_error'])
 })
 
-test('decision 0017: accepted grant types and response types are consistent for any lists in the request', () => {
+test('decision 0005: accepted grant types and response types are consistent for any lists in the request', () => {
   const names = fc.constantFrom(...OFFERED_GRANT_TYPES, 'implicit', 'password', '', 'code')
   const lists = fc.option(fc.array(names, { maxLength: 5 }), { nil: undefined })
   const responses = fc.option(fc.array(fc.constantFrom('code', 'token', ''), { maxLength: 3 }), { nil: undefined })

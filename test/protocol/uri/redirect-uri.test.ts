@@ -17,7 +17,7 @@ function assertVerdicts(kind: 'usable' | 'dormant' | 'refused', uris: readonly s
   for (const uri of uris) assert.equal(checkRedirectUri(uri, policy).kind, kind, JSON.stringify(uri))
 }
 
-test('decision 0017: https, http on loopback, and private-use schemes with a dot or in the settings are usable', () => {
+test('decision 0005: https, http on loopback, and private-use schemes with a dot or in the settings are usable', () => {
   assertVerdicts('usable', [
     'https://app.example/cb',
     'https://app.example',
@@ -50,7 +50,7 @@ test('decision 0017: https, http on loopback, and private-use schemes with a dot
   ])
 })
 
-test('decision 0017: any other well-formed scheme is dormant', () => {
+test('decision 0005: any other well-formed scheme is dormant', () => {
   assertVerdicts('dormant', ['zed://cb', 'myapp:/cb', 'x-y+z://cb', 'cursorx://cb'])
 })
 

@@ -20,7 +20,7 @@ import { tokenStatements } from '../../../src/store/postgres/tokens.ts'
 /** The tables of one shard key are on one machine for one user, so their rows are committed together. */
 export type Part = string
 
-/** An authorization and its grant have one id, so they are on one shard (decision 0032). */
+/** An authorization and its grant have one id, so they are on one shard. */
 const SAME_SHARD: Readonly<Record<string, Part>> = { grant_id: 'authorization_id' }
 
 const WITHOUT_READS = { query: undefined } as unknown as Database

@@ -93,7 +93,7 @@ export function askToMake(
 
 /**
  * Verifies the answer to a sign-in, in the order of WebAuthn Level 3 §7.2, and uses the challenge up. Laxer than its step on backups, a
- * passkey may become eligible for one or cease to be: password managers move keys (docs/decisions/0051-passkeys-of-a-host.md). The passkey is found by the user whom
+ * passkey may become eligible for one or cease to be: password managers move keys. The passkey is found by the user whom
  * the answer names and its id, so that a passkey of another user is an unknown one (threats.md PK-01). `known`: the user who has done the
  * first step of a sign-in, whom an authenticator that is asked for certain passkeys need not name (§6.3.3).
  */

@@ -70,7 +70,7 @@ type Members = readonly [
 ]
 
 /**
- * Makes the value that a sign-in waits with in the form of its second step (decision 0034). It is neither a row nor a cookie, so no other
+ * Makes the value that a sign-in waits with in the form of its second step. It is neither a row nor a cookie, so no other
  * endpoint can take it for a session (threats.md UI-14).
  */
 export function mintWaiting(

@@ -22,7 +22,7 @@ import { readResources, readScope } from './grant.ts'
  *  §4.4.3  There is no refresh token.
  *
  * Registration gives no authority (decision 0006), so the API must give the scope to machines. If the client acts for an
- * organization, the organization must also have installed the client with that scope (decision 0019).
+ * organization, the organization must also have installed the client with that scope (decision 0005).
  *
  * @throws OAuthError unauthorized_client, invalid_scope, invalid_target, invalid_request, invalid_client
  */

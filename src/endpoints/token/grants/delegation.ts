@@ -7,7 +7,7 @@ import { findInvalidPrincipal } from '../../../tokens/invalid-principal.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { organizationMismatch, userMismatch } from './grant.ts'
 
-/** The organization and the user that a client acts for without a user's consent, and the scope (decision 0019). */
+/** The organization and the user that a client acts for without a user's consent, and the scope (decision 0005). */
 export interface Delegation {
   readonly organizationId: OrganizationId | undefined
   readonly userId: UserId | undefined

@@ -131,7 +131,7 @@ export function scopeFor(
 }
 
 /**
- * Checks that `org_id` and `user_id`, if they are sent, are those of the grant (decision 0019). The error is the same for an
+ * Checks that `org_id` and `user_id`, if they are sent, are those of the grant (decision 0005). The error is the same for an
  * organization or user that does not exist.
  *
  * @throws OAuthError invalid_request

@@ -32,7 +32,7 @@ export interface Approved {
 
 type Approval = Extract<AuthorizationRecord['status'], { readonly kind: 'approved' | 'burned' }>
 
-/** Whether tokens were issued for an authorization (decision 0032). */
+/** Whether tokens were issued for an authorization. */
 export async function isRedeemed({ store }: Context, id: AuthorizationId): Promise<boolean> {
   return (await store.findGrant(grantIdOf(id))) !== undefined
 }

@@ -212,7 +212,7 @@ async function chooseScope(
   return decision.scope
 }
 
-/** Without a grant no user signed in: the client gets what machines get, and what its installation has (decision 0019). */
+/** Without a grant no user signed in: the client gets what machines get, and what its installation has (decision 0005). */
 async function recipientOf(
   { store }: Context,
   { clientId, organizationId, grantId }: Subject,

@@ -83,7 +83,7 @@ function restoreMetadata(stored: unknown): ClientMetadata {
   return Object.defineProperty(metadata, 'toJSON', { value: () => stored })
 }
 
-/** On SQLite the number of a row follows from its id, unless another row has that number (decision 0011). */
+/** On SQLite the number of a row follows from its id, unless another row has that number. */
 const ROW = `(/*sqlite slot, */${CLIENTS.names}, held_until)
   values (/*sqlite iif(exists (select 1 from clients where slot = slot_of(:client_id)), null, slot_of(:client_id)), */${CLIENTS.parameters}, :heldUntil)`
 export const INSERT = shared(`insert into clients ${ROW}`)

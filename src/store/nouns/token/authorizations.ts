@@ -46,7 +46,7 @@ export const AUTHORIZATION_COLUMNS = [
 ] as const
 
 /**
- * A code was redeemed exactly if a grant has the id of its authorization (decision 0032). Both rows are on one shard. A statement that
+ * A code was redeemed exactly if a grant has the id of its authorization. Both rows are on one shard. A statement that
  * waits for the lock of a redemption does not look again, but the next one sees the grant.
  */
 export const NOT_REDEEMED = 'not exists (select 1 from grants where grant_id = authorization_id)'

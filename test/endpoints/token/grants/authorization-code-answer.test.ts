@@ -44,7 +44,7 @@ test('CODE-10: scope at the token endpoint cannot widen the grant', async () => 
   assert.equal(grantsOf(client)[0]?.['scope'], 'read')
 })
 
-test('decision 0019: an org_id or user_id other than the grant’s is invalid_request and does not redeem the code', async () => {
+test('decision 0005: an org_id or user_id other than the grant’s is invalid_request and does not redeem the code', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
   const { sub } = claimsOf(await redeem(server, client, await obtainCode(server, client, { prompt: 'consent' })))

@@ -133,7 +133,7 @@ test('CC-05: the token of a self-registered machine has no subject other than th
   assert.equal(typeof jti, 'string')
 })
 
-test('decision 0018: without a resource the audience is the issuer', async (t) => {
+test('decision 0005: without a resource the audience is the issuer', async (t) => {
   const server = await openTestServer(t)
   const client = await registerClient(server)
   assert.equal(claimsOf((await ask(server, client)).body)['aud'], server.origin)

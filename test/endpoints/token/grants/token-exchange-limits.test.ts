@@ -152,7 +152,7 @@ test('TX-06: user, client and organization stay; userinfo refuses the token, and
   }
 })
 
-test('TX-06, decision 0019: for a user who did not sign in, the client acts first, and gets what machines and its installation get', async () => {
+test('TX-06, decision 0005: for a user who did not sign in, the client acts first, and gets what machines and its installation get', async () => {
   const app = await registerClient(server)
   await install(server, app, acme, { scope: 'a:status b:status' as Scope, actsForMembers: true })
   const form = { grant_type: 'client_credentials', org_id: acme, user_id: ada, resource: A, scope: 'a:status' }

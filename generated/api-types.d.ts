@@ -7,9 +7,9 @@ export interface GrantorSettings {
   readonly stateFile?: string
   /** Lowest level of events to log. Default: info, or warn when standard output is a terminal. */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error' | 'silent'
-  /** Who may register a client: open, every caller; token, callers with an initial access token; closed, none (docs/registration.md). */
+  /** Who may register a client: open, every caller; token, callers with an initial access token; closed, none (docs/clients.md). */
   readonly registration?: 'open' | 'token' | 'closed'
-  /** Which new clients with a metadata document are accepted: open, of every domain; trusted, of trusted domains; off, none (docs/client-documents.md). */
+  /** Which new clients with a metadata document are accepted: open, of every domain; trusted, of trusted domains; off, none (docs/clients.md). */
   readonly clientDocuments?: 'open' | 'trusted' | 'off'
   /** Whether a device without a browser gets tokens by a code that a user types, for clients that have the grant: on or off (docs/devices.md). */
   readonly deviceGrant?: 'on' | 'off'
@@ -69,7 +69,7 @@ export interface GrantorSettings {
   readonly signingAlgorithm?: 'ES256' | 'EdDSA' | 'RS256'
   /** Seconds that audit events are kept, in whole hours; 0 keeps all. */
   readonly auditRetention?: number
-  /** Private-use redirect URIs without a dot in the scheme that are allowed beside those of known apps: schemes, or patterns up to the query, where * matches characters other than / and ., and ** any; separated by commas. The entry none takes the known apps away. Default: those of known apps (docs/clients.md). */
+  /** Private-use redirect URIs without a dot in the scheme that are allowed beside those of known apps: schemes, or patterns up to the query, where * matches characters other than / and ., and ** any; separated by commas. The entry none takes the known apps away. Default: those of known apps (docs/real-clients.md). */
   readonly redirectSchemes?: readonly string[]
   /** Whether errors of authorization requests of unverified clients are sent by redirect, without a page. */
   readonly redirectErrors?: boolean

@@ -26,7 +26,7 @@ export function openFindings({ isPrinted = true } = {}): Findings {
   }
 }
 
-/** A line of prove/results/<name>.jsonl: a run that is kept, from which `npm run docs` makes a row of docs/proofs.md. */
+/** A line of prove/results/<name>.jsonl: a run that is kept, from which `npm run evidence` makes a row. */
 export interface ProofRun {
   readonly date: string
   readonly machine: string

@@ -14,7 +14,7 @@ export const PAGES = ['README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md', 'de
 const LEFT_OUT = [
   'docs/architecture.md',
   'docs/budget.json',
-  'docs/clients.md',
+  'docs/real-clients.md',
   'docs/contributing/',
   'docs/decisions/',
   'docs/images/',

@@ -23,7 +23,7 @@ import { startServer } from '../server.ts'
 
 /**
  * What V8 decides by chance, or because a server waits while the other one is measured, gave a comparison of a commit with itself up to
- * 1.5 (docs/contributing/profiling.md). With these options it depends on the requests alone.
+ * 1.5 (docs/contributing/README.md). With these options it depends on the requests alone.
  */
 const STEADY = [
   // Objects of requests stay young. The servers of this checkout choose that themselves, older ones do not.

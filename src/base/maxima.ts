@@ -11,7 +11,7 @@ export interface Maximum {
 /**
  * The maxima of sizes and counts. They have one table because they have to fit together: what the server makes at one of them must be
  * within the others, so that the server, its commands and its API read it. test/maxima compares what is made with what is
- * read. Rates and lifetimes are settings, and what callers can make the server store is in docs/limits.md.
+ * read. Rates and lifetimes are settings, and what callers can make the server store is in docs/faults.md.
  */
 export const MAXIMA = {
   // The declaration of APIs.

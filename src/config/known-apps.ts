@@ -1,4 +1,4 @@
-/** The addresses at which a released app waits for an authorization response. Decision 0014; docs/clients.md has the table. */
+/** The addresses at which a released app waits for an authorization response. docs/real-clients.md has the table. */
 export interface KnownApp {
   readonly app: string
   /** A scheme or a pattern, as GRANTOR_REDIRECT_SCHEMES has it. */

@@ -73,12 +73,12 @@ const ROWS = {
   GRANTOR_REGISTRATION: setting(
     'settings.registration',
     z.enum(REGISTRATION_MODES).default('open'),
-    'Who may register a client: open, every caller; token, callers with an initial access token; closed, none (docs/registration.md).',
+    'Who may register a client: open, every caller; token, callers with an initial access token; closed, none (docs/clients.md).',
   ),
   GRANTOR_CLIENT_DOCUMENTS: setting(
     'settings.clientDocuments',
     z.enum(DOCUMENT_MODES).default('open'),
-    'Which new clients with a metadata document are accepted: open, of every domain; trusted, of trusted domains; off, none (docs/client-documents.md).',
+    'Which new clients with a metadata document are accepted: open, of every domain; trusted, of trusted domains; off, none (docs/clients.md).',
   ),
   GRANTOR_DEVICE_GRANT: computed(
     z.enum(['on', 'off']).default('off'),
@@ -215,7 +215,7 @@ const ROWS = {
   ),
   GRANTOR_REDIRECT_SCHEMES: computed(
     list.default([]).transform(withKnownApps),
-    'Private-use redirect URIs without a dot in the scheme that are allowed beside those of known apps: schemes, or patterns up to the query, where * matches characters other than / and ., and ** any; separated by commas. The entry none takes the known apps away. Default: those of known apps (docs/clients.md).',
+    'Private-use redirect URIs without a dot in the scheme that are allowed beside those of known apps: schemes, or patterns up to the query, where * matches characters other than / and ., and ** any; separated by commas. The entry none takes the known apps away. Default: those of known apps (docs/real-clients.md).',
   ),
   GRANTOR_REDIRECT_ERRORS: setting(
     'settings.redirectErrors',

@@ -8,7 +8,7 @@ export type Endpoint = EndpointRow & EndpointLimit
 
 /**
  * The rate limits that requests to an endpoint count against, or the reason why it has no limit but the share of each network
- * (http/gate.ts). docs/limits.md has the rates.
+ * (http/gate.ts). docs/faults.md has the rates.
  */
 type EndpointLimit =
   | { readonly budgets: readonly [BudgetName, ...(readonly BudgetName[])] }
@@ -38,7 +38,7 @@ interface EndpointRow {
    * step, a choice, or a proof.
    */
   readonly reopenedBy?: readonly string[]
-  /** Scripts of any origin may call it, without credentials (clients.md). */
+  /** Scripts of any origin may call it, without credentials (real-clients.md). */
   readonly cors?: boolean
   /** It reads the query. Other JSON endpoints do not. */
   readonly query?: true

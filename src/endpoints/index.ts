@@ -260,7 +260,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     run: describeResource,
   },
   { ...DOCUMENT, name: 'metadata', path: PATHS.oauthMetadata, cors: true, run: metadata },
-  // OpenID Connect Discovery 1.0 §4. The document is the same, because some clients try only one of the addresses (clients.md).
+  // OpenID Connect Discovery 1.0 §4. The document is the same, because some clients try only one of the addresses (real-clients.md).
   { ...DOCUMENT, name: 'metadata', path: PATHS.openidMetadata, cors: true, run: metadata },
   { ...DOCUMENT, name: 'alive', path: PATHS.alive, allowInsecure: true, withoutStore: true, run: alive },
   {

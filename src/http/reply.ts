@@ -29,7 +29,7 @@ export interface Replies {
 
 export const REQUEST_ID_HEADER = 'X-Request-Id'
 
-/** clients.md: browser-based clients call some endpoints from any origin, without credentials. */
+/** real-clients.md: browser-based clients call some endpoints from any origin, without credentials. */
 const ANY_ORIGIN = { 'Access-Control-Allow-Origin': '*' } as const
 const CORS_HEADERS = {
   ...ANY_ORIGIN,

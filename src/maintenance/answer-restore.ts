@@ -16,7 +16,7 @@ export interface RestoreAnswer {
 
 /**
  * Records the answer of the operator for a store that may have been restored by other means than `grantor restore`. Servers that
- * noticed it then serve again (docs/operations/restored.md). If the store went back, everything that it could revive ends in the same
+ * noticed it then serve again (docs/operations/backup.md). If the store went back, everything that it could revive ends in the same
  * commit, as with a restore.
  */
 export async function answerForStore(config: Config, answer: 'went-back' | 'nothing-lost'): Promise<RestoreAnswer> {

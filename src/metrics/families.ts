@@ -2,9 +2,9 @@
 export interface Family {
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly labels: readonly string[]
-  /** The text of `# HELP`, and the start of the meaning in docs/metrics.md. */
+  /** The text of `# HELP`, and the start of the meaning in docs/monitoring.md. */
   readonly help: string
-  /** More about the meaning, in Markdown, for docs/metrics.md alone. */
+  /** More about the meaning, in Markdown, for docs/monitoring.md alone. */
   readonly more?: string
   /** The metric is about the store, which all workers share, so it has no label `worker`. */
   readonly isShared?: true
@@ -237,7 +237,7 @@ const PROCESS = {
     type: 'gauge',
     labels: [],
     help: 'Whether the store went back, so that nothing is served until the operator has answered.',
-    more: 'See [restored.md](operations/restored.md).',
+    more: 'See [restored.md](operations/backup.md#restored-by-other-means).',
   },
   grantor_build_info: { type: 'gauge', labels: ['version', 'node'], help: 'Always 1.' },
   grantor_up: {
@@ -275,7 +275,7 @@ const PROCESS = {
   },
 } as const satisfies Families
 
-/** The sections of docs/metrics.md. `npm run docs` writes its tables from them. */
+/** The sections of docs/monitoring.md. `npm run docs` writes its tables from them. */
 export const SECTIONS = {
   requests: REQUESTS,
   'the store': STORE,

@@ -8,12 +8,13 @@ export const AUTHENTICATION_REASONS = {
   client_disabled: 'the operator disabled it with `grantor client disable`',
   client_not_allowed: 'the operator blocked a domain of the client, or accepts no new clients with metadata documents',
   client_secret_missing: 'the client has a secret and did not send it',
-  client_secret_wrong: 'the secret is not a currently valid secret of the client ([registration.md](registration.md))',
+  client_secret_wrong:
+    'the secret is not a currently valid secret of the client ([registration.md](clients.md#registration))',
   client_secret_unexpected: 'the client registered `none` and sent a secret',
   assertion_missing: 'the client registered `private_key_jwt`, and sent no assertion or a secret',
   assertion_unexpected: 'the client sent an assertion, and did not register `private_key_jwt`',
   assertion_malformed:
-    '`client_assertion` or its type is not acceptable: a member is missing or wrong ([registration.md](registration.md#keys-instead-of-a-secret))',
+    '`client_assertion` or its type is not acceptable: a member is missing or wrong ([registration.md](clients.md#keys-instead-of-a-secret))',
   assertion_of_another_client: '`client_id` is not the client of the assertion',
   assertion_audience:
     '`aud` is not the issuer or the token endpoint, or has another value too; with the profile `fapi2` it is the issuer, not in a list',

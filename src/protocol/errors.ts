@@ -202,7 +202,7 @@ const TARGET_EXPLANATIONS: Partial<Record<Reason<'invalid_target'>, string>> = {
     'One API accepts only bearer tokens, and another one or the client only tokens that are bound to a key.',
 }
 
-/** The setting of each budget that has one; of some it is a multiple or a part of the setting (docs/limits.md). For the log. */
+/** The setting of each budget that has one; of some it is a multiple or a part of the setting (docs/faults.md). For the log. */
 const BUDGET_SETTINGS: Readonly<Record<string, string>> = {
   registration: 'GRANTOR_REGISTRATION_RATE',
   'registration-host': 'GRANTOR_REGISTRATION_RATE',
@@ -225,7 +225,7 @@ export interface SpentBudget {
 
 /**
  * 429: the caller sent too many requests. The error code is `temporarily_unavailable`, so that clients keep their tokens
- * (clients.md). The headers are those of draft-ietf-httpapi-ratelimit-headers.
+ * (real-clients.md). The headers are those of draft-ietf-httpapi-ratelimit-headers.
  */
 export function tooManyRequests(budget: string, { limit, remaining, resetSeconds }: SpentBudget): OAuthError {
   const headers = {

@@ -85,7 +85,7 @@ export const REFUSALS = {
     status: 401,
     description: 'The token for this request is missing, invalid, expired or revoked.',
     remedy:
-      'Refresh the access token. At the [management of a client](registration.md): if the token is right, the client was deleted or disabled.',
+      'Refresh the access token. At the [management of a client](clients.md#registration): if the token is right, the client was deleted or disabled.',
     reasons: TOKEN_REASONS,
   },
   insufficient_scope: {
@@ -320,27 +320,27 @@ export const REFUSALS = {
     remedy: 'Wait as long as `Retry-After` says and repeat the request.',
     reasons: {
       too_many_requests:
-        'this network or client has sent more requests than its rate allows (429; see [limits.md](limits.md))',
+        'this network or client has sent more requests than its rate allows (429; see [limits.md](faults.md#what-callers-can-make-the-server-store))',
       too_many_proofs:
-        'at the userinfo endpoint, so many proofs of this key or network have not ended that no further one is accepted until the first of them end (429; see [limits.md](limits.md))',
+        'at the userinfo endpoint, so many proofs of this key or network have not ended that no further one is accepted until the first of them end (429; see [limits.md](faults.md#what-callers-can-make-the-server-store))',
       store_unavailable:
         'the database is locked, full, read-only or unreachable ([faults.md](faults.md)); `/health/ready` has `disk_full`, `disk_read_only`, `disk_failed`, `store_read_only`, `store_locked`, `commits_wait` or `commits_hang`, if known',
       client_document_unavailable:
-        'the [metadata document](client-documents.md) of the client could not be fetched or is not acceptable. The log has the reason',
+        'the [metadata document](clients.md#metadata-documents) of the client could not be fetched or is not acceptable. The log has the reason',
       password_queue_full: 'too many sign-ins, or [slow secrets](moving.md#hydra)',
       overloaded:
         'more requests are pending than can be answered soon ([faults.md](faults.md)); this request changed nothing',
       keys_unavailable:
         'the keys at the `jwks_uri` of the client cannot be fetched: the log has the address and the reason in `client.keys-unavailable`',
       own_limit:
-        'a document or keys of the client must be fetched, and this network or the host has used up [its rate](limits.md#requests-of-the-server), or too many requests are under way; or the keys at the `jwks_uri` were fetched less than 30 seconds ago, without the one that the assertion names',
+        'a document or keys of the client must be fetched, and this network or the host has used up [its rate](faults.md#requests-of-the-server), or too many requests are under way; or the keys at the `jwks_uri` were fetched less than 30 seconds ago, without the one that the assertion names',
       provider_unavailable:
         'the keys of the provider of an identity assertion cannot be fetched: the log has the reason in `provider.failed`',
       shutting_down: 'the answer of `/health/ready` while a process stops; use another node',
       clock_differs:
         "the clock of this node was changed, or [differs](faults.md#a-clock-that-differs) from the database's by `ahead_ms` (`/health/ready`); the node issues nothing",
       store_went_back:
-        'the store may have been [restored by other means](operations/restored.md) than `grantor restore`; nothing is served until the operator has answered',
+        'the store may have been [restored by other means](operations/backup.md#restored-by-other-means) than `grantor restore`; nothing is served until the operator has answered',
       client_changed_meanwhile:
         'another request changed the client or its secret at the same time; read the client and repeat your change',
     },

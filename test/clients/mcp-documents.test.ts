@@ -16,7 +16,7 @@ interface ReleasedClient {
 
 const BOTH = ['authorization_code', 'refresh_token']
 
-/** Released MCP clients with a metadata document (docs/clients.md). */
+/** Released MCP clients with a metadata document (docs/real-clients.md). */
 const CLIENTS: Readonly<Record<string, ReleasedClient>> = {
   Claude: {
     document: {

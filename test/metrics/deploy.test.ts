@@ -81,13 +81,13 @@ test('every metric of the dashboard and the alerts is in a scrape', async (t) =>
 
 test('each alert has a section of the manual that says what to do, which its runbook names, and each section an alert', () => {
   const names = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name ?? '')
-  const manual = readFileSync('docs/operations/alerts.md', 'utf8')
-  const sections = [...manual.matchAll(/^## (\w+)\n\n\S/gm)].map(([, name]) => name ?? '')
+  const manual = readFileSync('docs/monitoring.md', 'utf8').split('\n## Alerts\n')[1] ?? ''
+  const sections = [...manual.matchAll(/^### (\w+)\n\n\S/gm)].map(([, name]) => name ?? '')
   assert.deepEqual(sections.toSorted(), names.toSorted())
   const runbooks = [...rules.matchAll(/^ {10}runbook: '(.+)'$/gm)].map(([, runbook]) => runbook)
   assert.deepEqual(
     runbooks,
-    names.map((name) => `docs/operations/alerts.md#${name.toLowerCase()}`),
+    names.map((name) => `docs/monitoring.md#${name.toLowerCase()}`),
   )
 })
 
@@ -153,7 +153,7 @@ test('the example for nodes on other machines sends its token over TLS only, to 
   const recipe = readFileSync('deploy/nginx/grantor-metrics.conf', 'utf8')
   assert.match(example, /^ {4}scheme: https\n {4}tls_config:\n {6}ca_file: /m)
   assert.match(example, /^ {4}authorization:\n {6}credentials_file: /m)
-  assert.ok(readFileSync('docs/metrics.md', 'utf8').includes(example.slice(example.indexOf('scrape_configs:'))))
+  assert.ok(readFileSync('docs/monitoring.md', 'utf8').includes(example.slice(example.indexOf('scrape_configs:'))))
   const [, address = 'none'] = /listen (\S+) ssl;/.exec(recipe) ?? []
   assert.match(example, new RegExp(`targets: \\['${address}'`))
   assert.match(recipe, new RegExp(`proxy_pass http://127\\.0\\.0\\.1:${readConfig({}).admin?.port};`))

@@ -185,7 +185,7 @@ test('connections, and bytes that are not HTTP, are counted', async (t) => {
   assert.match(text, /^grantor_broken_requests_total 1$/m)
 })
 
-test('every metric of the table is in the first scrape and in docs/metrics.md', async (t) => {
+test('every metric of the table is in the first scrape and in docs/monitoring.md', async (t) => {
   const server = await openTestServer(t)
   await registerClient(server)
   const input = { name: 'Prometheus', access: 'read', organizationId: undefined, days: 30 } as const
@@ -194,7 +194,7 @@ test('every metric of the table is in the first scrape and in docs/metrics.md', 
   await countRows(server)
   const { families } = await scrape(server)
   assert.deepEqual([...families.keys()], Object.keys(FAMILIES))
-  const rows = [...readFileSync('docs/metrics.md', 'utf8').matchAll(/^\| `([a-z0-9_]+)` \| (\w+) \|([^|]*)\| /gm)]
+  const rows = [...readFileSync('docs/monitoring.md', 'utf8').matchAll(/^\| `([a-z0-9_]+)` \| (\w+) \|([^|]*)\| /gm)]
   const documented = rows.map(([, name, type, labels = '']) => ({
     name,
     type,

@@ -12,7 +12,7 @@ import { openSession } from '../support/store/postgres.ts'
 /** As `grantor database distribute` makes them if nothing else is named. */
 const DEFAULT_SHARDS = 32
 
-/** The operations that docs/citus.md names, except an import: Citus divides the insert of a membership, which selects. */
+/** The operations that docs/scaling.md names, except an import: Citus divides the insert of a membership, which selects. */
 const STATED = [
   'sign in',
   'sign out',
@@ -39,8 +39,8 @@ test('what a user does where Citus distributes the tables is sent to as few shar
   }
 })
 
-test('docs/citus.md states the statements on shards of what a user does, also with 500 more grants', async () => {
-  const page = readFileSync('docs/citus.md', 'utf8').replaceAll(/\s+/g, ' ')
+test('docs/scaling.md states the statements on shards of what a user does, also with 500 more grants', async () => {
+  const page = readFileSync('docs/scaling.md', 'utf8').replaceAll(/\s+/g, ' ')
   const [few = '', many = ''] = page.slice(page.indexOf('Alone, of a user')).split(`With ${MORE} more grants: `)
   for (const [names, text, more] of [
     [STATED, few, 0],

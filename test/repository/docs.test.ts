@@ -7,7 +7,6 @@ import { generatedParts, withParts } from '../../src/cli/docs/generated-parts.ts
 import { AUTHORIZATION_FAULTS } from '../../src/protocol/authorization/request.ts'
 import { FORM_REFUSALS, PAGE_REFUSALS } from '../../src/protocol/authorization/page-refusals.ts'
 import { REFUSALS } from '../../src/protocol/refusals.ts'
-import { DISTRIBUTION } from '../store/portable-sql.ts'
 import { overBudget, type Budget } from './budget.ts'
 import { ARCHITECTURE_PAGE, architecturePage } from './layout.ts'
 import { PAGES_WITH_FIGURES, resultParts, withFigures } from './results.ts'
@@ -20,7 +19,7 @@ import {
   securityCasesPage,
 } from './titles.ts'
 
-const PARTS = [...generatedParts(), ...resultParts(), DISTRIBUTION]
+const PARTS = [...generatedParts(), ...resultParts()]
 const REMEDY = 'Run: npm run docs'
 const read = (path: string): string => readFileSync(path, 'utf8')
 const BUDGET: Budget = JSON.parse(read('docs/budget.json'))

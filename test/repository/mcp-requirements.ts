@@ -1,4 +1,4 @@
-/** The revision of the authorization specification of MCP that docs/mcp.md follows. */
+/** The revision of the authorization specification of MCP that docs/mcp.md follows and test/mcp.md answers. */
 export const MCP_REVISION = '2026-07-28'
 
 interface Requirement {
@@ -9,7 +9,7 @@ interface Requirement {
 
 /**
  * What the specification demands, read from its pages of that revision. For a new revision: compare its pages with the former ones, change the
- * rows, and answer each in docs/mcp.md.
+ * rows, and answer each in test/mcp.md.
  */
 export const MCP_REQUIREMENTS: Readonly<Record<string, Requirement>> = {
   'MCP-01': { level: 'MUST', source: 'index: Overview 1' },

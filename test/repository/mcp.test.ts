@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { MCP_REQUIREMENTS, MCP_REVISION } from './mcp-requirements.ts'
 
-const PAGE = readFileSync('docs/mcp.md', 'utf8')
+const PAGE = readFileSync('test/mcp.md', 'utf8')
 const ROWS = (PAGE.match(/^\| MCP-.*\|$/gm) ?? []).map((row) => row.slice(2, -2).split(' | '))
 
-test('docs/mcp.md answers each requirement of the revision of MCP that it names, and no other', () => {
+test('test/mcp.md answers each requirement of the revision of MCP that it names, and no other', () => {
   assert.ok(PAGE.includes(`modelcontextprotocol.io/specification/${MCP_REVISION}/basic/authorization`))
   assert.deepEqual(
     ROWS.map(([id, , level]) => [id, level]),
@@ -15,9 +15,9 @@ test('docs/mcp.md answers each requirement of the revision of MCP that it names,
   )
 })
 
-test('each row of docs/mcp.md about Grantor or the MCP server names a test that exists', () => {
+test('each row of test/mcp.md about Grantor or the MCP server names a test that exists', () => {
   for (const [id, , , of = '', , shown = ''] of ROWS) {
     const [, path] = /\]\(([^)]+)\)$/.exec(shown) ?? []
-    assert.ok(path === undefined ? of === 'client' : existsSync(join('docs', path)), `${id}: ${shown}`)
+    assert.ok(path === undefined ? of === 'client' : existsSync(join('test', path)), `${id}: ${shown}`)
   }
 })

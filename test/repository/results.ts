@@ -13,12 +13,19 @@ export const PAGES_WITH_FIGURES = globSync('docs/**/*.md').filter((page) =>
   /<!-- (?:idle memory|password|sign-ins) -->/.test(readFileSync(page, 'utf8')),
 )
 
-/** The tables of docs/proofs.md and docs/performance.md, made from the results of prove/results and bench/results. */
+/** The table of docs/performance.md, made from the newest result of bench/results. */
 export function resultParts(): readonly GeneratedPart[] {
-  return [
-    { page: 'docs/proofs.md', name: 'newest results', text: proofRows() },
-    { page: 'docs/performance.md', name: 'cost of a request', text: costRows() },
-  ]
+  return [{ page: 'docs/performance.md', name: 'cost of a request', text: costRows() }]
+}
+
+/** The newest runs of prove/results: a page for the site, with links as a page of docs/ has them. */
+export function proofResultsPage(): string {
+  return `# Results of the proofs
+
+The newest runs of the commands of [proofs](proofs.md), from \`prove/results/\`. Each ran on 2 cores, which clients, nodes and databases
+shared, often with other work.
+
+${proofRows()}`
 }
 
 /** Figures that several pages name in their text, each once measured: `<!-- idle memory -->131 MB<!-- -->`. */

@@ -5,12 +5,16 @@ import { test } from 'node:test'
 import { replay } from '../../tools/replay.ts'
 import { temporaryFolder } from '../support/server.ts'
 import { openPageCommands } from './page-commands.ts'
-import { walkThrough } from './page-replays.ts'
+import { rehearse, walkThrough } from './page-replays.ts'
 
 const { PATH = '' } = process.env
 
 test('the commands of docs/walkthrough.md give exactly the outputs that the page shows, and leave no file', async (t) => {
   assert.deepEqual(await walkThrough(t, await openPageCommands(t)), [''])
+})
+
+test('the commands of docs/operations/rehearsal.md give exactly the outputs that the page shows', async (t) => {
+  assert.equal(await rehearse(t, await openPageCommands(t)), '')
 })
 
 const PLANTED: Readonly<Record<string, readonly [page: string, fault: RegExp | undefined]>> = {

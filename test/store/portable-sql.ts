@@ -1,7 +1,7 @@
 import { COPIED_TABLES, SHARD_KEYS } from '../../src/store/postgres/distribution.ts'
 
 /**
- * The rules "SQL that scales out" (docs/citus.md) as functions over statements and schemas, so that tests can plant
+ * The rules "SQL that scales out" (docs/architecture.md) as functions over statements and schemas, so that tests can plant
  * faults.
  */
 
@@ -9,20 +9,6 @@ import { COPIED_TABLES, SHARD_KEYS } from '../../src/store/postgres/distribution
 export const WHOLE_TABLES: readonly string[] = [...COPIED_TABLES, 'migration_progress', 'migration_lease']
 
 const CHANGED_COPY = COPIED_TABLES.filter((table) => table !== 'migrations').join('|')
-
-/** The part of docs/citus.md that says how the tables are distributed. */
-export const DISTRIBUTION = {
-  page: 'docs/citus.md',
-  name: 'distribution',
-  text: [
-    ...[...Map.groupBy(Object.entries(SHARD_KEYS), ([, key]) => key)].map(
-      ([key, tables]) => `- distributed by \`${key}\`: ${tables.map(([table]) => `\`${table}\``).join(', ')}`,
-    ),
-    `- a copy on each machine: ${COPIED_TABLES.map((table) => `\`${table}\``).join(', ')}`,
-    '- on the coordinator: `migration_progress`, `migration_lease`',
-    '',
-  ].join('\n'),
-}
 
 interface Rule {
   readonly fault: string

@@ -15,7 +15,7 @@ export const INITIAL_TOKEN_VERBS: readonly AddVerb[] = verbsOf(
       options: (command) =>
         command.option(
           '--template <file>',
-          'a JSON file with the settings of the clients (docs/registration.md)',
+          'a JSON file with the settings of the clients (docs/clients.md)',
           readTemplate,
         ),
       input: ({ template }) => ({ template }),

@@ -35,7 +35,7 @@ export function generatedParts(): readonly GeneratedPart[] {
     { page: 'docs/moving.md', name: 'reasons of imports', text: meanings(IMPORT_REASONS) },
     { page: 'docs/providers.md', name: 'settings', text: providerSettings() },
     ...Object.entries(SECTIONS).map(([name, families]) => ({
-      page: 'docs/metrics.md',
+      page: 'docs/monitoring.md',
       name: `metrics of ${name}`,
       text: metrics(families),
     })),

@@ -85,7 +85,7 @@ export const CREDENTIALS = screen<Answers>({
   }),
 })
 
-/** Where a program sends the token: docs/administration.md, docs/metrics.md. */
+/** Where a program sends the token: docs/administration.md, docs/monitoring.md. */
 function useOf({ access, organization_id: organization }: Members): string {
   if (access === 'metrics') return 'The program sends it as a Bearer token to /metrics, at the address of this console.'
   const ofServer = access === 'support' || access === 'users' ? 'users' : 'clients'

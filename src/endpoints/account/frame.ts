@@ -28,7 +28,7 @@ const CHANGE_LIMITS: Readonly<Record<CountedChange, number>> = {
 const WINDOW_MS = 60 * 60 * 1000
 
 /**
- * Counts a change or an export of the user. Each hashes a password, writes to the audit or reads much (docs/limits.md).
+ * Counts a change or an export of the user. Each hashes a password, writes to the audit or reads much (docs/faults.md).
  *
  * @throws OAuthError temporarily_unavailable, with 429, if there are too many
  */

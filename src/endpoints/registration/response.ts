@@ -13,7 +13,7 @@ export interface ShownCredentials {
 
 /**
  * Returns the client information response. RFC 7591 §3.2.1, RFC 7592 §3. A field that was not sent is omitted; a field is null
- * only if the caller sent null (clients.md).
+ * only if the caller sent null (real-clients.md).
  */
 export function describeRegistration(
   issuer: string,

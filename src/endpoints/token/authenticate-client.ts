@@ -123,7 +123,7 @@ async function findCurrent(context: Context, text: string, network: string): Pro
       throw unavailable('own_limit', lookup.retryAfterSeconds)
     case 'unavailable':
     case 'unacceptable':
-      // Not invalid_client: SDKs throw their tokens away for it (clients.md), and the document may be corrected.
+      // Not invalid_client: SDKs throw their tokens away for it (real-clients.md), and the document may be corrected.
       throw unavailable('client_document_unavailable', FETCH_RETRY_SECONDS)
   }
 }

@@ -56,7 +56,7 @@ export interface Rotation extends About, PresentedRefresh {
   readonly grantId: GrantId
   readonly successorHash: SecretHash
   readonly idleExpiresAt: EpochMs
-  /** Whether the audit has the event of a parting. Otherwise the endpoint reports it, and it is counted (docs/limits.md). */
+  /** Whether the audit has the event of a parting. Otherwise the endpoint reports it, and it is counted (docs/faults.md). */
   readonly recordsParting: boolean
 }
 

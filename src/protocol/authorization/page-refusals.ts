@@ -7,7 +7,7 @@ export const PAGE_REFUSALS = {
     client_id_missing: 'The request has no client_id.',
     client_id_malformed: 'The client_id is neither the id of a client nor the URL of a metadata document.',
     client_unknown: 'The client was never registered, was deleted, or got no token within a day of its registration.',
-    client_url_unusable: 'No metadata document may be fetched from the URL in client_id: see docs/client-documents.md.',
+    client_url_unusable: 'No metadata document may be fetched from the URL in client_id: see docs/clients.md.',
     client_disabled: 'The operator disabled the client (grantor client disable).',
   },
   'client-unidentified': {

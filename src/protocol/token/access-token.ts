@@ -195,7 +195,7 @@ export function tokenTypeOf({ keyThumbprint }: Pick<AccessTokenFacts, 'keyThumbp
   return keyThumbprint === undefined ? 'Bearer' : 'DPoP'
 }
 
-/** The body of a successful token response. RFC 6749 §5.1. JSON leaves out undefined members (clients.md). */
+/** The body of a successful token response. RFC 6749 §5.1. JSON leaves out undefined members (real-clients.md). */
 export interface TokenResponse extends Readonly<Record<keyof RefreshExpiration, number | undefined>> {
   readonly access_token: string
   readonly token_type: TokenType

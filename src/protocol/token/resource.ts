@@ -34,7 +34,7 @@ export function parseResources(texts: readonly string[]): readonly Resource[] | 
 
 /**
  * Whether two identifiers name the same API. They must be equal, except for the case of scheme and authority (MCP 2026-07-28, Canonical
- * Server URI), and for a slash after a bare origin: some clients send it and others do not (clients.md).
+ * Server URI), and for a slash after a bare origin: some clients send it and others do not (real-clients.md).
  */
 export function sameResource(left: string, right: string): boolean {
   if (left === right) return true

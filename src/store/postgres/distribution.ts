@@ -3,7 +3,7 @@ import { CLOSED } from '../nouns/server/settings.ts'
 import { schemaState } from './schema/migrate.ts'
 import type { Connection } from './schema/migration-lease.ts'
 
-/** The column by which Citus distributes each table (docs/citus.md). */
+/** The column by which Citus distributes each table (docs/scaling.md). */
 export const SHARD_KEYS: Readonly<Record<string, string>> = {
   authorizations: 'authorization_id',
   pushed_requests: 'request_id',

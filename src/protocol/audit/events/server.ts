@@ -32,7 +32,7 @@ export const SERVER_EVENTS = {
     icon: 'server',
     tone: 'bad',
     says: () => say`The store went back to an earlier state`,
-    when: 'A node noticed that the store went back ([restored.md](operations/restored.md)).',
+    when: 'A node noticed that the store went back ([restored.md](operations/backup.md#restored-by-other-means)).',
   },
   'server.confirmed': {
     icon: 'server',

@@ -57,7 +57,7 @@ export const TOKEN_EVENTS = {
     says: (event) => say`${event.client} sent a used refresh token again; the grant ended`,
     when: 'A rotated refresh token was presented again: a copy exists. Its family is revoked.',
     details:
-      '`generation`; `why`: `strict`, `network-unknown`, `another-key` or `elsewhere` ([alerts](operations/alerts.md#grantorrefreshtokenreused)), absent for a token that was never issued; `parted`, if it was the newest token of a family that was held for another network',
+      '`generation`; `why`: `strict`, `network-unknown`, `another-key` or `elsewhere` ([alerts](monitoring.md#grantorrefreshtokenreused)), absent for a token that was never issued; `parted`, if it was the newest token of a family that was held for another network',
   },
   'refresh-token.parted': {
     icon: 'token',

@@ -11,7 +11,7 @@ const operations = {
   issueToken: { cache: 'kept', event: 'no-event' },
   revokeToken: {
     cache: 'kept',
-    // Without `about`, the endpoint reports the event: the revocations of a client that revokes many tokens are counted (docs/limits.md).
+    // Without `about`, the endpoint reports the event: the revocations of a client that revokes many tokens are counted (docs/faults.md).
     event: ({ tokenId, about }, outcome) =>
       outcome === 'revoked' && about !== undefined
         ? { event: 'token.revoked', ...about, details: { token: tokenId } }

@@ -21,7 +21,7 @@ export type Parameter = Scalar | readonly Scalar[]
 export type RunStatement = (statement: Statement, parameters?: readonly Parameter[]) => Promise<readonly Row[]>
 
 export interface Query extends RunStatement {
-  /** Whether the tables are distributed by Citus (docs/citus.md). */
+  /** Whether the tables are distributed by Citus (docs/scaling.md). */
   readonly isDistributed: boolean
 }
 

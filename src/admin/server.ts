@@ -6,11 +6,13 @@ import { COPIES_RULES } from '../protocol/client/policy.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { checkOwnApis } from '../checks/issuer.ts'
 import { checkMail } from '../checks/mail.ts'
+import { checkFailures } from '../checks/providers.ts'
 import { checkRoles } from '../checks/roles.ts'
 import { checkBackup } from '../checks/store.ts'
 import { failed, ok, warning, type Finding } from '../checks/finding.ts'
 import { ISO, iso } from '../base/iso.ts'
 import { PAGE_LIMIT } from './page.ts'
+import { failingProviders } from './provider/failing.ts'
 import { defineTask, type Task, type TaskContext } from './task.ts'
 import { hasSecondFactor } from './user/role-holder.ts'
 import { forShell } from '../base/shell.ts'
@@ -104,6 +106,7 @@ async function examine(context: TaskContext): Promise<readonly Finding[]> {
     ...checkCredentials(credentials, now),
     ...checkRoles(settings, { roles, providers, consoleDisabledAt: ofConsole?.disabledAt }),
     ...checkMail(undefined, due?.dueAt, now),
+    ...(await failingProviders(context, providers)).map(checkFailures),
     ...checkOwnApis(
       context,
       (await context.apis()).map(({ resource }) => resource),

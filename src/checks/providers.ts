@@ -13,6 +13,18 @@ export interface ProbedProvider extends Pick<ProviderRecord, 'id' | 'settings'> 
   readonly findings: readonly ProviderFinding[]
 }
 
+/** A provider that gave no acceptable answer of late, and has signed in no user after that. */
+export interface FailingProvider {
+  readonly id: ProviderId
+  readonly name: string
+  /** How often it gave no acceptable answer. */
+  readonly count: number
+  /** As `provider.failed` has them. */
+  readonly reasons: readonly string[]
+  /** A try of this node got no answer either. */
+  readonly isDown: boolean
+}
+
 const CHECK = 'provider'
 /** The most usable providers that the report names one by one. */
 const NAMED = 20
@@ -110,6 +122,21 @@ function checkLists(
   }
   return findAssertionFaults(provider, { providers, clients, apis }).map((fault) =>
     warning(CHECK, `Some assertions of ${name} are refused: ${fault}`, remedyOf('assertions', id, '')),
+  )
+}
+
+/** Reports a provider whose sign-ins fail now. A browser can cause a failure, so that only a try of the server is a fault of the provider. */
+export function checkFailures({ id, name, count, reasons, isDown }: FailingProvider): Finding {
+  const often = `${count === 1 ? 'once' : `${count} times`} in the last 15 minutes (${reasons.join(', ')})`
+  const message = isDown
+    ? `Users cannot sign in at ${name} (${id}), because it does not answer.`
+    : `${name} (${id}) gave no acceptable answer ${often}, and has signed in no user since.`
+  const screen = { path: `/console/providers/${id}`, label: 'Open the provider' }
+  return (isDown ? failed : warning)(
+    CHECK,
+    message,
+    `Look what does not work: grantor provider test ${forShell(id)}`,
+    screen,
   )
 }
 

@@ -6,10 +6,13 @@ import { after, type EpochMs } from '../../src/base/brand.ts'
 import { checkOwnApis } from '../../src/checks/issuer.ts'
 import type { Finding } from '../../src/checks/finding.ts'
 import { checkMail } from '../../src/checks/mail.ts'
+import { checkFailures } from '../../src/checks/providers.ts'
 import { checkRoles } from '../../src/checks/roles.ts'
 import { checkBackup } from '../../src/checks/store.ts'
 import { findScreen } from '../../src/console/engine/open-screen.ts'
 import { NO_PARAMETERS } from '../../src/base/message.ts'
+import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
+import { addProvider } from '../support/provider/providers.ts'
 import { NOW } from '../support/records.ts'
 import { perform } from '../support/tasks.ts'
 import { openOffice } from './office.ts'
@@ -24,6 +27,8 @@ const WITHOUT_SCREEN: Readonly<Record<string, string>> = {
   mail: 'No node sends: another one has to be started, with the same settings.',
   'roles disabled': 'No user can open the console while its client is disabled.',
 }
+
+const FAILING = { id: 'acme' as ProviderId, name: 'Acme', count: 3, reasons: ['unreachable'], isDown: false }
 
 type Shown = Pick<Finding, 'check' | 'verdict' | 'message' | 'remedy'> &
   Pick<ServerDocument['findings'][number], 'screen'>
@@ -51,6 +56,7 @@ test('each finding of a running server has a screen of the console with a form o
     ['roles', shownOf(checkRoles(choices, roles))],
     ['roles', shownOf(checkRoles({ ...choices, delegate }, roles))],
     ['roles disabled', shownOf(checkRoles(choices, { ...roles, consoleDisabledAt: NOW }))],
+    ['provider', shownOf([checkFailures(FAILING), checkFailures({ ...FAILING, isDown: true })])],
     ['apis', shownOf(checkOwnApis({ issuer: 'https://a.test' }, ['https://a.test']))],
   ]
   const open = all.flatMap(([name, found]) =>
@@ -62,6 +68,7 @@ test('each finding of a running server has a screen of the console with a form o
     'clock',
     'credentials',
     'mail',
+    'provider',
     'roles',
   ])
   for (const [name, { screen, message }] of open) {
@@ -99,3 +106,38 @@ test('credentials that expire soon expire on a day of the calendar, and never in
 function daysBetween(from: number, to: number): number {
   return Math.floor(to / DAY_MS) - Math.floor(from / DAY_MS)
 }
+
+test('a provider that gives no acceptable answer is a finding until a user signs in there, it is disabled, or 15 minutes are over', async (t) => {
+  const { stage, perform: order } = await openOffice(t)
+  const { context, clock } = stage.server
+  const { id } = await addProvider(stage.server, { issuer: 'https://idp.test' })
+  const record = (event: 'provider.failed' | 'session.started', more: Readonly<Record<string, string | number>>) =>
+    context.store.recordEvent({ event, details: { provider: id, ...more } })
+  const says = async (isDown = false): Promise<readonly string[]> => {
+    const providerSignIn = { ...context.providerSignIn, isDown: () => isDown }
+    const { findings } = await perform<ServerDocument>({ ...context, providerSignIn }, 'server.show', {})
+    return findings.flatMap(({ check, verdict, message }) => (check === 'provider' ? [`${verdict}: ${message}`] : []))
+  }
+  const failing = (often: string) => [
+    `warning: Acme ID (idp) gave no acceptable answer ${often}, and has signed in no user since.`,
+  ]
+  assert.deepEqual(await says(true), [], 'Only a provider that failed is asked about.')
+  await record('provider.failed', { reason: 'unreachable' })
+  assert.deepEqual(await says(), failing('once in the last 15 minutes (unreachable)'))
+  await record('provider.failed', { reason: 'invalid', again: 2, minute: clock.now() })
+  assert.deepEqual(await says(), failing('3 times in the last 15 minutes (invalid, unreachable)'))
+  assert.deepEqual(await says(true), ['failed: Users cannot sign in at Acme ID (idp), because it does not answer.'])
+  clock.advance(1000)
+  await record('session.started', { methods: 'fed', provider: 'another' })
+  assert.equal((await says()).length, 1)
+  await record('session.started', { methods: 'fed' })
+  assert.deepEqual(await says(), [])
+  clock.advance(1000)
+  await record('provider.failed', { reason: 'rejected' })
+  assert.equal((await says()).length, 1)
+  await order('provider.disable', { provider_id: id })
+  assert.deepEqual(await says(), [])
+  await order('provider.enable', { provider_id: id })
+  clock.advance(16 * 60_000)
+  assert.deepEqual(await says(), [])
+})

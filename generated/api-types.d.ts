@@ -1945,6 +1945,8 @@ export interface Figures {
   /** From when the figures are complete: later than asked if there are too many rows. */
   readonly since: string
   readonly until: string
+  /** The beginning of the five minutes, the hour or the day of which the oldest figures are. null: there are none. */
+  readonly counted_from: string | null
   /** The time that a point is about. */
   readonly step_seconds: number
   /** Oldest first. A time at which no process wrote figures has no point. Numbers that are 0 are left out. */

@@ -54,6 +54,9 @@ const FIGURES_DOCUMENT = z
   .object({
     since: ISO.describe('From when the figures are complete: later than asked if there are too many rows.'),
     until: ISO,
+    counted_from: ISO.nullable().describe(
+      'The beginning of the five minutes, the hour or the day of which the oldest figures are. null: there are none.',
+    ),
     step_seconds: z.int().describe('The time that a point is about.'),
     points: z
       .array(z.object({ ended_at: ISO, ...COUNTS }).meta({ id: 'FiguresPoint' }))
@@ -90,6 +93,7 @@ export const FIGURE_TASKS: readonly Task[] = [
       return {
         since: iso(found.since),
         until: iso(until),
+        counted_from: found.countedFrom === undefined ? null : iso(found.countedFrom),
         step_seconds: stepMs / 1000,
         points: [...found.points]
           .toSorted(([left], [right]) => left - right)
@@ -113,13 +117,21 @@ function stepOf(span: FigureSpan, leastMs: number): number {
 
 type Sums = Readonly<Record<FigureGroup, Map<string, number>>>
 
+interface ReadPoints {
+  readonly points: ReadonlyMap<EpochMs, Sums>
+  readonly since: EpochMs
+  /** The beginning of the oldest row. */
+  readonly countedFrom: EpochMs | undefined
+}
+
 /** Reads the rows slice by slice, newest first, and adds them up by the end of their step. */
 async function readPoints(
   store: Context['store'],
   { span, since, until }: { readonly span: FigureSpan; readonly since: EpochMs; readonly until: EpochMs },
   stepMs: number,
-): Promise<{ readonly points: ReadonlyMap<EpochMs, Sums>; readonly since: EpochMs }> {
+): Promise<ReadPoints> {
   const points = new Map<EpochMs, Sums>()
+  let countedFrom: EpochMs | undefined
   const began = { span, since: after(since, -FIGURE_SPANS[span].ms), until }
   let before: string | undefined
   for (let read = 0; read < ROWS; read += SLICE) {
@@ -127,19 +139,20 @@ async function readPoints(
     // A merge of rows between two reads must not count twice or be missed, so the last span of a full slice is read with the next one.
     const isWhole = rows.length < SLICE || rows[0]?.beganAt === rows.at(-1)?.beganAt
     const known = isWhole ? rows : rows.filter(({ beganAt }) => beganAt !== rows.at(-1)?.beganAt)
-    for (const { endedAt, counts } of known) {
+    for (const { beganAt, endedAt, counts } of known) {
       if (endedAt <= since || endedAt > until) continue
+      countedFrom = beganAt
       const end = (Math.ceil(endedAt / stepMs) * stepMs) as EpochMs
       const sums = points.get(end) ?? newSums()
       points.set(end, sums)
       addTo(sums, counts)
     }
     const last = known.at(-1)
-    if (last === undefined || rows.length < SLICE) return { points, since }
+    if (last === undefined || rows.length < SLICE) return { points, since, countedFrom }
     before = last.id
-    if (read + SLICE >= ROWS) return { points, since: last.endedAt }
+    if (read + SLICE >= ROWS) return { points, since: last.endedAt, countedFrom }
   }
-  return { points, since }
+  return { points, since, countedFrom }
 }
 
 function newSums(): Sums {

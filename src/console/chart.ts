@@ -140,7 +140,7 @@ function gaps(one: Chart, step: number): Fragment {
     ([from, to]) => `M${LEFT + from * step} ${TOP}h${(to - from) * step}v${HEIGHT}h-${(to - from) * step}z`,
   )
   const [from, to] = [first[0] * step, first[1] * step]
-  const says = from > 0 || one.since === undefined ? '' : `Nothing was counted before ${one.since}`
+  const says = from > 0 || one.since === undefined ? '' : `Counted since ${one.since}`
   const isSaid = says !== '' && to > says.length * LETTER
   const text = html`<text class="m" x="${Math.round(LEFT + to / 2)}" y="${TOP + HEIGHT / 2 + 4}">${says}</text>`
   return html`<path class="k0" d="${d.join('')}" />${isSaid ? text : undefined}`
@@ -248,7 +248,6 @@ figure summary { width: fit-content; min-height: 24px; padding: 2px 0; }
 .numbers :is(th, td) { height: 28px; padding: 2px 8px; border: 0; text-align: right; white-space: nowrap; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 16px; margin: 20px 0 16px; }
 .tile { display: block; margin: 0; color: var(--muted); }
-.tile:hover { text-decoration: none; }
 .tile b { display: block; color: var(--text); font-size: 1.5rem; line-height: 2rem; font-weight: 600; }
 .tile svg { height: 28px; margin-top: 8px; }
 `

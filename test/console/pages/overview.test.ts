@@ -81,16 +81,15 @@ test('without figures each chart is one plate that says when there will be numbe
   assert.doesNotMatch(body, /<path class="k[1-6]/)
 })
 
-test('one row is one bar and a short line, beside a plate that says since when the server has run', async () => {
+test('one row is one bar and a short line, beside a plate that says since when the server has counted, to five minutes', async () => {
   await plant(-HOUR / 2, { tokens: { refresh_token: 4 }, events: { token_reused: 2 }, p99_ms: { token: 7 } })
   const body = await allFigures()
   const tokens = figureOf(body, 'tokens')
   assert.match(tokens, /<svg class="chart" viewBox="[^"]+" role="img"\s*>\s*<title>Access tokens by hour, from /)
   assert.match(tokens, /<path class="k1" d="M\d+ 142V12h\d+V142z" \/>/)
-  assert.match(
-    tokens,
-    /class="k0" d="M44 12h\d+v130h-\d+z" \/><text class="m"[^>]*>Nothing was counted before \d\d:\d\d</,
-  )
+  const [, since] =
+    /class="k0" d="M44 12h\d+v130h-\d+z" \/><text class="m"[^>]*>Counted since (\d\d:\d\d)</.exec(tokens) ?? []
+  assert.equal(since, new Date(NOW - HOUR / 2 - FIGURE_SPANS['5m'].ms).toISOString().slice(11, 16))
   assert.match(figureOf(body, 'times'), /class="k1 l" d="M\d+ \d+h8"/)
   assert.match(figureOf(body, 'clients'), /No new clients in this period\./)
   assert.match(
@@ -171,7 +170,7 @@ test('a time without a process is a gap: no bar, an interrupted line, and a dash
   const tokens = figureOf(body, 'tokens')
   const cells = [...tokens.matchAll(/<td>([^<]+)<\/td>/g)].map(([, cell]) => cell)
   assert.deepEqual(cells, [...Array(18).fill('–'), '1', '1', '0', '–', '1', '–'])
-  assert.match(tokens, /<span class="k0">Not counted<[^]*Nothing was counted before \d\d:00</)
+  assert.match(tokens, /<span class="k0">Not counted<[^]*Counted since \d\d:\d\d</)
   assert.equal(tokens.match(/V\d+h\d+V142z/g)?.length, 3)
   assert.match(figureOf(body, 'times'), /class="k1 l" d="M\d+ \d+L\d+ \d+M\d+ \d+h8"/)
 })

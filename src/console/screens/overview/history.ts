@@ -212,12 +212,13 @@ interface Steps {
   readonly marks: readonly Mark[]
   /** The last one is not over. */
   readonly isOpen: boolean
-  /** When the first known one began; undefined: there is none, or nothing is before it. */
+  /** From when something was counted; undefined: nothing was, or nothing is before the first step. */
   readonly since: string | undefined
 }
 
 /** All steps of the period, also those without figures, but for a last one that has just begun. */
-export function stepsOf({ since, until, step_seconds: seconds, points }: FiguresDocument): Steps {
+export function stepsOf(figures: FiguresDocument): Steps {
+  const { since, until, counted_from: from, step_seconds: seconds, points } = figures
   const known = new Map(points.map((point) => [Date.parse(point.ended_at), point]))
   const stepMs = seconds * 1000
   const [first, last] = [Math.floor(Date.parse(since) / stepMs) + 1, Math.ceil(Date.parse(until) / stepMs)]
@@ -232,7 +233,7 @@ export function stepsOf({ since, until, step_seconds: seconds, points }: Figures
     counts,
     marks: marksOf(ends, stepMs),
     isOpen,
-    since: begun < 1 ? undefined : beginning((ends[begun] ?? 0) - stepMs, seconds),
+    since: begun < 1 || from === null ? undefined : beginning(Date.parse(from), seconds),
   }
 }
 

@@ -107,6 +107,7 @@ export function filledIn(asked: Pick<Answer, 'body'>, task: string): Readonly<Re
   return Object.fromEntries([
     ...[...ticked].map(([name, of]) => [name, of.map(([, , value = 'on']) => value).join(' ')] as const),
     ...all(/<input\s+name="([^"]+)"[^>]*value="([^"]*)"/g),
+    ...all(/<input\s+type="radio"\s+name="([^"]+)"\s+value="([^"]*)"\s+checked/g),
     ...all(/<textarea\s+name="([^"]+)"[^>]*>\n?([^<]*)</g),
     ...all(/<select\s+name="([^"]+)"(?:(?!<\/select>)[^])*?<option(?: value="([^"]*)")?\s* selected>([^<]*)</g),
   ])

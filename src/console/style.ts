@@ -16,7 +16,7 @@ export function consoleStyle(accent: string): string {
 const SURFACE = {
   light: `--ground: var(--card); --side: #f7f8fa; --line: #e4e7eb; --good: #1a6e3c; --good-plate: #e8f5ed;
     --tint: color-mix(in srgb, var(--fill) 10%, var(--card)); --edge: 1px solid var(--line); --shadow: 0 8px 24px rgb(16 24 40 / 12%);`,
-  dark: `--ground: #101317; --side: #0b0d10; --line: #272d35; --good: #7fd6a2; --good-plate: #12261b; --shadow: 0 12px 32px rgb(0 0 0 / 50%);`,
+  dark: `--ground: #101317; --side: #0b0d10; --line: #272d35; --good: #7fd6a2; --good-plate: #12261b;`,
 }
 
 const base = `
@@ -44,7 +44,7 @@ caption, .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden
 [hidden] { display: none !important; }
 input, select, textarea { min-height: 32px; padding: 4px 8px; border: 1px solid var(--field); border-radius: 6px; background: var(--card); color: inherit; }
 input, select { font: inherit; }
-[type=checkbox] { min-height: 0; width: 16px; height: 16px; margin: 0; accent-color: var(--ink); }
+[type=checkbox], [type=radio] { min-height: 0; width: 16px; height: 16px; margin: 0; accent-color: var(--ink); }
 .button { display: inline-flex; align-items: center; justify-content: center; gap: 6px; min-height: 32px; padding: 4px 12px; border: var(--edge); border-radius: 6px; background: var(--card); color: var(--text); font: inherit; font-weight: 500; white-space: nowrap; cursor: pointer; }
 .button.main { border-color: var(--fill); background: var(--fill); color: var(--fill-text); }
 .button.main:hover { background: var(--fill-hover); }
@@ -67,7 +67,6 @@ const frame = `
 .menu { display: none; }
 nav li a { display: flex; align-items: center; gap: 10px; min-height: 32px; margin: 1px 0; padding: 4px 8px; border-radius: 6px; color: var(--text); }
 nav [aria-current] { font-weight: 600; }
-.side [aria-current] { background: var(--tint); }
 .side [aria-current] svg { color: var(--ink); }
 .group { margin: 16px 0 4px; padding: 0 8px; font-size: .75rem; }
 .me { position: relative; margin-top: auto; padding-top: 12px; }
@@ -100,7 +99,6 @@ h1 + .count { font-size: 1.25rem; }
 .sub { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 12px; margin: -4px 0 16px; }
 .actions { display: flex; flex-wrap: wrap; gap: 8px; }
 .notice { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; margin-bottom: 12px; padding: 8px 12px; border: var(--edge); border-left: 3px solid var(--tone, var(--good)); border-radius: 6px; background: var(--card); }
-.notice ul { flex-basis: 100%; }
 .notice form { margin-left: auto; }
 dialog > * + *, .more > * + *, fieldset > * + * { margin-top: 12px; }
 dialog { padding: 20px 24px; border: var(--edge); border-radius: 12px; background: var(--card); color: inherit; }
@@ -114,22 +112,22 @@ const lists = `
 .chips .drop { position: static; }
 .chips .sheet { inset: 100% auto auto 0; }
 .chips > div > form { flex: 0 1 240px; }
-:is(.chips a, .chips summary) { display: inline-flex; align-items: center; gap: 6px; min-height: 28px; padding: 2px 10px; border: var(--edge); border-radius: 14px; color: var(--muted); white-space: nowrap; }
-:is(.chips, .tabs) [aria-current] { border-color: var(--ink); color: var(--text); }
-.chips [aria-current] { background: var(--tint); }
+.chips :is(a, summary) { display: inline-flex; align-items: center; gap: 6px; min-height: 28px; padding: 2px 10px; border: var(--edge); border-radius: 14px; color: var(--muted); white-space: nowrap; }
+:is(.chips, .tabs) [aria-current], .choice:has(:checked) { border-color: var(--ink); color: var(--text); }
+:is(.side, .chips) [aria-current], .choice:has(:checked) { background: var(--tint); }
 .sheet.filters { display: grid; grid-template-columns: 1fr 1fr; gap: 12px; width: 360px; padding: 12px; }
 .sheet.filters > .button { display: flex; grid-column: 1 / -1; justify-content: center; }
 .chips :is(input, select) { width: 100%; border-color: var(--line); }
 .set .muted { flex: none; }
 .chips .set a { border-color: transparent; background: var(--hover); color: var(--text); white-space: normal; }
 :is(.set, .drop, .crumbs) svg { width: .75rem; height: .75rem; }
-.scroll, .empty, .facts, .feed, .findings, .snippet, .secret, .address, .answer, fieldset, figure, .tile { border: var(--edge); border-radius: 8px; background: var(--card); }
+.scroll, .empty, .facts, .feed, .findings, .snippet, .secret, .address, .answer, fieldset, .choice, figure, .tile { border: var(--edge); border-radius: 8px; background: var(--card); }
 .scroll { overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; }
 th, td { height: 44px; max-width: 200px; padding: 4px 12px; text-align: left; font-weight: 400; vertical-align: middle; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 thead th { height: 32px; border-bottom: var(--edge); font-size: .75rem; white-space: nowrap; }
 tbody tr + tr { border-top: var(--edge); }
-tbody tr:hover, .tile:hover, [data-row].at { background: var(--side); }
+tbody tr:hover, [data-row].at { background: var(--side); }
 [data-row].at { box-shadow: inset 2px 0 var(--ink); }
 tbody th { font-weight: 500; }
 .pick { width: 40px; padding: 0; overflow: visible; }
@@ -194,18 +192,20 @@ fieldset .field + .field { margin-top: 4px; }
 .field { display: block; }
 .field > span { display: block; margin-bottom: 4px; font-weight: 600; }
 .field input:not([type=checkbox]), .field select { width: 100%; min-height: 36px; }
-.field.flag { display: flex; align-items: start; gap: 8px; min-height: 24px; }
-.field.flag > span { margin: 0; font-weight: 500; }
-.field.flag input { margin-top: 2px; }
+.flag { display: flex; align-items: start; gap: 8px; min-height: 24px; }
+.flag > span { margin: 0; font-weight: 500; }
+.flag input { margin-top: 2px; }
 small { font-weight: 400; }
-.hint { margin-top: 4px; font-size: .8125rem; }
+.hint { display: block; margin-top: 4px; font-size: .8125rem; }
 .error { margin-top: 4px; color: var(--danger); white-space: pre-line; }
 [aria-invalid] { border-color: var(--danger); }
 textarea { width: 100%; resize: vertical; }
 .more > summary { min-height: 32px; padding: 4px 0; color: var(--ink); }
-fieldset > label.flag + label.flag { margin-top: 4px; }
+fieldset.cards { padding: 0; border: 0; }
+.notice :is(ul, .note), .cards > p, .choice:has(small) { flex-basis: 100%; }
+.choice { padding: 11px 12px; }
 .rows > fieldset { display: grid; grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 8px 12px; background: var(--ground); }
-.rows > fieldset > * { margin: 0; }
+:is(.cards, .rows > fieldset) > * { margin: 0; }
 .snippet { position: relative; }
 .snippet pre { margin: 0; padding: 12px 40px 12px 12px; white-space: pre-wrap; }
 .snippet .copy { position: absolute; top: 8px; right: 8px; }
@@ -214,13 +214,12 @@ fieldset > label.flag + label.flag { margin-top: 4px; }
 .step a, dt a { text-decoration: underline; }
 .plate a { color: inherit; }
 .snippet + *, .facts + .hint, .answer .actions { margin-top: 12px; }
-.notice .note { flex-basis: 100%; }
 .secret, .address { padding: 12px; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); gap: 0 24px; }
 .card { max-width: 480px; margin: 10vh auto 0; padding: 24px; border: var(--edge); border-radius: 12px; background: var(--card); }
 .card .brand { padding: 0; }
 .card main > * + * { margin-top: 12px; }
-:is(.button, .copy, nav li a, .me summary, .chips a, .chips summary, .sheet a, .sheet button):hover { background: var(--hover); text-decoration: none; }
+:is(.button, .copy, .tile, nav li a, .me summary, .chips :is(a, summary), .sheet :is(a, button)):hover { background: var(--hover); text-decoration: none; }
 `
 
 const situations = `

@@ -23,5 +23,18 @@ export const LEVELS: Readonly<Record<NonNullable<Scope['step_up']>['level'], str
   phr: 'a passkey',
 }
 
+/** What a person with an access may do, for the one who gives it. */
+const ACCESSES: Texts = {
+  read: 'See everything but secrets. Change nothing.',
+  support:
+    'See users, their sessions, apps and activity. Invite, send reset mails, unlock, end sessions, revoke an app, reset the authenticator app, disable and enable. No links on the screen, no deletion, no roles, no clients, no settings.',
+  users: 'Everything about users and members, with links and deletion, but for accounts with a role.',
+  write: 'Change everything, also roles, credentials and keys.',
+  metrics: 'Only /metrics, for a program that collects figures. Not for one organization.',
+}
+
 /** The words for the values of a choice, by the name of its field. They say what its description says of the values. */
 export const CHOICE_WORDS: Readonly<Record<string, Texts>> = { granted_to: GRANTED, level: LEVELS }
+
+/** The same, for a choice whose values keep their names, each with what it means below it. */
+export const CHOICE_MEANINGS: Readonly<Record<string, Texts>> = { access: ACCESSES }

@@ -100,8 +100,11 @@ for (const one of EDITS) {
       const { asked, shown } = opened
       const had = plain(await readTexts(opened))
       // A choice that has a value cannot be sent without one.
-      const select = new RegExp(`<select\\s+name="${emptied ?? ' '}"[^]*?</select>`).exec(formOf(asked, task))?.[0]
-      if (select !== undefined && !/<option value="">/.test(select)) continue
+      const choice = new RegExp(
+        `<(?:select|input\\s+type="radio")\\s+name="${emptied ?? ' '}"[^]*?</(?:select|fieldset)>`,
+      )
+      const [shownChoice] = choice.exec(formOf(asked, task)) ?? []
+      if (shownChoice !== undefined && !shownChoice.includes('value=""')) continue
       const answer = await browser.press(asked, task, { ...shown, ...(emptied !== undefined && { [emptied]: '' }) })
       const isRefused = answer.statusCode >= 400
       const { [emptied ?? '']: left, ...others } = plain(await readTexts(opened))

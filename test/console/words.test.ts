@@ -35,7 +35,11 @@ function labelOf(body: string, field: string): string {
   return label.replaceAll(/<[^>]*>/g, '').trim()
 }
 
+/** The values of a choice, on cards or in a list. The chosen one has a mark. */
 function optionsOf(body: string, field: string): readonly string[] {
+  const card = new RegExp(`<input\\s+type="radio"\\s+name="${field}"([^>]*)/>\\s*<span\\s*>([^<]*)<`, 'g')
+  const cards = [...body.matchAll(card)].map(([, is = '', text = '']) => text + (is.includes('checked') ? '!' : ''))
+  if (cards.length > 0) return cards
   const [, select = ''] = new RegExp(`<select[^>]* name="${field}"[^>]*>([^]*?)</select>`).exec(body) ?? []
   return [...select.matchAll(/<option([^>]*)>([^<]*)</g)].map(
     ([, is = '', text = '']) => text + (is.includes('selected') ? '!' : ''),
@@ -51,7 +55,7 @@ test('a label says that a field is required, and a choice what it is when it is 
     ['Resource required', 'German', 'Sentence: German', 'Granted to', 'Step up: level'],
   )
   assert.deepEqual(optionsOf(api, 'tokens.format'), ['jwt (default)!', 'opaque'])
-  assert.deepEqual(optionsOf(api, 'scopes.0.step_up.level'), ['', 'two factors', 'a passkey'])
+  assert.deepEqual(optionsOf(api, 'scopes.0.step_up.level'), ['!', 'two factors', 'a passkey'])
   assert.match(api, /<option value="approved-clients" >only clients that you approve</)
   const { body: provider } = await open('/providers?ask=provider.create&template=entra&provider_id=acme')
   assert.deepEqual(optionsOf(provider, 'sign_up'), ['off (default)!', 'domains', 'anybody'])

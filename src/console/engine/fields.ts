@@ -5,7 +5,7 @@ import { parseJson } from '../../base/json.ts'
 import { SECRET_MEMBERS } from '../../protocol/client/keys.ts'
 import { code, html, lines, type Fragment, type Markup } from '../../web/markup.ts'
 import type { Offered, Texts } from './form.ts'
-import { CHOICE_WORDS } from '../words.ts'
+import { CHOICE_MEANINGS, CHOICE_WORDS } from '../words.ts'
 
 /** The fields of a form, and what is in them. Texts and errors are by the path of a field: `name`, `scopes.0.name`. */
 export interface Filling {
@@ -43,6 +43,8 @@ export function membersOf(task: string, first: readonly string[], without: reado
 
 /** Rows of a list that a form offers besides those that are filled in. */
 const EMPTY_ROWS = 3
+/** A choice of at most so many values shows all of them as cards. In a row of a list there is no room for them. */
+const CARDS = 5
 
 /** The fields of a task. Those that few people need are behind a word, unless one of them is wrong, or has what the person typed. */
 export function fieldsOf(filling: Filling): Fragment {
@@ -90,7 +92,9 @@ function pathsOf({ kind, parts }: InputField, path: string, values: Texts): read
 }
 
 function fieldOf(field: InputField, path: string, filling: Filling, focus: string): Markup {
-  const { label, description, kind } = field
+  const { label, kind } = field
+  // What each value means is on its card.
+  const description = CHOICE_MEANINGS[field.name] === undefined ? field.description : ''
   const { choices: offered, values, errors, seen } = filling
   const boxes = offered[path] ?? (kind === 'boxes' ? field.choices.map((one) => [one, ''] as const) : undefined)
   const fault = faultOf(path, errors)
@@ -117,6 +121,7 @@ function fieldOf(field: InputField, path: string, filling: Filling, focus: strin
     suggested: filling.suggestions?.[path],
   }
   const control = controlOf(field, path, state)
+  if (kind === 'choice' && field.choices.length <= CARDS) return cardsOf(field, path, state, below)
   if (kind === 'flag')
     return html`<div>
       <label class="field flag">${control}<span>${label}</span></label
@@ -161,32 +166,21 @@ interface ControlState {
 }
 
 function controlOf(field: InputField, path: string, state: ControlState): Markup {
-  const { kind, choices, isNullable, maxLength } = field
-  const { values, errors, hasHint, hasFocus, mayBeEmpty = false, isChange = false } = state
+  const { kind, maxLength } = field
+  const { values, hasFocus, mayBeEmpty = false } = state
   const known = isSecretText(field, values[path]) ? undefined : values[path]
   const initial = mayBeEmpty ? undefined : (state.preset ?? field.default)
   const value = known ?? initial ?? ''
-  const hints = [hasHint ? `hint-${path}` : undefined, errors[path] === undefined ? undefined : `error-${path}`]
-  const described = hints.filter((hint) => hint !== undefined).join(' ')
-  const more: Fragment = [
-    described === '' ? undefined : html` aria-describedby="${described}"`,
-    errors[path] === undefined ? undefined : html` aria-invalid="true"`,
-    hasFocus ? html` autofocus` : undefined,
-  ]
+  const more: Fragment = [describedBy(path, state), hasFocus ? html` autofocus` : undefined]
   const named: Fragment = [html` name="${path}"`, more]
   if (kind === 'flag') {
     const isOn = value === 'true' || value === 'on'
     return html`<input type="checkbox" ${named} value="on" ${isOn ? html` checked` : undefined} />`
   }
-  if (kind === 'choice') {
-    // What a new object has without a choice is not sent, so that the task decides it.
-    const usual = isChange ? undefined : initial
-    const isRequired = !mayBeEmpty && (field.isRequired || (isChange && !isNullable && value !== ''))
-    const none = isRequired || usual !== undefined ? undefined : html`<option value=""></option>`
+  if (kind === 'choice')
     return html`<select ${named}>
-      ${none}${choices.map((choice) => option(wordOf(field, choice), choice, choice === (value || usual), choice === usual))}
+      ${optionsOf(field, path, state).map(option)}
     </select>`
-  }
   if (kind === 'lines' || kind === 'json')
     return html`<textarea ${named} rows="${kind === 'json' ? 8 : 3}" spellcheck="false">${lines(value)}</textarea>`
   // A secret is typed again, so that no page has it.
@@ -201,13 +195,69 @@ function controlOf(field: InputField, path: string, state: ControlState): Markup
     </datalist>`
 }
 
+/** Names the hint and the error of a field for screen readers. */
+function describedBy(path: string, { errors, hasHint }: ControlState): Fragment {
+  const isWrong = errors[path] !== undefined
+  const hints = [...(hasHint ? [`hint-${path}`] : []), ...(isWrong ? [`error-${path}`] : [])]
+  return [
+    hints.length === 0 ? undefined : html` aria-describedby="${hints.join(' ')}"`,
+    isWrong ? html` aria-invalid="true"` : undefined,
+  ]
+}
+
+/** One of the values of a choice, as the form sends it. */
+interface Option {
+  readonly value: string
+  readonly word: string
+  readonly meaning: string | undefined
+  readonly isSelected: boolean
+}
+
+/** The values of a choice, and the one that stands for none. What a new object has without a choice is not sent, so that the task decides it. */
+function optionsOf(field: InputField, path: string, state: ControlState): readonly Option[] {
+  const { name, choices, isNullable } = field
+  const { values, mayBeEmpty = false, isChange = false } = state
+  const initial = mayBeEmpty ? undefined : (state.preset ?? field.default)
+  const value = values[path] ?? initial ?? ''
+  const usual = isChange ? undefined : initial
+  const isRequired = !mayBeEmpty && (field.isRequired || (isChange && !isNullable && value !== ''))
+  const chosen = value || usual
+  const hasNone = !isRequired && usual === undefined
+  const none = { value: '', word: '', meaning: undefined, isSelected: chosen === undefined || chosen === '' }
+  const all = choices.map((choice, index) => ({
+    value: choice === usual ? '' : choice,
+    word: `${wordOf(field, choice)}${choice === usual ? ' (default)' : ''}`,
+    meaning: CHOICE_MEANINGS[name]?.[choice],
+    // As a browser does in a list without a chosen value.
+    isSelected: choice === chosen || (index === 0 && !hasNone && !choices.includes(chosen ?? '')),
+  }))
+  return hasNone ? [none, ...all] : all
+}
+
 /** Without spaces, as the field: a page has many. */
-function option(word: string, choice: string, isSelected: boolean, isUsual: boolean): Markup {
+function option({ value, word, isSelected }: Option): Markup {
   const selected = isSelected ? html` selected` : undefined
-  if (isUsual) return html`<option value="" ${selected}>${word} (default)</option>`
-  return word === choice
+  return word === value
     ? html`<option${selected}>${word}</option>`
-    : html`<option value="${choice}" ${selected}>${word}</option>`
+    : html`<option value="${value}" ${selected}>${word}</option>`
+}
+
+/** All values of a choice at once, each with what it means. `below`: the help and the error. */
+function cardsOf(field: InputField, path: string, state: ControlState, below: Markup): Markup {
+  const card = ({ value, word, meaning, isSelected }: Option): Markup => {
+    const checked = isSelected ? html` checked` : undefined
+    const focus = isSelected && state.hasFocus ? html` autofocus` : undefined
+    const says = meaning === undefined ? undefined : html`<small class="hint">${meaning}</small>`
+    return html`<label class="choice flag"
+      ><input type="radio" name="${path}" value="${value}" ${checked}${focus} /><span
+        >${word === '' ? 'Not set' : word}${says}</span
+      ></label
+    >`
+  }
+  return html`<fieldset class="cards actions" role="radiogroup" ${describedBy(path, state)}>
+    <legend>${field.label}</legend>
+    ${optionsOf(field, path, state).map(card)} ${below}
+  </fieldset>`
 }
 
 function wordOf({ name, choices }: InputField, choice: string): string {

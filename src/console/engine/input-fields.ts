@@ -118,7 +118,7 @@ function inputFieldOf(name: string, schema: Schema, isRequired: boolean): InputF
   const referred = REFERRED[value.pattern ?? '']
   const hint = [
     schema.help ?? schema.description ?? value.description ?? '',
-    schema.nullMeans === undefined ? '' : `Empty: ${schema.nullMeans}.`,
+    schema.nullMeans === undefined ? '' : `${kind === 'choice' ? 'Not set' : 'Empty'}: ${schema.nullMeans}.`,
     kind === 'lines' ? 'One on each line.' : '',
     referred?.hint ?? '',
   ].filter((part) => part !== '')

@@ -6,14 +6,15 @@ import { fillFigures } from '../../tools/figures.ts'
 import type { BenchDatabase } from '../../tools/postgres/database.ts'
 import { freePorts } from '../../tools/process/free-ports.ts'
 import { openServerProcess } from '../../tools/process/server.ts'
+import { readUsage } from '../../tools/process/usage.ts'
 import { openRemoteServer } from '../../tools/remote-server.ts'
 import { addUser } from '../../tools/runtime.ts'
 import { quantile } from '../../tools/statistics.ts'
 import {
-  CLIENTS_OF_USER,
   consoleStatements,
   EVENTS_OF_LINK,
   FILLED_SETTINGS,
+  GRANTS_OF_USER,
   idOf,
   runOnPostgres,
   runOnSqlite,
@@ -25,6 +26,9 @@ export interface ScreenTimes {
   readonly screen: string
   readonly p50Ms: number
   readonly p95Ms: number
+  /** Processor time of the server, with that of SQLite and without that of PostgreSQL. 0 on a system without /proc. */
+  readonly cpuP50Ms: number
+  readonly cpuP95Ms: number
   readonly bytes: number
 }
 
@@ -96,19 +100,34 @@ export async function measureConsole({
   return times
 
   async function measure(screen: string, addressOf: (visit: number) => string): Promise<ScreenTimes> {
-    const durations: number[] = []
+    const [durations, cpu]: [number[], number[]] = [[], []]
     let bytes = 0
     for (let visit = 0; visit < WARM_UP + visits; visit += 1) {
       const address = addressOf(visit)
       await delay(PAUSE_MS)
+      const used = cpuMs()
       const before = performance.now()
       const { statusCode, body } = await browser.console.get(address)
       const duration = performance.now() - before
       if (statusCode !== 200) throw new Error(`${address} was answered with ${statusCode}: ${body.slice(0, 400)}`)
-      if (visit >= WARM_UP) durations.push(duration)
+      if (visit >= WARM_UP) {
+        durations.push(duration)
+        cpu.push(cpuMs() - used)
+      }
       bytes = Math.max(bytes, Buffer.byteLength(body))
     }
-    return { screen, p50Ms: quantile(durations, 0.5), p95Ms: quantile(durations, 0.95), bytes }
+    return {
+      screen,
+      p50Ms: quantile(durations, 0.5),
+      p95Ms: quantile(durations, 0.95),
+      cpuP50Ms: quantile(cpu, 0.5),
+      cpuP95Ms: quantile(cpu, 0.95),
+      bytes,
+    }
+  }
+
+  function cpuMs(): number {
+    return readUsage(server.pid)?.cpuMs ?? 0
   }
 }
 
@@ -117,7 +136,7 @@ function screensOf(fill: Fill): readonly (readonly [screen: string, addressOf: (
   const { rows } = fill
   /** A row somewhere, another one for each visit. */
   const somewhere = (visit: number): number => Math.floor(rows * ((visit * 0.618_033_988 + 0.1) % 1))
-  const userAt = (index: number): string => `gus_${idOf(index - (index % CLIENTS_OF_USER), fill)}`
+  const userAt = (index: number): string => `gus_${idOf(index - (index % GRANTS_OF_USER), fill)}`
   const clientAt = (index: number): string => `gci_${idOf(index, fill)}`
   /** The last row of the page before this one, of a list with a row for `each` numbers. */
   const before = (page: number, each: number): number => {
@@ -155,7 +174,7 @@ function screensOf(fill: Fill): readonly (readonly [screen: string, addressOf: (
     ['clients, none of the source', () => '/console/clients?source=document'],
     ['clients, no name matches', () => '/console/clients?text=absent'],
     ['clients, no host matches', () => '/console/clients?host=absent.example'],
-    ...paged('users', CLIENTS_OF_USER, userAt),
+    ...paged('users', 1, (index) => `gus_${idOf(index, fill)}`),
     ['users, address', (visit) => `/console/users?text=user-${somewhere(visit)}`],
     ['users, no name matches', () => '/console/users?text=absent'],
     ...paged('grants', 1, (index) => idOf(index, fill)),

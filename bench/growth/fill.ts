@@ -114,21 +114,21 @@ function fillStatements(dialect: Dialect, fill: Fill): readonly string[] {
   ]
 }
 
-/** A user for this many clients. */
-export const CLIENTS_OF_USER = 10
+/** Of so many users one has the grants of all of them. */
+export const GRANTS_OF_USER = 10
 /** Events of a link of the audit: a server under load commits several operations together. */
 export const EVENTS_OF_LINK = 5
 /** Of so many clients one was created by an operator, is verified, disabled and installed, and so many have an organization. */
 const RARE = 1000
 
 /**
- * The statements for the console: `rows` clients of different names, a grant for each, a tenth as many users, and as many links of the audit,
+ * The statements for the console: `rows` clients of different names, users, grants, of which each tenth user has ten, and links of the audit,
  * of which each has five events. All users are members of the first organization, and the clients of the operator are installed there. The hashes of the links are wrong: only a verification reads them.
  */
 export function consoleStatements(dialect: Dialect, fill: Fill): readonly string[] {
   const { slot, time, id, idOfRow, from, later, hex, pad } = partsOf(dialect, fill)
-  const users = Math.ceil(fill.rows / CLIENTS_OF_USER)
-  const user = `'gus_' || ${idOfRow(`i % ${users} * ${CLIENTS_OF_USER}`)}`
+  const holders = Math.ceil(fill.rows / GRANTS_OF_USER)
+  const user = `'gus_' || ${idOfRow(`i % ${holders} * ${GRANTS_OF_USER}`)}`
   const [before = '', after = ''] = METADATA.split('A client that was registered before')
   const isRare = `i % ${RARE} = 0`
   const events = AUDITED.map(
@@ -142,8 +142,7 @@ export function consoleStatements(dialect: Dialect, fill: Fill): readonly string
        '${before}Client ' || i || '${after}', case when i % 2 = 0 then ${time} end, case when ${isRare} then ${time} end,
        case when ${isRare} then ${time} end, 0 from ${from}`,
     `insert into users (user_id, email, name, updated_at, first_signed_in_at, created_at, not_before)
-     select 'gus_' || ${id}, 'user-' || i || '@acme.test', 'User ' || i, ${time}, ${time}, ${time}, ${time} from ${from}
-     where i % ${CLIENTS_OF_USER} = 0`,
+     select 'gus_' || ${id}, 'user-' || i || '@acme.test', 'User ' || i, ${time}, ${time}, ${time}, ${time} from ${from}`,
     `insert into grants (${slot.column}grant_id, client_id, user_id, scope, resources, created_at, expires_at, generation, live_hash,
        rotated_at, idle_expires_at)
      select ${slot.value}${id}, 'gci_' || ${id}, ${user}, 'mcp:tools mcp:resources', '["https://api.example"]', ${time}, ${later}, 0,
@@ -151,7 +150,7 @@ export function consoleStatements(dialect: Dialect, fill: Fill): readonly string
     `insert into organizations (organization_id, name, created_at, not_before)
      select 'gor_' || ${id}, 'Organization ' || i, ${time}, ${time} from ${from} where ${isRare}`,
     `insert into memberships (user_id, organization_id, created_at, not_before)
-     select 'gus_' || ${id}, 'gor_' || ${idOfRow('0')}, ${time}, ${time} from ${from} where i % ${CLIENTS_OF_USER} = 0`,
+     select 'gus_' || ${id}, 'gor_' || ${idOfRow('0')}, ${time}, ${time} from ${from}`,
     `insert into installations (client_id, organization_id, scope, acts_for_members, created_at, not_before)
      select 'gci_' || ${id}, 'gor_' || ${idOfRow('0')}, 'mcp:tools', 0, ${time}, ${time} from ${from} where ${isRare}`,
     `insert into audit_links (link_id, chain_id, sequence, recorded_at, previous_hash, events, link_hash)

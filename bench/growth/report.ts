@@ -2,7 +2,7 @@ import { describeMachine, describeStore, type Machine } from '../../tools/machin
 import { median } from '../../tools/statistics.ts'
 import { fixed, percent, renderTable } from '../../tools/table.ts'
 import type { ScreenTimes } from './console.ts'
-import { CLIENTS_OF_USER, EVENTS_OF_LINK } from './fill.ts'
+import { EVENTS_OF_LINK } from './fill.ts'
 import type { SearchTimes } from './search.ts'
 
 /** The cost of one operation with a number of rows, in microseconds, one value for each round. */
@@ -56,7 +56,7 @@ export interface ConsoleResult {
   readonly date: string
   readonly machine: Machine
   readonly store: 'sqlite' | 'postgres'
-  /** Clients. Grants are as many. */
+  /** Clients, users and grants. */
   readonly rows: number
   /** Requests for each screen. */
   readonly visits: number
@@ -67,12 +67,14 @@ export interface ConsoleResult {
 export function renderConsole({ date, machine, store, rows, visits, screens }: ConsoleResult): string {
   return [
     `${describeMachine(date, machine)} · ${describeStore(store, machine)}`,
-    `${rows} clients and grants, ${Math.ceil(rows / CLIENTS_OF_USER)} users, ${rows * EVENTS_OF_LINK} audit events; each screen ${visits} times, one request after the other`,
+    `${rows} clients, users and grants, ${rows * EVENTS_OF_LINK} audit events; each screen ${visits} times, one request after the other`,
     '',
     renderTable(screens, [
       ['screen', ({ screen }) => screen],
       ['p50 ms', ({ p50Ms }) => fixed(p50Ms, 1)],
       ['p95 ms', ({ p95Ms }) => fixed(p95Ms, 1)],
+      ['CPU p50', ({ cpuP50Ms }) => fixed(cpuP50Ms, 1)],
+      ['CPU p95', ({ cpuP95Ms }) => fixed(cpuP95Ms, 1)],
       ['kB', ({ bytes }) => fixed(bytes / 1000, 1)],
     ]),
   ].join('\n')

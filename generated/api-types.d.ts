@@ -797,7 +797,7 @@ export interface GrantorTasks {
     readonly limit?: number
     /** Continue after this row: the `next` of the previous page. */
     readonly before?: string
-    /** Only organizations with this text in the name, in any case. A page examines the next 5,000 organizations, and may be empty. Then follow "next". */
+    /** Only organizations with this text in the name, in any case. A page examines the next 2,000 organizations, and may be empty. Then follow "next". */
     readonly name?: string
   }) => Promise<{
     readonly organizations: readonly Organization[]
@@ -860,7 +860,7 @@ export interface GrantorTasks {
     readonly before?: string
     /** Only the member with this address. */
     readonly email?: string
-    /** Only members with all words of this text in the name or the address, in any case and without accents. A page examines the next 5,000 members, and may be empty. Then follow "next". */
+    /** Only members with all words of this text in the name or the address, in any case and without accents. A page examines the next 2,000 members, and may be empty. Then follow "next". */
     readonly text?: string
     /** Only members without a proved address of the domains of the providers of the organization. A page may have fewer rows than its limit, or none, although more pages follow. */
     readonly outside_domains?: true

@@ -12,7 +12,7 @@ const SLICE = 200
  * The links that a page of a search reads: a filter without matches must not read the whole audit. A page with few rows, as beside an object,
  * does not search as far as a page of a list.
  */
-const READ_LIMITS = { perRow: 200, least: 5000, most: 20_000 } as const
+const READ_LIMITS = { perRow: 200, least: 2500, most: 20_000 } as const
 /** A search begins with a small slice, because the filter may fit all links, and goes on with larger ones. */
 const LARGEST_SLICE = 3200
 

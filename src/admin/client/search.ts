@@ -14,11 +14,13 @@ import {
 import type { ClientId } from '../../protocol/ids.ts'
 import type { OldestClient } from '../../ports/walks.ts'
 import { shownLevel } from './document.ts'
-import { hasText, listPage, searchPage, type Listed, type PageRequest } from '../page.ts'
+import { EXAMINED_FOR_TEXT, hasText, listPage, searchPage, type Listed, type PageRequest } from '../page.ts'
 
 /** Rows that one call examines for filters that a statement applies, and for those that none can. The next page continues after them. */
 const FILTERED = { examined: 25_000, slice: 5000 } as const
-const COMPARED = { examined: 5_000, slice: 1000 } as const
+const COMPARED = { examined: EXAMINED_FOR_TEXT, slice: 1000 } as const
+/** The same of a purge, which no person waits for. */
+const PURGED = 5_000
 
 /** Which clients are meant. A filter that is undefined matches every client. */
 export interface ClientSearch {
@@ -82,7 +84,7 @@ export async function purgeClients(
   const isForUsed = search.used !== undefined || search.unused_since !== undefined
   const filter = filterOf({ ...search, used: isForUsed ? search.used : false })
   const isForOperators = search.source === 'operator'
-  const reach = isCompared(search) ? COMPARED.examined : FILTERED.examined
+  const reach = isCompared(search) ? PURGED : FILTERED.examined
   const found: OldestClient[] = []
   let [examined, next] = [0, before]
   do {

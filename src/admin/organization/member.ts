@@ -93,7 +93,7 @@ export const MEMBER_TASKS: readonly Task[] = [
       before: pageStart(USER_ID),
       email: EMAIL.optional().describe('Only the member with this address.'),
       text: NAME.optional().describe(
-        'Only members with all words of this text in the name or the address, in any case and without accents. A page examines the next 5,000 members, and may be empty. Then follow "next".',
+        'Only members with all words of this text in the name or the address, in any case and without accents. A page examines the next 2,000 members, and may be empty. Then follow "next".',
       ),
       outside_domains: z
         .literal(true)

@@ -56,7 +56,7 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
       limit: LIMIT,
       before: pageStart(ORGANIZATION_ID),
       name: NAME.optional().describe(
-        'Only organizations with this text in the name, in any case. A page examines the next 5,000 organizations, and may be empty. Then follow "next".',
+        'Only organizations with this text in the name, in any case. A page examines the next 2,000 organizations, and may be empty. Then follow "next".',
       ),
     }),
     output: z.object({ organizations: z.array(ORGANIZATION_DOCUMENT), next: NEXT }),

@@ -103,7 +103,7 @@ interface Group {
   readonly next: string | null
   /** Whether the search ended because there were enough rows. */
   readonly isFull: boolean
-  /** What was searched, if not all was: `the newest 5,000 users`. */
+  /** What was searched, if not all was: `the newest 2,000 users`. */
   readonly part: string
   /** Whether less than names and addresses was compared, as `part` says. */
   readonly isShort?: boolean

@@ -122,8 +122,9 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var
 .hint { margin-bottom: 8px; }
 .error { display: flex; gap: 8px; margin-top: 8px; color: var(--danger); font-size: .875rem; line-height: 1.25rem; }
 .buttons { display: flex; flex-wrap: wrap; gap: 12px; margin-top: 24px; }
-.buttons > form { flex: 1; display: flex; }
-.button { flex: 1; display: flex; max-width: 100%; overflow-wrap: break-word; align-items: center; justify-content: center; min-height: 44px; padding: 8px 16px; border: 1px solid var(--field); border-radius: 8px; background: var(--card); color: var(--text); font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer; }
+.buttons > * { flex: 1; min-width: fit-content; }
+.buttons > form, .button { display: flex; }
+.button { flex: 1; max-width: 100%; overflow-wrap: break-word; align-items: center; justify-content: center; min-height: 44px; padding: 8px 16px; border: 1px solid var(--field); border-radius: 8px; background: var(--card); color: var(--text); font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer; }
 .provider .buttons { margin-top: 12px; }
 .lead + .provider, .lead + [hidden] + .provider { margin-top: 28px; }
 .button svg, .letter { flex: none; width: 20px; height: 20px; margin-right: 10px; }
@@ -147,6 +148,7 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var
 .rows > li { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; padding: 14px 16px; }
 .rows > li + li { border-top: 1px solid var(--line); }
 .rows > li > div { flex: 1 1 150px; min-width: 0; }
+.rows > li > div:has(ul) { flex-basis: 200px; }
 .rows h2 { font-size: 1rem; line-height: 1.5; font-weight: 600; color: var(--text); }
 .rows .trust { margin: 4px 0; }
 .rows .button { flex: none; padding: 4px 14px; font-size: .9375rem; }

@@ -256,7 +256,7 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
       async show(tab) {
         await tab.goto(`${console}/domains/new?ask=domain.block`)
         await tab.getByLabel('Pattern').fill('evil.example')
-        await tab.getByRole('button', { name: 'Go on' }).click()
+        await tab.getByRole('button', { name: 'Continue' }).click()
         await tab.getByRole('button', { name: 'Block a domain' }).click()
         await tab.getByRole('status').getByRole('button', { name: 'Undo' }).waitFor()
       },

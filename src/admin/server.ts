@@ -20,6 +20,8 @@ import { forShell } from '../base/shell.ts'
 const DAY_MS = 24 * 60 * 60 * 1000
 /** Credentials that expire sooner are named. */
 const SOON_MS = 14 * DAY_MS
+/** More of them are one finding, so that they hide no other. */
+const EACH_NAMED = 3
 /** Roles that are looked at. */
 const ROLES = 100
 
@@ -128,6 +130,16 @@ function checkCredentials(all: readonly AdminCredentialRecord[], now: EpochMs): 
   const live = all.filter(({ revokedAt, expiresAt }) => revokedAt === undefined && expiresAt > now)
   const ending = live.filter(({ expiresAt }) => expiresAt < after(now, SOON_MS))
   if (ending.length === 0) return [ok('credentials', 'No credentials of an administrator expire within two weeks.')]
+  const [first] = ending.toSorted((one, other) => one.expiresAt - other.expiresAt)
+  if (first !== undefined && ending.length > EACH_NAMED)
+    return [
+      warning(
+        'credentials',
+        `${ending.length} credentials expire within two weeks, the first of them, "${first.name}", ${dayAndTime(first.expiresAt, now)}.`,
+        'Create others, and revoke those that no program needs. See them: grantor admin list',
+        { path: '/console/credentials', label: 'See the credentials' },
+      ),
+    ]
   return ending.map(({ id, name, access, expiresAt }) =>
     warning(
       'credentials',

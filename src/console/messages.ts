@@ -46,7 +46,7 @@ export function notKept(here: string): View {
 
 /** The browser leaves by itself: a redirect could follow a form of this page, which must lead nowhere else. */
 export function leaving(location: string): View {
-  return message('One moment', [html`<p><a href="${href(location)}">Go on to the sign-in</a></p>`])
+  return message('One moment', [html`<p><a href="${href(location)}">Continue to the sign-in</a></p>`])
 }
 
 /** Above a page of the people who sign in, with a class of those pages. */

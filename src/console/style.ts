@@ -101,7 +101,7 @@ h1 + .count { font-size: 1.25rem; }
 .notice { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; margin-bottom: 12px; padding: 8px 12px; border: var(--edge); border-left: 3px solid var(--tone, var(--good)); border-radius: 6px; background: var(--card); }
 .notice form { margin-left: auto; }
 dialog > * + *, .more > * + *, fieldset > * + * { margin-top: 12px; }
-dialog { padding: 20px 24px; border: var(--edge); border-radius: 12px; background: var(--card); color: inherit; }
+dialog, .card { padding: 24px; border: var(--edge); border-radius: 12px; background: var(--card); color: inherit; }
 `
 
 const lists = `
@@ -159,7 +159,7 @@ const objects = `
 section { margin-top: 32px; }
 section > header { display: flex; align-items: baseline; gap: 12px; margin-bottom: 8px; }
 section > header > :nth-child(2) { margin-left: auto; }
-.tabs { display: flex; gap: 20px; border-bottom: var(--edge); }
+.tabs { display: flex; gap: 16px; border-bottom: var(--edge); }
 .tabs a { padding: 8px 0; border-bottom: 2px solid transparent; color: var(--muted); white-space: nowrap; }
 .split { display: grid; gap: 0 40px; }
 .split > * { min-width: 0; }
@@ -201,7 +201,7 @@ small { font-weight: 400; }
 [aria-invalid] { border-color: var(--danger); }
 textarea { width: 100%; resize: vertical; }
 .more > summary { min-height: 32px; padding: 4px 0; color: var(--ink); }
-fieldset.cards { padding: 0; border: 0; }
+fieldset.cards, .cards legend { padding: 0; border: 0; }
 .notice :is(ul, .note), .cards > p, .choice:has(small) { flex-basis: 100%; }
 .choice { padding: 11px 12px; }
 .rows > fieldset { display: grid; grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 8px 12px; background: var(--ground); }
@@ -209,14 +209,14 @@ fieldset.cards { padding: 0; border: 0; }
 .snippet { position: relative; }
 .snippet pre { margin: 0; padding: 12px 40px 12px 12px; white-space: pre-wrap; }
 .snippet .copy { position: absolute; top: 8px; right: 8px; }
-.step > * + *, .result { margin-top: 8px; }
-.result { margin-bottom: 16px; }
+.step > * + * { margin-top: 8px; }
+.result { margin: 8px 0 16px; }
 .step a, dt a { text-decoration: underline; }
 .plate a { color: inherit; }
 .snippet + *, .facts + .hint, .answer .actions { margin-top: 12px; }
 .secret, .address { padding: 12px; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); gap: 0 24px; }
-.card { max-width: 480px; margin: 10vh auto 0; padding: 24px; border: var(--edge); border-radius: 12px; background: var(--card); }
+.card { max-width: 480px; margin: 10vh auto 0; }
 .card .brand { padding: 0; }
 .card main > * + * { margin-top: 12px; }
 :is(.button, .copy, .tile, nav li a, .me summary, .chips :is(a, summary), .sheet :is(a, button)):hover { background: var(--hover); text-decoration: none; }
@@ -249,7 +249,7 @@ const situations = `
   .chips .set a { max-width: 80vw; overflow: hidden; white-space: nowrap; }
   .chips > div > form { flex: 0 0 200px; order: 1; }
   .drop .sheet { position: fixed; inset: auto 8px 8px !important; width: auto; max-height: 80vh; overflow: auto; }
-  .tabs { gap: 16px; overflow-x: auto; }
+  .tabs { overflow-x: auto; }
   .actions.lead { width: 100%; }
   .actions.lead > .main { flex: 1; }
   input, select { font-size: 1rem; }

@@ -103,11 +103,24 @@ test('credentials that expire soon expire on a day of the calendar, and never in
   )
 })
 
+test('of more than three credentials that expire soon one finding names the first, so that it hides no other', async (t) => {
+  const { stage, perform: order } = await openOffice(t)
+  for (const days of [4, 2, 3, 5]) await order('admin.create', { name: `In ${days} days`, access: 'read', days })
+  const { findings } = await perform<ServerDocument>(stage.server.context, 'server.show', {})
+  const found = findings.filter(({ check }) => check === 'credentials')
+  assert.equal(found.length, 1)
+  assert.match(
+    found[0]?.message ?? '',
+    /^4 credentials expire within two weeks, the first of them, "In 2 days", in 2 days,/,
+  )
+  assert.equal(found[0]?.screen?.path, '/console/credentials')
+})
+
 function daysBetween(from: number, to: number): number {
   return Math.floor(to / DAY_MS) - Math.floor(from / DAY_MS)
 }
 
-test('a provider that gives no acceptable answer is a finding until a user signs in there, it is disabled, or 15 minutes are over', async (t) => {
+test('a provider without acceptable answers is a finding until a user signs in there, it is disabled, or 15 minutes pass', async (t) => {
   const { stage, perform: order } = await openOffice(t)
   const { context, clock } = stage.server
   const { id } = await addProvider(stage.server, { issuer: 'https://idp.test' })

@@ -90,7 +90,7 @@ async function invite(
   const bucket = attemptBucket(context, 'mail', 'organization', organizationId)
   const { count } = await store.countHit({ bucket, now: clock(), windowMs: HOUR_MS, by: 1 })
   if (count > INVITATIONS)
-    throw conflict(`${INVITATIONS} people were invited to ${organization.name} within an hour. Go on in an hour.`)
+    throw conflict(`${INVITATIONS} people were invited to ${organization.name} within an hour. Continue in an hour.`)
   const known = await store.findUserByEmail(email)
   const role = known && (await store.findRole(known.id))
   const isRefused = known !== undefined && (known.disabledAt !== undefined || role !== undefined)

@@ -106,7 +106,7 @@ function showSecret(
   const lead = leadOf(form, answered)
   const back =
     lead === undefined
-      ? { to: open.request.path, label: 'Go on' }
+      ? { to: open.request.path, label: 'Done' }
       : { to: lead, label: `Open the ${form.task.split('.', 1)[0]}` }
   return framed(open, secretPage(revealed, back))
 }

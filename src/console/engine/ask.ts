@@ -109,7 +109,7 @@ export function choosingForm(
     ${hidden('ask', form.task)}
     ${kept.map((one) => (filling.values[one] === undefined ? undefined : hidden(one, filling.values[one])))}
     ${fieldsOf({ ...filling, first: undefined, fields, choices: {}, seen: undefined })}
-    <div class="actions"><button class="button" type="submit">Go on</button></div>
+    <div class="actions"><button class="button" type="submit">Continue</button></div>
   </form>`
 }
 

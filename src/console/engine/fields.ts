@@ -213,7 +213,7 @@ interface Option {
   readonly isSelected: boolean
 }
 
-/** The values of a choice, and the one that stands for none. What a new object has without a choice is not sent, so that the task decides it. */
+/** The values of a choice, and an empty one for none. What a new object has without a choice is not sent, so that the task decides it. */
 function optionsOf(field: InputField, path: string, state: ControlState): readonly Option[] {
   const { name, choices, isNullable } = field
   const { values, mayBeEmpty = false, isChange = false } = state

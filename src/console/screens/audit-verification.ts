@@ -54,7 +54,7 @@ function verified({ chains, links, events, faults }: Report): View {
       <p>${verdict(faults.length)}</p>
       <p class="muted">${count(events, 'event')} in ${count(links, 'link')} of ${count(chains, 'chain')} were read.</p>
       ${faults.length === 0 ? undefined : listOf(faults)}
-      <p><a class="button" href="/console/audit">Go on</a></p>
+      <p><a class="button" href="/console/audit">Done</a></p>
     </div>`,
   }
 }

@@ -90,7 +90,7 @@ function result(title: string, sentence: Fragment): View {
     main: html`<div class="ask result">
       <h1>${title}</h1>
       <p>${sentence}</p>
-      <p><a class="button" href="/console/server">Go on</a></p>
+      <p><a class="button" href="/console/server">Done</a></p>
     </div>`,
   }
 }

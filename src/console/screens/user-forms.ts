@@ -77,6 +77,6 @@ function addressOf({ email, email_verified_at: provenAt }: WholeUserDocument): M
 /** Anyone can sign up with the address of another person (threats.md CON-34). For each form that gives something. */
 function strangerIn(answers: Members): string | undefined {
   return userOf(answers).is_address_doubtful
-    ? 'The address of this account was never verified, and the account is in use: it may be of another person than its address says. Go on only if you know the account.'
+    ? 'The address of this account was never verified, and the account is in use: it may be of another person than its address says. Continue only if you know the account.'
     : undefined
 }

@@ -67,13 +67,15 @@ export const OVERVIEW = screen<Answers>({
   }),
 })
 
-/** What needs attention, each with the screen on which it is mended, or with its remedy; what is fine, as a number. */
+/** What needs attention, faults first, each with the screen on which it is mended, or with its remedy; what is fine, as a number. */
 function findings({ findings: all }: ServerDocument, frame: Frame): Markup {
-  const open = all.filter(({ verdict }) => verdict !== 'ok')
-  const fine = all.length - open.length
+  const of = (wanted: string) => all.filter(({ verdict }) => verdict === wanted)
+  const [faults, warnings] = [of('failed'), of('warning')]
+  const fine = of('ok').length
   const { factorUri } = frame
   return html`<ul class="findings" role="list" aria-label="Needs attention">
-    ${factorUri === undefined ? undefined : oneFactor(factorUri)} ${open.map((one) => finding(one, frame))}
+    ${faults.map((one) => finding(one, frame))} ${factorUri === undefined ? undefined : oneFactor(factorUri)}
+    ${warnings.map((one) => finding(one, frame))}
     ${
       fine === 0
         ? undefined

@@ -117,7 +117,9 @@ function choosing(answers: Members, values: Texts): Markup | undefined {
   return errors && choosingForm(CREATE, PATH, { values, errors, kept: KEPT })
 }
 
-function faultsOf({ named }: Answers, { template = '', provider_id: id = '' }: Texts): Texts | undefined {
+function faultsOf({ named }: Answers, { template, provider_id: id = '' }: Texts): Texts | undefined {
+  // A link leads to the form, which sends both.
+  if (template === undefined) return {}
   if (!PROVIDER_ID_FORM.test(id))
     return {
       provider_id:
@@ -168,7 +170,7 @@ function created(answer: Members, { test }: Members, frame: Frame, { test: reaso
       </div>
       <div class="heading">
         <h1>${name(called, '(no name)')}</h1>
-        <a class="button" href="${linkTo('providers', id)}">Go on</a>
+        <a class="button" href="${linkTo('providers', id)}">Continue</a>
       </div>
       ${test === undefined ? notTested(reason) : testResult(test as Members, frame)}`,
   }

@@ -58,9 +58,3 @@ export function printReport(setup: string, lines: readonly string[], { violation
   console.log(`for prove/results/${name}.jsonl: ${JSON.stringify(run)}`)
   process.exitCode = violations.length === 0 ? 0 : 1
 }
-
-/** `kept`, or `BROKEN`, with which the exit code becomes 1. */
-export function verdict(isKept: boolean): string {
-  if (!isKept) process.exitCode = 1
-  return isKept ? 'kept' : 'BROKEN'
-}

@@ -21,7 +21,23 @@ const IN_TURN: readonly Proof[] = [
   { name: 'clocks', options: [] },
   { name: 'backup', options: [] },
   { name: 'console', options: [] },
+  { name: 'enumeration', options: ['--pairs', '300', '--hashed', '60'] },
+  { name: 'staleness', options: ['--rounds', '300'] },
 ]
+
+/** The proofs that are of no day, and why. They are run by hand when what they prove changes. */
+export const BY_HAND: Readonly<Record<string, string>> = {
+  agents: 'a model of the rule for copies of refresh tokens: only a change of the rule changes its result',
+  citus: 'needs three machines with Citus',
+  daily: 'runs the others',
+  delegate: 'needs Go, and the registries of PyPI and Go',
+  disk: 'needs root and a loop device',
+  flood: 'at least 17 minutes, because at most 6,000 of its 100,000 registrations a minute are stored',
+  install: 'needs root, three versions of npm, and its registry for each of nine installations',
+  'long-tests': 'a release runs it itself, as it does npm test',
+  proxies: 'needs HAProxy, Caddy, nginx and Prometheus',
+  'resource-servers': 'needs Go, Java and .NET, and the registries of PyPI, Go and Maven',
+}
 
 /** The proofs without which, or with older ones, there is no release. */
 export const DAILY: readonly Proof[] = [...EVERY_DAY, ...IN_TURN]

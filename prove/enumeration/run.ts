@@ -2,11 +2,10 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startPostgres } from '../../tools/postgres/postgres.ts'
 import { openReader } from '../../tools/postgres/database-reader.ts'
-import { describeMachine } from '../../tools/machine.ts'
 import { readOptions, whole } from '../../tools/options.ts'
 import { beginSession, openFolder } from '../../tools/process/session.ts'
 import { largestT, median } from '../../tools/statistics.ts'
-import { verdict } from '../findings.ts'
+import { openFindings, printReport } from '../findings.ts'
 import { compare, HOLDER_ATTEMPTS, openSignInServer, type Comparison } from './campaign.ts'
 
 /** Neither times nor rows reveal which accounts exist. See docs/proofs.md. */
@@ -179,29 +178,43 @@ beginSession()
 const folder = openFolder()
 const postgres = await startPostgres({ settings: { fsync: 'on' } })
 let files = 0
-console.log(describeMachine())
+const findings = openFindings()
+const lines: string[] = []
 for (const store of [
   { name: 'SQLite', create: async () => `sqlite:${join(folder, String((files += 1)), 'grantor.db')}` },
   { name: 'PostgreSQL', create: async () => (await postgres.createDatabase()).url },
 ]) {
-  await compareTimes(store)
+  lines.push(`${store.name}: |t| at most ${(await compareTimes(store)).toFixed(2)}`)
   await comparePages(store)
   await compareRows(store)
 }
 await postgres.remove()
+if (findings.violations.length === 0) lines.push('the same pages, rows and events')
+printReport(`${pairs} refused pairs and ${hashed} with a hash of each kind`, lines, findings)
 
-async function compareTimes({ name, create }: Store): Promise<void> {
+/** Prints a comparison, which is a violation unless both sides are the same. */
+function tell(line: string, isKept: boolean): void {
+  if (isKept) findings.progress(line)
+  else findings.report(line)
+}
+
+/** Returns the largest difference, by Welch's test. */
+async function compareTimes({ name, create }: Store): Promise<number> {
+  let largest = 0
   const server = await openSignInServer(await create(), ACCOUNTS, holdersFor(2 * (CHANGES + WARM_UP)))
   for (const comparison of [...COMPARISONS, ...IMPORTED]) {
     if (comparison === IMPORTED[0]) await server.noteImport()
     const [times, others] = await compare(server, comparison)
     const t = largestT(times, others)
     const [first, second] = [times, others].map((some) => Math.round(median(some) * 1000))
-    console.log(
-      `${name}, ${comparison.name}: 2 × ${times.length} attempts, median ${first} µs of a known account, ${second} µs of an unknown one, |t| ${t.toFixed(2)}: ${verdict(t < T_LIMIT)}`,
+    largest = Math.max(largest, t)
+    tell(
+      `${name}, ${comparison.name}: 2 × ${times.length} attempts, median ${first} µs of a known account, ${second} µs of an unknown one, |t| ${t.toFixed(2)}`,
+      t < T_LIMIT,
     )
   }
   await server.stop()
+  return largest
 }
 
 /** Until the password was right, every answer is the same for accounts with and without second factors and for unknown ones (PK-07). */
@@ -218,8 +231,9 @@ async function comparePages({ name, create }: Store): Promise<void> {
         answers.push(`${round} ${status} ${page}`)
       }
     const different = new Set(answers).size
-    console.log(
-      `${name}, pages by ${way}: ${answers.length} answers in ${ACCOUNT_LIMIT + 1} rounds, ${different} different ones: ${verdict(different === ACCOUNT_LIMIT + 1)}`,
+    tell(
+      `${name}, pages by ${way}: ${answers.length} answers in ${ACCOUNT_LIMIT + 1} rounds, ${different} different ones`,
+      different === ACCOUNT_LIMIT + 1,
     )
   }
   await server.stop()
@@ -234,7 +248,7 @@ async function compareRows(store: Store): Promise<void> {
   const known = await countRows(store, true)
   const unknown = await countRows(store, false)
   const counts = COUNTS.map(([what], index) => `${what} ${known[index]} and ${unknown[index]}`).join(', ')
-  console.log(`${store.name}, rows after 30 attempts: ${counts}: ${verdict(known.join() === unknown.join())}`)
+  tell(`${store.name}, rows after 30 attempts: ${counts}`, known.join() === unknown.join())
 }
 
 /**

@@ -2,9 +2,8 @@ import { openStoreOf } from '../../tools/runtime.ts'
 import { readOptions, whole } from '../../tools/options.ts'
 import { beginSession } from '../../tools/process/session.ts'
 import { sum, summarizeTimes } from '../../tools/statistics.ts'
-import { describeMachine } from '../../tools/machine.ts'
 import { withCluster } from '../cluster/cluster.ts'
-import { verdict } from '../findings.ts'
+import { openFindings, printReport } from '../findings.ts'
 import { measureStaleness } from './campaign.ts'
 
 /** How long until a revocation on one node takes effect on another. See docs/proofs.md. */
@@ -23,12 +22,13 @@ const results = await withCluster({ nodes: 2, drainSeconds: 0 }, async (cluster)
   await close()
   return measured
 })
-console.log(`${describeMachine()}, 2 nodes, ${options.lanes} at once`)
-for (const { kind, sightings } of results) {
+const findings = openFindings()
+const lines = results.map(({ kind, sightings }) => {
   const { count, p50Ms, p99Ms, worstMs } = summarizeTimes(sightings.map(({ delayMs }) => delayMs))
   const stale = sum(sightings.map((one) => one.stale))
-  const isKept = kind === 'revocation' ? stale === 0 : worstMs <= LIMIT_MS
-  console.log(
-    `${kind}: ${count} times, seen after p50 ${p50Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)}, worst ${worstMs.toFixed(1)} ms, ${stale} stale answers: ${verdict(isKept)}`,
-  )
-}
+  const line = `${kind}: seen after p50 ${p50Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)}, worst ${worstMs.toFixed(1)} ms, ${stale} stale answers`
+  const isKept = count > 0 && (kind === 'revocation' ? stale === 0 : worstMs <= LIMIT_MS)
+  if (!isKept) findings.report(line)
+  return line
+})
+printReport(`${options.rounds} of each kind on 2 nodes, ${options.lanes} at once`, lines, findings)

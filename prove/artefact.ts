@@ -15,6 +15,8 @@ import type { Findings } from './findings.ts'
 export interface Artefact {
   /** Starts the program with these words of a command line, and with these settings besides its own. */
   readonly start: (words: readonly string[], settings: Readonly<Record<string, string>>) => ChildProcess
+  /** How long the memory settles after the start before it is read: `SETTLE_MS`, or 0 where it is not of interest. */
+  readonly settleMs: number
 }
 
 export interface Measured {
@@ -25,8 +27,7 @@ export interface Measured {
 
 const START_LIMIT_MS = 60_000
 const POLL_MS = 10
-/** The memory is read when the start has settled. */
-const SETTLE_MS = 3000
+export const SETTLE_MS = 3000
 /** A server drains for two seconds and has five more for its connections. */
 const STOP_LIMIT_MS = 7000
 const ANSWER_LIMIT_MS = 10_000
@@ -35,7 +36,7 @@ const ANSWER_LIMIT_MS = 10_000
  * Starts the server, asks for its health, creates a user by the command line, walks from the registration to a refreshed token over
  * HTTP, reads a German page, signs in with a passkey, and stops the server.
  */
-export async function walkArtefact({ start }: Artefact, findings: Findings): Promise<Measured> {
+export async function walkArtefact({ start, settleMs }: Artefact, findings: Findings): Promise<Measured> {
   const [port = 0] = await freePorts(1)
   const settings = { PORT: String(port), GRANTOR_ADMIN_PORT: 'off' }
   const run = async (...words: readonly string[]): Promise<void> => {
@@ -52,7 +53,7 @@ export async function walkArtefact({ start }: Artefact, findings: Findings): Pro
     await delay(POLL_MS)
   }
   const startMs = performance.now() - startedAt
-  await delay(SETTLE_MS)
+  await delay(settleMs)
   const idleMegabytes = (readTreeUsage(server.pid ?? 0)?.residentBytes ?? 0) / 1e6
   try {
     await run('health')

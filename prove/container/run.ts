@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beginSession, openFolder } from '../../tools/process/session.ts'
 import { readOptions } from '../../tools/options.ts'
-import { walkArtefact } from '../artefact.ts'
+import { SETTLE_MS, walkArtefact } from '../artefact.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { buildImage } from './image.ts'
 
@@ -25,6 +25,7 @@ if (health.slice(0, entry.length).join(' ') !== entry.join(' '))
   findings.report('The health check starts another program.')
 const { startMs, idleMegabytes, stopMs } = await walkArtefact(
   {
+    settleMs: SETTLE_MS,
     start(words, settings) {
       // What the image starts by itself is what the walk would start.
       const isServe = words[0] === 'serve'

@@ -7,6 +7,7 @@ import { readTreeUsage } from '../../tools/process/usage.ts'
 import { startProgram } from '../../tools/process/program.ts'
 import { walkWithPasskey } from '../../tools/sign-in/passkeys.ts'
 import { addUser } from '../../tools/runtime.ts'
+import { SETTLE_MS } from '../artefact.ts'
 import { openProject } from './runtimes.ts'
 import { runTool } from './tool.ts'
 
@@ -14,8 +15,6 @@ import { runTool } from './tool.ts'
 const HOSTS = ['express@5', 'fastify@5', 'hono@4', '@hono/node-server@2']
 const EXAMPLES = ['node-http', 'express', 'fastify', 'hono'] as const
 const PNPM = 'pnpm@10'
-/** The memory is read when the start has settled. */
-const SETTLE_MS = 3000
 
 /**
  * Installs the packed file into an empty project, as its user does, and walks with a released client and a passkey through the server
@@ -35,10 +34,10 @@ export async function proveInstallation(manager: 'npm' | 'pnpm', runtime: string
   run(manager === 'npm' ? 'install' : 'add', ...HOSTS)
   const node = join(runtime, 'node')
   const server = [node, join(folder, 'node_modules/grantor/bin/grantor.js'), 'serve']
-  const walked = [`server ${await walkThrough(folder, server, '')}`]
+  const walked = [`server ${await walkThrough(folder, server, { path: '', settleMs: SETTLE_MS })}`]
   for (const name of EXAMPLES) {
     cpSync(`examples/library/${name}.js`, join(folder, `${name}.js`))
-    walked.push(`${name} ${await walkThrough(folder, [node, `${name}.js`], '/auth')}`)
+    walked.push(`${name} ${await walkThrough(folder, [node, `${name}.js`], { path: '/auth', settleMs: SETTLE_MS })}`)
   }
   return `version ${version}; walked through: ${walked.join(', ')}`
 }
@@ -58,7 +57,11 @@ function refuseScripts(folder: string): void {
  * Walks with a released client and a passkey through a program that serves Grantor below a path. Returns how long the program took until
  * it answered, and its memory when it was idle.
  */
-export async function walkThrough(folder: string, command: readonly string[], path: string): Promise<string> {
+export async function walkThrough(
+  folder: string,
+  command: readonly string[],
+  { path, settleMs }: { readonly path: string; readonly settleMs: number },
+): Promise<string> {
   const [port = 0, adminPort = 0] = await freePorts(2)
   const origin = `http://localhost:${port}`
   const issuer = origin + path
@@ -72,7 +75,7 @@ export async function walkThrough(folder: string, command: readonly string[], pa
   const startedAt = performance.now()
   const program = await startProgram({ command, folder, environment, address: origin })
   const startedMs = Math.round(performance.now() - startedAt)
-  await delay(SETTLE_MS)
+  await delay(settleMs)
   const idleMegabytes = Math.round((readTreeUsage(program.pid)?.residentBytes ?? 0) / 1e6)
   try {
     await walkWithClient(issuer)

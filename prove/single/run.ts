@@ -6,7 +6,7 @@ import { startPostgres } from '../../tools/postgres/postgres.ts'
 import { newSecret } from '../../tools/process/server.ts'
 import { beginSession, openFolder } from '../../tools/process/session.ts'
 import { buildSingle } from '../../release/single.ts'
-import { walkArtefact } from '../artefact.ts'
+import { SETTLE_MS, walkArtefact } from '../artefact.ts'
 import { openFindings, printReport } from '../findings.ts'
 
 /** A flow against the single executable file, on both stores. See docs/proofs.md. */
@@ -26,6 +26,7 @@ for (const store of only) {
   const own = { DATABASE_URL: url, ...(postgres !== undefined && { GRANTOR_SECRET: newSecret() }) }
   const { startMs, idleMegabytes, stopMs } = await walkArtefact(
     {
+      settleMs: SETTLE_MS,
       start(words, settings) {
         const flags = words[0] === 'serve' && postgres !== undefined ? WORKERS : []
         // No program is on the path, and nothing is beside the file.

@@ -1,16 +1,29 @@
 import { mkdirSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
-import { postJson, REDIRECT_URI, registerClient } from '../../tools/flow.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { EpochMs } from '../../src/base/brand.ts'
+import {
+  obtainTokens,
+  postJson,
+  REDIRECT_URI,
+  refresh,
+  registerClient,
+  type RegisteredClient,
+  type Tokens,
+} from '../../tools/flow.ts'
 import { freePorts } from '../../tools/process/free-ports.ts'
-import { newSecret, openServerProcess, type ServerProcess } from '../../tools/process/server.ts'
-import { openRemoteServer, type RemoteServer } from '../../tools/remote-server.ts'
-import { faultsOfHeld, obtainHeld, USER, type Held } from './held.ts'
-import { installNext, placeOf, runCommand, type Files } from './releases.ts'
+import type { RemoteServer } from '../../tools/remote-server.ts'
+import { openStoreOf } from '../../tools/runtime.ts'
+import { faultsOfHeld, obtainHeld, type Held } from './held.ts'
+import { createStore, openNode, settingsOf, type Node } from './node.ts'
+import { installNext, runCommand, type Files } from './releases.ts'
 
-const ANSWER_LIMIT_MS = 10_000
 /** Several batches of the backfill. */
 const ROWS = 50
+const PAUSE_MS = 20
+/** Of a command that verifies the audit. */
+const HEAD_LIMIT = 100
 
 export interface Upgrade {
   readonly folder: string
@@ -25,99 +38,156 @@ export interface Upgrade {
 export interface Upgraded {
   /** What stopped working. */
   readonly faults: readonly string[]
-  /** Registrations that were acknowledged, or answered 503, while the schema changed. */
+  /** Requests of the load that were acknowledged. */
   readonly acknowledged: number
+  /** Requests that were answered 503, or at a server that stopped, and were sent again. */
   readonly unavailable: number
 }
 
 /**
- * From a release to the next one and back: migrates under load, runs both, goes back to the old release, and forward again. After each step
- * the credentials of both releases must work at each server that runs.
+ * From a release to the next one and back, under load: migrates, runs both, goes back to the old release, and forward again. After each step
+ * what clients, users and operators hold of both releases must work at each server that runs.
  */
 export async function upgrade({ folder, release, change, database, sideBySide }: Upgrade): Promise<Upgraded> {
   mkdirSync(folder, { recursive: true })
   const next = installNext(join(folder, 'next'), release, change)
-  const [port = 0, other = 0] = await freePorts(2)
-  const settings = {
-    DATABASE_URL: database,
-    GRANTOR_SECRET: newSecret(),
-    GRANTOR_ISSUER: `http://127.0.0.1:${port}`,
-    GRANTOR_DRAIN_SECONDS: '0',
-    GRANTOR_REGISTRATION_RATE: '100000',
-  }
-  const server = (at: number, of: string): ServerProcess =>
-    openServerProcess({ port: at, folder, settings, ...placeOf(of) })
+  const [port = 0, admin = 0, other = 0, otherAdmin = 0] = await freePorts(4)
+  const issuer = `http://localhost:${port}`
   const agent = new Agent({ keepAlive: false })
-  const target = (at: number): RemoteServer =>
-    Object.assign(openRemoteServer({ port, agent, limitMs: ANSWER_LIMIT_MS }), { port: at })
-  const [old, oldTarget] = [server(port, release), target(port)]
-  const newer = server(sideBySide ? other : port, next)
-  const newerTarget = target(newer.port)
+  const settings = settingsOf(issuer, database)
+  const options = { folder, agent, settings, issuer, administrator: await createStore(release, settings) }
+  const old = openNode(release, [port, admin], options)
+  const newer = openNode(next, sideBySide ? [other, otherAdmin] : [port, admin], options)
+  const load = openLoad()
+  const start = async (one: Node): Promise<void> => {
+    await one.process.start()
+    load.serving.push(one.server)
+  }
+  const stop = async (one: Node): Promise<void> => {
+    load.serving.splice(load.serving.indexOf(one.server), 1)
+    await one.process.stop()
+  }
   const faults: string[] = []
   const held: Held[] = []
-  const check = async (step: string, ...targets: readonly RemoteServer[]): Promise<void> => {
-    for (const one of targets)
+  const check = async (step: string, ...nodes: readonly Node[]): Promise<void> => {
+    for (const one of nodes)
       for (const credentials of held)
         for (const fault of await faultsOfHeld(one, credentials)) faults.push(`${step}: ${fault}`)
   }
 
-  await old.start()
   try {
-    await runCommand(release, old.settings, ...USER)
-    held.push(await obtainHeld(oldTarget))
-    for (let row = 0; row < ROWS; row += 1) await registerClient(oldTarget)
-    const load = openLoad(oldTarget)
-    try {
-      await runCommand(next, old.settings, 'migrate')
-    } finally {
-      faults.push(...(await load.end()).map((fault) => `beside the migration: ${fault}`))
-    }
-    await check('the old release on the new schema', oldTarget)
-    held.push(await obtainHeld(oldTarget))
+    await start(old)
+    held.push(await obtainHeld(old))
+    for (let row = 0; row < ROWS; row += 1) await registerClient(old.server)
+    await load.begin(old.server)
+    await runCommand(next, settings, 'migrate')
+    await check('the old release on the new schema', old)
+    held.push(await obtainHeld(old))
+    const heads = await headsOf(settings)
 
-    if (!sideBySide) await old.stop()
-    await newer.start()
-    held.push(await obtainHeld(newerTarget))
-    await check('both releases', newerTarget, ...(sideBySide ? [oldTarget] : []))
+    if (!sideBySide) await stop(old)
+    await start(newer)
+    held.push(await obtainHeld(newer))
+    await check('both releases', newer, ...(sideBySide ? [old] : []))
 
-    await newer.stop()
-    if (!sideBySide) await old.start()
-    await check('back', oldTarget)
-    await old.stop()
-    await newer.start()
-    await check('forward again', newerTarget)
-    await runCommand(next, newer.settings, 'audit', 'verify')
-    await newer.stop()
-    return { faults, ...load.counts }
+    await stop(newer)
+    if (!sideBySide) await start(old)
+    await check('back', old)
+    await stop(old)
+    await start(newer)
+    await check('forward again', newer)
+    await runCommand(next, settings, 'audit', 'verify', ...heads.flatMap((head) => ['--head', head]))
+    faults.push(...(await load.end(newer.server)))
+    await stop(newer)
   } catch (cause) {
-    const { message, stderr } = cause as Error & { readonly stderr?: string }
-    return { faults: [...faults, stderr?.trim().split('\n')[0] ?? message], acknowledged: 0, unavailable: 0 }
+    const { message, stderr = '' } = cause as Error & { readonly stderr?: string }
+    faults.push(...(await load.end(undefined)), stderr.trim().split('\n')[0] || message)
   } finally {
-    for (const one of [old, newer]) one.kill()
+    for (const one of [old, newer]) one.process.kill()
     agent.destroy()
   }
+  return { faults, ...load.counts }
 }
 
-/** Registers clients one after the other until it is ended. While the schema is locked, 503 is right: the client asks again. */
-function openLoad(server: RemoteServer) {
-  const load = { isEnding: false }
+/** The newest links of the audit, as an auditor notes them: they must always exist. */
+async function headsOf(settings: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const { context, close } = await openStoreOf(settings)
+  const heads = await context.store.listAuditHeads({ since: 0 as EpochMs, limit: HEAD_LIMIT })
+  await close()
+  return heads.map(({ chainId, sequence }) => `${chainId}:${sequence}`)
+}
+
+/**
+ * A client that registers clients, reads each back at the next server, and refreshes its tokens, until it is ended. While the schema is
+ * locked or a server stops, it asks again.
+ */
+function openLoad() {
+  const load = { isEnding: false, working: Promise.resolve() }
+  const serving: RemoteServer[] = []
   const counts = { acknowledged: 0, unavailable: 0 }
   const faults: string[] = []
-  const work = async (): Promise<void> => {
+  const registered: RegisteredClient[] = []
+
+  /** Sends a request to the servers in turn until one of them answers. undefined: the load ends. */
+  async function ask(status: number, send: (server: RemoteServer) => ReturnType<RemoteServer['inject']>) {
+    for (let turn = counts.acknowledged; !load.isEnding; turn += 1) {
+      const server = serving[turn % serving.length]
+      const answer = server && (await send(server).catch(() => undefined))
+      if (answer?.statusCode === status) {
+        counts.acknowledged += 1
+        return answer
+      }
+      if (answer !== undefined && answer.statusCode !== 503) {
+        faults.push(`under load: ${answer.statusCode} ${answer.body}`)
+        load.isEnding = true
+      } else if (server !== undefined && answer === undefined && serving.includes(server)) {
+        faults.push('under load: no answer of a server that runs')
+        load.isEnding = true
+      }
+      counts.unavailable += 1
+      await delay(PAUSE_MS)
+    }
+    return undefined
+  }
+
+  async function work(client: RegisteredClient, first: string): Promise<void> {
+    let token = first
     while (!load.isEnding) {
-      const { statusCode, body } = await postJson(server, '/v2/oauth/register', { redirect_uris: [REDIRECT_URI] })
-      if (statusCode === 201) counts.acknowledged += 1
-      else if (statusCode === 503) counts.unavailable += 1
-      else faults.push(`${statusCode} ${body}`)
+      const metadata = { redirect_uris: [REDIRECT_URI] }
+      const created = await ask(201, (server) => postJson(server, '/v2/oauth/register', metadata))
+      if (created === undefined) return
+      const one = created.json<RegisteredClient>()
+      registered.push(one)
+      await ask(200, (server) => readClient(server, one))
+      const renewed = await ask(200, (server) => refresh(server, client, token))
+      token = renewed?.json<Tokens>().refresh_token ?? token
     }
   }
-  const working = work()
+
   return {
     counts,
-    async end(): Promise<readonly string[]> {
+    serving,
+    async begin(server: RemoteServer): Promise<void> {
+      const client = await registerClient(server)
+      const { refresh_token = '' } = await obtainTokens(server, client)
+      load.working = work(client, refresh_token)
+    },
+    /** Returns what went wrong. `last`: the server at which each client that was acknowledged must be. */
+    async end(last: RemoteServer | undefined): Promise<readonly string[]> {
       load.isEnding = true
-      await working
+      await load.working
+      if (last !== undefined)
+        for (const one of registered) {
+          const { statusCode, body } = await readClient(last, one)
+          if (statusCode !== 200) faults.push(`a client is lost: ${statusCode} ${body}`)
+        }
       return faults
     },
   }
+}
+
+function readClient(server: RemoteServer, client: RegisteredClient): ReturnType<RemoteServer['inject']> {
+  const { pathname, search } = new URL(String(client['registration_client_uri']))
+  const authorization = `Bearer ${String(client['registration_access_token'])}`
+  return server.inject({ url: `${pathname}${search}`, headers: { authorization } })
 }

@@ -26,29 +26,53 @@ create index /*postgres concurrently*/ if not exists clients_planted on clients 
 `,
 }
 
-/** A change that a release must not make, and the fault by which the upgrade must find it. `start`: the text of 0001-start.sql. */
+/** A change that a release must not make, and the faults by which the upgrade must find it. `start`: the text of 0001-start.sql. */
 interface Wrong {
   readonly change: (start: string) => Files
-  readonly found: RegExp
+  readonly found: readonly RegExp[]
+}
+
+/** Statements by which a holder of each of these loses it, and nothing else does. */
+const LOSSES: Readonly<Record<string, string>> = {
+  'the secret': `update clients set secret_hash = 'lost' where secret_hash is not null`,
+  'the key of a client': `update clients set metadata = replace(metadata, '"P-256"', '"P-384"')`,
+  'the registration token': `update clients set management_hash = 'lost' where management_hash is not null`,
+  'the refresh token': 'delete from grants',
+  'the session and the consent': 'delete from sessions',
+  'the app': 'delete from second_factors',
+  'a recovery code': 'delete from recovery_codes',
+  'the passkey': 'delete from passkeys',
+  'the token of an administrator': 'delete from admin_credentials',
+  'the initial access token': 'delete from initial_tokens',
+  'the link': 'delete from links',
+  'the credentials of an API': 'delete from apis',
 }
 
 export const WRONGS: Readonly<Record<string, Wrong>> = {
   'a changed 0001-start.sql': {
     change: (start) => ({ ...RIGHT, '0001-start.sql': start.replace('chosen_id text', 'chosen_id varchar(99)') }),
-    found: /with another 0001-start\.sql/,
+    found: [/with another 0001-start\.sql/],
   },
   'a column without a default that is not null': {
     change: () => ({ '0002-expand.sql': 'alter table clients add column planted bigint not null;\n' }),
-    found: /NOT NULL column|contains null values/,
+    found: [/NOT NULL column|contains null values/],
   },
   'a column dropped that the old release reads': {
     change: () => ({ '0002-contract.sql': 'alter table clients drop column secret_hash;\n' }),
-    found: /beside the migration|on the new schema|no such column: secret_hash/,
+    found: [/under load|on the new schema|no such column: secret_hash/],
+  },
+  'rows deleted that holders need': {
+    change: () => ({
+      '0002-lose.sql': Object.values(LOSSES)
+        .map((sql) => `${sql};\n`)
+        .join(''),
+    }),
+    found: Object.keys(LOSSES).map((name) => new RegExp(`on the new schema: ${name}: `)),
   },
 }
 
-/** Unpacks the packed file into a folder, with the packages of this checkout that it declares. Returns the folder of the package. */
-export function installRelease(folder: string, packed: string): string {
+/** Unpacks the packed file into a folder, with the packages of this checkout that it declares, and others. Returns the folder of the package. */
+export function installRelease(folder: string, packed: string, ...others: readonly string[]): string {
   const modules = join(folder, 'node_modules')
   mkdirSync(modules, { recursive: true })
   execFileSync('tar', ['-xzf', packed, '-C', modules])
@@ -57,7 +81,7 @@ export function installRelease(folder: string, packed: string): string {
   const { dependencies } = JSON.parse(readFileSync(join(release, 'package.json'), 'utf8')) as {
     readonly dependencies: Readonly<Record<string, string>>
   }
-  for (const name of Object.keys(dependencies)) {
+  for (const name of [...Object.keys(dependencies), ...others]) {
     mkdirSync(dirname(join(modules, name)), { recursive: true })
     symlinkSync(join(process.cwd(), 'node_modules', name), join(modules, name))
   }
@@ -78,12 +102,13 @@ export function placeOf(release: string): { readonly checkout: URL; readonly scr
   return { checkout: pathToFileURL(`${release}/`), script: PROGRAM }
 }
 
-/** Runs a command of a release. @throws Error whose `stderr` is what it printed, if it ends with another code than 0 */
+/** Runs a command of a release. Returns what it printed. @throws Error whose `stderr` is what it printed, if it ends with another code than 0 */
 export async function runCommand(
   release: string,
   settings: Readonly<Record<string, string>>,
   ...words: readonly string[]
-): Promise<void> {
+): Promise<string> {
   const env = { PATH: process.env['PATH'], ...settings }
-  await run(process.execPath, [join(release, PROGRAM), ...words], { env, cwd: dirname(release) })
+  const { stdout } = await run(process.execPath, [join(release, PROGRAM), ...words], { env, cwd: dirname(release) })
+  return stdout
 }

@@ -38,10 +38,11 @@ export function openAuthenticator(
   algorithm: PasskeyAlgorithm = 'ES256',
   coseKey: (publicKey: KeyObject) => Cbor = coseKeyOf,
   keys: { readonly publicKey: KeyObject; readonly privateKey: KeyObject } = makeKeys(algorithm),
+  credentialId = randomBytes(32).toString('base64url'),
 ): SoftwareAuthenticator {
-  const id = randomBytes(32)
+  const id = Buffer.from(credentialId, 'base64url')
   return {
-    credentialId: id.toString('base64url'),
+    credentialId,
     register(asked) {
       const said = { ...HONEST, type: 'webauthn.create', flags: FLAGS.up | FLAGS.uv | FLAGS.at, ...asked }
       const length = Buffer.alloc(2)
@@ -54,7 +55,7 @@ export function openAuthenticator(
         ['authData', authData],
       ])
       return {
-        credentialId: id.toString('base64url'),
+        credentialId,
         clientData: clientData(said).toString('base64url'),
         attestationObject: encodeCbor(object).toString('base64url'),
       }
@@ -65,7 +66,7 @@ export function openAuthenticator(
       const client = clientData(said)
       const signed = Buffer.concat([data, createHash('sha256').update(client).digest()])
       return {
-        credentialId: id.toString('base64url'),
+        credentialId,
         clientData: client.toString('base64url'),
         authenticatorData: data.toString('base64url'),
         signature: sign(algorithm === 'EdDSA' ? null : 'sha256', signed, keys.privateKey).toString('base64url'),

@@ -34,9 +34,13 @@ function readManifest(): Manifest {
 
 /**
  * Makes the files that do not depend on who makes the release: the package, its bill of materials, the advisories, and the single files of
- * these processors. Returns their folder.
+ * these processors. `isAnyNode`: their Node.js need not be that of release/node.json.
  */
-export async function buildFiles(folder: string, architectures: readonly ('x64' | 'arm64')[]): Promise<void> {
+export async function buildFiles(
+  folder: string,
+  architectures: readonly ('x64' | 'arm64')[],
+  isAnyNode: boolean,
+): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const packed = await packPackage()
@@ -44,7 +48,7 @@ export async function buildFiles(folder: string, architectures: readonly ('x64' 
   const vex = bill.replace('.cdx.json', '.vex.cdx.json')
   writeFileSync(vex, exploitability(readAdvisories(), readFileSync(bill, 'utf8'), describe(packed)))
   const files = [packed, bill, vex]
-  for (const arch of architectures) files.push(await buildSingle(arch))
+  for (const arch of architectures) files.push(await buildSingle(arch, { isAnyNode }))
   for (const file of files) copyFileSync(file, join(folder, basename(file)))
 }
 

@@ -9,17 +9,19 @@ import { checkVersion, releaseChangelog } from './changelog.ts'
 import { buildFiles, describeFiles, originsHere, readAdvisories } from './contents.ts'
 import { unexplained } from './cyclonedx.ts'
 import { fetchDigests, pinDigests } from './digests.ts'
-import { digestOfFile, faultsOfFolder, NOTES, sealFolder, signerLine } from './folder.ts'
+import { faultsOfFolder, NOTES, sealFolder, signerLine } from './folder.ts'
 import { originOf, type Manifest } from './manifest.ts'
 import { changedMigrations, readReleased, writeReleased } from './migrations.ts'
+import { faultsOfNode, readTools } from './node.ts'
 import { newestRuns, staleProofs } from './proofs.ts'
 import { faultsOfSigners, signTag } from './tag.ts'
 
 /**
  * Makes a release (CONTRIBUTING.md): `npm run release -- <version> --key <file>`. Checks the checkout, runs the tests and the proof of the
- * package, pins the images, writes the version, the changelog and the digests of the migrations, commits, makes and signs the folder of the
- * release, verifies it, and tags `v<version>`. Publishes nothing. With `--rehearse` it makes and verifies the folder from the checkout as it
- * is, signs it with a key that it throws away, and says what a release would refuse. With `--audit` it asks `npm audit` alone.
+ * package, pins the images, writes the version, the changelog, the digests of the migrations and the databases for the tests of later
+ * releases, commits, makes and signs the folder of the release, verifies it, and tags `v<version>`. Publishes nothing. With `--rehearse` it
+ * makes and verifies the folder from the checkout as it is, signs it with a key that it throws away, and says what a release would refuse.
+ * With `--audit` it asks `npm audit` alone.
  */
 
 const SIGNERS = 'release/allowed_signers'
@@ -57,12 +59,11 @@ function refusals(version: string, manifest: Manifest): readonly string[] {
 
 /** Node.js is in the single file, and npm in the bill of materials. .github/workflows/release.yml compares the digests with the makers'. */
 function strangeTools(): readonly string[] {
-  const known = JSON.parse(readFileSync('release/node.json', 'utf8')) as Readonly<Record<string, string>>
-  const isKnown = known[`${process.platform}-${process.arch}`] === digestOfFile(process.execPath)
+  const { npm: known } = readTools()
   const version = run('npm', '--version')
   return [
-    ...(isKnown ? [] : [`The Node.js at ${process.execPath} is not that of release/node.json.`]),
-    ...(known['npm'] === version ? [] : [`npm is ${version}, and release/node.json has ${known['npm']}.`]),
+    ...faultsOfNode(process.execPath),
+    ...(known === version ? [] : [`npm is ${version}, and release/node.json has ${known}.`]),
   ]
 }
 
@@ -89,19 +90,24 @@ function refuse(why: readonly string[]): void {
 }
 
 /** Makes the folder of the release from the checkout, and verifies it. Returns its path. */
-async function makeFolder(version: string, changes: string, { key, signers, architectures }: Signing): Promise<string> {
+async function makeFolder(
+  version: string,
+  changes: string,
+  { key, signers, architectures, isAnyNode }: Making,
+): Promise<string> {
   const folder = `dist/grantor-${version}`
-  await buildFiles(folder, architectures)
+  await buildFiles(folder, architectures, isAnyNode)
   describeFiles(folder, originsHere(), changes)
   sealFolder(folder, key)
   refuse(faultsOfFolder(folder, signers))
   return folder
 }
 
-interface Signing {
+interface Making {
   readonly key: string
   readonly signers: string
   readonly architectures: readonly ('x64' | 'arm64')[]
+  readonly isAnyNode: boolean
 }
 
 async function rehearse(version: string, manifest: Manifest, changes: string): Promise<void> {
@@ -114,7 +120,7 @@ async function rehearse(version: string, manifest: Manifest, changes: string): P
     const signers = 'dist/rehearsal_signers'
     mkdirSync('dist', { recursive: true })
     writeFileSync(signers, signerLine(readFileSync(`${key}.pub`, 'utf8')))
-    const made = await makeFolder(version, changes, { key, signers, architectures: ['x64'] })
+    const made = await makeFolder(version, changes, { key, signers, architectures: ['x64'], isAnyNode: true })
     console.log(`Made and verified ${made}, for x64 alone. Try: npm run verify -- ${made} --signers ${signers}`)
   } finally {
     rmSync(folder, { recursive: true })
@@ -139,9 +145,11 @@ async function release(version: string, manifest: Manifest, key: string): Promis
   writeFileSync('CHANGELOG.md', text)
   npm('version', '--no-git-tag-version', '--allow-same-version', version)
   writeReleased(listMigrations())
+  npm('run', 'prove', 'upgrade', '--', '--write', version)
   run('git', 'add', '--all')
   run('git', 'commit', '--message', `chore(release): ${version}`)
-  const folder = await makeFolder(version, notes, { key, signers: SIGNERS, architectures: ['x64', 'arm64'] })
+  const making = { key, signers: SIGNERS, architectures: ['x64', 'arm64'], isAnyNode: false } as const
+  const folder = await makeFolder(version, notes, making)
   signTag('.', { version, notes: join(folder, NOTES), key, signers: SIGNERS })
   console.log(`Made ${folder} and the tag v${version}. Publish with: git push --follow-tags`)
 }

@@ -9,11 +9,12 @@ import { readCommonPasswords } from '../src/passwords/common-passwords.ts'
 import { readMigrationFiles } from '../src/store/migration-files.ts'
 import { optionalPackages, VERSION } from '../src/server/version.ts'
 import { requireDevelopmentPackages } from './development-packages.ts'
+import { faultsOfNode } from './node.ts'
 
 /**
  * `npm run build:single` makes one executable file of the sources, their packages and Node.js: `dist/grantor-linux-x64`. With
  * `-- --arch arm64` it fetches Node.js for that processor from npm, in the version of this checkout. With `-- --cache` it also has the code
- * that V8 compiled, and is not reproducible.
+ * that V8 compiled, and is not reproducible. With `-- --any-node` it takes another Node.js than that of release/node.json.
  * https://nodejs.org/api/single-executable-applications.html
  */
 
@@ -42,23 +43,34 @@ const REQUIRE = `import { createRequire as openRequire } from 'node:module'; con
 /** A process that `cluster` starts gets the path of the program once more, as if it were a script that Node.js runs. */
 const ARGUMENTS = `process.argv[1] = process.execPath; if (process.argv[2] === process.execPath) process.argv.splice(2, 1);`
 
-/**
- * Returns the path of the file. With `hasCache` a command starts sooner, and no two builds are equal: V8 makes an equal cache
- * only with a fixed seed of its hashes, and then does not accept it.
- */
-export async function buildSingle(arch: (typeof ARCHITECTURES)[number], hasCache = false): Promise<string> {
+/** How a file may differ from that of a release. */
+interface Differing {
+  /** A command starts sooner, and no two builds are equal: V8 makes an equal cache only with a fixed seed of its hashes, and then rejects it. */
+  readonly hasCache?: boolean | undefined
+  /** The Node.js of this process may be another one than that of release/node.json. */
+  readonly isAnyNode?: boolean | undefined
+}
+
+/** Returns the path of the file. @throws Error if its Node.js is not that of release/node.json */
+export async function buildSingle(
+  arch: (typeof ARCHITECTURES)[number],
+  { hasCache = false, isAnyNode = false }: Differing = {},
+): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'grantor-single-'))
   try {
     mkdirSync(OUTPUT, { recursive: true })
     const output = join(OUTPUT, `grantor-linux-${arch}`)
-    writeFileSync(join(folder, MAIN), await bundle())
     const isOwn = arch === process.arch && process.platform === 'linux'
+    const executable = isOwn ? process.execPath : fetchNode(arch, folder)
+    const [fault] = isOwn && isAnyNode ? [] : faultsOfNode(executable, `linux-${arch}`)
+    if (fault !== undefined) throw new Error(`${fault} With --any-node the file has it all the same.`)
+    writeFileSync(join(folder, MAIN), await bundle())
     const config = {
       // The name is in the file, so it is that of no folder.
       main: MAIN,
       mainFormat: 'module',
       output: resolve(output),
-      executable: isOwn ? process.execPath : fetchNode(arch, folder),
+      executable,
       disableExperimentalSEAWarning: true,
       // The code that V8 has compiled is of one processor, and differs in each build.
       useCodeCache: hasCache && isOwn,
@@ -141,10 +153,19 @@ function fetchNode(arch: string, folder: string): string {
 
 if (import.meta.main) {
   requireDevelopmentPackages('build:single', 'esbuild')
-  const { values } = parseArgs({
-    options: { arch: { type: 'string', default: process.arch }, cache: { type: 'boolean' } },
-  })
-  const arch = ARCHITECTURES.find((one) => one === values.arch)
-  if (arch === undefined) throw new Error(`--arch is one of: ${ARCHITECTURES.join(', ')}`)
-  console.log(await buildSingle(arch, values.cache))
+  try {
+    const { values } = parseArgs({
+      options: {
+        arch: { type: 'string', default: process.arch },
+        cache: { type: 'boolean' },
+        'any-node': { type: 'boolean' },
+      },
+    })
+    const arch = ARCHITECTURES.find((one) => one === values.arch)
+    if (arch === undefined) throw new Error(`--arch is one of: ${ARCHITECTURES.join(', ')}`)
+    console.log(await buildSingle(arch, { hasCache: values.cache, isAnyNode: values['any-node'] }))
+  } catch (cause) {
+    console.error(`npm run build:single: ${(cause as Error).message}`)
+    process.exitCode = 1
+  }
 }

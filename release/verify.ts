@@ -27,7 +27,8 @@ async function rebuild(folder: string, statement: Statement): Promise<readonly s
   const again = mkdtempSync(join(tmpdir(), 'grantor-verify-'))
   try {
     const own = process.arch === 'arm64' ? 'arm64' : 'x64'
-    await buildFiles(again, [own])
+    // It is the Node.js of the statement.
+    await buildFiles(again, [own], true)
     for (const file of filesOf(again)) console.log(`  ${digestOfFile(join(again, file))}  ${file}`)
     return filesOf(again).filter((file) => digestOfFile(join(again, file)) !== digestOfFile(join(folder, file)))
   } finally {

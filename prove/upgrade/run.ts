@@ -10,8 +10,8 @@ import { emptyTables, KEPT_STORES, make, use, type KeptStore } from './kept.ts'
 import { installNext, installRelease, RIGHT, WRONGS } from './releases.ts'
 
 /**
- * From the packed package to a next release and back: what clients, users and operators hold works at each step. Migrations that a release must not
- * have are found. See docs/proofs.md. With `--write` it only keeps the databases of the package, as a release does (CONTRIBUTING.md).
+ * From the packed package to a next release and back: what was issued works at each step. Migrations that a release must not have are
+ * found. See docs/proofs.md. With `--write` it only keeps the databases of the package, as a release does (CONTRIBUTING.md).
  */
 
 const { only, write } = readOptions({

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { isBuiltin } from 'node:module'
 import { test } from 'node:test'
 import { bundle } from '../../release/single.ts'
@@ -31,4 +32,14 @@ test('the single file needs no module and no file beside it: it has the migratio
   const bcrypt: Bcrypt = openAnsweringThread(new URL(address), 1)
   const salt = LONG_VECTOR.text.slice(0, 29)
   assert.equal(await bcrypt({ password: LONG_VECTOR.password, salt }), LONG_VECTOR.text)
+})
+
+test('a single file with another Node.js than that of release/node.json is refused', () => {
+  const other = `data:text/javascript,process.execPath = 'package.json'`
+  const { status, stderr } = spawnSync(process.execPath, ['--import', other, 'release/single.ts'], { encoding: 'utf8' })
+  assert.equal(status, 1)
+  assert.match(
+    stderr,
+    /^npm run build:single: The Node\.js at package\.json has the SHA-256 [0-9a-f]{64}, and release\/node\.json has .* --any-node .*\n$/,
+  )
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { readTools } from '../../release/node.ts'
 
 const { engines, optionalDependencies: programs } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   readonly engines: { readonly node: string }
@@ -19,8 +20,11 @@ test('version managers choose the Node.js that package.json requires', () => {
 })
 
 test('release/node.json has the digests of the Node.js that a checkout brings', () => {
-  const { version } = JSON.parse(readFileSync('release/node.json', 'utf8')) as { readonly version: string }
+  const { version, npm: _, ...digests } = readTools()
   assert.deepEqual(new Set(Object.values(programs)), new Set([version]))
+  const platforms = Object.keys(programs).map((name) => name.replace(/^node-(bin-)?/, '').replace(/^win-/, 'win32-'))
+  assert.deepEqual(Object.keys(digests).toSorted(), platforms.toSorted())
+  for (const digest of Object.values(digests)) assert.match(digest, /^[0-9a-f]{64}$/)
 })
 
 test('the tests say which Node.js they need, before an older one fails on TypeScript', () => {

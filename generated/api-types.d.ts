@@ -1091,7 +1091,7 @@ export interface GrantorTasks {
       readonly format?: 'jwt' | 'opaque'
       /** Seconds, up to 86,400. null: the lifetime of the server. */
       readonly lifetime?: number | null
-      /** null: the algorithm of the server. */
+      /** What signs its JWTs. null: the algorithm of the server. */
       readonly algorithm?: 'ES256' | 'EdDSA' | 'RS256' | null
       /** The `typ` of its JWTs: at+jwt (RFC 9068), or JWT for verifiers that accept no other type. */
       readonly jwt_type?: 'at+jwt' | 'JWT'
@@ -1162,7 +1162,7 @@ export interface GrantorTasks {
       readonly format?: 'jwt' | 'opaque'
       /** Seconds, up to 86,400. null: the lifetime of the server. */
       readonly lifetime?: number | null
-      /** null: the algorithm of the server. */
+      /** What signs its JWTs. null: the algorithm of the server. */
       readonly algorithm?: 'ES256' | 'EdDSA' | 'RS256' | null
       /** The `typ` of its JWTs: at+jwt (RFC 9068), or JWT for verifiers that accept no other type. */
       readonly jwt_type?: 'at+jwt' | 'JWT'
@@ -1634,7 +1634,7 @@ export interface ApiTokens {
   readonly format: 'jwt' | 'opaque'
   /** Seconds; null: the lifetime of the server. */
   readonly lifetime: number | null
-  /** null: the algorithm of the server. */
+  /** What signs its JWTs. */
   readonly algorithm: 'ES256' | 'EdDSA' | 'RS256' | null
   /** The `typ` of its JWTs: at+jwt (RFC 9068), or JWT for verifiers that accept no other type. */
   readonly jwt_type: 'at+jwt' | 'JWT'

@@ -50,7 +50,7 @@ const NOTHING_YET = 'The first numbers are here five minutes after the start.'
 /** The width of a letter, at most. */
 const LETTER = 8
 /** So many steps before the end are below the word "now". */
-const NOW_SHARE = 0.15
+const NOW_SHARE = 0.2
 /** The colours of series in their order: the third is green, and the fourth red. */
 const [OTHERS, FAILURES] = [
   [1, 2, 3, 5, 6],

@@ -54,7 +54,10 @@ const TOKENS = ofTokens.table({
     ({ lifetime }) => lifetime ?? null,
   ),
   algorithm: ofTokens.row(
-    z.enum(['ES256', 'EdDSA', 'RS256']).nullable().describe('null: the algorithm of the server.'),
+    z
+      .enum(['ES256', 'EdDSA', 'RS256'])
+      .nullable()
+      .meta({ description: 'What signs its JWTs.', nullMeans: 'the algorithm of the server' }),
     ({ algorithm }) => algorithm ?? null,
   ),
   jwt_type: ofTokens.row(

@@ -4,6 +4,7 @@ import { findTask } from '../../admin/tasks.ts'
 import { parseJson } from '../../base/json.ts'
 import { SECRET_MEMBERS } from '../../protocol/client/keys.ts'
 import { code, html, lines, type Fragment, type Markup } from '../../web/markup.ts'
+import { capitalOf } from '../parts.ts'
 import type { Offered, Texts } from './form.ts'
 import { CHOICE_MEANINGS, CHOICE_WORDS } from '../words.ts'
 
@@ -226,7 +227,7 @@ function optionsOf(field: InputField, path: string, state: ControlState): readon
   const none = { value: '', word: '', meaning: undefined, isSelected: chosen === undefined || chosen === '' }
   const all = choices.map((choice, index) => ({
     value: choice === usual ? '' : choice,
-    word: `${wordOf(field, choice)}${choice === usual ? ' (default)' : ''}`,
+    word: `${CHOICE_MEANINGS[name] === undefined ? wordOf(field, choice) : capitalOf(choice)}${choice === usual ? ' (default)' : ''}`,
     meaning: CHOICE_MEANINGS[name]?.[choice],
     // As a browser does in a list without a chosen value.
     isSelected: choice === chosen || (index === 0 && !hasNone && !choices.includes(chosen ?? '')),

@@ -27,6 +27,7 @@ const THREADS = [
   ['src/store/sqlite/file/checkpoint-worker.js', 'sqlite/file/checkpoint-thread.ts', 'CHECKPOINT_THREAD'],
   ['src/passkeys/verifier-worker.js', 'passkeys/verifier-thread.ts', 'VERIFIER_THREAD'],
   ['src/passwords/bcrypt-worker.js', 'passwords/bcrypt-thread.ts', 'BCRYPT_THREAD'],
+  ['src/keys/signer-worker.js', 'keys/signer-thread.ts', 'SIGNER_THREAD'],
 ] as const
 const COMMON = {
   bundle: true,

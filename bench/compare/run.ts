@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { chooseCores, stopChildren } from '../../tools/process/children.ts'
 import { startDatabase } from '../../tools/postgres/database.ts'
-import { names, number, readOptions, STORE, string, whole } from '../../tools/options.ts'
+import { flag, names, number, readOptions, STORE, string, whole } from '../../tools/options.ts'
 import { beginSession, openFolder } from '../../tools/process/session.ts'
 import { median, medianInterval } from '../../tools/statistics.ts'
 import { fixed, renderTable } from '../../tools/table.ts'
@@ -35,14 +35,18 @@ const STEADY = [
 ]
 
 const HOT_PATH = ['register', 'client_credentials', 'code', 'refresh', 'introspect'] as const
+/** Of all threads, and of the one that serves requests. */
+const COSTS = ['cpuMs', 'mainMs'] as const
 const HERE = new URL('../../', import.meta.url)
 
 interface Comparison {
   readonly endpoint: string
-  /** Microseconds of processor time for a request, one value for each pair. */
-  readonly before: readonly number[]
-  readonly after: readonly number[]
+  readonly before: Costs
+  readonly after: Costs
 }
+
+/** Microseconds of processor time for a request, one value for each pair. */
+type Costs = Readonly<Record<(typeof COSTS)[number], number[]>>
 
 const options = readOptions(
   {
@@ -54,13 +58,14 @@ const options = readOptions(
     connections: whole('connections at once', 64, [1, 1024]),
     only: names('endpoints to compare', HOT_PATH, 'all'),
     store: { ...STORE, help: 'the database of both servers: sqlite or postgres' },
+    'all-cores': flag('let the servers use all cores, as where a thread of its own signs'),
   },
   ({ with: folder }) =>
     folder !== undefined && existsSync(join(folder, 'src/cli/main.ts'))
       ? undefined
       : '--with takes the folder of another checkout of Grantor.',
 )
-const { starts, pairs, seconds, connections, 'warm-up': warmUp } = options
+const { starts, pairs, seconds, connections, 'warm-up': warmUp, 'all-cores': hasAllCores } = options
 const other = pathToFileURL(`${resolve(options.with ?? '')}/`)
 beginSession(starts * (120_000 + options.only.length * (pairs * (seconds + 2) * 4000 + warmUp * 40)))
 const folder = openFolder()
@@ -72,7 +77,8 @@ await database?.close()
 
 async function compareAll(): Promise<readonly Comparison[]> {
   const generator = await startGenerator(cores?.generator)
-  const comparisons = options.only.map((endpoint) => ({ endpoint, before: [] as number[], after: [] as number[] }))
+  const noCosts = (): Costs => ({ cpuMs: [], mainMs: [] })
+  const comparisons = options.only.map((endpoint) => ({ endpoint, before: noCosts(), after: noCosts() }))
   for (let start = 0; start < starts; start += 1) {
     const before = await openSide(`before-${start}`, other)
     const after = await openSide(`after-${start}`, HERE)
@@ -94,12 +100,15 @@ async function compareAll(): Promise<readonly Comparison[]> {
 }
 
 /** Warms both servers up, and adds the pairs of one endpoint after one start. */
-async function addPairs(micros: Record<Name, number[]>, loads: Readonly<Record<Name, Load>>): Promise<void> {
+async function addPairs(costs: Readonly<Record<Name, Costs>>, loads: Readonly<Record<Name, Load>>): Promise<void> {
   for (const { next } of Object.values(loads))
     for (let answered = 0; answered < warmUp;) answered += (await next()).total
   for (let pair = 0; pair < pairs; pair += 1) {
     const order = pair % 2 === 0 ? (['before', 'after'] as const) : (['after', 'before'] as const)
-    for (const name of order) micros[name].push(cpuMicros([await loads[name].next()]))
+    for (const name of order) {
+      const turn = await loads[name].next()
+      for (const of of COSTS) costs[name][of].push(cpuMicros([turn], of))
+    }
   }
 }
 
@@ -111,7 +120,8 @@ async function openSide(name: string, checkout: URL) {
   const place = join(folder, name)
   mkdirSync(place)
   const databaseUrl = (await database?.open())?.url
-  const server = await startServer({ folder: place, core: cores?.servers, databaseUrl, checkout, nodeArgs: STEADY })
+  const core = hasAllCores ? undefined : cores?.servers
+  const server = await startServer({ folder: place, core, databaseUrl, checkout, nodeArgs: STEADY })
   // Each checkout opens its own database, because their schemas may differ. Codes belong to the verifier of their checkout.
   const bench = new URL('bench/', checkout).href
   const { openCodeMint } = (await import(`${bench}codes.ts`)) as typeof Codes
@@ -121,10 +131,14 @@ async function openSide(name: string, checkout: URL) {
 }
 
 function render(comparisons: readonly Comparison[]): string {
-  const ratiosOf = ({ before, after }: Comparison): readonly number[] =>
+  const rows = comparisons.flatMap(({ endpoint, before, after }) =>
+    COSTS.map((of) => ({ endpoint, of, before: before[of], after: after[of] })),
+  )
+  const ratiosOf = ({ before, after }: (typeof rows)[number]): readonly number[] =>
     after.map((value, pair) => value / (before[pair] ?? Number.NaN))
-  const table = renderTable(comparisons, [
+  const table = renderTable(rows, [
     ['endpoint', ({ endpoint }) => endpoint],
+    ['threads', ({ of }) => (of === 'cpuMs' ? 'all' : 'main')],
     ['before µs', ({ before }) => fixed(median(before), 0)],
     ['after µs', ({ after }) => fixed(median(after), 0)],
     ['after / before', (one) => fixed(median(ratiosOf(one)), 3)],
@@ -136,5 +150,5 @@ function render(comparisons: readonly Comparison[]): string {
           .join(' to '),
     ],
   ])
-  return `${starts} starts, ${pairs} pairs of slices of ${seconds} s after each, ${connections} connections, ${options.store}; medians, and the 95 % confidence interval of the median of the ratios\n\n${table}`
+  return `${starts} starts, ${pairs} pairs of slices of ${seconds} s after each, ${connections} connections, ${options.store}, ${hasAllCores ? 'all cores' : 'one core'}; medians, and the 95 % confidence interval of the median of the ratios\n\n${table}`
 }

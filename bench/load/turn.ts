@@ -1,13 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DatabaseUse, DatabaseWatch } from '../../tools/postgres/database.ts'
-import { readTreeUsage } from '../../tools/process/usage.ts'
+import { readMainThreadMs, readTreeUsage } from '../../tools/process/usage.ts'
 import { sum } from '../../tools/statistics.ts'
 import type { Endpoint } from '../endpoints.ts'
 import type { Generator } from './generator.ts'
 import type { Bodies, SliceResult } from './slice.ts'
 
 /** One slice, the server's processor time for it, and the activity of the database before and after it. */
-export type Turn = SliceResult & { readonly cpuMs: number | undefined; readonly database: readonly DatabaseUse[] }
+export type Turn = SliceResult & {
+  /** Of all threads. */
+  readonly cpuMs: number | undefined
+  /** Of the thread that serves requests. */
+  readonly mainMs: number | undefined
+  readonly database: readonly DatabaseUse[]
+}
 
 /** A server under load. */
 export interface LoadedServer {
@@ -53,7 +59,7 @@ export function openLoad(
   async function loadServer({ pid, port }: LoadedServer, isFresh: boolean): Promise<Turn> {
     const { method, path, contentType, status, contains } = endpoint
     const request = { method, path, contentType, status, contains }
-    const before = readTreeUsage(pid)
+    const [before, mainBefore] = [readTreeUsage(pid), readMainThreadMs(pid)]
     const result = await generator.call('runSlice', {
       ...request,
       port,
@@ -63,8 +69,9 @@ export function openLoad(
       isFresh: isFresh && !endpoint.repeats,
     })
     if (isFresh) await delay(settleMs)
-    const after = readTreeUsage(pid)
-    return { ...result, cpuMs: before && after && after.cpuMs - before.cpuMs, database: [] }
+    const [after, mainAfter] = [readTreeUsage(pid), readMainThreadMs(pid)]
+    const mainMs = mainBefore && mainAfter && mainAfter - mainBefore
+    return { ...result, cpuMs: before && after && after.cpuMs - before.cpuMs, mainMs, database: [] }
   }
 
   return { next, repeat: (bare) => loadServer(bare, false) }
@@ -75,7 +82,7 @@ export function rateOf({ answered, elapsedMs }: SliceResult): number {
   return (answered * 1000) / elapsedMs
 }
 
-/** The processor time of a request over all turns. NaN on a system without /proc. */
-export function cpuMicros(turns: readonly Turn[]): number {
-  return (sum(turns.map(({ cpuMs }) => cpuMs ?? Number.NaN)) * 1000) / sum(turns.map(({ total }) => total))
+/** The processor time of a request over all turns, of all threads or of the main thread. NaN on a system without /proc. */
+export function cpuMicros(turns: readonly Turn[], of: 'cpuMs' | 'mainMs' = 'cpuMs'): number {
+  return (sum(turns.map((turn) => turn[of] ?? Number.NaN)) * 1000) / sum(turns.map(({ total }) => total))
 }

@@ -3,6 +3,7 @@ import type { TokenSigner } from '../ports/tokens.ts'
 import type { KeyPurpose, SigningAlgorithm } from '../ports/records/key.ts'
 import { ALGORITHMS } from './algorithms.ts'
 import type { KeyRing, KeySet, Signer } from './key-ring.ts'
+import type { SignElsewhere } from './signing-thread.ts'
 import type { TokenType } from './token-header.ts'
 
 /** The number of event-loop turns in which a burst may grow. */
@@ -22,8 +23,9 @@ interface Waiting {
 /**
  * Opens a signer that makes all signatures of an event-loop turn at its end, one after the other, grouped by key. That takes a
  * third of the time of signing each one between other HTTP work, because code and tables stay in the processor's caches.
+ * `signElsewhere` gets the larger bursts; absent, or where it fails, this thread signs them.
  */
-export function openBurstSigner(ring: Pick<KeyRing, 'known' | 'read'>): TokenSigner {
+export function openBurstSigner(ring: Pick<KeyRing, 'known' | 'read'>, signElsewhere?: SignElsewhere): TokenSigner {
   let waiting: Waiting[] = []
 
   function signWaiting(): void {
@@ -41,7 +43,7 @@ export function openBurstSigner(ring: Pick<KeyRing, 'known' | 'read'>): TokenSig
 
   function signBurst(burst: readonly Waiting[], keys: KeySet): void {
     for (const [signer, share] of Map.groupBy(burst, (one) => signerOf(one, keys))) {
-      if (signer !== undefined) signShare(share, signer)
+      if (signer !== undefined) signShare(share, signer, signElsewhere)
       else for (const { algorithm, reject } of share) reject(new Error(`No ${algorithm} key signs ID tokens.`))
     }
   }
@@ -74,17 +76,29 @@ function signerOf({ purpose, algorithm }: Waiting, keys: KeySet): Signer | undef
   return (algorithm === undefined ? undefined : keys.byAlgorithm.get(algorithm)) ?? keys.signing
 }
 
-function signShare(share: readonly Waiting[], { record, privateKey, headers }: Signer): void {
+function signShare(
+  share: readonly Waiting[],
+  { record, privateKey, headers }: Signer,
+  signElsewhere: SignElsewhere | undefined,
+): void {
   const { digest, encode: encodeSignature } = ALGORITHMS[record.algorithm]
-  for (const { claims, type, resolve, reject } of share) {
-    try {
-      const input = `${headers[type]}.${encode(claims)}`
-      const signature = sign(digest, Buffer.from(input, 'latin1'), privateKey)
-      resolve(`${input}.${encodeSignature(signature)}`)
-    } catch (cause) {
-      reject(cause)
+  const inputs = share.map(({ claims, type }) => `${headers[type]}.${encode(claims)}`)
+  const answer = (index: number, signature: Uint8Array): void =>
+    share[index]?.resolve(`${inputs[index]}.${encodeSignature(signature)}`)
+
+  function signHere(): void {
+    for (const [index, input] of inputs.entries()) {
+      try {
+        answer(index, sign(digest, Buffer.from(input, 'latin1'), privateKey))
+      } catch (cause) {
+        share[index]?.reject(cause)
+      }
     }
   }
+
+  const elsewhere = signElsewhere?.({ digest, privateKey, inputs })
+  if (elsewhere === undefined) signHere()
+  else elsewhere.then((signatures) => signatures.forEach((one, index) => answer(index, one)), signHere)
 }
 
 function encode(text: string): string {

@@ -6,6 +6,7 @@ import { openBurstSigner } from '../keys/burst-signer.ts'
 import { openKeyRing, type KeySet } from '../keys/key-ring.ts'
 import { openProofVerifier } from '../keys/proof-verifier.ts'
 import { createSigningKey } from '../keys/signing-key.ts'
+import { openSigningThread } from '../keys/signing-thread.ts'
 import type { Log } from './log.ts'
 import type { Context } from '../ports/context.ts'
 import type { KeyRecord, SigningAlgorithm } from '../ports/records/key.ts'
@@ -95,7 +96,7 @@ export async function openKeys(
   return {
     clientSignatures: openClientSignatures(openFetchedKeys(outbound, clock, CLIENT_KEY_TIMES)),
     proofs: openProofVerifier(),
-    tokens: openBurstSigner(ring),
+    tokens: openBurstSigner(ring, openSigningThread()),
     tokenReader: {
       read: async (token) => (await current()).verifier.read(token),
       readIdToken: async (token) => (await current()).idTokenVerifier.read(token),

@@ -25,8 +25,8 @@ test('the single file needs no module and no file beside it: it has the migratio
   assert.ok(text.includes(' liverpool '), 'the common passwords')
   assert.equal(
     text.match(/data:text\/javascript;base64,/g)?.length,
-    3,
-    'the checkpoint, the verifier of passkeys, and bcrypt',
+    4,
+    'the checkpoint, the verifier of passkeys, bcrypt, and the signatures',
   )
   const [, address = ''] = /BCRYPT_THREAD = new URL\("([^"]+)"\)/.exec(text) ?? []
   const bcrypt: Bcrypt = openAnsweringThread(new URL(address), 1)

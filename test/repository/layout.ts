@@ -53,7 +53,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   files: { layers: INNER, packages: [], node: 'any', pure: false },
   audit: { layers: INNER, packages: [], node: 'any', pure: false },
   store: { layers: [...INNER, 'files', 'audit'], packages: ['pg'], node: 'any', pure: false },
-  keys: { layers: [...INNER, 'files'], packages: ['jose'], node: 'any', pure: false },
+  keys: { layers: [...INNER, 'threads', 'files'], packages: ['jose'], node: 'any', pure: false },
   threads: { layers: INNER, packages: [], node: 'any', pure: false },
   passwords: { layers: [...INNER, 'threads'], packages: ['bcryptjs'], node: 'any', pure: false },
   passkeys: { layers: [...INNER, 'threads'], packages: ['@simplewebauthn/server'], node: 'any', pure: false },

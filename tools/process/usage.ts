@@ -71,6 +71,12 @@ function readThreadsMs(pid: number): number {
   return nanoseconds.reduce((total, one) => total + one, 0) / 1e6
 }
 
+/** User and system time of the first thread of a process, which in Node.js serves requests. undefined where Linux does not count it. */
+export function readMainThreadMs(pid: number): number | undefined {
+  const [nanoseconds] = readIfThere(`/proc/${pid}/task/${pid}/schedstat`)?.split(' ') ?? []
+  return nanoseconds === undefined ? undefined : Number(nanoseconds) / 1e6
+}
+
 /** undefined: the process or the thread has ended. */
 function readIfThere(path: string): string | undefined {
   try {

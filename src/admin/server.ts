@@ -104,11 +104,11 @@ async function examine(context: TaskContext): Promise<readonly Finding[]> {
   ])
   return [
     checkClock(clockCheck.differenceMs()),
+    ...(await failingProviders(context, providers)).map(checkFailures),
     ...checkBackup({ choices: settings, now }, { backedUpAt }),
     ...checkCredentials(credentials, now),
     ...checkRoles(settings, { roles, providers, consoleDisabledAt: ofConsole?.disabledAt }),
     ...checkMail(undefined, due?.dueAt, now),
-    ...(await failingProviders(context, providers)).map(checkFailures),
     ...checkOwnApis(
       context,
       (await context.apis()).map(({ resource }) => resource),

@@ -44,7 +44,7 @@ caption, .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden
 [hidden] { display: none !important; }
 input, select, textarea { min-height: 32px; padding: 4px 8px; border: 1px solid var(--field); border-radius: 6px; background: var(--card); color: inherit; }
 input, select { font: inherit; }
-[type=checkbox], [type=radio] { min-height: 0; width: 16px; height: 16px; margin: 0; accent-color: var(--ink); }
+[type=checkbox], [type=radio] { flex: none; min-height: 0; width: 16px; height: 16px; margin: 0; accent-color: var(--ink); }
 .button { display: inline-flex; align-items: center; justify-content: center; gap: 6px; min-height: 32px; padding: 4px 12px; border: var(--edge); border-radius: 6px; background: var(--card); color: var(--text); font: inherit; font-weight: 500; white-space: nowrap; cursor: pointer; }
 .button.main { border-color: var(--fill); background: var(--fill); color: var(--fill-text); }
 .button.main:hover { background: var(--fill-hover); }

@@ -17,7 +17,7 @@ const COUNT = '7'
 /** A released MCP client. Those in TypeScript are in test/clients/. */
 interface McpClient {
   readonly name: string
-  /** The folder below prove/resource-servers/samples. */
+  /** The folder below examples/resource-servers. */
   readonly folder: string
   readonly prepare: (folder: string) => Promise<void>
   readonly command: (folder: string) => readonly [string, ...string[]]

@@ -8,14 +8,14 @@ import type { Recipe, RecipeEnvironment } from './recipes.ts'
 const MODULES = { nginx: '/usr/lib/nginx/modules', apache: '/usr/lib/apache2/modules' } as const
 const run = promisify(execFile)
 
-/** Copies a folder of prove/resource-servers/samples, then installs its dependencies and builds it, once. */
+/** Copies a folder of examples/resource-servers, then installs its dependencies and builds it, once. */
 export async function prepareFolder(
   { folder: name, prepare }: Pick<Recipe, 'folder' | 'prepare'>,
   root: string,
 ): Promise<string> {
   const folder = join(root, name)
   const isPrepared = existsSync(folder)
-  cpSync(join('prove', 'resource-servers', 'samples', name), folder, { recursive: true })
+  cpSync(join('examples', 'resource-servers', name), folder, { recursive: true })
   if (!isPrepared) await prepare(folder)
   return folder
 }

@@ -30,7 +30,7 @@ export interface RecipeEnvironment {
 /** One resource server of docs/resource-servers.md. */
 export interface Recipe {
   readonly name: string
-  /** The folder below prove/resource-servers/samples. */
+  /** The folder below examples/resource-servers. */
   readonly folder: string
   readonly path: '/orders' | '/mcp'
   readonly prefix: ScopePrefix

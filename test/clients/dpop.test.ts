@@ -29,7 +29,7 @@ await declareApi(server, RESOURCE, {}, [
 ])
 knowApis(server)
 // The program of docs/resource-servers.md.
-const program = resolve('prove/resource-servers/samples/oauth4webapi/server.js')
+const program = resolve('examples/resource-servers/oauth4webapi/server.js')
 const api = await startProgram({
   command: [process.execPath, program],
   folder: server.folder,

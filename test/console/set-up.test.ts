@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { MAXIMA } from '../../src/base/maxima.ts'
 import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
@@ -137,8 +136,10 @@ test('the credentials of an API are shown with their id', async () => {
   assert.ok((await browser.console.get(path)).body.includes(`export API_ID=${String(id)}`))
 })
 
-test('the programs on the page of an API are those of docs/resource-servers.md', () => {
-  const docs = readFileSync(join(import.meta.dirname, '../../docs/resource-servers.md'), 'utf8')
+test('the programs on the page of an API are those of examples/resource-servers', () => {
+  const docs = ['node', 'jose']
+    .map((name) => readFileSync(`examples/resource-servers/${name}/server.js`, 'utf8'))
+    .join('')
   for (const recipe of [verifyRecipe({ jwt_type: 'at+jwt' }, 'ES256'), INTROSPECT_RECIPE]) {
     const [, named = ''] = /^const \{ (.+) \} = process\.env\n\n/m.exec(recipe) ?? []
     assert.deepEqual(new Set(named.split(', ')), new Set(recipe.match(/\b(?:ISSUER|RESOURCE|API_ID|API_SECRET)\b/g)))

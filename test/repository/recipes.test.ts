@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
 const read = (path: string): string => readFileSync(path, 'utf8')
-const RECIPES = 'prove/resource-servers/samples'
+const RECIPES = 'examples/resource-servers'
 const PAGE = read('docs/resource-servers.md')
 
 /** Files that only build a recipe, and clients that only the proof runs. */
@@ -35,15 +35,22 @@ function blocksOf(page: string, languages: RegExp): readonly string[] {
 /** A part of a program, which endpoints/sign-in/step-up.test.ts runs. */
 const STEP_UP = blocksOf(PAGE, /^js$/).find((code) => code.includes('insufficient_user_authentication')) ?? ''
 
-test('the programs of docs/resource-servers.md and the FastMCP programs of docs/mcp.md are the files that the proof runs', () => {
+test('each program that the proof runs is linked from docs/resource-servers.md or docs/mcp.md, and one that is shown is the file', () => {
   const files = globSync(`${RECIPES}/**/*.*`).map((path) => path.slice(RECIPES.length + 1))
-  const shown = [
-    ...blocksOf(PAGE, /^(?!sh)/).filter((code) => code !== STEP_UP),
-    ...blocksOf(read('docs/mcp.md'), /^python$/),
-  ]
-  const wanted = files.filter((file) => !SCAFFOLD.has(file)).map((file) => `${RECIPES}/${file}`)
+  const wanted = files.filter((file) => !SCAFFOLD.has(file))
   assert.ok(wanted.length > 10)
-  assert.deepEqual(shown.toSorted(), wanted.map(read).toSorted())
+  const pages = PAGE + read('docs/mcp.md')
+  assert.deepEqual(
+    wanted.filter((file) => !pages.includes(`](../${RECIPES}/${file})`)),
+    [],
+  )
+  const shown = blocksOf(PAGE, /^(?!sh)/).filter((code) => code !== STEP_UP)
+  assert.ok(shown.length > 0)
+  const texts = wanted.map((file) => read(`${RECIPES}/${file}`))
+  assert.deepEqual(
+    shown.filter((code) => !texts.includes(code)),
+    [],
+  )
 })
 
 test('docs/resource-servers.md names the versions that the proof installs', () => {

@@ -21,7 +21,7 @@ const REQUESTS = {
     type: 'counter',
     labels: ['endpoint', 'outcome', 'reason', 'status'],
     help: 'Answered HTTP requests.',
-    more: '`endpoint`: `token`, `register`, …, `admin`, or `none` (unknown). `outcome`: the event of the log line. `reason`: of a refusal ([errors.md](errors.md)), or a detail of the event: `token.issued` has the grant type.',
+    more: '`endpoint`: `token`, `register`, …, `admin`, or `none` (unknown). `outcome`: the event of the log line. `reason`: of a refusal ([reasons](reasons.md)), or a detail of the event: `token.issued` has the grant type.',
   },
   grantor_request_seconds: {
     type: 'histogram',

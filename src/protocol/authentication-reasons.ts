@@ -1,5 +1,5 @@
 /**
- * Why a client or an API is not authenticated, as docs/errors.md explains it. The response says which only if that reveals nothing about a
+ * Why a client or an API is not authenticated, as docs/reasons.md explains it. The response says which only if that reveals nothing about a
  * client.
  */
 export const AUTHENTICATION_REASONS = {

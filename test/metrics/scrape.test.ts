@@ -210,7 +210,7 @@ test('every metric of the table is in the first scrape and in docs/monitoring.md
   )
 })
 
-/** A reason of docs/errors.md, or a detail of an event. */
+/** A reason of docs/reasons.md, or a detail of an event. */
 function isKnownReason(reason: string): boolean {
-  return new RegExp(`\`${reason}\``).test(readFileSync('docs/errors.md', 'utf8'))
+  return new RegExp(`\`${reason}\``).test(readFileSync('docs/reasons.md', 'utf8'))
 }

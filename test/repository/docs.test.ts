@@ -24,8 +24,8 @@ const REMEDY = 'Run: npm run docs'
 const read = (path: string): string => readFileSync(path, 'utf8')
 const BUDGET: Budget = JSON.parse(read('docs/budget.json'))
 
-test('docs/errors.md explains every reason of a refused authorization request, and no other', () => {
-  const section = read('docs/errors.md').split('### Authorization requests')[1] ?? ''
+test('docs/reasons.md explains every reason of a refused authorization request, and no other', () => {
+  const section = read('docs/reasons.md').split('## Authorization requests')[1] ?? ''
   const explained = [...section.matchAll(/^- `([a-z0-9_]+)`/gm)].map(([, reason]) => reason)
   assert.deepEqual(explained, Object.keys(AUTHORIZATION_FAULTS))
 })

@@ -35,7 +35,7 @@ function blocksOf(page: string, languages: RegExp): readonly string[] {
 /** A part of a program, which endpoints/sign-in/step-up.test.ts runs. */
 const STEP_UP = blocksOf(PAGE, /^js$/).find((code) => code.includes('insufficient_user_authentication')) ?? ''
 
-test('each program that the proof runs is linked from docs/resource-servers.md or docs/mcp.md, and one that is shown is the file', () => {
+test('docs/resource-servers.md and docs/mcp.md lead to each program that the proof runs, and show no other text of one', () => {
   const files = globSync(`${RECIPES}/**/*.*`).map((path) => path.slice(RECIPES.length + 1))
   const wanted = files.filter((file) => !SCAFFOLD.has(file))
   assert.ok(wanted.length > 10)

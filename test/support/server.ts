@@ -155,7 +155,7 @@ export async function openTestServer(
   }
 }
 
-/** Whatever a test does: each refusal has a reason in its line of the log, and docs/errors.md explains the reason. */
+/** Whatever a test does: each refusal has a reason in its line of the log, and docs/reasons.md explains the reason. */
 function assertExplained(lines: readonly string[]): void {
   for (const text of lines) {
     const { event, status, reason } = JSON.parse(text) as Readonly<Record<string, unknown>>

@@ -3,8 +3,8 @@ import type { Command } from 'commander'
 const INTRODUCTION = [
   '# Commands',
   '',
-  '`npm run docs` writes this page. `grantor <command> --help` has the options of a command; the lists leave out `grantor`, and the options',
-  'that a command does not require.',
+  '`npm run docs` writes this page. `grantor <command> --help` says more, with the options of a command; the lists leave out `grantor`, and the',
+  'options that a command does not require.',
   '',
   'Commands work on the store that `DATABASE_URL` names, with or without a running server. They need no credentials, because the user',
   'who runs them has access to the store. The audit records their changes with the actor `command-line`. When the store does not',
@@ -73,7 +73,9 @@ function section(title: string, commands: readonly Command[]): readonly string[]
     '',
     ...commands.map((command) => {
       const isTask = command.options.some((option) => option.attributeName() === 'server')
-      return `- \`${usageOf(command)}\`${isTask ? ' ✓' : ''}: ${command.description()}`
+      // The rest is in `--help`.
+      const [says = ''] = command.description().split(/(?<=\.) (?=[A-Z])/)
+      return `- \`${usageOf(command)}\`${isTask ? ' ✓' : ''}: ${says}`
     }),
   ]
 }

@@ -27,9 +27,9 @@ export function generatedParts(): readonly GeneratedPart[] {
   return [
     { page: 'docs/errors.md', name: 'remedies', text: remedies() },
     { page: 'docs/errors.md', name: 'problem types', text: meanings(PROBLEM_TYPES) },
-    { page: 'docs/errors.md', name: 'reasons', text: reasons() },
-    { page: 'docs/errors.md', name: 'reasons of pages', text: pageReasons() },
-    { page: 'docs/errors.md', name: 'reasons of forms', text: meanings(FORM_REFUSALS) },
+    { page: 'docs/reasons.md', name: 'reasons', text: reasons() },
+    { page: 'docs/reasons.md', name: 'reasons of pages', text: pageReasons() },
+    { page: 'docs/reasons.md', name: 'reasons of forms', text: meanings(FORM_REFUSALS) },
     { page: 'docs/introspection.md', name: 'members of an answer', text: answerMembers() },
     { page: 'docs/audit.md', name: 'events', text: events() },
     { page: 'docs/moving.md', name: 'reasons of imports', text: meanings(IMPORT_REASONS) },
@@ -98,7 +98,7 @@ function remedies(): string {
 
 function reasons(): string {
   return Object.entries<Refusal>(REFUSALS)
-    .map(([code, row]) => `### ${code}\n\n${meanings(row.reasons)}`)
+    .map(([code, row]) => `## ${code}\n\n${meanings(row.reasons)}`)
     .join('\n')
 }
 

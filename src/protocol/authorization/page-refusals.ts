@@ -1,6 +1,6 @@
 /**
  * Why a page refuses a request for which no address is known to be safe: for each subject of an error page, the reason for the log, and
- * what it means, for the developers who open "For developers" on the page. `npm run docs` writes a list of docs/errors.md from it.
+ * what it means, for the developers who open "For developers" on the page. `npm run docs` writes a list of docs/reasons.md from it.
  */
 export const PAGE_REFUSALS = {
   'client-unknown': {
@@ -108,7 +108,7 @@ export type ReasonOf<Subject extends PageProblem> = {
 
 /**
  * Why a page is shown again with a message beside its form, and what that means. The sign-in page shows the reasons that no one can
- * correct on the page to developers, too. `npm run docs` writes a list of docs/errors.md from it.
+ * correct on the page to developers, too. `npm run docs` writes a list of docs/reasons.md from it.
  */
 export const FORM_REFUSALS = {
   'wrong-credentials': 'The address has no account, or the password is wrong.',

@@ -73,7 +73,7 @@ export const TOKEN_EVENTS = {
     tone: 'caution',
     says: (event) => say`An identity assertion of ${event.client} was refused${event.times}`,
     when: 'An identity assertion was refused. Counted.',
-    details: '`reason`, as [errors.md](errors.md) has it; `provider`',
+    details: '`reason`, as [reasons](reasons.md) has it; `provider`',
   },
   'refresh-token.presented-by-another-client': {
     icon: 'lock',

@@ -164,7 +164,7 @@ export const USER_EVENTS = {
       say`${event.user} sent ${event.count === 1 ? 'a wrong code' : say`${event.count} wrong codes`} after a right password`,
     when: 'The second step of a sign-in was wrong. The first one was right. Counted.',
     details:
-      '`reason`: `second-step-wrong`, `second-step-used` or `second-step-locked` ([errors.md](errors.md)); origin',
+      '`reason`: `second-step-wrong`, `second-step-used` or `second-step-locked` ([reasons](reasons.md)); origin',
   },
   'recovery-codes.replaced': {
     icon: 'key',

@@ -103,7 +103,10 @@ function openSecretFile(path: string): number {
   return explained(path, () => openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK))
 }
 
-/** Writes a root secret into a file that only its owner can read, unless the file exists. */
+/**
+ * Writes a root secret into a file that only its owner can read, unless the file exists. Its name is on disk at the end: what is stored next
+ * can be read only with it.
+ */
 export function writeRootSecret(path: string, secret: string): void {
   // Without a draft, a kill leaves none.
   if (existsSync(path)) return
@@ -116,6 +119,7 @@ export function writeRootSecret(path: string, secret: string): void {
   } finally {
     rmSync(draft, { force: true })
   }
+  syncFolder(dirname(path))
 }
 
 function inventSecret(): string {

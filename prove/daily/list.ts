@@ -23,6 +23,7 @@ const IN_TURN: readonly Proof[] = [
   { name: 'console', options: [] },
   { name: 'enumeration', options: ['--pairs', '300', '--hashed', '60'] },
   { name: 'staleness', options: ['--rounds', '300'] },
+  { name: 'power-loss', options: [] },
 ]
 
 /** The proofs that are of no day, and why. They are run by hand when what they prove changes. */

@@ -23,7 +23,7 @@ const base = `
 *, ::before, ::after { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--ground); color: var(--text); overflow-wrap: anywhere; -webkit-font-smoothing: antialiased;
-  font: .875rem/1.43 system-ui, "Segoe UI", "Noto Sans", Arial, sans-serif; }
+  font: .875rem/1.43 system-ui, "Segoe UI", "Noto Sans", Arial, sans-serif; font-variant-numeric: tabular-nums; }
 h1, h2, p, ul, ol, dl, dd, dt { margin: 0; padding: 0; }
 ul, ol, summary { list-style: none; }
 summary { cursor: pointer; }
@@ -36,7 +36,6 @@ th a, .feed a { color: inherit; }
 code, kbd, pre, textarea { font: .8125rem/1.25rem ui-monospace, Menlo, Consolas, monospace; }
 kbd { padding: 0 5px; border: var(--edge); border-radius: 4px; background: var(--ground); color: var(--muted); font-size: .75rem; }
 svg { flex: none; width: 1rem; height: 1rem; fill: none; stroke: currentColor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
-time, td { font-variant-numeric: tabular-nums; }
 time { white-space: nowrap; }
 :focus-visible { outline: 2px solid var(--ink); outline-offset: 1px; border-radius: 4px; }
 .muted, nav li a svg, .group, .count, .crumbs a, .sub, .hint, .search > svg, .filters label span, .set svg, thead th, .facts dt, .date, .feed :is(details, .meta, time, .when) { color: var(--muted); }
@@ -77,7 +76,7 @@ nav [aria-current] { font-weight: 600; }
 .top { display: flex; align-items: center; min-height: 60px; }
 .search { position: relative; flex: 1; display: flex; align-items: center; max-width: 480px; }
 .search > svg { position: absolute; left: 10px; pointer-events: none; }
-.search input { width: 100%; padding: 4px 32px; border-color: var(--line); }
+.search input { padding: 4px 32px; }
 .search kbd { position: absolute; right: 8px; pointer-events: none; }
 .drop { position: relative; }
 .sheet { position: absolute; right: 0; z-index: 3; min-width: 232px; margin-top: 4px; padding: 6px; border-radius: 8px; background: var(--card); box-shadow: 0 0 0 1px var(--line), var(--shadow); }
@@ -114,10 +113,10 @@ const lists = `
 .chips > div > form { flex: 0 1 240px; }
 .chips :is(a, summary) { display: inline-flex; align-items: center; gap: 6px; min-height: 28px; padding: 2px 10px; border: var(--edge); border-radius: 14px; color: var(--muted); white-space: nowrap; }
 :is(.chips, .tabs) [aria-current], .choice:has(:checked) { border-color: var(--ink); color: var(--text); }
-:is(.side, .chips) [aria-current], .choice:has(:checked) { background: var(--tint); }
+:is(.side, .chips) [aria-current], :is(.choice, tr):has(:checked) { background: var(--tint); }
 .sheet.filters { display: grid; grid-template-columns: 1fr 1fr; gap: 12px; width: 360px; padding: 12px; }
 .sheet.filters > .button { display: flex; grid-column: 1 / -1; justify-content: center; }
-.chips :is(input, select) { width: 100%; border-color: var(--line); }
+.search input, .chips :is(input, select) { width: 100%; border-color: var(--line); }
 .set .muted { flex: none; }
 .chips .set a { border-color: transparent; background: var(--hover); color: var(--text); white-space: normal; }
 :is(.set, .drop, .crumbs) svg { width: .75rem; height: .75rem; }
@@ -126,7 +125,6 @@ const lists = `
 table { width: 100%; border-collapse: collapse; }
 th, td { height: 44px; max-width: 200px; padding: 4px 12px; text-align: left; font-weight: 400; vertical-align: middle; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 thead th { height: 32px; border-bottom: var(--edge); font-size: .75rem; white-space: nowrap; }
-tbody tr + tr { border-top: var(--edge); }
 tbody tr:hover, [data-row].at { background: var(--side); }
 [data-row].at { box-shadow: inset 2px 0 var(--ink); }
 tbody th { font-weight: 500; }
@@ -166,7 +164,6 @@ section > header > :nth-child(2) { margin-left: auto; }
 .answer { margin-top: 20px; padding: 14px 16px; border-left: 3px solid var(--tone); }
 .count { font-weight: 400; }
 .feed > li { display: grid; grid-template-columns: 20px minmax(0, 1fr) auto; gap: 0 10px; padding: 10px 14px; }
-.feed > li + li { border-top: var(--edge); }
 .feed > .date { display: block; padding: 8px 14px; font-size: .75rem; }
 .feed > li > svg { margin-top: 2px; color: var(--tone, var(--muted)); }
 .feed :is(details, .meta, time, .when) { font-size: .8125rem; line-height: 1.25rem; }
@@ -177,7 +174,7 @@ section > header > :nth-child(2) { margin-left: auto; }
 :is(.feed, .split) :is(.meta, .facts) .button { min-height: 24px; padding: 0; border: 0; background: none; color: inherit; font-weight: 400; text-decoration: underline; }
 .feed pre { margin: 4px 0 0; padding: 12px; border-radius: 6px; background: var(--side); color: var(--text); white-space: pre-wrap; }
 .facts > div { display: grid; grid-template-columns: 176px minmax(0, 1fr); gap: 4px 16px; min-height: 40px; padding: 9px 12px; }
-.facts > div + div, .findings > li + li { border-top: var(--edge); }
+tbody tr + tr, .facts > div + div, :is(.feed, .findings) > li + li { border-top: var(--edge); }
 dialog .facts > div { min-height: 0; padding: 4px 12px; }
 .facts li + li { margin-top: 4px; }
 .findings > li { display: grid; grid-template-columns: 16px minmax(0, 1fr) auto; align-items: center; gap: 4px 12px; padding: 10px 14px; }

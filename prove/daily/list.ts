@@ -12,6 +12,7 @@ const EVERY_DAY: readonly Proof[] = [
   { name: 'upgrade', options: [] },
   { name: 'container', options: [] },
   { name: 'chart', options: [] },
+  { name: 'site', options: [] },
 ]
 
 /** Long ones, of which each day has one. */

@@ -68,7 +68,7 @@ function faultsOfKey(name: string, environment: string | undefined, steps: Job['
 test('workflows have no permissions but those of a job, name actions by commit, and run scripts that exist', () => {
   assert.deepEqual(
     WORKFLOWS.map((path) => path.split('/').at(-1)),
-    ['prove.yml', 'release.yml', 'test.yml'],
+    ['prove.yml', 'release.yml', 'site.yml', 'test.yml'],
   )
   for (const path of WORKFLOWS) assert.deepEqual(faultsOf(readFileSync(path, 'utf8')), [], path)
 })

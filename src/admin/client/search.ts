@@ -17,10 +17,10 @@ import { shownLevel } from './document.ts'
 import { EXAMINED_FOR_TEXT, hasText, listPage, searchPage, type Listed, type PageRequest } from '../page.ts'
 
 /** Rows that one call examines for filters that a statement applies, and for those that none can. The next page continues after them. */
-const FILTERED = { examined: 25_000, slice: 5000 } as const
+const FILTERED = { examined: 20_000, slice: 5000 } as const
 const COMPARED = { examined: EXAMINED_FOR_TEXT, slice: 1000 } as const
-/** The same of a purge, which no person waits for. */
-const PURGED = 5_000
+/** The same of a call of a purge, for which no person waits. */
+const PURGED = { filtered: 25_000, compared: 5000 } as const
 
 /** Which clients are meant. A filter that is undefined matches every client. */
 export interface ClientSearch {
@@ -84,7 +84,7 @@ export async function purgeClients(
   const isForUsed = search.used !== undefined || search.unused_since !== undefined
   const filter = filterOf({ ...search, used: isForUsed ? search.used : false })
   const isForOperators = search.source === 'operator'
-  const reach = isCompared(search) ? PURGED : FILTERED.examined
+  const reach = isCompared(search) ? PURGED.compared : PURGED.filtered
   const found: OldestClient[] = []
   let [examined, next] = [0, before]
   do {

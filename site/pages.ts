@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, posix } from 'node:path'
 import { originOf, type Manifest } from '../release/manifest.ts'
-import { publishedPage } from '../release/pages.ts'
+import { publishedPage, publishedPages } from '../release/pages.ts'
 import { palette } from '../src/web/stylesheet.ts'
 import { frontPage } from './front.ts'
 import { EVIDENCE, isSearched, NAVIGATION, sitePages, slugsOf } from './navigation.ts'
@@ -32,6 +32,10 @@ execFileSync(process.execPath, ['test/repository/write-evidence.ts', evidence], 
 const manifest = JSON.parse(read('package.json')) as Manifest & { readonly homepage?: string }
 const pages = sitePages()
 const slugs = [...pages.values()]
+/** The programs that pages name; what starts and describes an example is beside them in the repository. */
+const examples = publishedPages().filter((file) =>
+  /^examples\/.*\.(?:conf|cs|go|html|java|js|mjs|py|ts|tsx|yaml)$/.test(file),
+)
 const pictures = globSync('docs/images/*', { cwd: ROOT })
 const origin = originOf(manifest)
 /** The sidebar has the short names of docs/README.md, and without one what is before the colon of a heading. */
@@ -49,6 +53,7 @@ for (const picture of pictures) {
   copyFileSync(join(ROOT, picture), join(PUBLIC, 'images', basename(picture)))
 }
 copyFileSync(join(SITE, 'favicon.svg'), join(PUBLIC, 'favicon.svg'))
+for (const program of examples) write(join(PUBLIC, program), read(program))
 write(join(CONTENT, 'index.md'), front())
 write(join(PUBLIC, 'llms.txt'), llms())
 write(join(PUBLIC, '.well-known', 'security.txt'), securityText())
@@ -77,27 +82,62 @@ function writePage(file: string, slug: string): void {
     head: [{ tag: 'link', attrs: { rel: 'alternate', type: 'text/markdown', href: `/${slug}.md` } }],
   }
   // JSON is YAML.
-  write(
-    join(CONTENT, `${slug}.md`),
-    `---\n${JSON.stringify(head)}\n---\n${withAddresses(file, rest, (one) => `/${one}/`)}`,
+  const programs = new Set<string>()
+  const body = withAddresses(
+    file,
+    rest,
+    (one) => `/${one}/`,
+    (some) => {
+      for (const program of some) programs.add(program)
+      return `#${anchorOf(some[0] ?? '')}`
+    },
   )
+  const shown = programs.size === 0 ? '' : `\n## Programs\n\n${[...programs].map(showProgram).join('\n')}`
+  write(join(CONTENT, `${slug}.md`), `---\n${JSON.stringify(head)}\n---\n${body}${shown}`)
   write(
     join(PUBLIC, `${slug}.md`),
-    withAddresses(file, text, (one) => `/${one}.md`),
+    withAddresses(
+      file,
+      text,
+      (one) => `/${one}.md`,
+      ([program]) => `/${program}`,
+    ),
   )
 }
 
 /** A page without links to what the site does not have. */
 function published(file: string): string {
-  return publishedPage(file, read(file), [...pages.keys(), ...pictures, 'README.md'], origin)
+  return publishedPage(file, read(file), [...pages.keys(), ...pictures, ...examples, 'README.md'], origin)
 }
 
-/** A page whose links to other pages lead to their addresses. */
-function withAddresses(page: string, text: string, addressOf: (slug: string) => string): string {
+/** The anchor of a heading, as Starlight and GitHub make it. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
+}
+
+/** A file that a page names, as a part of the page. */
+function showProgram(file: string): string {
+  const ending = posix.extname(file).slice(1)
+  const language = { conf: 'nginx', cs: 'csharp' }[ending] ?? ending
+  return `### \`${file}\`\n\n\`\`\`\`${language}\n${read(file).trimEnd()}\n\`\`\`\`\n`
+}
+
+/** A page whose links to other pages and to programs lead to their addresses. `programAddress`: for the files of a link. */
+function withAddresses(
+  page: string,
+  text: string,
+  addressOf: (slug: string) => string,
+  programAddress: (files: readonly string[]) => string,
+): string {
   const target = (path: string): string => {
     const file = posix.join(posix.dirname(page), path).replace(/\/$/, '')
     const slug = pages.get(file) ?? pages.get(`${file}/README.md`)
     if (slug !== undefined) return addressOf(slug)
+    const programs = examples.filter((one) => one === file || one.startsWith(`${file}/`))
+    if (programs.length > 0) return programAddress(programs)
     return file === 'README.md' ? '/' : file.replace(/^docs/, '')
   }
   return text
@@ -115,7 +155,12 @@ function withAddresses(page: string, text: string, addressOf: (slug: string) => 
 function front(): string {
   return frontPage(readFileSync(join(SITE, 'front.md'), 'utf8'), {
     version: manifest.version,
-    readme: withAddresses('README.md', published('README.md'), (slug) => `/${slug}/`),
+    readme: withAddresses(
+      'README.md',
+      published('README.md'),
+      (slug) => `/${slug}/`,
+      ([file]) => `/${file}`,
+    ),
     threats: read('test/threats.md'),
     requirements: read('test/mcp.md'),
     restarts: read('prove/results/restarts.jsonl'),

@@ -71,8 +71,8 @@ export interface Place {
 type Answer = Awaited<ReturnType<RequestTarget['inject']>>
 
 const STEP_MS = 30_000
-/** A code this close to the end of its step may arrive in the next one. */
-const MARGIN_MS = 2000
+/** A timer may end a little early. */
+const MARGIN_MS = 100
 const USES = 1000
 
 /** Gets one of everything, as its holders do. The user of tools/flow.ts exists. */
@@ -273,12 +273,15 @@ async function verifySigned({ server, issuer, now }: Place, token: string): Prom
   await jwtVerify(token, createLocalJWKSet(keys), { issuer, currentDate: new Date(now()) })
 }
 
-/** The code of a time step that was not used yet. Waits for it if need be. */
+/**
+ * The code of a time step that was not used yet: the present one, or the next one, which the server takes too, so that it is right for at
+ * least half a minute. Waits for it if need be.
+ */
 async function nextCode({ now: clock }: Pick<Place, 'now'>, app: HeldApp): Promise<string> {
   const now = clock()
-  const step = Math.max(app.lastStep + 1, Math.floor((now + MARGIN_MS) / STEP_MS) - 1)
-  // The server also takes the code of the next step.
-  await delay(Math.max(0, (step - 1) * STEP_MS + MARGIN_MS - now))
+  const step = Math.max(app.lastStep + 1, Math.floor(now / STEP_MS))
+  const from = (step - 1) * STEP_MS
+  if (now < from) await delay(from - now + MARGIN_MS)
   app.lastStep = step
   return openApp(() => step * STEP_MS, Secret.fromBase32(app.secret), []).code()
 }

@@ -114,6 +114,7 @@ async function declare(): Promise<void> {
       name: undefined,
       scopes: names.map((name) => ({ name, sentence: 'Read what is yours', grantedTo: 'users-and-machines' })),
       tokens: SERVER_TOKENS,
+      groups: undefined,
       exchange: [],
       createdAt,
     })

@@ -23,7 +23,7 @@ const ANY_TEXT: {
 /** Operations whose outcome is an object with a `kind`, which is the label. A new one does not compile until it is listed. */
 const OF_A_KIND: {
   readonly [Name in OperationName as Outcome<Name> extends { readonly kind: string } ? Name : never]: true
-} = { rotateRefreshToken: true, startSession: true, useRecoveryCode: true }
+} = { rotateRefreshToken: true, setGroupsOfSource: true, startSession: true, useRecoveryCode: true }
 
 /** The text that an outcome is counted under: the outcome itself, or the `kind` of an outcome that is an object. */
 type LabelOf<Name extends OperationName> =
@@ -71,6 +71,7 @@ const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | NotRemo
   sessions: true,
   links: true,
   emailCodes: true,
+  groupMembers: true,
   interactions: true,
   pushedRequests: true,
   devices: true,

@@ -35,7 +35,7 @@ const TIME_LENGTH = 12
 const RANDOM_LENGTH = 22
 /** The length of a time-ordered id. */
 export const ID_LENGTH = TIME_LENGTH + RANDOM_LENGTH
-const ORDERED = `[0-9a-f]{${TIME_LENGTH}}[A-Za-z0-9_-]{${RANDOM_LENGTH}}`
+export const ORDERED = `[0-9a-f]{${TIME_LENGTH}}[A-Za-z0-9_-]{${RANDOM_LENGTH}}`
 /** The syntax of time-ordered ids; OpenAPI documents it too. */
 export const ORDERED_ID_FORM = new RegExp(`^${ORDERED}$`)
 
@@ -179,7 +179,7 @@ export function chosenForm(others: string, most: number): string {
 }
 
 /** 64 characters, because a passkey stores the id of its user in 64 bytes (WebAuthn Level 3 §5.4.3). */
-const CHOSEN_FORM = chosenForm('.~|:=-', 64)
+export const CHOSEN_FORM = chosenForm('.~|:=-', 64)
 /**
  * The audit names the actor by the id of a user, so an id of a user must not be that of another actor. `none` is what the consent page sends
  * for "without an organization".

@@ -11,6 +11,8 @@ import { devices } from './nouns/token/devices.ts'
 import { grants } from './nouns/token/grants.ts'
 import { notBefore } from './nouns/token/not-before.ts'
 import { pushedRequests } from './nouns/token/pushed-requests.ts'
+import { groupMembers } from './nouns/organization/group-members.ts'
+import { groups } from './nouns/organization/groups.ts'
 import { installations } from './nouns/organization/installations.ts'
 import { memberships } from './nouns/organization/memberships.ts'
 import { organizations } from './nouns/organization/organizations.ts'
@@ -57,6 +59,8 @@ const NOUNS = {
   grants,
   notBefore,
   pushedRequests,
+  groupMembers,
+  groups,
   installations,
   memberships,
   organizations,

@@ -35,11 +35,23 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
   deleteProvider: [ABSENT, 'all identities, all identity_proofs, user_id'],
   createOrganization: [
     ABSENT,
-    'all authorizations, all consents, all grants, all installations, all memberships, all roles, copies',
+    'all authorizations, all consents, all grants, all group_members, all installations, all memberships, all roles, all user_groups, copies',
   ],
   deleteOrganization: [
     ABSENT,
-    'all authorizations, all consents, all grants, all installations, all memberships, all roles, copies',
+    'all authorizations, all consents, all grants, all group_members, all installations, all memberships, all roles, all user_groups, copies',
+  ],
+  createGroup: [
+    'its insert waits for the row of the same key, and a maximum is exceeded only by groups that are created at the same moment',
+    'all group_members, all user_groups, copies, group_id',
+  ],
+  updateGroup: [
+    'a member who is added at the same moment keeps at most a link, which ends with its day',
+    'all links, copies, group_id',
+  ],
+  deleteGroup: [
+    'a row that an addition wrote at the same moment is of no group, and ends with the next one of that id',
+    'all group_members, copies',
   ],
   beginEra: [
     NOT_BEFORE,

@@ -26,6 +26,8 @@ const NOT_SWEPT: Readonly<Record<string, string>> = {
   emails: 'an email is deleted with its user',
   user_rows: 'the name of a row is deleted with it',
   user_search: 'a row is removed after its user (indexUsers)',
+  user_groups: BY_OPERATOR,
+  protected_groups: BY_OPERATOR,
   search_due: 'a row is removed when the index is written (indexUsers)',
   search_marks: 'it has one row',
   shared_clients: 'a key is deleted with its client',

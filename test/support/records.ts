@@ -7,6 +7,7 @@ import type { AuthorizationRecord } from '../../src/ports/records/authorization.
 import type { ClientRecord } from '../../src/ports/records/client.ts'
 import type { GrantRecord } from '../../src/ports/records/grant.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../../src/ports/records/organization.ts'
+import type { GroupRecord } from '../../src/ports/records/group.ts'
 import type { InteractionRecord } from '../../src/ports/records/interaction.ts'
 import type { LinkRecord, SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
 import type { ApiRecord } from '../../src/ports/records/api.ts'
@@ -15,6 +16,7 @@ import type { Approval, Redemption } from '../../src/ports/operations/authorizat
 import type { SharedClient } from '../../src/ports/operations/client.ts'
 import type { Rotation } from '../../src/ports/operations/token.ts'
 import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
+import { groupIdOf } from '../../src/protocol/access/group.ts'
 import { toSeconds, type EpochMs } from '../../src/base/brand.ts'
 import { DEFAULT_RULES } from '../../src/protocol/client/policy.ts'
 import {
@@ -317,6 +319,7 @@ export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
     scopes: [{ name: 'read', sentence: 'Read "everything"', grantedTo: 'users-and-machines' }],
     tokens: SERVER_TOKENS,
     scopesSince: new Map(),
+    groups: undefined,
     exchange: [],
     credentials: undefined,
     createdAt: NOW,
@@ -379,4 +382,10 @@ export function aKey(
     createdAt: at(afterMs),
     activeFrom: at(afterMs + HOUR),
   }
+}
+
+export function aGroup(differing: Partial<GroupRecord> = {}): GroupRecord {
+  const organizationId = differing.organizationId
+  const id = groupIdOf(mintOrganizationId(NOW, randomBytes).replace('gor_', 'group-'), organizationId)
+  return { id, organizationId, name: `The "group"`, isProtected: false, createdAt: NOW, ...differing }
 }

@@ -64,7 +64,7 @@ export async function createApi(context: Context, declaration: ApiDeclaration): 
   checkScopes(declaration)
   checkTokens(declaration.tokens)
   const exchange = changeExchange({ ...declaration, exchange: [] }, declaration.exchange)
-  const made = { scopesSince: new Map(), credentials: undefined, createdAt: clock() }
+  const made = { groups: undefined, scopesSince: new Map(), credentials: undefined, createdAt: clock() }
   const api: ApiRecord = { ...declaration, exchange, ...made }
   const declared = await store.listApis()
   if (declared.length >= API_LIMIT) throw conflict(`There are ${API_LIMIT} APIs, which is the maximum.`)

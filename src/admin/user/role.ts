@@ -99,7 +99,8 @@ export const ROLE_TASKS: readonly Task[] = [
         Promise.all(
           rows.map(async (role) => ({
             ...ROLE.show(role),
-            reach: reachOver(context.administrator, { role, memberships: [] }),
+            // Whatever it is in: with a role it is as far out of reach as with a protected group.
+            reach: reachOver(context.administrator, { role, memberships: [], protectedGroups: [] }),
             has_second_factor:
               context.settings.delegate === undefined ? await hasSecondFactor(context, role.userId) : null,
             signed_in_at: isoOrNull(await findSignIn(context, role.userId)),

@@ -1,3 +1,4 @@
+import { type GroupId, organizationOfGroup } from '../../protocol/access/group.ts'
 import type { OrganizationId } from '../../protocol/ids.ts'
 import type { RoleRecord } from '../records/role.ts'
 
@@ -17,10 +18,10 @@ export interface Reach {
    * reach (threats.md CON-19). What may let the administrator sign in to an account is kept in its row (threats.md CON-37).
    */
   readonly isTrial: boolean
-  /** The administrator has less than write access, so each account with a role is out of reach (threats.md CON-38). */
+  /** The administrator has less than write access, so each account with a role or in a protected group is out of reach (threats.md CON-38). */
   readonly isBelowWrite: boolean
   /**
-   * The administrator is one of this organization, so an account with a role, that is not a member of it alone, or that was in use before it became
+   * The administrator is one of this organization, so an account with a role, in a protected group of others, that is not a member of it alone, or that was in use before it became
    * one, is out of reach: an invitation would otherwise get the administrator the account of any person (threats.md CON-38).
    */
   readonly organizationId: OrganizationId | undefined
@@ -43,18 +44,21 @@ export interface Standing {
   readonly role: Pick<RoleRecord, 'isLoopbackOnly'> | undefined
   /** At least two, if there are. */
   readonly memberships: readonly { readonly organizationId: OrganizationId; readonly isJoinedUnused: boolean }[]
+  /** In which the user is, whether or not that counts. */
+  readonly protectedGroups: readonly GroupId[]
 }
 
 /** What of an account is in reach. The store decides by it with each change, and pages offer nothing else. */
-export function reachedOf(reach: Reach | undefined, { role, memberships }: Standing): Reached {
+export function reachedOf(reach: Reach | undefined, { role, memberships, protectedGroups }: Standing): Reached {
   if (reach === undefined) return 'account'
   const { isBelowWrite, isTrial, organizationId } = reach
-  if (role !== undefined && isBelowWrite) return 'nothing'
+  if ((role !== undefined || protectedGroups.length > 0) && isBelowWrite) return 'nothing'
   if (role !== undefined && isTrial && !role.isLoopbackOnly) return 'membership'
   if (organizationId === undefined) return 'account'
   const [only, another] = memberships
   const isOwn = only?.organizationId === organizationId && another === undefined && only.isJoinedUnused
-  return role === undefined && isOwn ? 'account' : 'membership'
+  const isInOthers = protectedGroups.some((id) => organizationOfGroup(id) !== organizationId)
+  return role === undefined && isOwn && !isInOthers ? 'account' : 'membership'
 }
 
 /** The outcome of an operation on an account that is out of reach. Nothing was changed. Callers do not see it: they get the error of the bounds. */

@@ -176,6 +176,7 @@ export interface Swept extends SweepPlace {
   readonly sessions: number
   readonly links: number
   readonly emailCodes: number
+  readonly groupMembers: number
   readonly interactions: number
   readonly pushedRequests: number
   readonly devices: number

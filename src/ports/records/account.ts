@@ -1,3 +1,4 @@
+import type { GroupId } from '../../protocol/access/group.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { UserSlice } from '../operations/user-search.ts'
@@ -22,6 +23,7 @@ export interface AccountRecord {
   readonly links: readonly LinkRecord[]
   /** Ordered by organization id. */
   readonly memberships: readonly JoinedRecord[]
+  readonly protectedGroups: readonly GroupId[]
 }
 
 /** A membership, and whether no person had used the account when it began. */

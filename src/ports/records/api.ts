@@ -1,4 +1,5 @@
 import type { AccessTokenFacts } from '../../protocol/token/access-token.ts'
+import type { GroupClaim } from '../../protocol/access/group-claim.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { LocalizedText } from '../../base/localized-text.ts'
 import type { ApiCredentialId, OpaqueTokenId } from '../../protocol/ids.ts'
@@ -16,6 +17,8 @@ export interface ApiRecord {
   /** When the API declared a scope, by the scope's name. A scope that is absent was declared when the API was created. */
   readonly scopesSince: ReadonlyMap<string, EpochMs>
   readonly tokens: ApiTokens
+  /** The claim in which it reads the groups of users. undefined: it reads none. */
+  readonly groups: GroupClaim | undefined
   /** From which APIs a token can be exchanged for one of this API (RFC 8693, decision 0040). Empty: from none. */
   readonly exchange: readonly ExchangeRule[]
   /** undefined: no credentials were created for the API. */

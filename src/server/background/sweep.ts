@@ -30,6 +30,7 @@ const NOTHING = {
   sessions: 0,
   links: 0,
   emailCodes: 0,
+  groupMembers: 0,
   interactions: 0,
   pushedRequests: 0,
   devices: 0,

@@ -363,6 +363,35 @@ create table memberships (
 
 create index memberships_of_organization on memberships (organization_id, user_id);
 
+-- Groups of users. The id of an organization's group is that of the organization, "/" and its own.
+create table user_groups (
+  group_id text /*postgres collate "C"*/ not null primary key,
+  organization_id text /*postgres collate "C"*/, -- null: a group of the server
+  name text not null,
+  protected bigint not null, -- 0 or 1
+  created_at bigint not null
+) /*sqlite without rowid*/;
+
+create index user_groups_of_organization on user_groups (organization_id, group_id);
+
+-- The groups that are protected, for decisions about accounts: where Citus distributes the tables, each machine has all of them.
+create table protected_groups (
+  group_id text /*postgres collate "C"*/ not null primary key
+) /*sqlite without rowid*/;
+
+create table group_members (
+  user_id text /*postgres collate "C"*/ not null,
+  group_id text /*postgres collate "C"*/ not null,
+  source text /*postgres collate "C"*/ not null, -- operator, application, provider:<id>
+  created_at bigint not null,
+  expires_at bigint, -- null: none
+  primary key (user_id, group_id, source)
+) /*sqlite without rowid*/;
+
+create index group_members_of_group on group_members (group_id, user_id, source);
+
+create index group_members_expired on group_members (expires_at) where expires_at is not null;
+
 create table installations (
   client_id text /*postgres collate "C"*/ not null,
   organization_id text /*postgres collate "C"*/ not null,
@@ -508,6 +537,7 @@ create table apis (
   jwt_type text not null, -- the `typ` header of its JWTs
   application_subject bigint not null, -- whether tokens have the subject that the operator's application has for the user: 0 or 1
   token_binding text not null, -- any, dpop, bearer: whether its tokens are bound to a key of the client
+  group_claim text, -- JSON: the claim that has the groups of the user, and its words; null: none
   exchange text not null, -- from which APIs a token can be exchanged for one of this API, with the most that it has: rules as JSON
   credential_id text, -- the credentials that it uses for introspection
   secret_hash text,

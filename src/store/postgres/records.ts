@@ -1,6 +1,8 @@
 import type { InstallationKey, MembershipKey } from '../../ports/operations/organization.ts'
 import type { Reads } from '../../ports/store.ts'
 import type { OrganizationId, SessionId, UserId } from '../../protocol/ids.ts'
+import type { Belonging } from '../../protocol/access/belonging.ts'
+import { readBelonging } from '../nouns/organization/group-members.ts'
 import { installationKey, INSTALLATIONS } from '../nouns/organization/installations.ts'
 import { membershipKey, MEMBERSHIPS } from '../nouns/organization/memberships.ts'
 import { ORGANIZATIONS } from '../nouns/organization/organizations.ts'
@@ -21,6 +23,12 @@ const FIND_MEMBERSHIPS = {
   text: `select m.* from unnest($1::text[], $2::text[]) as i (user_id, organization_id)
     join memberships as m on m.user_id = i.user_id and m.organization_id = i.organization_id
     /*citus where m.user_id = any($1::text[])*/`,
+}
+const FIND_BELONGINGS = {
+  name: 'find-belongings',
+  text: `select user_id, group_id, source, created_at, expires_at from group_members where user_id = any($1::text[])
+    union all select user_id, organization_id, null, null, null from memberships
+    where user_id = any($1::text[]) and disabled_at is null`,
 }
 const FIND_INSTALLATIONS = {
   name: 'find-installations',
@@ -43,9 +51,17 @@ export function recordReads({ query }: Pick<Database, 'query'>) {
       const ids = columns(keys, 'userId', 'organizationId')
       return (await query(FIND_MEMBERSHIPS, ids)).map(MEMBERSHIPS.read)
     }),
+    findBelonging: openKeyedBatchLoader(
+      ({ userId }: Pick<Belonging, 'userId'>) => userId,
+      async (keys: readonly Pick<Belonging, 'userId'>[]) => {
+        const found = await query(FIND_BELONGINGS, [keys.map(({ userId }) => userId)])
+        const own = Map.groupBy(found, (row) => row['user_id'])
+        return keys.map(({ userId }) => readBelonging(userId, own.get(userId) ?? []))
+      },
+    ),
     findInstallation: openKeyedBatchLoader(installationKey, async (keys: readonly InstallationKey[]) => {
       const ids = columns(keys, 'clientId', 'organizationId')
       return (await query(FIND_INSTALLATIONS, ids)).map(INSTALLATIONS.read)
     }),
-  } satisfies Partial<Reads>
+  } satisfies { readonly [Name in keyof Reads]?: unknown }
 }

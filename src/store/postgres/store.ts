@@ -1,6 +1,7 @@
 import type { OperationResult, StoreDriver } from '../../ports/store.ts'
 import type { Operation } from '../../ports/operations/index.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import { belongingKey, readBelonging } from '../nouns/organization/group-members.ts'
 import { installationKey } from '../nouns/organization/installations.ts'
 import { organizationKey } from '../nouns/organization/organizations.ts'
 import { membershipKey } from '../nouns/organization/memberships.ts'
@@ -99,6 +100,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       return { client, user, organization }
     },
     findMembership: (key) => cache.read(membershipKey(key), () => records.findMembership(key)),
+    findBelonging: async (id) =>
+      (await cache.read(belongingKey(id), () => records.findBelonging({ userId: id }))) ?? readBelonging(id, []),
     findInstallation: (key) => cache.read(installationKey(key), () => records.findInstallation(key)),
   }
 }

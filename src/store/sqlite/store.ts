@@ -5,6 +5,7 @@ import { StoreClosed, StoreUnavailable, type OperationResult, type StoreDriver }
 import type { Operation } from '../../ports/operations/index.ts'
 import type { Chains } from '../../audit/chain.ts'
 import { auditEvents } from '../effects.ts'
+import { belongingKey, readBelonging } from '../nouns/organization/group-members.ts'
 import { installationKey } from '../nouns/organization/installations.ts'
 import { organizationKey } from '../nouns/organization/organizations.ts'
 import { membershipKey } from '../nouns/organization/memberships.ts'
@@ -145,6 +146,8 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
           organizationId && cache.read(organizationKey(organizationId), () => records.findOrganization(organizationId)),
       })),
     findMembership: async (key) => read(() => cache.read(membershipKey(key), () => records.findMembership(key))),
+    findBelonging: async (id) =>
+      read(() => cache.read(belongingKey(id), () => records.findBelonging(id)) ?? readBelonging(id, [])),
     findInstallation: async (key) => read(() => cache.read(installationKey(key), () => records.findInstallation(key))),
     findSession: async (id) => read(() => records.findSession(id)),
     isTokenRevoked: async (tokenId) => read(() => revocations.isTokenRevoked(tokenId)),

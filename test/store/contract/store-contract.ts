@@ -16,6 +16,7 @@ import { consumedCases } from './token/consumed.ts'
 import { deletionCases } from './organization/deletions.ts'
 import { evictionCases } from './client/evictions.ts'
 import { grantListCases } from './token/grant-lists.ts'
+import { groupCases } from './organization/groups.ts'
 import { identityCases } from './user/identities.ts'
 import { figureCases } from './server/figures.ts'
 import { eraCases } from './server/eras.ts'
@@ -101,6 +102,7 @@ export const CONTRACT: readonly Suite[] = [
   deletionCases,
   organizationCases,
   membershipCases,
+  groupCases,
   installationCases,
   grantListCases,
   operatorCases,

@@ -35,7 +35,8 @@ function dump(database: DatabaseSync): Dump {
   return Object.fromEntries(
     names.map((name) => {
       const rows = name === 'settings' ? `settings ${IS_NO_COUNT}` : `"${name}"`
-      return [name, database.prepare(`select * from ${rows} order by 1, 2`).all()]
+      const hasOneColumn = database.prepare(`select * from ${rows}`).columns().length === 1
+      return [name, database.prepare(`select * from ${rows} order by ${hasOneColumn ? '1' : '1, 2'}`).all()]
     }),
   )
 }

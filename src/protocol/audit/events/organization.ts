@@ -57,6 +57,42 @@ export const ORGANIZATION_EVENTS = {
     tone: 'caution',
     says: (event) => say`${event.by} removed ${event.user} from ${event.organization}`,
   },
+  'group.created': {
+    icon: 'organization',
+    tone: 'good',
+    says: (event) => say`${event.by} created the group ${event.detail('group')}`,
+    details: '`group`; `protected`: whether it is',
+  },
+  'group.updated': {
+    icon: 'organization',
+    tone: 'plain',
+    says: (event) => say`${event.by} changed the group ${event.detail('group')}`,
+    details: '`group`; `renamed`, if it has another name; `protected`, if that was changed',
+  },
+  'group.deleted': {
+    icon: 'organization',
+    tone: 'caution',
+    says: (event) => say`${event.by} deleted the group ${event.detail('group')}`,
+    details: '`group`',
+  },
+  'group.member-added': {
+    icon: 'organization',
+    tone: 'good',
+    says: (event) => say`${event.by} added ${event.user} to the group ${event.detail('group')}`,
+    details: '`group`, `source`; `until`: the end in milliseconds, if the membership has one',
+  },
+  'group.member-changed': {
+    icon: 'organization',
+    tone: 'plain',
+    says: (event) => say`${event.by} changed how long ${event.user} is in the group ${event.detail('group')}`,
+    details: '`group`, `source`; `until`: the end in milliseconds, if the membership has one',
+  },
+  'group.member-removed': {
+    icon: 'organization',
+    tone: 'caution',
+    says: (event) => say`${event.by} removed ${event.user} from the group ${event.detail('group')}`,
+    details: '`group`, `source`',
+  },
   'installation.added': {
     icon: 'client',
     tone: 'good',

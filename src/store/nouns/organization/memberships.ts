@@ -6,6 +6,8 @@ import type { EpochMs } from '../../../base/brand.ts'
 import type { AuditEventName } from '../../../protocol/audit/event-names.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { type NounOperations, when } from '../../noun.ts'
+import { belongingKey } from './group-members.ts'
+import { leaveGroupsOf } from './groups.ts'
 import { endLaterOfMember } from '../token/not-before.ts'
 import { IS_UNCHANGED } from '../../shared/sign-in/changed-here.ts'
 import { change, DISABLE, ENABLE, listPage, newestOf, rows, shared, type Steps } from '../../shared/statement.ts'
@@ -49,7 +51,7 @@ const DELETE_MEMBERSHIP = shared(
 const operations = {
   addMember: {
     ...ofMembership,
-    cache: membershipKey,
+    cache: keysOfMember,
     event: when('added', added),
     mails: 'added',
     *run(membership) {
@@ -60,7 +62,7 @@ const operations = {
   },
   disableMember: {
     ...ofMembership,
-    cache: membershipKey,
+    cache: keysOfMember,
     event: when('changed', aboutMember('member.disabled')),
     run: endingLater(
       endLaterOfMember,
@@ -71,7 +73,7 @@ const operations = {
   },
   enableMember: {
     ...ofMembership,
-    cache: membershipKey,
+    cache: keysOfMember,
     event: when('changed', aboutMember('member.enabled')),
     run: change(
       `update memberships set ${ENABLE} where user_id = :userId and organization_id = :organizationId returning user_id`,
@@ -80,7 +82,7 @@ const operations = {
   removeMember: {
     ...ofMembership,
     // An import may no longer change the account.
-    cache: (key) => [membershipKey(key), key.userId],
+    cache: (key) => [...keysOfMember(key), key.userId],
     event: when('removed', aboutMember('member.removed')),
     run: endingLater(endLaterOfMember, removeMember),
   },
@@ -98,16 +100,18 @@ const reads = {
 
 export const memberships = { operations, reads }
 
-function* removeMember(key: object): Steps<'removed' | 'unknown'> {
+function* removeMember(key: MembershipKey): Steps<'removed' | 'unknown'> {
   // First, because an import also changes the user before the memberships.
   yield* rows(KEEP_REMOVED, key)
-  return (yield* rows(DELETE_MEMBERSHIP, key)).length === 1 ? 'removed' : 'unknown'
+  const removed = yield* rows(DELETE_MEMBERSHIP, key)
+  yield* leaveGroupsOf(key)
+  return removed.length === 1 ? 'removed' : 'unknown'
 }
 
 /** A change that ends what was issued before it, also what has a later time. */
 export function endingLater<Given extends object, Changed>(
   end: (input: Given, now: EpochMs) => Steps<void>,
-  run: (input: object) => Steps<Changed>,
+  run: (input: Given) => Steps<Changed>,
 ): (input: Given & { readonly now: EpochMs }) => Steps<Changed> {
   return function* (input) {
     const changed = yield* run(input)
@@ -119,6 +123,11 @@ export function endingLater<Given extends object, Changed>(
 /** The cache key of a membership. */
 export function membershipKey({ userId, organizationId }: MembershipKey): string {
   return `${userId} ${organizationId}`
+}
+
+/** What tokens read of the membership. */
+function keysOfMember(key: MembershipKey): readonly string[] {
+  return [membershipKey(key), belongingKey(key.userId)]
 }
 
 function added({ isInvited, ...key }: MembershipKey & { readonly isInvited?: true }): AuditEvent {

@@ -3,6 +3,7 @@ import type { OrganizationRecord } from '../../../ports/records/organization.ts'
 import type { AuditEventName } from '../../../protocol/audit/event-names.ts'
 import { isChosenId, type OrganizationId } from '../../../protocol/ids.ts'
 import { idOf, type NounOperations, when } from '../../noun.ts'
+import { endGroupsOf } from './groups.ts'
 import { endingLater } from './memberships.ts'
 import { setting, CREDENTIAL_OF_ORGANIZATION } from '../server/settings.ts'
 import { endLaterOfOrganization } from '../token/not-before.ts'
@@ -124,6 +125,7 @@ export const organizations = { operations, reads }
  */
 function* endBelongings(id: OrganizationId): Steps<void> {
   for (const statement of DELETE_BELONGINGS) yield* rows(statement, { id })
+  yield* endGroupsOf(id)
   yield* leaveOrganization(id)
 }
 

@@ -1,6 +1,7 @@
 import type { Input } from '../../../ports/operations/index.ts'
 import type { ApiDefinition, ApiRecord, ApiScope, ApiTokens, ExchangeRule } from '../../../ports/records/api.ts'
 import type { AuditEvent } from '../../../ports/records/audit.ts'
+import type { GroupClaim } from '../../../protocol/access/group-claim.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { LocalizedText } from '../../../base/localized-text.ts'
 import type { AuditEventName } from '../../../protocol/audit/event-names.ts'
@@ -51,6 +52,10 @@ const definition = {
     applicationSubject: flag('application_subject'),
     binding: text('token_binding'),
   }),
+  groups: {
+    columns: [{ name: 'group_claim', type: 'text', write: (claim) => (claim === undefined ? null : claimText(claim)) }],
+    read: ({ group_claim: stored }) => (stored === null ? undefined : (JSON.parse(stored as string) as GroupClaim)),
+  } satisfies Member<ApiRecord['groups']>,
   // The members have one order, because an update compares the text.
   exchange: json<readonly ExchangeRule[]>('exchange', (rules) =>
     rules.map(({ resource, scope }) => ({ resource, scope })),
@@ -146,6 +151,11 @@ const reads = {
 }
 
 export const apis = { operations, reads }
+
+/** The members have one order, for the same reason. */
+function claimText({ name, words }: GroupClaim): string {
+  return JSON.stringify({ name, words: words.map(({ group: id, word }) => ({ group: id, word })) })
+}
 
 /** The members have one order, because an update compares the text. */
 function storedScope({ name, sentence, grantedTo, stepUp }: ApiScope): ApiScope {

@@ -44,6 +44,7 @@ const COUNT_MS = 24 * 60 * 60 * 1000
 const EXPIRED = {
   links: removal('links', 'user_id, origin', 'expires_at', { before: ({ now }) => now }),
   emailCodes: removal('email_codes', 'user_id', 'expires_at', { before: ({ now }) => now }),
+  groupMembers: removal('group_members', 'user_id, group_id, source', 'expires_at', { before: ({ now }) => now }),
   interactions: removal('interactions', 'interaction_id', 'expires_at', { before: ({ now }) => now }),
   pushedRequests: removal('pushed_requests', 'request_id', 'kept_until', { before: ({ now }) => now }),
   devices: removal('devices', 'device_id', 'expires_at', { before: ({ now }) => now - DEVICE_MS }),

@@ -1,5 +1,6 @@
 import type { AccountRecord, UserList, UserListPage } from '../../../ports/records/account.ts'
 import type { UserSlice } from '../../../ports/operations/user-search.ts'
+import type { GroupId } from '../../../protocol/access/group.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { GUESS_LIMIT } from '../../../protocol/sign-in/totp.ts'
 import { listOf, rows, shared, type SharedStatement, type Steps } from '../../shared/statement.ts'
@@ -19,6 +20,10 @@ const APPS_OF = ofUsers('second_factors', 'user_id')
 const ROLES_OF = ofUsers('roles', 'user_id')
 const LINKS_OF = ofUsers('links', 'origin')
 const MEMBERSHIPS_OF = ofUsers('memberships', 'organization_id')
+const PROTECTED_OF = shared(
+  `select m.user_id, p.group_id from group_members as m join protected_groups as p on p.group_id = m.group_id
+   where m.user_id = any(string_to_array(:ids, ' '))`,
+)
 const USERS_OF = ofUsers('users', 'user_id desc')
 
 /** Each has an index of its own, with no other user in it. */
@@ -44,6 +49,7 @@ const reads = {
     const roles = yield* of(ROLES_OF, ROLES)
     const links = yield* of(LINKS_OF, LINKS)
     const memberships = yield* of(MEMBERSHIPS_OF, { read: (row) => ({ ...MEMBERSHIPS.read(row), ...readJoined(row) }) })
+    const protectedGroups = yield* of(PROTECTED_OF, { read: (row) => row['group_id'] as GroupId })
     return userIds.map((userId) => ({
       userId,
       identities: identities(userId),
@@ -52,6 +58,7 @@ const reads = {
       role: roles(userId)[0],
       links: links(userId),
       memberships: memberships(userId),
+      protectedGroups: protectedGroups(userId),
     }))
   },
   *listUsersIn({ list, now, before = '~' as UserId, limit }: UserListPage): Steps<UserSlice> {

@@ -3,6 +3,7 @@ import type { Ordered, Reach, Standing } from '../../../ports/operations/reach.t
 import { isReached, OUT_OF_REACH, reachedOf, type Touched } from '../../../ports/operations/reach.ts'
 import type { RoleRecord } from '../../../ports/records/role.ts'
 import type { Page } from '../../../ports/store.ts'
+import type { GroupId } from '../../../protocol/access/group.ts'
 import type { OrganizationId, UserId } from '../../../protocol/ids.ts'
 import { type NounOperations, when } from '../../noun.ts'
 import type { Row } from '../../rows.ts'
@@ -26,8 +27,8 @@ const SET = shared(
   `insert into roles (${ROLES.names}) values (${ROLES.parameters})
    on conflict (user_id) do update set ${assignments(ROLE)}`,
 )
-/** An operator may have handed it over, or kept it, when it opened no account with a role (threats.md LNK-07). */
-const END_LINK = shared(`delete from links where user_id = :userId and origin = 'operator'`)
+/** An operator may have handed it over, or kept it, when it opened no account with a role or in a protected group (threats.md LNK-07). */
+export const END_OPERATOR_LINK = shared(`delete from links where user_id = :userId and origin = 'operator'`)
 const IS_UNCHANGED = shared(`select user_id from roles where user_id = :userId and ${isUnchanged(ROLE)}`)
 const REMOVE = shared('delete from roles where user_id = :userId returning user_id')
 const FIND = shared('select * from roles where user_id = :userId')
@@ -42,6 +43,9 @@ const INSPECT = shared(
 const FIND_LASTING = shared('select user_id from roles where user_id = :userId and loopback_only = 0')
 const LIST_ORGANIZATIONS = shared(
   'select organization_id, joined_unused from memberships where user_id = :userId order by organization_id limit 2',
+)
+const LIST_PROTECTED = shared(
+  `select p.group_id from group_members as m join protected_groups as p on p.group_id = m.group_id where m.user_id = :userId`,
 )
 const MARK_PREPARED = shared('update users set trial_prepared = 1 where user_id = :userId')
 const LIST = shared('select * from roles where user_id < :before order by user_id desc limit :limit')
@@ -65,7 +69,7 @@ const operations = {
       const asks = user['trial_prepared'] !== null && !role.isLoopbackOnly && role.isConfirmed !== true
       if (asks && (yield* rows(FIND_LASTING, role)).length === 0) return 'prepared'
       yield* rows(SET, ROLES.values(role))
-      yield* rows(END_LINK, role)
+      yield* rows(END_OPERATOR_LINK, role)
       return 'changed'
     },
   },
@@ -122,13 +126,14 @@ export function withinReach<In, Out>(
   }
 }
 
-/** The user gets no role meanwhile, because the row of the user is locked. */
+/** The user gets no role and into no group meanwhile, because the row of the user is locked. */
 function* isInReach(reach: Reach, userId: UserId | undefined, touched: Touched): Steps<boolean> {
   if (userId === undefined) return false
   yield* rows(HOLD, { userId })
   const role = yield* reads.findRole(userId)
   const memberships = (yield* rows(LIST_ORGANIZATIONS, { userId })).map(readJoined)
-  return isReached(reachedOf(reach, { role, memberships }), touched)
+  const protectedGroups = (yield* rows(LIST_PROTECTED, { userId })).map((row) => row['group_id'] as GroupId)
+  return isReached(reachedOf(reach, { role, memberships, protectedGroups }), touched)
 }
 
 /**

@@ -50,6 +50,7 @@ const DELETE = shared('delete from users where user_id = :id returning user_id')
 const DELETE_ACCESS = [
   shared(`delete from sessions where ${eachOf('sessions', 'user_id = :userId')}`),
   shared('delete from memberships where user_id = :userId'),
+  shared('delete from group_members where user_id = :userId'),
   shared('delete from roles where user_id = :userId'),
   shared('delete from browsers where user_id = :userId'),
   shared('delete from second_factors where user_id = :userId'),
@@ -347,7 +348,7 @@ export function* insertUser(user: UserRecord & Ordered): Steps<boolean> {
   return isFree
 }
 
-/** Deletes the sessions, memberships, role, known browsers, second factors, passkeys and consents of a user. */
+/** Deletes the sessions, memberships, groups, role, known browsers, second factors, passkeys and consents of a user. */
 export function* deleteAccess(id: UserId): Steps<void> {
   for (const statement of DELETE_ACCESS) yield* rows(statement, { userId: id })
   yield* endLogoutNoticesOfUser(id)

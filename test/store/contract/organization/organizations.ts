@@ -13,6 +13,7 @@ import { aProvider } from '../../../support/provider/provider-records.ts'
 import {
   aClient,
   aGrant,
+  aGroup,
   aMembership,
   anApproval,
   anAuthorization,
@@ -41,6 +42,11 @@ const BELONGINGS = {
     const installation = anInstallation({ organizationId, createdAt: time, notBefore: time })
     await perform(store, 'install', installation)
     return async (reading) => (await reading.findInstallation(installation)) !== undefined
+  },
+  async user_groups(store, { id: organizationId }, createdAt) {
+    const group = aGroup({ organizationId, createdAt })
+    await perform(store, 'createGroup', group)
+    return async (reading) => (await reading.findGroup(group.id)) !== undefined
   },
   async roles(store, { id: organizationId }, setAt) {
     const user = aUser()

@@ -9,8 +9,10 @@ import { OPERATIONS } from '../../../../src/store/nouns.ts'
 import { IMPORTED } from '../../../../src/protocol/sign-in/account.ts'
 import { normalizeEmail } from '../../../../src/protocol/sign-in/email-address.ts'
 import { type Given, perform, performAll, startSessions, type Stores, type Suite, times } from '../harness.ts'
+import { aGroupMember } from '../organization/groups.ts'
 import { aPasskey } from '../../../support/sign-in/factor-records.ts'
 import {
+  aGroup,
   aLink,
   aMembership,
   anOrganization,
@@ -73,6 +75,8 @@ interface Account {
   readonly organizations: readonly (typeof OWN)[]
   /** Where the user signed in before it became a member. Absent: nowhere. */
   readonly wasInUse?: 'here' | 'elsewhere'
+  /** A protected group: of the organization, or of the server. Absent: none. */
+  readonly group?: 'own' | 'server'
 }
 
 const ACCOUNTS: readonly Account[] = [
@@ -81,6 +85,9 @@ const ACCOUNTS: readonly Account[] = [
   { role: 'none', organizations: [OWN], wasInUse: 'here' },
   { role: 'none', organizations: [OWN], wasInUse: 'elsewhere' },
   { role: 'none', organizations: [OTHER] },
+  { role: 'none', organizations: [], group: 'server' },
+  { role: 'none', organizations: [OWN], group: 'server' },
+  { role: 'none', organizations: [OWN], group: 'own' },
   { role: 'none', organizations: [OWN, OTHER] },
   { role: 'trial', organizations: [OWN] },
   { role: 'lasting', organizations: [] },
@@ -88,11 +95,11 @@ const ACCOUNTS: readonly Account[] = [
 ]
 
 /** The rule, in other words than the store has it. */
-function mayTouch(reach: Reach, { role, organizations, wasInUse }: Account, isMembership: boolean): boolean {
-  if (role !== 'none' && reach.isBelowWrite) return false
+function mayTouch(reach: Reach, { role, organizations, wasInUse, group }: Account, isMembership: boolean): boolean {
+  if ((role !== 'none' || group !== undefined) && reach.isBelowWrite) return false
   if (isMembership) return true
   if (reach.organizationId !== undefined)
-    return role === 'none' && wasInUse === undefined && organizations.join() === OWN
+    return role === 'none' && wasInUse === undefined && organizations.join() === OWN && group !== 'server'
   return !(reach.isTrial && role === 'lasting')
 }
 
@@ -113,6 +120,16 @@ async function persons({ first }: Stores, account: Account, count: number): Prom
     users.map(({ id: userId }) => aMembership({ userId, organizationId })),
   )
   await performAll(first, 'addMember', memberships)
+  if (account.group !== undefined) {
+    const group = aGroup({ organizationId: account.group === 'own' ? OWN : undefined, isProtected: true })
+    if (account.group === 'own') await perform(first, 'createOrganization', anOrganization({ id: OWN }))
+    assert.equal(await perform(first, 'createGroup', group), 'created')
+    await performAll(
+      first,
+      'addGroupMember',
+      users.map(({ id }) => aGroupMember(id, group)),
+    )
+  }
   // The first sign-in after it says nothing of what was before: an import may say that the account was in use elsewhere.
   if (wasInUse !== 'here') await start()
   return made
@@ -122,7 +139,9 @@ async function persons({ first }: Stores, account: Account, count: number): Prom
 async function stateOf(store: StoreDriver, { user: { id } }: Person): Promise<readonly unknown[]> {
   const sessions = await store.listSessions({ userId: id, before: undefined, limit: 10 })
   const links = await store.listLinks(id)
-  return [await store.findUser(id), await store.findRole(id), await store.listMemberships(id), sessions, links]
+  const memberships = await store.listMemberships(id)
+  const groups = await store.listGroupsOfUser(id)
+  return [await store.findUser(id), await store.findRole(id), memberships, groups, sessions, links]
 }
 
 async function give(store: StoreDriver, name: OrderName, person: Person, { role }: Account, reach: Reach) {

@@ -5,8 +5,9 @@ import type { StoreDriver } from '../../../../src/ports/store.ts'
 import type { UserId } from '../../../../src/protocol/ids.ts'
 import { IMPORTED } from '../../../../src/protocol/sign-in/account.ts'
 import { GUESS_LIMIT } from '../../../../src/protocol/sign-in/totp.ts'
-import { aLink, aMembership, anOrganization, aUser, at, HOUR, NOW } from '../../../support/records.ts'
+import { aGroup, aLink, aMembership, anOrganization, aUser, at, HOUR, NOW } from '../../../support/records.ts'
 import { perform, performAll, times, type Suite } from '../harness.ts'
+import { aGroupMember } from '../organization/groups.ts'
 import { aRole } from './roles.ts'
 import { aUserOfApp } from './second-factors.ts'
 
@@ -86,6 +87,9 @@ export const userListCases: Suite = (check) => {
       await perform(first, 'setRole', aRole(other))
       const links = [aLink({ userId: other.id, roleSince: NOW } as never), aLink({ userId: other.id, origin: 'user' })]
       await performAll(first, 'createLink', links)
+      const group = aGroup({ isProtected: true })
+      await performAll(first, 'createGroup', [group, aGroup()])
+      await perform(first, 'addGroupMember', aGroupMember(unused.id, group))
       const ids = [other.id, user.id, aUser().id, unused.id]
       const accounts = await second.listAccounts(ids)
       assert.deepEqual(
@@ -99,6 +103,7 @@ export const userListCases: Suite = (check) => {
           app: await second.findSecondFactor(userId),
           role: await second.findRole(userId),
           links: await second.listLinks(userId),
+          protectedGroups: userId === unused.id ? [group.id] : [],
         })
         const isJoinedUnused = userId === unused.id
         const own = (await second.listMemberships(userId)).map((one) => ({ ...one, isJoinedUnused }))

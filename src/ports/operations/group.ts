@@ -1,0 +1,48 @@
+import type { EpochMs } from '../../base/brand.ts'
+import type { GroupId } from '../../protocol/access/group.ts'
+import type { GroupMemberRecord, GroupRecord } from '../records/group.ts'
+
+/** The operations on groups and their members, each as `[input, outcome]`. The rules of index.ts apply. */
+export interface GroupOperations {
+  /**
+   * Creates a group, and ends what an earlier group with the id has left. `unknown`: there is no such organization. `too-many`: the organization,
+   * or the server, has the most groups; `too-many-protected`: the server has the most protected ones.
+   */
+  createGroup: [group: GroupRecord, outcome: 'created' | 'id-taken' | 'unknown' | 'too-many' | 'too-many-protected']
+  /** Replaces the name and whether it is protected, if both are still as `previous` has them. Protection ends the links of operators to its members. */
+  updateGroup: [change: GroupChange, outcome: 'changed' | 'conflict' | 'too-many-protected']
+  /** Deletes the group, and removes its members. */
+  deleteGroup: [deletion: { readonly id: GroupId }, outcome: 'deleted' | 'unknown']
+  /**
+   * Adds a user to a group, or replaces the end. `unknown`: there is no such group or user; `not-member`: the group is that of an organization in
+   * which the user has no active membership; `too-many`: the user has the most rows. Of a protected group the link that an operator handed over
+   * ends, as with a role.
+   */
+  addGroupMember: [
+    member: GroupMemberRecord,
+    outcome: 'added' | 'changed' | 'member-already' | 'unknown' | 'not-member' | 'too-many',
+  ]
+  /** Removes what one source says. Other sources may still say it. */
+  removeGroupMember: [member: Pick<GroupMemberRecord, 'userId' | 'groupId' | 'source'>, outcome: 'removed' | 'unknown']
+  /**
+   * Replaces all that a source says about a user. A group that does not exist, or in whose organization the user has no active membership, is
+   * left out, and the last ones beyond the most rows of a user. Without a difference only the end moves, at most once an hour.
+   */
+  setGroupsOfSource: [said: SourceGroups, outcome: SourceGroupsOutcome]
+}
+
+export interface GroupChange extends Pick<GroupRecord, 'id' | 'name' | 'isProtected'> {
+  readonly previous: Pick<GroupRecord, 'name' | 'isProtected'>
+}
+
+export interface SourceGroups extends Pick<GroupMemberRecord, 'userId' | 'source' | 'expiresAt'> {
+  readonly groups: readonly GroupId[]
+  /** Rows from before are those of an earlier source with the name. */
+  readonly since: EpochMs
+  readonly now: EpochMs
+}
+
+/** `unknown`: there is no such user. */
+export type SourceGroupsOutcome =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'replaced'; readonly added: readonly GroupId[]; readonly removed: readonly GroupId[] }

@@ -1,0 +1,196 @@
+import type { SourceGroups, SourceGroupsOutcome } from '../../../ports/operations/group.ts'
+import type { AuditEvent } from '../../../ports/records/audit.ts'
+import type { GroupMemberRecord } from '../../../ports/records/group.ts'
+import type { Page } from '../../../ports/store.ts'
+import { MAXIMA } from '../../../base/maxima.ts'
+import type { EpochMs } from '../../../base/brand.ts'
+import type { Belonging, GroupMembership } from '../../../protocol/access/belonging.ts'
+import { type GroupId, type MemberSource, organizationOfGroup } from '../../../protocol/access/group.ts'
+import type { AuditEventName } from '../../../protocol/audit/event-names.ts'
+import type { OrganizationId, UserId } from '../../../protocol/ids.ts'
+import type { NounOperations } from '../../noun.ts'
+import type { Row } from '../../rows.ts'
+import { listOf, outcomeOf, rows, shared, type Steps } from '../../shared/statement.ts'
+import { bigint, table, text } from '../../table.ts'
+import { END_OPERATOR_LINK } from '../user/roles.ts'
+
+const membership = {
+  groupId: text<GroupId>('group_id'),
+  source: text<MemberSource>('source'),
+  createdAt: bigint<EpochMs>('created_at'),
+  expiresAt: bigint<EpochMs | undefined>('expires_at'),
+} as const
+const MEMBERSHIP = table<GroupMembership>(membership)
+const GROUP_MEMBERS = table<GroupMemberRecord>({ userId: text('user_id'), ...membership })
+
+/** These change nothing, and lock a row: a user or a group that is deleted at the same time, or a membership, keeps nothing. */
+const HOLD_USER = shared('update users set password_hash = password_hash where user_id = :userId returning user_id')
+const HOLD_GROUP = shared('update user_groups set name = name where group_id = :groupId returning protected')
+const HOLD_MEMBERSHIP = shared(
+  `update memberships set created_at = created_at
+   where user_id = :userId and organization_id = :organizationId and disabled_at is null returning user_id`,
+)
+const OF_MEMBER = 'user_id = :userId and group_id = :groupId and source = :source'
+const SET_END = shared(
+  `update group_members set expires_at = :expiresAt
+   where ${OF_MEMBER} and expires_at is distinct from cast(:expiresAt as bigint) returning user_id`,
+)
+const HAS = shared(`select user_id from group_members where ${OF_MEMBER}`)
+const INSERT = shared(
+  `insert into group_members (${GROUP_MEMBERS.names}) select ${GROUP_MEMBERS.parameters}
+   where (select count(*) from (select 1 from group_members where user_id = :user_id limit :limit) as known) < :limit
+   on conflict (user_id, group_id, source) do nothing returning user_id`,
+)
+const LIST_OF_SOURCE = shared('select * from group_members where user_id = :userId and source = :source')
+const DELETE_SOME = shared(
+  `delete from group_members
+   where user_id = :userId and source = :source and group_id = any(string_to_array(:ids, ' '))`,
+)
+const MOVE_END = shared('update group_members set expires_at = :expiresAt where user_id = :userId and source = :source')
+const LIST_OF_USER = shared('select * from group_members where user_id = :userId order by group_id, source')
+const LIST_OF_GROUP = shared(
+  `select * from group_members
+   where (group_id, user_id, source) < (:groupId, :beforeUser, :beforeSource) and group_id >= :groupId
+   order by group_id desc, user_id desc, source desc limit :limit`,
+)
+/** The end of what a provider said moves by less only with a difference. */
+const MOVE_MS = 60 * 60 * 1000
+
+const operations = {
+  addGroupMember: {
+    keys: ({ userId, groupId }) => [userId, groupId],
+    isShared: true,
+    cache: ({ userId }) => belongingKey(userId),
+    event({ expiresAt, ...member }, outcome) {
+      if (outcome !== 'added' && outcome !== 'changed') return undefined
+      const name = outcome === 'added' ? 'group.member-added' : 'group.member-changed'
+      return aboutMember(name, member, expiresAt === undefined ? {} : { until: expiresAt })
+    },
+    *run(member) {
+      if ((yield* rows(HOLD_USER, member)).length === 0) return 'unknown'
+      const [group] = yield* rows(HOLD_GROUP, member)
+      if (group === undefined) return 'unknown'
+      if (!(yield* mayBeIn(member))) return 'not-member'
+      if ((yield* rows(SET_END, member)).length === 1) return 'changed'
+      if ((yield* rows(HAS, member)).length === 1) return 'member-already'
+      return (yield* insert(member, group)) ? 'added' : 'too-many'
+    },
+  },
+  removeGroupMember: {
+    keys: ({ userId, groupId }) => [userId, groupId],
+    isShared: true,
+    cache: ({ userId }) => belongingKey(userId),
+    event: (member, outcome) => (outcome === 'removed' ? aboutMember('group.member-removed', member) : undefined),
+    run: outcomeOf(`delete from group_members where ${OF_MEMBER} returning user_id`, 'removed', 'unknown'),
+  },
+  setGroupsOfSource: {
+    keys: ({ userId, groups }) => [userId, ...groups],
+    isShared: true,
+    cache: ({ userId }) => belongingKey(userId),
+    event(said, outcome) {
+      if (outcome.kind === 'unknown') return undefined
+      const about = (name: AuditEventName) => (groupId: GroupId) => aboutMember(name, { ...said, groupId })
+      return [...outcome.added.map(about('group.member-added')), ...outcome.removed.map(about('group.member-removed'))]
+    },
+    run: setGroupsOfSource,
+  },
+} satisfies NounOperations
+
+const reads = {
+  /** Ordered by group and source. */
+  *listGroupsOfUser(userId: UserId): Steps<readonly GroupMemberRecord[]> {
+    return (yield* rows(LIST_OF_USER, { userId })).map(GROUP_MEMBERS.read)
+  },
+  *listGroupMembers({
+    groupId,
+    before,
+    limit,
+  }: Page<string> & { readonly groupId: GroupId }): Steps<readonly GroupMemberRecord[]> {
+    const [beforeUser = '~', beforeSource = ''] = before?.split(' ') ?? []
+    return (yield* rows(LIST_OF_GROUP, { groupId, beforeUser, beforeSource, limit })).map(GROUP_MEMBERS.read)
+  },
+}
+
+export const groupMembers = { operations, reads }
+
+function* setGroupsOfSource(said: SourceGroups): Steps<SourceGroupsOutcome> {
+  const { userId, source, expiresAt, since, now } = said
+  if ((yield* rows(HOLD_USER, said)).length === 0) return { kind: 'unknown' }
+  const stored = (yield* rows(LIST_OF_SOURCE, said)).map(GROUP_MEMBERS.read)
+  const counting = stored.filter((row) => row.createdAt >= since && (row.expiresAt ?? now + 1) > now)
+  const wanted = new Set(said.groups)
+  const kept = counting.filter(({ groupId }) => wanted.has(groupId))
+  const ended = stored.filter((row) => !kept.includes(row)).map(({ groupId }) => groupId)
+  if (ended.length > 0) yield* rows(DELETE_SOME, { userId, source, ids: listOf(ended) })
+  const known = new Set(kept.map(({ groupId }) => groupId))
+  const added = yield* addAll(
+    [...wanted]
+      .filter((groupId) => !known.has(groupId))
+      .map((groupId) => ({ userId, groupId, source, createdAt: now, expiresAt })),
+  )
+  const hasMoved = kept.some((row) => Math.abs((row.expiresAt ?? 0) - (expiresAt ?? 0)) >= MOVE_MS)
+  if (hasMoved || (kept.length > 0 && added.length > 0)) yield* rows(MOVE_END, said)
+  const removed = counting.filter(({ groupId }) => !wanted.has(groupId)).map(({ groupId }) => groupId)
+  return { kind: 'replaced', added, removed }
+}
+
+/** Returns the groups that were added, in the order of the members. */
+function* addAll(members: readonly GroupMemberRecord[]): Steps<readonly GroupId[]> {
+  const held = new Map<GroupId, Row>()
+  // In one order, so that no two transactions wait for each other.
+  for (const { groupId } of members.toSorted((one, other) => (one.groupId < other.groupId ? -1 : 1))) {
+    const [group] = yield* rows(HOLD_GROUP, { groupId })
+    if (group !== undefined) held.set(groupId, group)
+  }
+  const added: GroupId[] = []
+  for (const member of members) {
+    const group = held.get(member.groupId)
+    if (group !== undefined && (yield* mayBeIn(member)) && (yield* insert(member, group))) added.push(member.groupId)
+  }
+  return added
+}
+
+/** Whether the organization that has the group has the user as an active member. */
+function* mayBeIn({ userId, groupId }: Pick<GroupMemberRecord, 'userId' | 'groupId'>): Steps<boolean> {
+  const organizationId = organizationOfGroup(groupId)
+  return organizationId === undefined || (yield* rows(HOLD_MEMBERSHIP, { userId, organizationId })).length === 1
+}
+
+/** Returns whether the user had room for the row. */
+function* insert(member: GroupMemberRecord, group: Row): Steps<boolean> {
+  const values = { ...GROUP_MEMBERS.values(member), limit: MAXIMA.groupsOfUser.most }
+  if ((yield* rows(INSERT, values)).length === 0) return false
+  if (group['protected'] === 1) yield* rows(END_OPERATOR_LINK, member)
+  return true
+}
+
+/** What a user belongs to, from the rows of the user's groups and, without a source, of the organizations whose active member the user is. */
+export function readBelonging(userId: UserId, found: readonly Row[]): Belonging {
+  const [organizations, groups] = [
+    found.filter((row) => row['source'] === null),
+    found.filter((row) => row['source'] !== null),
+  ]
+  return {
+    userId,
+    groups: groups.map(MEMBERSHIP.read),
+    organizationIds: organizations.map((row) => row['group_id'] as OrganizationId),
+  }
+}
+
+/** The cache key of what a user belongs to. It is that of no organization, because no id has a space. */
+export function belongingKey(userId: UserId): string {
+  return ` belongs ${userId}`
+}
+
+function aboutMember(
+  event: AuditEventName,
+  { userId, groupId, source }: Pick<GroupMemberRecord, 'userId' | 'groupId' | 'source'>,
+  details: Readonly<Record<string, number>> = {},
+): AuditEvent {
+  return {
+    event,
+    userId,
+    organizationId: organizationOfGroup(groupId),
+    details: { group: groupId, source, ...details },
+  }
+}

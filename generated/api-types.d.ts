@@ -1012,6 +1012,184 @@ export interface GrantorTasks {
     /** The same in seconds from this answer. */
     readonly jwt_accepted_for_seconds: number
   }>
+  /** List the groups, the last id first, or those in which a user is. */
+  readonly 'group.list': (input?: {
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+    /** Only the groups in which this user is; all on one page. */
+    readonly user_id?: string
+  }) => Promise<{
+    readonly groups: readonly ListedGroup[]
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** List the groups, the last id first, or those in which a user is. */
+  readonly 'organization-group.list': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+    /** Only the groups in which this user is; all on one page. */
+    readonly user_id?: string
+  }) => Promise<{
+    readonly groups: readonly ListedGroup[]
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** Create a group, in which users are. */
+  readonly 'group.create': (input: {
+    /** The id of the group, which tokens contain. It never changes. */
+    readonly group_id: string
+    /** The name, for people. */
+    readonly name?: string
+    /** Whether administrators with less than write access, and those of other organizations, cannot change the accounts of the members. Only administrators of the server set it. */
+    readonly protected?: boolean
+  }) => Promise<Group>
+  /** Create a group, in which users are. */
+  readonly 'organization-group.create': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the group, which tokens contain. It never changes. */
+    readonly group_id: string
+    /** The name, for people. */
+    readonly name?: string
+    /** Whether administrators with less than write access, and those of other organizations, cannot change the accounts of the members. Only administrators of the server set it. */
+    readonly protected?: boolean
+  }) => Promise<Group>
+  /** Show a group, and what names it. */
+  readonly 'group.show': (input: {
+    /** The id of the group; of a group of an organization with that of the organization before it, as in acme/finance. */
+    readonly group_id: string
+  }) => Promise<ShownGroup>
+  /** Show a group, and what names it. */
+  readonly 'organization-group.show': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the group; of a group of an organization with that of the organization before it, as in acme/finance. */
+    readonly group_id: string
+  }) => Promise<ShownGroup>
+  /** Change the name of a group, or whether it is protected. What is not given stays. Members that are absent do not change. */
+  readonly 'group.update': (input: {
+    /** The id of the group; of a group of an organization with that of the organization before it, as in acme/finance. */
+    readonly group_id: string
+    /** The name, for people. */
+    readonly name?: string
+    /** Whether administrators with less than write access, and those of other organizations, cannot change the accounts of the members. Only administrators of the server set it. */
+    readonly protected?: boolean
+  }) => Promise<Group>
+  /** Change the name of a group, or whether it is protected. What is not given stays. Members that are absent do not change. */
+  readonly 'organization-group.update': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the group; of a group of an organization with that of the organization before it, as in acme/finance. */
+    readonly group_id: string
+    /** The name, for people. */
+    readonly name?: string
+    /** Whether administrators with less than write access, and those of other organizations, cannot change the accounts of the members. Only administrators of the server set it. */
+    readonly protected?: boolean
+  }) => Promise<Group>
+  /** Delete a group that nothing names. Its members are in it no longer. */
+  readonly 'group.delete': (input: {
+    /** The id of the group; of a group of an organization with that of the organization before it, as in acme/finance. */
+    readonly group_id: string
+  }) => Promise<{
+    readonly group_id: string
+    readonly deleted: true
+  }>
+  /** Delete a group that nothing names. Its members are in it no longer. */
+  readonly 'organization-group.delete': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the group; of a group of an organization with that of the organization before it, as in acme/finance. */
+    readonly group_id: string
+  }) => Promise<{
+    readonly group_id: string
+    readonly deleted: true
+  }>
+  /** List who says that which users are in a group, newest users first. */
+  readonly 'group.list-members': (input: {
+    /** The id of the group; of a group of an organization with that of the organization before it, as in acme/finance. */
+    readonly group_id: string
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+  }) => Promise<{
+    readonly members: readonly GroupMember[]
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** List who says that which users are in a group, newest users first. */
+  readonly 'organization-group.list-members': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the group; of a group of an organization with that of the organization before it, as in acme/finance. */
+    readonly group_id: string
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+  }) => Promise<{
+    readonly members: readonly GroupMember[]
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** Add a user to a group, or change the end. A group of an organization has only its active members. */
+  readonly 'group.add-member': (input: {
+    /** The id of the group; of a group of an organization with that of the organization before it, as in acme/finance. */
+    readonly group_id: string
+    /** The id of the user, if no address is given. */
+    readonly user_id?: string
+    /** The address of the user, if no id is given. */
+    readonly email?: string
+    /** The end: a time, or a day, with whose end in UTC it ends. By default there is none. */
+    readonly until?: string
+  }) => Promise<GroupMember>
+  /** Add a user to a group, or change the end. A group of an organization has only its active members. */
+  readonly 'organization-group.add-member': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the group; of a group of an organization with that of the organization before it, as in acme/finance. */
+    readonly group_id: string
+    /** The id of the user, if no address is given. */
+    readonly user_id?: string
+    /** The address of the user, if no id is given. */
+    readonly email?: string
+    /** The end: a time, or a day, with whose end in UTC it ends. By default there is none. */
+    readonly until?: string
+  }) => Promise<GroupMember>
+  /** Remove a user from a group, as far as an operator said it. What a provider or your application says stays. */
+  readonly 'group.remove-member': (input: {
+    /** The id of the group; of a group of an organization with that of the organization before it, as in acme/finance. */
+    readonly group_id: string
+    /** The id of the user. */
+    readonly user_id: string
+    /** Whose word is removed: operator, the default; application; or provider:<id>, which may say it again at the next sign-in. */
+    readonly source?: string
+  }) => Promise<{
+    readonly group_id: string
+    readonly user_id: string
+    readonly removed: true
+  }>
+  /** Remove a user from a group, as far as an operator said it. What a provider or your application says stays. */
+  readonly 'organization-group.remove-member': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the group; of a group of an organization with that of the organization before it, as in acme/finance. */
+    readonly group_id: string
+    /** The id of the user. */
+    readonly user_id: string
+    /** Whose word is removed: operator, the default; application; or provider:<id>, which may say it again at the next sign-in. */
+    readonly source?: string
+  }) => Promise<{
+    readonly group_id: string
+    readonly user_id: string
+    readonly removed: true
+  }>
   /** List the declared APIs and their scopes. */
   readonly 'api.list': (input?: {
     /** At most this many rows, up to 1000. */
@@ -1518,7 +1696,7 @@ export interface GrantorTasks {
     /** Continue after this row: the `next` of the previous page. */
     readonly before?: string
     /** Only events of this name, or of all names that begin with it, such as `client.`; a part of a name ends with a dot. */
-    readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'apply.' | 'assertion.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'console.' | 'credential.' | 'device.' | 'domain.' | 'exchange.' | 'grant.' | 'identity.' | 'import.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'mail.' | 'member.' | 'organization.' | 'passkey.' | 'provider.' | 'recovery-code.' | 'recovery-codes.' | 'refresh-token.' | 'revocation.' | 'role.' | 'scope.' | 'second-factor.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.secret-set' | 'client.secret-upgraded' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'device.presented-by-another-client' | 'refresh-token.reused' | 'refresh-token.parted' | 'assertion.refused' | 'refresh-token.presented-by-another-client' | 'credential.presented-with-another-key' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'exchange.refused' | 'tokens.issued' | 'user.created' | 'user.imported' | 'user.import-updated' | 'user.password-changed' | 'user.password-upgraded' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.unlocked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'second-factor.enabled' | 'second-factor.disabled' | 'passkey.added' | 'passkey.removed' | 'passkey.counter-back' | 'passkey.backup-changed' | 'user.password-removed' | 'second-factor.refused' | 'recovery-codes.replaced' | 'recovery-code.used' | 'mail.undelivered' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'import.finished' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'apply.finished' | 'apply.released' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'console.refused' | 'role.set' | 'role.removed' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
+    readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'apply.' | 'assertion.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'console.' | 'credential.' | 'device.' | 'domain.' | 'exchange.' | 'grant.' | 'group.' | 'identity.' | 'import.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'mail.' | 'member.' | 'organization.' | 'passkey.' | 'provider.' | 'recovery-code.' | 'recovery-codes.' | 'refresh-token.' | 'revocation.' | 'role.' | 'scope.' | 'second-factor.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.secret-set' | 'client.secret-upgraded' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'device.presented-by-another-client' | 'refresh-token.reused' | 'refresh-token.parted' | 'assertion.refused' | 'refresh-token.presented-by-another-client' | 'credential.presented-with-another-key' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'exchange.refused' | 'tokens.issued' | 'user.created' | 'user.imported' | 'user.import-updated' | 'user.password-changed' | 'user.password-upgraded' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.unlocked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'second-factor.enabled' | 'second-factor.disabled' | 'passkey.added' | 'passkey.removed' | 'passkey.counter-back' | 'passkey.backup-changed' | 'user.password-removed' | 'second-factor.refused' | 'recovery-codes.replaced' | 'recovery-code.used' | 'mail.undelivered' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'group.created' | 'group.updated' | 'group.deleted' | 'group.member-added' | 'group.member-changed' | 'group.member-removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'import.finished' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'apply.finished' | 'apply.released' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'console.refused' | 'role.set' | 'role.removed' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
     /** Only the events of a question: sign-ins that failed, what people changed, clients, or what may be an attack or is about rights and keys. */
     readonly view?: 'failed-sign-ins' | 'changes' | 'clients' | 'security'
     /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
@@ -1986,6 +2164,41 @@ export interface FiguresTotals {
   readonly p99_ms: Readonly<Record<string, number>>
 }
 
+export interface Group {
+  readonly group_id: string
+  /** The organization that has the group; null: the server has it. */
+  readonly organization_id: string | null
+  /** For people. Tokens have the id. */
+  readonly name: string
+  /** Whether the members count as holders of a role: administrators with less than write access, and those of other organizations, cannot change their accounts. */
+  readonly protected: boolean
+  readonly created_at: string
+}
+
+export interface GroupMember {
+  /** Who says it: `operator`, an administrator or an import; `application`, your application; or `provider:<id>`. */
+  readonly source: string
+  readonly created_at: string
+  /** The end; null: there is none. */
+  readonly expires_at: string | null
+  /** Whether it counts now: it has not ended, and its provider is enabled and not newer. A group of an organization also needs an active membership. */
+  readonly counts: boolean
+  readonly group_id: string
+  readonly user_id: string
+  readonly email: string | null
+  readonly name: string | null
+}
+
+export interface GroupSource {
+  /** Who says it: `operator`, an administrator or an import; `application`, your application; or `provider:<id>`. */
+  readonly source: string
+  readonly created_at: string
+  /** The end; null: there is none. */
+  readonly expires_at: string | null
+  /** Whether it counts now: it has not ended, and its provider is enabled and not newer. A group of an organization also needs an active membership. */
+  readonly counts: boolean
+}
+
 export interface InitialToken {
   readonly initial_token_id: string
   readonly name: string
@@ -2139,6 +2352,11 @@ export interface ListedGrant {
   readonly reach: 'account' | 'membership' | 'nothing'
 }
 
+export interface ListedGroup extends Group {
+  /** With `user_id`: who says that the user is in the group. null: not asked. */
+  readonly sources: readonly GroupSource[] | null
+}
+
 export interface ListedMember extends Member {
   /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role. */
   readonly reach: 'account' | 'membership' | 'nothing'
@@ -2187,6 +2405,12 @@ export interface Membership {
   readonly name: string
   /** Since when the membership is disabled; null: it is not. */
   readonly disabled_at: string | null
+}
+
+export interface NamesGroup {
+  readonly kind: 'api'
+  /** The identifier of the API. */
+  readonly id: string
 }
 
 export interface NewAdminCredential extends AdminCredential {
@@ -2435,6 +2659,11 @@ export interface ShownGrant {
   readonly reach: 'account' | 'membership' | 'nothing'
   /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client with those in other languages, of an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
   readonly names: Readonly<Record<string, string>>
+}
+
+export interface ShownGroup extends Group {
+  /** What names the group. While something does, it cannot be deleted. */
+  readonly named_by: readonly NamesGroup[]
 }
 
 export interface SignedOutUser extends User {

@@ -25,6 +25,7 @@ import {
   parseUserId,
   USER_ID_FORM,
 } from '../protocol/ids.ts'
+import { GROUP_ID_FORM, parseGroupId } from '../protocol/access/group.ts'
 import { parseResource, type Resource } from '../protocol/token/resource.ts'
 import { parseScope, SCOPE_FORM, SCOPE_TOKEN_FORM } from '../protocol/token/scope.ts'
 import { localizedText, TEXT_LANGUAGES, type LocalizedText, type TextLanguage } from '../base/localized-text.ts'
@@ -37,6 +38,7 @@ import { MAXIMA } from '../base/maxima.ts'
  * has an example.
  */
 
+const DAY_MS = 86_400_000
 const ORDERED_EXAMPLE = '01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'
 
 export const CLIENT_ID = parsed(
@@ -77,6 +79,16 @@ export const CHOSEN_ORGANIZATION_ID = chosen(
   'A chosen id has up to 64 of the characters A–Z a–z 0–9 . _ ~ | : = -, begins with a letter or a digit, and not as ids of this server do, such as gor_.',
   'acme',
 ).describe('The id of the organization. It never changes. By default the server makes one.')
+export const GROUP_ID = parsed(parseGroupId, GROUP_ID_FORM, 'This is not the id of a group.', 'finance').describe(
+  'The id of the group; of a group of an organization with that of the organization before it, as in acme/finance.',
+)
+/** The id that a new group gets, without that of its organization. */
+export const CHOSEN_GROUP_ID = chosen(
+  CHOSEN_ID_FORM,
+  isChosenId,
+  'The id of a group has up to 64 of the characters A–Z a–z 0–9 . _ ~ | : = -, and begins with a letter or a digit.',
+  'finance',
+).describe('The id of the group, which tokens contain. It never changes.')
 /** A secret that a client has elsewhere. */
 export const GIVEN_SECRET = z
   .string()
@@ -202,6 +214,15 @@ export const PASSWORD = sized(z.string(), {
 export const TIME = timeSuchAs('2026-01-31T12:00:00Z')
 /** The end of a period that begins with a `TIME`. */
 export const END = timeSuchAs('2026-02-28T12:00:00Z')
+
+const DAY = z.regexes.date
+const DAY_OR_TIME = new RegExp(`${DAY.source}|${z.regexes.datetime({ offset: true }).source}`)
+/** When something ends: a time, or a day, with whose end in UTC it ends. */
+export const UNTIL = z
+  .string()
+  .regex(DAY_OR_TIME, { error: 'This is neither a day such as 2026-12-31 nor a time such as 2026-12-31T18:00:00Z.' })
+  .meta({ examples: ['2099-12-31'] })
+  .transform((text) => (Date.parse(text) + (DAY.test(text) ? DAY_MS : 0)) as EpochMs)
 
 function timeSuchAs(example: string) {
   return z.iso

@@ -8,6 +8,7 @@ import { DELEGATE_TASKS } from './delegate.ts'
 import { DOMAIN_TASKS } from './domain.ts'
 import { FIGURE_TASKS } from './figures.ts'
 import { GRANT_TASKS } from './grant.ts'
+import { GROUP_TASKS } from './group/tasks.ts'
 import { INITIAL_TOKEN_TASKS } from './client/initial-token.ts'
 import { INVITATION_TASKS } from './organization/invitation.ts'
 import { INSTALLATION_TASKS } from './organization/installation.ts'
@@ -37,6 +38,7 @@ export const TASKS: readonly Task[] = [
   ...MEMBER_TASKS,
   ...INVITATION_TASKS,
   ...INSTALLATION_TASKS,
+  ...GROUP_TASKS,
   ...API_TASKS,
   ...GRANT_TASKS,
   ...SESSION_TASKS,

@@ -48,6 +48,7 @@ export const NOUNS: readonly Noun[] = [
     'Organizations, their members, and the clients that are installed for them.',
     async () => (await import('./commands/org.ts')).ORG_VERBS,
   ],
+  ['group', 'Groups of users.', async () => (await import('./commands/group.ts')).GROUP_VERBS],
   [
     'api',
     'APIs for which tokens are issued, and their scopes.',

@@ -16,6 +16,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'api update': ['--name', 'Projects'],
   'provider update': ['--name', 'Acme'],
   'user update': ['--name', 'Ada'],
+  'group update': ['--name', 'Finance'],
   'client update': ['--name', 'Board'],
   'client purge': ['--yes'],
   'client set-secret': ['--client-secret-file', import.meta.filename],

@@ -20,7 +20,8 @@ import {
   type Tokens,
 } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from './server.ts'
-import { aMembership, anInstallation, anOrganization } from './records.ts'
+import { aGroup, aMembership, anInstallation, anOrganization } from './records.ts'
+import type { GroupId } from '../../src/protocol/access/group.ts'
 import { anApiDeclaration } from './records.ts'
 import { type Members } from './tasks.ts'
 
@@ -63,6 +64,8 @@ export interface PeopledOrganization {
   readonly user_id: UserId
   readonly client_id: ClientId
   readonly grant_id: string
+  /** It has no members. */
+  readonly group_id: GroupId
 }
 
 /** Attempts are wide open; only what a test is about refuses. */
@@ -130,7 +133,15 @@ export function adminServerOf(server: TestServer): AdminServer {
       await obtainTokensAs(server, user.email, client, organizationId)
       const [grant] = await store.listGrants({ before: undefined, limit: 1, userId: user.id })
       if (grant === undefined) throw new Error('There is no grant.')
-      return { organization_id: organizationId, user_id: user.id, client_id: clientId, grant_id: grant.id }
+      const group = aGroup({ organizationId, createdAt: now })
+      await store.createGroup(group)
+      return {
+        organization_id: organizationId,
+        user_id: user.id,
+        client_id: clientId,
+        grant_id: grant.id,
+        group_id: group.id,
+      }
     },
     async makeApi() {
       const resource = aResource()

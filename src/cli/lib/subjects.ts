@@ -109,6 +109,7 @@ export const ORGANIZATION = named({
   meaning: 'the id of the organization, its name, or a domain of its provider',
 })
 export const NAME = plain('name', 'name', 'the name, as the consent page shows it', '<name>')
+export const GROUP = plain('group', 'group_id', 'the id of the group', '<id>')
 const API = plain('resource', 'resource', 'the identifier of the API', '<uri>')
 const KEY = plain('key', 'kid', 'the id of the key')
 const ADMIN_CREDENTIAL = plain('id', 'credential_id', 'the id of the credentials, not the token')
@@ -142,11 +143,16 @@ const MEMBER = named({
   isWithin: true,
 })
 
-/** The user of a filter. With an organization the user is searched among its members. */
-const USER_FILTER: Subject = {
+/** With an organization the user is searched among its members. */
+export const USER_OR_MEMBER: Subject = {
   ...MEMBER,
-  meaning: 'only of this user: the e-mail address, the id, or the id at your application',
   find: (text, perform, known) => (known['organization_id'] === undefined ? USER : MEMBER).find(text, perform, known),
+}
+
+/** The user of a filter. */
+const USER_FILTER: Subject = {
+  ...USER_OR_MEMBER,
+  meaning: 'only of this user: the e-mail address, the id, or the id at your application',
 }
 const CLIENT_FILTER: Subject = { ...NEW_CLIENT, meaning: 'only of this client: the client_id, or the name' }
 const ORGANIZATION_FILTER: Subject = {
@@ -158,6 +164,7 @@ const ORGANIZATION_FILTER: Subject = {
 const BY_PARAMETER: Readonly<Record<string, Subject>> = {
   client_id: CLIENT,
   credential_id: ADMIN_CREDENTIAL,
+  group_id: GROUP,
   kid: KEY,
   organization_id: ORGANIZATION,
   resource: API,

@@ -7,7 +7,7 @@ import { mintInteractionId, type OrganizationId, type UserId } from '../../../sr
 import { registerClient } from '../../../tools/flow.ts'
 import { DEFAULT_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
 import type { Access } from '../../../src/admin/task.ts'
-import { aMembership, anInteraction, aSession, aSessionStart, aUserOfProvider } from '../../support/records.ts'
+import { aGroup, aMembership, anInteraction, aSession, aSessionStart, aUserOfProvider } from '../../support/records.ts'
 import { addProvider } from '../../support/provider/providers.ts'
 import type { PeopledOrganization, AdminServer } from '../../support/admin-server.ts'
 import { givePasskey } from '../../../tools/sign-in/passkeys.ts'
@@ -96,6 +96,25 @@ const A_MEMBER = partsOf('organization_id', 'user_id')
 const AN_INSTALLATION = partsOf('organization_id', 'client_id')
 const A_GRANT_HERE = partsOf('organization_id', 'grant_id')
 const A_GRANT = partsOf('grant_id')
+const A_GROUP: Sample = async ({ server }) => makeGroup(server)
+const A_GROUP_MEMBER: Sample = async (stage) => {
+  const member = { ...(await makeGroup(stage.server)), user_id: (await stage.makeUser()).id }
+  await perform(stage.server.context, 'group.add-member', member)
+  return member
+}
+const AN_OWN_GROUP = partsOf('organization_id', 'group_id')
+const AN_OWN_GROUP_WITH_USER = partsOf('organization_id', 'group_id', 'user_id')
+const AN_OWN_GROUP_MEMBER: Sample = async (stage) => {
+  const member = await AN_OWN_GROUP_WITH_USER(stage)
+  await perform(stage.server.context, 'organization-group.add-member', member)
+  return member
+}
+
+async function makeGroup({ context }: AdminServer['server']): Promise<Members> {
+  const { id } = aGroup()
+  await perform(context, 'group.create', { group_id: id })
+  return { group_id: id }
+}
 const A_TOKEN: Sample = async ({ makeTokens }) => ({ token: (await makeTokens()).access_token })
 
 /** What the operator's application does is about an interaction that a browser started. */
@@ -283,6 +302,27 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'installation.disable': inOrganization(writes(AN_INSTALLATION)),
   'installation.enable': inOrganization(writes(AN_INSTALLATION)),
   'installation.remove': inOrganization(writes(AN_INSTALLATION)),
+  'group.list': people(NOTHING),
+  'group.create': writes(() => ({ group_id: aGroup().id }), 201),
+  'group.show': people(A_GROUP),
+  'group.update': writes(and(A_GROUP, () => ({ name: 'Finance' }))),
+  'group.delete': writes(A_GROUP),
+  'group.list-members': people(A_GROUP),
+  'group.add-member': writes(and(A_GROUP, A_USER)),
+  'group.remove-member': writes(A_GROUP_MEMBER),
+  'organization-group.list': inOrganization(people(AN_ORGANIZATION)),
+  'organization-group.create': inOrganization(
+    writes(
+      and(AN_ORGANIZATION, () => ({ group_id: aGroup().id })),
+      201,
+    ),
+  ),
+  'organization-group.show': inOrganization(people(AN_OWN_GROUP)),
+  'organization-group.update': inOrganization(writes(and(AN_OWN_GROUP, () => ({ name: 'Finance' })))),
+  'organization-group.delete': inOrganization(writes(AN_OWN_GROUP)),
+  'organization-group.list-members': inOrganization(people(AN_OWN_GROUP)),
+  'organization-group.add-member': inOrganization(writes(AN_OWN_GROUP_WITH_USER)),
+  'organization-group.remove-member': inOrganization(writes(AN_OWN_GROUP_MEMBER)),
   'api.list': reads(NOTHING),
   'api.show': reads(AN_API),
   'api.create': writes(({ aResource }) => ({ resource: aResource() }), 201),

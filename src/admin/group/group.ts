@@ -1,0 +1,103 @@
+import * as z from 'zod'
+import { iso, ISO, isoOrNull, ISO_OR_NULL } from '../../base/iso.ts'
+import { forShell } from '../../base/shell.ts'
+import type { GroupMemberRecord, GroupRecord } from '../../ports/records/group.ts'
+import { isCounting } from '../../protocol/access/belonging.ts'
+import { type GroupId, groupIdOf, organizationOfGroup } from '../../protocol/access/group.ts'
+import type { OrganizationId } from '../../protocol/ids.ts'
+import { tableOf } from '../../answers/table.ts'
+import { type AdminError, conflict, unknown } from '../admin-error.ts'
+import type { TaskContext } from '../task.ts'
+
+const groupRows = tableOf<GroupRecord>()
+
+/** A group in an answer. */
+export const GROUP = groupRows.table({
+  group_id: groupRows.row(z.string(), ({ id }) => id),
+  organization_id: groupRows.row(
+    z.string().nullable().describe('The organization that has the group; null: the server has it.'),
+    ({ organizationId }) => organizationId ?? null,
+  ),
+  name: groupRows.row(z.string().describe('For people. Tokens have the id.'), ({ name }) => name),
+  protected: groupRows.row(
+    z
+      .boolean()
+      .describe(
+        'Whether the members count as holders of a role: administrators with less than write access, and those of other organizations, cannot change their accounts.',
+      ),
+    ({ isProtected }) => isProtected,
+  ),
+  created_at: groupRows.row(ISO, ({ createdAt }) => iso(createdAt)),
+})
+export const GROUP_DOCUMENT = z.object(GROUP.shape).meta({ id: 'Group' })
+
+/** Who says that a user is in a group, and until when. */
+export const SAYING = z
+  .object({
+    source: z
+      .string()
+      .describe(
+        'Who says it: `operator`, an administrator or an import; `application`, your application; or `provider:<id>`.',
+      ),
+    created_at: ISO,
+    expires_at: ISO_OR_NULL.describe('The end; null: there is none.'),
+    counts: z
+      .boolean()
+      .describe(
+        'Whether it counts now: it has not ended, and its provider is enabled and not newer. A group of an organization also needs an active membership.',
+      ),
+  })
+  .meta({ id: 'GroupSource' })
+
+/** Returns what a source says, in an answer. */
+export async function sayings({ store, clock }: TaskContext) {
+  const given = { now: clock(), providers: await store.listProviders() }
+  return (row: GroupMemberRecord): z.output<typeof SAYING> => ({
+    source: row.source,
+    created_at: iso(row.createdAt),
+    expires_at: isoOrNull(row.expiresAt),
+    counts: isCounting(row, given),
+  })
+}
+
+/** A record that names a group. */
+export const NAMING = z
+  .object({ kind: z.enum(['api']), id: z.string().describe('The identifier of the API.') })
+  .meta({ id: 'NamesGroup' })
+
+/** What names a group: while something does, it cannot be deleted. */
+export async function listNaming({ store }: TaskContext, id: GroupId): Promise<readonly z.output<typeof NAMING>[]> {
+  const apis = (await store.listApis()).filter(({ groups }) => groups?.words.some(({ group }) => group === id) === true)
+  return apis.map(({ resource }) => ({ kind: 'api', id: resource }))
+}
+
+/**
+ * Finds a group. Below the path of an organization the id may lack that of the organization, and groups of others do not exist.
+ *
+ * @throws AdminError when there is no such group
+ */
+export async function requireGroup(
+  { store }: TaskContext,
+  given: GroupId,
+  organizationId: OrganizationId | undefined,
+): Promise<GroupRecord> {
+  const id = organizationOfGroup(given) === undefined ? groupIdOf(given, organizationId) : given
+  const isIts = organizationId === undefined || organizationOfGroup(id) === organizationId
+  const group = isIts ? await store.findGroup(id) : undefined
+  if (group === undefined) throw noSuchGroup(given, organizationId)
+  return group
+}
+
+export function noSuchGroup(id: string, organizationId: OrganizationId | undefined): AdminError {
+  const within = organizationId === undefined ? '' : ` --organization ${forShell(organizationId)}`
+  return unknown(`There is no group ${id}. See "grantor group list${within}".`)
+}
+
+/** The error for a group that something names. */
+export function namedBy(id: GroupId, naming: readonly z.output<typeof NAMING>[]): AdminError {
+  const [first] = naming
+  const others = naming.length > 1 ? `, and ${naming.length - 1} more` : ''
+  return conflict(
+    `The API ${first?.id ?? ''} names the group ${id}${others}. Remove it there first. To see what does: grantor group show ${forShell(id)}`,
+  )
+}

@@ -1,0 +1,392 @@
+import * as z from 'zod'
+import { iso } from '../../base/iso.ts'
+import { MAXIMA } from '../../base/maxima.ts'
+import { forShell } from '../../base/shell.ts'
+import type { GroupMemberRecord, GroupRecord } from '../../ports/records/group.ts'
+import type { UserRecord } from '../../ports/records/user.ts'
+import { type GroupId, groupIdOf, type MemberSource } from '../../protocol/access/group.ts'
+import type { OrganizationId, UserId } from '../../protocol/ids.ts'
+import { nameUser } from '../../protocol/sign-in/account.ts'
+import { type AdminError, conflict, noSuchOrganization, unknown } from '../admin-error.ts'
+import {
+  CHOSEN_GROUP_ID,
+  EMAIL,
+  GROUP_ID,
+  LIMIT,
+  NAME,
+  NEXT,
+  ORGANIZATION_ID,
+  pageStart,
+  UNTIL,
+  USER_ID,
+} from '../fields.ts'
+import { requireMember } from '../organization/member.ts'
+import { requireOrganization } from '../organization/organization.ts'
+import { listPage } from '../page.ts'
+import { type Access, defineTask, type Manner, type Task, type TaskContext } from '../task.ts'
+import { requireRecipient } from '../user/user.ts'
+import {
+  GROUP,
+  GROUP_DOCUMENT,
+  listNaming,
+  namedBy,
+  NAMING,
+  noSuchGroup,
+  requireGroup,
+  SAYING,
+  sayings,
+} from './group.ts'
+
+/** A task on groups: below `/admin/v1/groups` for all of them, and below the path of an organization for its own. */
+interface GroupTask<Input extends z.ZodObject, Output extends z.ZodObject> extends Manner {
+  readonly verb: string
+  readonly method: Task['method']
+  /** After the path of the groups. */
+  readonly path: string
+  readonly access: Access
+  readonly summary: string
+  readonly creates?: true
+  readonly gives?: true
+  readonly exactlyOneOf?: readonly string[]
+  readonly input: Input
+  readonly output: Output
+  /** `organizationId`: of the path; undefined: the administrator may see all groups. */
+  readonly run: (
+    context: TaskContext,
+    input: z.output<Input>,
+    organizationId: OrganizationId | undefined,
+  ) => Promise<z.output<Output>>
+}
+
+function both<Input extends z.ZodObject, Output extends z.ZodObject>({
+  verb,
+  path,
+  input,
+  run,
+  ...task
+}: GroupTask<Input, Output>): readonly Task[] {
+  return [
+    defineTask({
+      ...task,
+      name: `group.${verb}`,
+      path: `/admin/v1/groups${path}`,
+      input,
+      run: (context, given) => run(context, given, undefined),
+    }),
+    defineTask({
+      ...task,
+      name: `organization-group.${verb}`,
+      path: `/admin/v1/organizations/{organization_id}/groups${path}`,
+      extent: 'organization',
+      input: z.object({ organization_id: ORGANIZATION_ID, ...input.shape }),
+      async run(context, given) {
+        const { organization_id: organizationId, ...own } = given as { readonly organization_id: OrganizationId }
+        await requireOrganization(context, organizationId)
+        return run(context, own as z.output<Input>, organizationId)
+      },
+    }),
+  ]
+}
+
+const ONE = z.object({ group_id: GROUP_ID })
+const GROUP_NAME = NAME.describe('The name, for people.')
+const PROTECTED = z
+  .boolean()
+  .describe(
+    'Whether administrators with less than write access, and those of other organizations, cannot change the accounts of the members. Only administrators of the server set it.',
+  )
+const SOURCE_FORM = '(?:operator|application|provider:[a-z][a-z0-9-]{0,30})'
+const SOURCE = z
+  .string()
+  .regex(new RegExp(`^${SOURCE_FORM}$`), {
+    error: 'This is not a source: operator, application, or provider:<id>.',
+  })
+  .meta({ examples: ['operator'] })
+  .transform((text) => text as MemberSource)
+/** The ids of a user and a source: a user has a row for each source. */
+const MEMBER_ROW = z
+  .string()
+  .regex(new RegExp(`^[A-Za-z0-9._~|:=-]{1,64} ${SOURCE_FORM}$`), { error: 'This is not the `next` of a page.' })
+  .meta({ examples: ['gus_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ operator'] })
+
+const SHOWN_GROUP = GROUP_DOCUMENT.extend({
+  named_by: z.array(NAMING).describe('What names the group. While something does, it cannot be deleted.'),
+}).meta({ id: 'ShownGroup' })
+
+const LISTED_GROUP = GROUP_DOCUMENT.extend({
+  sources: z
+    .array(SAYING)
+    .nullable()
+    .describe('With `user_id`: who says that the user is in the group. null: not asked.'),
+}).meta({ id: 'ListedGroup' })
+
+const MEMBER = SAYING.extend({
+  group_id: z.string(),
+  user_id: z.string(),
+  email: z.string().nullable(),
+  name: z.string().nullable(),
+}).meta({ id: 'GroupMember' })
+
+export type GroupDocument = z.output<typeof GROUP_DOCUMENT>
+export type ListedGroupDocument = z.output<typeof LISTED_GROUP>
+export type GroupMemberDocument = z.output<typeof MEMBER>
+
+export const GROUP_TASKS: readonly Task[] = [
+  ...both({
+    verb: 'list',
+    method: 'GET',
+    path: '',
+    access: 'read-people',
+    summary: 'List the groups, the last id first, or those in which a user is.',
+    input: z.object({
+      limit: LIMIT,
+      before: pageStart(GROUP_ID),
+      user_id: USER_ID.optional().describe('Only the groups in which this user is; all on one page.'),
+    }),
+    output: z.object({ groups: z.array(LISTED_GROUP), next: NEXT }),
+    async run(context, { user_id: userId, ...page }, organizationId) {
+      const { store } = context
+      if (userId !== undefined) return { groups: await groupsOf(context, userId, organizationId), next: null }
+      const { rows, next } = await listPage<GroupRecord, GroupId>(
+        (slice) =>
+          organizationId === undefined ? store.listGroups(slice) : store.listGroupsOf({ ...slice, organizationId }),
+        page,
+      )
+      return { groups: rows.map((group) => ({ ...GROUP.show(group), sources: null })), next }
+    },
+  }),
+  ...both({
+    verb: 'create',
+    method: 'POST',
+    path: '',
+    access: 'write',
+    creates: true,
+    summary: 'Create a group, in which users are.',
+    input: z.object({ group_id: CHOSEN_GROUP_ID, name: GROUP_NAME.optional(), protected: PROTECTED.optional() }),
+    output: GROUP_DOCUMENT,
+    async run(context, { group_id: own, name = own, protected: isProtected = false }, organizationId) {
+      if (isProtected) requireServer(context)
+      const id = groupIdOf(own, organizationId)
+      const group: GroupRecord = { id, organizationId, name, isProtected, createdAt: context.clock() }
+      switch (await context.store.createGroup(group)) {
+        case 'created':
+          return GROUP.show(group)
+        case 'id-taken':
+          throw conflict(`There is already a group ${id}.`)
+        case 'unknown':
+          throw noSuchOrganization(organizationId ?? '')
+        case 'too-many':
+          throw organizationId === undefined
+            ? conflict(`The server has ${MAXIMA.groups.most} groups, which is the maximum.`)
+            : conflict(`The organization has ${MAXIMA.groupsOfOrganization.most} groups, which is the maximum.`)
+        case 'too-many-protected':
+          throw tooManyProtected()
+      }
+    },
+  }),
+  ...both({
+    verb: 'show',
+    method: 'GET',
+    path: '/{group_id}',
+    access: 'read-people',
+    summary: 'Show a group, and what names it.',
+    input: ONE,
+    output: SHOWN_GROUP,
+    async run(context, { group_id: given }, organizationId) {
+      const group = await requireGroup(context, given, organizationId)
+      return { ...GROUP.show(group), named_by: [...(await listNaming(context, group.id))] }
+    },
+  }),
+  ...both({
+    verb: 'update',
+    method: 'PATCH',
+    path: '/{group_id}',
+    access: 'write',
+    summary: 'Change the name of a group, or whether it is protected. What is not given stays.',
+    input: ONE.extend({ name: GROUP_NAME.optional(), protected: PROTECTED.optional() }),
+    output: GROUP_DOCUMENT,
+    async run(context, { group_id: given, name, protected: isProtected }, organizationId) {
+      const previous = await requireGroup(context, given, organizationId)
+      if (isProtected !== undefined) requireServer(context)
+      const { id } = previous
+      const next = { name: name ?? previous.name, isProtected: isProtected ?? previous.isProtected }
+      switch (await context.store.updateGroup({ id, ...next, previous })) {
+        case 'changed':
+          return GROUP.show({ ...previous, ...next })
+        case 'conflict':
+          throw conflict(`The group ${id} was changed or deleted at the same time. Try again.`)
+        case 'too-many-protected':
+          throw tooManyProtected()
+      }
+    },
+  }),
+  ...both({
+    verb: 'delete',
+    method: 'DELETE',
+    path: '/{group_id}',
+    access: 'write',
+    summary: 'Delete a group that nothing names. Its members are in it no longer.',
+    input: ONE,
+    output: z.object({ group_id: z.string(), deleted: z.literal(true) }),
+    async run(context, { group_id: given }, organizationId) {
+      const { id } = await requireGroup(context, given, organizationId)
+      const naming = await listNaming(context, id)
+      if (naming.length > 0) throw namedBy(id, naming)
+      if ((await context.store.deleteGroup({ id })) === 'unknown') throw noSuchGroup(id, organizationId)
+      return { group_id: id, deleted: true as const }
+    },
+  }),
+  ...both({
+    verb: 'list-members',
+    method: 'GET',
+    path: '/{group_id}/members',
+    access: 'read-people',
+    summary: 'List who says that which users are in a group, newest users first.',
+    input: ONE.extend({
+      limit: LIMIT,
+      before: pageStart(MEMBER_ROW),
+    }),
+    output: z.object({ members: z.array(MEMBER), next: NEXT }),
+    async run(context, { group_id: given, ...page }, organizationId) {
+      const { id: groupId } = await requireGroup(context, given, organizationId)
+      const { rows, next } = await listPage(
+        async (slice) =>
+          (await context.store.listGroupMembers({ ...slice, groupId })).map((row) => ({
+            ...row,
+            id: `${row.userId} ${row.source}`,
+          })),
+        page,
+      )
+      const say = await sayings(context)
+      const members = await Promise.all(
+        rows.map(async (row) => describeMember(row, await context.store.findUser(row.userId), say(row))),
+      )
+      return { members, next }
+    },
+  }),
+  ...both({
+    verb: 'add-member',
+    method: 'POST',
+    path: '/{group_id}/members',
+    access: 'write',
+    gives: true,
+    summary: 'Add a user to a group, or change the end. A group of an organization has only its active members.',
+    input: ONE.extend({
+      user_id: USER_ID.optional().describe('The id of the user, if no address is given.'),
+      email: EMAIL.optional().describe('The address of the user, if no id is given.'),
+      until: UNTIL.optional().describe(
+        'The end: a time, or a day, with whose end in UTC it ends. By default there is none.',
+      ),
+    }),
+    exactlyOneOf: ['user_id', 'email'],
+    output: MEMBER,
+    async run(context, { group_id: given, user_id: userId, email, until: expiresAt }, organizationId) {
+      const group = await requireGroup(context, given, organizationId)
+      const now = context.clock()
+      if (expiresAt !== undefined && expiresAt <= now) throw conflict(`The end ${iso(expiresAt)} has passed.`)
+      const user = await findRecipient(context, userId ?? email ?? '', organizationId)
+      const member: GroupMemberRecord = {
+        userId: user.id,
+        groupId: group.id,
+        source: 'operator',
+        createdAt: now,
+        expiresAt,
+      }
+      await add(context, member, user)
+      const say = await sayings(context)
+      return describeMember(member, user, say(member))
+    },
+  }),
+  ...both({
+    verb: 'remove-member',
+    method: 'DELETE',
+    path: '/{group_id}/members/{user_id}',
+    access: 'write',
+    summary:
+      'Remove a user from a group, as far as an operator said it. What a provider or your application says stays.',
+    input: ONE.extend({
+      user_id: USER_ID,
+      source: SOURCE.optional().describe(
+        'Whose word is removed: operator, the default; application; or provider:<id>, which may say it again at the next sign-in.',
+      ),
+    }),
+    output: z.object({ group_id: z.string(), user_id: z.string(), removed: z.literal(true) }),
+    async run(context, { group_id: given, user_id: userId, source: said = 'operator' }, organizationId) {
+      const { store } = context
+      const { id: groupId } = await requireGroup(context, given, organizationId)
+      if ((await store.removeGroupMember({ userId, groupId, source: said })) === 'removed')
+        return { group_id: groupId, user_id: userId, removed: true as const }
+      const other = (await store.listGroupsOfUser(userId)).find((row) => row.groupId === groupId)
+      if (other === undefined) throw unknown(`The user ${userId} is not in the group ${groupId}.`)
+      throw conflict(
+        `Not the operator says that ${userId} is in the group ${groupId}, but ${other.source}. To remove its word: grantor group remove-member ${forShell(groupId)} ${forShell(userId)} --source ${forShell(other.source)}`,
+      )
+    },
+  }),
+]
+
+async function groupsOf(
+  context: TaskContext,
+  userId: UserId,
+  organizationId: OrganizationId | undefined,
+): Promise<ListedGroupDocument[]> {
+  const { store } = context
+  const say = await sayings(context)
+  const byGroup = Map.groupBy(await store.listGroupsOfUser(userId), ({ groupId }) => groupId)
+  const groups = await Promise.all([...byGroup.keys()].map((id) => store.findGroup(id)))
+  return groups
+    .filter((group) => group !== undefined)
+    .filter((group) => organizationId === undefined || group.organizationId === organizationId)
+    .map((group) => ({ ...GROUP.show(group), sources: (byGroup.get(group.id) ?? []).map(say) }))
+}
+
+/** An administrator of one organization learns of no account that is not a member (threats.md CON-08). */
+async function findRecipient(
+  context: TaskContext,
+  who: string,
+  organizationId: OrganizationId | undefined,
+): Promise<UserRecord> {
+  if (organizationId === undefined) return requireRecipient(context, who)
+  const userId = who.includes('@')
+    ? ((await context.store.findUserByEmail(who))?.id ?? (who as UserId))
+    : (who as UserId)
+  await requireMember(context, { organizationId, userId })
+  return requireRecipient(context, who)
+}
+
+async function add({ store }: TaskContext, member: GroupMemberRecord, user: UserRecord): Promise<void> {
+  const { groupId } = member
+  switch (await store.addGroupMember(member)) {
+    case 'added':
+    case 'changed':
+      return
+    case 'member-already':
+      throw conflict(`${nameUser(user)} is already in the group ${groupId}.`)
+    case 'not-member':
+      throw conflict(
+        `${nameUser(user)} is no active member of the organization that has the group ${groupId}, so the user cannot be in it.`,
+      )
+    case 'too-many':
+      throw conflict(`${nameUser(user)} is in ${MAXIMA.groupsOfUser.most} groups, which is the maximum.`)
+    case 'unknown':
+      throw unknown(`The group ${groupId} or the user was deleted at the same time.`)
+  }
+}
+
+function describeMember(
+  { groupId, userId }: GroupMemberRecord,
+  user: UserRecord | undefined,
+  said: z.output<typeof SAYING>,
+): GroupMemberDocument {
+  return { group_id: groupId, user_id: userId, email: user?.email ?? null, name: user?.name ?? null, ...said }
+}
+
+/** @throws AdminError for an administrator of one organization */
+function requireServer({ administrator }: TaskContext): void {
+  if (administrator.organizationId !== undefined)
+    throw conflict('Only an administrator of the server says whether a group is protected.')
+}
+
+function tooManyProtected(): AdminError {
+  return conflict(`There are ${MAXIMA.protectedGroups.most} protected groups, which is the maximum.`)
+}

@@ -9,8 +9,8 @@ import type { TaskContext } from '../task.ts'
 const WINDOW_MS = 15 * 60_000
 
 /**
- * The enabled providers that gave no acceptable answer of late, on any node, and have signed in no user after that. Failures of which the
- * audit has the beginning alone still count. The sign-ins are read only if there is a failure.
+ * The enabled providers that gave no acceptable answer of late, on any node, and have signed in no user after that. Sign-ins are read only
+ * if there is a failure, and of these at most the newest 1,000.
  */
 export async function failingProviders(
   context: TaskContext,

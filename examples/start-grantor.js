@@ -45,6 +45,23 @@ export async function listen(server, port) {
   })
 }
 
+/** Starts a program, which ends with the example, and waits until its address answers. What it prints to standard output is not shown. */
+export async function startProgram({ command: [program, ...words], folder, environment, address }) {
+  const env = { ...process.env, ...environment }
+  const child = spawn(program, words, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] })
+  let hasEnded = false
+  const ended = once(child, 'exit').then(() => (hasEnded = true))
+  process.once('exit', () => child.kill('SIGKILL'))
+  atEnd(async () => {
+    child.kill('SIGTERM')
+    await ended
+  })
+  while (!(await fetch(address).catch(() => undefined))?.ok) {
+    if (hasEnded) throw new Error(`${program} ended.`)
+    await new Promise((resolve) => void setTimeout(resolve, 50))
+  }
+}
+
 /** Starts Grantor. `file`: what "grantor apply" makes. Returns the issuer, the user, and `task`, which asks the administration. */
 export async function startGrantor(file) {
   const folder = mkdtempSync(join(tmpdir(), 'grantor-example-'))
@@ -66,22 +83,12 @@ export async function startGrantor(file) {
   if (file !== undefined) await grantor('apply', '-f', file, '--yes')
   const { token } = JSON.parse(await grantor('admin', 'create', '--name', 'Example', '--access', 'write', '--json'))
 
-  const server = spawn(process.execPath, [PROGRAM, 'serve', '--json'], {
-    ...options,
-    stdio: ['ignore', 'ignore', 'inherit'],
+  await startProgram({
+    command: [process.execPath, PROGRAM, 'serve', '--json'],
+    folder,
+    environment: options.env,
+    address: `${issuer}/health/ready`,
   })
-  const ended = once(server, 'exit')
-  atEnd(async () => {
-    server.kill('SIGTERM')
-    await ended
-  })
-  process.once('exit', () => server.kill('SIGKILL'))
-  let hasEnded = false
-  void ended.then(() => (hasEnded = true))
-  while (!(await fetch(`${issuer}/health/ready`).catch(() => undefined))?.ok) {
-    if (hasEnded) throw new Error('Grantor ended.')
-    await new Promise((resolve) => void setTimeout(resolve, 50))
-  }
 
   async function task(method, path, body = {}) {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }

@@ -38,6 +38,7 @@ export const BY_HAND: Readonly<Record<string, string>> = {
   install: 'needs root, three versions of npm, and its registry for each of nine installations',
   'long-tests': 'a release runs it itself, as it does npm test',
   proxies: 'needs HAProxy, Caddy, nginx and Prometheus',
+  recipes: 'needs Python, and the registries of npm and PyPI',
   'resource-servers': 'needs Go, Java and .NET, and the registries of PyPI, Go and Maven',
 }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openExampleUser, startExample } from './start-example.ts'
+import { openExampleUser, startExample } from '../../tools/example.ts'
 
 test('examples/agents: services with a secret and with a key get tokens, and two processes refresh one sign-in at once', async (t) => {
-  const example = startExample(t, 'agents')
+  const example = startExample(t, 'agents', {})
   const [link = '', email = '', password = ''] = await example.printed(
     /Open (\S+)\nand sign in as (\S+) with .* (\S+)\n/,
   )

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openCookieJar } from '../../tools/cookie-jar.ts'
-import { openExampleUser, startExample } from './start-example.ts'
+import { openExampleUser, startExample } from '../../tools/example.ts'
 
 test('OpenID Connect Core 1.0: examples/express signs in for an organization, changes it, signs out, and leaves nothing', async (t) => {
-  const example = startExample(t, 'express')
+  const example = startExample(t, 'express', {})
   const [origin = '', email = '', password = ''] = await example.printed(
     /Open (\S+) and sign in as (\S+) with .* (\S+)\n/,
   )

@@ -6,7 +6,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { openMemoryProvider, type MemoryProvider } from '../clients/memory-provider.ts'
 import { codeOf, textOf } from '../clients/mcp-walk.ts'
 import { sharedBrowser } from '../support/browser.ts'
-import { openExampleUser, startExample } from './start-example.ts'
+import { openExampleUser, startExample } from '../../tools/example.ts'
 
 const browser = await sharedBrowser()
 
@@ -21,7 +21,7 @@ async function addNote(provider: MemoryProvider, url: URL): Promise<string> {
 }
 
 test('RFC 8693: an agent adds a note by the MCP server of examples/mcp-and-app, and the user sees it in the application', async (t) => {
-  const example = startExample(t, 'mcp-and-app')
+  const example = startExample(t, 'mcp-and-app', {})
   const [email = '', password = '', app = '', resource = ''] = await example.printed(
     /Sign in as (\S+) with .* (\S+)\nThe application: (\S+)\n.* notes (\S+)\n/,
   )

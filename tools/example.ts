@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
-import { openPerson, type Person, type Shown } from '../../tools/person.ts'
+import { openPerson, type Person, type Shown } from './person.ts'
 
 /** An example that runs as its reader starts it. */
 export interface Example {
@@ -14,11 +13,16 @@ export interface Example {
   readonly interrupt: () => Promise<{ readonly code: number | null; readonly left: readonly string[] }>
 }
 
-export function startExample(t: TestContext, name: string): Example {
+/** Starts an example of the folder of this name. */
+export function startExample(
+  t: { readonly after: (end: () => Promise<void>) => void },
+  name: string,
+  environment: Readonly<Record<string, string>>,
+): Example {
   const folder = mkdtempSync(join(tmpdir(), 'grantor-test-'))
   const child = spawn(process.execPath, ['start.js'], {
     cwd: join('examples', name),
-    env: { ...process.env, TMPDIR: folder },
+    env: { ...process.env, ...environment, TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

@@ -8,7 +8,6 @@ import { AUTHORIZATION_FAULTS } from '../../src/protocol/authorization/request.t
 import { FORM_REFUSALS, PAGE_REFUSALS } from '../../src/protocol/authorization/page-refusals.ts'
 import { REFUSALS } from '../../src/protocol/refusals.ts'
 import { overBudget, type Budget } from './budget.ts'
-import { ARCHITECTURE_PAGE, architecturePage } from './layout.ts'
 import { PAGES_WITH_FIGURES, resultParts, withFigures } from './results.ts'
 import {
   casesOf,
@@ -76,10 +75,6 @@ test('the pages of evidence have each case with a test, and each standard that a
   const cited = claims.flatMap(({ title }) => [...title.matchAll(/RFC (\d{4})/g)].map(([, rfc = '']) => rfc))
   assert.ok(cited.length > 100)
   for (const rfc of cited) assert.ok(coverage.includes(`## RFC ${rfc}\n`), rfc)
-})
-
-test('docs/architecture.md has the table of layers that "npm run docs" makes', () => {
-  assert.equal(read(ARCHITECTURE_PAGE), architecturePage(), REMEDY)
 })
 
 test('every decision that is cited has a record, and docs/decisions/README.md lists each record', () => {

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-
 /** The rules of the source tree (docs/architecture.md) as a function over source texts, so that a test can plant violations. */
 
 export interface SourceFile {
@@ -29,7 +27,7 @@ const INNER = ['base', 'protocol', 'ports']
 /** What commands need that open the store themselves. */
 const STORED = [...INNER, ...NOUNS, 'admin', 'store', 'keys', 'passwords', 'outbound', 'providers', 'config', 'server']
 
-/** Which folder of src/ may import from which. `npm run docs` writes the table of docs/architecture.md from it. */
+/** Which folder of src/ may import from which. It has the layers of the picture in docs/architecture.md. */
 const LAYERS: Readonly<Record<string, Layer>> = {
   texts: { layers: [], packages: [], node: [], pure: true },
   base: { layers: ['texts'], packages: ['zod'], node: ['node:crypto'], pure: true },
@@ -131,25 +129,6 @@ const LAYERS: Readonly<Record<string, Layer>> = {
 
 export function packagesOfLayers(): readonly string[] {
   return Object.values(LAYERS).flatMap(({ packages }) => packages)
-}
-
-export const ARCHITECTURE_PAGE = 'docs/architecture.md'
-const TABLE = /\| Folder of `src\/` \|[^]*?\n\n/
-
-/** The page with the table of LAYERS. */
-export function architecturePage(): string {
-  const page = readFileSync(ARCHITECTURE_PAGE, 'utf8')
-  if (!TABLE.test(page)) throw new Error(`${ARCHITECTURE_PAGE} has no place for the table of layers.`)
-  return page.replace(TABLE, () => `${layerTable()}\n\n`)
-}
-
-function layerTable(): string {
-  const rows = Object.entries(LAYERS).map(([name, { layers, packages, node, pure }]) => {
-    const modules = node === 'any' ? ['Node.js'] : node.map((module) => `\`${module}\``)
-    const imports = [...layers, ...modules, ...packages].join(', ')
-    return `| \`${name}\` | ${imports === '' ? '–' : imports} | ${pure ? 'yes' : 'no'} |`
-  })
-  return ['| Folder of `src/` | May import | Pure |', '|---|---|---|', ...rows].join('\n')
 }
 
 /** A file is cut by noun; the limit only finds files that hold several. */

@@ -6,13 +6,11 @@ import { withParts } from '../../src/cli/docs/generated-parts.ts'
 import { ADMINISTRATION_PAGE, administrationPage } from '../http/admin/routes-document.ts'
 import { SURFACES } from '../texts/surfaces.ts'
 import { COMPARISON, comparisonPage } from './comparison.ts'
-import { ARCHITECTURE_PAGE, architecturePage } from './layout.ts'
 import { PAGES_WITH_FIGURES, resultParts, withFigures } from './results.ts'
 
-/** Writes the pages and tables that `npm run docs` generates from the tables of settings and tasks, the rules of the layout, the schema of the chart's values, and the results of benchmarks; and the texts of pages, mails, events, commands and forms that tests compare. */
+/** Writes the pages and tables that `npm run docs` generates from the tables of settings and tasks, the schema of the chart's values, and the results of benchmarks; and the texts of pages, mails, events, commands and forms that tests compare. */
 writeFileSync(ADMINISTRATION_PAGE, await administrationPage())
 writeFileSync('docs/comparison.md', comparisonPage(COMPARISON))
-writeFileSync(ARCHITECTURE_PAGE, architecturePage())
 writeFileSync(API_TYPES_FILE, apiTypes())
 writeFileSync(SCHEMA_FILE, schemaWithSettings())
 for (const { page } of resultParts()) writeFileSync(page, withParts(page, resultParts()))

@@ -3,8 +3,7 @@ import type { Command } from 'commander'
 const INTRODUCTION = [
   '# Commands',
   '',
-  '`npm run docs` writes this page. `grantor <command> --help` says more, with the options of a command; the lists leave out `grantor`, and the',
-  'options that a command does not require.',
+  '`grantor <command> --help` says more; the lists leave out `grantor`, and the options that a command does not require.',
   '',
   'Commands work on the store that `DATABASE_URL` names, with or without a running server. They need no credentials, because the user',
   'who runs them has access to the store. The audit records their changes with the actor `command-line`. When the store does not',
@@ -17,7 +16,7 @@ const INTRODUCTION = [
   '',
   '## At a running server',
   '',
-  'With `--server <url>`, a command with a ✓ uses the administration of a running server instead (`GRANTOR_ADMIN_PORT`, by default',
+  'With `--server <url>`, a command without a ✗ uses the administration of a running server instead (`GRANTOR_ADMIN_PORT`, by default',
   '`PORT` + 1), with the same output. The token comes from the environment, or from the file that `GRANTOR_ADMIN_TOKEN_FILE` names',
   '([rules](configuration.md#secrets-in-files)), never from an argument:',
   '',
@@ -75,7 +74,7 @@ function section(title: string, commands: readonly Command[]): readonly string[]
       const isTask = command.options.some((option) => option.attributeName() === 'server')
       // The rest is in `--help`.
       const [says = ''] = command.description().split(/(?<=\.) (?=[A-Z])/)
-      return `- \`${usageOf(command)}\`${isTask ? ' ✓' : ''}: ${says}`
+      return `- \`${usageOf(command)}\`${isTask ? '' : ' ✗'}: ${says}`
     }),
   ]
 }

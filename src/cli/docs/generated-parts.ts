@@ -122,7 +122,7 @@ function meanings(texts: Readonly<Record<string, string>>): string {
 function events(): string {
   const all = Object.entries<EventText>(AUDIT_EVENT_TEXTS)
   const explained = all.flatMap(([name, { when, details }]) =>
-    when === undefined ? [] : [`\`${name}\`: ${when}${details === undefined ? '' : ` Details: ${details}.`}`],
+    when === undefined ? [] : [`\`${name}\`: ${when}${details === undefined ? '' : ` (${details})`}`],
   )
   const plain = all.flatMap(([name, { when, details }]) =>
     when === undefined ? [`\`${name}\`${details === undefined ? '' : ` (${details})`}`] : [],
@@ -131,14 +131,11 @@ function events(): string {
 }
 
 function metrics(families: Readonly<Record<string, Family>>): string {
-  return table(
-    ['Metric', 'Type', 'Labels', 'Meaning'],
-    Object.entries(families).map(([name, { type, labels, help, more }]) => [
-      `\`${name}\``,
-      type,
-      labels.map((label) => `\`${label}\``).join(', '),
-      more === undefined ? help : `${help} ${more}`,
-    ]),
+  return list(
+    Object.entries(families).map(([name, { type, labels, help, more }]) => {
+      const kind = [type, ...labels.map((label) => `\`${label}\``)].join(', ')
+      return `\`${name}\` (${kind}): ${more === undefined ? help : `${help} ${more}`}`
+    }),
   )
 }
 

@@ -78,9 +78,8 @@ export function settingsHelp(): string {
 
 /** The whole of docs/configuration.md. */
 export function settingsDocument(): string {
-  const rows = listSettings().map(
-    ({ name, meaning, fallback }) =>
-      `| \`${name}\` | ${meaning.replaceAll('<', '&lt;')} | ${codeUnlessWords(fallback)} |`,
+  const rows = listSettings().map(({ name, meaning, fallback }) =>
+    `- \`${name}\` (${codeUnlessWords(fallback)}): ${meaning}`.replaceAll('<', '&lt;'),
   )
   return [
     '# Configuration',
@@ -93,8 +92,8 @@ export function settingsDocument(): string {
     'In the file a line may begin with `export`, and one with `#` is a comment. A value may be in single, double or backward quotes, which',
     'are not part of it; without them a `#` ends the value. In double quotes `\\n` is a line feed. Variables such as `$HOME` are not expanded.',
     '',
-    '| Setting | Meaning | Default |',
-    '|---|---|---|',
+    'Each setting with its default in brackets, and in square brackets the range of a number:',
+    '',
     ...rows,
     '',
     ...SECRET_FILES,
@@ -110,7 +109,7 @@ function listSettings(): readonly Setting[] {
     const [meaning = '', computed] = description.split(/ Default: (.+)\.$/)
     const value: unknown = schema.safeParse(undefined).data
     const range = rangeOf(schema)
-    const bounds = range === undefined ? '' : ` From ${range.minValue} to ${range.maxValue}.`
+    const bounds = range === undefined ? '' : ` [${range.minValue}–${range.maxValue}]`
     return { name, meaning: `${meaning}${bounds}`, fallback: computed ?? formatDefault(value) }
   })
 }

@@ -65,18 +65,28 @@ function isNoun({ commands, options }: Command): boolean {
   return commands.length > 0 && options.length === 0
 }
 
+/** Verbs that say what they do. */
+const PLAIN: ReadonlySet<string> = new Set(['list', 'show', 'enable'])
+
 function section(title: string, commands: readonly Command[]): readonly string[] {
+  const plain = commands.filter((command) => PLAIN.has(command.name()))
+  const explained = commands.filter((command) => !plain.includes(command))
   return [
     '',
     `## ${title}`,
     '',
-    ...commands.map((command) => {
-      const isTask = command.options.some((option) => option.attributeName() === 'server')
+    ...(plain.length === 0 ? [] : [`- ${plain.map(markedUsageOf).join(', ')}`]),
+    ...explained.map((command) => {
       // The rest is in `--help`.
       const [says = ''] = command.description().split(/(?<=\.) (?=[A-Z])/)
-      return `- \`${usageOf(command)}\`${isTask ? '' : ' ✗'}: ${says}`
+      return `- ${markedUsageOf(command)}: ${says}`
     }),
   ]
+}
+
+function markedUsageOf(command: Command): string {
+  const isTask = command.options.some((option) => option.attributeName() === 'server')
+  return `\`${usageOf(command)}\`${isTask ? '' : ' ✗'}`
 }
 
 function usageOf(command: Command): string {

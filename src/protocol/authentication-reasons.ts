@@ -22,12 +22,10 @@ export const AUTHENTICATION_REASONS = {
   assertion_expired:
     'the assertion has expired, has a wrong time, or was issued before the store was restored or all tokens were revoked; check the clock',
   assertion_wrong: "none of the client's keys verifies the assertion, or its algorithm is not the registered one",
-  assertion_key_unnamed:
-    'the header has no `kid` of the client, and more than two of its keys fit the algorithm. Send the `kid` of the key',
-  assertion_replayed: 'the assertion was used before. Make a new one, with another `jti`, for each request',
+  assertion_key_unnamed: 'the header has no `kid` of the client, and more than two of its keys fit the algorithm',
+  assertion_replayed: 'the assertion was used before',
   basic_malformed: 'the Authorization header is not Basic with an id and a secret',
-  api_credentials_wrong:
-    'an API introspected a token with wrong credentials; make new ones with `grantor api create-credentials`',
+  api_credentials_wrong: 'an API introspected a token with wrong credentials (`grantor api create-credentials`)',
 } as const
 
 /**
@@ -56,12 +54,10 @@ export const TOKEN_REASONS = {
   access_token_not_bound: 'a bearer token came as `Authorization: DPoP …`. Send `Bearer`',
   access_token_for_another:
     'the access token is for another API. Request one with the issuer as its only `resource` ([openid.md](openid.md))',
-  management_token_missing:
-    'a request to read, change or delete a client, or for a new secret, has no `Authorization: Bearer …`',
+  management_token_missing: 'a request to manage a client has no `Authorization: Bearer …`',
   management_token_wrong:
-    'the registration access token is not that of the client in the address, or the client is unknown, disabled or has none',
-  initial_token_missing:
-    'the registration has no `Authorization: Bearer git_…`. Ask the operator for an initial access token (`GRANTOR_REGISTRATION=token`)',
+    'the registration access token is not that of the client in the address, or the client has none',
+  initial_token_missing: 'the registration has no `Authorization: Bearer git_…` (`GRANTOR_REGISTRATION=token`)',
   initial_token_wrong: 'the initial access token is unknown, expired or revoked, or was used as often as it may be',
   admin_token_missing:
     'a request to the administration has no `Authorization: Bearer gad_…`, or `gde_…` for the tasks of delegated sign-in',

@@ -23,18 +23,17 @@ export const REFUSALS = {
     remedy: 'Correct the request. Tokens stay valid.',
     reasons: {
       parameter_missing:
-        '`code`, `refresh_token`, `device_code`, `assertion`, `subject_token`, `subject_token_type` or `resource` is missing for its grant, `token` at introspection or revocation, or `resource` at the metadata of an API. Send it',
-      parameter_repeated: 'a parameter is sent twice. Send each once',
+        '`code`, `refresh_token`, `device_code`, `assertion`, `subject_token`, `subject_token_type` or `resource` is missing for its grant, `token` at introspection or revocation, or `resource` at the metadata of an API',
+      parameter_repeated: 'a parameter is sent twice',
       device_in_browser:
         'a page in a browser starts a device (`Origin` or `Sec-Fetch-Site`). The grant is for programs without a browser',
       not_a_navigation:
         'a page of another site loads the address for an image, a script or in advance (`Sec-Fetch-Dest`, `Sec-Purpose`). Open it in a window or a frame',
-      parameter_malformed: 'the address or the Content-Length header is malformed. Build requests with an HTTP library',
+      parameter_malformed: 'the address or the Content-Length header is malformed',
       form_malformed: 'the form or query has a broken percent-escape, is not UTF-8, or has more than 100 parameters',
       two_client_authentications:
-        'the Authorization header and the form both authenticate, or disagree about the client. Use one',
-      two_access_tokens:
-        'a request to the userinfo endpoint has an access token in its header and in its form. Send one',
+        'the Authorization header and the form both authenticate, or disagree about the client',
+      two_access_tokens: 'a request to the userinfo endpoint has an access token in its header and in its form',
       credentials_in_query:
         'the address has a parameter of the form, such as `client_id`. Send it in the body, an access token in the header',
       user_mismatch:
@@ -56,22 +55,21 @@ export const REFUSALS = {
       request_uri_pushed: 'a pushed request has a `request_uri`. Push the parameters themselves',
       pushed_request_malformed: 'a pushed request has a fault, which `error_description` names',
       insecure_transport: 'plain HTTP reached an https issuer. Use https; operators: see `GRANTOR_TRUST_PROXY`',
-      headers_too_many: 'more than 100 headers. Send fewer',
-      grant_type_missing: '`grant_type` is missing. Send it',
+      headers_too_many: 'more than 100 headers',
+      grant_type_missing: '`grant_type` is missing',
       media_type_wrong:
         "the Content-Type is not a form's, or the body is compressed. Send `application/x-www-form-urlencoded`, without `Content-Encoding`",
-      body_too_large: 'more than 16 KiB, or 256 KiB of an administrator. Send less',
+      body_too_large: 'more than 16 KiB, or 256 KiB of an administrator',
       method_wrong: 'the path does not have this method. See `Allow`',
-      path_unknown: 'there is nothing at this path. Read the metadata',
-      registration_closed: 'the operator closed registration (404). Ask the operator for a client',
+      path_unknown: 'there is nothing at this path',
+      registration_closed: 'the operator closed registration (404)',
       console_host_wrong:
         'the host of a request to the [console](console.md) is not that of `GRANTOR_CONSOLE_URL` (421), or a proxy forwarded a request to a loopback address',
-      console_form_wrong:
-        'a form of the [console](console.md) came from another site, was made for another page or session, or names a task that the page does not have',
+      console_form_wrong: 'a form of the [console](console.md) is of another site, page or session',
       console_sign_in_failed:
-        'the browser came back to the [console](console.md) with a sign-in that another browser began, too late, or twice. Open the console again',
+        'the sign-in to the [console](console.md) began in another browser, or came back too late or twice. Open the console again',
       console_cookie_wrong:
-        'the browser came back from the sign-in to the [console](console.md) without its cookie, or has cookies of several sessions. Remove the cookies of the host',
+        'the sign-in to the [console](console.md) came back without its cookie, or with those of several sessions. Remove the cookies of the host',
       input_malformed: 'the input of a task of the [administration](administration.md) is not acceptable. See `detail`',
     },
   },
@@ -121,7 +119,7 @@ export const REFUSALS = {
     description: 'The current state of the object does not allow this.',
     remedy: 'Administration only: `detail` says what conflicts.',
     reasons: {
-      state_differs: 'the task conflicts with the current state: the object exists already, or changed meanwhile',
+      state_differs: 'the object exists already, or changed meanwhile',
     },
   },
   invalid_grant: {
@@ -167,13 +165,12 @@ export const REFUSALS = {
       refresh_not_yet_valid: 'the grant has a time in the future, because the clock was ahead when it was issued',
       refresh_revoked: 'the grant is revoked',
       refresh_reused:
-        'an older token of the family was presented, so a copy exists; the grant is now revoked; `why` of `refresh-token.reused` in the log and the audit says which rule ended it',
+        'an older token of the family was presented, so a copy exists, and the grant is revoked; `why` of `refresh-token.reused` says by which rule',
       refresh_parted:
         'an older token of the family was presented in another network than the newest, or is older than `GRANTOR_REFRESH_EARLIER`: sign in, or refresh there with the newest ([copies](mcp.md#several-processes))',
       resource_gone: 'a resource of the grant is no longer declared',
       scope_gone: 'the grant has no scope of one of its APIs, because scopes were declared after it was made',
-      user_not_live:
-        "the user was deleted or disabled, or changed the password, or the operator revoked the user's tokens",
+      user_not_live: 'the user was deleted or disabled, changed the password, or had all tokens revoked',
       organization_not_live: 'the organization was deleted or disabled, or the operator revoked its tokens',
       membership_not_live: 'the user is not a member of the organization, or is or was disabled there since',
       client_changed:
@@ -205,8 +202,7 @@ export const REFUSALS = {
     remedy:
       'Repeat the request with a proof that has the `nonce` of the header `DPoP-Nonce`. Libraries do so. A client assertion of the request was not used up.',
     reasons: {
-      proof_not_fresh:
-        'without a nonce, `iat` differs by more than a minute from the time of the server; or `exp` is over, or `nbf` not reached',
+      proof_not_fresh: 'without a nonce, `iat` differs by more than a minute; or `exp` is over, or `nbf` not reached',
       nonce_stale: '`nonce` is not one that this server gave in the last five to ten minutes',
     },
   },
@@ -320,22 +316,22 @@ export const REFUSALS = {
     remedy: 'Wait as long as `Retry-After` says and repeat the request.',
     reasons: {
       too_many_requests:
-        'this network or client has sent more requests than its rate allows (429; see [limits.md](faults.md#what-callers-can-make-the-server-store))',
+        'this network or client has used up its rate (429; see [limits.md](faults.md#what-callers-can-make-the-server-store))',
       too_many_proofs:
-        'at the userinfo endpoint, so many proofs of this key or network have not ended that no further one is accepted until the first of them end (429; see [limits.md](faults.md#what-callers-can-make-the-server-store))',
+        'at the userinfo endpoint, this key or network has sent too many proofs that have not ended (429; see [limits.md](faults.md#what-callers-can-make-the-server-store))',
       store_unavailable:
         'the database is locked, full, read-only or unreachable ([faults.md](faults.md)); `/health/ready` has `disk_full`, `disk_read_only`, `disk_failed`, `store_read_only`, `store_locked`, `commits_wait` or `commits_hang`, if known',
       client_document_unavailable:
-        'the [metadata document](clients.md#metadata-documents) of the client could not be fetched or is not acceptable. The log has the reason',
+        'the [metadata document](clients.md#metadata-documents) of the client could not be fetched or is not acceptable (log)',
       password_queue_full: 'too many sign-ins, or [slow secrets](moving.md#hydra)',
       overloaded:
         'more requests are pending than can be answered soon ([faults.md](faults.md)); this request changed nothing',
       keys_unavailable:
-        'the keys at the `jwks_uri` of the client cannot be fetched: the log has the address and the reason in `client.keys-unavailable`',
+        'the keys at the `jwks_uri` of the client cannot be fetched (`client.keys-unavailable` in the log)',
       own_limit:
         'a document or keys of the client must be fetched, and this network or the host has used up [its rate](faults.md#requests-of-the-server), or too many requests are under way; or the keys at the `jwks_uri` were fetched less than 30 seconds ago, without the one that the assertion names',
       provider_unavailable:
-        'the keys of the provider of an identity assertion cannot be fetched: the log has the reason in `provider.failed`',
+        'the keys of the provider of an identity assertion cannot be fetched (`provider.failed` in the log)',
       shutting_down: 'the answer of `/health/ready` while a process stops; use another node',
       clock_differs:
         "the clock of this node was changed, or [differs](faults.md#a-clock-that-differs) from the database's by `ahead_ms` (`/health/ready`); the node issues nothing",

@@ -393,5 +393,5 @@ test('docs/configuration.md is what `npm run docs` generates from the schema', (
   const committed = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
   assert.equal(committed, settingsDocument(), 'Run: npm run docs')
   for (const name of Object.keys(SETTINGS.shape))
-    assert.match(committed, new RegExp(`\\| \`${name}\` \\| [A-Z].+ \\| .+ \\|`))
+    assert.match(committed, new RegExp(`^- \`${name}\` \\(.+\\): [A-Z]`, 'm'))
 })

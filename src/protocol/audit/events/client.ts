@@ -60,7 +60,7 @@ export const CLIENT_EVENTS = {
     icon: 'client',
     tone: 'caution',
     says: (event) => say`${event.by} deleted ${event.client}`,
-    when: 'The client or an administrator deleted the client, or a server a client that was idle (`GRANTOR_IDLE_CLIENT_LIFETIME`). The removal of a client that never got a token is no event (`reason`: `idle`, if a server deleted it).',
+    when: 'The client or an administrator deleted the client, or a server a client that was idle (`GRANTOR_IDLE_CLIENT_LIFETIME`; `reason` is `idle`). The removal of a client that never got a token is no event.',
   },
   'client.verified': {
     icon: 'client',

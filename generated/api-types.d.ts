@@ -276,6 +276,10 @@ export interface GrantorTasks {
       readonly profile?: 'standard' | 'fapi2'
       /** What an earlier refresh token of the client gets: the newest one in the network that has it (network), or nothing (strict). The default is GRANTOR_REFRESH_COPIES for a public client, and strict for another one. */
       readonly copies?: 'network' | 'strict'
+      /** The claim in which the client reads the groups of users, in ID tokens and at userinfo, if it requests the scope `groups`. The default is off. */
+      readonly groups?: 'off' | 'groups' | 'roles' | 'entitlements'
+      /** The groups that the claim may name, each with the word that it has there after a `=`: grafana-admins=Admin. Without a word it is the id. No group: all, by their ids. */
+      readonly group_words?: readonly string[]
     }
   }) => Promise<CreatedClient>
   /** Change a client that the operator manages. Members that are absent do not change. */
@@ -335,6 +339,10 @@ export interface GrantorTasks {
     readonly profile?: 'standard' | 'fapi2'
     /** What an earlier refresh token of the client gets: the newest one in the network that has it (network), or nothing (strict). The default is GRANTOR_REFRESH_COPIES for a public client, and strict for another one. */
     readonly copies?: 'network' | 'strict'
+    /** The claim in which the client reads the groups of users, in ID tokens and at userinfo, if it requests the scope `groups`. The default is off. */
+    readonly groups?: 'off' | 'groups' | 'roles' | 'entitlements'
+    /** The groups that the claim may name, each with the word that it has there after a `=`: grafana-admins=Admin. Without a word it is the id. No group: all, by their ids. */
+    readonly group_words?: readonly string[]
   }) => Promise<RuledClient>
   /** Replace the public keys of a client that the operator manages. From then on it authenticates with private_key_jwt. */
   readonly 'client.set-keys': (input: {
@@ -1263,6 +1271,10 @@ export interface GrantorTasks {
       /** Scopes, separated by spaces. */
       readonly scope: string
     }[]
+    /** The claim of its tokens in which the API reads the groups of users, where it is the only API of the token. A new API reads none. */
+    readonly groups?: 'off' | 'groups' | 'roles' | 'entitlements'
+    /** The groups that the claim may name, each with the word that it has there after a `=`: grafana-admins=Admin. Without a word it is the id. No group: all, by their ids. */
+    readonly group_words?: readonly string[]
     /** The format, lifetime, algorithm and type of its access tokens. */
     readonly tokens?: {
       /** jwt: APIs can verify the tokens locally. opaque: APIs introspect them. */
@@ -1334,6 +1346,10 @@ export interface GrantorTasks {
       /** Scopes, separated by spaces. */
       readonly scope: string
     }[]
+    /** The claim of its tokens in which the API reads the groups of users, where it is the only API of the token. A new API reads none. */
+    readonly groups?: 'off' | 'groups' | 'roles' | 'entitlements'
+    /** The groups that the claim may name, each with the word that it has there after a `=`: grafana-admins=Admin. Without a word it is the id. No group: all, by their ids. */
+    readonly group_words?: readonly string[]
     /** The format, lifetime, algorithm and type of its access tokens. */
     readonly tokens?: {
       /** jwt: APIs can verify the tokens locally. opaque: APIs introspect them. */
@@ -1782,6 +1798,10 @@ export interface Api {
   readonly name: string | TextsByLanguage | null
   readonly scopes: readonly ApiScope[]
   readonly tokens: ApiTokens
+  /** The claim of its tokens in which the API reads the groups of users. */
+  readonly groups: 'off' | 'groups' | 'roles' | 'entitlements'
+  /** The groups that the claim may name, each with the word that it has there after a `=`: grafana-admins=Admin. Without a word it is the id. No group: all, by their ids. */
+  readonly group_words: readonly string[]
   /** The APIs whose tokens can be exchanged for tokens of this API, and the most that they have. */
   readonly exchange: readonly {
     readonly resource: string
@@ -1891,6 +1911,10 @@ export interface Client {
     readonly profile: 'standard' | 'fapi2'
     /** What an earlier refresh token of the client gets: the newest one in the network that has it (network), or nothing (strict). The default is GRANTOR_REFRESH_COPIES for a public client, and strict for another one. */
     readonly copies?: 'network' | 'strict'
+    /** The claim in which the client reads the groups of users, in ID tokens and at userinfo, if it requests the scope `groups`. The default is off. */
+    readonly groups?: 'off' | 'groups' | 'roles' | 'entitlements'
+    /** The groups that the claim may name, each with the word that it has there after a `=`: grafana-admins=Admin. Without a word it is the id. No group: all, by their ids. */
+    readonly group_words?: readonly string[]
   }
   /** What an earlier refresh token of the client gets: by its rule; `strict`, because it authenticates; or `server`, what GRANTOR_REFRESH_COPIES says. */
   readonly refresh_copies: 'network' | 'strict' | 'server'
@@ -2408,8 +2432,8 @@ export interface Membership {
 }
 
 export interface NamesGroup {
-  readonly kind: 'api'
-  /** The identifier of the API. */
+  readonly kind: 'api' | 'client'
+  /** The identifier of the API, or the id of the client. */
   readonly id: string
 }
 
@@ -2561,6 +2585,10 @@ export interface RuledClient extends Client {
     readonly profile: 'standard' | 'fapi2'
     /** What an earlier refresh token of the client gets: the newest one in the network that has it (network), or nothing (strict). The default is GRANTOR_REFRESH_COPIES for a public client, and strict for another one. */
     readonly copies?: 'network' | 'strict'
+    /** The claim in which the client reads the groups of users, in ID tokens and at userinfo, if it requests the scope `groups`. The default is off. */
+    readonly groups?: 'off' | 'groups' | 'roles' | 'entitlements'
+    /** The groups that the claim may name, each with the word that it has there after a `=`: grafana-admins=Admin. Without a word it is the id. No group: all, by their ids. */
+    readonly group_words?: readonly string[]
   }
 }
 

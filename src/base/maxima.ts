@@ -61,6 +61,12 @@ export const MAXIMA = {
   clientAssertion: { most: 7168, unit: 'characters', of: 'Client assertion', source: 'a body has it beside a token' },
   identityAssertion: { most: 8192, unit: 'characters', of: 'Identity assertion of a provider (ID-JAG)' },
   proof: { most: 4096, unit: 'characters', of: 'DPoP proof' },
+  groupsOfToken: {
+    most: 100,
+    unit: 'entries',
+    of: 'Groups in a token. With more, they are at userinfo and in introspection alone',
+  },
+  groupsInToken: { most: 4096, unit: 'bytes', of: 'The same, as JSON' },
   jwtId: { most: 256, unit: 'characters', of: '`jti` and `kid` of what a client or a provider signs' },
   actors: { most: 4, unit: 'entries', of: 'Parties in the `act` of a token' },
 
@@ -116,6 +122,8 @@ export const MAXIMA = {
   groups: { most: 5000, unit: 'entries', of: 'Groups of the server' },
   groupsOfOrganization: { most: 200, unit: 'entries', of: 'Groups of an organization' },
   protectedGroups: { most: 100, unit: 'entries', of: 'Protected groups' },
+  groupWords: { most: 100, unit: 'entries', of: 'Groups that a client or an API reads under words of its own' },
+  groupWord: { most: 128, unit: 'characters', of: 'Word of a client or an API for a group' },
   groupsOfUser: { most: 200, unit: 'entries', of: 'Groups of a user, of each source' },
   passkeys: { most: 20, unit: 'entries', of: 'Passkeys of a user' },
   sessions: { most: 200, unit: 'entries', of: 'Sessions of a user' },

@@ -21,11 +21,16 @@ export function registrationPolicy(
   const isOpen = acceptsAnyScope(settings, apis)
   return {
     ...settings.redirects,
-    declaresScope: (token) => isOpen || isIdentityScope(token) || apisWithScope(apis, token).length > 0,
+    declaresScope: (token) => isOpen || isReadable(client, token) || apisWithScope(apis, token).length > 0,
     grantTypes: registrableGrantTypes(settings.grantTypes, isOperatorMade(client)),
     mayBeNotifiedAt: (url) => mayBeNotifiedAt(client, url),
     outbound: settings.outbound.isOn ? settings.outbound : undefined,
   }
+}
+
+/** The scope `groups` is for clients of the operator alone. */
+function isReadable(client: ClientOrigin, token: string): boolean {
+  return isIdentityScope(token) && (token !== 'groups' || isOperatorMade(client))
 }
 
 /** Logs the redirect URIs that a client has and cannot use. RFC 7591 §3.2.1: the answer to a registration has them too. */

@@ -5,7 +5,7 @@ import type { ApiRecord } from '../ports/records/api.ts'
 import { findInactiveReason } from '../tokens/inactive-reason.ts'
 import { findToken, type FoundToken } from '../tokens/find-token.ts'
 import type { TokenClaims } from '../protocol/token/introspection-answer.ts'
-import { isOfApi } from '../protocol/token/resource.ts'
+import { findNamed, isOfApi } from '../protocol/token/resource.ts'
 import { scopeTokens } from '../protocol/token/scope.ts'
 
 /** What a token must be good for. */
@@ -63,7 +63,8 @@ export async function verifyToken(
   // A header of the host may be missing, too.
   const found = typeof token === 'string' ? await findToken(context, token) : undefined
   if (found?.kind !== 'access') throw new TokenRefused('invalid_token', 'unknown')
-  if (!isFor(found, resource, await context.apis())) throw new TokenRefused('invalid_token', 'for-another')
+  const declared = await context.apis()
+  if (!isFor(found, resource, declared)) throw new TokenRefused('invalid_token', 'for-another')
   const reason = await findInactiveReason(context, found, context.clock())
   if (reason !== undefined) throw new TokenRefused('invalid_token', reason)
   const fault = findProofReason(context, token, found, proof)
@@ -71,7 +72,7 @@ export async function verifyToken(
   const granted = new Set(scopeTokens(found.facts.scope))
   const missing = scope.split(' ').filter((one) => one !== '' && !granted.has(one))
   if (missing.length > 0) throw new TokenRefused('insufficient_scope', `scope-missing: ${missing.join(' ')}`)
-  return describeAccessToken(context, found, 'api')
+  return describeAccessToken(context, found, { kind: 'api', api: findNamed(declared, resource) })
 }
 
 type FoundAccessToken = Extract<FoundToken, { kind: 'access' }>

@@ -80,6 +80,8 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   'scopes.sentence': [{ default: 'Read your projects', de: 'Ihre Projekte lesen' }, 'Read your projects'],
   'scopes.granted_to': ['users-on-request', 'users-and-machines', 'approved-clients', 'users'],
   'scopes.step_up': [{ level: '2fa', max_age: 300 }, { level: 'phr', max_age: null }, null],
+  groups: ['entitlements', 'roles'],
+  group_words: [['finance=pays', 'dev'], []],
   'tokens.format': ['opaque', 'jwt'],
   'tokens.lifetime': [60, null],
   'tokens.algorithm': ['EdDSA', 'RS256', null],
@@ -113,6 +115,8 @@ test('api.update sets every member of its input, api.show shows it, and the othe
   const input = z.toJSONSchema(requireTask('api.update').input, { io: 'input' }) as Schema
   const members = membersOf(input).filter((member) => !/^(resource$|step_up|exchange|texts)/.test(member))
   assert.deepEqual(members.toSorted(), Object.keys(VALUES).toSorted())
+  for (const id of ['dev', 'finance'])
+    await runTask(own, requireTask('group.create'), { group_id: id }, () => undefined)
   await perform('api.create', {})
   await perform('api.update', { scopes: [{ name: 'before', sentence: 'Before', granted_to: 'users' }] })
   for (const member of members) {

@@ -29,7 +29,7 @@ const FACTS = {
   actors: [],
   firstTokenId: undefined,
 } as never
-const CLAIMS = accessTokenClaims(FACTS, CLIENT)
+const CLAIMS = accessTokenClaims(FACTS, CLIENT, undefined)
 
 const key = unlockSigningKey(await aKeyRecord(), encryptionKey)
 const otherKey = unlockSigningKey(await aKeyRecord(), encryptionKey)
@@ -56,19 +56,25 @@ test('a token without resource, user, grant and scope is read back unchanged', a
     keyThumbprint: undefined,
     scope: '',
   } as never
-  assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts, CLIENT), undefined, 'at+jwt')), facts)
+  assert.deepEqual(
+    reader.read(await signer.sign(accessTokenClaims(facts, CLIENT, undefined), undefined, 'at+jwt')),
+    facts,
+  )
 })
 
 test('a token for several resources names them in their order', async () => {
   const facts = { ...(FACTS as object), resources: ['https://b.example', 'https://a.example'] } as never
-  assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts, CLIENT), undefined, 'at+jwt')), facts)
+  assert.deepEqual(
+    reader.read(await signer.sign(accessTokenClaims(facts, CLIENT, undefined), undefined, 'at+jwt')),
+    facts,
+  )
 })
 
 test('CIMD-13: the client_id of a client with a metadata document is its URL, and is read back as the id of its record', async () => {
   const url = 'https://app.example/client.json'
   for (const userId of ['gus_y', undefined]) {
     const facts = { ...(FACTS as object), clientId: documentClientId(url), grantId: undefined, userId } as never
-    const token = await signer.sign(accessTokenClaims(facts, url), undefined, 'at+jwt')
+    const token = await signer.sign(accessTokenClaims(facts, url, undefined), undefined, 'at+jwt')
     const { sub, client_id, act } = decodeJwt(token)
     assert.deepEqual([sub, client_id, act], [userId ?? url, url, userId === undefined ? undefined : { sub: url }])
     assert.deepEqual(reader.read(token), facts)

@@ -1,6 +1,7 @@
 import type { LocalizedText } from '../../base/localized-text.ts'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ApiRecord, ApiScope, ApiTokens, ExchangeRule } from '../../ports/records/api.ts'
+import type { GroupClaim } from '../../protocol/access/group-claim.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { mintApiCredentialId, type ApiCredentialId } from '../../protocol/ids.ts'
 import { apisWithScope } from '../../clients/declared-scopes.ts'
@@ -16,6 +17,7 @@ import {
 } from '../../protocol/token/resource.ts'
 import { isIdentityScope, lengthOf, NO_SCOPE, scopeTokens } from '../../protocol/token/scope.ts'
 import { AdminError, conflict, conflictIn, unknown } from '../admin-error.ts'
+import { requireGroups } from '../group/group-claim.ts'
 import { introduceAlgorithm } from '../key/key.ts'
 import { forShell } from '../../base/shell.ts'
 import { MAXIMA } from '../../base/maxima.ts'
@@ -44,6 +46,8 @@ export interface ApiDeclaration {
   readonly name: LocalizedText | undefined
   readonly scopes: readonly ApiScope[]
   readonly tokens: ApiTokens
+  /** The claim in which the API reads the groups of users; undefined: it reads none. */
+  readonly groups?: GroupClaim | undefined
   readonly exchange: readonly ExchangeRule[]
 }
 
@@ -53,6 +57,7 @@ export interface ApiChange {
   readonly name?: LocalizedText | undefined
   readonly scopes?: readonly ApiScope[] | undefined
   readonly tokens?: ApiTokens | undefined
+  readonly groups?: { readonly claim: GroupClaim | undefined } | undefined
   /** A rule replaces the one of the same API, and one without scopes removes it. */
   readonly exchange?: readonly ExchangeRule[] | undefined
 }
@@ -63,9 +68,10 @@ export async function createApi(context: Context, declaration: ApiDeclaration): 
   refuseIssuer(declaration.resource, context)
   checkScopes(declaration)
   checkTokens(declaration.tokens)
+  if (declaration.groups !== undefined) await requireGroups(context, declaration.groups, undefined)
   const exchange = changeExchange({ ...declaration, exchange: [] }, declaration.exchange)
-  const made = { groups: undefined, scopesSince: new Map(), credentials: undefined, createdAt: clock() }
-  const api: ApiRecord = { ...declaration, exchange, ...made }
+  const made = { scopesSince: new Map(), credentials: undefined, createdAt: clock() }
+  const api: ApiRecord = { ...declaration, groups: declaration.groups, exchange, ...made }
   const declared = await store.listApis()
   if (declared.length >= API_LIMIT) throw conflict(`There are ${API_LIMIT} APIs, which is the maximum.`)
   const same = findNamed(declared, api.resource)
@@ -106,15 +112,18 @@ async function refuseClientIdentifier(store: Pick<Context['store'], 'findClient'
 export async function updateApi(
   context: Context,
   before: ApiRecord,
-  { name, scopes, tokens = before.tokens, exchange = [] }: ApiChange,
+  { name, scopes, tokens = before.tokens, groups, exchange = [] }: ApiChange,
 ): Promise<ApiRecord> {
   checkScopes({ resource: before.resource, scopes })
   checkTokens(tokens)
+  const claim = groups === undefined ? before.groups : groups.claim
+  if (claim !== undefined) await requireGroups(context, claim, before.groups)
   const changed: ApiRecord = {
     ...before,
     name: name === undefined ? before.name : name === '' ? undefined : name,
     ...(scopes === undefined ? {} : changeScopes(before, scopes, context.clock())),
     tokens,
+    groups: claim,
   }
   const api = { ...changed, exchange: changeExchange(changed, exchange) }
   if ((await context.store.updateApi({ previous: before, api })) === 'conflict') {
@@ -184,6 +193,12 @@ export async function algorithmNotice(
   if (algorithm === undefined || algorithm === signingAlgorithm) return undefined
   if (chooseStartedKey(await store.listKeys(), algorithm, clock()) !== undefined) return undefined
   return `The first ${algorithm} key is published for ten minutes before it signs; until then ${signingAlgorithm} signs this API's tokens.`
+}
+
+/** The notice about groups that clients can read; undefined: none. */
+export function groupsNotice({ groups, tokens: { format } }: Pick<ApiRecord, 'groups' | 'tokens'>): string | undefined {
+  if (groups === undefined || format === 'opaque') return undefined
+  return 'A client can read the groups of its user in a JWT. Opaque tokens hide them (format opaque).'
 }
 
 /** The notice about scopes that another API declares too; undefined: none. */
@@ -270,7 +285,7 @@ function checkScopes({
       throw conflict(
         `The scope ${name} requires a step-up of a user, and clients could have it without one: grant it otherwise.`,
       )
-    if (isIdentityScope(name)) throw new AdminError(`The scope ${name} belongs to the server itself.`)
+    if (isIdentityScope(name)) throw conflict(`The scope ${name} belongs to the server itself.`)
     if (names.has(name)) throw new AdminError(`The scope ${name} is declared twice.`)
     names.add(name)
   }

@@ -10,6 +10,7 @@ import * as z from 'zod'
 import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
 import { LIMIT, localized, NAME, NAME_OR_NONE, NEXT, RESOURCE, SCOPE, SCOPE_NAME } from '../fields.ts'
 import { conflict } from '../admin-error.ts'
+import { groupClaimFrom, GROUP_CLAIMS, GROUP_WORDS } from '../group/group-claim.ts'
 import { hasText, pageOf } from '../page.ts'
 import { defineTask, type Task, type TaskContext } from '../task.ts'
 import {
@@ -18,6 +19,7 @@ import {
   createApiCredentials,
   EXCHANGE_LIMIT,
   exchangeNotice,
+  groupsNotice,
   LIFETIME_LIMIT,
   requireApi,
   SCOPE_LIMIT,
@@ -127,6 +129,13 @@ const INPUT = {
     .describe(
       'From which APIs a token can be exchanged for one of this API, with the most that it has; empty scope: from none. Those that are not named do not change.',
     ),
+  groups: z
+    .enum(GROUP_CLAIMS)
+    .optional()
+    .describe(
+      'The claim of its tokens in which the API reads the groups of users, where it is the only API of the token. A new API reads none.',
+    ),
+  group_words: GROUP_WORDS.optional(),
   tokens: TOKENS_INPUT.optional().describe('The format, lifetime, algorithm and type of its access tokens.'),
 }
 const UPDATE_INPUT = ONE.extend({
@@ -174,9 +183,10 @@ export const API_TASKS: readonly Task[] = [
     summary: 'Declare an API and its scopes.',
     input: z.object({ resource: RESOURCE, ...INPUT }),
     output: KEPT_API_DOCUMENT,
-    async run(context, { resource, name, scopes = [], step_up, texts, exchange = [], tokens = {} }) {
+    async run(context, { resource, name, scopes = [], step_up, texts, exchange = [], tokens = {}, ...given }) {
       const declared = withTexts({ name, scopes: withStepUps(scopesOf(scopes, []), step_up) }, texts)
-      const declaration = { resource, ...declared, exchange, tokens: tokensOf(SERVER_TOKENS, tokens) }
+      const groups = groupClaimFrom(undefined, { groups: given.groups, words: given.group_words })
+      const declaration = { resource, ...declared, exchange, tokens: tokensOf(SERVER_TOKENS, tokens), groups }
       return describeKept(context, await createApi(context, declaration))
     },
   }),
@@ -189,7 +199,7 @@ export const API_TASKS: readonly Task[] = [
     needsRecentSignIn: true,
     input: UPDATE_INPUT,
     output: KEPT_API_DOCUMENT,
-    async run(context, { resource, name, scopes, step_up, texts, exchange, tokens }) {
+    async run(context, { resource, name, scopes, step_up, texts, exchange, tokens, groups, group_words: words }) {
       const before = await requireApi(context, resource)
       const isOfScopes = scopes !== undefined || step_up !== undefined || texts !== undefined
       const given = {
@@ -202,6 +212,7 @@ export const API_TASKS: readonly Task[] = [
         scopes: isOfScopes ? worded.scopes : undefined,
         tokens: tokens === undefined ? undefined : tokensOf(before.tokens, tokens),
         exchange,
+        groups: { claim: groupClaimFrom(before.groups, { groups, words }) },
       }
       return describeKept(context, await updateApi(context, before, change))
     },
@@ -319,6 +330,11 @@ function tokensOf(before: ApiTokens, input: z.output<typeof TOKENS_INPUT>): ApiT
 
 async function describeKept(context: TaskContext, api: ApiRecord): Promise<KeptApiDocument> {
   const declared = await context.store.listApis()
-  const notices = [await algorithmNotice(context, api), sharedNotice(api, declared), exchangeNotice(api, declared)]
+  const notices = [
+    await algorithmNotice(context, api),
+    sharedNotice(api, declared),
+    exchangeNotice(api, declared),
+    groupsNotice(api),
+  ]
   return { ...API.show(api), notice: notices.filter((notice) => notice !== undefined).join(' ') || null }
 }

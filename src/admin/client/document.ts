@@ -15,6 +15,7 @@ import {
   type ClientRules,
   type ShownLevel,
 } from '../../protocol/client/policy.ts'
+import { describeGroupClaim, groupClaimFrom, GROUP_CLAIMS, GROUP_WORDS } from '../group/group-claim.ts'
 import { ISO_OR_NULL, isoOrNull } from '../../base/iso.ts'
 
 export const SOURCE = z
@@ -55,6 +56,13 @@ const RULES = {
     .describe(
       'What an earlier refresh token of the client gets: the newest one in the network that has it (network), or nothing (strict). The default is GRANTOR_REFRESH_COPIES for a public client, and strict for another one.',
     ),
+  groups: z
+    .enum(GROUP_CLAIMS)
+    .optional()
+    .describe(
+      'The claim in which the client reads the groups of users, in ID tokens and at userinfo, if it requests the scope `groups`. The default is off.',
+    ),
+  group_words: GROUP_WORDS.optional(),
 }
 
 /** The rules that an administrator gives a client. */
@@ -71,22 +79,37 @@ export type RulesInput = z.output<z.ZodObject<typeof RULES_INPUT>>
 
 /** Without a rule for PKCE, a client that authenticates may send a `nonce` instead, because many applications send one and no PKCE. */
 export function rulesOf(
-  { pkce, profile = 'standard', copies, ...rules }: RulesInput,
+  { pkce, profile = 'standard', copies, groups, group_words: words, ...rules }: RulesInput,
   { token_endpoint_auth_method: authMethod }: Pick<ClientMetadata, 'token_endpoint_auth_method'>,
 ): ClientRules {
   const usual = { ...rules, profile, pkce: pkce ?? (authMethod === 'none' ? 'required' : 'nonce') } as const
-  return copies === undefined ? usual : { ...usual, copies }
+  const claim = groupClaimFrom(undefined, { groups, words })
+  return {
+    ...usual,
+    ...(copies === undefined ? {} : { copies }),
+    ...(claim === undefined ? {} : { groupClaim: claim }),
+  }
 }
+
+/** The rules in an answer. */
+export function describeRules({ groupClaim, ...rules }: ClientRules): RulesDocument {
+  if (groupClaim === undefined) return rules
+  const { groups: name, group_words: words } = describeGroupClaim(groupClaim)
+  return { ...rules, groups: name, ...(words.length === 0 ? {} : { group_words: words }) }
+}
+
+type RulesDocument = z.output<z.ZodObject<typeof RULES>>
 
 /**
  * The rules of a client that the operator did not create: those of all such clients, and that its copies are strict, or are so no more.
  * undefined: it cannot have what is given.
  */
 export function strictRulesOf(
-  { consent, pkce = 'required', profile = 'standard', copies }: RulesInput,
+  { consent, pkce = 'required', profile = 'standard', copies, groups = 'off', group_words: words }: RulesInput,
   { copies: before }: ClientRules,
 ): ClientRules | undefined {
   if (consent !== 'asked' || pkce !== 'required' || profile !== 'standard') return undefined
+  if (groups !== 'off' || words !== undefined) return undefined
   if (copies === 'strict') return { ...DEFAULT_RULES, copies }
   return copies === undefined && before !== undefined ? DEFAULT_RULES : undefined
 }
@@ -164,7 +187,7 @@ export function describeUnder(policy: ClientPolicy, client: ClientRecord): Clien
     document_fetched_at: isoOrNull(document?.fetchedAt),
     document_fresh_until: isoOrNull(document?.freshUntil),
     trust_level: shownLevel(policy, client),
-    rules,
+    rules: describeRules(rules),
     refresh_copies: ownCopiesOf(client) ?? 'server',
     has_secret: ['client_secret_post', 'client_secret_basic'].includes(metadata.token_endpoint_auth_method),
     previous_secret_until: isoOrNull(previousSecret?.until),

@@ -23,6 +23,7 @@ import {
 import {
   CLIENT_DOCUMENT,
   describeClient,
+  describeRules,
   describeUnder,
   isShownVerified,
   METADATA_MEMBERS,
@@ -284,7 +285,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     async run(context, { client_id, ...rules }) {
       requireLastingTrust(context, { ...(await requireClient(context, client_id)), rules })
       const { client, previous } = await setRules(context, client_id, rules)
-      return { ...(await describeClient(client, context)), previous_rules: previous }
+      return { ...(await describeClient(client, context)), previous_rules: describeRules(previous) }
     },
   }),
   defineTask({

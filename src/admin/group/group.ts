@@ -1,10 +1,13 @@
 import * as z from 'zod'
 import { iso, ISO, isoOrNull, ISO_OR_NULL } from '../../base/iso.ts'
 import { forShell } from '../../base/shell.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import type { GroupMemberRecord, GroupRecord } from '../../ports/records/group.ts'
 import { isCounting } from '../../protocol/access/belonging.ts'
 import { type GroupId, groupIdOf, organizationOfGroup } from '../../protocol/access/group.ts'
-import type { OrganizationId } from '../../protocol/ids.ts'
+import type { GroupClaim } from '../../protocol/access/group-claim.ts'
+import { listedIdOf } from '../../protocol/client/identifier.ts'
+import type { ClientId, OrganizationId } from '../../protocol/ids.ts'
 import { tableOf } from '../../answers/table.ts'
 import { type AdminError, conflict, unknown } from '../admin-error.ts'
 import type { TaskContext } from '../task.ts'
@@ -60,15 +63,30 @@ export async function sayings({ store, clock }: TaskContext) {
   })
 }
 
+const READERS_AT_ONCE = 500
 /** A record that names a group. */
 export const NAMING = z
-  .object({ kind: z.enum(['api']), id: z.string().describe('The identifier of the API.') })
+  .object({
+    kind: z.enum(['api', 'client']),
+    id: z.string().describe('The identifier of the API, or the id of the client.'),
+  })
   .meta({ id: 'NamesGroup' })
 
 /** What names a group: while something does, it cannot be deleted. */
 export async function listNaming({ store }: TaskContext, id: GroupId): Promise<readonly z.output<typeof NAMING>[]> {
-  const apis = (await store.listApis()).filter(({ groups }) => groups?.words.some(({ group }) => group === id) === true)
-  return apis.map(({ resource }) => ({ kind: 'api', id: resource }))
+  const names = (claim: GroupClaim | undefined) => claim?.words.some(({ group }) => group === id) === true
+  const apis = (await store.listApis()).filter(({ groups }) => names(groups))
+  const clients: ClientRecord[] = []
+  for (let before: ClientId | undefined; ;) {
+    const page = await store.listGroupReaders({ before, limit: READERS_AT_ONCE })
+    clients.push(...page.filter(({ rules }) => names(rules.groupClaim)))
+    if (page.length < READERS_AT_ONCE) break
+    before = page.at(-1)?.id
+  }
+  return [
+    ...apis.map(({ resource }) => ({ kind: 'api' as const, id: resource })),
+    ...clients.map((client) => ({ kind: 'client' as const, id: listedIdOf(client) })),
+  ]
 }
 
 /**
@@ -98,6 +116,6 @@ export function namedBy(id: GroupId, naming: readonly z.output<typeof NAMING>[])
   const [first] = naming
   const others = naming.length > 1 ? `, and ${naming.length - 1} more` : ''
   return conflict(
-    `The API ${first?.id ?? ''} names the group ${id}${others}. Remove it there first. To see what does: grantor group show ${forShell(id)}`,
+    `The ${first?.kind === 'client' ? 'client' : 'API'} ${first?.id ?? ''} names the group ${id}${others}. Remove it there first. To see what does: grantor group show ${forShell(id)}`,
   )
 }

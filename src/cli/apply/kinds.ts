@@ -2,8 +2,9 @@ import { NAME_MEMBERS } from '../../protocol/client/identity.ts'
 import type * as z from 'zod'
 import { DEFAULT_API_TOKENS } from '../../admin/api/document.ts'
 import type { APPLIED_KINDS } from '../../admin/apply.ts'
-import { rulesOf, type RulesInput } from '../../admin/client/document.ts'
+import { describeRules, rulesOf, type RulesInput } from '../../admin/client/document.ts'
 import { impliedMetadata } from '../../admin/client/metadata.ts'
+import { GROUPS_OFF } from '../../admin/group/group-claim.ts'
 import { templateMembers } from '../../admin/provider/settings.ts'
 import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import { parseDomainPattern, type DomainVerdict } from '../../protocol/client/domain-rule.ts'
@@ -94,6 +95,7 @@ export const KINDS: readonly Kind[] = [
     complete: ({ scopes = [], tokens = {}, ...members }) => ({
       name: '',
       exchange: [],
+      ...GROUPS_OFF,
       ...members,
       scopes: (scopes as readonly Members[]).map((scope) => ({ step_up: null, ...scope })),
       tokens: { ...DEFAULT_API_TOKENS, ...(tokens as Members) },
@@ -176,7 +178,7 @@ export const KINDS: readonly Kind[] = [
       // The server keeps only what it needs of a key.
       const members = jwks === undefined ? others : { ...others, jwks: readKeySet(jwks).jwks }
       const implied = impliedMetadata(members)
-      return { ...members, ...implied, rules: rulesOf(members['rules'] as RulesInput, implied) }
+      return { ...members, ...implied, rules: describeRules(rulesOf(members['rules'] as RulesInput, implied)) }
     },
     refusal: refusalOfClient,
     consequences: consequencesForClient,

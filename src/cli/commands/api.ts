@@ -38,6 +38,7 @@ const MEMBERS: OptionRows = {
   step_up: false,
   texts: false,
   exchange: false,
+  group_words: { name: 'group', placeholder: 'group=word' },
   'tokens.lifetime': { none: 'server' },
   'tokens.algorithm': { none: 'server' },
 }

@@ -63,6 +63,7 @@ const METADATA: OptionRows = {
   token_endpoint_auth_method: 'auth-method',
   token_endpoint_auth_signing_alg: 'signing-alg',
   jwks: false,
+  'rules.group_words': { name: 'group', placeholder: 'group=word' },
 }
 
 const PKCE_SENTENCES = {
@@ -108,7 +109,7 @@ export const CLIENT_VERBS: readonly AddVerb[] = verbsOf(
     }),
     taskVerb<RuledClientDocument>({
       task: 'client.set-rules',
-      members: { consent: { isRequired: true } },
+      members: { consent: { isRequired: true }, group_words: { name: 'group', placeholder: 'group=word' } },
       adds: ({ client_id, rules, previous_rules }, { paint }) => [
         rules.consent === 'implied'
           ? `The users of ${client_id} are not asked for consent to its registered scope.`

@@ -7,6 +7,7 @@ import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { actions, formsFor } from '../engine/buttons.ts'
 import { facts, name, scopes, section, time } from '../parts.ts'
 import type { Frame } from '../engine/form.ts'
+import { groupsOf } from './groups-read.ts'
 import { accessOf, type Installed } from './client-access.ts'
 import { APPROVE, CREDENTIAL_FORMS, SETTING_FORMS } from './client-forms.ts'
 
@@ -116,9 +117,9 @@ export function originOf({ ['source']: origin }: ClientDocument): ClientDocument
 /** What an administrator decided about the client. */
 function rulesOf(client: ClientDocument): Fragment {
   if (originOf(client) !== 'operator') return undefined
-  return Object.entries(client.rules)
-    .map(([rule, value]) => `${rule} ${value}`)
-    .join(', ')
+  const { group_words: words = [], groups = 'off', ...rules } = client.rules
+  const said = Object.entries(rules).map(([rule, value]) => `${rule} ${value}`)
+  return html`${said.join(', ')}${groups === 'off' ? undefined : html`, ${groupsOf(groups, words)}`}`
 }
 
 function authentication({ token_endpoint_auth_method: method }: ClientDocument): string {

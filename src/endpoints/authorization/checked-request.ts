@@ -12,7 +12,8 @@ import {
   type AuthorizationRequest,
 } from '../../protocol/authorization/request.ts'
 import { identifierOf } from '../../protocol/client/identifier.ts'
-import { isOpenid, NO_SCOPE, unite } from '../../protocol/token/scope.ts'
+import { groupClaimOf } from '../../protocol/client/policy.ts'
+import { isOpenid, NO_SCOPE, unite, type Scope } from '../../protocol/token/scope.ts'
 import { checkRedirectUri, redirectUriMatches, type RedirectUri } from '../../protocol/uri/redirect-uri.ts'
 import { readIdTokenHint } from '../openid/id-token.ts'
 import {
@@ -127,7 +128,10 @@ export function findRequestedAccess(
   client: ClientRecord,
   request: AccessRequest,
 ): Omit<RequestedAccess, 'onlyUserId'> | Fault {
-  const { idToken, scope: claimed } = request.openid.claims
+  const { idToken, scope: ofClaims, groups } = request.openid.claims
+  // A request for the claim that the client has counts as one for the scope.
+  const isOfGroups = groups.some((name) => name === groupClaimOf(client)?.name)
+  const claimed = isOfGroups ? unite(ofClaims, 'groups' as Scope) : ofClaims
   const asked = request.scope ?? NO_SCOPE
   const named = withoutIssuer(catalog, asked, request.resources)
   const requested = findResources(catalog, named)

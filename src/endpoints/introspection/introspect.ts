@@ -1,5 +1,6 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
+import type { ApiRecord } from '../../ports/records/api.ts'
 import type { GrantRecord } from '../../ports/records/grant.ts'
 import {
   actorOf,
@@ -18,6 +19,7 @@ import type { IntrospectionAnswer, RefreshTokenAnswer, TokenClaims } from '../..
 import { isOfApi } from '../../protocol/token/resource.ts'
 import { findInactiveReason, type End } from '../../tokens/inactive-reason.ts'
 import { findToken, type FoundToken } from '../../tokens/find-token.ts'
+import { findGroups } from '../../users/group-claim.ts'
 import { authenticateCaller, type Caller } from '../token/authenticate-caller.ts'
 import { readToken } from './read-token.ts'
 
@@ -55,7 +57,7 @@ export async function introspect(context: Context, request: Request): Promise<Re
     active,
   }
   if (!active) return { kind: 'json', status: 200, body: { active: false }, event }
-  return { kind: 'json', status: 200, body: await describe(context, found, caller.kind, now), event }
+  return { kind: 'json', status: 200, body: await describe(context, found, caller, now), event }
 }
 
 type FoundAccessToken = Extract<FoundToken, { kind: 'access' }>
@@ -64,21 +66,35 @@ type FoundAccessToken = Extract<FoundToken, { kind: 'access' }>
 async function describe(
   context: Context,
   found: FoundToken,
-  caller: Caller['kind'],
+  caller: Caller,
   now: EpochMs,
 ): Promise<IntrospectionAnswer> {
   if (found.kind === 'access') return describeAccessToken(context, found, caller)
   return describeRefreshToken(found.grant, context.issuer, await findIdentifier(context, found.owner), now)
 }
 
-/** Returns the response for an active access token. What only concerns the APIs of an opaque token is not for its client. */
+/** The reader of an answer. An API is undeclared where the server accepts every resource. */
+type Reader =
+  | { readonly kind: 'client' }
+  | { readonly kind: 'api'; readonly api: Pick<ApiRecord, 'groups'> | undefined }
+
+/**
+ * Returns the response for an active access token. What only concerns the APIs of an opaque token is not for its client. The groups of the user
+ * are those of now, and for the only API of a token.
+ */
 export async function describeAccessToken(
   context: Context,
   { facts, owner }: FoundAccessToken,
-  caller: Caller['kind'],
+  reader: Reader,
 ): Promise<TokenClaims> {
   const client = await findIdentifier(context, owner)
-  const subject = caller === 'api' ? facts.applicationSubject : undefined
+  const subject = reader.kind === 'api' ? facts.applicationSubject : undefined
+  const { organizationId, resources, userId } = facts
+  const claim = reader.kind === 'api' && resources.length === 1 ? reader.api?.groups : undefined
+  const groups =
+    claim === undefined || userId === undefined
+      ? undefined
+      : await findGroups(context, claim, { userId, organizationId })
   const actor = actorOf(facts, client)
   const confirmation = confirmationOf(facts)
   const { acr, time } = facts.authentication ?? {}
@@ -99,6 +115,7 @@ export async function describeAccessToken(
     ...(confirmation === undefined ? {} : { cnf: confirmation }),
     ...(acr === undefined ? {} : { acr }),
     ...(time === undefined ? {} : { auth_time: time }),
+    ...groups,
   }
 }
 

@@ -4,21 +4,25 @@ import type { GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
 import { acrOf } from '../../protocol/sign-in/acr.ts'
 import { levelOf, type AuthenticationMethod } from '../../protocol/sign-in/authentication.ts'
 import { toSeconds, type EpochMs, type EpochSeconds } from '../../base/brand.ts'
+import type { GroupsMember } from '../../protocol/access/group-claim.ts'
 import { MAXIMA } from '../../base/maxima.ts'
 import { identifierOf } from '../../protocol/client/identifier.ts'
-import { hasClaimsInIdToken } from '../../protocol/client/policy.ts'
+import { groupClaimOf, hasClaimsInIdToken } from '../../protocol/client/policy.ts'
 import {
   accessTokenHash,
   idTokenClaims,
   parseIdTokenHint,
   DEFAULT_ID_TOKEN_ALGORITHM,
   type IdTokenAlgorithm,
+  type IdTokenClaims,
+  type IdTokenFacts,
   type IdTokenHint,
 } from '../../protocol/openid/id-token.ts'
 import type { ClientId, SessionId } from '../../protocol/ids.ts'
 import { scopeTokens } from '../../protocol/token/scope.ts'
 import { signableBytes } from '../../protocol/token/access-token.ts'
 import { claimsOfScope } from '../../protocol/openid/user-claims.ts'
+import { findGroupsForToken, reportGroupsLeftOut } from '../../users/group-claim.ts'
 import { findUserClaims } from './user-claims.ts'
 
 /** A grant whose tokens include an ID token. */
@@ -58,10 +62,28 @@ export async function issueIdToken(
     organizationId: grant.organizationId,
     userClaims: await findClaims(context, client, grant),
   }
-  const claims = idTokenClaims(facts)
+  const claim = scopeTokens(grant.scope).includes('groups') ? groupClaimOf(client) : undefined
+  const { organizationId, userId } = grant
+  const subject = { clientId: client.id, userId, organizationId, resources: [] }
+  const groups = claim && (await findGroupsForToken(context, claim, subject))
+  const claims = groups === undefined ? idTokenClaims(facts) : withGroups(context, client, facts, groups)
   // The client sends it again as `id_token_hint`. Claims in an ID token are voluntary (§5.5), and userinfo has them all.
-  const isTooLong = Buffer.byteLength(claims) > signableBytes(MAXIMA.idToken.most)
-  return context.tokens.signIdToken(isTooLong ? idTokenClaims({ ...facts, userClaims: {} }) : claims, algorithm)
+  return context.tokens.signIdToken(
+    isSignable(claims) ? claims : idTokenClaims({ ...facts, userClaims: {} }),
+    algorithm,
+  )
+}
+
+/** All groups or none: where there is no room for them, the other claims stay. */
+function withGroups(context: Context, client: ClientRecord, facts: IdTokenFacts, groups: GroupsMember): IdTokenClaims {
+  const claims = idTokenClaims({ ...facts, userClaims: { ...facts.userClaims, ...groups } })
+  if (isSignable(claims)) return claims
+  reportGroupsLeftOut(context, { clientId: client.id, userId: facts.userId, resources: [] })
+  return idTokenClaims(facts)
+}
+
+function isSignable(claims: IdTokenClaims): boolean {
+  return Buffer.byteLength(claims) <= signableBytes(MAXIMA.idToken.most)
 }
 
 /** Without a request for it, an ID token has `acr` from the second level on. */

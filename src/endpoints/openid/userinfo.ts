@@ -5,11 +5,13 @@ import { findToken } from '../../tokens/find-token.ts'
 import { insufficientScope, invalidDpopToken, invalidRequest, invalidToken } from '../../protocol/errors.ts'
 import type { AccessTokenFacts, TokenType } from '../../protocol/token/access-token.ts'
 import { scopeTokens } from '../../protocol/token/scope.ts'
+import { groupClaimOf } from '../../protocol/client/policy.ts'
 import { claimsOfScope } from '../../protocol/openid/user-claims.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
 import { refuseQuery, refuseRepeated } from '../form.ts'
 import { PATHS } from '../paths.ts'
 import { findTokenProofFault, proofRefusal } from '../token/proof.ts'
+import { findGroups } from '../../users/group-claim.ts'
 import { findUserClaims } from './user-claims.ts'
 
 /**
@@ -41,8 +43,11 @@ export async function userinfo(context: Context, request: Request): Promise<Repl
   const user = await context.store.findUser(userId)
   if (user === undefined) throw refuse('access_token_wrong')
   const claims = await findUserClaims(context, user, claimsOfScope(tokens), organizationId)
+  const client = tokens.includes('groups') ? await context.store.findClient(clientId) : undefined
+  const claim = client && groupClaimOf(client)
+  const groups = claim && (await findGroups(context, claim, { userId, organizationId }))
   const event = { event: 'userinfo.answered', client: clientId, user: userId, grant: grantId } as const
-  return { kind: 'json', status: 200, body: { ...claims, sub: userId }, event }
+  return { kind: 'json', status: 200, body: { ...claims, ...groups, sub: userId }, event }
 }
 
 interface PresentedToken {

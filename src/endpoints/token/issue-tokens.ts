@@ -6,10 +6,12 @@ import {
   signableBytes,
   tokenIdOf,
   tokenResponse,
+  type AccessTokenClaims,
   type AccessTokenFacts,
   type AnsweredRefresh,
   type IssuedToken,
 } from '../../protocol/token/access-token.ts'
+import type { GroupClaim } from '../../protocol/access/group-claim.ts'
 import { toSeconds, type EpochMs, type EpochSeconds } from '../../base/brand.ts'
 import { MAXIMA } from '../../base/maxima.ts'
 import { identifierOf } from '../../protocol/client/identifier.ts'
@@ -24,6 +26,7 @@ import type { Resource } from '../../protocol/token/resource.ts'
 import { isIdentityScope, narrow, unite, type Scope } from '../../protocol/token/scope.ts'
 import type { MintedCredential } from '../../protocol/secrets.ts'
 import { findNewestNotBefore } from '../../tokens/invalid-principal.ts'
+import { findGroupsForToken, reportGroupsLeftOut } from '../../users/group-claim.ts'
 import { issueIdToken } from '../openid/id-token.ts'
 import type { AuthenticatedApi } from './authenticate-caller.ts'
 import type { AuthenticatedClient } from './authenticate-client.ts'
@@ -253,17 +256,38 @@ interface ResponseFacts {
 }
 
 async function sign(
-  { tokens }: Context,
+  context: Context,
   client: ClientRecord,
-  { algorithm, jwtType }: TokenProfile,
+  profile: TokenProfile,
   facts: AccessTokenFacts,
   { now, refresh }: ResponseFacts,
 ): Promise<IssuedToken> {
-  const claims = accessTokenClaims(facts, identifierOf(client))
+  const { algorithm, groups, jwtType } = profile
+  const isOfGroups = groups !== undefined && facts.userId !== undefined
+  const claims = isOfGroups
+    ? await claimsWithGroups(context, client, groups, { ...facts, userId: facts.userId })
+    : accessTokenClaims(facts, identifierOf(client), undefined)
   // Only the APIs that exchanged a token, and what names the client and the user, can make it longer than `decideScope` allows.
-  if (Buffer.byteLength(claims) > signableBytes(MAXIMA.accessToken.most)) throw tokenTooLong(facts.scope)
-  const accessToken = await tokens.sign(claims, algorithm, jwtType)
+  if (!isSignable(claims)) throw tokenTooLong(facts.scope)
+  const accessToken = await context.tokens.sign(claims, algorithm, jwtType)
   return { response: tokenResponse(accessToken, facts, now, refresh), facts }
+}
+
+/** All groups or none: a token without room lacks the claim, for which the API can introspect it. */
+async function claimsWithGroups(
+  context: Context,
+  client: ClientRecord,
+  claim: GroupClaim,
+  facts: AccessTokenFacts & { readonly userId: UserId },
+): Promise<AccessTokenClaims> {
+  const claims = accessTokenClaims(facts, identifierOf(client), await findGroupsForToken(context, claim, facts))
+  if (isSignable(claims)) return claims
+  reportGroupsLeftOut(context, facts)
+  return accessTokenClaims(facts, identifierOf(client), undefined)
+}
+
+function isSignable(claims: AccessTokenClaims): boolean {
+  return Buffer.byteLength(claims) <= signableBytes(MAXIMA.accessToken.most)
 }
 
 /** Stores an opaque token. It is on disk before the client receives it. */

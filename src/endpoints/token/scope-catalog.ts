@@ -4,6 +4,7 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import { apisWithScope, findScopes } from '../../clients/declared-scopes.ts'
 import { acceptsAnyScope } from '../../clients/registration-policy.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import { groupClaimOf } from '../../protocol/client/policy.ts'
 import { describeSentUri } from '../../protocol/uri/canonical-uri.ts'
 import { findNamed, namesIssuer, type Resource } from '../../protocol/token/resource.ts'
 import {
@@ -48,7 +49,7 @@ export const ADVERTISED_IDENTITY_SCOPES: readonly string[] = ['openid', 'profile
  */
 export interface ScopeRecipient {
   readonly kind: 'user' | 'asserted-user' | 'machine'
-  readonly client: Pick<ClientRecord, 'approvedScope'>
+  readonly client: Pick<ClientRecord, 'approvedScope' | 'source' | 'rules'>
 }
 
 export async function loadScopeCatalog(context: Context): Promise<ScopeCatalog> {
@@ -155,7 +156,12 @@ export function givenBy(
 
 /** Whether a client with a user's consent gets an identity scope. An operator may withdraw the approval for some of them. */
 export function givesIdentity(client: ScopeRecipient['client'], token: IdentityScope): boolean {
-  return givenBy(declarationsOf([], token), { kind: 'user', client }, 'issuer').length > 0
+  return reads(client, token) && givenBy(declarationsOf([], token), { kind: 'user', client }, 'issuer').length > 0
+}
+
+/** Whether a scope means something for the client: `groups` only where the operator said which claim it reads. */
+export function reads(client: ScopeRecipient['client'], token: string): boolean {
+  return token !== 'groups' || groupClaimOf(client) !== undefined
 }
 
 /** Returns the APIs of these resources. Without a resource, returns all APIs. */

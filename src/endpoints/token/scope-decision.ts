@@ -17,6 +17,7 @@ import {
   declarationsOf,
   givenBy,
   isByDefault,
+  reads,
   type ScopeCatalog,
   type ScopeRecipient,
 } from './scope-catalog.ts'
@@ -32,7 +33,7 @@ import {
 
 /** The client, and everything other than the APIs that limits its scope. */
 export interface Requester extends ScopeRecipient {
-  readonly client: Pick<ClientRecord, 'approvedScope' | 'metadata'>
+  readonly client: ScopeRecipient['client'] & Pick<ClientRecord, 'metadata'>
   /** The scope of the installation that the client uses; undefined if it uses none. */
   readonly installed: Scope | undefined
 }
@@ -154,7 +155,7 @@ interface Limits extends Requester {
 
 /** Returns why the client does not get a scope; undefined if it gets the scope. */
 function whyNot(limits: Limits, declared: readonly ApiScope[], token: string): ScopeReason | undefined {
-  if (declared.length === 0) return 'not_declared'
+  if (declared.length === 0 || !reads(limits.client, token)) return 'not_declared'
   const given = givenBy(declared, limits, limits.audience)
   if (given.length === 0) return 'not_approved'
   return (

@@ -1,4 +1,5 @@
 import type { Context } from '../../ports/context.ts'
+import type { GroupClaim } from '../../protocol/access/group-claim.ts'
 import type { ApiTokens, JwtType } from '../../ports/records/api.ts'
 import type { SigningAlgorithm } from '../../ports/records/key.ts'
 import { isConfidential } from '../../protocol/client/authentication.ts'
@@ -19,6 +20,8 @@ export interface TokenProfile {
   readonly jwtType: JwtType
   /** Whether the token of a user has the subject of the operator's application: if each of the APIs wants it. */
   readonly applicationSubject: boolean
+  /** The claim with the groups of the user, if the token is for one API that reads them. */
+  readonly groups: GroupClaim | undefined
   /** The key that the token is bound to. undefined: a bearer token. RFC 9449 §6. */
   readonly key: JwkThumbprint | undefined
 }
@@ -62,13 +65,15 @@ export function chooseTokenProfile(
     algorithm: signingAlgorithm,
     jwtType: 'at+jwt',
     applicationSubject: false,
+    groups: undefined,
     binding: 'any',
   } as const
   if (resources.length === 0) return { ...usual, key: requester.key }
   const wanted = resources.map((requested): WantedProfile => {
-    const tokens = findApi(catalog, requested)?.tokens
-    if (tokens === undefined && findResource(catalog, requested) === undefined) throw invalidGrant('resource_gone')
-    if (tokens === undefined) return usual
+    const api = findApi(catalog, requested)
+    if (api === undefined && findResource(catalog, requested) === undefined) throw invalidGrant('resource_gone')
+    if (api === undefined) return usual
+    const { groups } = api
     const {
       format,
       lifetime = usual.lifetime,
@@ -76,8 +81,8 @@ export function chooseTokenProfile(
       jwtType,
       applicationSubject,
       binding,
-    } = tokens
-    return { format, lifetime, algorithm, jwtType, applicationSubject, binding }
+    } = api.tokens
+    return { format, lifetime, algorithm, jwtType, applicationSubject, groups, binding }
   })
   const [first, ...others] = wanted
   const key = chooseKey(wanted, requester)
@@ -87,6 +92,7 @@ export function chooseTokenProfile(
       key,
       lifetime: Math.min(...wanted.map(({ lifetime }) => lifetime)),
       applicationSubject: wanted.every(({ applicationSubject }) => applicationSubject),
+      groups: others.length === 0 ? first.groups : undefined,
     }
   }
   const msg = 'These APIs require different tokens. Name one of them in `resource`.'

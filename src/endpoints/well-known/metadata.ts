@@ -15,6 +15,7 @@ import { IDENTITY_ASSERTION_PROFILE } from '../../protocol/token/identity-assert
 import { ACR_VALUES, type Acr } from '../../protocol/sign-in/acr.ts'
 import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
+import { GROUP_CLAIM_NAMES } from '../../protocol/access/group-claim.ts'
 import { USER_CLAIMS } from '../../protocol/openid/user-claims.ts'
 import { ADVERTISED_IDENTITY_SCOPES, advertisedScopes, scopeCatalogOf } from '../token/scope-catalog.ts'
 
@@ -152,6 +153,7 @@ const OPENID_MEMBERS = {
     'amr',
     'sid',
     ...USER_CLAIMS,
+    ...GROUP_CLAIM_NAMES,
   ],
   claims_parameter_supported: true,
   request_parameter_supported: false,

@@ -1,7 +1,8 @@
+import type { ClientRecord } from './client.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { Belonging, GroupMembership } from '../../protocol/access/belonging.ts'
 import type { GroupId } from '../../protocol/access/group.ts'
-import type { OrganizationId, UserId } from '../../protocol/ids.ts'
+import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
 
 /** A group of users. */
 export interface GroupRecord {
@@ -40,6 +41,8 @@ export interface GroupReads {
   ) => Promise<readonly GroupMemberRecord[]>
   /** In which groups a user is, also where that does not count, ordered by group and source. */
   readonly listGroupsOfUser: (userId: UserId) => Promise<readonly GroupMemberRecord[]>
+  /** The clients of the operator that read groups (`groupClaimOf`), newest first, `before` exclusive. */
+  readonly listGroupReaders: (page: GroupPage<ClientId>) => Promise<readonly ClientRecord[]>
   /** What a user belongs to, for tokens: cached as the principals of a token are. A user who does not exist belongs to nothing. */
   readonly findBelonging: (userId: UserId) => Promise<Belonging>
 }

@@ -54,6 +54,7 @@ export type LogEventName =
   | 'forwarded-address.ignored'
   | 'forwarded-address.missing'
   | 'forwarded-address.unreadable'
+  | 'groups.left-out'
   | 'host-sign-in.failed'
   | 'key.read-failed'
   | 'key.rotation-failed'

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../base/brand.ts'
+import type { GroupClaim } from '../access/group-claim.ts'
 import { destinationsOf, type ClientAddresses, type ClientDestination } from './identity.ts'
 import type { ClientMetadata } from './members.ts'
 import { isWithinHosts, type RegistrationLimits } from './registration-template.ts'
@@ -44,6 +45,8 @@ export interface ClientRules {
   readonly profile: 'standard' | 'fapi2'
   /** What its earlier refresh tokens get. Absent: `ownCopiesOf` says. */
   readonly copies?: CopiesRule
+  /** The claim in which it reads the groups of users. Absent: it reads none. */
+  readonly groupClaim?: GroupClaim
 }
 
 export const DEFAULT_RULES: ClientRules = {
@@ -207,6 +210,14 @@ export function mustPush(client: Pick<PolicyClient, 'source' | 'rules' | 'metada
 /** Whether ID tokens have the claims that the scope of the client requests. OpenID Connect Core 1.0 §5.4. */
 export function hasClaimsInIdToken({ source, rules }: Pick<PolicyClient, 'source' | 'rules'>): boolean {
   return isOperatorMade({ source }) && rules.claims === 'id-token'
+}
+
+/**
+ * The claim in which a client reads the groups of users; undefined: it reads none, as every client that registered itself, because the names of
+ * groups say what an organization does (threats.md GRP-02).
+ */
+export function groupClaimOf({ source, rules }: Pick<PolicyClient, 'source' | 'rules'>): GroupClaim | undefined {
+  return isOperatorMade({ source }) ? rules.groupClaim : undefined
 }
 
 /**

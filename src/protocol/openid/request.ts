@@ -1,4 +1,5 @@
 import { isObject, parseJson } from '../../base/json.ts'
+import { GROUP_CLAIM_NAMES, type GroupClaim } from '../access/group-claim.ts'
 import type { Parameters } from '../../base/message.ts'
 import { knownAcrValues, type AuthenticationRequest } from '../sign-in/acr.ts'
 import { scopeOf, type Scope } from '../token/scope.ts'
@@ -25,6 +26,8 @@ export interface OpenidRequest {
 export interface ClaimsRequest {
   /** The scopes of the requested claims: a request for a claim counts as one for its scope, so that the user sees its sentence. */
   readonly scope: Scope
+  /** The claims with the groups of the user that are requested. */
+  readonly groups: readonly GroupClaim['name'][]
   /** The claims that the ID token should have. */
   readonly idToken: readonly UserClaim[]
   /** Whether the ID token must have `auth_time`. Core 1.0 §2. */
@@ -50,6 +53,7 @@ const SUBJECT_LIMIT = 64
 /** A request without the parameter. */
 export const NO_CLAIMS: ClaimsRequest = {
   scope: scopeOf([]),
+  groups: [],
   idToken: [],
   isAuthTimeEssential: false,
   acr: undefined,
@@ -100,9 +104,10 @@ function readClaims(text: string): ClaimsRequest | OpenidFault {
   const [subject, another] = new Set([idToken?.['sub'], userinfo?.['sub']].flatMap(valueOf))
   // Ignoring the value would let any user answer the request (Core 1.0 §5.5.1).
   if (another !== undefined || (subject !== undefined && typeof subject !== 'string')) return 'claims_malformed'
+  const groups = GROUP_CLAIM_NAMES.filter((name) => forUserinfo.includes(name) || forIdToken.includes(name))
   const isAuthTimeEssential = isEssential(idToken?.['auth_time'])
   const named = subject?.slice(0, SUBJECT_LIMIT)
-  return { scope: scopeOf(scopes), idToken: known(forIdToken), isAuthTimeEssential, acr, subject: named }
+  return { scope: scopeOf(scopes), groups, idToken: known(forIdToken), isAuthTimeEssential, acr, subject: named }
 }
 
 /** An essential `acr` of which the server knows no value cannot be met (Core 1.0 §5.5.1.1). */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { toSeconds, type Brand, type EpochMs, type EpochSeconds } from '../../base/brand.ts'
+import type { GroupsMember } from '../access/group-claim.ts'
 import { parseClientIdentifier } from '../client/identifier.ts'
 import type { ClientId, GrantId, OrganizationId, UserId } from '../ids.ts'
 import type { JwkThumbprint } from './dpop-proof.ts'
@@ -56,9 +57,14 @@ export type AccessTokenClaims = Brand<string, 'AccessTokenClaims'>
 
 /**
  * The claims of a JWT access token, as JSON. RFC 9068 §2.2 and §2.2.1; RFC 8693 §4 defines `scope` and `act`, RFC 9449 §6.1 `cnf`; `org_id`, `grant_id`,
- * `first_jti` and `application_subject` are claims of this server (decisions 0005, 0040). JSON leaves out undefined members. `client` is the `client_id` of the client.
+ * `first_jti` and `application_subject` are claims of this server (decisions 0005, 0040). JSON leaves out undefined members. `client` is the `client_id` of the client;
+ * `groups`: the claim with the groups of the user (RFC 9068 §2.2.3.1).
  */
-export function accessTokenClaims(facts: AccessTokenFacts, client: string): AccessTokenClaims {
+export function accessTokenClaims(
+  facts: AccessTokenFacts,
+  client: string,
+  groups: GroupsMember | undefined,
+): AccessTokenClaims {
   return JSON.stringify({
     iss: facts.issuer,
     aud: audienceOf(facts),
@@ -76,6 +82,7 @@ export function accessTokenClaims(facts: AccessTokenFacts, client: string): Acce
     cnf: confirmationOf(facts),
     acr: facts.authentication?.acr,
     auth_time: facts.authentication?.time,
+    ...groups,
   }) as AccessTokenClaims
 }
 

@@ -1,8 +1,9 @@
+import type { GroupsMember } from '../access/group-claim.ts'
 import type { Actor, Confirmation, TokenType } from './access-token.ts'
 import type { RefreshExpiration } from './refresh-expiration.ts'
 
 /** The members of an active access token. RFC 7662 §2.2, RFC 9068 §2.2; times in seconds since the epoch. */
-export interface TokenClaims {
+export interface TokenClaims extends GroupsMember {
   readonly active: true
   readonly token_type: TokenType
   readonly iss: string
@@ -85,5 +86,11 @@ export const ANSWER_MEMBERS: {
     ofRefreshToken: false,
     text: 'the [level](apis.md#step-up) of the authentication of the user; absent: nothing asks for it',
   },
+  groups: {
+    ofRefreshToken: false,
+    text: 'the [groups](groups.md#in-apis) of the user now, for an API that reads them in this claim',
+  },
+  roles: { ofRefreshToken: false, text: 'the same' },
+  entitlements: { ofRefreshToken: false, text: 'the same' },
   auth_time: { ofRefreshToken: false, text: 'when the user authenticated, beside `acr`; absent: unknown' },
 }

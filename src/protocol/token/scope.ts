@@ -31,8 +31,8 @@ export function scopeOf(tokens: Iterable<string>): Scope {
   return [...new Set(tokens)].join(' ') as Scope
 }
 
-/** The scopes of OpenID Connect Core §5.4 and §11. They request data about the user, not access to an API. */
-export const IDENTITY_SCOPES = ['openid', 'profile', 'email', 'address', 'phone', 'offline_access'] as const
+/** The scopes of OpenID Connect Core §5.4 and §11, and `groups`. They request data about the user, not access to an API. */
+export const IDENTITY_SCOPES = ['openid', 'profile', 'email', 'address', 'phone', 'groups', 'offline_access'] as const
 export type IdentityScope = (typeof IDENTITY_SCOPES)[number]
 const IDENTITY: ReadonlySet<string> = new Set(IDENTITY_SCOPES)
 

@@ -36,6 +36,7 @@ create table clients (
 ) /*postgres with (autovacuum_vacuum_scale_factor = 0.02)*/;
 
 -- Ids are ordered by time, so the oldest unused clients are at the start of the index.
+create index clients_of_operator on clients (client_id) where source = 'operator';
 create index clients_unused on clients (client_id) where used_at is null;
 
 create unique index clients_shared on clients (shared_key) where shared_key is not null;

@@ -46,6 +46,8 @@ test('decision 0006: a running server knows a declared API within about a second
         application_subject: false,
         binding: 'any',
       },
+      groups: 'off',
+      group_words: [],
       exchange: [],
       introspection_id: null,
       created_at: '',

@@ -41,7 +41,7 @@ for (const [parameters, fault] of FAULTS) {
 
 test('OpenID Connect Core §5.5: a claim counts as its scope, and unknown claims are ignored, whatever their names', () => {
   const text = `{"userinfo":{"given_name":{"essential":true},"__proto__":null,"constructor":{"a":[[[1]]]}},
-    "id_token":{"email":null,"auth_time":{"essential":true},"sub":{"value":"gus_x"},"acr":{"values":["a"]}},"other":1}`
+    "id_token":{"email":null,"roles":null,"auth_time":{"essential":true},"sub":{"value":"gus_x"},"acr":{"values":["a"]}},"other":1}`
   const reading = read({ claims: text, nonce: 'n'.repeat(1024), max_age: '0', id_token_hint: 'h' })
   assert.deepEqual(reading, {
     nonce: 'n'.repeat(1024),
@@ -50,6 +50,7 @@ test('OpenID Connect Core §5.5: a claim counts as its scope, and unknown claims
     authentication: { acrValues: [], isEssential: false },
     claims: {
       scope: 'profile email',
+      groups: ['roles'],
       idToken: ['email'],
       isAuthTimeEssential: true,
       acr: { acrValues: [], isEssential: false },
@@ -59,7 +60,7 @@ test('OpenID Connect Core §5.5: a claim counts as its scope, and unknown claims
 })
 
 test('a request without any of the parameters', () => {
-  const none = { scope: '', idToken: [], isAuthTimeEssential: false, acr: undefined, subject: undefined }
+  const none = { scope: '', groups: [], idToken: [], isAuthTimeEssential: false, acr: undefined, subject: undefined }
   const absent = { nonce: undefined, maxAge: undefined, idTokenHint: undefined, authentication: undefined }
   assert.deepEqual(read({}), { ...absent, claims: none })
   assert.deepEqual((read(claims({ userinfo: null })) as { claims: unknown }).claims, none)

@@ -56,6 +56,11 @@ export const CLIENTS = table<ClientRecord>({
   lastUsedAt: bigint('last_used_at'),
 })
 
+/** The rules in an event: the claim with groups by its name. */
+function detailsOf({ groupClaim, ...rules }: ClientRules) {
+  return groupClaim === undefined ? rules : { ...rules, groups: groupClaim.name }
+}
+
 /** The names in rows from before 0.1.0 that are not those of the wire in another case. */
 const FORMER_NAMES: Readonly<Record<string, string>> = {
   token_endpoint_auth_method: 'authMethod',
@@ -119,6 +124,10 @@ export const MATCHES = `(cast(:source as text) is null or source = :source)
        and held_until < :idleAt and coalesce(pending_until, 0) < :idleAt))`
 const LIST = shared(
   `select * from clients where client_id < :before and client_id >= :from and ${MATCHES} order by client_id desc limit :limit`,
+)
+const LIST_GROUP_READERS = shared(
+  `select * from clients where source = 'operator' and rules like '%"groupClaim"%' and client_id < :before
+   order by client_id desc limit :limit`,
 )
 const PURGE = shared(`delete from clients where client_id = :id and ${MATCHES} returning client_id, shared_key`)
 const DELETE = shared('delete from clients where client_id = :id returning client_id, shared_key')
@@ -216,7 +225,7 @@ const operations = {
   setClientRules: {
     keys: idKey,
     cache: idOf,
-    event: when('changed', ({ id, rules }) => ({ event: 'client.rules-set', clientId: id, details: { ...rules } })),
+    event: when('changed', ({ id, rules }) => ({ event: 'client.rules-set', clientId: id, details: detailsOf(rules) })),
     *run({ id, previous, rules }) {
       const texts = { rules: JSON.stringify(rules), ...textsOf(previous) }
       return (yield* rows(SET_RULES, { id, ...texts })).length === 1 ? 'changed' : 'conflict'
@@ -333,6 +342,9 @@ const reads = {
     ...filter
   }: Page<ClientId> & Partial<Reach<ClientId>> & ClientFilter): Steps<readonly ClientRecord[]> {
     return (yield* rows(LIST, { before: before ?? '~', from, limit, ...membersOf(filter) })).map(CLIENTS.read)
+  },
+  *listGroupReaders({ before = '~' as ClientId, limit }: Page<ClientId>): Steps<readonly ClientRecord[]> {
+    return (yield* rows(LIST_GROUP_READERS, { before, limit })).map(CLIENTS.read)
   },
 }
 

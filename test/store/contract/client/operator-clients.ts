@@ -1,3 +1,4 @@
+import type { GroupId } from '../../../../src/protocol/access/group.ts'
 import assert from 'node:assert/strict'
 import type { EpochMs } from '../../../../src/base/brand.ts'
 import type { Input } from '../../../../src/ports/operations/index.ts'
@@ -89,6 +90,21 @@ export const operatorClientCases: Suite = (check) => {
       assert.deepEqual(found, [client])
     }
   })
+
+  check(
+    'GRP-02: listGroupReaders pages through the clients of the operator that read groups, whatever others have',
+    async (stores) => {
+      const { first, second } = stores
+      const words = [{ group: 'dev' as GroupId, word: 'Admin' }]
+      const rules = { ...DEFAULT_RULES, groupClaim: { name: 'roles', words } } as const
+      const made = [0, 1, 2].map((place) => aClient({ source: 'operator', rules }, at(place)))
+      const others = [aClient({ source: 'operator' }, at(3)), aClient({ source: 'document', rules }, at(4))]
+      await performAll(first, 'createClient', [...made, ...others])
+      const page = await second.listGroupReaders({ before: undefined, limit: 2 })
+      assert.deepEqual(page, byNewest(made).slice(0, 2))
+      assert.deepEqual(await second.listGroupReaders({ before: page[1]?.id, limit: 2 }), byNewest(made).slice(2))
+    },
+  )
 
   check('adoptClient verifies a client, ends its registration access token, and keeps its secret', async (stores) => {
     const { first, second } = stores

@@ -36,6 +36,8 @@ export async function fill(place: Place): Promise<void> {
   await task('POST', `${organization}/members`, { email })
   await task('PUT', `${organization}/installations/${client.client_id}`, { scope: '', acts_for_members: true })
   await task('PUT', `/users/${user_id}/role`, { access: 'read' })
+  await task('POST', '/groups', { group_id: 'finance', name: 'Finance', protected: true })
+  await task('POST', '/groups/finance/members', { user_id })
   await task('POST', `/users/${user_id}/send-link`)
   await task('POST', '/domains/trust', { pattern: 'trusted.example' })
   const provider = { template: 'oidc', issuer: 'https://idp.example', client_id: 'grantor', client_secret: 'a secret' }

@@ -107,8 +107,12 @@ export async function requireGroup(
 }
 
 export function noSuchGroup(id: string, organizationId: OrganizationId | undefined): AdminError {
-  const within = organizationId === undefined ? '' : ` --organization ${forShell(organizationId)}`
-  return unknown(`There is no group ${id}. See "grantor group list${within}".`)
+  const missing = `There is no group ${id}.`
+  return unknown(
+    organizationId === undefined
+      ? `${missing} See "grantor group list".`
+      : `${missing} See "grantor group list --organization ${forShell(organizationId)}".`,
+  )
 }
 
 /** The error for a group that something names. */

@@ -99,6 +99,8 @@ const WITHOUT_GIFT: Readonly<Record<string, string>> = {
   'member.disable': 'it takes away, from a member',
   'member.enable': 'the member gets back what it had',
   'member.remove': 'it takes away, from a member',
+  'group.remove-member': 'it takes away, from a member',
+  'organization-group.remove-member': 'it takes away, from a member',
 }
 
 test('CON-34: each task that changes a user says whether it gives something to the user', () => {

@@ -43,8 +43,9 @@ export function hostsNamed(folder: string, files: readonly string[]): readonly s
   })
 }
 
+/** Of tags: the text of a program that a page shows has attributes too. */
 function attributes(html: string, name: 'href' | 'id' | 'src'): readonly string[] {
-  return [...html.matchAll(new RegExp(`\\s${name}="([^"]*)"`, 'g'))].map(([, value = '']) =>
+  return [...html.matchAll(new RegExp(`<[a-zA-Z][^<>]*?\\s${name}="([^"]*)"`, 'g'))].map(([, value = '']) =>
     value.replaceAll('&amp;', '&').replaceAll('&#x26;', '&'),
   )
 }

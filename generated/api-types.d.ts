@@ -1634,6 +1634,8 @@ export interface GrantorTasks {
     readonly email_verified?: boolean
     /** The name of the person, as pages show it. */
     readonly name?: string
+    /** The groups in which the person is, as your application says it: those of earlier answers that are not in the list end. Without it they stay. */
+    readonly groups?: readonly string[]
     /** The organization for which the person consents. Without it, a person who belongs to organizations chooses on the consent page of this server. null: none. */
     readonly organization_id?: string | null
     /** The part of the requested scope that the person allows; by default all of it. */

@@ -125,6 +125,11 @@ export const MAXIMA = {
   groupWords: { most: 100, unit: 'entries', of: 'Groups that a client or an API reads under words of its own' },
   groupWord: { most: 128, unit: 'characters', of: 'Word of a client or an API for a group' },
   groupsOfUser: { most: 200, unit: 'entries', of: 'Groups of a user, of each source' },
+  groupsOfAnswer: {
+    most: 100,
+    unit: 'entries',
+    of: 'Groups of a person, as the application says them that signs users in',
+  },
   passkeys: { most: 20, unit: 'entries', of: 'Passkeys of a user' },
   sessions: { most: 200, unit: 'entries', of: 'Sessions of a user' },
   browsers: { most: 20, unit: 'entries', of: 'Browsers that are remembered of a user' },

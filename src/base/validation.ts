@@ -27,6 +27,8 @@ export const PROBLEM_TYPES = {
   multi_factor_needed: 'The client accepts no sign-in with one factor.',
   sign_in_too_old: 'The person must have authenticated at `ctx.sign_in_after` or later.',
   scope_wider: 'The scope has values that the client did not request.',
+  unknown_groups:
+    'The groups of `ctx.groups` do not exist, or are of an organization in which the person is no active member.',
   value_error: 'The value is not acceptable; `msg` says why.',
 } as const
 export type ProblemType = keyof typeof PROBLEM_TYPES

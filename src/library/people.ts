@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import * as z from 'zod'
-import { AdminError, type AdminErrorKind } from '../admin/admin-error.ts'
-import { EMAIL, NAME } from '../admin/fields.ts'
+import { AdminError } from '../admin/admin-error.ts'
+import { EMAIL, GROUP_ID, NAME } from '../admin/fields.ts'
 import { openBrowser } from '../endpoints/authorization/interaction.ts'
 import type { Context } from '../ports/context.ts'
 import type { Cookies } from '../ports/message.ts'
@@ -18,6 +18,11 @@ export interface Person {
   /** Whether the host knows that the address is the person's. */
   readonly emailVerified?: boolean | null | undefined
   readonly name?: string | null | undefined
+  /**
+   * The ids of the groups in which the person is, as the host says it: those that it said before and that are not in the list end. Absent:
+   * they stay.
+   */
+  readonly groups?: readonly string[] | null | undefined
   /**
    * When the person last authenticated at the host: a Date, the milliseconds since the epoch (`Date.now()`), or an ISO 8601 text with a
    * zone (`2026-01-31T12:00:00Z`).
@@ -79,6 +84,7 @@ const PERSON = z.object(
     email: EMAIL.nullish(),
     emailVerified: z.boolean('must be true or false').nullish(),
     name: NAME.nullish(),
+    groups: z.array(GROUP_ID, 'must be a list of the ids of groups').nullish(),
     authenticatedAt: AUTHENTICATED_AT,
     multiFactor: z.boolean('must be true or false').nullish(),
   },
@@ -137,7 +143,7 @@ export async function answerForHost(
     const { pathname, search } = new URL(`${addressOf(issuer, HOST_SIGN_IN_PATH)}?${query}`)
     return signInAddress(people, [pathname + search, after !== null, isMultiFactorNeeded])
   }
-  const { subject, email, emailVerified, name, authenticatedAt, multiFactor } = person
+  const { subject, email, emailVerified, name, groups, authenticatedAt, multiFactor } = person
   const accepted = await unlessAdminError(
     tasks['interaction.accept']({
       interaction,
@@ -147,8 +153,9 @@ export async function answerForHost(
       multi_factor: multiFactor === true,
       ...(typeof email === 'string' ? { email, email_verified: emailVerified === true } : {}),
       ...(typeof name === 'string' ? { name } : {}),
+      ...(groups ? { groups } : {}),
     }),
-    'refused',
+    isMistakeOfHost,
   )
   if (accepted !== undefined) return accepted.redirect_to
   // The client accepts nothing less.
@@ -188,14 +195,21 @@ function nameOfType(value: unknown): string {
   return value === null ? 'null' : `a value of the type ${typeof value}`
 }
 
+/** For example, the time of the sign-in has not come yet, or a group does not exist. */
+function isMistakeOfHost({ kind, problems }: AdminError): boolean {
+  return kind === 'refused' || problems.some(({ type }) => type === 'unknown_groups')
+}
+
 /** Returns undefined if the task failed, unless for this reason: then the caller is at fault. */
-async function unlessAdminError<Answer>(work: Promise<Answer>, except?: AdminErrorKind): Promise<Answer | undefined> {
+async function unlessAdminError<Answer>(
+  work: Promise<Answer>,
+  except: (error: AdminError) => boolean = () => false,
+): Promise<Answer | undefined> {
   try {
     return await work
   } catch (cause) {
-    if (cause instanceof AdminError && cause.kind !== except) return undefined
     if (!(cause instanceof AdminError)) throw cause
-    // For example, the time of the sign-in has not come yet.
+    if (!except(cause)) return undefined
     const problems = cause.problems.map(({ loc, msg }) => `${MEMBERS[loc.at(-1) ?? ''] ?? loc.at(-1)}: ${msg}`)
     const message = problems.length === 0 ? cause.message : problems.join('; ')
     throw new Error(`people.current returned a person that cannot be used. ${message}`, { cause })

@@ -50,7 +50,7 @@ const PLACES: Readonly<Record<string, (email: string) => Promise<unknown>>> = {
     return isTaken
   },
   'a subject of the application': async (email) => {
-    const said = { subject: email, email, isEmailVerified: true, name: undefined }
+    const said = { subject: email, email, isEmailVerified: true, name: undefined, groups: undefined }
     await provisionSubject(context, said)
     // DEL-11: an address that another account has is not used.
     return (await context.store.findUserByEmail(STORED))?.id === anna.id

@@ -60,7 +60,7 @@ test('LIB-08: null means that no person is signed in, and null in an optional me
     assert.deepEqual([answer.status, answer.headers.get('location')], [303, '/login'])
   }
   const answer = await signIn({
-    current: () => ({ ...ADA, email: null, emailVerified: null, name: null, multiFactor: null }),
+    current: () => ({ ...ADA, email: null, emailVerified: null, name: null, groups: null, multiFactor: null }),
   })
   assert.equal(answer.status, 303)
   assert.match(answer.headers.get('location') ?? '', /\/v2\/oauth\/continue\?/)
@@ -81,6 +81,9 @@ test('LIB-08: for a person of a wrong shape the browser gets a page, and the log
     [{ ...ADA, email: 4711 }, /email: /],
     [{ ...ADA, emailVerified: 'yes' }, /emailVerified: must be true or false/],
     [{ ...ADA, name: {} }, /name: /],
+    [{ ...ADA, groups: 'finance' }, /groups: must be a list of the ids of groups/],
+    [{ ...ADA, groups: ['Finance Team'] }, /groups: 0: This is not the id of a group/],
+    [{ ...ADA, groups: ['dev', 'finance'] }, /groups: These groups do not exist, .*: dev, finance\b/],
     [{ ...ADA, multiFactor: 'secret' }, /multiFactor: must be true or false/],
     [{ subject: 'u_1' }, /authenticatedAt: must be a valid Date, milliseconds since the epoch, or an ISO 8601 text/],
     [{ ...ADA, authenticatedAt: Math.floor(Date.now() / 1000) }, /authenticatedAt: must be in milliseconds, not in s/],

@@ -30,12 +30,20 @@ async function openHost(t: TestContext, failure?: Error): Promise<Host> {
     },
   }
   const opened = await openGrantor(t, { people })
+  await opened.grantor.tasks['group.create']({ group_id: 'staff' })
   await serveHost(t, opened.port, (request, response) =>
     opened.grantor.handler(request, response, (cause) => {
       if (cause !== undefined) return void response.writeHead(500).end('The host failed.')
       // Without a demand, the page takes a session that is a minute old.
       const authenticatedAt = new Date(Date.now() - (signIns.at(-1)?.[1] === true ? 0 : 60_000))
-      person = { subject: 'u_1', name: 'Ada', email: 'ada@acme.test', emailVerified: true, authenticatedAt }
+      person = {
+        subject: 'u_1',
+        name: 'Ada',
+        email: 'ada@acme.test',
+        emailVerified: true,
+        groups: ['staff'],
+        authenticatedAt,
+      }
       const next = new URL(request.url ?? '', opened.origin).searchParams.get('next') ?? '/'
       response.writeHead(303, { location: next }).end()
     }),
@@ -56,6 +64,11 @@ test('a host with sessions of its own signs people in, and the consent page is t
   assert.deepEqual(
     users.map(({ user_id, email, name, has_password }) => [user_id, email, name, has_password]),
     [[subject, 'ada@acme.test', 'Ada', false]],
+  )
+  const { groups } = await grantor.tasks['group.list']({ user_id: subject })
+  assert.deepEqual(
+    groups.map(({ group_id, sources }) => [group_id, sources?.map(({ source }) => source)]),
+    [['staff', ['application']]],
   )
   const { identities } = await grantor.tasks['user.show']({ user_id: subject })
   assert.deepEqual(

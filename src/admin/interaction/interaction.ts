@@ -18,7 +18,7 @@ import { isWithin, NO_SCOPE, type Scope } from '../../protocol/token/scope.ts'
 import { problem, type ProblemType } from '../../base/validation.ts'
 import { AdminError, unknown, type AdminErrorKind } from '../admin-error.ts'
 import { iso } from '../../base/iso.ts'
-import { provisionSubject } from '../user/subject.ts'
+import { findGroupsElsewhere, provisionSubject } from '../user/subject.ts'
 
 /** What an interaction is about. */
 export type InteractionPurpose =
@@ -51,7 +51,7 @@ export async function showInteraction(context: Context, token: string): Promise<
  * has the same address.
  *
  * @throws AdminError when there is no such interaction (`unknown`), or `interaction_expired`, `already_answered`, `client_gone`,
- * `sign_in_too_old`, `multi_factor_needed`, `scope_wider`, `value_error`
+ * `sign_in_too_old`, `multi_factor_needed`, `scope_wider`, `unknown_groups`, `value_error`
  */
 export async function answerInteraction(context: Context, token: string, answer: InteractionAnswer): Promise<string> {
   const interaction = await requireInteraction(context, token)
@@ -65,6 +65,7 @@ export async function answerInteraction(context: Context, token: string, answer:
   const clientId = purpose.kind === 'authorization' ? purpose.client.id : undefined
   if (answer.kind === 'accepted') {
     checkAcceptance(context, interaction, purpose, answer)
+    await checkGroups(context, answer)
     await provisionSubject(context, answer)
   }
   switch (await context.store.answerInteraction({ id, answer, now: context.clock(), about: { clientId } })) {
@@ -152,6 +153,14 @@ function checkAcceptance(
   const requested = purpose.kind === 'authorization' ? purpose.authorization.scope : NO_SCOPE
   if (!isWithin(scope, requested))
     throw fault('refused', ['body', 'scope'], 'scope_wider', requestedText(purpose, requested), {})
+}
+
+/** The operation that writes the groups leaves those out that end at this moment. */
+async function checkGroups(context: Context, answer: AcceptedSignIn): Promise<void> {
+  const groups = await findGroupsElsewhere(context, answer)
+  if (groups.length === 0) return
+  const msg = `These groups do not exist, or are of an organization in which the person is no active member: ${groups.join(', ')}`
+  throw fault('conflict', ['body', 'groups'], 'unknown_groups', msg, { groups })
 }
 
 function requestedText({ kind }: InteractionPurpose, requested: Scope): string {

@@ -10,7 +10,8 @@ import { describeNames, nameMembersOf } from '../../protocol/client/identity.ts'
 import { REJECTIONS, SUBJECT_FORM, subjectKey, type AcceptedSignIn } from '../../protocol/sign-in/interaction.ts'
 import { revokeTokensOfSubject } from '../user/subject.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
-import { EMAIL, NAME, ORGANIZATION_ID, SCOPE, TIME } from '../fields.ts'
+import { MAXIMA } from '../../base/maxima.ts'
+import { EMAIL, GROUP_ID, NAME, ORGANIZATION_ID, SCOPE, TIME } from '../fields.ts'
 import { answerInteraction, showInteraction, type ShownInteraction } from './interaction.ts'
 import { METADATA_MEMBERS } from '../client/document.ts'
 import { defineTask, type Task } from '../task.ts'
@@ -116,6 +117,13 @@ const ACCEPTANCE = ONE.extend({
   ),
   email_verified: z.boolean().default(false).describe('Whether you know that the address is that of the person.'),
   name: NAME.optional().describe('The name of the person, as pages show it.'),
+  groups: z
+    .array(GROUP_ID)
+    .max(MAXIMA.groupsOfAnswer.most)
+    .optional()
+    .describe(
+      'The groups in which the person is, as your application says it: those of earlier answers that are not in the list end. Without it they stay.',
+    ),
   organization_id: orNull(
     ORGANIZATION_ID,
     'The organization for which the person consents. Without it, a person who belongs to organizations chooses on the consent page of this server.',
@@ -208,6 +216,7 @@ function acceptanceOf(accepted: Omit<z.output<typeof ACCEPTANCE>, 'interaction'>
     email,
     isEmailVerified: accepted.email_verified,
     name,
+    groups: accepted.groups && [...new Set(accepted.groups)].toSorted(),
     organizationId: accepted.organization_id,
     scope,
     authenticatedAt: accepted.authenticated_at,

@@ -1,4 +1,7 @@
 import { normalizeEmail, type EmailAddress } from '../../protocol/sign-in/email-address.ts'
+import { type GroupId, organizationOfGroup } from '../../protocol/access/group.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import type { UserId } from '../../protocol/ids.ts'
 import type { Context } from '../../ports/context.ts'
 import type { IdentityRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
@@ -8,7 +11,7 @@ import { subjectKey, type AcceptedSignIn } from '../../protocol/sign-in/interact
 import { unknown } from '../admin-error.ts'
 
 /** What the application says about a person. */
-type SubjectProfile = Pick<AcceptedSignIn, 'subject' | 'email' | 'isEmailVerified' | 'name'>
+type SubjectProfile = Pick<AcceptedSignIn, 'subject' | 'email' | 'isEmailVerified' | 'name' | 'groups'>
 
 /**
  * Makes sure that a subject of the application has an account, with the name and the address that the application says. An address that
@@ -22,6 +25,7 @@ export async function provisionSubject(context: Context, profile: SubjectProfile
   const user = await store.findUser(identity.userId)
   if (user === undefined) return
   await Promise.all([
+    setGroups(context, user.id, profile),
     store.useIdentity({ key, userId: user.id, providerId: APPLICATION, email: provedAddressOf(profile), now: clock() }),
     renew(context, user, profile),
   ])
@@ -48,8 +52,35 @@ async function create(context: Context, profile: SubjectProfile): Promise<void> 
     usedAt: now,
   }
   const outcome = await store.provisionUser({ user, identity })
-  if (outcome !== 'email-taken') return
-  await store.provisionUser({ user: { ...user, email: undefined, emailVerifiedAt: undefined }, identity })
+  if (outcome === 'email-taken')
+    await store.provisionUser({ user: { ...user, email: undefined, emailVerifiedAt: undefined }, identity })
+  if (profile.groups === undefined) return
+  // Another answer about the person may have created the account.
+  const created = await store.findIdentity(identity.key)
+  if (created !== undefined) await setGroups(context, created.userId, profile)
+}
+
+/** Replaces what the application says about the groups of the user, if it says anything. */
+async function setGroups({ store, clock }: Context, userId: UserId, { groups }: SubjectProfile): Promise<void> {
+  if (groups === undefined) return
+  const ever = { expiresAt: undefined, since: 0 as EpochMs }
+  await store.setGroupsOfSource({ userId, source: 'application', groups, ...ever, now: clock() })
+}
+
+/** The groups that the application names and in which the person cannot be. */
+export async function findGroupsElsewhere(
+  { store }: Context,
+  { subject, groups = [] }: SubjectProfile,
+): Promise<readonly GroupId[]> {
+  if (groups.length === 0) return []
+  const identity = await store.findIdentity(subjectKey(subject))
+  const memberships = identity === undefined ? [] : await store.listMemberships(identity.userId)
+  const found = await Promise.all(groups.map((id) => store.findGroup(id)))
+  return groups.filter((id, index) => {
+    const owner = organizationOfGroup(id)
+    const isMember = memberships.some((one) => one.organizationId === owner && one.disabledAt === undefined)
+    return found[index] === undefined || (owner !== undefined && !isMember)
+  })
 }
 
 /** Brings the account up to date with what the application says now. */

@@ -1,5 +1,6 @@
 import { APPLICATION } from './authentication.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import type { GroupId } from '../access/group.ts'
 import type { InteractionId, OrganizationId } from '../ids.ts'
 import { identityKey, type IdentityKey } from './provider-identity.ts'
 import type { Scope } from '../token/scope.ts'
@@ -34,6 +35,8 @@ export interface AcceptedSignIn {
   /** The application says that the address is the person's. */
   readonly isEmailVerified: boolean
   readonly name: string | undefined
+  /** The groups of the person, sorted, each once. undefined: the application leaves them as they are. */
+  readonly groups: readonly GroupId[] | undefined
   /** The organization that the person consents for. null: for none. undefined: the application leaves it open. */
   readonly organizationId: OrganizationId | null | undefined
   /** The part of the requested scope that the person allows. undefined: all of it. */
@@ -101,9 +104,9 @@ function partsOf({ id, browserHash, answer }: ProofSubject): readonly string[] {
 export function answerText(answer: InteractionAnswer): string {
   if (answer.kind === 'rejected') return JSON.stringify({ kind: answer.kind, error: answer.error })
   const { kind, subject, decision, email, isEmailVerified, name, organizationId, scope } = answer
-  const { authenticatedAt, isMultiFactor, rememberSeconds, isOwnDevice } = answer
+  const { authenticatedAt, isMultiFactor, rememberSeconds, isOwnDevice, groups } = answer
   const what = { kind, subject, decision, email, isEmailVerified, name, organizationId, scope }
-  return JSON.stringify({ ...what, authenticatedAt, isMultiFactor, rememberSeconds, isOwnDevice })
+  return JSON.stringify({ ...what, authenticatedAt, isMultiFactor, rememberSeconds, isOwnDevice, groups })
 }
 
 const OPEN = {
@@ -112,6 +115,7 @@ const OPEN = {
   organizationId: undefined,
   scope: undefined,
   authenticatedAt: undefined,
+  groups: undefined,
 } as const
 
 /** Reads what `answerText` returned. */

@@ -52,7 +52,7 @@ test('delegate create-credentials prints the token once, and doctor says until w
 })
 
 test('a command finds a person by the id that the application has, after a user id and an address', async () => {
-  const known = { isEmailVerified: false, name: 'Ada' }
+  const known = { isEmailVerified: false, name: 'Ada', groups: undefined }
   await provisionSubject(server.context, { ...known, subject: 'u_4711', email: 'ada@app.test' })
   await provisionSubject(server.context, { ...known, subject: 'ada@app.test', email: 'eve@app.test' })
   await provisionSubject(server.context, { ...known, subject: 'bob@app.test', email: undefined })

@@ -15,6 +15,8 @@ Object.assign(process.env, { GRANTOR_SMTP_URL: 'smtp://127.0.0.1:9', GRANTOR_MAI
 const { clock, store } = server.context
 const { organization_id: org } = await commandJson<{ organization_id: string }>(['org', 'create', 'Acme'])
 
+const UNSAID = { isEmailVerified: false, name: undefined, groups: undefined }
+
 /** The accounts that an address may name, and whether another person than that of the address may have chosen it. */
 const ACCOUNTS: Readonly<Record<string, readonly [isDoubtful: boolean, create: (email: string) => Promise<unknown>]>> =
   {
@@ -27,7 +29,7 @@ const ACCOUNTS: Readonly<Record<string, readonly [isDoubtful: boolean, create: (
     'that is in use': [true, (email) => create(email, { firstSignedInAt: clock() })],
     'that the operator’s application has, before the first sign-in': [
       true,
-      (email) => provisionSubject(server.context, { subject: email, email, isEmailVerified: false, name: undefined }),
+      (email) => provisionSubject(server.context, { ...UNSAID, subject: email, email }),
     ],
     'that was imported with a password': [true, (email) => create(email, { firstSignedInAt: IMPORTED })],
     'that was imported with no way in': [

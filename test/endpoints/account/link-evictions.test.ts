@@ -187,7 +187,7 @@ for (const isKept of [true, false]) {
     const setup = await openServerWithProvider(t)
     const { server, rows } = setup
     // A stranger gave the application the address of Ada, and was never asked to prove it.
-    const stranger = { subject: 'mallory', email: EMAIL, isEmailVerified: false, name: undefined }
+    const stranger = { subject: 'mallory', email: EMAIL, isEmailVerified: false, name: undefined, groups: undefined }
     await provisionSubject(server.context, stranger)
     const browser = new PlainBrowser(server)
     const listed = await browser.get((await createLink(server.context, EMAIL)).address)

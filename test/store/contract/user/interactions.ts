@@ -3,6 +3,7 @@ import type { SessionStart } from '../../../../src/ports/operations/session.ts'
 import type { InteractionRecord } from '../../../../src/ports/records/interaction.ts'
 import type { UserRecord } from '../../../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
+import type { GroupId } from '../../../../src/protocol/access/group.ts'
 import type { SessionId } from '../../../../src/protocol/ids.ts'
 import type { InteractionAnswer } from '../../../../src/protocol/sign-in/interaction.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
@@ -23,6 +24,7 @@ const ACCEPTED: InteractionAnswer = {
   email: 'ada@acme.test',
   isEmailVerified: true,
   name: 'Ada "the" \u{1f600}',
+  groups: ['acme/ops', 'finance'] as GroupId[],
   organizationId: anOrganization().id,
   scope: undefined,
   authenticatedAt: at(-1),
@@ -58,6 +60,7 @@ export const interactionCases: Suite = (check) => {
           ...ACCEPTED,
           email: undefined,
           name: undefined,
+          groups: undefined,
           organizationId: null,
           authenticatedAt: undefined,
           isMultiFactor: false,

@@ -150,6 +150,7 @@ const ACCEPTED = {
   email: undefined,
   isEmailVerified: false,
   name: undefined,
+  groups: undefined,
   organizationId: undefined,
   scope: undefined,
   authenticatedAt: undefined,

@@ -4,7 +4,7 @@ import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/openid/request.ts'
 import { LOCALIZED_TEXT } from '../../answers/localized-text.ts'
 import { tableOf } from '../../answers/table.ts'
-import { describeGroupClaim, GROUP_CLAIMS, GROUP_WORDS } from '../group/group-claim.ts'
+import { describeGroupClaim, GROUP_CLAIM, GROUP_WORDS } from '../group/group-claim.ts'
 import { SERVER_TOKENS } from './api.ts'
 
 /** In seconds. */
@@ -96,7 +96,7 @@ export const API = table({
   scopes: row(z.array(SCOPE_DOCUMENT), ({ scopes }) => scopes.map(SCOPE.show)),
   tokens: row(TOKENS_DOCUMENT, ({ tokens }) => TOKENS.show(tokens)),
   groups: row(
-    z.enum(GROUP_CLAIMS).describe('The claim of its tokens in which the API reads the groups of users.'),
+    GROUP_CLAIM.describe('The claim of its tokens in which the API reads the groups of users.'),
     ({ groups }) => describeGroupClaim(groups).groups,
   ),
   group_words: row(GROUP_WORDS, ({ groups }) => describeGroupClaim(groups).group_words),

@@ -10,7 +10,7 @@ import * as z from 'zod'
 import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
 import { LIMIT, localized, NAME, NAME_OR_NONE, NEXT, RESOURCE, SCOPE, SCOPE_NAME } from '../fields.ts'
 import { conflict } from '../admin-error.ts'
-import { groupClaimFrom, GROUP_CLAIMS, GROUP_WORDS } from '../group/group-claim.ts'
+import { groupClaimFrom, GROUP_CLAIM, GROUP_WORDS } from '../group/group-claim.ts'
 import { hasText, pageOf } from '../page.ts'
 import { defineTask, type Task, type TaskContext } from '../task.ts'
 import {
@@ -129,12 +129,9 @@ const INPUT = {
     .describe(
       'From which APIs a token can be exchanged for one of this API, with the most that it has; empty scope: from none. Those that are not named do not change.',
     ),
-  groups: z
-    .enum(GROUP_CLAIMS)
-    .optional()
-    .describe(
-      'The claim of its tokens in which the API reads the groups of users, where it is the only API of the token. A new API reads none.',
-    ),
+  groups: GROUP_CLAIM.optional().describe(
+    'The claim of its tokens in which the API reads the groups of users, where it is the only API of the token. A new API reads none.',
+  ),
   group_words: GROUP_WORDS.optional(),
   tokens: TOKENS_INPUT.optional().describe('The format, lifetime, algorithm and type of its access tokens.'),
 }

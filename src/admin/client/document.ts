@@ -15,7 +15,7 @@ import {
   type ClientRules,
   type ShownLevel,
 } from '../../protocol/client/policy.ts'
-import { describeGroupClaim, groupClaimFrom, GROUP_CLAIMS, GROUP_WORDS } from '../group/group-claim.ts'
+import { describeGroupClaim, groupClaimFrom, GROUP_CLAIM, GROUP_WORDS } from '../group/group-claim.ts'
 import { ISO_OR_NULL, isoOrNull } from '../../base/iso.ts'
 
 export const SOURCE = z
@@ -56,12 +56,9 @@ const RULES = {
     .describe(
       'What an earlier refresh token of the client gets: the newest one in the network that has it (network), or nothing (strict). The default is GRANTOR_REFRESH_COPIES for a public client, and strict for another one.',
     ),
-  groups: z
-    .enum(GROUP_CLAIMS)
-    .optional()
-    .describe(
-      'The claim in which the client reads the groups of users, in ID tokens and at userinfo, if it requests the scope `groups`. The default is off.',
-    ),
+  groups: GROUP_CLAIM.optional().describe(
+    'The claim in which the client reads the groups of users, in ID tokens and at userinfo, if it requests the scope `groups`. The default is off.',
+  ),
   group_words: GROUP_WORDS.optional(),
 }
 

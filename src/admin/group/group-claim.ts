@@ -11,7 +11,8 @@ import {
 } from '../../protocol/access/group-claim.ts'
 import { conflict } from '../admin-error.ts'
 
-export const GROUP_CLAIMS = ['off', ...GROUP_CLAIM_NAMES] as const
+const GROUP_CLAIMS = ['off', ...GROUP_CLAIM_NAMES] as const
+export const GROUP_CLAIM = z.enum(GROUP_CLAIMS).meta({ examples: ['groups'] })
 const FAULT = { error: 'This is not a group, or a group, "=" and a word.' }
 const PAIR = z
   .string()

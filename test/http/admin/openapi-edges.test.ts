@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import { describeTasks } from '../../../src/admin/openapi.ts'
 import type { Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
+import type { GroupId } from '../../../src/protocol/access/group.ts'
 import { openAdminServer, requestOf, bearer, type AdminServer } from '../../support/admin-server.ts'
+import { aGroup } from '../../support/records.ts'
 import { type Members } from '../../support/tasks.ts'
 import { RULES } from './rules.ts'
 import { allowedBy, forbiddenBy, type Schema } from './schema-values.ts'
@@ -36,6 +38,9 @@ interface Body {
 const DOCUMENT = JSON.parse(JSON.stringify(describeTasks('1.2.3'))) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
+
+/** The groups that examples name. */
+const NAMED_GROUPS = ['finance', 'grafana-admins'] as GroupId[]
 
 test('ADM-11: a value that the OpenAPI document allows, up to its limits, is not rejected as malformed', async (t) => {
   const stage = await openAdminServer(t)
@@ -88,6 +93,7 @@ test('OpenAPI: every operation with an input has an example, and the server acce
     assert.ok([200, 201, 404, 409].includes(unnamed.statusCode), `${task.name}: ${unnamed.body.slice(0, 300)}`)
     const rule = RULES[task.name]
     if (rule === undefined || unnamed.statusCode < 300 || task.name === 'installation.install') continue
+    for (const id of NAMED_GROUPS) await stage.server.context.store.createGroup(aGroup({ id }))
     // The same about what is there; a choice between two names is made by the sample.
     const sample = await rule.sample(stage)
     const chosen = task.exactlyOneOf.filter((name) => !(name in sample))

@@ -4,7 +4,12 @@ import type { Reply } from '../ports/message.ts'
 import type { DeveloperNotes } from '../ports/pages/parts.ts'
 import type { ErrorPage, ErrorProblem } from '../ports/pages/pages.ts'
 import { PATHS, pageAddress } from './paths.ts'
-import { PAGE_REFUSALS, type FormReason, type PageReason } from '../protocol/authorization/page-refusals.ts'
+import {
+  FORM_REFUSALS,
+  PAGE_REFUSALS,
+  type FormReason,
+  type PageReason,
+} from '../protocol/authorization/page-refusals.ts'
 
 const STATUS: Readonly<Record<ErrorProblem, number>> = {
   'client-unknown': 400,
@@ -61,13 +66,13 @@ export function errorPage(
     kind: 'page',
     status: STATUS[page.problem],
     page: redirectUri === undefined ? page : { ...page, notes: { ...page.notes, redirectUri } },
-    event: { event: 'request.refused', reason, ...known },
+    event: { event: 'request.refused', reason, description: page.notes.explanation, ...known },
   }
 }
 
 /** The event of a page that is shown again with a message beside its form. */
 export function formRefusal(reason: FormReason, known: Known): OutcomeEvent {
-  return { event: 'request.refused', reason, ...known }
+  return { event: 'request.refused', reason, description: FORM_REFUSALS[reason], ...known }
 }
 
 const NOTHING: Known = {}

@@ -2,7 +2,7 @@ import type { DeveloperNotes } from '../ports/pages/parts.ts'
 import type { View } from './layout.ts'
 import { code, type Fragment, html, isolate, type Markup } from './markup.ts'
 
-/** The folded part of a page that refuses a request: the reason, as docs/reasons.md and the log have it. It is always in English. */
+/** The folded part of a page that refuses a request: the reason and its explanation, as the log has them. It is always in English. */
 export function developerNotes({ texts }: Pick<View, 'texts'>, notes: DeveloperNotes): Markup {
   const { error, reason, explanation, redirectUri } = notes
   return html`<details class="small muted after">

@@ -4,7 +4,7 @@ import type { SignInOffer, SignInProblem } from '../../ports/pages/pages.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
-import type { FormReason } from '../../protocol/authorization/page-refusals.ts'
+import { FORM_REFUSALS, type FormReason } from '../../protocol/authorization/page-refusals.ts'
 import { destinationOf } from '../../requests/device.ts'
 import { findRequiredProvider, isUsable, offersPasskeys, usableProviders } from '../../users/provider-routing.ts'
 import { formTarget, viewClient } from '../authorization/client-view.ts'
@@ -170,7 +170,13 @@ export function signInProblem(
   return signInPage(context, target, { email: '', isConfirmation: false, problem, userId, cameFrom })
 }
 
-/** The event of a sign-in that a method refused. */
-export function refusedSignIn(target: SignInTarget, reason: FormReason, user: UserId | undefined): OutcomeEvent {
-  return { event: 'sign-in.refused', client: clientOf(target)?.id, user, reason }
+/** The event of a sign-in that a method refused. `check` is what failed, if that is more exact than the reason. */
+export function refusedSignIn(
+  target: SignInTarget,
+  reason: FormReason,
+  user: UserId | undefined,
+  check?: string,
+): OutcomeEvent {
+  const description = check ?? FORM_REFUSALS[reason]
+  return { event: 'sign-in.refused', client: clientOf(target)?.id, user, reason, description }
 }

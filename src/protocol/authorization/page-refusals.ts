@@ -1,6 +1,6 @@
 /**
  * Why a page refuses a request for which no address is known to be safe: for each subject of an error page, the reason for the log, and
- * what it means, for the developers who open "For developers" on the page. `npm run docs` writes a list of docs/reasons.md from it.
+ * what it means, for the log and for the developers who open "For developers" on the page.
  */
 export const PAGE_REFUSALS = {
   'client-unknown': {
@@ -107,8 +107,8 @@ export type ReasonOf<Subject extends PageProblem> = {
 }[Subject]
 
 /**
- * Why a page is shown again with a message beside its form, and what that means. The sign-in page shows the reasons that no one can
- * correct on the page to developers, too. `npm run docs` writes a list of docs/reasons.md from it.
+ * Why a page is shown again with a message beside its form, and what that means, for the log. The sign-in page shows the reasons that no
+ * one can correct on the page to developers, too.
  */
 export const FORM_REFUSALS = {
   'wrong-credentials': 'The address has no account, or the password is wrong.',
@@ -123,7 +123,7 @@ export const FORM_REFUSALS = {
     'After 100 wrong codes since the last success, codes of browsers in which the account has not signed in are refused.',
   'second-step-expired':
     'The second step came more than ten minutes after the first, or a second time, or the account changed between them.',
-  'passkey-invalid': 'The answer of the browser to a passkey failed a check, which `description` names in the log.',
+  'passkey-invalid': 'The answer of the browser to a passkey failed a check, which the log names.',
   'passkey-taken': 'The user has added the passkey before.',
   'passkeys-full': 'The user has 20 passkeys.',
   'passkey-unknown': 'The passkey is of no user here. It may have been removed.',

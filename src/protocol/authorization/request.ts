@@ -31,8 +31,7 @@ export interface AuthorizationRequest {
 }
 
 /**
- * Why a request is refused: the reason for the log and docs/reasons.md, and the `error_description` for the client's
- * developer. The character set of RFC 6749 §4.1.2.1 has neither quotes nor backslashes. A refusal of scopes has a description
+ * Why a request is refused: the reason for the log, and the `error_description` for the client's developer, which the log has too. The character set of RFC 6749 §4.1.2.1 has neither quotes nor backslashes. A refusal of scopes has a description
  * of its own, which names them.
  */
 export const AUTHORIZATION_FAULTS = {

@@ -27,7 +27,7 @@ export async function signInByPasskey(context: Context, request: Request): Promi
   const signed = await verifySignature(context, request, passkeySignIn(target), undefined)
   if (signed.kind === 'refused') {
     const page = await signInPage(context, target, { ...shown, problem: { kind: signed.reason } })
-    return { ...page, event: { ...refusedSignIn(target, signed.reason, undefined), description: checkOf(signed) } }
+    return { ...page, event: refusedSignIn(target, signed.reason, undefined, checkOf(signed)) }
   }
   await attempt.forgive()
   const { user, passkey } = signed

@@ -108,5 +108,5 @@ export async function showAgain(
     const origin = originOf(request.agent, request.callerNetwork)
     context.report({ event: 'second-factor.refused', clientId, userId: user.id, details }, origin)
   }
-  return { ...page, event: { ...refusedSignIn(target, problem.kind, user.id), description: check } }
+  return { ...page, event: refusedSignIn(target, problem.kind, user.id, check) }
 }

@@ -21,7 +21,7 @@ const REQUESTS = {
     type: 'counter',
     labels: ['endpoint', 'outcome', 'reason', 'status'],
     help: 'Answered HTTP requests.',
-    more: '`endpoint`: `token`, `register`, …, `admin`, or `none` (unknown). `outcome`: the event of the log line. `reason`: of a refusal ([reasons](reasons.md)), or a detail of the event: `token.issued` has the grant type.',
+    more: '`endpoint`: `token`, `register`, …, or `none` (unknown). `outcome`: the event of the log line. `reason`: of a refusal, or a detail, such as the grant type.',
   },
   grantor_request_seconds: {
     type: 'histogram',
@@ -33,7 +33,7 @@ const REQUESTS = {
     type: 'counter',
     labels: ['api', 'active'],
     help: 'Answered introspections, by the API that asked and whether the token was active.',
-    more: '`api` is empty when a client asked about its own token.',
+    more: '`api` is empty when a client asked.',
   },
   grantor_broken_requests_total: {
     type: 'counter',
@@ -66,19 +66,19 @@ const STORE = {
     type: 'counter',
     labels: ['operation', 'outcome'],
     help: 'Operations of the store, by outcome.',
-    more: 'Both labels are as in [`src/ports/operations/`](../src/ports/operations/index.ts). `rotateRefreshToken` `reused` and `redeemCode` `replayed`: a copy exists. `failed`: or the outcome is unknown.',
+    more: 'As in [`src/ports/operations/`](../src/ports/operations/index.ts). `failed`: or the outcome is unknown.',
   },
   grantor_store_batch_operations: {
     type: 'histogram',
     labels: [],
     help: 'Operations in one batch.',
-    more: 'A batch has the operations of one turn of the event loop, 512 at most.',
+    more: '512 at most.',
   },
   grantor_store_commit_seconds: {
     type: 'histogram',
     labels: ['outcome'],
     help: 'Time to commit one batch to disk.',
-    more: '`failed`: the store was unavailable or full, and all requests of the batch got a 503.',
+    more: '`failed`: all requests of the batch got a 503.',
   },
   grantor_store_wait_seconds: {
     type: 'histogram',
@@ -103,19 +103,19 @@ const STORE = {
     type: 'gauge',
     labels: [],
     help: 'The length of the write-ahead log of a SQLite file.',
-    more: 'Above 64 MiB it is truncated when no snapshot of another process keeps it.',
+    more: 'Above 64 MiB it is truncated, unless a snapshot keeps it.',
   },
   grantor_store_refused_total: {
     type: 'counter',
     labels: ['reason'],
     help: 'Operations that were rejected before they started.',
-    more: 'Their requests got a 503. `full`: too many operations were waiting; `late`: the operation had waited for two seconds.',
+    more: '`full`: too many waited; `late`: it had waited for two seconds.',
   },
   grantor_password_upgrades_total: {
     type: 'counter',
     labels: ['format'],
     help: 'Password hashes of other systems that a sign-in replaced.',
-    more: '`format`: of the previous one ([users.md](users.md#passwords-from-elsewhere)).',
+    more: '`format`: of the previous one.',
   },
   grantor_sign_ins_total: {
     type: 'counter',
@@ -127,7 +127,7 @@ const STORE = {
     type: 'counter',
     labels: ['kind'],
     help: 'Expired rows that this process removed.',
-    more: '`clients`: clients that never got a token (`GRANTOR_UNUSED_CLIENT_LIFETIME`, [configuration.md](configuration.md)). `idleClients`: those that got none for `GRANTOR_IDLE_CLIENT_LIFETIME`. `consents`: consents to deleted clients.',
+    more: '`clients`: those that never got a token; `idleClients`: those that got none for `GRANTOR_IDLE_CLIENT_LIFETIME`; `consents`: to deleted clients.',
   },
 } as const satisfies Families
 
@@ -144,14 +144,14 @@ const STORED_OBJECTS = {
     labels: ['state'],
     isShared: true,
     help: 'Clients in the store, as last counted.',
-    more: '`disabled`; all other clients are `used` (have got a token) or `unused`.',
+    more: '`disabled`, `used` (have got a token) or `unused`.',
   },
   grantor_users: {
     type: 'gauge',
     labels: ['state'],
     isShared: true,
     help: 'Users in the store, as last counted.',
-    more: '`disabled`; all other users are `used` (signed in) or `unused`.',
+    more: '`disabled`, `used` (signed in) or `unused`.',
   },
   grantor_users_indexed: {
     type: 'gauge',
@@ -165,7 +165,7 @@ const STORED_OBJECTS = {
     labels: ['of'],
     isShared: true,
     help: 'Time since the start of the count that grantor_grants, grantor_clients or grantor_users is from.',
-    more: 'Before the first count has ended: since its start. One node counts for all, and the store keeps the numbers.',
+    more: 'Before the first count has ended: since its start.',
   },
   grantor_row_count_duration_seconds: {
     type: 'gauge',
@@ -201,13 +201,13 @@ const PROCESS = {
     type: 'counter',
     labels: ['purpose', 'outcome'],
     help: 'Requests of the server for metadata documents and keys of clients, to providers, and to notify clients of a logout.',
-    more: '`purpose`: `client-document`, `client-keys`, `provider` or `logout-notice`. `outcome`: `fetched`, `not-modified`, `answered`, `acknowledged`, or why the answer was not used ([`src/ports/outbound.ts`](../src/ports/outbound.ts)).',
+    more: '`outcome`: `fetched`, `not-modified`, `answered`, `acknowledged`, or why the answer was not used ([`src/ports/outbound.ts`](../src/ports/outbound.ts)).',
   },
   grantor_upstream_total: {
     type: 'counter',
     labels: ['provider', 'outcome'],
     help: 'Sign-ins at providers.',
-    more: '`outcome`: `authenticated`, `refused` (by the person or the provider), `rejected` (the code or the credentials of this server), `invalid` (the answer), `unreachable`, `busy`, `secret-missing`, `off`.',
+    more: '`outcome`: `authenticated`, `refused` (by the person or the provider), `rejected` (code or credentials), `invalid` (the answer), `unreachable`, `busy`, `secret-missing`, `off`.',
   },
   grantor_audit_failures_total: {
     type: 'counter',

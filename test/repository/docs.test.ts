@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { isKnown } from '../../src/config/config.ts'
 import { generatedParts, withParts } from '../../src/cli/docs/generated-parts.ts'
-import { AUTHORIZATION_FAULTS } from '../../src/protocol/authorization/request.ts'
 import { FORM_REFUSALS, PAGE_REFUSALS } from '../../src/protocol/authorization/page-refusals.ts'
 import { REFUSALS } from '../../src/protocol/refusals.ts'
 import { overBudget, type Budget } from './budget.ts'
@@ -22,12 +21,6 @@ const PARTS = [...generatedParts(), ...resultParts()]
 const REMEDY = 'Run: npm run docs'
 const read = (path: string): string => readFileSync(path, 'utf8')
 const BUDGET: Budget = JSON.parse(read('docs/budget.json'))
-
-test('docs/reasons.md explains every reason of a refused authorization request, and no other', () => {
-  const section = read('docs/reasons.md').split('## Authorization requests')[1] ?? ''
-  const explained = [...section.matchAll(/^- `([a-z0-9_]+)`/gm)].map(([, reason]) => reason)
-  assert.deepEqual(explained, Object.keys(AUTHORIZATION_FAULTS))
-})
 
 for (const page of new Set(PARTS.map((part) => part.page))) {
   test(`${page} has the tables that "npm run docs" makes`, () => {

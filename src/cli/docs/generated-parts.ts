@@ -6,7 +6,6 @@ import { SECTIONS, type Family } from '../../metrics/families.ts'
 import { AUDIT_EVENT_TEXTS } from '../../protocol/audit/event-names.ts'
 import type { EventText } from '../../protocol/audit/events/event-text.ts'
 import { ANSWER_MEMBERS } from '../../protocol/token/introspection-answer.ts'
-import { FORM_REFUSALS, PAGE_REFUSALS } from '../../protocol/authorization/page-refusals.ts'
 import { REFUSALS, type Refusal } from '../../protocol/refusals.ts'
 import { PROVIDER_TEMPLATES } from '../../protocol/sign-in/provider.ts'
 import { PROBLEM_TYPES } from '../../base/validation.ts'
@@ -28,8 +27,6 @@ export function generatedParts(): readonly GeneratedPart[] {
     { page: 'docs/errors.md', name: 'remedies', text: remedies() },
     { page: 'docs/errors.md', name: 'problem types', text: meanings(PROBLEM_TYPES) },
     { page: 'docs/reasons.md', name: 'reasons', text: reasons() },
-    { page: 'docs/reasons.md', name: 'reasons of pages', text: pageReasons() },
-    { page: 'docs/reasons.md', name: 'reasons of forms', text: meanings(FORM_REFUSALS) },
     { page: 'docs/introspection.md', name: 'members of an answer', text: answerMembers() },
     { page: 'docs/audit.md', name: 'events', text: events() },
     { page: 'docs/moving.md', name: 'reasons of imports', text: meanings(IMPORT_REASONS) },
@@ -102,10 +99,6 @@ function reasons(): string {
     .join('\n')
 }
 
-function pageReasons(): string {
-  return meanings(Object.assign({}, ...Object.values(PAGE_REFUSALS)) as Readonly<Record<string, string>>)
-}
-
 function answerMembers(): string {
   const rows = Object.entries(ANSWER_MEMBERS).map(([member, { text, ofRefreshToken }]) => [
     `\`${member}\``,
@@ -124,10 +117,15 @@ function events(): string {
   const explained = all.flatMap(([name, { when, details }]) =>
     when === undefined ? [] : [`\`${name}\`: ${when}${details === undefined ? '' : ` (${details})`}`],
   )
-  const plain = all.flatMap(([name, { when, details }]) =>
-    when === undefined ? [`\`${name}\`${details === undefined ? '' : ` (${details})`}`] : [],
+  const plain = Map.groupBy(
+    all.filter(([, { when }]) => when === undefined),
+    ([, { details }]) => details,
   )
-  return `${list(explained)}\nThe names of these say when, with the details in brackets: ${plain.join(', ')}.\n`
+  const grouped = [...plain].map(
+    ([details, rows]) =>
+      `${rows.map(([name]) => `\`${name}\``).join(', ')}${details === undefined ? '' : ` (${details})`}`,
+  )
+  return `${list(explained)}\nThe names of these say when:\n\n${list(grouped)}`
 }
 
 function metrics(families: Readonly<Record<string, Family>>): string {

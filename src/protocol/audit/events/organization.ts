@@ -22,7 +22,6 @@ export const ORGANIZATION_EVENTS = {
     icon: 'organization',
     tone: 'good',
     says: (event) => say`${event.by} enabled ${event.organization}`,
-    when: 'Tokens from before stay invalid.',
   },
   'organization.tokens-revoked': {
     icon: 'token',
@@ -39,7 +38,7 @@ export const ORGANIZATION_EVENTS = {
     tone: 'good',
     says: (event) =>
       say`${event.by} ${event.detail('invited') === 'true' ? 'invited' : 'added'} ${event.user} to ${event.organization}`,
-    details: '`invited`, if it was by an invitation',
+    details: '`invited`: by an invitation',
   },
   'member.disabled': {
     icon: 'organization',
@@ -50,7 +49,6 @@ export const ORGANIZATION_EVENTS = {
     icon: 'organization',
     tone: 'good',
     says: (event) => say`${event.by} enabled the membership of ${event.user} in ${event.organization}`,
-    when: 'Tokens from before stay invalid.',
   },
   'member.removed': {
     icon: 'organization',
@@ -61,13 +59,13 @@ export const ORGANIZATION_EVENTS = {
     icon: 'organization',
     tone: 'good',
     says: (event) => say`${event.by} created the group ${event.detail('group')}`,
-    details: '`group`; `protected`: whether it is',
+    details: '`group`, `protected`',
   },
   'group.updated': {
     icon: 'organization',
     tone: 'plain',
     says: (event) => say`${event.by} changed the group ${event.detail('group')}`,
-    details: '`group`; `renamed`, if it has another name; `protected`, if that was changed',
+    details: '`group`, `renamed`, `protected`: what changed',
   },
   'group.deleted': {
     icon: 'organization',
@@ -79,13 +77,13 @@ export const ORGANIZATION_EVENTS = {
     icon: 'organization',
     tone: 'good',
     says: (event) => say`${event.by} added ${event.user} to the group ${event.detail('group')}`,
-    details: '`group`, `source`; `until`: the end in milliseconds, if the membership has one',
+    details: '`group`, `source`, `until`',
   },
   'group.member-changed': {
     icon: 'organization',
     tone: 'plain',
     says: (event) => say`${event.by} changed how long ${event.user} is in the group ${event.detail('group')}`,
-    details: '`group`, `source`; `until`: the end in milliseconds, if the membership has one',
+    details: '`group`, `source`, `until`',
   },
   'group.member-removed': {
     icon: 'organization',
@@ -114,7 +112,6 @@ export const ORGANIZATION_EVENTS = {
     icon: 'client',
     tone: 'good',
     says: (event) => say`${event.by} enabled the installation of ${event.client} for ${event.organization}`,
-    when: 'Tokens from before stay invalid.',
   },
   'installation.removed': {
     icon: 'client',

@@ -14,7 +14,7 @@ export const PROVIDER_EVENTS = {
     tone: 'plain',
     says: (event) => say`${event.by} changed the provider ${event.detail('provider')}`,
     details:
-      '`provider`, `client_id`; `assertion_clients_added`, `assertion_clients_removed`, `assertion_apis_added`, `assertion_apis_removed`: what is listed for assertions now, and no longer',
+      '`provider`, `client_id`; `assertion_clients_added`, `assertion_clients_removed`, `assertion_apis_added`, `assertion_apis_removed`',
   },
   'provider.disabled': {
     icon: 'provider',
@@ -39,7 +39,7 @@ export const PROVIDER_EVENTS = {
     tone: 'bad',
     says: (event) =>
       say`The provider ${event.detail('provider')} gave no acceptable answer${event.optional(': ', 'reason')}${event.times}`,
-    when: 'A provider did not answer, or its answer was not acceptable. Counted.',
+    when: 'No answer, or one that is not acceptable. Counted.',
     details: '`provider`, `reason`',
   },
 } as const satisfies Readonly<Record<string, EventText>>

@@ -7,15 +7,15 @@ export const TOKEN_EVENTS = {
     icon: 'client',
     tone: 'good',
     says: (event) => say`${event.user} allowed ${event.client}`,
-    when: 'A user approved the authorization, now or by a remembered consent.',
-    details: '`authorization`, and `device` if it is that of a device',
+    when: 'Now, or by a remembered consent.',
+    details: '`authorization`; `device`',
   },
   'authorization.denied': {
     icon: 'client',
     tone: 'plain',
     says: (event) => say`${event.user} did not allow ${event.client}`,
-    when: 'A user denied the authorization, or it was refused for the user.',
-    details: '`authorization`, and `device` if it is that of a device',
+    when: 'By a user, or it was refused for the user.',
+    details: '`authorization`; `device`',
   },
   'scope.refused': {
     icon: 'client',
@@ -29,33 +29,33 @@ export const TOKEN_EVENTS = {
     icon: 'lock',
     tone: 'bad',
     says: (event) => say`${event.client} sent a used code again; what the code had issued was revoked`,
-    when: 'A redeemed code was presented again. What it issued is revoked. Further attempts are no event.',
+    when: 'A redeemed code came again. What it issued is revoked. Further attempts are no event.',
     details: '`authorization`',
   },
   'code.burned': {
     icon: 'lock',
     tone: 'bad',
     says: (event) => say`${event.client} sent a code with a wrong verifier; the code ended`,
-    when: 'The code came with a wrong verifier and was invalidated.',
+    when: 'The code came with a wrong verifier, and is invalid now.',
     details: '`authorization`',
   },
   'code.presented-by-another-client': {
     icon: 'lock',
     tone: 'bad',
     says: (event) => say`${event.client} sent a code of another client${event.times}`,
-    when: 'The code belongs to another client. Nothing changed. Counted.',
+    when: 'Nothing changed. Counted.',
   },
   'device.presented-by-another-client': {
     icon: 'lock',
     tone: 'bad',
     says: (event) => say`${event.client} sent a device code of another client${event.times}`,
-    when: 'The device code belongs to another client. Nothing changed. Counted.',
+    when: 'Nothing changed. Counted.',
   },
   'refresh-token.reused': {
     icon: 'lock',
     tone: 'bad',
     says: (event) => say`${event.client} sent a used refresh token again; the grant ended`,
-    when: 'A rotated refresh token was presented again: a copy exists. Its family is revoked.',
+    when: 'A rotated refresh token came again: a copy exists. Its family is revoked.',
     details:
       '`generation`; `why`: `strict`, `network-unknown`, `another-key` or `elsewhere` ([alerts](monitoring.md#grantorrefreshtokenreused)), absent for a token that was never issued; `parted`, if it was the newest token of a family that was held for another network',
   },
@@ -64,7 +64,7 @@ export const TOKEN_EVENTS = {
     tone: 'caution',
     says: (event) =>
       say`${event.client} sent an earlier refresh token from another network, or too late; the grant is held for that network${event.times}`,
-    when: 'An earlier refresh token came from another network than the newest, or was too old. Its family is held for that network. More than 20 a minute of one unverified client are counted.',
+    when: 'An earlier refresh token came from another network than the newest, or was too old. Its family is held for that network. Counted beyond 20 a minute of one unverified client.',
     details:
       '`generation`, `newest`: those of the two tokens; `why`: `elsewhere` or `too-old`; all absent where it is counted',
   },
@@ -72,28 +72,28 @@ export const TOKEN_EVENTS = {
     icon: 'lock',
     tone: 'caution',
     says: (event) => say`An identity assertion of ${event.client} was refused${event.times}`,
-    when: 'An identity assertion was refused. Counted.',
+    when: 'An identity assertion. Counted.',
     details: '`reason`, as [reasons](reasons.md) has it; `provider`',
   },
   'refresh-token.presented-by-another-client': {
     icon: 'lock',
     tone: 'bad',
     says: (event) => say`${event.client} sent a refresh token of another client${event.times}`,
-    when: 'The refresh token belongs to another client. Nothing changed. Counted.',
+    when: 'Nothing changed. Counted.',
   },
   'credential.presented-with-another-key': {
     icon: 'lock',
     tone: 'bad',
     says: (event) =>
       say`${event.client} sent a ${event.detail('kind') === 'code' ? 'code' : 'refresh token'} without the proof of its key${event.times}`,
-    when: 'A code or refresh token is bound to a key, and came without its proof. Nothing changed. Counted.',
+    when: 'A bound code or refresh token came without its proof. Nothing changed. Counted.',
     details: '`kind`: `code` or `refresh-token`',
   },
   'revocation.requested-by-another-client': {
     icon: 'lock',
     tone: 'bad',
     says: (event) => say`${event.client} asked to revoke a token of another client${event.times}`,
-    when: 'A client asked to revoke a token of another client. Nothing changed. Counted.',
+    when: 'Nothing changed. Counted.',
   },
   'grant.revoked': {
     icon: 'token',
@@ -102,13 +102,13 @@ export const TOKEN_EVENTS = {
       event.isOwn
         ? say`What ${event.user} had allowed ${event.client} was revoked`
         : say`${event.by} revoked what ${event.user} had allowed ${event.client}`,
-    when: 'A grant and everything issued on it were revoked.',
+    when: 'With everything issued on it.',
   },
   'token.revoked': {
     icon: 'token',
     tone: 'plain',
     says: (event) => say`An access token of ${event.client} was revoked${event.times}`,
-    when: 'One access token was revoked. More than 20 a minute of one unverified client are counted.',
+    when: 'One access token. Counted beyond 20 a minute of one unverified client.',
     details: '`token`: its `jti`; absent where it is counted',
   },
   'introspection.inactive': {
@@ -116,21 +116,21 @@ export const TOKEN_EVENTS = {
     tone: 'caution',
     says: (event) =>
       say`The API ${event.detail('resource')} got a token of ${event.client} that is not active${event.times}`,
-    when: 'An API introspected a token that is inactive for another reason than expiry. Unknown tokens are no event. Counted.',
+    when: 'An API asked about a token that is inactive for another reason than expiry. Unknown tokens are no event. Counted.',
     details: '`resource`, `reason`',
   },
   'exchange.refused': {
     icon: 'lock',
     tone: 'caution',
     says: (event) => say`The API ${event.detail('resource')} could not exchange a token${event.times}`,
-    when: 'An API tried to exchange a token for another API, or one that is inactive for another reason than expiry. Counted.',
+    when: 'An API presented a token of another API, or one that is inactive for another reason than expiry. Counted.',
     details: '`resource` of the caller, `reason`',
   },
   'tokens.issued': {
     icon: 'token',
     tone: 'plain',
     says: (event) => say`${event.client} got ${tokensOf(event)} in a minute`,
-    when: 'How many tokens a client got in one minute (see below).',
+    when: 'The tokens that a client got in one minute (see below).',
     details: '`minute`, and a count for each grant type',
   },
 } as const satisfies Readonly<Record<string, EventText>>

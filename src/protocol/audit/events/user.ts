@@ -12,14 +12,13 @@ export const USER_EVENTS = {
     icon: 'user',
     tone: 'plain',
     says: (event) => say`${event.user} was imported${event.optional(', as an account of ', 'source')}`,
-    when: 'An import stored the account of another system, with its identities and memberships.',
     details: '`source`: the system',
   },
   'user.import-updated': {
     icon: 'user',
     tone: 'plain',
     says: (event) => say`${event.user} was changed by an import${event.optional(' of accounts of ', 'source')}`,
-    when: 'An import with `--update` changed an account that it had stored, and its user had not used. Earlier grants end.',
+    when: 'An import with `--update` changed an unused account. Earlier grants end.',
     details: '`source`: the system',
   },
   'user.password-changed': {
@@ -31,14 +30,14 @@ export const USER_EVENTS = {
     icon: 'key',
     tone: 'plain',
     says: (event) => say`The hash of the password of ${event.user} was replaced at a sign-in`,
-    when: 'The user signed in, and the hash of the password, which another system had made, was replaced. Nothing ends.',
+    when: 'A sign-in replaced the hash of another system. Nothing ends.',
     details: '`format` of the previous one',
   },
   'user.email-changed': {
     icon: 'user',
     tone: 'plain',
     says: (event) => say`${event.by} changed the address of ${event.user}`,
-    details: "`verified`: whether the new address is known to be the user's",
+    details: '`verified`',
   },
   'user.renamed': {
     icon: 'user',
@@ -59,7 +58,6 @@ export const USER_EVENTS = {
     icon: 'user',
     tone: 'good',
     says: (event) => say`${event.by} enabled ${event.user}`,
-    when: 'Sessions and tokens from before stay invalid.',
   },
   'user.deleted': {
     icon: 'user',
@@ -75,7 +73,7 @@ export const USER_EVENTS = {
     icon: 'user',
     tone: 'good',
     says: (event) => say`${event.by} unlocked ${event.user}`,
-    when: 'An administrator ended a lock after wrong passwords or codes, or what might have become one.',
+    when: 'A lock after wrong passwords or codes ended.',
   },
   'user.provisioned': {
     icon: 'user',
@@ -88,7 +86,6 @@ export const USER_EVENTS = {
     icon: 'user',
     tone: 'good',
     says: (event) => say`${event.user} signed in with ${methodsOf(event)}`,
-    when: 'A user signed in.',
     details:
       '`methods`: how the user authenticated (RFC 8176; `recovery`: with a recovery code), and `provider`; origin',
   },
@@ -97,35 +94,34 @@ export const USER_EVENTS = {
     tone: 'plain',
     says: (event) =>
       event.isOwn ? say`${event.user} signed out` : say`${event.by} signed ${event.user} out of ${browsersOf(event)}`,
-    when: 'A user signed out, or sessions were ended, with the grants of the apps that signed the user in there.',
+    when: 'With the grants of the apps that signed the user in there.',
     details: '`session`: its id; or `sessions`: how many',
   },
   'sign-in.failed': {
     icon: 'lock',
     tone: 'caution',
     says: (event) => say`${failure(event)}`,
-    when: 'A sign-in had a wrong password or an unknown account (no `user_id`). Counted.',
+    when: 'A wrong password or an unknown account (no `user_id`). Counted.',
     details: '`reason`: `wrong-credentials` or `disabled`; `account`: a keyed digest of the typed address; origin',
   },
   'second-factor.enabled': {
     icon: 'key',
     tone: 'good',
     says: (event) => say`${event.user} set up an authenticator app`,
-    when: 'A user set up an authenticator app. The other sessions end.',
+    when: 'An authenticator app was set up. The other sessions end.',
     details: '`reason`: `session` (on the account page) or `sign-in` (because every sign-in needs two factors)',
   },
   'second-factor.disabled': {
     icon: 'key',
     tone: 'caution',
     says: (event) => say`${event.by} removed the authenticator app of ${event.user}`,
-    when: 'The authenticator app and the recovery codes were removed.',
+    when: 'The app and the recovery codes were removed.',
     details: '`by`: `user`, or `operator`, which ends the sessions',
   },
   'passkey.added': {
     icon: 'key',
     tone: 'good',
     says: (event) => say`${event.user} added a passkey`,
-    when: 'A user added a passkey.',
     details:
       '`passkey`: its id; `reason`: `session` (on the account page), `link` (with a link; ends the password, the sessions and the grants too) or `sign-in` (because every sign-in needs two factors)',
   },
@@ -133,7 +129,7 @@ export const USER_EVENTS = {
     icon: 'key',
     tone: 'caution',
     says: (event) => say`${event.by} removed a passkey of ${event.user}`,
-    when: 'A passkey was removed. The other sessions of the user end.',
+    when: 'The other sessions of the user end.',
     details: '`passkey`: its id; `by`: `user` or `operator`',
   },
   'passkey.counter-back': {
@@ -141,49 +137,48 @@ export const USER_EVENTS = {
     tone: 'bad',
     says: (event) =>
       say`The counter of a passkey of ${event.user} went back: another device may have a copy of the key`,
-    when: 'The signature counter of a passkey did not rise: another device may have a copy of its key. The sign-in went on.',
+    when: 'The signature counter did not rise: another device may have a copy of the key. The sign-in went on.',
     details: '`passkey`: its id; `eligible`, if it changed',
   },
   'passkey.backup-changed': {
     icon: 'key',
     tone: 'plain',
     says: (event) => say`A passkey of ${event.user} can be copied to other devices now, or no longer`,
-    when: 'A passkey that signed can be copied to other devices now, or no longer.',
+    when: 'The passkey can be copied to other devices now, or no longer.',
     details: '`passkey`: its id; `eligible`: whether it can',
   },
   'user.password-removed': {
     icon: 'key',
     tone: 'caution',
     says: (event) => say`${event.user} removed the password`,
-    when: 'The user removed the password. The other sessions end.',
+    when: 'The other sessions end.',
   },
   'second-factor.refused': {
     icon: 'lock',
     tone: 'caution',
     says: (event) =>
       say`${event.user} sent ${event.count === 1 ? 'a wrong code' : say`${event.count} wrong codes`} after a right password`,
-    when: 'The second step of a sign-in was wrong. The first one was right. Counted.',
-    details:
-      '`reason`: `second-step-wrong`, `second-step-used` or `second-step-locked` ([reasons](reasons.md)); origin',
+    when: 'The second step was wrong, the first one right. Counted.',
+    details: '`reason`: `second-step-wrong`, `second-step-used` or `second-step-locked`; origin',
   },
   'recovery-codes.replaced': {
     icon: 'key',
     tone: 'plain',
     says: (event) => say`${event.user} made new recovery codes`,
-    when: 'The user made new recovery codes. Those from before are void.',
+    when: 'Those from before are void.',
   },
   'recovery-code.used': {
     icon: 'key',
     tone: 'caution',
     says: (event) => say`${event.user} used a recovery code; ${event.detail('left')} are left`,
-    when: 'A recovery code was accepted as the second step.',
+    when: 'As the second step.',
     details: '`left`: how many remain',
   },
   'mail.undelivered': {
     icon: 'mail',
     tone: 'bad',
     says: (event) => say`A mail to ${event.user} could not be sent${event.optional(': ', 'reason')}`,
-    when: 'A mail to the user could not be sent, and no attempt follows.',
+    when: 'No attempt follows.',
     details: '`purpose`: `invitation`, `reset`, `code` or `notice`; `reason` ([mail.md](mail.md))',
   },
   'logout.delivered': {
@@ -196,7 +191,7 @@ export const USER_EVENTS = {
     icon: 'client',
     tone: 'caution',
     says: (event) => say`${event.client} could not be notified that a session of ${event.user} ended`,
-    when: 'A client could not be notified of it, and no attempt follows.',
+    when: 'It could not be notified, and no attempt follows.',
     details: '`reason`',
   },
   'link.created': {
@@ -206,21 +201,21 @@ export const USER_EVENTS = {
       event.isOwn
         ? say`A person asked for a link, which was mailed to ${event.user}`
         : say`${event.by} ${event.detail('sent') === 'true' ? 'mailed a link to' : 'created a link for'} ${event.user}`,
-    when: 'An administrator created, or the user asked for, a link with which the user sets a password or adds a provider.',
+    when: 'By an administrator, or because the user asked for it.',
     details: '`purpose`: `invitation` or `reset`; `sent`: whether it was mailed',
   },
   'link.used': {
     icon: 'key',
     tone: 'plain',
     says: (event) => say`${event.user} set a password with a link`,
-    when: 'The user set a password with the link. Earlier sessions and grants end, and the identities and passkeys that were not kept.',
+    when: 'Earlier sessions and grants end, and the identities and passkeys that were not kept.',
     details: 'origin',
   },
   'identity.linked': {
     icon: 'provider',
     tone: 'good',
     says: (event) => say`${event.user} connected an account at ${event.detail('provider')}`,
-    when: 'An identity at a provider was linked to the account of the user.',
+    when: 'An account at a provider was connected.',
     details:
       '`provider`; `reason`: `session` (the user added it), `link` (with a link; ends the password too), `proof` (after a sign-in to the account), `address` (`--link`), `unused` (never used account)',
   },
@@ -228,14 +223,14 @@ export const USER_EVENTS = {
     icon: 'provider',
     tone: 'caution',
     says: (event) => say`${event.user} removed an account at ${event.detail('provider')}`,
-    when: 'The user removed an identity. The other sessions that started at its provider end, and the grants that came by its assertions.',
+    when: 'The user removed it. The other sessions that started at its provider end, and the grants of its assertions.',
     details: '`provider`',
   },
   'interaction.answered': {
     icon: 'user',
     tone: 'plain',
     says: (event) => say`The application answered for a sign-in: ${event.detail('answer')}`,
-    when: "The operator's application answered. `session.started` follows if it signed the user in.",
+    when: 'Your application answered. `session.started` follows if it signed the user in.',
     details: '`interaction`: its id; `answer`: `allow`, `ask`, or the error for the client',
   },
   'app.removed': {

@@ -1050,7 +1050,7 @@ export interface GrantorTasks {
   }>
   /** Create a group, in which users are. */
   readonly 'group.create': (input: {
-    /** The id of the group, which tokens contain. It never changes. */
+    /** The id of the group, which tokens contain; of a group of an organization as in acme/finance. It never changes. */
     readonly group_id: string
     /** The name, for people. */
     readonly name?: string
@@ -1061,7 +1061,7 @@ export interface GrantorTasks {
   readonly 'organization-group.create': (input: {
     /** The id of the organization. */
     readonly organization_id: string
-    /** The id of the group, which tokens contain. It never changes. */
+    /** The id of the group, which tokens contain; of a group of an organization as in acme/finance. It never changes. */
     readonly group_id: string
     /** The name, for people. */
     readonly name?: string
@@ -1678,14 +1678,14 @@ export interface GrantorTasks {
     readonly mark: string | null
     /** Records that belong to the set from now on. */
     readonly add?: readonly {
-      readonly kind: 'organization' | 'api' | 'domain' | 'provider' | 'client'
+      readonly kind: 'organization' | 'group' | 'api' | 'domain' | 'provider' | 'client'
       readonly key: string
       /** When the record was created, as its document has it. A record with the same key and another time is another record. */
       readonly created?: string
     }[]
     /** Records that no longer belong to it. */
     readonly remove?: readonly {
-      readonly kind: 'organization' | 'api' | 'domain' | 'provider' | 'client'
+      readonly kind: 'organization' | 'group' | 'api' | 'domain' | 'provider' | 'client'
       readonly key: string
       /** When the record was created, as its document has it. A record with the same key and another time is another record. */
       readonly created?: string
@@ -1851,7 +1851,7 @@ export interface AppliedSet {
   /** A run that begins before this time is refused, because another one is active; null: none is. */
   readonly running_until: string | null
   readonly records: readonly {
-    readonly kind: 'organization' | 'api' | 'domain' | 'provider' | 'client'
+    readonly kind: 'organization' | 'group' | 'api' | 'domain' | 'provider' | 'client'
     readonly key: string
     /** When the record was created, as its document has it. A record with the same key and another time is another record. */
     readonly created?: string

@@ -82,13 +82,15 @@ export const CHOSEN_ORGANIZATION_ID = chosen(
 export const GROUP_ID = parsed(parseGroupId, GROUP_ID_FORM, 'This is not the id of a group.', 'finance').describe(
   'The id of the group; of a group of an organization with that of the organization before it, as in acme/finance.',
 )
-/** The id that a new group gets, without that of its organization. */
-export const CHOSEN_GROUP_ID = chosen(
-  CHOSEN_ID_FORM,
-  isChosenId,
+/** The id that a new group gets. Below the path of an organization it may lack that of the organization. */
+export const NEW_GROUP_ID = parsed(
+  parseGroupId,
+  GROUP_ID_FORM,
   'The id of a group has up to 64 of the characters A–Z a–z 0–9 . _ ~ | : = -, and begins with a letter or a digit.',
   'finance',
-).describe('The id of the group, which tokens contain. It never changes.')
+).describe(
+  'The id of the group, which tokens contain; of a group of an organization as in acme/finance. It never changes.',
+)
 /** A secret that a client has elsewhere. */
 export const GIVEN_SECRET = z
   .string()

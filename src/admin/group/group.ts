@@ -99,11 +99,17 @@ export async function requireGroup(
   given: GroupId,
   organizationId: OrganizationId | undefined,
 ): Promise<GroupRecord> {
-  const id = organizationOfGroup(given) === undefined ? groupIdOf(given, organizationId) : given
-  const isIts = organizationId === undefined || organizationOfGroup(id) === organizationId
-  const group = isIts ? await store.findGroup(id) : undefined
+  const id = idWithin(given, organizationId)
+  const group = id === undefined ? undefined : await store.findGroup(id)
   if (group === undefined) throw noSuchGroup(given, organizationId)
   return group
+}
+
+/** The id of a group below the path of an organization, or below none; undefined: it is that of a group of another one. */
+export function idWithin(given: GroupId, organizationId: OrganizationId | undefined): GroupId | undefined {
+  const owner = organizationOfGroup(given)
+  if (owner === undefined) return groupIdOf(given, organizationId)
+  return organizationId === undefined || owner === organizationId ? given : undefined
 }
 
 export function noSuchGroup(id: string, organizationId: OrganizationId | undefined): AdminError {

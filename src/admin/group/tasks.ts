@@ -4,16 +4,16 @@ import { MAXIMA } from '../../base/maxima.ts'
 import { forShell } from '../../base/shell.ts'
 import type { GroupMemberRecord, GroupRecord } from '../../ports/records/group.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { type GroupId, groupIdOf, type MemberSource } from '../../protocol/access/group.ts'
+import { type GroupId, type MemberSource, organizationOfGroup, ownIdOf } from '../../protocol/access/group.ts'
 import type { OrganizationId, UserId } from '../../protocol/ids.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { type AdminError, conflict, noSuchOrganization, unknown } from '../admin-error.ts'
 import {
-  CHOSEN_GROUP_ID,
   EMAIL,
   GROUP_ID,
   LIMIT,
   NAME,
+  NEW_GROUP_ID,
   NEXT,
   ORGANIZATION_ID,
   pageStart,
@@ -28,6 +28,7 @@ import { requireRecipient } from '../user/user.ts'
 import {
   GROUP,
   GROUP_DOCUMENT,
+  idWithin,
   listNaming,
   namedBy,
   NAMING,
@@ -162,12 +163,15 @@ export const GROUP_TASKS: readonly Task[] = [
     access: 'write',
     creates: true,
     summary: 'Create a group, in which users are.',
-    input: z.object({ group_id: CHOSEN_GROUP_ID, name: GROUP_NAME.optional(), protected: PROTECTED.optional() }),
+    input: z.object({ group_id: NEW_GROUP_ID, name: GROUP_NAME.optional(), protected: PROTECTED.optional() }),
     output: GROUP_DOCUMENT,
-    async run(context, { group_id: own, name = own, protected: isProtected = false }, organizationId) {
+    async run(context, { group_id: given, name, protected: isProtected = false }, within) {
       if (isProtected) requireServer(context)
-      const id = groupIdOf(own, organizationId)
-      const group: GroupRecord = { id, organizationId, name, isProtected, createdAt: context.clock() }
+      const id = idWithin(given, within)
+      if (id === undefined) throw conflict(`A group of the organization ${within ?? ''} has no id of another one.`)
+      const organizationId = organizationOfGroup(id)
+      const createdAt = context.clock()
+      const group: GroupRecord = { id, organizationId, name: name ?? ownIdOf(id), isProtected, createdAt }
       switch (await context.store.createGroup(group)) {
         case 'created':
           return GROUP.show(group)

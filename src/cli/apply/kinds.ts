@@ -6,6 +6,7 @@ import { describeRules, rulesOf, type RulesInput } from '../../admin/client/docu
 import { impliedMetadata } from '../../admin/client/metadata.ts'
 import { GROUPS_OFF } from '../../admin/group/group-claim.ts'
 import { templateMembers } from '../../admin/provider/settings.ts'
+import { type GroupId, ownIdOf } from '../../protocol/access/group.ts'
 import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import { parseDomainPattern, type DomainVerdict } from '../../protocol/client/domain-rule.ts'
 import { readClientKeys } from '../../protocol/client/keys.ts'
@@ -55,7 +56,7 @@ export interface Kind {
   /** The task that takes the secret, and whether the task that creates takes it too. */
   readonly secret?: { readonly task: string; readonly isForNew: boolean }
   /** All members of a record of a file, also those that it leaves out. */
-  readonly complete: (members: Members) => Members
+  readonly complete: (members: Members, key: string) => Members
   /** The members that a record in the store has, by the names of the file. */
   readonly restored?: (row: Members) => Members
   /** Completes a sentence that begins with the key: why no record can have these members; undefined: one can. */
@@ -79,6 +80,18 @@ export const KINDS: readonly Kind[] = [
     updates: [{ task: 'organization.rename' }],
     deleteTask: 'organization.delete',
     complete: (members) => members,
+  },
+  {
+    name: 'group',
+    list: 'groups',
+    key: 'group_id',
+    created: 'created_at',
+    listTask: 'group.list',
+    showTask: 'group.show',
+    createTask: () => 'group.create',
+    updates: [{ task: 'group.update' }],
+    deleteTask: 'group.delete',
+    complete: (members, key) => ({ name: ownIdOf(key as GroupId), ...members }),
   },
   {
     name: 'api',

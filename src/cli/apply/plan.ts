@@ -148,7 +148,7 @@ function planRecord(record: FileRecord, row: Members | undefined, isOwned: boole
   const why = kind.refusal?.(row)
   if (why !== undefined) return { refusal: `${name} cannot be described by a file: ${why}.` }
   const before = kind.restored?.(row) ?? row
-  const after = kind.complete(members)
+  const after = kind.complete(members, key)
   const { differences, calls, fixed } = compare(kind, before, after, comparedNames(kind, after))
   if (fixed.length > 0) {
     return {
@@ -174,7 +174,7 @@ function planCreation({ kind, key, members, hasSecret, secret: value }: FileReco
   if (fault !== undefined)
     return { refusal: `There is no ${kind.name} ${key}, and none can be created with this id. ${fault}` }
   const isGiven = secret !== undefined && hasSecret
-  const isConfidential = kind.complete(members)['token_endpoint_auth_method'] !== 'none'
+  const isConfidential = kind.complete(members, key)['token_endpoint_auth_method'] !== 'none'
   const calls = [
     { ...creation, input: { ...creation.input, ...(isGiven && secret.isForNew && { [SECRET]: value }) } },
     // No one knows the secret that the task made, so that it need not stay valid.

@@ -105,7 +105,10 @@ function recordOf(kind: Kind, row: Members, variables: Set<string>): Members {
     const { [name]: own, ...others } = members
     const usual = schema.safeParse(undefined)
     if (own === undefined || !usual.success) return own !== undefined
-    return !means(own, kind.complete({ ...others, ...definedMembers({ [name]: usual.data }) })[name])
+    return !means(
+      own,
+      kind.complete({ ...others, ...definedMembers({ [name]: usual.data }) }, String(stored[kind.key]))[name],
+    )
   })
   const hasSecret = kind.secret !== undefined && stored['has_secret'] === true
   return {

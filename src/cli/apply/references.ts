@@ -1,3 +1,5 @@
+import { type GroupId, organizationOfGroup } from '../../protocol/access/group.ts'
+import { parseGroupWord } from '../../protocol/access/group-claim.ts'
 import { isIdentityScope } from '../../protocol/token/scope.ts'
 import type { Members } from '../lib/perform-task.ts'
 import type { FileRecord } from './document.ts'
@@ -16,27 +18,47 @@ export interface Remaining {
   readonly list: (kind: Kind) => Promise<readonly Members[]>
 }
 
-/** Says which records name an organization or a scope that nothing has, so that their tasks would fail. */
+/** Says which records name an organization, a group or a scope that nothing has, so that their tasks would fail. */
 export async function missingReferences(
   records: readonly FileRecord[],
   remaining: Remaining,
 ): Promise<readonly string[]> {
-  return [...(await missingOrganizations(records, remaining)), ...(await missingScopes(records, remaining))]
+  return [
+    ...(await missingRecords('organization', records, remaining, organizationsOf)),
+    // Also for records that do not change: a group that they name is not deleted.
+    ...(await missingRecords('group', remaining.described, remaining, groupsOf)),
+    ...(await missingScopes(records, remaining)),
+  ]
 }
 
-async function missingOrganizations(
+/** `namedBy`: the keys of the records of a kind that a record names. */
+async function missingRecords(
+  name: Kind['name'],
   records: readonly FileRecord[],
   { described, has }: Remaining,
+  namedBy: (record: FileRecord) => readonly string[],
 ): Promise<readonly string[]> {
-  const organizations = kindOf('organization')
+  const known = new Set(recordsOf(described, name).map(({ key }) => key))
   const missing: string[] = []
-  for (const { kind, key, members } of recordsOf(records, 'provider')) {
-    const { organization_id: id } = members
-    if (typeof id !== 'string' || recordsOf(described, 'organization').some((one) => one.key === id)) continue
-    if (!(await has(organizations, id)))
-      missing.push(`The ${kind.name} ${key}: no file and no record is the organization ${id}.`)
+  for (const record of records) {
+    const { kind, key } = record
+    for (const named of namedBy(record)) {
+      if (known.has(named) || (await has(kindOf(name), named))) continue
+      missing.push(`The ${kind.name} ${key}: no file and no record is the ${name} ${named}.`)
+    }
   }
   return missing
+}
+
+function organizationsOf({ kind, key, members }: FileRecord): readonly string[] {
+  const id = kind.name === 'group' ? organizationOfGroup(key as GroupId) : members['organization_id']
+  return typeof id === 'string' ? [id] : []
+}
+
+/** Of a client its rules name them. */
+function groupsOf({ kind, members }: FileRecord): readonly string[] {
+  const { group_words: words = [] } = (kind.name === 'client' ? (members['rules'] ?? {}) : members) as Members
+  return (words as readonly string[]).flatMap((text) => parseGroupWord(text)?.group ?? [])
 }
 
 async function missingScopes(

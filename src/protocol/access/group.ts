@@ -25,6 +25,11 @@ export function organizationOfGroup(id: GroupId): OrganizationId | undefined {
   return end === -1 ? undefined : (id.slice(0, end) as OrganizationId)
 }
 
+/** The id without that of the organization. */
+export function ownIdOf(id: GroupId): string {
+  return id.slice(id.indexOf('/') + 1)
+}
+
 /**
  * Who says that a user is in a group: the operator or an administrator, the operator's application, or a provider. Each source changes its own
  * rows.

@@ -43,7 +43,7 @@ test('APL-02: a second run calls no task that changes something, writes no event
   const first = await applied(EVERYTHING)
   assert.match(
     first,
-    /^\+ organization acme\n\+ api https:\/\/api\.acme\.test\n[^]*\n\+ client job\nMade 10 of 10 changes\.\n$/,
+    /^\+ organization acme\n\+ group finance\n\+ group acme\/ops\n\+ api https:\/\/api\.acme\.test\n[^]*\n\+ client job\nMade 12 of 12 changes\.\n$/,
   )
   const { sets } = await performOn(server.context)<{ readonly sets: readonly AppliedSetDocument[] }>('apply.list', {})
   for (const { kind, created } of sets.flatMap(({ records }) => records))
@@ -62,7 +62,7 @@ test('APL-02: a second run calls no task that changes something, writes no event
     .events
   assert.partialDeepStrictEqual(event, {
     actor: 'command-line',
-    details: { set: 'production', created: 10, updated: 0, deleted: 0, complete: true },
+    details: { set: 'production', created: 12, updated: 0, deleted: 0, complete: true },
   })
 })
 
@@ -277,7 +277,7 @@ test('APL-03: --prune deletes only what the set applied, in the reverse order; a
     [code, stdout],
     [
       0,
-      '10 records of the set production that no file names stay: organization acme, api https://api.acme.test, api https://other.acme.test/, domain *.acme.test, domain bad.example, domain worse.example, provider entra, client board, client app, client job. To delete: --prune\nNothing differs from the set production.\n',
+      '12 records of the set production that no file names stay: organization acme, group finance, group acme/ops, api https://api.acme.test, api https://other.acme.test/, domain *.acme.test, domain bad.example, domain worse.example, provider entra, client board and 2 more. To delete: --prune\nNothing differs from the set production.\n',
     ],
   )
   const renamed = writeSet(RECORDS, 'renamed')
@@ -298,7 +298,7 @@ test('APL-03: --prune deletes only what the set applied, in the reverse order; a
   const gone = await applied(empty, '--prune')
   assert.match(
     gone,
-    /- client \S+\n[^]*- provider entra\n[^]*- domain \S+\n[^]*- api \S+\n {4}No more tokens are issued for it\.\n[^]*- organization acme\n[^]*Made 10 of 10 changes/,
+    /- client \S+\n[^]*- provider entra\n[^]*- domain \S+\n[^]*- api \S+\n {4}No more tokens are issued for it\.\n- group \S+\n {4}Its members are in it no longer\.\n[^]*- organization acme\n[^]*Made 12 of 12 changes/,
   )
   const { organizations } = await commandJson<{ organizations: readonly Members[] }>(['org', 'list'])
   assert.deepEqual(

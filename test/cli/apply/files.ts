@@ -14,6 +14,7 @@ const KEY = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrw
 /** The records of a file with each kind, and most members. */
 export const RECORDS = {
   organizations: [{ organization_id: 'acme', name: ' Acme ' }],
+  groups: [{ group_id: 'finance', name: 'Finance team', protected: true }, { group_id: 'acme/ops' }],
   apis: [
     {
       resource: 'https://api.acme.test',
@@ -27,6 +28,8 @@ export const RECORDS = {
         { name: 'projects:write', sentence: 'Write', granted_to: 'users', step_up: { level: '2fa', max_age: 60 } },
       ],
       tokens: { format: 'opaque', lifetime: 600 },
+      groups: 'roles',
+      group_words: ['finance=pays', 'acme/ops'],
     },
     {
       resource: 'https://other.acme.test/',
@@ -60,7 +63,7 @@ export const RECORDS = {
       client_secret: { env: 'BOARD_SECRET' },
       scope: 'projects:write  openid projects:read',
       approved_scope: 'other',
-      rules: { consent: 'implied' },
+      rules: { consent: 'implied', groups: 'groups', group_words: ['finance=Editor'] },
     },
     {
       client_id: 'app',

@@ -217,6 +217,7 @@ test('--schema is made from the schemas of the tasks', async () => {
     'version',
     'set',
     'organizations',
+    'groups',
     'apis',
     'domains',
     'providers',

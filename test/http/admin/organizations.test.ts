@@ -110,6 +110,23 @@ test('ADM-03: administrators of an organization cannot rename, disable, enable o
   }
 })
 
+test('GRP-01: administrators of an organization create groups of it alone, whatever id they name', async (t) => {
+  const stage = await openAdminServer(t)
+  const [organization_id, other] = [await stage.makeOrganization(), await stage.makeOrganization()]
+  const { token } = await stage.issue('write', organization_id)
+  const create = (group_id: string) =>
+    stage.performByName('organization-group.create', { organization_id, group_id }, token)
+  const refused = await assertStoreUnchanged(stage.server, () => create(`${other}/cluster-admins`))
+  assert.equal(refused.statusCode, 409)
+  assert.match(refused.body, /has no id of another one/)
+  for (const group_id of ['cluster-admins', `${organization_id}/ops`]) {
+    const { group_id: id } = (await create(group_id)).json<{ readonly group_id: string }>()
+    assert.equal(id, `${organization_id}/${group_id.split('/').at(-1)}`)
+  }
+  const ofServer = await stage.performByName('group.create', { group_id: `${organization_id}/dev` }, token)
+  assert.equal(ofServer.statusCode, 403)
+})
+
 /** Another organization's ids for what a task's path names, and whatever else it needs. */
 function partsFor(task: Task, { user_id, client_id, grant_id, group_id }: PeopledOrganization): Members {
   const names = [...pathParameters(task), ...task.exactlyOneOf]

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { command, commandJson, openServerForCommands } from '../../support/command.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
+import type { Members } from '../../support/tasks.ts'
+import { openFiles } from './files.ts'
+
+const server = await openServerForCommands(WHOLE_FILE)
+const { apply, applied, writeSet } = openFiles(server)
+const API = { resource: 'https://api.acme.test', groups: 'roles', group_words: ['finance=pays', 'acme/ops'] }
+const BOARD = {
+  client_id: 'board',
+  client_name: 'Board',
+  client_secret: { env: 'BOARD_SECRET' },
+  redirect_uris: ['https://board.acme.test/callback'],
+  rules: { groups: 'groups', group_words: ['finance=Editor'] },
+}
+const RECORDS = {
+  organizations: [{ organization_id: 'acme', name: 'Acme' }],
+  groups: [{ group_id: 'finance', name: 'Finance team', protected: true }, { group_id: 'acme/ops' }],
+  apis: [API],
+  clients: [BOARD],
+}
+const EVERYTHING = writeSet(RECORDS)
+await applied(EVERYTHING)
+
+test('groups are created with their names, before the clients and APIs that read them, and changes by hand are drift', async () => {
+  const { groups } = await commandJson<{ readonly groups: readonly Members[] }>(['group', 'list'])
+  assert.deepEqual(
+    groups.map(({ group_id, organization_id, name, protected: isProtected }) => [
+      group_id,
+      organization_id,
+      name,
+      isProtected,
+    ]),
+    [
+      ['finance', null, 'Finance team', true],
+      ['acme/ops', 'acme', 'ops', false],
+    ],
+  )
+  await command(['group', 'update', 'finance', '--name', 'Money', '--no-protected'])
+  const rules = ['--consent', 'asked', '--groups', 'roles', '--group', 'acme/ops']
+  assert.equal((await command(['client', 'set-rules', 'board', ...rules])).code, 0)
+  await command(['api', 'update', API.resource, '--groups', 'off'])
+  const { code, stdout } = await apply(['-f', EVERYTHING, '--plan'])
+  assert.equal(code, 3)
+  assert.match(stdout, /^~ group finance\n {4}name: "Money" → "Finance team"\n {4}protected: false → true\n/)
+  assert.match(
+    stdout,
+    /~ api \S+\n {4}groups: "off" → "roles"\n {4}group_words: \[\] → \["finance=pays","acme\/ops"\]\n/,
+  )
+  assert.match(stdout, /~ client board\n {4}rules: .*"roles".* → .*"groups".*"finance=Editor"/)
+  await applied(EVERYTHING)
+  assert.match((await apply(['-f', EVERYTHING, '--plan'])).stdout, /Nothing differs/)
+})
+
+test('a client and an API whose claim a file leaves out read no groups, and the group can then be deleted', async () => {
+  const { rules: _, ...silent } = BOARD
+  const path = writeSet({ ...RECORDS, groups: [], apis: [{ resource: API.resource }], clients: [silent] })
+  const said = await applied(path, '--prune')
+  assert.match(said, /- group finance\n {4}Its members are in it no longer\.\n- group acme\/ops\n/)
+  assert.match((await apply(['-f', path, '--plan'])).stdout, /Nothing differs/)
+  await applied(EVERYTHING)
+})
+
+for (const [what, records, words, message] of [
+  [
+    'a group of an organization that nothing has',
+    { groups: [{ group_id: 'globex/ops' }] },
+    [],
+    /The group globex\/ops: no file and no record is the organization globex\./,
+  ],
+  [
+    'a client and an API that name groups that nothing has',
+    {
+      apis: [{ ...API, group_words: ['dev=D'] }],
+      clients: [{ ...BOARD, rules: { groups: 'groups', group_words: ['acme/dev'] } }],
+    },
+    [],
+    /The api \S+: no file and no record is the group dev\.\nThe client board: no file and no record is the group acme\/dev\./,
+  ],
+  [
+    'the deletion of a group that a client names',
+    { ...RECORDS, groups: [{ group_id: 'acme/ops' }], apis: [{ resource: API.resource }] },
+    ['--prune'],
+    /The client board: no file and no record is the group finance\./,
+  ],
+  ['an id that no group has', { groups: [{ group_id: 'acme/Fi nance' }] }, [], /groups\.0\.group_id: /],
+] as const)
+  test(`a plan refuses ${what}`, async () => {
+    const path = writeSet(records)
+    const { code, stderr } = await assertStoreUnchanged(server, () => apply(['-f', path, '--yes', ...words]))
+    assert.equal(code, 2, stderr)
+    assert.match(stderr, message)
+  })
+
+test('--print has the groups and the claims', async () => {
+  const printed = JSON.parse((await apply(['--print', '--json'])).stdout) as typeof RECORDS
+  assert.deepEqual(printed.groups, [{ group_id: 'acme/ops' }, RECORDS.groups[0]])
+  assert.partialDeepStrictEqual(printed.apis, [API])
+  assert.partialDeepStrictEqual(printed.clients[0]?.rules, BOARD.rules)
+})

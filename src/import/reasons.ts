@@ -1,4 +1,4 @@
-/** Why an import refused a record, or took a part of it only. For its report, and docs/moving.md. Markdown. */
+/** Why an import refused a record, or took a part of it only. For its report; the command prints what each means. Markdown. */
 export const IMPORT_REASONS = {
   line_malformed:
     'The line is no JSON object in UTF-8, has more than 1 MiB or 16 levels, or contains a NUL, half a surrogate pair or `__proto__`.',

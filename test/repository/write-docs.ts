@@ -9,7 +9,7 @@ import { COMPARISON, comparisonPage } from './comparison.ts'
 import { PAGES_WITH_FIGURES, resultParts, withFigures } from './results.ts'
 
 /** Writes the pages and tables that `npm run docs` generates from the tables of settings and tasks, the schema of the chart's values, and the results of benchmarks; and the texts of pages, mails, events, commands and forms that tests compare. */
-writeFileSync(ADMINISTRATION_PAGE, await administrationPage())
+writeFileSync(ADMINISTRATION_PAGE, administrationPage())
 writeFileSync('docs/comparison.md', comparisonPage(COMPARISON))
 writeFileSync(API_TYPES_FILE, apiTypes())
 writeFileSync(SCHEMA_FILE, schemaWithSettings())

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { wireName } from '../../admin/provider/settings.ts'
-import { IMPORT_REASONS } from '../../import/reasons.ts'
 import { SECTIONS, type Family } from '../../metrics/families.ts'
 import { AUDIT_EVENT_TEXTS } from '../../protocol/audit/event-names.ts'
 import type { EventText } from '../../protocol/audit/events/event-text.ts'
@@ -29,7 +28,6 @@ export function generatedParts(): readonly GeneratedPart[] {
     { page: 'docs/reasons.md', name: 'reasons', text: reasons() },
     { page: 'docs/introspection.md', name: 'members of an answer', text: answerMembers() },
     { page: 'docs/audit.md', name: 'events', text: events() },
-    { page: 'docs/moving.md', name: 'reasons of imports', text: meanings(IMPORT_REASONS) },
     { page: 'docs/providers.md', name: 'settings', text: providerSettings() },
     ...Object.entries(SECTIONS).map(([name, families]) => ({
       page: 'docs/monitoring.md',

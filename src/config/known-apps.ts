@@ -1,4 +1,4 @@
-/** The addresses at which a released app waits for an authorization response. docs/real-clients.md has the table. */
+/** The addresses at which a released app waits for an authorization response. docs/real-clients.md names the apps. */
 export interface KnownApp {
   readonly app: string
   /** A scheme or a pattern, as GRANTOR_REDIRECT_SCHEMES has it. */

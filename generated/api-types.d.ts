@@ -730,6 +730,14 @@ export interface GrantorTasks {
     readonly organization_id?: string
     /** Which users become members of the organization at a sign-in: domains, those with a proved address of the domains; anybody, all, because each person of the provider belongs to it. */
     readonly membership?: 'domains' | 'anybody'
+    /** The claim with the groups of a person, in the ID token or else at userinfo: `groups`, `roles`, or a path such as `realm_access.roles`; `teams` of GitHub. */
+    readonly group_claim?: string
+    /** A value of the claim, `=`, and the group whose member a person with the value is: 8f3c0a52=finance. No other value counts. */
+    readonly groups?: readonly string[]
+    /** For how many days after a sign-in what the provider says of groups counts. */
+    readonly group_days?: number
+    /** The host of Microsoft Graph, which is asked for the groups of a person who has too many for a token of Entra. */
+    readonly graph_host?: string
     /** Hosts of the provider, besides that of its issuer, that may have private addresses. */
     readonly private_hosts?: readonly string[]
     /** The client_id of each client that may act for persons of the provider by its identity assertions. */
@@ -769,6 +777,14 @@ export interface GrantorTasks {
     readonly organization_id?: string | null
     /** Which users become members of the organization at a sign-in: domains, those with a proved address of the domains; anybody, all, because each person of the provider belongs to it. */
     readonly membership?: 'domains' | 'anybody'
+    /** The claim with the groups of a person, in the ID token or else at userinfo: `groups`, `roles`, or a path such as `realm_access.roles`; `teams` of GitHub. null: none, and no groups. */
+    readonly group_claim?: string | null
+    /** A value of the claim, `=`, and the group whose member a person with the value is: 8f3c0a52=finance. No other value counts. */
+    readonly groups?: readonly string[]
+    /** For how many days after a sign-in what the provider says of groups counts. */
+    readonly group_days?: number
+    /** The host of Microsoft Graph, which is asked for the groups of a person who has too many for a token of Entra. null: none. */
+    readonly graph_host?: string | null
     /** Hosts of the provider, besides that of its issuer, that may have private addresses. */
     readonly private_hosts?: readonly string[]
     /** The client_id of each client that may act for persons of the provider by its identity assertions. */
@@ -2207,7 +2223,7 @@ export interface GroupMember {
   readonly created_at: string
   /** The end; null: there is none. */
   readonly expires_at: string | null
-  /** Whether it counts now: it has not ended, and its provider is enabled and not newer. A group of an organization also needs an active membership. */
+  /** Whether it counts now: it has not ended, and its provider is enabled, names the group and is not newer. A group of an organization also needs an active membership. */
   readonly counts: boolean
   readonly group_id: string
   readonly user_id: string
@@ -2221,7 +2237,7 @@ export interface GroupSource {
   readonly created_at: string
   /** The end; null: there is none. */
   readonly expires_at: string | null
-  /** Whether it counts now: it has not ended, and its provider is enabled and not newer. A group of an organization also needs an active membership. */
+  /** Whether it counts now: it has not ended, and its provider is enabled, names the group and is not newer. A group of an organization also needs an active membership. */
   readonly counts: boolean
 }
 
@@ -2434,8 +2450,8 @@ export interface Membership {
 }
 
 export interface NamesGroup {
-  readonly kind: 'api' | 'client'
-  /** The identifier of the API, or the id of the client. */
+  readonly kind: 'api' | 'client' | 'provider'
+  /** The identifier of the API, or the id of the client or the provider. */
   readonly id: string
 }
 
@@ -2523,6 +2539,14 @@ export interface Provider {
   readonly organization_id: string | null
   /** Which users become members of the organization at a sign-in: domains, those with a proved address of the domains; anybody, all, because each person of the provider belongs to it. */
   readonly membership: 'domains' | 'anybody'
+  /** The claim with the groups of a person, in the ID token or else at userinfo: `groups`, `roles`, or a path such as `realm_access.roles`; `teams` of GitHub. null: none is read. */
+  readonly group_claim: string | null
+  /** A value of the claim, `=`, and the group whose member a person with the value is: 8f3c0a52=finance. No other value counts. */
+  readonly groups: readonly string[]
+  /** For how many days after a sign-in what the provider says of groups counts. */
+  readonly group_days: number
+  /** The host of Microsoft Graph, which is asked for the groups of a person who has too many for a token of Entra. null: none is asked. */
+  readonly graph_host: string | null
   /** Hosts of the provider, besides that of its issuer, that may have private addresses. */
   readonly private_hosts: readonly string[]
   /** The client_id of each client that may act for persons of the provider by its identity assertions. */

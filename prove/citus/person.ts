@@ -95,6 +95,7 @@ export function startOf({ passwordHash }: UserRecord, session: SessionRecord): I
     interactionId: undefined,
     identity: undefined,
     link: undefined,
+    groups: undefined,
     stepUp: undefined,
     passkey: undefined,
     app: undefined,

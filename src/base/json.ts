@@ -7,7 +7,8 @@ export type JsonReading =
 
 /** A list in a key of `jwks` is on the fifth level. */
 const DEPTH_LIMIT = 5
-const MEMBER_LIMIT = 100
+/** A provider says up to 200 groups. */
+const MEMBER_LIMIT = 200
 /** Names that change an object's prototype in code that copies members carelessly. */
 const POISON: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 

@@ -56,7 +56,8 @@ interface Limits {
 export const OUTBOUND_LIMITS: Readonly<Record<OutboundPurpose, Limits>> = {
   'client-document': { body: 5 * 1024, deadlineMs: 3000 },
   'client-keys': { body: 64 * 1024, deadlineMs: 3000 },
-  provider: { body: 64 * 1024, deadlineMs: 5000 },
+  // A person may be in a thousand groups, which the ID token and the access token of one answer have.
+  provider: { body: 256 * 1024, deadlineMs: 5000 },
   // The body of the answer is not read.
   'logout-notice': { body: 0, deadlineMs: 5000 },
 }

@@ -29,7 +29,16 @@ export interface UpstreamRequest extends UpstreamBinding, UpstreamCause {
 export interface UpstreamAnswer {
   readonly claims: ProviderClaims
   readonly time: StatedTime
+  readonly groups: UpstreamGroups
 }
+
+/** The values of the claim of a provider that has the groups of a person. */
+export type UpstreamGroups =
+  | { readonly kind: 'said'; readonly values: readonly string[] }
+  /** The operator named no claim. */
+  | { readonly kind: 'unasked' }
+  /** The API of the provider that has them did not answer. */
+  | { readonly kind: 'unknown' }
 
 /** Why a sign-in at a provider does not go on. */
 export type UpstreamReason =

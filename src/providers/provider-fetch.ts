@@ -20,8 +20,8 @@ export function openProviderFetch(
       method: method === 'POST' ? 'POST' : 'GET',
       url,
       headers,
-      // openid-client sends forms alone.
-      body: body instanceof URLSearchParams ? body.toString() : undefined,
+      // openid-client sends forms, and the JSON for the API of Entra.
+      body: body instanceof URLSearchParams || typeof body === 'string' ? body.toString() : undefined,
       privateHosts,
     })
     if (answer.kind !== 'answered') throw new ProviderUnavailable(answer)

@@ -5,6 +5,7 @@ import type {
   UpstreamAnswer,
   UpstreamBinding,
   UpstreamFailure,
+  UpstreamGroups,
   ProviderSignInObserver,
   UpstreamReason,
   UpstreamRequest,
@@ -19,6 +20,7 @@ import { openConfigurations, type Configurations, type Options } from './configu
 import { failure, failureOf, ProviderUnavailable } from './failure.ts'
 import { readGithubClaims } from './github.ts'
 import { probeProvider, tryProvider, type Probing } from './probe.ts'
+import { findGroups, type Redeemed, saysGroups } from './groups.ts'
 import { openProviderFetch, type Library } from './provider-fetch.ts'
 import { openProviderKeys, type ProviderKeyOptions } from './provider-keys.ts'
 
@@ -34,6 +36,11 @@ const CLOCK_TOLERANCE_MS = 60_000
 
 /** Seconds of all requests of one step together. A single request has the limit of the outbound client. */
 const STEP_SECONDS = 10
+
+/**
+ * Seconds after the begin of the step in which the groups are waited for: less than the step has, because a sign-in goes on without an answer.
+ */
+const GROUPS_SECONDS = 8
 
 /** A try that ended so says nothing about the provider. */
 const NOT_TRIED: readonly UpstreamReason[] = ['busy', 'off', 'secret-missing']
@@ -70,7 +77,7 @@ export function openProviderRequests(options: ProviderSignInOptions): ProviderSi
     try {
       const { library, configurations } = await load()
       const steps = async (): Promise<Done> => work(library, await configurations.of(provider), configurations)
-      return await within(STEP_SECONDS, () => options.outbound.causedBy(network, steps))
+      return await within(AbortSignal.timeout(STEP_SECONDS * 1000), () => options.outbound.causedBy(network, steps))
     } catch (cause) {
       return failureOf(cause)
     }
@@ -102,10 +109,11 @@ export function openProviderRequests(options: ProviderSignInOptions): ProviderSi
       const isCode = query.getAll('code').every((code) => CODE.test(code))
       const finished = !isCode
         ? failure('invalid', 'The code is not acceptable.')
-        : await step(provider, binding.network, async (library, _configuration, configurations) => {
+        : await step(provider, binding.network, (library, configuration, configurations) => {
             const redemption = { binding, query, now: options.clock() }
             const work = (own: Configuration) => redeem(library, own, provider, redemption)
-            return { kind: 'authenticated' as const, ...(await configurations.redeeming(provider, work)) }
+            const redeemed = configurations.redeeming(provider, work)
+            return answerOf(redeemed, (found, signal) => findGroups(library, configuration, provider, found, signal))
           })
       if (finished.kind === 'failed') {
         noteFailure(provider, finished)
@@ -149,13 +157,35 @@ export function openProviderRequests(options: ProviderSignInOptions): ProviderSi
 }
 
 /** Fails if the work takes longer. What it waits for ends by limits of its own. */
-function within<Done>(seconds: number, work: () => Promise<Done>): Promise<Done> {
+function within<Done>(signal: AbortSignal, work: () => Promise<Done>): Promise<Done> {
   const { promise, reject } = Promise.withResolvers<never>()
   // Each request has a limit of its own, after which the provider counts as not answering. Several requests may have waited for others.
   const end = (): void =>
     reject(new ProviderUnavailable({ kind: 'limited', reason: 'busy', retryAfterSeconds: STEP_SECONDS }))
-  AbortSignal.timeout(seconds * 1000).addEventListener('abort', end, { once: true })
+  signal.addEventListener('abort', end, { once: true })
   return Promise.race([work(), promise])
+}
+
+/** What a provider says about a person and the groups of the person, with the time that is left for them. */
+async function answerOf(
+  redeeming: Promise<Redeemed & Pick<UpstreamAnswer, 'time'>>,
+  findGroupsOf: (redeemed: Redeemed, signal: AbortSignal) => Promise<UpstreamGroups>,
+): Promise<UpstreamAnswer & { readonly kind: 'authenticated' }> {
+  const signal = AbortSignal.timeout(GROUPS_SECONDS * 1000)
+  const { time, ...redeemed } = await redeeming
+  const { claims, userinfo } = redeemed
+  const person = userinfo === undefined ? claims : mergeClaims(claims, userinfo)
+  const groups = await orUnknown(signal, () => findGroupsOf(redeemed, signal))
+  return { kind: 'authenticated', claims: person, time, groups }
+}
+
+/** The groups are unknown if the API that has them does not answer: the person is still the one whom the provider authenticated. */
+async function orUnknown(signal: AbortSignal, ask: () => Promise<UpstreamGroups>): Promise<UpstreamGroups> {
+  try {
+    return await within(signal, ask)
+  } catch {
+    return { kind: 'unknown' }
+  }
 }
 
 async function authorizationAddress(
@@ -182,19 +212,20 @@ function demandParameters({ after, isAfresh }: SignInDemand, now: EpochMs): Read
 }
 
 /**
- * Redeems the code, reads the claims, and drops the tokens. RFC 6749 §4.1.2 to §4.1.4, RFC 9207, OpenID Connect Core §3.1.3.7.
- * The userinfo endpoint is asked only if the ID token lacks a claim of PERSON_CLAIMS; its `sub` must be that of the ID token.
+ * Redeems the code and reads the claims. RFC 6749 §4.1.2 to §4.1.4, RFC 9207, OpenID Connect Core §3.1.3.7.
+ * The userinfo endpoint is asked only if the ID token lacks a claim of PERSON_CLAIMS, or the groups; its `sub` must be that of the ID token.
  */
 async function redeem(
   library: Library,
   configuration: Configuration,
-  { settings: { kind, clientId } }: ProviderRecord,
+  { settings }: ProviderRecord,
   {
     binding,
     query,
     now,
   }: { readonly binding: UpstreamBinding; readonly query: URLSearchParams; readonly now: EpochMs },
-): Promise<UpstreamAnswer> {
+): Promise<Redeemed & Pick<UpstreamAnswer, 'time'>> {
+  const { kind, clientId } = settings
   const { state, codeVerifier, nonce, redirectUri } = binding
   const answered = new URL(redirectUri)
   answered.search = query.toString()
@@ -203,20 +234,21 @@ async function redeem(
     pkceCodeVerifier: codeVerifier,
     ...(kind === 'oidc' ? { expectedNonce: nonce, idTokenExpected: true } : {}),
   })
+  const { access_token: accessToken } = tokens
   // GitHub says no time, and has no parameter by which it would authenticate a person who is signed in there.
   if (kind === 'github') {
-    const claims = await readGithubClaims(library, configuration, tokens.access_token)
-    return { claims, time: { kind: 'now' } }
+    const claims = await readGithubClaims(library, configuration, accessToken)
+    return { claims, userinfo: undefined, accessToken, time: { kind: 'now' } }
   }
   const claims: ProviderClaims & { readonly sub?: string } = tokens.claims() ?? {}
   const fault = findFault(claims, clientId, now)
   if (fault !== undefined) throw new ProviderUnavailable({ kind: 'unacceptable', reason: 'malformed' }, fault)
   const time = readAuthTime(claims)
   const { userinfo_endpoint: endpoint } = configuration.serverMetadata()
-  const isComplete = PERSON_CLAIMS.every((claim) => claims[claim] !== undefined)
-  if (isComplete || endpoint === undefined || claims.sub === undefined) return { claims, time }
-  const more = await library.fetchUserInfo(configuration, tokens.access_token, claims.sub)
-  return { claims: mergeClaims(claims, more), time }
+  const isComplete = PERSON_CLAIMS.every((claim) => claims[claim] !== undefined) && saysGroups(settings, claims)
+  const isAsked = !isComplete && endpoint !== undefined && claims.sub !== undefined
+  const userinfo = isAsked ? await library.fetchUserInfo(configuration, accessToken, claims.sub) : undefined
+  return { claims, userinfo, accessToken, time }
 }
 
 /** What the library accepts in an ID token, and this server does not. OpenID Connect Core §3.1.3.7, numbers 5 and 10. */

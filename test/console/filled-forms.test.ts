@@ -66,7 +66,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
     ),
     'scopes.0.step_up.level',
   ],
-  'provider.update': ['name', 'client_id', 'scope', 'domains', 'assertion_clients', 'assertion_apis'],
+  'provider.update': ['name', 'client_id', 'scope', 'domains', 'group_days', 'assertion_clients', 'assertion_apis'],
 }
 
 /** What has no meaning without another field, and ends with it. */

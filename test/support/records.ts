@@ -329,7 +329,14 @@ export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
 
 /** The start of a session that replaces none, of a user with a password who is created apart from it. */
 export function aSessionStart(differing: Partial<SessionStart> = {}): SessionStart {
-  const none = { identity: undefined, link: undefined, stepUp: undefined, passkey: undefined, app: undefined }
+  const none = {
+    identity: undefined,
+    link: undefined,
+    groups: undefined,
+    stepUp: undefined,
+    passkey: undefined,
+    app: undefined,
+  }
   return {
     ...none,
     session: aSession(),

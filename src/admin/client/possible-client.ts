@@ -1,3 +1,4 @@
+import { groupsOfClaim } from '../../protocol/access/group-claim.ts'
 import type { Context } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { makeClientPolicy } from '../../clients/evaluate-client.ts'
@@ -37,7 +38,7 @@ export async function requirePossible(context: Context, client: ClientRecord, pr
     throw conflict('A client of the profile fapi2 keeps its refresh token, so a rule for copies has no effect.')
   }
   const { groupClaim: claim } = rules
-  if (claim !== undefined) await requireGroups(context, claim, previous?.rules.groupClaim)
+  if (claim !== undefined) await requireGroups(context, groupsOfClaim(claim), groupsOfClaim(previous?.rules.groupClaim))
   if (rules.consent === 'asked') return
   if (metadata.scope === undefined) {
     throw conflict('Implied consent covers the registered scope only, and this client has none. Give its scope.')

@@ -9,6 +9,7 @@ import {
   groupWordText,
   parseGroupWord,
 } from '../../protocol/access/group-claim.ts'
+import type { GroupId } from '../../protocol/access/group.ts'
 import { conflict } from '../admin-error.ts'
 
 const GROUP_CLAIMS = ['off', ...GROUP_CLAIM_NAMES] as const
@@ -64,14 +65,14 @@ export function groupClaimFrom(
   return { name, words: words ?? before?.words ?? [] }
 }
 
-/** Checks that the groups exist which the claim did not name before. @throws AdminError that names one that does not */
+/** Checks that the groups exist which were not named before. @throws AdminError that names one that does not */
 export async function requireGroups(
   { store }: Pick<Context, 'store'>,
-  { words }: GroupClaim,
-  before: GroupClaim | undefined,
+  groups: readonly GroupId[],
+  before: readonly GroupId[],
 ): Promise<void> {
-  for (const { group } of words) {
-    if (before?.words.some((known) => known.group === group) === true) continue
+  for (const group of groups) {
+    if (before.includes(group)) continue
     if ((await store.findGroup(group)) === undefined)
       throw conflict(`There is no group ${group}. Create it first: grantor group create ${forShell(group)}`)
   }

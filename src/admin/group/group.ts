@@ -5,7 +5,8 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import type { GroupMemberRecord, GroupRecord } from '../../ports/records/group.ts'
 import { isCounting } from '../../protocol/access/belonging.ts'
 import { type GroupId, groupIdOf, organizationOfGroup } from '../../protocol/access/group.ts'
-import type { GroupClaim } from '../../protocol/access/group-claim.ts'
+import { type GroupClaim, groupsOfClaim } from '../../protocol/access/group-claim.ts'
+import { namesGroup } from '../../protocol/access/provider-groups.ts'
 import { listedIdOf } from '../../protocol/client/identifier.ts'
 import type { ClientId, OrganizationId } from '../../protocol/ids.ts'
 import { tableOf } from '../../answers/table.ts'
@@ -47,7 +48,7 @@ export const SAYING = z
     counts: z
       .boolean()
       .describe(
-        'Whether it counts now: it has not ended, and its provider is enabled and not newer. A group of an organization also needs an active membership.',
+        'Whether it counts now: it has not ended, and its provider is enabled, names the group and is not newer. A group of an organization also needs an active membership.',
       ),
   })
   .meta({ id: 'GroupSource' })
@@ -67,15 +68,16 @@ const READERS_AT_ONCE = 500
 /** A record that names a group. */
 export const NAMING = z
   .object({
-    kind: z.enum(['api', 'client']),
-    id: z.string().describe('The identifier of the API, or the id of the client.'),
+    kind: z.enum(['api', 'client', 'provider']),
+    id: z.string().describe('The identifier of the API, or the id of the client or the provider.'),
   })
   .meta({ id: 'NamesGroup' })
 
 /** What names a group: while something does, it cannot be deleted. */
 export async function listNaming({ store }: TaskContext, id: GroupId): Promise<readonly z.output<typeof NAMING>[]> {
-  const names = (claim: GroupClaim | undefined) => claim?.words.some(({ group }) => group === id) === true
+  const names = (claim: GroupClaim | undefined) => groupsOfClaim(claim).includes(id)
   const apis = (await store.listApis()).filter(({ groups }) => names(groups))
+  const providers = (await store.listProviders()).filter(({ settings }) => namesGroup(settings.groups, id))
   const clients: ClientRecord[] = []
   for (let before: ClientId | undefined; ;) {
     const page = await store.listGroupReaders({ before, limit: READERS_AT_ONCE })
@@ -86,6 +88,7 @@ export async function listNaming({ store }: TaskContext, id: GroupId): Promise<r
   return [
     ...apis.map(({ resource }) => ({ kind: 'api' as const, id: resource })),
     ...clients.map((client) => ({ kind: 'client' as const, id: listedIdOf(client) })),
+    ...providers.map((provider) => ({ kind: 'provider' as const, id: provider.id })),
   ]
 }
 
@@ -121,11 +124,14 @@ export function noSuchGroup(id: string, organizationId: OrganizationId | undefin
   )
 }
 
+const NAMED = { api: 'API', client: 'client', provider: 'provider' } as const
+
 /** The error for a group that something names. */
 export function namedBy(id: GroupId, naming: readonly z.output<typeof NAMING>[]): AdminError {
   const [first] = naming
+  const what = first === undefined ? '' : `${NAMED[first.kind]} ${first.id}`
   const others = naming.length > 1 ? `, and ${naming.length - 1} more` : ''
   return conflict(
-    `The ${first?.kind === 'client' ? 'client' : 'API'} ${first?.id ?? ''} names the group ${id}${others}. Remove it there first. To see what does: grantor group show ${forShell(id)}`,
+    `The ${what} names the group ${id}${others}. Remove it there first. To see what does: grantor group show ${forShell(id)}`,
   )
 }

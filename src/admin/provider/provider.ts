@@ -9,6 +9,8 @@ import {
   type ProviderTemplateName,
 } from '../../protocol/sign-in/provider.ts'
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
+import { groupsIn } from '../../protocol/access/provider-groups.ts'
+import { requireGroups } from '../group/group-claim.ts'
 import { requireOrganization } from '../organization/organization.ts'
 import { isSameJson } from '../../base/json.ts'
 
@@ -43,7 +45,7 @@ export async function createProvider(
     createdAt: context.clock(),
     disabledAt: undefined,
   }
-  await check(context, provider.settings)
+  await check(context, provider.settings, [])
   switch (await context.store.createProvider({ ...provider, limit: PROVIDER_LIMIT })) {
     case 'created':
       return provider
@@ -64,7 +66,7 @@ interface UpdatedProvider {
 
 /**
  * Replaces settings, and the secret if one is given. A declaration that every person belongs to the organization is about one
- * organization, so it ends when the provider gets another one.
+ * organization, so it ends when the provider gets another one; the groups end with the claim.
  *
  * @throws AdminError as `createProvider` does, or when there is no such provider
  */
@@ -77,8 +79,10 @@ export async function updateProvider(
   const { settings: previous } = before
   const { organizationId } = { ...previous, ...changes }
   const declared = organizationId === previous.organizationId ? previous.membership : PROVIDER_TEMPLATES.oidc.membership
-  const settings = { ...previous, membership: declared, ...changes }
-  await check(context, settings)
+  const isWithoutClaim = 'groupClaim' in changes && changes.groupClaim === undefined
+  const groups = isWithoutClaim ? PROVIDER_TEMPLATES.oidc.groups : previous.groups
+  const settings = { ...previous, membership: declared, groups, ...changes }
+  await check(context, settings, previous.groups)
   const isSameSecret = clientSecret === undefined || context.providerSignIn.hasSecret(before, clientSecret)
   if (isSameSecret && areSame(previous, settings)) return { provider: before, outcome: 'unchanged' }
   const encryptedSecret = isSameSecret ? undefined : context.providerSignIn.encryptSecret(id, clientSecret)
@@ -100,10 +104,12 @@ export async function requireProvider({ store }: Context, id: ProviderId): Promi
   return provider
 }
 
-async function check(context: Context, settings: ProviderSettings): Promise<void> {
+/** `before`: the list of groups before the change. */
+async function check(context: Context, settings: ProviderSettings, before: readonly string[]): Promise<void> {
   const fault = findProviderFault(settings, context.settings)
   if (fault !== undefined) throw conflict(fault)
   if (settings.organizationId !== undefined) await requireOrganization(context, settings.organizationId)
+  await requireGroups(context, groupsIn(settings.groups), groupsIn(before))
 }
 
 function domainTaken(): AdminError {

@@ -19,8 +19,10 @@ import {
   type ProviderSettings,
   type ProviderTemplateName,
 } from '../../protocol/sign-in/provider.ts'
+import { parseProviderGroup, PROVIDER_GROUP_FORM } from '../../protocol/access/provider-groups.ts'
 import { asciiDomain } from '../../protocol/sign-in/email-address.ts'
 import { isUsable } from '../../users/provider-routing.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
 import { CLIENT_IDENTIFIER, NAME, ORGANIZATION_ID, RESOURCE_TEXT } from '../fields.ts'
 import { tableOf } from '../../answers/table.ts'
@@ -33,10 +35,33 @@ const DOMAIN = z
   .max(253)
   .regex(DOMAIN_FORM, { error: 'This is not a domain such as acme.example.' })
   .meta({ examples: ['acme.example'] })
+const HOST_FORM = '(?:[a-z0-9_](?:[a-z0-9._-]{0,252})|\\[[0-9a-f:]+\\])'
 const HOST = z
   .string()
-  .regex(/^(?:[a-z0-9_](?:[a-z0-9._-]{0,252})|\[[0-9a-f:]+\])$/, { error: 'This is not a host such as idp.internal.' })
+  .regex(new RegExp(`^${HOST_FORM}$`), { error: 'This is not a host such as idp.internal.' })
   .meta({ examples: ['idp.internal'] })
+const GROUP_FAULT = { error: 'This is not a value of the claim, "=" and a group.' }
+const GROUP = z
+  .string()
+  .regex(PROVIDER_GROUP_FORM, { ...GROUP_FAULT, abort: true })
+  .refine((text) => parseProviderGroup(text) !== undefined, GROUP_FAULT)
+  .meta({ examples: ['8f3c0a52=finance'] })
+const GROUP_DAYS_LIMIT = 365
+
+/** The member is changed to nothing by `null`. */
+export const GROUP_CLAIM = z
+  .string()
+  .regex(/^[^\p{C}\s]{1,256}$/u, { error: 'This is not the name of a claim.' })
+  .meta({ examples: ['groups'] })
+/** The host of an API, which may have a port. */
+export const GRAPH_HOST = z
+  .string()
+  .regex(new RegExp(`^${HOST_FORM}(?::[0-9]{1,5})?$`), { error: 'This is not a host such as graph.microsoft.com.' })
+  .meta({ examples: ['graph.microsoft.com'] })
+export const GROUP_CLAIM_TEXT =
+  'The claim with the groups of a person, in the ID token or else at userinfo: `groups`, `roles`, or a path such as `realm_access.roles`; `teams` of GitHub.'
+export const GRAPH_HOST_TEXT =
+  'The host of Microsoft Graph, which is asked for the groups of a person who has too many for a token of Entra.'
 
 /**
  * What an operator may decide about a provider, by the members of `ProviderSettings`: a row for each. The inputs of the tasks, their
@@ -86,6 +111,22 @@ const SETTINGS = {
     .describe(
       'Which users become members of the organization at a sign-in: domains, those with a proved address of the domains; anybody, all, because each person of the provider belongs to it.',
     ),
+  groupClaim: GROUP_CLAIM.describe(GROUP_CLAIM_TEXT),
+  groups: z
+    .array(GROUP)
+    .max(MAXIMA.providerGroups.most)
+    .overwrite((pairs) => [...new Set(pairs)])
+    .meta({ examples: [[]], uniqueItems: true })
+    .describe(
+      'A value of the claim, `=`, and the group whose member a person with the value is: 8f3c0a52=finance. No other value counts.',
+    ),
+  groupDays: z
+    .int()
+    .min(1)
+    .max(GROUP_DAYS_LIMIT)
+    .meta({ examples: [30] })
+    .describe('For how many days after a sign-in what the provider says of groups counts.'),
+  graphHost: GRAPH_HOST.describe(GRAPH_HOST_TEXT),
   privateHosts: z
     .array(HOST)
     .max(PROVIDER_LIST_LIMIT)
@@ -113,7 +154,7 @@ type SettingRows = {
       ? Rows[Name]
       : Rows[Name] extends z.ZodArray
         ? z.ZodArray<z.ZodString>
-        : Rows[Name] extends z.ZodBoolean
+        : Rows[Name] extends z.ZodBoolean | z.ZodNumber
           ? Rows[Name]
           : z.ZodString
   >
@@ -153,6 +194,14 @@ const PROVIDER = table({
   organization_id: row(
     z.string().nullable().describe('The organization of which users become members; null: none.'),
     ({ settings }) => settings.organizationId ?? null,
+  ),
+  group_claim: row(
+    z.string().nullable().describe(`${GROUP_CLAIM_TEXT} null: none is read.`),
+    ({ settings }) => settings.groupClaim ?? null,
+  ),
+  graph_host: row(
+    z.string().nullable().describe(`${GRAPH_HOST_TEXT} null: none is asked.`),
+    ({ settings }) => settings.graphHost ?? null,
   ),
   listed: row(
     z
@@ -211,7 +260,9 @@ export function wireName(name: string): string {
 /** The schema of a setting in an answer, which checks nothing. */
 function shownAs(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodEnum || schema instanceof z.ZodBoolean) return schema
-  return (schema instanceof z.ZodArray ? z.array(z.string()) : z.string()).describe(schema.description ?? '')
+  const shown =
+    schema instanceof z.ZodArray ? z.array(z.string()) : schema instanceof z.ZodNumber ? z.int() : z.string()
+  return shown.describe(schema.description ?? '')
 }
 
 /** The settings among the members of an input. `null` removes a setting. */

@@ -23,6 +23,10 @@ import { checkAssertions } from '../../checks/assertions.ts'
 import { createProvider, noSuchProvider, requireProvider, updateProvider } from './provider.ts'
 import {
   describeProvider,
+  GRAPH_HOST,
+  GRAPH_HOST_TEXT,
+  GROUP_CLAIM,
+  GROUP_CLAIM_TEXT,
   INPUTS,
   OPTIONAL_INPUTS,
   PROVIDER_DOCUMENT,
@@ -139,6 +143,8 @@ export const PROVIDER_TASKS: readonly Task[] = [
         'The organization of which users become members. Memberships stay.',
         'none',
       ),
+      group_claim: orNull(GROUP_CLAIM, GROUP_CLAIM_TEXT, 'none, and no groups'),
+      graph_host: orNull(GRAPH_HOST, GRAPH_HOST_TEXT, 'none'),
     }),
     output: PROVIDER_DOCUMENT.extend({
       outcome: z

@@ -1,5 +1,6 @@
 import { type GroupId, organizationOfGroup } from '../../protocol/access/group.ts'
 import { parseGroupWord } from '../../protocol/access/group-claim.ts'
+import { groupsIn } from '../../protocol/access/provider-groups.ts'
 import { isIdentityScope } from '../../protocol/token/scope.ts'
 import type { Members } from '../lib/perform-task.ts'
 import type { FileRecord } from './document.ts'
@@ -55,8 +56,9 @@ function organizationsOf({ kind, key, members }: FileRecord): readonly string[] 
   return typeof id === 'string' ? [id] : []
 }
 
-/** Of a client its rules name them. */
+/** Of a client its rules name them, of a provider its list of values. */
 function groupsOf({ kind, members }: FileRecord): readonly string[] {
+  if (kind.name === 'provider') return groupsIn((members['groups'] ?? []) as readonly string[])
   const { group_words: words = [] } = (kind.name === 'client' ? (members['rules'] ?? {}) : members) as Members
   return (words as readonly string[]).flatMap((text) => parseGroupWord(text)?.group ?? [])
 }

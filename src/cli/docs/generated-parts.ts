@@ -75,7 +75,7 @@ function providerSettings(): string {
   return table(['Option', 'Default', 'Meaning'], settings)
 }
 
-function valueText(value: string | readonly string[] | boolean | undefined): string {
+function valueText(value: string | number | readonly string[] | boolean | undefined): string {
   const isNothing = value === undefined || value === false || (typeof value === 'object' && value.length === 0)
   return isNothing ? '–' : `\`${String(value)}\``
 }

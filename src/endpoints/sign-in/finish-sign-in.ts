@@ -106,7 +106,7 @@ async function startSession(
   { browserHash }: SignInTarget,
   authenticated: AuthenticatedUser,
 ): Promise<{ readonly signedIn: SignedIn; readonly credential: MintedCredential } | RefusedSignIn> {
-  const { user, methods, at, providerId, identity, stepUp, passkey, app, delegated } = authenticated
+  const { user, methods, at, providerId, identity, groups, stepUp, passkey, app, delegated } = authenticated
   const previous = await findReplaceable(context, request.cookies)
   const now = context.clockCheck.now()
   const id = delegated?.id ?? mintSessionId(now, context.random)
@@ -136,6 +136,7 @@ async function startSession(
     interactionId,
     identity,
     link: await findLink(context, request, authenticated),
+    groups,
     stepUp,
     passkey,
     app,

@@ -73,6 +73,7 @@ export async function signInByPassword(context: Context, request: Request): Prom
           providerId: undefined,
           identity: undefined,
           link: isProven ? proof.proof.hash : undefined,
+          groups: undefined,
           passkey: undefined,
           app: undefined,
           stepUp: undefined,

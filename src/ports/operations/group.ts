@@ -43,6 +43,9 @@ export interface SourceGroups extends Pick<GroupMemberRecord, 'userId' | 'source
 }
 
 /** `unknown`: there is no such user. */
-export type SourceGroupsOutcome =
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'replaced'; readonly added: readonly GroupId[]; readonly removed: readonly GroupId[] }
+export type SourceGroupsOutcome = { readonly kind: 'unknown' } | ({ readonly kind: 'replaced' } & GroupChanges)
+
+export interface GroupChanges {
+  readonly added: readonly GroupId[]
+  readonly removed: readonly GroupId[]
+}

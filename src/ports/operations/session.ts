@@ -1,9 +1,12 @@
+import type { GroupId } from '../../protocol/access/group.ts'
+import type { ProviderSettings } from '../../protocol/sign-in/provider.ts'
 import type { InteractionRecord } from '../records/interaction.ts'
 import type { InteractionId, SessionId, UserId } from '../../protocol/ids.ts'
 import type { InteractionAnswer } from '../../protocol/sign-in/interaction.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { About } from '../records/audit.ts'
 import type { RevocationCutoff } from './token.ts'
+import type { GroupChanges } from './group.ts'
 import type { CausesMail } from './mail.ts'
 import type { Ordered } from './reach.ts'
 import type { ApprovingSession, DueNotice } from '../records/logout-notice.ts'
@@ -30,6 +33,7 @@ export interface SessionOperations {
    * Starts a session and remembers that this browser signed in as this user. Ends the session in `replaces` if it is the same
    * user's; the new session then has its root, and otherwise a root of its own. A user has at most 200 sessions; the oldest is removed, as if
    * it had expired. Where Citus distributes the sessions, one start in 16 counts them. `isLinked`: the identity of the proof was linked.
+   * `groups` replaces what the provider of the sign-in said before, as `setGroupsOfSource` does.
    * `user-changed`: what the sign-in rests on is no longer so (`SignInBasis`), the session, the passkey or the app of the sign-in is gone, or
    * an authenticator app was set up, whose step the sign-in has not done. `interaction-used`: the
    * interaction that it follows from was used before, has no answer or has expired. Nothing is stored then.
@@ -37,7 +41,13 @@ export interface SessionOperations {
   startSession: [
     start: SessionStart,
     outcome:
-      | { readonly kind: 'started'; readonly rootId: SessionId; readonly isLinked: boolean }
+      | {
+          readonly kind: 'started'
+          readonly rootId: SessionId
+          readonly isLinked: boolean
+          /** What changed, if the sign-in says groups. */
+          readonly groups?: GroupChanges
+        }
       | { readonly kind: 'user-changed' | 'interaction-used' },
   ]
   /** Records when browsers last showed a page to the user. A later time replaces an earlier one; ended sessions are ignored. */
@@ -96,6 +106,14 @@ export interface ProvenIdentity extends CausesMail {
   readonly covers: CoveredFactors
 }
 
+/** The groups in which the provider of a sign-in says that the user is. */
+export interface SignInGroups {
+  readonly groups: readonly GroupId[]
+  readonly expiresAt: EpochMs
+  /** By which settings the provider's claim was read. The provider must still have them. */
+  readonly readBy: Pick<ProviderSettings, 'groupClaim' | 'groups'>
+}
+
 export interface SessionStart {
   readonly session: Omit<SessionRecord, 'rootId'>
   readonly browserHash: SecretHash
@@ -111,6 +129,8 @@ export interface SessionStart {
   readonly identity: IdentityKey | undefined
   /** undefined: the sign-in connects none. */
   readonly link: ProvenIdentity | undefined
+  /** undefined: the sign-in says none, and what the provider said before stays. */
+  readonly groups: SignInGroups | undefined
   /** The session that a second factor is added to, which must be active. undefined: the user has done a first step. */
   readonly stepUp: ApprovingSession | undefined
   /** With which the user authenticated; undefined: the user did not. */

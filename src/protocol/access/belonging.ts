@@ -2,6 +2,7 @@ import type { EpochMs } from '../../base/brand.ts'
 import type { OrganizationId, UserId } from '../ids.ts'
 import type { ProviderId } from '../sign-in/authentication.ts'
 import { type GroupId, type MemberSource, organizationOfGroup, sourceOfProvider } from './group.ts'
+import { namesGroup } from './provider-groups.ts'
 
 /** That a source says a user is in a group. */
 export interface GroupMembership {
@@ -28,6 +29,8 @@ export interface GroupCircumstances {
     readonly id: ProviderId
     readonly createdAt: EpochMs
     readonly disabledAt: EpochMs | undefined
+    /** The list of the provider, which names the groups that it may say. */
+    readonly settings: { readonly groups: readonly string[] }
   }[]
   /** The organization of the grant, which is enabled; undefined: none. */
   readonly organizationId: OrganizationId | undefined
@@ -35,8 +38,8 @@ export interface GroupCircumstances {
 
 /**
  * The groups of a user that count, sorted, each once: those of the server, and those of the organization while the user is an active member. A row
- * counts until its end, and one of a provider while the provider is enabled, and only if it is not older than the provider, whose id an
- * earlier one may have had.
+ * counts until its end, and one of a provider while the provider is enabled and its list names the group, and only if it is not older than the
+ * provider, whose id an earlier one may have had.
  */
 export function countingGroups({ groups, organizationIds }: Belonging, given: GroupCircumstances): readonly GroupId[] {
   const { organizationId } = given
@@ -58,5 +61,6 @@ export function isCounting(
   if (row.expiresAt !== undefined && row.expiresAt <= now) return false
   if (WITHOUT_PROVIDER.has(row.source)) return true
   const provider = providers.find(({ id }) => sourceOfProvider(id) === row.source)
-  return provider !== undefined && provider.disabledAt === undefined && provider.createdAt <= row.createdAt
+  if (provider === undefined || provider.disabledAt !== undefined || provider.createdAt > row.createdAt) return false
+  return namesGroup(provider.settings.groups, row.groupId)
 }

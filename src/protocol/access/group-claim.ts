@@ -20,6 +20,11 @@ export interface GroupWord {
   readonly word: string
 }
 
+/** The groups that a claim may name; none if it names all. */
+export function groupsOfClaim(claim: GroupClaim | undefined): readonly GroupId[] {
+  return (claim?.words ?? []).map(({ group }) => group)
+}
+
 /** A group and its word, as an administrator writes them: `grafana-admins=Admin`, or `dev` for the id itself. An id may have a `=`, and no word has one. */
 export const GROUP_WORD_FORM = new RegExp(
   `${GROUP_ID_FORM.source.slice(0, -1)}(?:=[^=\\p{C}\\p{Zl}\\p{Zp}]{1,${MAXIMA.groupWord.most}})?$`,

@@ -1,4 +1,6 @@
 import { parseClientReference } from '../client/identifier.ts'
+import { organizationOfGroup } from '../access/group.ts'
+import { groupsIn } from '../access/provider-groups.ts'
 import type { ClientId, OrganizationId } from '../ids.ts'
 import { APPLICATION, type ProviderId } from './authentication.ts'
 import { isLoopbackHost } from '../uri/loopback.ts'
@@ -50,6 +52,14 @@ export interface ProviderSettings {
   readonly organizationId: OrganizationId | undefined
   /** `anybody`: the operator declares that every person of the provider belongs to the organization. */
   readonly membership: (typeof MEMBERSHIP_RULES)[number]
+  /** The claim that has the groups of a person, or `teams` of GitHub. undefined: none is read. */
+  readonly groupClaim: string | undefined
+  /** The values of the claim that count, each with the group that it means, as `parseProviderGroup` reads them. None without a claim. */
+  readonly groups: readonly string[]
+  /** For how many days after a sign-in the word of the provider about groups counts. */
+  readonly groupDays: number
+  /** The host of Microsoft Graph, which is asked if Entra leaves the groups out of a token. undefined: none is asked. */
+  readonly graphHost: string | undefined
   /** Hosts of the provider that may have private addresses and any port, besides that of the issuer. */
   readonly privateHosts: readonly string[]
   /** The `client_id`s that may act for persons of the provider by its identity assertions, and the APIs for which. Both or neither are empty. */
@@ -84,7 +94,12 @@ export function parseProviderId(text: string): ProviderId | undefined {
 /** The settings that a template fills in for a kind of provider. The operator may replace each of them. */
 export const PROVIDER_TEMPLATES = {
   google: template({ issuer: 'https://accounts.google.com', domainClaim: 'hd' }),
-  entra: template({ subjectClaim: 'tenant-object', emailTrust: 'domains', authMethod: 'client_secret_post' }),
+  entra: template({
+    subjectClaim: 'tenant-object',
+    emailTrust: 'domains',
+    authMethod: 'client_secret_post',
+    graphHost: 'graph.microsoft.com',
+  }),
   okta: template({}),
   keycloak: template({}),
   dex: template({}),
@@ -121,6 +136,10 @@ function template(differing: Partial<ProviderTemplate>): ProviderTemplate {
     multiFactor: false,
     organizationId: undefined,
     membership: 'domains',
+    groupClaim: undefined,
+    groups: [],
+    groupDays: 30,
+    graphHost: undefined,
     privateHosts: [],
     assertionClients: [],
     assertionApis: [],
@@ -160,6 +179,8 @@ export function findProviderFault(
   if (settings.multiFactor && OPEN_TO_ANYBODY.test(issuer)) {
     return 'Anybody can have an account at this provider, also without a second factor, so the sign-ins there have one factor.'
   }
+  const groupFault = findGroupFault(settings)
+  if (groupFault !== undefined) return groupFault
   const assertionFault = findAssertionFault(settings)
   if (assertionFault !== undefined) return assertionFault
   if (domains.length > 0) return undefined
@@ -185,6 +206,32 @@ function findMembershipFault({
   }
   if (organizationId === undefined || domains.length > 0) return undefined
   return 'An organization needs at least one domain of the provider (--domain), or --membership anybody if every person of the provider belongs to it.'
+}
+
+/**
+ * A provider says only what its list names, and one of an organization only groups of the organization: who administers its persons would
+ * otherwise fill those of the server (threats.md GRP-04).
+ */
+function findGroupFault({
+  kind,
+  scope,
+  organizationId,
+  groupClaim,
+  groups,
+  graphHost,
+}: Pick<ProviderSettings, 'kind' | 'scope' | 'organizationId' | 'groupClaim' | 'groups' | 'graphHost'>):
+  | string
+  | undefined {
+  if (kind === 'github' && graphHost !== undefined) return 'Only Microsoft Entra has Microsoft Graph (--graph-host).'
+  if (groupClaim === undefined)
+    return groups.length === 0 ? undefined : 'Groups need the claim that has them (--group-claim).'
+  if (kind === 'github' && groupClaim !== 'teams') return 'GitHub has teams as groups: --group-claim teams.'
+  if (kind === 'github' && !scope.split(' ').includes('read:org'))
+    return 'Teams of GitHub need the scope read:org: --scope "read:user user:email read:org".'
+  const foreign = groupsIn(groups).find((id) => organizationOfGroup(id) !== organizationId)
+  return organizationId === undefined || foreign === undefined
+    ? undefined
+    : `A provider of an organization says only groups of the organization, so ${foreign} cannot be one of ${organizationId}.`
 }
 
 /** Without a list the provider could let any client act for its persons at any API. */

@@ -16,6 +16,15 @@ const BOARD = {
   redirect_uris: ['https://board.acme.test/callback'],
   rules: { groups: 'groups', group_words: ['finance=Editor'] },
 }
+const IDP = {
+  provider_id: 'idp',
+  template: 'keycloak',
+  name: 'Acme',
+  issuer: 'https://idp.acme.test',
+  client_id: 'grantor',
+  client_secret: { env: 'ENTRA_SECRET' },
+  group_claim: 'groups',
+}
 const RECORDS = {
   organizations: [{ organization_id: 'acme', name: 'Acme' }],
   groups: [{ group_id: 'finance', name: 'Finance team', protected: true }, { group_id: 'acme/ops' }],
@@ -86,6 +95,12 @@ for (const [what, records, words, message] of [
     ['--prune'],
     /The client board: no file and no record is the group finance\./,
   ],
+  [
+    'a provider that names a group that nothing has',
+    { providers: [{ ...IDP, groups: ['8f3c=dev'] }] },
+    [],
+    /The provider idp: no file and no record is the group dev\./,
+  ],
   ['an id that no group has', { groups: [{ group_id: 'acme/Fi nance' }] }, [], /groups\.0\.group_id: /],
 ] as const)
   test(`a plan refuses ${what}`, async () => {
@@ -94,6 +109,15 @@ for (const [what, records, words, message] of [
     assert.equal(code, 2, stderr)
     assert.match(stderr, message)
   })
+
+test('a provider comes after the groups that it says, and says none when the file names no claim', async () => {
+  const set = { ...RECORDS, groups: [...RECORDS.groups, { group_id: 'dev' }] }
+  await applied(writeSet({ ...set, providers: [{ ...IDP, groups: ['8f3c=dev', 'a=acme/ops'] }] }))
+  const { group_claim: _, ...silent } = IDP
+  const left = await applied(writeSet({ ...RECORDS, providers: [silent] }), '--prune')
+  assert.match(left, /~ provider idp\n {4}group_claim: "groups" → –\n {4}groups: .*→ \[\]\n/)
+  assert.match(left, /- group dev\n/)
+})
 
 test('--print has the groups and the claims', async () => {
   const printed = JSON.parse((await apply(['--print', '--json'])).stdout) as typeof RECORDS

@@ -13,7 +13,7 @@ import { at, NOW } from '../../support/records.ts'
 
 const ACME = 'acme' as OrganizationId
 const IDP = 'idp' as ProviderId
-const PROVIDER = { id: IDP, createdAt: NOW, disabledAt: undefined }
+const PROVIDER = { id: IDP, createdAt: NOW, disabledAt: undefined, settings: { groups: ['8f3c=dev', 'CN=Ops=ops'] } }
 const GIVEN: GroupCircumstances = { now: at(10), providers: [PROVIDER], organizationId: undefined }
 
 function said(groupId: string, differing: Partial<GroupMembership> = {}): GroupMembership {
@@ -35,13 +35,15 @@ test('a row counts before its end only', () => {
   assert.deepEqual(countingGroups(belonging([past, later]), GIVEN), ['later'])
 })
 
-test('what a provider said counts while the provider is enabled, and is not the word of an earlier one with its id', () => {
+test('what a provider said counts while it is enabled and names the group, and is not the word of an earlier one with its id', () => {
   const own = belonging([said('ops', { source: sourceOfProvider(IDP), createdAt: at(1) })])
   const counts = (providers: GroupCircumstances['providers']) => countingGroups(own, { ...GIVEN, providers }).length
   assert.equal(counts([PROVIDER]), 1)
   assert.equal(counts([{ ...PROVIDER, disabledAt: at(5) }]), 0)
   assert.equal(counts([{ ...PROVIDER, createdAt: at(2) }]), 0)
   assert.equal(counts([{ ...PROVIDER, id: 'other' as ProviderId }]), 0)
+  for (const groups of [[], ['8f3c=dev'], ['ops=dev'], ['8f3c=acme/ops'], ['8f3c=ops2'], ['8f3c=dev-ops']])
+    assert.equal(counts([{ ...PROVIDER, settings: { groups } }]), 0)
   assert.equal(counts([]), 0)
 })
 

@@ -17,6 +17,7 @@ import { deletionCases } from './organization/deletions.ts'
 import { evictionCases } from './client/evictions.ts'
 import { grantListCases } from './token/grant-lists.ts'
 import { groupCases } from './organization/groups.ts'
+import { providerGroupCases } from './organization/provider-groups.ts'
 import { identityCases } from './user/identities.ts'
 import { figureCases } from './server/figures.ts'
 import { eraCases } from './server/eras.ts'
@@ -103,6 +104,7 @@ export const CONTRACT: readonly Suite[] = [
   organizationCases,
   membershipCases,
   groupCases,
+  providerGroupCases,
   installationCases,
   grantListCases,
   operatorCases,

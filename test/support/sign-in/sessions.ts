@@ -32,6 +32,7 @@ export async function signedInBy(
     interactionId: undefined,
     identity: undefined,
     link: undefined,
+    groups: undefined,
     stepUp: undefined,
     passkey: undefined,
     app: undefined,

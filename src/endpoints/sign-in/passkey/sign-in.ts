@@ -38,6 +38,7 @@ export async function signInByPasskey(context: Context, request: Request): Promi
     providerId: undefined,
     identity: undefined,
     link: proof?.proof.identity.userId === user.id ? proof.proof.hash : undefined,
+    groups: undefined,
     passkey: passkey.id,
     app: undefined,
     stepUp: undefined,

@@ -1,5 +1,6 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
+import type { SignInGroups } from '../../../ports/operations/session.ts'
 import type { SignInProblem } from '../../../ports/pages/pages.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
@@ -19,6 +20,7 @@ import { refusedSignIn, signInPage, signInProblem } from '../page.ts'
 import { clientOf, findTarget, readDemand, type SignInTarget } from '../target.ts'
 import { countUnguessable } from '../throttle.ts'
 import { downProblem, findAddress, offProblem, reportFailure } from './depart.ts'
+import { groupsSaid } from './groups.ts'
 import { resolveIdentity, type Arrival, type Resolution } from './resolve.ts'
 import { openState, type ProviderState } from './state.ts'
 
@@ -32,6 +34,7 @@ interface Return {
 /** A person whom the provider has authenticated, and when. */
 interface Arrived extends Pick<Authentication, 'at'> {
   readonly identity: ProviderIdentity
+  readonly groups: SignInGroups | undefined
 }
 
 /** How far the clocks of a provider and of this server may differ. */
@@ -87,9 +90,10 @@ export async function finishAtProvider(context: Context, request: Request): Prom
   }
   if (evaluated.kind === 'failed') return failedPage(context, current, evaluated)
   await attempt.forgive()
-  return evaluated.kind === 'ask-again'
-    ? askAgain(context, request, current, evaluated.identity)
-    : arrive(context, request, current, evaluated)
+  if (evaluated.kind === 'ask-again') return askAgain(context, request, current, evaluated.identity)
+  // As they were read, so that another list meanwhile starts no session.
+  const groups = groupsSaid(context, provider, finished.groups)
+  return arrive(context, request, current, { ...evaluated, groups })
 }
 
 /** Whether a subject that one record of a provider got names the same person in the other. A deleted provider may have been created again. */
@@ -106,7 +110,11 @@ async function evaluateAnswer(
   { clockCheck, providers }: Context,
   { provider, target, state }: Return,
   { claims, time }: UpstreamAnswer,
-): Promise<(Arrived & { readonly kind: 'accepted' | 'ask-again' }) | UpstreamFailure | { readonly kind: 'not-fresh' }> {
+): Promise<
+  | (Omit<Arrived, 'groups'> & { readonly kind: 'accepted' | 'ask-again' })
+  | UpstreamFailure
+  | { readonly kind: 'not-fresh' }
+> {
   const identity = evaluateIdentity(provider.settings, claims, isOfAnotherProvider(await providers(), provider))
   if (identity === undefined) return failed('no usable subject')
   const demand = readDemand(target, state.signInAfter)
@@ -144,7 +152,8 @@ function queryOf({ params }: Request): URLSearchParams {
   return new URLSearchParams(params.names.flatMap((name) => params.all(name).map((value) => [name, value])))
 }
 
-async function arrive(context: Context, request: Request, returned: Return, { identity, at }: Arrived): Promise<Reply> {
+async function arrive(context: Context, request: Request, returned: Return, arrived: Arrived): Promise<Reply> {
+  const { identity } = arrived
   const { provider, target, state } = returned
   const signedIn = state.purpose.kind === 'connect' ? await findSignedIn(context, request.cookies) : undefined
   const { purpose } = state
@@ -156,7 +165,7 @@ async function arrive(context: Context, request: Request, returned: Return, { id
   switch (resolution.kind) {
     case 'user': {
       const { user } = resolution
-      const reply = await signIn(context, request, returned, { identity, key, at, user })
+      const reply = await signIn(context, request, returned, { ...arrived, key, user })
       const link = links.find(({ hash }) => purpose.kind === 'link' && hash === purpose.hash)
       return link === undefined || target.purpose !== 'account' ? reply : offerProduct(context, request, link, reply)
     }
@@ -185,7 +194,7 @@ async function signIn(
   context: Context,
   request: Request,
   returned: Return,
-  { identity, key, at, user }: Arrived & Pick<Arrival, 'key'> & { readonly user: UserRecord },
+  { identity, groups, key, at, user }: Arrived & Pick<Arrival, 'key'> & { readonly user: UserRecord },
 ): Promise<Reply> {
   const { provider, target, state } = returned
   const { purpose } = state
@@ -205,6 +214,7 @@ async function signIn(
     user,
     ...method,
     link,
+    groups,
     passkey: undefined,
     app: undefined,
     stepUp: undefined,

@@ -68,12 +68,12 @@ export async function startAfter(
   { target, waiting }: SecondStep,
   second: SecondFactorUsed,
 ): Promise<Reply> {
-  const { user, methods, providerId, identity, link, stepUp } = waiting
+  const { user, methods, providerId, identity, link, groups, stepUp } = waiting
   const isNow = stepUp === undefined ? providerId === undefined : second.passkey !== undefined
   const at = isNow ? await timeOf(context, target) : waiting.at
   const both = { ...second, methods: [...new Set([...methods, ...second.methods])] }
   const endsAt = isNow ? undefined : stepUp?.session.expiresAt
-  const first = { user, at, providerId, identity, link, stepUp: stepUp?.session }
+  const first = { user, at, providerId, identity, link, groups, stepUp: stepUp?.session }
   const authenticated = { ...first, ...both, endsAt, delegated: undefined }
   const finished = await finishSignIn(context, request, target, authenticated)
   return finished.kind === 'refused' ? signInProblem(context, target, { kind: 'account-refused' }, user.id) : finished

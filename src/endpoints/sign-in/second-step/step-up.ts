@@ -52,7 +52,7 @@ function stepUpPage(
   stepUp: StepUp,
 ): Promise<Reply> {
   const target = { purpose: 'authorization', addsFactor: false, ...interaction } as const
-  const first = { user, ...session.authentication, identity: undefined, link: undefined }
+  const first = { user, ...session.authentication, identity: undefined, link: undefined, groups: undefined }
   const waiting = mintWaiting(context, target, first, { sessionId: session.id, ...stepUp })
   return secondStepPage(context, target, { ...first, waiting, stepUp }, undefined)
 }

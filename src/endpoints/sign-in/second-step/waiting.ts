@@ -1,6 +1,7 @@
 import type { Context, StoreNeeds } from '../../../ports/context.ts'
 import type { Request } from '../../../ports/message.ts'
 import type { EnrolmentReason } from '../../../ports/operations/second-factor.ts'
+import type { SignInGroups } from '../../../ports/operations/session.ts'
 import type { SessionRecord, UserRecord } from '../../../ports/records/user.ts'
 import { findRequiredProvider, isUsable } from '../../../users/provider-routing.ts'
 import {
@@ -17,6 +18,7 @@ import type { SessionId, UserId } from '../../../protocol/ids.ts'
 import { findSignedIn } from '../../authorization/session.ts'
 import { isLiveSince } from '../../../tokens/invalid-principal.ts'
 import { openSealed, seal, type Opened, type Seal } from '../../sealed.ts'
+import { openGroups, type SealedGroups, sealGroups } from '../provider/groups.ts'
 import { changingSession } from '../changing-session.ts'
 import { keyOf, type SignInTarget } from '../target.ts'
 
@@ -32,6 +34,8 @@ export interface FirstStep extends Authentication {
   readonly identity: IdentityKey | undefined
   /** The proof of an identity that the user connects to the account by this sign-in. undefined: none. */
   readonly link: SecretHash | undefined
+  /** In which groups the provider says that the user is. They count from the session on. undefined: it was not asked, or did not answer. */
+  readonly groups: SignInGroups | undefined
 }
 
 /** What the user of a session is asked for. The session takes the place of the first step. */
@@ -53,8 +57,8 @@ export interface Waiting extends FirstStep, Pick<Opened, 'madeAt' | 'use'> {
 }
 
 /**
- * The members of the value, in order: user, methods, time, provider, identity, proof, digest of the hash of the password, and of a step-up
- * the session, the level and whether it adds a factor.
+ * The members of the value, in order: user, methods, time, provider, identity, proof, digest of the hash of the password, of a step-up
+ * the session, the level and whether it adds a factor, and the groups: the places of the provider's list, with a digest of what was read.
  */
 type Members = readonly [
   UserId,
@@ -67,6 +71,7 @@ type Members = readonly [
   SessionId | null,
   AuthenticationLevel | null,
   1 | null,
+  SealedGroups | null,
 ]
 
 /**
@@ -76,13 +81,14 @@ type Members = readonly [
 export function mintWaiting(
   context: Context,
   target: SignInTarget,
-  { user, methods, at, providerId, identity, link }: FirstStep,
+  { user, methods, at, providerId, identity, link, groups }: FirstStep,
   stepUp: (StepUp & { readonly sessionId: SessionId }) | undefined,
 ): string {
   const password = passwordDigest(context, user)
   const { sessionId = null, level = null, addsFactor = false } = stepUp ?? {}
   const how = [methods, at ?? null, providerId ?? null, identity ?? null, link ?? null] as const
-  const members: Members = [user.id, ...how, password, sessionId, level, addsFactor ? 1 : null]
+  const said = sealGroups(context, groups)
+  const members: Members = [user.id, ...how, password, sessionId, level, addsFactor ? 1 : null, said]
   return seal(context, sealOf(target), members)
 }
 
@@ -99,7 +105,7 @@ export async function openWaiting(
   // Since sign-in is delegated, the application alone signs in (threats.md DEL-14).
   if (opened === undefined || context.settings.delegate !== undefined) return undefined
   const { madeAt, use } = opened
-  const [userId, methods, at, providerId, identity, link, password, sessionId, level, addsFactor] =
+  const [userId, methods, at, providerId, identity, link, password, sessionId, level, addsFactor, said] =
     opened.members as unknown as Members
   const [user, serverNotBefore] = await Promise.all([context.store.findUser(userId), context.notBefore()])
   if (!isLiveSince(user, madeAt) || madeAt < serverNotBefore) return undefined
@@ -108,7 +114,9 @@ export async function openWaiting(
   if (sessionId !== null && session?.id !== sessionId) return undefined
   const stepUp = session === undefined || level === null ? undefined : { session, level, addsFactor: addsFactor === 1 }
   const how = { methods, at: at ?? undefined, providerId: providerId ?? undefined, identity: identity ?? undefined }
-  const first = { user, ...how, link: link ?? undefined }
+  const groups = await openGroups(context, providerId, said)
+  if (groups === 'otherwise') return undefined
+  const first = { user, ...how, link: link ?? undefined, groups }
   return (await mayGoOn(context, first)) ? { ...first, stepUp, madeAt, use } : undefined
 }
 

@@ -1,4 +1,4 @@
-import type { SourceGroups, SourceGroupsOutcome } from '../../../ports/operations/group.ts'
+import type { GroupChanges, SourceGroups } from '../../../ports/operations/group.ts'
 import type { AuditEvent } from '../../../ports/records/audit.ts'
 import type { GroupMemberRecord } from '../../../ports/records/group.ts'
 import type { Page } from '../../../ports/store.ts'
@@ -88,11 +88,12 @@ const operations = {
     isShared: true,
     cache: ({ userId }) => belongingKey(userId),
     event(said, outcome) {
-      if (outcome.kind === 'unknown') return undefined
-      const about = (name: AuditEventName) => (groupId: GroupId) => aboutMember(name, { ...said, groupId })
-      return [...outcome.added.map(about('group.member-added')), ...outcome.removed.map(about('group.member-removed'))]
+      return outcome.kind === 'unknown' ? undefined : aboutChanges(said, outcome)
     },
-    run: setGroupsOfSource,
+    *run(said) {
+      if ((yield* rows(HOLD_USER, said)).length === 0) return { kind: 'unknown' }
+      return { kind: 'replaced', ...(yield* replaceGroups(said)) }
+    },
   },
 } satisfies NounOperations
 
@@ -113,9 +114,9 @@ const reads = {
 
 export const groupMembers = { operations, reads }
 
-function* setGroupsOfSource(said: SourceGroups): Steps<SourceGroupsOutcome> {
+/** Replaces all that a source says about a user, whose row is locked. */
+export function* replaceGroups(said: SourceGroups): Steps<GroupChanges> {
   const { userId, source, expiresAt, since, now } = said
-  if ((yield* rows(HOLD_USER, said)).length === 0) return { kind: 'unknown' }
   const stored = (yield* rows(LIST_OF_SOURCE, said)).map(GROUP_MEMBERS.read)
   const counting = stored.filter((row) => row.createdAt >= since && (row.expiresAt ?? now + 1) > now)
   const wanted = new Set(said.groups)
@@ -131,7 +132,7 @@ function* setGroupsOfSource(said: SourceGroups): Steps<SourceGroupsOutcome> {
   const hasMoved = kept.some((row) => Math.abs((row.expiresAt ?? 0) - (expiresAt ?? 0)) >= MOVE_MS)
   if (hasMoved || (kept.length > 0 && added.length > 0)) yield* rows(MOVE_END, said)
   const removed = counting.filter(({ groupId }) => !wanted.has(groupId)).map(({ groupId }) => groupId)
-  return { kind: 'replaced', added, removed }
+  return { added, removed }
 }
 
 /** Returns the groups that were added, in the order of the members. */
@@ -180,6 +181,15 @@ export function readBelonging(userId: UserId, found: readonly Row[]): Belonging 
 /** The cache key of what a user belongs to. It is that of no organization, because no id has a space. */
 export function belongingKey(userId: UserId): string {
   return ` belongs ${userId}`
+}
+
+/** The events of a change of what a source says about a user. */
+export function aboutChanges(
+  said: Pick<SourceGroups, 'userId' | 'source'>,
+  { added, removed }: GroupChanges,
+): readonly AuditEvent[] {
+  const about = (name: AuditEventName) => (groupId: GroupId) => aboutMember(name, { ...said, groupId })
+  return [...added.map(about('group.member-added')), ...removed.map(about('group.member-removed'))]
 }
 
 function aboutMember(

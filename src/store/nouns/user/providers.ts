@@ -4,6 +4,8 @@ import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import { isSameJson } from '../../../base/json.ts'
 import type { AuditEventName } from '../../../protocol/audit/event-names.ts'
 import type { OrganizationId } from '../../../protocol/ids.ts'
+import { organizationOfGroup } from '../../../protocol/access/group.ts'
+import { groupsIn } from '../../../protocol/access/provider-groups.ts'
 import type { ProviderId } from '../../../protocol/sign-in/authentication.ts'
 import { domainOf } from '../../../protocol/sign-in/email-address.ts'
 import { PROVIDER_TEMPLATES, type ProviderSettings, isListed } from '../../../protocol/sign-in/provider.ts'
@@ -21,6 +23,10 @@ const LATER: readonly string[] = [
   'listing',
   'assertionClients',
   'assertionApis',
+  'groupClaim',
+  'groups',
+  'groupDays',
+  'graphHost',
 ] satisfies readonly (keyof ProviderSettings)[]
 
 /**
@@ -137,15 +143,24 @@ export function* deleteProvider(
   return deleted.length === 1 ? 'deleted' : 'unknown'
 }
 
-/** The providers of an organization no longer make members of it. Changes of providers at the same time are awaited. */
+/**
+ * The providers of an organization no longer make members of it, and no provider says its groups. Changes of providers at the same time are
+ * awaited.
+ */
 export function* leaveOrganization(id: OrganizationId): Steps<void> {
+  const isOfIt = (pair: string): boolean => groupsIn([pair]).some((group) => organizationOfGroup(group) === id)
   const ofOrganization = function* (): Steps<readonly ProviderRecord[]> {
-    return (yield* listProviders()).filter(({ settings }) => settings.organizationId === id)
+    return (yield* listProviders()).filter(
+      ({ settings }) => settings.organizationId === id || settings.groups.some(isOfIt),
+    )
   }
   if ((yield* ofOrganization()).length === 0) return
   yield* setting(DECLARING_PROVIDER, id)
   for (const { id: provider, settings: previous } of yield* ofOrganization()) {
-    const left = { ...previous, organizationId: undefined, membership: PROVIDER_TEMPLATES.oidc.membership }
+    const groups = previous.groups.filter((pair) => !isOfIt(pair))
+    const isOwn = previous.organizationId === id
+    const own = { organizationId: undefined, membership: PROVIDER_TEMPLATES.oidc.membership }
+    const left = { ...previous, groups, ...(isOwn && own) }
     // What only the organization saw is not shown to each visitor without a decision of the operator.
     const settings = isListed(left) && !isListed(previous) ? { ...left, listing: 'hidden' as const } : left
     const before = previousValues(PROVIDER_SETTINGS, { settings: previous })

@@ -1,15 +1,20 @@
 import type { Input, Outcome } from '../../../ports/operations/index.ts'
-import type { SessionStart } from '../../../ports/operations/session.ts'
+import type { SourceGroups } from '../../../ports/operations/group.ts'
+import type { SessionStart, SignInGroups } from '../../../ports/operations/session.ts'
 import type { SessionRecord } from '../../../ports/records/user.ts'
 import type { Page } from '../../../ports/store.ts'
 import type { EpochMs } from '../../../base/brand.ts'
+import { isSameJson } from '../../../base/json.ts'
 import { MAXIMA } from '../../../base/maxima.ts'
+import { sourceOfProvider } from '../../../protocol/access/group.ts'
 import { originOf } from '../../../protocol/audit/origin.ts'
 import type { SessionId, UserId } from '../../../protocol/ids.ts'
 import type { SecretHash } from '../../../protocol/secrets.ts'
 import type { Authentication, AuthenticationMethod, ProviderId } from '../../../protocol/sign-in/authentication.ts'
 import { type NounOperations, when } from '../../noun.ts'
+import { aboutChanges, belongingKey, replaceGroups } from '../organization/group-members.ts'
 import { linkProven, identityLinked } from './identity-proofs.ts'
+import { providers } from './providers.ts'
 import { useInteraction, interactions } from './interactions.ts'
 import { continueLogoutNotices, endLogoutNotices, endLogoutNoticesOfUser, holdSession } from './logout-notices.ts'
 import { idBefore } from '../../rows.ts'
@@ -118,7 +123,7 @@ const operations = {
     keys: ({ session, replaces, interactionId, link }) =>
       [session.id, session.userId, replaces, interactionId, link?.identity.key].filter((key) => key !== undefined),
     // A sign-in changes the record of the user.
-    cache: ({ session }) => session.userId,
+    cache: ({ session: { userId }, groups }) => (groups === undefined ? userId : [userId, belongingKey(userId)]),
     event: ({ session: { userId, authentication, agent, network }, link }, outcome) => {
       if (outcome.kind !== 'started') return undefined
       const { methods, providerId } = authentication
@@ -128,7 +133,14 @@ const operations = {
         userId,
         details: { methods: methods.join(' '), ...provider, ...originOf(agent, network) },
       } as const
-      return outcome.isLinked && link !== undefined ? [identityLinked(link.identity, 'proof'), started] : started
+      const { isLinked, groups } = outcome
+      return [
+        ...(isLinked && link !== undefined ? [identityLinked(link.identity, 'proof')] : []),
+        started,
+        ...(groups !== undefined && providerId !== undefined
+          ? aboutChanges({ userId, source: sourceOfProvider(providerId) }, groups)
+          : []),
+      ]
     },
     run: (start) => startSession(start, LIST_EARLIER),
   },
@@ -181,7 +193,8 @@ export function* startSession(start: SessionStart, listEarlier: SharedStatement)
   const { session, browserHash, replaces, interactionId, link, passkey } = start
   const { id, userId, createdAt: now, expiresAt } = session
   const held = yield* holdStart(start)
-  if (held === undefined) return { kind: 'user-changed' }
+  const said = start.groups === undefined ? undefined : yield* findSaid(start, start.groups)
+  if (held === undefined || said === 'otherwise') return { kind: 'user-changed' }
   const isLinked = link !== undefined && (yield* linkProven(link, held, now))
   if (held.mustLink && !isLinked) return { kind: 'user-changed' }
   if (interactionId !== undefined && !(yield* useInteraction(interactionId, now))) return { kind: 'interaction-used' }
@@ -197,7 +210,8 @@ export function* startSession(start: SessionStart, listEarlier: SharedStatement)
   if (last !== undefined) yield* rows(END_OLDEST, { userId, last })
   if (replaced !== undefined) yield* continueLogoutNotices({ userId, rootId, startedAt: now, expiresAt })
   yield* meetBrowser({ userId, browserHash, now })
-  return { kind: 'started', rootId, isLinked }
+  const groups = said === undefined ? undefined : yield* replaceGroups(said)
+  return { kind: 'started', rootId, isLinked, ...(groups !== undefined && { groups }) }
 }
 
 /** Holds all that a session is started by. undefined: something of it is no longer so. */
@@ -215,6 +229,19 @@ function* holdStart(start: SessionStart): Steps<HeldSignIn | undefined> {
   if (isSecondStepDone && app === undefined) return held
   const [factor] = yield* rows(FIND_SECOND_FACTOR, { userId })
   return factor?.['created_at'] === app ? held : undefined
+}
+
+/** What the provider of the sign-in says about groups. `otherwise`: it does not read them as the sign-in did. */
+function* findSaid(
+  { session: { userId, createdAt: now, authentication } }: SessionStart,
+  { groups, expiresAt, readBy }: SignInGroups,
+): Steps<SourceGroups | 'otherwise'> {
+  const { providerId } = authentication
+  const provider = providerId === undefined ? undefined : yield* providers.reads.findProvider(providerId)
+  if (provider === undefined) return 'otherwise'
+  const { groupClaim, groups: list } = provider.settings
+  if (groupClaim !== readBy.groupClaim || !isSameJson(list, readBy.groups)) return 'otherwise'
+  return { userId, source: sourceOfProvider(provider.id), groups, expiresAt, since: provider.createdAt, now }
 }
 
 /** Remembers that a browser is one of the user. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
+import type { SignInGroups } from '../../../../src/ports/operations/session.ts'
+import type { GroupId } from '../../../../src/protocol/access/group.ts'
 import type { AuthorizationRecord } from '../../../../src/ports/records/authorization.ts'
 import type { InteractionRecord } from '../../../../src/ports/records/interaction.ts'
 import type { PasskeyRecord } from '../../../../src/ports/records/passkey.ts'
@@ -80,6 +82,11 @@ function domainOf({ id }: ProviderRecord): string {
 }
 
 export const BY_PASSWORD = { methods: ['pwd'], at: NOW, providerId: undefined } as const
+
+/** What a provider says about groups, by its settings. */
+export function saying({ settings }: ProviderRecord, groups: readonly GroupId[]): SignInGroups {
+  return { groups, expiresAt: at(30 * HOUR), readBy: settings }
+}
 
 /** The session, as it covers whatever second factors the account has. */
 export function inSession({ session }: World) {

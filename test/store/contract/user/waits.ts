@@ -18,6 +18,7 @@ import {
   linked,
   proven,
   requireProvider,
+  saying,
   withApp,
   withPasskey,
   withStrongIdentity,
@@ -46,6 +47,13 @@ const FACTS = {
     }),
   'the provider is disabled': ({ store, provider: { id } }) => perform(store, 'disableProvider', { id, now: at(5) }),
   'the provider is deleted': ({ store, provider: { id } }) => perform(store, 'deleteProvider', { id, now: at(5) }),
+  'the provider says other groups': ({ store, provider: { id, settings: previous } }) =>
+    perform(store, 'updateProvider', {
+      id,
+      previous,
+      settings: { ...previous, groupClaim: 'groups', groups: ['a=dev'] },
+      encryptedSecret: undefined,
+    }),
   'the identity was removed': (world) => remove(world, world.identity),
   'the identity of the application was removed': (world) => remove(world, world.ofApplication),
   'the identity is of another user': ({ store, proof: { identity } }) => {
@@ -102,6 +110,12 @@ const OPERATIONS: Readonly<Record<string, Waiting>> = {
     rests: [...AT_PROVIDER, 'there is an app'],
     before: connected,
     run: (world) => start(world, { identity: world.identity.key }),
+  },
+  'startSession after a provider that says groups': {
+    done: 'started',
+    rests: [...AT_PROVIDER, 'there is an app', 'the provider says other groups'],
+    before: connected,
+    run: (world) => start(world, { identity: world.identity.key, groups: saying(world.provider, []) }),
   },
   'startSession after a provider and a code': {
     done: 'started',

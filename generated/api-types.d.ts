@@ -1044,6 +1044,8 @@ export interface GrantorTasks {
     readonly before?: string
     /** Only the groups in which this user is; all on one page. */
     readonly user_id?: string
+    /** Only groups with this text in the id or the name, in any case. A page examines the next 2,000 groups, and may be empty. Then follow "next". */
+    readonly name?: string
   }) => Promise<{
     readonly groups: readonly ListedGroup[]
     /** Give this as `before` to get the next page; null: this is the last page. */
@@ -1059,6 +1061,8 @@ export interface GrantorTasks {
     readonly before?: string
     /** Only the groups in which this user is; all on one page. */
     readonly user_id?: string
+    /** Only groups with this text in the id or the name, in any case. A page examines the next 2,000 groups, and may be empty. Then follow "next". */
+    readonly name?: string
   }) => Promise<{
     readonly groups: readonly ListedGroup[]
     /** Give this as `before` to get the next page; null: this is the last page. */
@@ -2390,7 +2394,7 @@ export interface ListedGrant {
   readonly inactive_reason: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | null
   /** When its refresh token was issued; null: it has none. */
   readonly refreshed_at: string | null
-  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role. */
+  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role or is in a protected group. */
   readonly reach: 'account' | 'membership' | 'nothing'
 }
 
@@ -2400,7 +2404,7 @@ export interface ListedGroup extends Group {
 }
 
 export interface ListedMember extends Member {
-  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role. */
+  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role or is in a protected group. */
   readonly reach: 'account' | 'membership' | 'nothing'
   /** The state of the account, as in user.list; null: the account is not in your reach. */
   readonly state: 'disabled' | 'no-way' | 'locked' | 'invited' | 'never-signed-in' | 'active' | null
@@ -2409,7 +2413,7 @@ export interface ListedMember extends Member {
 }
 
 export interface ListedRole extends Role {
-  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role. */
+  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role or is in a protected group. */
   readonly reach: 'account' | 'membership' | 'nothing'
   /** Whether the account has an authenticator app or a passkey. The console needs two factors. null: your application states them. */
   readonly has_second_factor: boolean | null
@@ -2424,7 +2428,7 @@ export interface ListedUser extends User {
   readonly state_until: string | null
   /** The ids of the organizations of which the user is a member. */
   readonly organizations: readonly string[]
-  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role. */
+  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role or is in a protected group. */
   readonly reach: 'account' | 'membership' | 'nothing'
 }
 
@@ -2709,7 +2713,7 @@ export interface ShownGrant {
   readonly inactive_reason: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | null
   /** When its refresh token was issued; null: it has none. */
   readonly refreshed_at: string | null
-  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role. */
+  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role or is in a protected group. */
   readonly reach: 'account' | 'membership' | 'nothing'
   /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client with those in other languages, of an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
   readonly names: Readonly<Record<string, string>>
@@ -2784,7 +2788,7 @@ export interface WholeUser extends User {
   readonly state: 'disabled' | 'no-way' | 'locked' | 'invited' | 'never-signed-in' | 'active'
   /** When a lock or an invitation ends; null: not by itself. */
   readonly state_until: string | null
-  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role. */
+  /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role or is in a protected group. */
   readonly reach: 'account' | 'membership' | 'nothing'
   /** The providers and the application at which the user signs in. */
   readonly identities: readonly {

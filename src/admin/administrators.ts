@@ -46,11 +46,11 @@ function reachOf({ access, isLoopbackOnly: isTrial, organizationId }: Administra
 export function outOfReach({ access, organizationId }: Administrator): AdminError {
   if (organizationId !== undefined)
     return conflict(
-      'The account has a role for the console, belongs to another organization too, or was in use before it joined yours, so you cannot change it.',
+      'The account has a role for the console, is in a protected group, belongs to another organization too, or was in use before it joined yours, so you cannot change it.',
     )
   if (access !== 'write')
     return conflict(
-      `The account has a role for the console. Your access (${access}) does not reach it; write access does.`,
+      `The account has a role for the console, or is in a protected group. Your access (${access}) does not reach it; write access does.`,
     )
   return outlivesTrial('change the account or the role of a person whose role counts elsewhere too')
 }
@@ -68,7 +68,7 @@ export async function requireReach(context: TaskContext, userId: UserId, touched
 export const REACH = z
   .enum(REACHES)
   .describe(
-    'What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role.',
+    'What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role or is in a protected group.',
   )
 
 /** Reads what of accounts an administrator may change. */

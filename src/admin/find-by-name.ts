@@ -210,8 +210,10 @@ async function usersCalled({ perform }: Seeker, text: string): Promise<Matches |
 }
 
 /** The application itself says the ids that it has. */
-async function doubtsUser({ perform }: Seeker, id: string, text: string): Promise<AdminError | undefined> {
+async function doubtsUser({ perform, within }: Seeker, id: string, text: string): Promise<AdminError | undefined> {
   if (!isAddress(text)) return undefined
+  // An administrator of one organization does not see it. The task does, where the address has a member of its own.
+  if (within !== undefined) return new AdminError('Give the id here, or the address alone.', 'refused')
   const user = await perform('user.show', { user_id: id })
   if (user instanceof AdminError) return user
   return (user as WholeUserDocument).is_address_doubtful ? doubtfulAddress(id) : undefined

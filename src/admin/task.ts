@@ -62,8 +62,8 @@ export interface Manner {
   /** The task that takes it back. Itself: an object that is edited gets what it had. */
   readonly undo?: string
   /**
-   * The person must have signed in within the last five minutes: the task creates a secret, deletes, gives an administrator more, or changes
-   * a client or an API so that clients may have more. It does not matter that it can be taken back, because another person at the open
+   * The person must have signed in within the last five minutes: the task creates a secret, deletes, gives an administrator or a member of a
+   * group more, or changes a client or an API so that clients may have more. It does not matter that it can be taken back, because another person at the open
    * browser has used it by then. The default is true for DELETE and for a secret.
    */
   readonly needsRecentSignIn?: true

@@ -4,7 +4,7 @@ import { forShell } from '../../base/shell.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { GroupMemberRecord, GroupRecord } from '../../ports/records/group.ts'
 import { isCounting } from '../../protocol/access/belonging.ts'
-import { type GroupId, groupIdOf, organizationOfGroup } from '../../protocol/access/group.ts'
+import { type GroupId, groupIdOf, type MemberSource, organizationOfGroup } from '../../protocol/access/group.ts'
 import { type GroupClaim, groupsOfClaim } from '../../protocol/access/group-claim.ts'
 import { namesGroup } from '../../protocol/access/provider-groups.ts'
 import { listedIdOf } from '../../protocol/client/identifier.ts'
@@ -34,6 +34,20 @@ export const GROUP = groupRows.table({
   created_at: groupRows.row(ISO, ({ createdAt }) => iso(createdAt)),
 })
 export const GROUP_DOCUMENT = z.object(GROUP.shape).meta({ id: 'Group' })
+
+const SOURCE_FORM = '(?:operator|application|provider:[a-z][a-z0-9-]{0,30})'
+export const SOURCE = z
+  .string()
+  .regex(new RegExp(`^${SOURCE_FORM}$`), {
+    error: 'This is not a source: operator, application, or provider:<id>.',
+  })
+  .meta({ examples: ['operator'] })
+  .transform((text) => text as MemberSource)
+/** The ids of a user and a source: a user has a row for each source. */
+export const MEMBER_ROW = z
+  .string()
+  .regex(new RegExp(`^[A-Za-z0-9._~|:=-]{1,64} ${SOURCE_FORM}$`), { error: 'This is not the `next` of a page.' })
+  .meta({ examples: ['gus_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ operator'] })
 
 /** Who says that a user is in a group, and until when. */
 export const SAYING = z
@@ -73,8 +87,10 @@ export const NAMING = z
   })
   .meta({ id: 'NamesGroup' })
 
+export type Naming = z.output<typeof NAMING>
+
 /** What names a group: while something does, it cannot be deleted. */
-export async function listNaming({ store }: TaskContext, id: GroupId): Promise<readonly z.output<typeof NAMING>[]> {
+export async function listNaming({ store }: TaskContext, id: GroupId): Promise<readonly Naming[]> {
   const names = (claim: GroupClaim | undefined) => groupsOfClaim(claim).includes(id)
   const apis = (await store.listApis()).filter(({ groups }) => names(groups))
   const providers = (await store.listProviders()).filter(({ settings }) => namesGroup(settings.groups, id))
@@ -127,7 +143,7 @@ export function noSuchGroup(id: string, organizationId: OrganizationId | undefin
 const NAMED = { api: 'API', client: 'client', provider: 'provider' } as const
 
 /** The error for a group that something names. */
-export function namedBy(id: GroupId, naming: readonly z.output<typeof NAMING>[]): AdminError {
+export function namedBy(id: GroupId, naming: readonly Naming[]): AdminError {
   const [first] = naming
   const what = first === undefined ? '' : `${NAMED[first.kind]} ${first.id}`
   const others = naming.length > 1 ? `, and ${naming.length - 1} more` : ''

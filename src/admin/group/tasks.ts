@@ -4,7 +4,7 @@ import { MAXIMA } from '../../base/maxima.ts'
 import { forShell } from '../../base/shell.ts'
 import type { GroupMemberRecord, GroupRecord } from '../../ports/records/group.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { type GroupId, type MemberSource, organizationOfGroup, ownIdOf } from '../../protocol/access/group.ts'
+import { type GroupId, organizationOfGroup, ownIdOf } from '../../protocol/access/group.ts'
 import type { OrganizationId, UserId } from '../../protocol/ids.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { type AdminError, conflict, noSuchOrganization, unknown } from '../admin-error.ts'
@@ -20,9 +20,9 @@ import {
   UNTIL,
   USER_ID,
 } from '../fields.ts'
-import { requireMember } from '../organization/member.ts'
+import { noSuchMember } from '../organization/member.ts'
 import { requireOrganization } from '../organization/organization.ts'
-import { listPage } from '../page.ts'
+import { hasText, listPage, textPage } from '../page.ts'
 import { type Access, defineTask, type Manner, type Task, type TaskContext } from '../task.ts'
 import { requireRecipient } from '../user/user.ts'
 import {
@@ -30,12 +30,14 @@ import {
   GROUP_DOCUMENT,
   idWithin,
   listNaming,
+  MEMBER_ROW,
   namedBy,
   NAMING,
   noSuchGroup,
   requireGroup,
   SAYING,
   sayings,
+  SOURCE,
 } from './group.ts'
 
 /** A task on groups: below `/admin/v1/groups` for all of them, and below the path of an organization for its own. */
@@ -47,6 +49,8 @@ interface GroupTask<Input extends z.ZodObject, Output extends z.ZodObject> exten
   readonly access: Access
   readonly summary: string
   readonly creates?: true
+  /** The verb that takes it back. */
+  readonly undo?: string
   readonly gives?: true
   readonly exactlyOneOf?: readonly string[]
   readonly input: Input
@@ -64,11 +68,14 @@ function both<Input extends z.ZodObject, Output extends z.ZodObject>({
   path,
   input,
   run,
+  undo,
   ...task
 }: GroupTask<Input, Output>): readonly Task[] {
+  const undone = (noun: string) => (undo === undefined ? {} : { undo: `${noun}.${undo}` })
   return [
     defineTask({
       ...task,
+      ...undone('group'),
       name: `group.${verb}`,
       path: `/admin/v1/groups${path}`,
       input,
@@ -76,6 +83,7 @@ function both<Input extends z.ZodObject, Output extends z.ZodObject>({
     }),
     defineTask({
       ...task,
+      ...undone('organization-group'),
       name: `organization-group.${verb}`,
       path: `/admin/v1/organizations/{organization_id}/groups${path}`,
       extent: 'organization',
@@ -96,20 +104,6 @@ const PROTECTED = z
   .describe(
     'Whether administrators with less than write access, and those of other organizations, cannot change the accounts of the members. Only administrators of the server set it.',
   )
-const SOURCE_FORM = '(?:operator|application|provider:[a-z][a-z0-9-]{0,30})'
-const SOURCE = z
-  .string()
-  .regex(new RegExp(`^${SOURCE_FORM}$`), {
-    error: 'This is not a source: operator, application, or provider:<id>.',
-  })
-  .meta({ examples: ['operator'] })
-  .transform((text) => text as MemberSource)
-/** The ids of a user and a source: a user has a row for each source. */
-const MEMBER_ROW = z
-  .string()
-  .regex(new RegExp(`^[A-Za-z0-9._~|:=-]{1,64} ${SOURCE_FORM}$`), { error: 'This is not the `next` of a page.' })
-  .meta({ examples: ['gus_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ operator'] })
-
 const SHOWN_GROUP = GROUP_DOCUMENT.extend({
   named_by: z.array(NAMING).describe('What names the group. While something does, it cannot be deleted.'),
 }).meta({ id: 'ShownGroup' })
@@ -128,6 +122,7 @@ const MEMBER = SAYING.extend({
   name: z.string().nullable(),
 }).meta({ id: 'GroupMember' })
 
+export type ShownGroupDocument = z.output<typeof SHOWN_GROUP>
 export type GroupDocument = z.output<typeof GROUP_DOCUMENT>
 export type ListedGroupDocument = z.output<typeof LISTED_GROUP>
 export type GroupMemberDocument = z.output<typeof MEMBER>
@@ -143,16 +138,18 @@ export const GROUP_TASKS: readonly Task[] = [
       limit: LIMIT,
       before: pageStart(GROUP_ID),
       user_id: USER_ID.optional().describe('Only the groups in which this user is; all on one page.'),
+      name: NAME.optional().describe(
+        'Only groups with this text in the id or the name, in any case. A page examines the next 2,000 groups, and may be empty. Then follow "next".',
+      ),
     }),
     output: z.object({ groups: z.array(LISTED_GROUP), next: NEXT }),
-    async run(context, { user_id: userId, ...page }, organizationId) {
+    async run(context, { user_id: userId, name, ...page }, organizationId) {
       const { store } = context
-      if (userId !== undefined) return { groups: await groupsOf(context, userId, organizationId), next: null }
-      const { rows, next } = await listPage<GroupRecord, GroupId>(
-        (slice) =>
-          organizationId === undefined ? store.listGroups(slice) : store.listGroupsOf({ ...slice, organizationId }),
-        page,
-      )
+      const isMeant = (group: GroupRecord): boolean => name === undefined || hasText(name, group.id, group.name)
+      if (userId !== undefined) return { groups: await groupsOf(context, userId, organizationId, isMeant), next: null }
+      const list = (slice: { readonly before: GroupId | undefined; readonly limit: number }) =>
+        organizationId === undefined ? store.listGroups(slice) : store.listGroupsOf({ ...slice, organizationId })
+      const { rows, next } = await (name === undefined ? listPage(list, page) : textPage(list, isMeant, page))
       return { groups: rows.map((group) => ({ ...GROUP.show(group), sources: null })), next }
     },
   }),
@@ -206,6 +203,8 @@ export const GROUP_TASKS: readonly Task[] = [
     method: 'PATCH',
     path: '/{group_id}',
     access: 'write',
+    undo: 'update',
+    needsRecentSignIn: true,
     summary: 'Change the name of a group, or whether it is protected. What is not given stays.',
     input: ONE.extend({ name: GROUP_NAME.optional(), protected: PROTECTED.optional() }),
     output: GROUP_DOCUMENT,
@@ -274,6 +273,7 @@ export const GROUP_TASKS: readonly Task[] = [
     path: '/{group_id}/members',
     access: 'write',
     gives: true,
+    needsRecentSignIn: true,
     summary: 'Add a user to a group, or change the end. A group of an organization has only its active members.',
     input: ONE.extend({
       user_id: USER_ID.optional().describe('The id of the user, if no address is given.'),
@@ -333,6 +333,7 @@ async function groupsOf(
   context: TaskContext,
   userId: UserId,
   organizationId: OrganizationId | undefined,
+  isMeant: (group: GroupRecord) => boolean,
 ): Promise<ListedGroupDocument[]> {
   const { store } = context
   const say = await sayings(context)
@@ -340,6 +341,7 @@ async function groupsOf(
   const groups = await Promise.all([...byGroup.keys()].map((id) => store.findGroup(id)))
   return groups
     .filter((group) => group !== undefined)
+    .filter(isMeant)
     .filter((group) => organizationId === undefined || group.organizationId === organizationId)
     .map((group) => ({ ...GROUP.show(group), sources: (byGroup.get(group.id) ?? []).map(say) }))
 }
@@ -351,10 +353,10 @@ async function findRecipient(
   organizationId: OrganizationId | undefined,
 ): Promise<UserRecord> {
   if (organizationId === undefined) return requireRecipient(context, who)
-  const userId = who.includes('@')
-    ? ((await context.store.findUserByEmail(who))?.id ?? (who as UserId))
-    : (who as UserId)
-  await requireMember(context, { organizationId, userId })
+  const userId = who.includes('@') ? (await context.store.findUserByEmail(who))?.id : undefined
+  const key = { organizationId, userId: userId ?? (who as UserId) }
+  if ((await context.store.findMembership(key)) === undefined)
+    throw noSuchMember({ organizationId, userId: who as UserId })
   return requireRecipient(context, who)
 }
 

@@ -246,7 +246,7 @@ async function withUser({ store }: Context, membership: MembershipRecord): Promi
 }
 
 /** The same error whether the user, the organization or the membership does not exist, so that it does not disclose which. */
-function noSuchMember({ userId, organizationId }: MembershipKey): AdminError {
+export function noSuchMember({ userId, organizationId }: MembershipKey): AdminError {
   return unknown(
     `There is no member ${userId} in the organization ${organizationId}. See "grantor org members ${forShell(organizationId)}".`,
   )

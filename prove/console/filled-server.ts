@@ -3,9 +3,11 @@ import { createAdminCredential } from '../../src/admin/admin.ts'
 import { createInitialToken } from '../../src/admin/client/initial-token.ts'
 import { setDomainRules } from '../../src/admin/domain.ts'
 import { createUser, updateUser } from '../../src/admin/user/user.ts'
+import { groupIdOf, sourceOfProvider, type GroupId } from '../../src/protocol/access/group.ts'
 import { after } from '../../src/base/brand.ts'
 import { DEFAULT_TEMPLATE } from '../../src/protocol/client/registration-template.ts'
-import { mintOrganizationId, parseClientId, type OrganizationId } from '../../src/protocol/ids.ts'
+import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
+import { mintOrganizationId, parseClientId, type OrganizationId, type UserId } from '../../src/protocol/ids.ts'
 import type { Scope } from '../../src/protocol/token/scope.ts'
 import { giveRole } from '../../tools/console-browser.ts'
 import { obtainTokens, redeem, registerClient, silentCodes } from '../../tools/flow.ts'
@@ -15,6 +17,9 @@ import type { Grantor } from '../resource-servers/grantor.ts'
 const ROWS = 51
 /** What a hostile client may call itself. */
 export const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)>\u202e${'W'.repeat(60)}`
+
+/** Groups, by what is special about them. */
+export const GROUPS = { protected: 'cluster-admins', empty: 'empty', own: 'finance' } as const
 
 /** Fills the server with lists of more than a page, and with hostile names. Returns the ids that pages are opened with. */
 export async function fill(grantor: Grantor) {
@@ -56,6 +61,7 @@ export async function fill(grantor: Grantor) {
   await context.store.createOrganization({ ...since, id: organizationId, name: 'Acme' })
   await context.store.addMember({ ...since, userId: ada.id, mails: [] })
   const { emptyId, hostileOrganizationId } = await fillOrganizations(grantor, { organizationId, clientIds })
+  await fillGroups(grantor, organizationId, ada.id)
   const cursor = await registerClient(grantor, { ...grants, client_name: 'Cursor' })
   const { access_token: token } = await obtainTokens(grantor, cursor, { org_id: organizationId })
   const [grant] = await context.store.listGrants({ organizationId, before: undefined, limit: 1 })
@@ -113,4 +119,41 @@ async function fillOrganizations(
   }
   const [emptyId = organizationId, hostileOrganizationId = organizationId] = ids
   return { emptyId, hostileOrganizationId }
+}
+
+/** Groups of the server and of an organization: with members from several sources, some of which ended, and with hostile names. */
+async function fillGroups({ context }: Grantor, organizationId: OrganizationId, adaId: UserId): Promise<void> {
+  const { store, clock } = context
+  const now = clock()
+  const create = async (own: string, owner: OrganizationId | undefined, more: object = {}): Promise<GroupId> => {
+    const id = groupIdOf(own, owner)
+    await store.createGroup({ id, organizationId: owner, name: own, isProtected: false, createdAt: now, ...more })
+    return id
+  }
+  for (let index = 0; index < ROWS; index += 1) {
+    await create(`team-${index}`, undefined, { name: index === 2 ? HOSTILE : `Team ${index}` })
+    await create(`team-${index}`, organizationId, { name: `Team ${index} of Acme` })
+  }
+  await create('g'.repeat(64), undefined, { name: 'A group with a long id' })
+  await create(GROUPS.empty, undefined)
+  const admins = await create(GROUPS.protected, undefined, { name: 'Cluster admins', isProtected: true })
+  const finance = await create(GROUPS.own, organizationId, { name: 'Finance' })
+  const said = { userId: adaId, createdAt: now, expiresAt: undefined }
+  for (const groupId of [admins, finance]) await store.addGroupMember({ ...said, groupId, source: 'operator' })
+  const groups = [admins, finance]
+  await store.setGroupsOfSource({
+    userId: adaId,
+    source: sourceOfProvider('acme' as ProviderId),
+    groups,
+    since: now,
+    now,
+    expiresAt: after(now, 86_400_000),
+  })
+  for (let index = 0; index < ROWS; index += 1) {
+    const user = await store.findUserByEmail(`person-${index}@acme.test`)
+    const end = index % 3 === 0 ? after(now, (index - 10) * 86_400_000) : undefined
+    if (user === undefined) continue
+    for (const groupId of groups)
+      await store.addGroupMember({ userId: user.id, groupId, source: 'operator', createdAt: now, expiresAt: end })
+  }
 }

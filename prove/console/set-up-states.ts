@@ -2,6 +2,7 @@ import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts
 import { runTask } from '../../src/admin/run-task.ts'
 import { findTask } from '../../src/admin/tasks.ts'
 import type { Grantor } from '../resource-servers/grantor.ts'
+import { GROUPS } from './filled-server.ts'
 import { at, type State } from './states.ts'
 
 /** What is set up: APIs, providers and the clients of the operator. */
@@ -35,7 +36,10 @@ export async function setUp(grantor: Grantor): Promise<SetUp> {
   })
   await perform(grantor, 'provider.create', { ...idp, provider_id: 'off', name: 'Off', email_trust: 'none' })
   await perform(grantor, 'provider.disable', { provider_id: 'off' })
+  const group_words = [`${GROUPS.protected}=Admin`, `${'g'.repeat(64)}=${'w'.repeat(40)}`]
+  await perform(grantor, 'api.update', { resource, groups: 'roles', group_words })
   await perform(grantor, 'client.create', {
+    rules: { groups: 'groups', group_words },
     client_id: client,
     client_name: `Board ${HOSTILE}`,
     redirect_uris: [`https://board.acme.test/${'long-path/'.repeat(12)}`],
@@ -57,6 +61,7 @@ export function setUpStates({ resource, provider, client }: SetUp, console: stri
     ['a provider that is disabled', '/providers/off'],
     ['no such provider', '/providers/none'],
     ['a client of the operator', `/clients/${client}`],
+    ['the settings of a client of the operator', `/clients/${client}?tab=settings`],
     ['a provider to create, of a new id', '/providers?ask=provider.create&template=entra&provider_id=new'],
     ['to create a provider, of a taken id', `/providers?ask=provider.create&template=oidc&provider_id=${provider}`],
     ...['client.update', 'client.set-rules'].map((task): [string, string] => [

@@ -5,7 +5,7 @@ import { SCREENS } from '../../src/console/screens.ts'
 import { after } from '../../src/base/brand.ts'
 import { mintClientId, mintOrganizationId, mintUserId } from '../../src/protocol/ids.ts'
 import { fillFigures } from '../../tools/figures.ts'
-import { fill, HOSTILE } from './filled-server.ts'
+import { fill, GROUPS, HOSTILE } from './filled-server.ts'
 import { setUp, setUpStates } from './set-up-states.ts'
 import { userStates } from './user-states.ts'
 import type { Grantor } from '../resource-servers/grantor.ts'
@@ -24,6 +24,7 @@ const LISTS = [
   '',
   '/clients',
   '/users',
+  '/groups',
   '/grants',
   '/audit',
   '/apis',
@@ -90,7 +91,7 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
     organization: mintOrganizationId(after(now, -1000), randomBytes),
   }
   const pages: readonly (readonly [name: string, path: string])[] = [
-    ...LISTS.slice(0, 5).map((path) => [`50 rows ${path}`, path] as const),
+    ...LISTS.slice(0, 6).map((path) => [`50 rows ${path}`, path] as const),
     ['filtered', '/clients?trust_level=unverified&source=registration&used=false'],
     ['no client matches', '/clients?text=zzz&source=document'],
     ['no user matches', '/users?text=zzz'],
@@ -112,7 +113,11 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
     ['the activity of an organization', `/organizations/${organizationId}?tab=activity`],
     ['an organization without anything', `/organizations/${emptyId}`],
     ['an organization with a hostile name', `/organizations/${hostileOrganizationId}`],
-    ...['members', 'installations'].flatMap((list) => [
+    ['a group', `/groups/${GROUPS.protected}`],
+    ['a group without anything', `/groups/${GROUPS.empty}`],
+    ['a group of an organization', `/groups/${encodeURIComponent(`${organizationId}/${GROUPS.own}`)}`],
+    ['no such group', '/groups/none'],
+    ...['members', 'groups', 'installations'].flatMap((list) => [
       [`organization, 50 rows of ${list}`, `/organizations/${organizationId}/${list}`] as const,
       [`organization, first ${list}`, `/organizations/${hostileOrganizationId}/${list}`] as const,
     ]),
@@ -298,15 +303,20 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
 /** The screens for a person with a role for one organization. */
 export function organizationStates(console: string, organization: string): readonly State[] {
   const home = `/organizations/${organization}`
-  return ['grants', 'members', 'installations', 'installations?ask=installation.install'].map((path) =>
-    at(console, `role for one organization: ${path}`, `${home}/${path}`),
-  )
+  return [
+    'grants',
+    'members',
+    'groups',
+    `groups/${encodeURIComponent(`${organization}/${GROUPS.own}`)}`,
+    'installations',
+    'installations?ask=installation.install',
+  ].map((path) => at(console, `role for one organization: ${path}`, `${home}/${path}`))
 }
 
 /** The screens for a person who may read, on which nothing can be changed. */
 export function readOnlyStates(states: readonly State[]): readonly State[] {
   const shown = states.filter(({ name }) =>
-    /^(50 rows|a client|a user|a grant|an API|a provider( that|$)|an organization|organization, 50|a new rule)/.test(
+    /^(50 rows|a client|a user|a group|a grant|an API|a provider( that|$)|an organization|organization, 50|a new rule)/.test(
       name,
     ),
   )
@@ -343,6 +353,7 @@ function confirmations(known: {
     pattern: 'host-1.example',
     resource: known.resource,
     provider_id: known.provider,
+    group_id: GROUPS.protected,
   }
   const idOf = (name: string): string => {
     const found = ids[name]
@@ -351,8 +362,11 @@ function confirmations(known: {
   }
   const single = SCREENS.flatMap((screen) =>
     screen.forms.filter(asksFirst).map((form): readonly [string, string] => {
+      const isOfOne = screen.path.includes('{organization_id}')
       const path = screen.path
-        .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(idOf(name)))
+        .replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+          encodeURIComponent(isOfOne && name === 'group_id' ? `${known.organization}/${GROUPS.own}` : idOf(name)),
+        )
         .replace('/console', '')
       const { member } = chosenRows(form) ?? {}
       const subject = member === undefined ? '' : `&row=${ids[member] ?? '01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'}`

@@ -5,7 +5,7 @@ import { organizationPath, sectionsOf } from './sections.ts'
 
 /** Where the page of an object is. */
 export function linkTo(
-  kind: 'clients' | 'users' | 'grants' | 'organizations' | 'apis' | 'providers',
+  kind: 'clients' | 'users' | 'groups' | 'grants' | 'organizations' | 'apis' | 'providers',
   object: string,
 ): string {
   return `/console/${kind}/${encodeURIComponent(object)}`
@@ -28,6 +28,7 @@ export function fromList({ filters, place: { query } }: Pick<Frame, 'filters' | 
 /** The lists that find a text, each by its filter. */
 const NAMED_LISTS = {
   users: 'text',
+  groups: 'name',
   organizations: 'name',
   clients: 'text',
   apis: 'name',
@@ -55,12 +56,12 @@ export function listAddress(list: NamedList | 'grants' | 'audit', filter: string
 /** Where the page of an object is for this person; undefined: the person has it not. */
 export function linkFor(
   { organization, mayOpen }: Pick<Frame, 'mayOpen' | 'organization'>,
-  kind: 'clients' | 'users' | 'grants' | 'organizations',
+  kind: 'clients' | 'users' | 'groups' | 'grants' | 'organizations',
   object: string,
 ): string | undefined {
   const path =
-    organization !== undefined && kind === 'grants'
-      ? `${organizationPath(organization.id)}/grants/${encodeURIComponent(object)}`
+    organization !== undefined && (kind === 'grants' || kind === 'groups')
+      ? `${organizationPath(organization.id)}/${kind}/${encodeURIComponent(object)}`
       : linkTo(kind, object)
   return mayOpen(path) ? path : undefined
 }

@@ -32,6 +32,7 @@ export type Section =
   | 'keys'
   | 'token'
   | 'server'
+  | 'groups'
   | 'organizations'
   | 'members'
   | 'installations'

@@ -10,6 +10,8 @@ import { FOUND, FOUND_WITHIN } from './screens/found.ts'
 import { GRANT, GRANTS, ORGANIZATION_GRANT, ORGANIZATION_GRANTS } from './screens/grants.ts'
 import { KEYS } from './screens/keys.ts'
 import { DOMAINS, NEW_DOMAIN } from './screens/domains.ts'
+import { GROUP, ORGANIZATION_GROUP } from './screens/groups/group.ts'
+import { GROUPS, ORGANIZATION_GROUPS } from './screens/groups/groups.ts'
 import { INITIAL_TOKENS } from './screens/initial-tokens.ts'
 import { INSTALLATIONS, NEW_INSTALLATION } from './screens/organizations/installations.ts'
 import { MEMBERS } from './screens/organizations/members.ts'
@@ -39,6 +41,10 @@ export const SCREENS: readonly AnyScreen[] = [
   USERS,
   USER,
   USER_ACTIVITY,
+  GROUPS,
+  GROUP,
+  ORGANIZATION_GROUPS,
+  ORGANIZATION_GROUP,
   GRANTS,
   GRANT,
   ORGANIZATION_GRANTS,

@@ -1,4 +1,5 @@
 import type { StoreNeeds } from '../ports/context.ts'
+import { parseGroupId } from '../protocol/access/group.ts'
 import { isChosenId, parseGrantId, parseOrganizationId, parseUserId, type UserId } from '../protocol/ids.ts'
 import { chosenClientId, parseClientReference } from '../protocol/client/identifier.ts'
 import { normalizeEmail } from '../protocol/sign-in/email-address.ts'
@@ -7,13 +8,15 @@ import { foundAddress, linkTo, listAddress } from './links.ts'
 import { organizationPath } from './sections.ts'
 
 /**
- * Where a search leads. The exact chosen id of a client, a user or an organization, which may look like a name or a host, comes first; then
+ * Where a search leads. The exact chosen id of a client, a user, an organization or a group, which may look like a name or a host, comes first; then
  * the address of a user, the identifier or a scope of an API, and a domain of an organization.
  */
 export async function findSearched(
   {
     store,
-  }: StoreNeeds<'findClient' | 'findOrganization' | 'findUser' | 'findUserByEmail' | 'listApis' | 'listProviders'>,
+  }: StoreNeeds<
+    'findClient' | 'findGroup' | 'findOrganization' | 'findUser' | 'findUserByEmail' | 'listApis' | 'listProviders'
+  >,
   text: string,
   section: string | undefined,
 ): Promise<string> {
@@ -21,11 +24,15 @@ export async function findSearched(
   const clientId = chosenClientId(sought)
   const userId = isChosenId(sought) ? parseUserId(sought) : undefined
   const organizationId = isChosenId(sought) ? parseOrganizationId(sought) : undefined
-  const [client, user, organization] = await Promise.all([
+  const groupId = parseGroupId(sought)
+  const [client, user, organization, group] = await Promise.all([
     clientId === undefined ? undefined : store.findClient(clientId),
     findUserCalled({ store }, userId, sought),
     organizationId === undefined ? undefined : store.findOrganization(organizationId),
+    groupId === undefined ? undefined : store.findGroup(groupId),
   ])
+  if (group !== undefined && ((client ?? user ?? organization) === undefined || section === 'groups'))
+    return linkTo('groups', group.id)
   if (organization !== undefined && ((client ?? user) === undefined || section === 'organizations'))
     return linkTo('organizations', organization.id)
   if (user !== undefined && (client === undefined || section === 'users')) return linkTo('users', user.id)

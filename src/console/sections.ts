@@ -6,6 +6,7 @@ import {
   credentialsIcon,
   domainsIcon,
   grantsIcon,
+  groupsIcon,
   initialTokensIcon,
   keysIcon,
   organizationsIcon,
@@ -45,6 +46,7 @@ interface Row extends Omit<SectionRow, 'path'> {
 const SECTIONS: readonly Row[] = [
   { section: 'overview', label: 'Overview', path: '/console', icon: overviewIcon, key: 'o', group: 'everyDay' },
   { section: 'users', label: 'Users', path: '/console/users', icon: usersIcon, key: 'u', group: 'everyDay' },
+  { section: 'groups', label: 'Groups', path: '/console/groups', icon: groupsIcon, key: 't', group: 'everyDay' },
   {
     section: 'organizations',
     label: 'Organizations',
@@ -74,6 +76,7 @@ const SECTIONS: readonly Row[] = [
     key: 'i',
     group: 'everyDay',
   },
+  { section: 'groups', label: 'Groups', below: '/groups', icon: groupsIcon, key: 't', group: 'everyDay' },
   { section: 'apis', label: 'APIs and scopes', path: '/console/apis', icon: apisIcon, key: 's' },
   { section: 'providers', label: 'Sign-in providers', path: '/console/providers', icon: providersIcon, key: 'p' },
   { section: 'domains', label: 'Domains', path: '/console/domains', icon: domainsIcon, key: 'd' },

@@ -57,6 +57,8 @@ const plain = (texts: Texts): Texts =>
 /** Fields that have no empty value, or that others need, as the code grant needs redirect URIs: the form says so. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'user.set-email': ['email'],
+  'group.update': ['name'],
+  'organization-group.update': ['name'],
   'organization.rename': ['name'],
   'client.update': ['client_name', 'redirect_uris', 'grant_types'],
   'client.set-keys': ['jwks'],

@@ -301,6 +301,8 @@ const UNDONE = [
   'user.disable',
   'user.set-email',
   'user.update',
+  'group.update',
+  'organization-group.update',
   'organization.rename',
   'organization.disable',
   'member.disable',

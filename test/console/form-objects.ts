@@ -68,6 +68,12 @@ const setUpApp: State = async ({ server }, { user_id: id }) => {
   return addApp(server, user?.email)
 }
 
+/** Members of groups are active ones of the organization. */
+const addToGroup: State = async (stage, { user_id, group_id, organization_id }) => {
+  const [noun, own] = organization_id === undefined ? ['group', {}] : ['organization-group', { organization_id }]
+  return run(stage, `${noun}.add-member`, { ...own, group_id, user_id })
+}
+
 const giveRole: State = async (stage, { user_id }) => {
   const organization_id = await makeOrganization(stage)
   return run(stage, 'role.set', { user_id, organization_id, access: 'read', loopback_only: true })
@@ -80,10 +86,12 @@ const STATES: Readonly<Record<string, State>> = {
   'role.remove': giveRole,
   'user.reset-second-factor': setUpApp,
   'member.reset-second-factor': setUpApp,
+  'group.remove-member': addToGroup,
+  'organization-group.remove-member': addToGroup,
 }
 
 const JWK = makeClientKey('ES256').jwk
-let providers = 0
+let [providers, groups] = [0, 0]
 
 const makeOrganization = async (stage: AdminServer): Promise<string> =>
   String((await run(stage, 'organization.create', { name: 'Acme' }))['organization_id'])
@@ -97,6 +105,14 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     return (await run(stage, 'user.create', user))['user_id']
   },
   organization_id: makeOrganization,
+  group_id: async (stage, _, { organization_id }) => {
+    const noun = organization_id === undefined ? 'group' : 'organization-group'
+    const { group_id } = await run(stage, `${noun}.create`, {
+      group_id: `g-${(groups += 1)}`,
+      ...(organization_id !== undefined && { organization_id }),
+    })
+    return group_id
+  },
   resource: async (stage) => {
     const resource = stage.aResource()
     await run(stage, 'api.create', {

@@ -7,19 +7,10 @@ import { TASKS } from '../../src/admin/tasks.ts'
 
 /** Where a person at the console finds each task. */
 
-/** Groups have commands and the HTTP API, and no screen so far. */
-const OF_GROUPS = ['group', 'organization-group'].flatMap((noun) =>
-  ['create', 'update', 'delete', 'add-member', 'remove-member'].map((verb) => [
-    `${noun}.${verb}`,
-    'groups have no screen',
-  ]),
-)
-
 /** Tasks that change something and have no form, with the reason. */
 const WITHOUT_FORM: Readonly<Record<string, string>> = {
   'user.set-password': 'a link lets the user set it, so that no other person ever knows it',
   'apply.record': 'what a file applied is recorded by `grantor apply`, which reads the file',
-  ...(Object.fromEntries(OF_GROUPS) as Readonly<Record<string, string>>),
   'apply.release': 'a set of files is ended where the files are',
 }
 

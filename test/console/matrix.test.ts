@@ -143,6 +143,7 @@ async function makeObjects(path?: string, form?: Form): Promise<Readonly<Record<
     resource: await made('{resource}', stage.makeApi),
     provider_id: await made('provider_id', makeProvider),
     grant_id: mine.grant_id,
+    group_id: await made('group_id', () => makeGroup(path)),
     // That of the callers must not end.
     organization_id: path === ONE_ORGANIZATION ? await stage.makeOrganization() : mine.organization_id,
     pattern: 'evil.example',
@@ -154,7 +155,13 @@ async function makeObjects(path?: string, form?: Form): Promise<Readonly<Record<
   }
 }
 
-let providers = 0
+async function makeGroup(path: string | undefined): Promise<string> {
+  const noun = path === undefined || path.includes('organization') ? 'organization-group' : 'group'
+  const own = { group_id: `g-${(groups += 1)}`, ...(noun === 'group' ? {} : { organization_id: mine.organization_id }) }
+  return String((await perform(stage.server.context, `${noun}.create`, own))['group_id'])
+}
+
+let [providers, groups] = [0, 0]
 
 /** A provider that answers nothing. */
 async function makeProvider(): Promise<string> {

@@ -76,6 +76,29 @@ export const RULES: Readonly<Record<string, ScreenRule>> = {
     },
   },
   '/console/users/{user_id}/activity': { extent: 'server', forms: {} },
+  '/console/groups': { extent: 'server', forms: { 'group.create': 'asks' } },
+  '/console/groups/{group_id}': {
+    extent: 'server',
+    forms: {
+      'group.add-member': 'fresh',
+      'group.update': 'fresh',
+      'group.remove-member': 'fresh',
+      'group.delete': 'fresh',
+    },
+  },
+  '/console/organizations/{organization_id}/groups': {
+    extent: 'organization',
+    forms: { 'organization-group.create': 'asks' },
+  },
+  '/console/organizations/{organization_id}/groups/{group_id}': {
+    extent: 'organization',
+    forms: {
+      'organization-group.add-member': 'fresh',
+      'organization-group.update': 'fresh',
+      'organization-group.remove-member': 'fresh',
+      'organization-group.delete': 'fresh',
+    },
+  },
   '/console/grants': { extent: 'server', forms: { 'grant.revoke': 'asks' } },
   '/console/grants/{grant_id}': { extent: 'server', forms: { 'grant.revoke': 'asks' } },
   '/console/organizations/{organization_id}/grants': {

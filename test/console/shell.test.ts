@@ -50,7 +50,7 @@ function at(query: Readonly<Record<string, string>>): Frame {
 test('the side has what is for every day, what is set up, the administration, and tools', () => {
   const groups = groupsOf(sectionsOf(undefined)).map(([heading, rows]) => [heading, rows.map(({ label }) => label)])
   assert.deepEqual(groups, [
-    [undefined, ['Overview', 'Users', 'Organizations', 'Clients', 'Grants', 'Audit']],
+    [undefined, ['Overview', 'Users', 'Groups', 'Organizations', 'Clients', 'Grants', 'Audit']],
     ['Set up', ['APIs and scopes', 'Sign-in providers', 'Domains', 'Initial tokens']],
     ['Administration', ['Roles', 'Credentials', 'Keys', 'Server']],
     ['Tools', ['What is this token?']],

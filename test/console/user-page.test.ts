@@ -90,6 +90,7 @@ function pageOf(
     sessions: { sessions, next: null },
     grants: { grants, names: { gci_1: 'Build Board', gor_1: 'Globex' }, next: null },
     audit: { events, names: {}, next: null },
+    groups: { groups: [] },
   }
   return screen.view(answers, frame).main.toString()
 }
@@ -302,7 +303,10 @@ test('the list of users has its views, the organizations of each row and what is
   assert.match(await page('/console/users?state=locked'), /Nothing matches[^]*Found by the failed sign-ins/)
   const found = await page('/console/found?text=WAG')
   assert.match(found, /<h2>Users<[^]*>In the list<[^]*<bdi>Greta <b>Wäg<\/b>ner<\/bdi>/)
-  assert.match(found, /Searched: all users and organizations\.\s*Your role cannot search clients, APIs and providers\./)
+  assert.match(
+    found,
+    /Searched: all users, groups and organizations\.\s*Your role cannot search clients, APIs and providers\./,
+  )
   // While the index is written the page says how far it is.
   const finished = { counts: { used: 900_000, unused: 100_000, disabled: 0, indexed: 640_000 }, countedMs: 1 }
   const at = { begunAt: server.clock.now(), endedAt: server.clock.now() }

@@ -101,7 +101,7 @@ export interface ChosenRows {
   readonly isBulk?: true
   /** The rows of the screen by id, where no task shows a single one. A row that is no longer among them is left alone. */
   readonly read?: (answers: Members) => Readonly<Record<string, Members>>
-  /** Members of the row that the task would drop. */
+  /** Members of the row that the task would drop, or that say what the id of the row means. */
   readonly keeps?: (row: Members) => Members
 }
 

@@ -66,7 +66,7 @@ async function performOne(
     if (already(state)) return { subject }
   }
   const kept = row === undefined ? {} : (chosen?.keeps?.(row) ?? {})
-  const answer = await attempt(open, form.task, { ...input, ...kept, ...named })
+  const answer = await attempt(open, form.task, { ...input, ...named, ...kept })
   return answer instanceof AdminError ? { subject, error: answer } : { subject, answer }
 }
 

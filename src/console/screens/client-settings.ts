@@ -7,7 +7,7 @@ import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { actions, formsFor } from '../engine/buttons.ts'
 import { facts, name, scopes, section, time } from '../parts.ts'
 import type { Frame } from '../engine/form.ts'
-import { groupsOf } from './groups-read.ts'
+import { claimOf } from './groups/claim.ts'
 import { accessOf, type Installed } from './client-access.ts'
 import { APPROVE, CREDENTIAL_FORMS, SETTING_FORMS } from './client-forms.ts'
 
@@ -64,6 +64,7 @@ function allFacts(frame: Frame, client: ClientDocument, rules: readonly DomainDo
     ['Scopes approved', scopes(client.approved_scope)],
     ['Authenticates', authentication(client)],
     ['Rules', rulesOf(client)],
+    ['Groups of users', claimOf(frame, client.rules.groups ?? 'off', client.rules.group_words ?? [])],
     ['Grant types', client.grant_types.join(', ')],
     ['Names by language', namesByLanguage(client)],
     ['Website', client.client_uri === undefined ? undefined : code(client.client_uri)],
@@ -117,9 +118,10 @@ export function originOf({ ['source']: origin }: ClientDocument): ClientDocument
 /** What an administrator decided about the client. */
 function rulesOf(client: ClientDocument): Fragment {
   if (originOf(client) !== 'operator') return undefined
-  const { group_words: words = [], groups = 'off', ...rules } = client.rules
-  const said = Object.entries(rules).map(([rule, value]) => `${rule} ${value}`)
-  return html`${said.join(', ')}${groups === 'off' ? undefined : html`, ${groupsOf(groups, words)}`}`
+  const { group_words: _, groups: __, ...rules } = client.rules
+  return Object.entries(rules)
+    .map(([rule, value]) => `${rule} ${value}`)
+    .join(', ')
 }
 
 function authentication({ token_endpoint_auth_method: method }: ClientDocument): string {

@@ -2,6 +2,7 @@ import { apiName } from '../words.ts'
 import { allTexts } from '../../base/localized-text.ts'
 import type { ApiDocument } from '../../admin/api/document.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
+import type { ListedGroupDocument } from '../../admin/group/tasks.ts'
 import type { GrantDocument } from '../../admin/grant.ts'
 import type { InstallationDocument } from '../../admin/organization/installation.ts'
 import type { MemberDocument } from '../../admin/organization/member.ts'
@@ -13,21 +14,28 @@ import { listedNameOf } from '../../protocol/client/identity.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { formatNumber } from '../chart.ts'
-import { linkTo, namedAddress, type NamedList } from '../links.ts'
+import { linkFor, linkTo, namedAddress, type NamedList } from '../links.ts'
 import { highlighted } from '../highlight.ts'
-import { apisIcon, clientsIcon, organizationsIcon, providersIcon, usersIcon } from '../icons.ts'
+import { apisIcon, clientsIcon, groupsIcon, organizationsIcon, providersIcon, usersIcon } from '../icons.ts'
 import { capitalOf, dotted, id, name, nameOf, scopes, section, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import { organizationPath } from '../sections.ts'
 import type { Frame, Place, Texts, View } from '../engine/form.ts'
 import { goesTo, trust } from './clients.ts'
+import { protection } from './groups/group.ts'
 import { memberState } from './organizations/members.ts'
 import { organizationState } from './organizations/organizations.ts'
 import { stateOf } from './user-answer.ts'
 import { organizationsOf } from './users.ts'
 
+interface ListedGroups {
+  readonly groups: readonly ListedGroupDocument[]
+  readonly next: string | null
+}
+
 interface Answers {
   readonly users: ListedUsersDocument
+  readonly groups: ListedGroups
   readonly organizations: { readonly organizations: readonly OrganizationDocument[]; readonly next: string | null }
   readonly clients: { readonly clients: readonly ClientDocument[]; readonly next: string | null } | undefined
   readonly apis: { readonly apis: readonly ApiDocument[]; readonly next: string | null } | undefined
@@ -47,6 +55,7 @@ export const FOUND = screen<Answers>({
   section: 'overview',
   reads: {
     users: { task: 'user.list', input: having },
+    groups: { task: 'group.list', input: named },
     organizations: { task: 'organization.list', input: named },
     clients: { task: 'client.list', input: having, isOptional: true },
     apis: { task: 'api.list', input: named, isOptional: true },
@@ -66,6 +75,7 @@ export const FOUND = screen<Answers>({
 })
 
 interface AnswersWithin {
+  readonly groups: ListedGroups
   readonly members: { readonly members: readonly MemberDocument[]; readonly next: string | null }
   readonly installations: { readonly installations: readonly InstallationDocument[]; readonly next: string | null }
   readonly grants: { readonly grants: readonly GrantDocument[]; readonly names: Texts; readonly next: string | null }
@@ -77,6 +87,7 @@ export const FOUND_WITHIN = screen<AnswersWithin>({
   section: 'members',
   reads: {
     members: { task: 'member.list', input: having },
+    groups: { task: 'organization-group.list', input: named },
     installations: { task: 'installation.list', input: () => ({ limit: PAGE_LIMIT.most }) },
     grants: { task: 'organization.list-grants', input: () => ({ limit: GRANTS_SEARCHED }) },
   },
@@ -121,7 +132,7 @@ interface Row {
 }
 
 function groupsOf(answers: Answers, frame: Frame, text: string): readonly Group[] {
-  const { users, organizations, clients, apis, providers } = answers
+  const { users, groups, organizations, clients, apis, providers } = answers
   const called = (own: string | null | undefined, otherwise = '(no name)'): Markup => highlighted(own, text, otherwise)
   /** `rows`: undefined if the person may not list the kind. */
   const group = (list: NamedList, kind: string, icon: Markup, rows: readonly Row[] | undefined): readonly Group[] => {
@@ -146,6 +157,11 @@ function groupsOf(answers: Answers, frame: Frame, text: string): readonly Group[
         ],
       })),
     ).map((one) => ({ ...one, ...partOfUsers(users) })),
+    // The last ids first.
+    ...group('groups', 'groups', groupsIcon, groupRows(groups, frame, text)).map((one) => ({
+      ...one,
+      part: `${formatNumber(EXAMINED_FOR_TEXT)} groups`,
+    })),
     ...group(
       'organizations',
       'organizations',
@@ -192,6 +208,15 @@ function groupsOf(answers: Answers, frame: Frame, text: string): readonly Group[
   ]
 }
 
+function groupRows({ groups }: ListedGroups, frame: Frame, text: string): readonly Row[] {
+  return groups.map((one) => ({
+    to: linkFor(frame, 'groups', one.group_id) ?? linkTo('groups', one.group_id),
+    shown: highlighted(one.name, text, '(no name)'),
+    state: protection(one),
+    besides: [highlighted(one.group_id, text, '')],
+  }))
+}
+
 /** What of the users was searched, if it is less than all names and addresses. */
 function partOfUsers({ searched: compared, counted }: Answers['users']): Pick<Group, 'isShort' | 'part'> {
   if (compared === 'beginnings_of_addresses')
@@ -210,7 +235,11 @@ function scopesWith({ scopes: all }: ApiDocument, text: string): Fragment {
 }
 
 /** Clients are those that are installed, or that members allowed something. */
-function groupsWithin({ members, installations, grants }: AnswersWithin, frame: Frame, text: string): readonly Group[] {
+function groupsWithin(
+  { members, groups, installations, grants }: AnswersWithin,
+  frame: Frame,
+  text: string,
+): readonly Group[] {
   const above = organizationPath(frame.place.parameters['organization_id'] ?? '')
   const grantsOf = (filter: 'client_id' | 'user_id', object: string): string =>
     `${above}/grants?${new URLSearchParams({ [filter]: object }).toString()}`
@@ -239,6 +268,15 @@ function groupsWithin({ members, installations, grants }: AnswersWithin, frame: 
       isFull: members.members.length === ROWS_SHOWN,
       part: `the newest ${formatNumber(EXAMINED_FOR_TEXT)} members`,
       list: `${above}/members?${new URLSearchParams({ text }).toString()}`,
+    },
+    {
+      kind: 'groups',
+      icon: groupsIcon,
+      rows: groupRows(groups, frame, text),
+      next: groups.next,
+      isFull: groups.groups.length === ROWS_SHOWN,
+      part: `${formatNumber(EXAMINED_FOR_TEXT)} groups`,
+      list: `${above}/groups?${new URLSearchParams({ name: text }).toString()}`,
     },
     {
       kind: 'clients',

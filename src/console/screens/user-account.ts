@@ -1,3 +1,4 @@
+import type { ListedGroupDocument } from '../../admin/group/tasks.ts'
 import type { PasskeyDocument } from '../../admin/user/sign-in.ts'
 import type { WholeUserDocument } from '../../admin/user/tasks.ts'
 import { forShell } from '../../base/shell.ts'
@@ -6,13 +7,14 @@ import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import type { Frame } from '../engine/form.ts'
 import { actions, formOf } from '../engine/buttons.ts'
 import { linkTo } from '../links.ts'
-import { chip, command, facts, id, name, section, time } from '../parts.ts'
+import { chip, command, dotted, facts, id, name, section, time } from '../parts.ts'
+import { groupLink, protection, sourceOf, stateOf } from './groups/group.ts'
 import { browserOf } from './user-answer.ts'
 
 const NONE = html`<span class="muted">None</span>`
 
 /** What the account has, beside what happened with it. */
-export function accountOf(user: WholeUserDocument, frame: Frame): Markup {
+export function accountOf(user: WholeUserDocument, groups: readonly ListedGroupDocument[], frame: Frame): Markup {
   const elsewhere = user.identities.filter(({ provider_id: provider }) => provider !== APPLICATION)
   const own = user.identities.filter(({ provider_id: provider }) => provider === APPLICATION)
   return section(
@@ -25,6 +27,7 @@ export function accountOf(user: WholeUserDocument, frame: Frame): Markup {
       ['Authenticator app', app(user, frame)],
       ['Accounts at providers', list(elsewhere.map((one) => identity(one, frame)))],
       ['Organizations', organizations(user)],
+      ['Groups', groupsIn(groups, frame)],
       ['Role for the console', role(user, frame)],
       ['Id', id(user.user_id)],
       ['Id at your application', own.length === 0 ? undefined : list(own.map(({ subject }) => code(subject)))],
@@ -80,6 +83,32 @@ function organizations({ organizations: all }: WholeUserDocument): Fragment {
         html`<a href="${linkTo('organizations', one)}/members">${name(called, '(no name)')}</a>
           ${disabled === null ? undefined : chip('Disabled', 'bad')}`,
     ),
+  )
+}
+
+/** Each group with who says it, and until when. */
+function groupsIn(groups: readonly ListedGroupDocument[], frame: Frame): Fragment {
+  const protects = groups.some(
+    ({ protected: isProtected, sources }) => isProtected && sources?.some(({ counts }) => counts),
+  )
+  return html`${list(groups.map((group) => html`${groupLink(frame, group.group_id)} ${protection(group)} ${dotted(sayings(group, frame))}`))}
+  ${
+    protects
+      ? html`<p class="hint">
+          A member of a protected group counts as the holder of a role: “support”, “users” and other organizations
+          cannot change the account.
+        </p>`
+      : undefined
+  }`
+}
+
+function sayings({ sources }: ListedGroupDocument, frame: Frame): readonly Markup[] {
+  return (sources ?? []).map(
+    (one) =>
+      html`<span class="muted"
+          >${sourceOf(one.source)}${one.expires_at === null ? undefined : html`, until ${time(one.expires_at, frame)}`}</span
+        >
+        ${one.counts ? undefined : stateOf(one, frame)}`,
   )
 }
 

@@ -1,4 +1,5 @@
 import type { GrantDocument } from '../../admin/grant.ts'
+import type { ListedGroupDocument } from '../../admin/group/tasks.ts'
 import type { SessionDocument } from '../../admin/session.ts'
 import type { WholeUserDocument } from '../../admin/user/tasks.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
@@ -20,6 +21,7 @@ interface Answers {
   readonly sessions: { readonly sessions: readonly SessionDocument[]; readonly next: string | null }
   readonly grants: { readonly grants: readonly GrantDocument[]; readonly names: Texts; readonly next: string | null }
   readonly audit: ListedEvents
+  readonly groups: { readonly groups: readonly ListedGroupDocument[] }
 }
 
 const ROWS_SHOWN = 20
@@ -37,6 +39,7 @@ export const USER = screen<Answers>({
     },
     grants: { task: 'grant.list', input: ({ parameters }) => ({ user_id: parameters['user_id'], limit: GRANTS_READ }) },
     audit: { task: 'user.list-events', input: () => ({ limit: ROWS_SHOWN }) },
+    groups: { task: 'group.list', input: ({ parameters }) => ({ user_id: parameters['user_id'] }) },
   },
   filters: [],
   forms: ONE_USER_FORMS,
@@ -51,7 +54,7 @@ export const USER = screen<Answers>({
     }
   },
   view(answers, frame) {
-    const { user, sessions, grants, audit } = answers
+    const { user, sessions, grants, audit, groups } = answers
     const own = nameUser({ ...user, id: user.user_id })
     const all = html`<a href="${linkTo('users', user.user_id)}/activity">All activity</a>`
     return {
@@ -63,7 +66,7 @@ export const USER = screen<Answers>({
             ${section('Activity', feed(frame, audit, { own: user.user_id, none: 'Nothing has happened with this account lately.' }), all)}
             ${signedIn(frame, sessions)} ${appsAllowed(frame, user, grants)}
           </div>
-          <div>${accountOf(user, frame)}</div>
+          <div>${accountOf(user, groups.groups, frame)}</div>
         </div>`,
     }
   },

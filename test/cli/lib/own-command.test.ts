@@ -66,6 +66,8 @@ const NOT_RENAMED = [
   'grantor api create --resource <uri> --scope <name>=<sentence>',
   'grantor audit verify --head <chain>:<sequence>',
   'grantor domain trust --known',
+  'grantor group create <id>',
+  'grantor group create <id> --organization ${forShell(organization.organization_id)}',
   'grantor initial-token create --name <name>',
   'grantor org add-member ${forShell(answers.organization.organization_id)} <address>',
   'grantor role set ${forShell(user_id)} --access ${forShell(to)}',

@@ -15,7 +15,7 @@ import {
   verifyRecipe,
 } from './recipes.ts'
 import { linkTo } from '../../links.ts'
-import { groupsOf } from '../groups-read.ts'
+import { claimOf } from '../groups/claim.ts'
 import { actions, formOf, formsFor } from '../../engine/buttons.ts'
 import { table } from '../../list.ts'
 import { chip, copyButton, facts, name, section, snippet, time } from '../../parts.ts'
@@ -77,7 +77,7 @@ export const API = screen<Answers>({
         ${facts([
           ['Tokens', tokensOf(api, server)],
           ['Bound to a key', BINDINGS[api.tokens.binding]],
-          ['Groups of users', api.groups === 'off' ? undefined : groupsOf(api.groups, api.group_words)],
+          ['Groups of users', claimOf(frame, api.groups, api.group_words)],
           ['The consent page', html`<a href="${linkTo('apis', resource)}/consent">How a person sees it</a>`],
           [
             'Takes tokens of',

@@ -9,10 +9,11 @@ import { id, tabBar, thingHeading, time, type Tab } from '../../parts.ts'
 import { organizationState } from './organizations.ts'
 
 /** The parts of an organization. Those with forms of their own are screens; the others are on its page. */
-export type OrganizationPart = 'members' | 'installations' | 'grants' | 'sign-in' | 'activity'
+export type OrganizationPart = 'members' | 'groups' | 'installations' | 'grants' | 'sign-in' | 'activity'
 
 const LABELS: Readonly<Record<OrganizationPart, string>> = {
   members: 'Members',
+  groups: 'Groups',
   installations: 'Installed apps',
   grants: 'Grants',
   'sign-in': 'Sign-in',
@@ -22,6 +23,7 @@ const LABELS: Readonly<Record<OrganizationPart, string>> = {
 /** Where each part is, below the path of the organization. */
 const BELOW: Readonly<Record<OrganizationPart, string>> = {
   members: '/members',
+  groups: '/groups',
   installations: '/installations',
   grants: '/grants',
   'sign-in': '?tab=sign-in',

@@ -5,7 +5,7 @@ import { nameUser } from '../../../protocol/sign-in/account.ts'
 import { code, html, type Fragment, type Markup } from '../../../web/markup.ts'
 import { buttonsWithMore, formOf, mainAskLink } from '../../engine/buttons.ts'
 import type { ChosenRows, Form, Frame, Members } from '../../engine/form.ts'
-import { apisIcon, clientsIcon } from '../../icons.ts'
+import { apisIcon, clientsIcon, providersIcon } from '../../icons.ts'
 import { linkFor, linkTo } from '../../links.ts'
 import { table } from '../../list.ts'
 import { chip, id, name, section, thingHeading, time } from '../../parts.ts'
@@ -171,6 +171,7 @@ export function sourceOf(source: string): Fragment {
 const NAMES_GROUP: Readonly<Record<Naming['kind'], NamesGroup>> = {
   api: { noun: 'API', icon: apisIcon, list: 'apis' },
   client: { noun: 'Client', icon: clientsIcon, list: 'clients' },
+  provider: { noun: 'Provider', icon: providersIcon, list: 'providers' },
 }
 
 interface NamesGroup {

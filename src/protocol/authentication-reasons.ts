@@ -3,11 +3,11 @@
  * client.
  */
 export const AUTHENTICATION_REASONS = {
-  client_missing: 'no client is named',
+  client_missing: '',
   client_unknown: 'never registered, deleted, or without a token for a day after its registration',
   client_disabled: '`grantor client disable`',
   client_not_allowed: 'a domain of the client is blocked, or no new clients with metadata documents are accepted',
-  client_secret_missing: 'the client has a secret and did not send it',
+  client_secret_missing: '',
   client_secret_wrong: 'not a current secret of the client ([registration](clients.md#registration))',
   client_secret_unexpected: 'the client registered `none`',
   assertion_missing: 'the client registered `private_key_jwt`, and sent no assertion or a secret',
@@ -22,7 +22,7 @@ export const AUTHENTICATION_REASONS = {
     'expired, a wrong time, or from before the store was restored or all tokens were revoked; check the clock',
   assertion_wrong: 'no key of the client verifies it, or its algorithm is not the registered one',
   assertion_key_unnamed: 'no `kid` of the client, and more than two of its keys fit',
-  assertion_replayed: 'the assertion was used before',
+  assertion_replayed: '',
   basic_malformed: 'not Basic with an id and a secret',
   api_credentials_wrong: 'an API introspected with wrong ones (`grantor api create-credentials`)',
 } as const

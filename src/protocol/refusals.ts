@@ -10,7 +10,7 @@ export interface Refusal {
   readonly description: string
   /** What the client should do. Markdown. */
   readonly remedy: string
-  /** When each happens, and where the remedy above does not say it, the correction. Markdown. */
+  /** When each happens, and where the remedy above does not say it, the correction. Markdown; empty if the name says it. */
   readonly reasons: Readonly<Record<string, string>>
 }
 
@@ -24,7 +24,7 @@ export const REFUSALS = {
     reasons: {
       parameter_missing:
         '`code`, `refresh_token`, `device_code`, `assertion`, `subject_token`, its type, `token` or `resource` is missing',
-      parameter_repeated: 'a parameter is sent twice',
+      parameter_repeated: '',
       device_in_browser: 'a page in a browser starts a device. The grant is for programs without a browser',
       not_a_navigation:
         'a page of another site loads the address for an image, a script or in advance. Open it in a window or a frame',
@@ -49,12 +49,12 @@ export const REFUSALS = {
       request_uri_pushed: 'a pushed request has a `request_uri`',
       pushed_request_malformed: '`error_description` names the fault',
       insecure_transport: 'plain HTTP reached an https issuer; operators: `GRANTOR_TRUST_PROXY`',
-      headers_too_many: 'more than 100 headers',
-      grant_type_missing: '`grant_type` is missing',
+      headers_too_many: '',
+      grant_type_missing: '',
       media_type_wrong: 'not a form (`application/x-www-form-urlencoded`), or compressed',
       body_too_large: 'more than 16 KiB, or 256 KiB of an administrator',
       method_wrong: 'see `Allow`',
-      path_unknown: 'there is nothing at this path',
+      path_unknown: '',
       registration_closed: 'the operator closed registration (404)',
       console_host_wrong:
         'the host is not that of `GRANTOR_CONSOLE_URL` (421), or a proxy forwards to a loopback address',
@@ -120,7 +120,7 @@ export const REFUSALS = {
       device_unknown: 'not a device code of this server',
       device_of_another_client: 'another client presented the device code; nothing changed',
       code_unknown: 'not a code of this server, or invalidated by a wrong verifier',
-      code_expired: 'the code was presented too late',
+      code_expired: '',
       code_replayed: 'redeemed before, also of a device; its tokens are revoked',
       code_of_another_client: 'another client presented it; nothing changed',
       redirect_uri_mismatch: 'not that of the authorization request; nothing changed',
@@ -147,12 +147,12 @@ export const REFUSALS = {
       refresh_of_another_client: 'another client presented it; nothing changed',
       refresh_expired: 'unused for `GRANTOR_REFRESH_IDLE_LIFETIME`, or older than `GRANTOR_REFRESH_ABSOLUTE_LIFETIME`',
       refresh_not_yet_valid: 'the clock was ahead when the grant was made',
-      refresh_revoked: 'the grant is revoked',
+      refresh_revoked: '',
       refresh_reused:
         'an older token of the family was presented: a copy exists, and the grant is revoked. [`why`](monitoring.md#grantorrefreshtokenreused) of `refresh-token.reused` has the rule',
       refresh_parted:
         'an older token of the family came from another network, or is older than `GRANTOR_REFRESH_EARLIER`: sign in, or refresh with the newest ([copies](mcp.md#several-processes))',
-      resource_gone: 'a resource of the grant is no longer declared',
+      resource_gone: '',
       scope_gone: 'no scope of the grant is left for one of its APIs',
       user_not_live: 'deleted, disabled, changed the password, or had all tokens revoked',
       organization_not_live: 'deleted or disabled, or its tokens were revoked',

@@ -106,8 +106,12 @@ function answerMembers(): string {
   return table(['Member', 'Value', 'Also of a refresh token'], rows)
 }
 
+/** A list; names that say it all are its first entry. */
 function meanings(texts: Readonly<Record<string, string>>): string {
-  return list(Object.entries(texts).map(([name, meaning]) => `\`${name}\`: ${meaning}`))
+  const rows = Object.entries(texts).map(([name, meaning]) => ({ name: `\`${name}\``, meaning }))
+  const plain = rows.filter(({ meaning }) => meaning === '').map(({ name }) => name)
+  const explained = rows.filter(({ meaning }) => meaning !== '').map(({ name, meaning }) => `${name}: ${meaning}`)
+  return list([...(plain.length === 0 ? [] : [plain.join(', ')]), ...explained])
 }
 
 function events(): string {

@@ -7,9 +7,7 @@ export function maximaDocument(): string {
     '',
     'Sizes and counts. Rates, and what callers can make the server store, are in [faults.md](faults.md#what-callers-can-make-the-server-store).',
     '',
-    ...Object.values<Maximum>(MAXIMA).map((row) =>
-      `- ${row.of}: ${amountOf(row)} (${row.source ?? ''})`.replace(' ()', ''),
-    ),
+    ...Object.values<Maximum>(MAXIMA).map((row) => `- ${row.of}: ${amountOf(row)}`),
     '',
   ].join('\n')
 }

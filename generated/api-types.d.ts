@@ -1218,6 +1218,220 @@ export interface GrantorTasks {
     readonly user_id: string
     readonly removed: true
   }>
+  /** List the access rules. */
+  readonly 'access-rule.list': (input?: {
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this rule. */
+    readonly before?: string
+  }) => Promise<{
+    readonly access_rules: readonly AccessRule[]
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** List the access rules. */
+  readonly 'organization-access-rule.list': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this rule. */
+    readonly before?: string
+  }) => Promise<{
+    readonly access_rules: readonly AccessRule[]
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** Create an access rule, which takes a part of what clients can get away from some people. */
+  readonly 'access-rule.create': (input: {
+    /** The id of the rule. It never changes. */
+    readonly rule_id: string
+    /** Only these: a client_id; source:operator, source:registration or source:document; unverified; or document:<host>, also document:*.<host>. */
+    readonly clients?: readonly string[]
+    /** All except these: a client_id; source:operator, source:registration or source:document; unverified; or document:<host>, also document:*.<host>. */
+    readonly except_clients?: readonly string[]
+    /** Only these: the identifier of an API, all of it. */
+    readonly apis?: readonly string[]
+    /** All except these: the identifier of an API, all of it. */
+    readonly except_apis?: readonly string[]
+    /** Only these: the identifier of an API, = and one of its scopes. */
+    readonly scopes?: readonly string[]
+    /** All except these: the identifier of an API, = and one of its scopes. */
+    readonly except_scopes?: readonly string[]
+    /** Only openid and the other identity scopes, beside those APIs and scopes. So counts a request without any scope. */
+    readonly sign_in?: boolean
+    /** All except the identity scopes. */
+    readonly except_sign_in?: boolean
+    /** Only these: the id of a group. */
+    readonly groups?: readonly string[]
+    /** All except these: the id of a group. */
+    readonly except_groups?: readonly string[]
+    /** Only these: the id or the address of a user. */
+    readonly users?: readonly string[]
+    /** All except these: the id or the address of a user. */
+    readonly except_users?: readonly string[]
+    /** Only these: the id of an organization, for its active members; any: those of every one. */
+    readonly organizations?: readonly string[]
+    /** All except these: the id of an organization, for its active members; any: those of every one. */
+    readonly except_organizations?: readonly string[]
+    /** Gives it at this level instead of leaving it out: 2fa, two factors; phr, a passkey, or one beside another method. */
+    readonly require?: 'none' | '2fa' | 'phr'
+    /** With `require`: the greatest age of the authentication, in seconds. 0: any. */
+    readonly max_age?: number
+    /** on, the default; report: it is only logged and counted what the rule would take; off. */
+    readonly state?: 'on' | 'report' | 'off'
+    /** Said to the person from whom the rule takes something, in the language of the users. */
+    readonly sentence?: string
+  }) => Promise<ChangedAccessRule>
+  /** Create an access rule, which takes a part of what clients can get away from some people. */
+  readonly 'organization-access-rule.create': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the rule. It never changes. */
+    readonly rule_id: string
+    /** Only these: a client_id; source:operator, source:registration or source:document; unverified; or document:<host>, also document:*.<host>. */
+    readonly clients?: readonly string[]
+    /** All except these: a client_id; source:operator, source:registration or source:document; unverified; or document:<host>, also document:*.<host>. */
+    readonly except_clients?: readonly string[]
+    /** Only these: the identifier of an API, all of it. */
+    readonly apis?: readonly string[]
+    /** All except these: the identifier of an API, all of it. */
+    readonly except_apis?: readonly string[]
+    /** Only these: the identifier of an API, = and one of its scopes. */
+    readonly scopes?: readonly string[]
+    /** All except these: the identifier of an API, = and one of its scopes. */
+    readonly except_scopes?: readonly string[]
+    /** Only openid and the other identity scopes, beside those APIs and scopes. So counts a request without any scope. */
+    readonly sign_in?: boolean
+    /** All except the identity scopes. */
+    readonly except_sign_in?: boolean
+    /** Only these: the id of a group. */
+    readonly groups?: readonly string[]
+    /** All except these: the id of a group. */
+    readonly except_groups?: readonly string[]
+    /** Only these: the id or the address of a user. */
+    readonly users?: readonly string[]
+    /** All except these: the id or the address of a user. */
+    readonly except_users?: readonly string[]
+    /** Gives it at this level instead of leaving it out: 2fa, two factors; phr, a passkey, or one beside another method. */
+    readonly require?: 'none' | '2fa' | 'phr'
+    /** With `require`: the greatest age of the authentication, in seconds. 0: any. */
+    readonly max_age?: number
+    /** on, the default; report: it is only logged and counted what the rule would take; off. */
+    readonly state?: 'on' | 'report' | 'off'
+    /** Said to the person from whom the rule takes something, in the language of the users. */
+    readonly sentence?: string
+  }) => Promise<ChangedAccessRule>
+  /** Show an access rule. */
+  readonly 'access-rule.show': (input: {
+    /** The id of the rule. It never changes. */
+    readonly rule_id: string
+  }) => Promise<AccessRule>
+  /** Show an access rule. */
+  readonly 'organization-access-rule.show': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the rule. It never changes. */
+    readonly rule_id: string
+  }) => Promise<AccessRule>
+  /** Change an access rule. A list that is given replaces the one that the rule has; what is not given stays. Members that are absent do not change. */
+  readonly 'access-rule.update': (input: {
+    /** The id of the rule. It never changes. */
+    readonly rule_id: string
+    /** Only these: a client_id; source:operator, source:registration or source:document; unverified; or document:<host>, also document:*.<host>. */
+    readonly clients?: readonly string[]
+    /** All except these: a client_id; source:operator, source:registration or source:document; unverified; or document:<host>, also document:*.<host>. */
+    readonly except_clients?: readonly string[]
+    /** Only these: the identifier of an API, all of it. */
+    readonly apis?: readonly string[]
+    /** All except these: the identifier of an API, all of it. */
+    readonly except_apis?: readonly string[]
+    /** Only these: the identifier of an API, = and one of its scopes. */
+    readonly scopes?: readonly string[]
+    /** All except these: the identifier of an API, = and one of its scopes. */
+    readonly except_scopes?: readonly string[]
+    /** Only openid and the other identity scopes, beside those APIs and scopes. So counts a request without any scope. */
+    readonly sign_in?: boolean
+    /** All except the identity scopes. */
+    readonly except_sign_in?: boolean
+    /** Only these: the id of a group. */
+    readonly groups?: readonly string[]
+    /** All except these: the id of a group. */
+    readonly except_groups?: readonly string[]
+    /** Only these: the id or the address of a user. */
+    readonly users?: readonly string[]
+    /** All except these: the id or the address of a user. */
+    readonly except_users?: readonly string[]
+    /** Only these: the id of an organization, for its active members; any: those of every one. */
+    readonly organizations?: readonly string[]
+    /** All except these: the id of an organization, for its active members; any: those of every one. */
+    readonly except_organizations?: readonly string[]
+    /** Gives it at this level instead of leaving it out: 2fa, two factors; phr, a passkey, or one beside another method. */
+    readonly require?: 'none' | '2fa' | 'phr'
+    /** With `require`: the greatest age of the authentication, in seconds. 0: any. */
+    readonly max_age?: number
+    /** on, the default; report: it is only logged and counted what the rule would take; off. */
+    readonly state?: 'on' | 'report' | 'off'
+    /** Said to the person from whom the rule takes something, in the language of the users. */
+    readonly sentence?: string
+  }) => Promise<ChangedAccessRule>
+  /** Change an access rule. A list that is given replaces the one that the rule has; what is not given stays. Members that are absent do not change. */
+  readonly 'organization-access-rule.update': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the rule. It never changes. */
+    readonly rule_id: string
+    /** Only these: a client_id; source:operator, source:registration or source:document; unverified; or document:<host>, also document:*.<host>. */
+    readonly clients?: readonly string[]
+    /** All except these: a client_id; source:operator, source:registration or source:document; unverified; or document:<host>, also document:*.<host>. */
+    readonly except_clients?: readonly string[]
+    /** Only these: the identifier of an API, all of it. */
+    readonly apis?: readonly string[]
+    /** All except these: the identifier of an API, all of it. */
+    readonly except_apis?: readonly string[]
+    /** Only these: the identifier of an API, = and one of its scopes. */
+    readonly scopes?: readonly string[]
+    /** All except these: the identifier of an API, = and one of its scopes. */
+    readonly except_scopes?: readonly string[]
+    /** Only openid and the other identity scopes, beside those APIs and scopes. So counts a request without any scope. */
+    readonly sign_in?: boolean
+    /** All except the identity scopes. */
+    readonly except_sign_in?: boolean
+    /** Only these: the id of a group. */
+    readonly groups?: readonly string[]
+    /** All except these: the id of a group. */
+    readonly except_groups?: readonly string[]
+    /** Only these: the id or the address of a user. */
+    readonly users?: readonly string[]
+    /** All except these: the id or the address of a user. */
+    readonly except_users?: readonly string[]
+    /** Gives it at this level instead of leaving it out: 2fa, two factors; phr, a passkey, or one beside another method. */
+    readonly require?: 'none' | '2fa' | 'phr'
+    /** With `require`: the greatest age of the authentication, in seconds. 0: any. */
+    readonly max_age?: number
+    /** on, the default; report: it is only logged and counted what the rule would take; off. */
+    readonly state?: 'on' | 'report' | 'off'
+    /** Said to the person from whom the rule takes something, in the language of the users. */
+    readonly sentence?: string
+  }) => Promise<ChangedAccessRule>
+  /** Delete an access rule. What it took is given again with the next token. */
+  readonly 'access-rule.delete': (input: {
+    /** The id of the rule. It never changes. */
+    readonly rule_id: string
+  }) => Promise<{
+    readonly rule_id: string
+    readonly deleted: true
+  }>
+  /** Delete an access rule. What it took is given again with the next token. */
+  readonly 'organization-access-rule.delete': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the rule. It never changes. */
+    readonly rule_id: string
+  }) => Promise<{
+    readonly rule_id: string
+    readonly deleted: true
+  }>
   /** List the declared APIs and their scopes. */
   readonly 'api.list': (input?: {
     /** At most this many rows, up to 1000. */
@@ -1734,7 +1948,7 @@ export interface GrantorTasks {
     /** Continue after this row: the `next` of the previous page. */
     readonly before?: string
     /** Only events of this name, or of all names that begin with it, such as `client.`; a part of a name ends with a dot. */
-    readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'apply.' | 'assertion.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'console.' | 'credential.' | 'device.' | 'domain.' | 'exchange.' | 'grant.' | 'group.' | 'identity.' | 'import.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'mail.' | 'member.' | 'organization.' | 'passkey.' | 'provider.' | 'recovery-code.' | 'recovery-codes.' | 'refresh-token.' | 'revocation.' | 'role.' | 'scope.' | 'second-factor.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.secret-set' | 'client.secret-upgraded' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'device.presented-by-another-client' | 'refresh-token.reused' | 'refresh-token.parted' | 'assertion.refused' | 'refresh-token.presented-by-another-client' | 'credential.presented-with-another-key' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'exchange.refused' | 'tokens.issued' | 'user.created' | 'user.imported' | 'user.import-updated' | 'user.password-changed' | 'user.password-upgraded' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.unlocked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'second-factor.enabled' | 'second-factor.disabled' | 'passkey.added' | 'passkey.removed' | 'passkey.counter-back' | 'passkey.backup-changed' | 'user.password-removed' | 'second-factor.refused' | 'recovery-codes.replaced' | 'recovery-code.used' | 'mail.undelivered' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'group.created' | 'group.updated' | 'group.deleted' | 'group.member-added' | 'group.member-changed' | 'group.member-removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'import.finished' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'apply.finished' | 'apply.released' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'console.refused' | 'role.set' | 'role.removed' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
+    readonly event?: 'access-rule.' | 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'apply.' | 'assertion.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'console.' | 'credential.' | 'device.' | 'domain.' | 'exchange.' | 'grant.' | 'group.' | 'identity.' | 'import.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'mail.' | 'member.' | 'organization.' | 'passkey.' | 'provider.' | 'recovery-code.' | 'recovery-codes.' | 'refresh-token.' | 'revocation.' | 'role.' | 'scope.' | 'second-factor.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.secret-set' | 'client.secret-upgraded' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'device.presented-by-another-client' | 'refresh-token.reused' | 'refresh-token.parted' | 'assertion.refused' | 'refresh-token.presented-by-another-client' | 'credential.presented-with-another-key' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'exchange.refused' | 'tokens.issued' | 'user.created' | 'user.imported' | 'user.import-updated' | 'user.password-changed' | 'user.password-upgraded' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.unlocked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'second-factor.enabled' | 'second-factor.disabled' | 'passkey.added' | 'passkey.removed' | 'passkey.counter-back' | 'passkey.backup-changed' | 'user.password-removed' | 'second-factor.refused' | 'recovery-codes.replaced' | 'recovery-code.used' | 'mail.undelivered' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'access-rule.created' | 'access-rule.updated' | 'access-rule.deleted' | 'group.created' | 'group.updated' | 'group.deleted' | 'group.member-added' | 'group.member-changed' | 'group.member-removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'import.finished' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'apply.finished' | 'apply.released' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'console.refused' | 'role.set' | 'role.removed' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
     /** Only the events of a question: sign-ins that failed, what people changed, clients, or what may be an attack or is about rights and keys. */
     readonly view?: 'failed-sign-ins' | 'changes' | 'clients' | 'security'
     /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
@@ -1796,6 +2010,40 @@ export interface AcceptedInteraction {
   readonly redirect_to: string
   /** The id of the person here, which tokens have as `sub`. null: the account was deleted since the first answer. */
   readonly user_id: string | null
+}
+
+export interface AccessRule {
+  readonly rule_id: string
+  /** The organization that has the rule; null: the server has it. */
+  readonly organization_id: string | null
+  /** What the rule does, as one sentence. */
+  readonly reads: string
+  /** a client_id; source:operator, source:registration or source:document; unverified; or document:<host>, also document:*.<host>. */
+  readonly clients: readonly string[]
+  readonly except_clients: readonly string[]
+  /** the identifier of an API, all of it. */
+  readonly apis: readonly string[]
+  readonly except_apis: readonly string[]
+  /** the identifier of an API, = and one of its scopes. */
+  readonly scopes: readonly string[]
+  readonly except_scopes: readonly string[]
+  readonly sign_in: boolean
+  readonly except_sign_in: boolean
+  /** the id of a group. */
+  readonly groups: readonly string[]
+  readonly except_groups: readonly string[]
+  /** the id of an organization, for its active members; any: those of every one. */
+  readonly organizations: readonly string[]
+  readonly except_organizations: readonly string[]
+  /** the id or the address of a user. */
+  readonly users: readonly string[]
+  readonly except_users: readonly string[]
+  readonly require: 'none' | '2fa' | 'phr'
+  readonly max_age: number | null
+  readonly state: 'on' | 'report' | 'off'
+  readonly sentence: string | null
+  readonly created_at: string
+  readonly updated_at: string
 }
 
 export interface AdminCredential {
@@ -1906,6 +2154,15 @@ export interface AuditFault {
   readonly sequence: number
   readonly through: number
   readonly what: string
+}
+
+export interface ChangedAccessRule extends AccessRule {
+  /** What the rule names and the server does not know; null: nothing. */
+  readonly notice: string | null
+  /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
+  readonly jwt_accepted_until: string | null
+  /** The same in seconds from this answer. */
+  readonly jwt_accepted_for_seconds: number
 }
 
 export interface Client {
@@ -2124,7 +2381,7 @@ export interface EndedGrant {
   readonly expires_at: string
   readonly revoked_at: string | null
   /** Why its tokens do not work: expired, revoked, or the principal that is disabled, deleted, or had all tokens revoked since. null: they do. */
-  readonly inactive_reason: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | null
+  readonly inactive_reason: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | 'access-rule' | null
   /** When its refresh token was issued; null: it has none. */
   readonly refreshed_at: string | null
   /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
@@ -2391,7 +2648,7 @@ export interface ListedGrant {
   readonly expires_at: string
   readonly revoked_at: string | null
   /** Why its tokens do not work: expired, revoked, or the principal that is disabled, deleted, or had all tokens revoked since. null: they do. */
-  readonly inactive_reason: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | null
+  readonly inactive_reason: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | 'access-rule' | null
   /** When its refresh token was issued; null: it has none. */
   readonly refreshed_at: string | null
   /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role or is in a protected group. */
@@ -2454,8 +2711,8 @@ export interface Membership {
 }
 
 export interface NamesGroup {
-  readonly kind: 'api' | 'client' | 'provider'
-  /** The identifier of the API, or the id of the client or the provider. */
+  readonly kind: 'access-rule' | 'api' | 'client' | 'provider'
+  /** The identifier of the API, or the id of the rule, the client or the provider. */
   readonly id: string
 }
 
@@ -2710,7 +2967,7 @@ export interface ShownGrant {
   readonly expires_at: string
   readonly revoked_at: string | null
   /** Why its tokens do not work: expired, revoked, or the principal that is disabled, deleted, or had all tokens revoked since. null: they do. */
-  readonly inactive_reason: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | null
+  readonly inactive_reason: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | 'access-rule' | null
   /** When its refresh token was issued; null: it has none. */
   readonly refreshed_at: string | null
   /** What of the user is in your reach, besides what your access allows: the account; what an organization or an app has of it; or nothing, because the account has a role or is in a protected group. */
@@ -2742,7 +2999,7 @@ export interface TokenInspection {
   /** Whether the token is valid now. */
   readonly active: boolean
   /** Why the token is inactive: expired, not-yet-valid (issued by a clock that was ahead), revoked, held (an earlier refresh token was used in another network, or was too old), replaced (a newer refresh token), or what was disabled, expired or deleted. */
-  readonly ended_by: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | null
+  readonly ended_by: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | 'access-rule' | null
   readonly client_id: string | null
   readonly user_id: string | null
   readonly organization_id: string | null

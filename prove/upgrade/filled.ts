@@ -38,6 +38,7 @@ export async function fill(place: Place): Promise<void> {
   await task('PUT', `/users/${user_id}/role`, { access: 'read' })
   await task('POST', '/groups', { group_id: 'finance', name: 'Finance', protected: true })
   await task('POST', '/groups/finance/members', { user_id })
+  await task('POST', '/access-rules', { rule_id: 'finance', except_groups: ['finance'], state: 'report' })
   await task('POST', `/users/${user_id}/send-link`)
   await task('POST', '/domains/trust', { pattern: 'trusted.example' })
   const provider = { template: 'oidc', issuer: 'https://idp.example', client_id: 'grantor', client_secret: 'a secret' }

@@ -8,6 +8,7 @@ import { DELEGATE_TASKS } from './delegate.ts'
 import { DOMAIN_TASKS } from './domain.ts'
 import { FIGURE_TASKS } from './figures.ts'
 import { GRANT_TASKS } from './grant.ts'
+import { ACCESS_RULE_TASKS } from './access-rule/tasks.ts'
 import { GROUP_TASKS } from './group/tasks.ts'
 import { INITIAL_TOKEN_TASKS } from './client/initial-token.ts'
 import { INVITATION_TASKS } from './organization/invitation.ts'
@@ -39,6 +40,7 @@ export const TASKS: readonly Task[] = [
   ...INVITATION_TASKS,
   ...INSTALLATION_TASKS,
   ...GROUP_TASKS,
+  ...ACCESS_RULE_TASKS,
   ...API_TASKS,
   ...GRANT_TASKS,
   ...SESSION_TASKS,

@@ -3,7 +3,7 @@ import type { Context } from '../ports/context.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
 import { findToken, type FoundToken } from '../tokens/find-token.ts'
 import { hasExpiredEverywhere } from '../tokens/has-expired-everywhere.ts'
-import { findInactiveReason, INACTIVE_REASONS, type End } from '../tokens/inactive-reason.ts'
+import { checkToken, INACTIVE_REASONS, type End } from '../tokens/inactive-reason.ts'
 import type { AccessTokenFacts } from '../protocol/token/access-token.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { GrantId } from '../protocol/ids.ts'
@@ -216,7 +216,8 @@ export interface InspectedToken {
 async function inspectToken(context: Context, text: string): Promise<InspectedToken | undefined> {
   const token = await findToken(context, text)
   if (token === undefined) return undefined
-  return { token, end: await findInactiveReason(context, token, context.clock()) }
+  const checked = await checkToken(context, token, context.clock())
+  return typeof checked === 'string' ? { token, end: checked } : { token: checked, end: undefined }
 }
 
 /** The revoked access token, or the revoked grant with all of its tokens. */

@@ -127,6 +127,10 @@ export const MAXIMA = {
   protectedGroups: { most: 100, unit: 'entries', of: 'Protected groups' },
   groupWords: { most: 100, unit: 'entries', of: 'Groups that a client or an API reads under words of its own' },
   groupWord: { most: 128, unit: 'characters', of: 'Word of a client or an API for a group' },
+  accessRules: { most: 200, unit: 'entries', of: 'Access rules of the server' },
+  accessRule: { most: 8192, unit: 'bytes', of: 'Access rule, as it is stored, or all rules of an organization' },
+  accessRulesOfOrganization: { most: 20, unit: 'entries', of: 'Access rules of an organization' },
+  accessTerms: { most: 50, unit: 'entries', of: 'Clients, kinds of access, or people of an access rule' },
   groupsOfUser: { most: 200, unit: 'entries', of: 'Groups of a user, of each source' },
   groupsOfAnswer: {
     most: 100,

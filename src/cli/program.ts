@@ -50,6 +50,11 @@ export const NOUNS: readonly Noun[] = [
   ],
   ['group', 'Groups of users.', async () => (await import('./commands/group.ts')).GROUP_VERBS],
   [
+    'access-rule',
+    'Access rules: what some people do not get from clients.',
+    async () => (await import('./commands/access/access-rule.ts')).ACCESS_RULE_VERBS,
+  ],
+  [
     'api',
     'APIs for which tokens are issued, and their scopes.',
     async () => (await import('./commands/api.ts')).API_VERBS,

@@ -8,9 +8,10 @@ import { elapsedMs } from './reply.ts'
 /** One line of the log per answered request. */
 export type LogOutcome = (line: OutcomeLine, cause: unknown) => void
 
-type OutcomeLine = Omit<OutcomeEvent, 'redirectUri'> & {
+type OutcomeLine = Omit<OutcomeEvent, 'redirectUri' | 'leftOut'> & {
   readonly request_id: string
   readonly redirect_uri?: string | undefined
+  readonly left_out?: string | undefined
   readonly endpoint: string
   /** The network whose limit a refusal with status 429 names; of pages, issued tokens and refusals also where GRANTOR_LOG_NETWORKS says so. */
   readonly network: string | undefined
@@ -41,36 +42,36 @@ export interface Answering {
 export function logReply(reporting: Reporting, exchange: Answering, { name, audience }: Endpoint, reply: Reply): void {
   const outcome: Partial<OutcomeEvent> = reply.event ?? NO_EVENT
   const { event = `${name}.answered`, reason, api, active } = outcome
-  const { client, description, redirectUri, user, organization, grant, scope, resources, bound, earlier } = outcome
+  const { client, description, redirectUri, user, organization, grant, scope, resources, bound, earlier, leftOut } =
+    outcome
   const status = statusOf(reply)
   const isNamed = reporting.context.settings.logNetworks
   const ms = observe(reporting, exchange, { event, reason, api, active, status })
   // All log lines have the same members in the same order. Copying objects of many shapes takes as long as writing a line.
-  reporting.log(
-    {
-      event,
-      request_id: exchange.requestId,
-      client,
-      endpoint: name,
-      network:
-        status === 429 || (isNamed && (audience === 'page' || event === 'token.issued')) ? exchange.network : undefined,
-      reason,
-      description,
-      redirect_uri: redirectUri,
-      user,
-      organization,
-      grant,
-      scope,
-      resources,
-      bound,
-      earlier,
-      api,
-      active,
-      status,
-      ms,
-    },
-    undefined,
-  )
+  const line: OutcomeLine = {
+    event,
+    request_id: exchange.requestId,
+    client,
+    endpoint: name,
+    network:
+      status === 429 || (isNamed && (audience === 'page' || event === 'token.issued')) ? exchange.network : undefined,
+    reason,
+    description,
+    redirect_uri: redirectUri,
+    user,
+    organization,
+    grant,
+    scope,
+    resources,
+    bound,
+    earlier,
+    api,
+    active,
+    status,
+    ms,
+  }
+  // Rare, so that other lines do not have the member.
+  reporting.log(leftOut === undefined ? line : { ...line, left_out: leftOut }, undefined)
 }
 
 const NO_EVENT: Partial<OutcomeEvent> = {}

@@ -2,7 +2,7 @@ import { describeAccessToken } from '../endpoints/introspection/introspect.ts'
 import { findTokenProofFault } from '../endpoints/token/proof.ts'
 import type { Context } from '../ports/context.ts'
 import type { ApiRecord } from '../ports/records/api.ts'
-import { findInactiveReason } from '../tokens/inactive-reason.ts'
+import { checkToken } from '../tokens/inactive-reason.ts'
 import { findToken, type FoundToken } from '../tokens/find-token.ts'
 import type { TokenClaims } from '../protocol/token/introspection-answer.ts'
 import { findNamed, isOfApi } from '../protocol/token/resource.ts'
@@ -65,14 +65,14 @@ export async function verifyToken(
   if (found?.kind !== 'access') throw new TokenRefused('invalid_token', 'unknown')
   const declared = await context.apis()
   if (!isFor(found, resource, declared)) throw new TokenRefused('invalid_token', 'for-another')
-  const reason = await findInactiveReason(context, found, context.clock())
-  if (reason !== undefined) throw new TokenRefused('invalid_token', reason)
+  const checked = await checkToken(context, found, context.clock())
+  if (typeof checked === 'string') throw new TokenRefused('invalid_token', checked)
   const fault = findProofReason(context, token, found, proof)
   if (fault !== undefined) throw new TokenRefused('invalid_token', fault)
-  const granted = new Set(scopeTokens(found.facts.scope))
+  const granted = new Set(scopeTokens(checked.facts.scope))
   const missing = scope.split(' ').filter((one) => one !== '' && !granted.has(one))
   if (missing.length > 0) throw new TokenRefused('insufficient_scope', `scope-missing: ${missing.join(' ')}`)
-  return describeAccessToken(context, found, { kind: 'api', api: findNamed(declared, resource) })
+  return describeAccessToken(context, checked, { kind: 'api', api: findNamed(declared, resource) })
 }
 
 type FoundAccessToken = Extract<FoundToken, { kind: 'access' }>

@@ -209,6 +209,12 @@ const PROCESS = {
     help: 'Sign-ins at providers.',
     more: '`outcome`: `authenticated`, `refused` (by the person or the provider), `rejected` (code or credentials), `invalid` (the answer), `unreachable`, `busy`, `secret-missing`, `off`.',
   },
+  grantor_access_left_out_total: {
+    type: 'counter',
+    labels: ['rule', 'state'],
+    help: 'Tokens from which an access rule took something, or would have.',
+    more: '`rule`: empty for those of organizations. `state`: `on`, or `report` for what would have been left out.',
+  },
   grantor_audit_failures_total: {
     type: 'counter',
     labels: [],

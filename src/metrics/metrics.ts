@@ -18,6 +18,8 @@ export interface Metrics {
   readonly countAuditFailure: () => void
   readonly countOutbound: OutboundObserver
   readonly countUpstream: ProviderSignInObserver
+  /** Counts what an access rule took, or would have. */
+  readonly countLeftOut: (rule: string, state: string) => void
   /** Counts the connections of a server. */
   readonly countConnections: (server: Server) => void
   /** Returns what was counted of requests and of the store: cheap, and without an effect on a scrape. */
@@ -44,6 +46,8 @@ export function openMetrics(version: string, endpoints: readonly string[]): Metr
   for (const purpose of OUTBOUND_PURPOSES) outbound.at(purpose, ACCEPTED[purpose])
   const upstream = openSeries<Counter>(2, () => ({ value: 0 }))
   upstream.at('', 'authenticated')
+  const leftOut = openSeries<Counter>(2, () => ({ value: 0 }))
+  for (const state of ['on', 'report']) leftOut.at('', state)
   let auditFailures = 0
   const constant: readonly Sample[] = [
     { name: 'grantor_build_info', labels: [version, process.version], value: 1 },
@@ -58,6 +62,7 @@ export function openMetrics(version: string, endpoints: readonly string[]): Metr
       outbound.at(purpose, 'reason' in outcome ? outcome.reason : outcome.kind).value += 1
     },
     countUpstream: (provider, outcome) => void (upstream.at(provider, outcome).value += 1),
+    countLeftOut: (rule, state) => void (leftOut.at(rule, state).value += 1),
     countConnections: requests.countConnections,
     count: () => [...requests.samples(), ...store.samples()],
     async sample(rowCounts) {
@@ -65,7 +70,8 @@ export function openMetrics(version: string, endpoints: readonly string[]): Metr
       const rows = (await rowCounts?.sample()) ?? []
       const sent = counterSamples('grantor_outbound_requests_total', outbound)
       const signIns = counterSamples('grantor_upstream_total', upstream)
-      const counted = [...requests.samples(), ...store.samples(), ...sent, ...signIns, failures]
+      const taken = counterSamples('grantor_access_left_out_total', leftOut)
+      const counted = [...requests.samples(), ...store.samples(), ...sent, ...signIns, ...taken, failures]
       return [...counted, ...rows, ...constant, ...processSampler.sample()]
     },
     close: processSampler.close,

@@ -1,5 +1,6 @@
 import type { Bounds } from './operations/reach.ts'
 import type { CopyFault } from '../protocol/token/refresh-rotation.ts'
+import type { AccessRule, RuleId } from '../protocol/access/rule.ts'
 import type { RedirectUriPolicy } from '../protocol/uri/redirect-uri.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { ClientPolicy, CopiesRule, DocumentMode, RegistrationMode } from '../protocol/client/policy.ts'
@@ -53,6 +54,13 @@ export interface Context {
   readonly describedApis: () => Promise<readonly ApiRecord[]>
   /** What the operator decided about all clients, at most one second old. */
   readonly clientPolicy: () => Promise<ClientPolicy>
+  /** The access rules of the server, at most one second old. `peek`: without a promise; undefined: they have to be read. */
+  readonly accessRules: {
+    readonly read: () => Promise<readonly AccessRule[]>
+    readonly peek: () => readonly AccessRule[] | undefined
+  }
+  /** Counts what an access rule of the server took from an issued token, or would have. '': a rule of an organization. */
+  readonly countLeftOut: (rule: RuleId | '', state: AccessRule['state']) => void
   /** The server's not-before time: all sessions and tokens from before are revoked. At most one second old. */
   readonly notBefore: () => Promise<EpochMs>
   readonly tokens: TokenSigner
@@ -315,6 +323,10 @@ export interface OutcomeEvent {
   readonly why?: CopyFault | undefined
   /** The API that introspected a token (undefined: a client did), or exchanged one. */
   readonly api?: Resource | undefined
+  /** The access rule that took something, or would have. */
+  readonly rule?: RuleId | undefined
+  /** The scope that access rules left out of an issued token. Absent: none. */
+  readonly leftOut?: Scope | undefined
   /** For an introspection: the `active` of the response. */
   readonly active?: boolean | undefined
 }

@@ -34,6 +34,7 @@ import type { ClientRecord } from './records/client.ts'
 import type { DomainRuleRecord } from './records/domain-rule.ts'
 import type { ConsentKey, ConsentRecord, GrantRecord } from './records/grant.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from './records/organization.ts'
+import type { AccessRuleReads } from './records/access-rule.ts'
 import type { GroupReads } from './records/group.ts'
 import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from './records/provider.ts'
 import type { DueNotice, LogoutNoticeRecord } from './records/logout-notice.ts'
@@ -80,7 +81,7 @@ export interface WriteProbes {
   readonly pauseMs: number
 }
 
-export interface Reads extends AccountReads, GroupReads, UserSearchReads, WalkReads {
+export interface Reads extends AccountReads, AccessRuleReads, GroupReads, UserSearchReads, WalkReads {
   readonly findClient: (id: ClientId) => Promise<ClientRecord | undefined>
   /** Newest first, `before` exclusive. */
   readonly listClients: (

@@ -157,6 +157,8 @@ export const REFUSALS = {
       user_not_live: 'deleted, disabled, changed the password, or had all tokens revoked',
       organization_not_live: 'deleted or disabled, or its tokens were revoked',
       membership_not_live: 'the user is not a member of the organization, or is or was disabled there since',
+      access_rule:
+        'an [access rule](access-rules.md) leaves nothing for the user, or nothing of an API; nothing changed, and the token works again when the rule does',
       client_changed:
         'its name or the host of a redirect or logout URI changed after the user allowed it; nothing changed',
       client_not_live: 'the tokens of the client were revoked',

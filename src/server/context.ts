@@ -154,6 +154,8 @@ async function makeContext(
       async () => makeClientPolicy(config.settings, openDomainRules(await store.listDomainRules())),
       caching,
     ).read,
+    accessRules: openCachedList(store.listAccessRules, caching),
+    countLeftOut: telemetry?.metrics.countLeftOut ?? (() => undefined),
     notBefore: openCachedValue(store.findNotBefore, caching).read,
     ...keys,
     passwords: openPasswords(
@@ -176,8 +178,8 @@ async function makeContext(
     spentBuckets: openSpentBuckets(),
     sharedKeys: openRecentlyUsed(SHARED_KEYS),
     settings: config.settings,
-    record: ({ redirectUri, ...event }) =>
-      logger.warn({ ...event, redirect_uri: redirectUri, request_id: currentRequest() }),
+    record: ({ redirectUri, leftOut, ...event }) =>
+      logger.warn({ ...event, redirect_uri: redirectUri, left_out: leftOut, request_id: currentRequest() }),
     inRequest: (id, work) => requests.run(id, work),
     report: auditRecorder.report,
     issued: auditRecorder.issued,

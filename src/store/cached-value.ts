@@ -7,6 +7,8 @@ import type { TimelyWaits } from './timely-waits.ts'
 export interface CachedValue<T> {
   /** Returns the value, which is at most one second old while the store is available. */
   readonly read: () => Promise<T>
+  /** The same without a promise; undefined: the store has to be read. */
+  readonly peek: () => T | undefined
   /** Returns the value for a document, which does not wait for a store that does not answer. No decision may depend on it. */
   readonly describe: () => Promise<T>
 }
@@ -28,6 +30,8 @@ export function openCachedValue<T>(
   { clock, within }: Pick<TimelyWaits, 'within'> & { readonly clock: () => EpochMs },
 ): CachedValue<T> {
   let copy: Promise<T> | undefined
+  /** What `copy` resolves to. */
+  let value: T | undefined
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<T> | undefined
   /** The read for which a document has waited in vain. */
@@ -35,7 +39,8 @@ export function openCachedValue<T>(
 
   async function readNow(now: EpochMs): Promise<T> {
     try {
-      copy = Promise.resolve(await readStore())
+      value = await readStore()
+      copy = Promise.resolve(value)
       readAt = now
       return copy
     } catch (cause) {
@@ -68,7 +73,7 @@ export function openCachedValue<T>(
     })
   }
 
-  return { read, describe }
+  return { read, describe, peek: () => (isFresh(clock()) ? value : undefined) }
 }
 
 /**

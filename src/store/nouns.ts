@@ -11,6 +11,7 @@ import { devices } from './nouns/token/devices.ts'
 import { grants } from './nouns/token/grants.ts'
 import { notBefore } from './nouns/token/not-before.ts'
 import { pushedRequests } from './nouns/token/pushed-requests.ts'
+import { accessRules } from './nouns/organization/access-rules.ts'
 import { groupMembers } from './nouns/organization/group-members.ts'
 import { groups } from './nouns/organization/groups.ts'
 import { installations } from './nouns/organization/installations.ts'
@@ -59,6 +60,7 @@ const NOUNS = {
   grants,
   notBefore,
   pushedRequests,
+  accessRules,
   groupMembers,
   groups,
   installations,

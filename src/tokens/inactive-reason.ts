@@ -4,6 +4,7 @@ import type { GrantRecord } from '../ports/records/grant.ts'
 import type { AccessTokenFacts } from '../protocol/token/access-token.ts'
 import { toSeconds, type EpochMs } from '../base/brand.ts'
 import { isFromFuture } from '../base/clock.ts'
+import { ALWAYS_MET, findRuling, hasNoRules } from './access-rules.ts'
 import { findInvalidPrincipal, type InvalidPrincipal } from './invalid-principal.ts'
 import type { FoundToken } from './find-token.ts'
 
@@ -26,11 +27,40 @@ export const INACTIVE_REASONS = [
   'organization',
   'membership',
   'installation',
-] as const satisfies readonly (InvalidPrincipal | 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced')[]
+  /** Access rules leave nothing of it for its user. */
+  'access-rule',
+] as const satisfies readonly (
+  | InvalidPrincipal
+  | 'expired'
+  | 'not-yet-valid'
+  | 'revoked'
+  | 'held'
+  | 'replaced'
+  | 'access-rule'
+)[]
 export type End = (typeof INACTIVE_REASONS)[number]
 
-/** Returns why a resource must not accept the token at this time (decision 0005); undefined if the token is active. */
-export async function findInactiveReason(context: Context, found: FoundToken, now: EpochMs): Promise<End | undefined> {
+/**
+ * Returns the token with the scope that access rules leave of it at this time, or why a resource must not accept it (decision 0005). A refresh
+ * token keeps its scope: each token that it gets has what is left.
+ */
+export async function checkToken<Found extends FoundToken>(
+  context: Context,
+  found: Found,
+  now: EpochMs,
+): Promise<Found | End> {
+  const reason = await findInactiveReason(context, found, now)
+  if (reason !== undefined) return reason
+  if (found.kind === 'refresh' || hasNoRules(context, found.facts.organizationId)) return found
+  const { organizationId, resources, scope, userId } = found.facts
+  const client = userId === undefined ? undefined : await context.store.findClient(found.owner)
+  if (client === undefined || userId === undefined) return found
+  const ruling = await findRuling(context, { client, userId, organizationId, scope, resources }, ALWAYS_MET)
+  if (ruling === undefined) return found
+  return ruling.isNothing ? 'access-rule' : { ...found, facts: { ...found.facts, scope: ruling.scope } }
+}
+
+async function findInactiveReason(context: Context, found: FoundToken, now: EpochMs): Promise<End | undefined> {
   const { store } = context
   if (found.kind === 'refresh') {
     const { grant, isNewest } = found

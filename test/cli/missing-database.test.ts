@@ -17,6 +17,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'provider update': ['--name', 'Acme'],
   'user update': ['--name', 'Ada'],
   'group update': ['--name', 'Finance'],
+  'access-rule update': ['--state', 'off'],
   'client update': ['--name', 'Board'],
   'client purge': ['--yes'],
   'client set-secret': ['--client-secret-file', import.meta.filename],

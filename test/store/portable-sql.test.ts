@@ -28,6 +28,7 @@ const NOT_SWEPT: Readonly<Record<string, string>> = {
   user_search: 'a row is removed after its user (indexUsers)',
   user_groups: BY_OPERATOR,
   protected_groups: BY_OPERATOR,
+  access_rules: BY_OPERATOR,
   search_due: 'a row is removed when the index is written (indexUsers)',
   search_marks: 'it has one row',
   shared_clients: 'a key is deleted with its client',

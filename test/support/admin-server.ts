@@ -20,6 +20,7 @@ import {
   type Tokens,
 } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from './server.ts'
+import { anAccessRule } from './store/access-rules.ts'
 import { aGroup, aMembership, anInstallation, anOrganization } from './records.ts'
 import type { GroupId } from '../../src/protocol/access/group.ts'
 import { anApiDeclaration } from './records.ts'
@@ -135,6 +136,8 @@ export function adminServerOf(server: TestServer): AdminServer {
       if (grant === undefined) throw new Error('There is no grant.')
       const group = aGroup({ organizationId, createdAt: now })
       await store.createGroup(group)
+      const rules = [anAccessRule({ state: 'off' })]
+      await store.setOrganizationRules({ id: organizationId, rules, previous: [] })
       return {
         organization_id: organizationId,
         user_id: user.id,

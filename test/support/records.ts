@@ -240,6 +240,7 @@ export function anOrganization(differing: Partial<OrganizationRecord> = {}, made
   return {
     id: mintOrganizationId(madeAt, randomBytes),
     name: 'Acme "and" Sons\' \u{1f600}',
+    accessRules: [],
     createdAt: madeAt,
     disabledAt: undefined,
     notBefore: madeAt,

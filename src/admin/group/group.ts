@@ -82,8 +82,8 @@ const READERS_AT_ONCE = 500
 /** A record that names a group. */
 export const NAMING = z
   .object({
-    kind: z.enum(['api', 'client', 'provider']),
-    id: z.string().describe('The identifier of the API, or the id of the client or the provider.'),
+    kind: z.enum(['access-rule', 'api', 'client', 'provider']),
+    id: z.string().describe('The identifier of the API, or the id of the rule, the client or the provider.'),
   })
   .meta({ id: 'NamesGroup' })
 
@@ -102,10 +102,20 @@ export async function listNaming({ store }: TaskContext, id: GroupId): Promise<r
     before = page.at(-1)?.id
   }
   return [
+    ...(await listRules(store, id)).map(({ id: rule }) => ({ kind: 'access-rule' as const, id: rule })),
     ...apis.map(({ resource }) => ({ kind: 'api' as const, id: resource })),
     ...clients.map((client) => ({ kind: 'client' as const, id: listedIdOf(client) })),
     ...providers.map((provider) => ({ kind: 'provider' as const, id: provider.id })),
   ]
+}
+
+/** The access rules that name a group: of the server, and of the organization that has it. */
+async function listRules({ listAccessRules, findOrganization }: TaskContext['store'], id: GroupId) {
+  const owner = organizationOfGroup(id)
+  const own = owner === undefined ? [] : ((await findOrganization(owner))?.accessRules ?? [])
+  return [...(await listAccessRules()), ...own].filter(({ people: { only, except } }) =>
+    [...only, ...except].includes(`group:${id}`),
+  )
 }
 
 /**
@@ -140,7 +150,7 @@ export function noSuchGroup(id: string, organizationId: OrganizationId | undefin
   )
 }
 
-const NAMED = { api: 'API', client: 'client', provider: 'provider' } as const
+const NAMED = { 'access-rule': 'access rule', api: 'API', client: 'client', provider: 'provider' } as const
 
 /** The error for a group that something names. */
 export function namedBy(id: GroupId, naming: readonly Naming[]): AdminError {

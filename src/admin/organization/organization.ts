@@ -81,7 +81,8 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     async run({ store, clock, random }, { name, organization_id: chosenId }) {
       const now = clock()
       const id = (chosenId as OrganizationId | undefined) ?? mintOrganizationId(now, random)
-      const organization: OrganizationRecord = { id, name, createdAt: now, disabledAt: undefined, notBefore: now }
+      const since = { createdAt: now, disabledAt: undefined, notBefore: now }
+      const organization: OrganizationRecord = { id, name, accessRules: [], ...since }
       if ((await store.createOrganization(organization)) === 'id-taken')
         throw conflict(`There is already an organization ${id}.`)
       return ORGANIZATION.show(organization)

@@ -39,8 +39,10 @@ export interface TaskVerb<Answer, Options extends object = object> {
   readonly task: string
   /** By default the last part of the name of the task: `disable`. */
   readonly verb?: string
-  /** The same task for one organization, performed when `--organization` is given. */
+  /** The same task for one organization, performed when `--organization` is given, or `withinOption`. */
   readonly within?: string
+  /** The option instead of `--organization`. */
+  readonly withinOption?: 'of'
   /** The records that the verb is about, in the order of the arguments. By default those in the path of the task. */
   readonly subjects?: readonly Subject[]
   /** Members of the input that are records, each of which is an option only: filters, or the record that another one is about. */
@@ -90,7 +92,10 @@ export function taskVerb<Answer extends object, Options extends object = object>
   const add: AddVerb = (noun, terminal) => {
     const task = requireTask(verb.task)
     const { within, subjects = subjectsOf(task) } = verb
-    const filters = [...(within === undefined ? [] : [WITHIN]), ...(verb.filters ?? [])]
+    const filters = [
+      ...(within === undefined ? [] : [{ ...WITHIN, name: verb.withinOption ?? WITHIN.name }]),
+      ...(verb.filters ?? []),
+    ]
     const command = withServer(withJson(noun.command(verb.verb ?? verbOf(task)))).description(task.summary)
     for (const { name, argument = name, placeholder, meaning } of subjects) {
       command.argument(`[${argument}]`, meaning).option(`--${name} ${placeholder}`, SAME_AS_ARGUMENT)
@@ -162,14 +167,15 @@ async function performVerb<Answer extends object, Options extends object>(
   about: readonly TypedSubject[],
   { read, longNameOf }: MemberOptions,
 ): Promise<void> {
-  const options = command.opts<Options & CommonOptions & { readonly organization?: string }>()
+  const options = command.opts<Options & CommonOptions & { readonly organization?: string; readonly of?: string }>()
   const input = { ...read(command), ...definedMembers((await verb.input?.(options, terminal, command.args)) ?? {}) }
   if (requireTask(verb.task).method === 'PATCH' && about.length + Object.keys(input).length < 2) {
     throw new UsageError('Give at least one change. See --help.')
   }
   const names = new Map<string, string>()
   const members: Record<string, unknown> = { ...input }
-  const task = verb.within === undefined || options.organization === undefined ? verb.task : verb.within
+  const task =
+    verb.within === undefined || options[verb.withinOption ?? 'organization'] === undefined ? verb.task : verb.within
   const whenMissing = verb.task.endsWith('.create') ? 'create' : 'refuse'
   const needsSettings = verb.saysSettings === true && options.server !== undefined && !options.json
   let settings: ServerDocument | undefined

@@ -125,6 +125,7 @@ const REASONS: Readonly<Record<NonNullable<TokenInspection['ended_by']>, string>
   user: 'the user is disabled or deleted, or all tokens of the user were revoked',
   organization: 'the organization is disabled or deleted, or all of its tokens were revoked',
   membership: 'the user is no member of the organization, or the membership is disabled',
+  'access-rule': 'an access rule leaves nothing of it for its user',
   installation: 'the client is not installed in the organization, or the installation is disabled',
 }
 

@@ -74,7 +74,11 @@ export async function approve(
     codeHash: code.hash,
     now,
     codeExpiresAt: after(now, redeemableFor(context, subject) * 1000),
-    decided: decidedRequest(authorization, await stateIn(context, allowed, session), session),
+    decided: decidedRequest(
+      authorization,
+      await stateIn(context, { allowed, client, organizationId: organization?.id }, session),
+      session,
+    ),
     remember: key === undefined ? undefined : { ...key, scope: allowed.scope },
     session,
     notified: notifiedOf(context, subject, allowed, session),
@@ -140,10 +144,11 @@ const FAPI_CODE_SECONDS = 60
 /** The request with the authentication that tokens state, if they do. */
 async function stateIn(
   context: Context,
-  allowed: AuthorizationRecord,
+  approved: Parameters<typeof stateAuthentication>[1],
   { authentication }: SessionRecord,
 ): Promise<AuthorizationRecord> {
-  const stated = await stateAuthentication(context, allowed, authentication)
+  const { allowed } = approved
+  const stated = await stateAuthentication(context, approved, authentication)
   return stated === undefined ? allowed : { ...allowed, stated }
 }
 

@@ -6,6 +6,7 @@ import { levelOf, type Authentication, type AuthenticationLevel } from '../../pr
 import { interactionOfSession } from '../../protocol/ids.ts'
 import { NO_SCOPE, type Scope } from '../../protocol/token/scope.ts'
 import { findApp } from '../second-factor/app.ts'
+import { demandsLevel, hasNoRules, type PersonalAccess } from '../../tokens/access-rules.ts'
 import { findFactors, hasFactor, mayAddPasskey } from '../../users/factors.ts'
 import { offersPasskeys } from '../../users/provider-routing.ts'
 import { loadScopeCatalog } from '../token/scope-catalog.ts'
@@ -114,15 +115,21 @@ async function findReach(
 }
 
 /**
- * The authentication that the tokens of an approval state. undefined: neither the client nor a scope asks for it, so that other grants cost
- * nothing.
+ * The authentication that the tokens of an approval state. undefined: neither the client nor a scope nor an access rule asks for it, so that
+ * other grants cost nothing.
  */
 export async function stateAuthentication(
-  { apis }: Context,
-  allowed: AuthorizationRecord,
+  context: Context,
+  {
+    allowed,
+    ...approved
+  }: Pick<PersonalAccess, 'client' | 'organizationId'> & { readonly allowed: AuthorizationRecord },
   { methods, at }: Authentication,
 ): Promise<StatedAuthentication | undefined> {
-  const { authentication } = allowed
-  if (authentication === undefined && findStepUps(await apis(), allowed).size === 0) return undefined
+  const { authentication, scope, resources } = allowed
+  const isAsked = authentication !== undefined || findStepUps(await context.apis(), allowed).size > 0
+  const isDemanded = async () =>
+    !hasNoRules(context, approved.organizationId) && demandsLevel(context, { ...approved, scope, resources })
+  if (!isAsked && !(await isDemanded())) return undefined
   return { acr: acrOf(methods, authentication?.acrValues ?? []), level: levelOf(methods), at }
 }

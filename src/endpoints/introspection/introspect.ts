@@ -17,7 +17,7 @@ import type { ClientId } from '../../protocol/ids.ts'
 import { expiryOf, refreshExpiration } from '../../protocol/token/refresh-expiration.ts'
 import type { IntrospectionAnswer, RefreshTokenAnswer, TokenClaims } from '../../protocol/token/introspection-answer.ts'
 import { isOfApi } from '../../protocol/token/resource.ts'
-import { findInactiveReason, type End } from '../../tokens/inactive-reason.ts'
+import { checkToken, type End } from '../../tokens/inactive-reason.ts'
 import { findToken, type FoundToken } from '../../tokens/find-token.ts'
 import { findGroups } from '../../users/group-claim.ts'
 import { authenticateCaller, type Caller } from '../token/authenticate-caller.ts'
@@ -43,9 +43,9 @@ export async function introspect(context: Context, request: Request): Promise<Re
     throw new OAuthError('unauthorized_client', 'client_public', { status: 403 })
   const found = await findToken(context, token)
   const now = context.clock()
-  const reason =
-    found && (await mayKnow(context, caller, found)) ? await findInactiveReason(context, found, now) : hidden(found)
-  const active = found !== undefined && reason === undefined
+  const checked =
+    found && (await mayKnow(context, caller, found)) ? await checkToken(context, found, now) : hidden(found)
+  const reason = typeof checked === 'string' ? checked : undefined
   if (found !== undefined && reason !== undefined)
     context.inRequest(request.id, () => reportUse(context, caller, found, reason))
   const event: OutcomeEvent = {
@@ -54,10 +54,10 @@ export async function introspect(context: Context, request: Request): Promise<Re
     api: caller.kind === 'api' ? caller.api.resource : undefined,
     user: found === undefined ? undefined : principalsOf(found).userId,
     reason,
-    active,
+    active: reason === undefined,
   }
-  if (!active) return { kind: 'json', status: 200, body: { active: false }, event }
-  return { kind: 'json', status: 200, body: await describe(context, found, caller, now), event }
+  if (typeof checked === 'string') return { kind: 'json', status: 200, body: { active: false }, event }
+  return { kind: 'json', status: 200, body: await describe(context, checked, caller, now), event }
 }
 
 type FoundAccessToken = Extract<FoundToken, { kind: 'access' }>

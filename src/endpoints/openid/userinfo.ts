@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import { findInactiveReason } from '../../tokens/inactive-reason.ts'
+import { checkToken } from '../../tokens/inactive-reason.ts'
 import { findToken } from '../../tokens/find-token.ts'
 import { insufficientScope, invalidDpopToken, invalidRequest, invalidToken } from '../../protocol/errors.ts'
 import type { AccessTokenFacts, TokenType } from '../../protocol/token/access-token.ts'
@@ -32,10 +32,10 @@ export async function userinfo(context: Context, request: Request): Promise<Repl
   const refuse = presented.scheme === 'DPoP' ? invalidDpopToken : invalidToken
   const found = await findToken(context, presented.accessToken)
   if (found?.kind !== 'access') throw refuse('access_token_wrong')
-  const reason = await findInactiveReason(context, found, context.clock())
-  if (reason !== undefined) throw refuse('access_token_wrong')
+  const checked = await checkToken(context, found, context.clock())
+  if (typeof checked === 'string') throw refuse('access_token_wrong')
   checkProof(context, request, presented, found.facts)
-  const { clientId, grantId, organizationId, resources, scope, userId } = found.facts
+  const { clientId, grantId, organizationId, resources, scope, userId } = checked.facts
   if (resources.length > 0) throw refuse('access_token_for_another')
   const tokens = scopeTokens(scope)
   if (userId === undefined || grantId === undefined || !tokens.includes('openid'))

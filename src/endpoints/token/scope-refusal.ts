@@ -2,6 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import { AUTHORIZATION_FAULTS } from '../../protocol/authorization/request.ts'
 import { invalidScope, type OAuthError, type Reason } from '../../protocol/errors.ts'
 import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
+import { NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
 import { unacceptable } from '../../base/validation.ts'
 
 /** Why a client does not get a scope, as docs/apis.md lists it. */
@@ -14,6 +15,7 @@ const REASONS = {
   not_asserted: 'not in the assertion',
   not_exchanged: 'not given in exchange for the token',
   not_authenticated: 'requires another sign-in of the user',
+  access_rule: 'not given for this user',
 } as const
 
 export type ScopeReason = keyof typeof REASONS
@@ -48,6 +50,12 @@ export function nothingRemains(withheld: ReadonlyMap<string, ScopeReason>, bare:
     description: `The client gets no scope${forApis}: ${why}.`,
     details: byReason(withheld),
   }
+}
+
+/** Access rules leave nothing for the user, or nothing of an API. A request without scope counts as one that asks who the user is. */
+export function leftOutByRules(leftOut: Scope, resources: readonly string[]): ScopeRefusal {
+  const tokens = leftOut === NO_SCOPE && resources.length === 0 ? ['openid'] : scopeTokens(leftOut)
+  return nothingRemains(new Map(tokens.map((token) => [token, 'access_rule'])), resources)
 }
 
 /** A refresh requests scopes that were not granted. RFC 6749 §6. */

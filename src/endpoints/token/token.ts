@@ -122,11 +122,11 @@ function describeInvalidGrant({ settings }: Context, grantType: ClientGrantType,
 /** The log event of a token. It has ids, scopes and resources, and never the token. */
 function issuedEvent(
   reason: GrantType,
-  { facts, earlier }: Pick<IssuedToken, 'facts' | 'earlier'>,
+  { facts, earlier, leftOut }: Pick<IssuedToken, 'facts' | 'earlier' | 'leftOut'>,
   resources: OutcomeEvent['resources'],
 ): OutcomeEvent {
   const { clientId: client, userId: user, organizationId: organization, grantId: grant, scope } = facts
-  return {
+  const event: OutcomeEvent = {
     event: 'token.issued',
     api: facts.actors[0],
     client,
@@ -139,6 +139,7 @@ function issuedEvent(
     bound: facts.keyThumbprint === undefined ? undefined : true,
     earlier,
   }
+  return leftOut === undefined ? event : { ...event, leftOut }
 }
 
 /** Where no API is declared, a resource is what the client sent, so that it may have anything. */

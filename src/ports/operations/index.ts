@@ -2,6 +2,7 @@ import type { ClientOperations } from './client.ts'
 import type { AuthorizationOperations } from './authorization.ts'
 import type { TokenOperations } from './token.ts'
 import type { OrganizationOperations } from './organization.ts'
+import type { AccessRuleOperations } from './access-rule.ts'
 import type { GroupOperations } from './group.ts'
 import type { UserOperations } from './user.ts'
 import type { UserSearchOperations } from './user-search.ts'
@@ -35,6 +36,7 @@ export interface Operations
     AuthorizationOperations,
     TokenOperations,
     OrganizationOperations,
+    AccessRuleOperations,
     GroupOperations,
     UserOperations,
     UserSearchOperations,

@@ -10,7 +10,7 @@ export interface OrganizationOperations {
    * `id-taken`: another organization has the id. Of concurrent callers with one chosen id, one creates the organization. What was stored for
    * an earlier organization with the id, after its deletion, ends.
    */
-  createOrganization: [organization: OrganizationRecord, outcome: 'created' | 'id-taken']
+  createOrganization: [organization: Omit<OrganizationRecord, 'accessRules'>, outcome: 'created' | 'id-taken']
   /** `conflict`: it has another name than `previous`; undefined: whichever it has. */
   renameOrganization: [
     change: { readonly id: OrganizationId; readonly name: string; readonly previous?: string | undefined },

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../base/brand.ts'
+import type { AccessRuleRecord } from '../../protocol/access/rule.ts'
 import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
 import type { Scope } from '../../protocol/token/scope.ts'
 
@@ -6,6 +7,8 @@ import type { Scope } from '../../protocol/token/scope.ts'
 export interface OrganizationRecord {
   readonly id: OrganizationId
   readonly name: string
+  /** They hold for its grants. */
+  readonly accessRules: readonly AccessRuleRecord[]
   readonly createdAt: EpochMs
   readonly disabledAt: EpochMs | undefined
   /** Tokens and consents for the organization from before this time are revoked. */

@@ -34,6 +34,8 @@ export const AUDIT_EVENTS = Object.keys(AUDIT_EVENT_TEXTS) as readonly AuditEven
 
 /** Every other event that the log or the label `outcome` of a metric has. */
 export type LogEventName =
+  | 'access.left-out'
+  | 'access.would-leave-out'
   | 'admin.not-listening'
   | 'api.of-issuer'
   | 'audit.recording-failed'

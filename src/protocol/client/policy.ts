@@ -1,5 +1,6 @@
 import type { EpochMs } from '../../base/brand.ts'
 import type { GroupClaim } from '../access/group-claim.ts'
+import { identifierOf, type Identified } from './identifier.ts'
 import { destinationsOf, type ClientAddresses, type ClientDestination } from './identity.ts'
 import type { ClientMetadata } from './members.ts'
 import { isWithinHosts, type RegistrationLimits } from './registration-template.ts'
@@ -10,6 +11,9 @@ import { isLoopback, webHost } from '../uri/redirect-uri.ts'
 /** How a client came to the server: an administrator created it, it registered (RFC 7591), or its id is the URL of its metadata document. */
 export const CLIENT_SOURCES = ['operator', 'registration', 'document'] as const
 export type ClientSource = (typeof CLIENT_SOURCES)[number]
+
+/** A client in an access rule: by its `client_id`, by where it comes from, or by the host of its metadata document. */
+export type ClientTerm = `client:${string}` | `source:${ClientSource}` | 'unverified' | `document:${string}`
 
 /** What the operator knows about a client. The rights of a client follow from it, except those that its rules give. */
 export type TrustLevel = 'verified' | 'known-domain' | 'unverified'
@@ -218,6 +222,17 @@ export function hasClaimsInIdToken({ source, rules }: Pick<PolicyClient, 'source
  */
 export function groupClaimOf({ source, rules }: Pick<PolicyClient, 'source' | 'rules'>): GroupClaim | undefined {
   return isOperatorMade({ source }) ? rules.groupClaim : undefined
+}
+
+/** What access rules call a client. The trust in its domain is not among it, which no token request reads. */
+export function ruledClient(client: ClientOrigin & Identified): readonly ClientTerm[] {
+  const labels = client.document === undefined ? [] : new URL(client.document.url).hostname.split('.')
+  return [
+    `client:${identifierOf(client)}`,
+    `source:${client.source}`,
+    ...(isVerified(client) ? [] : ['unverified' as const]),
+    ...labels.map((_, index): ClientTerm => `document:${index === 0 ? '' : '*.'}${labels.slice(index).join('.')}`),
+  ]
 }
 
 /**

@@ -222,6 +222,8 @@ export interface IssuedToken {
   readonly facts: AccessTokenFacts
   /** By how many generations an earlier refresh token is older than the newest one, which is in the response. Absent: none was presented. */
   readonly earlier?: number
+  /** What access rules left out of the scope. Absent: nothing. */
+  readonly leftOut?: Scope
 }
 
 /** The refresh token of an answer. */

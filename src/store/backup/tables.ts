@@ -27,6 +27,7 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'moved' | 'omitte
   memberships: 'stored',
   user_groups: 'stored',
   protected_groups: 'stored',
+  access_rules: 'stored',
   group_members: 'stored',
   installations: 'stored',
   initial_tokens: 'stored',

@@ -347,6 +347,7 @@ create index identity_proofs_expired on identity_proofs (expires_at);
 create table organizations (
   organization_id text /*postgres collate "C"*/ not null primary key,
   name text not null,
+  access_rules text, -- JSON; null: none
   created_at bigint not null,
   disabled_at bigint,
   not_before bigint not null
@@ -374,6 +375,14 @@ create table user_groups (
 ) /*sqlite without rowid*/;
 
 create index user_groups_of_organization on user_groups (organization_id, group_id);
+
+-- What some people do not get from clients. Those of an organization are in its row.
+create table access_rules (
+  rule_id text /*postgres collate "C"*/ not null primary key,
+  settings text not null, -- JSON (protocol/access/rule.ts)
+  created_at bigint not null,
+  updated_at bigint not null
+) /*sqlite without rowid*/;
 
 -- The groups that are protected, for decisions about accounts: where Citus distributes the tables, each machine has all of them.
 create table protected_groups (

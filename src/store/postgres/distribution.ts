@@ -53,6 +53,7 @@ export const COPIED_TABLES: readonly string[] = [
   'domain_rules',
   'providers',
   'protected_groups',
+  'access_rules',
   'signing_keys',
   'settings',
   'admin_credentials',

@@ -35,7 +35,7 @@ test('ADM-03: a list of one organization has no rows of another with any filter'
   const other = await stage.makePeopledOrganization()
   const { token } = await stage.issue('read', mine.organization_id)
   const lists = OWN.filter((task) => 'before' in task.input.shape && pathParameters(task).length === 1)
-  assert.equal(lists.length, 4)
+  assert.equal(lists.length, 5)
   const user = await stage.server.context.store.findUser(other.user_id)
   const foreign = { user_id: other.user_id, client_id: other.client_id, grant_id: other.grant_id, email: user?.email }
   for (const task of lists) {

@@ -8,6 +8,7 @@ import { registerClient } from '../../../tools/flow.ts'
 import { DEFAULT_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
 import type { Access } from '../../../src/admin/task.ts'
 import { aGroup, aMembership, anInteraction, aSession, aSessionStart, aUserOfProvider } from '../../support/records.ts'
+import { A_CHANGE, A_RULE, AN_ACCESS_RULE, AN_OWN_CHANGE, AN_OWN_NEW_RULE, AN_OWN_RULE } from './access-rule-samples.ts'
 import { addProvider } from '../../support/provider/providers.ts'
 import type { PeopledOrganization, AdminServer } from '../../support/admin-server.ts'
 import { givePasskey } from '../../../tools/sign-in/passkeys.ts'
@@ -323,6 +324,16 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'organization-group.list-members': inOrganization(people(AN_OWN_GROUP)),
   'organization-group.add-member': inOrganization(writes(AN_OWN_GROUP_WITH_USER)),
   'organization-group.remove-member': inOrganization(writes(AN_OWN_GROUP_MEMBER)),
+  'access-rule.list': people(NOTHING),
+  'access-rule.create': writes(A_RULE, 201),
+  'access-rule.show': people(AN_ACCESS_RULE),
+  'access-rule.update': writes(and(AN_ACCESS_RULE, A_CHANGE)),
+  'access-rule.delete': writes(AN_ACCESS_RULE),
+  'organization-access-rule.list': inOrganization(people(AN_ORGANIZATION)),
+  'organization-access-rule.create': inOrganization(writes(and(AN_ORGANIZATION, AN_OWN_NEW_RULE), 201)),
+  'organization-access-rule.show': inOrganization(people(AN_OWN_RULE)),
+  'organization-access-rule.update': inOrganization(writes(and(AN_OWN_RULE, AN_OWN_CHANGE))),
+  'organization-access-rule.delete': inOrganization(writes(AN_OWN_RULE)),
   'api.list': reads(NOTHING),
   'api.show': reads(AN_API),
   'api.create': writes(({ aResource }) => ({ resource: aResource() }), 201),

@@ -16,6 +16,7 @@ import { consumedCases } from './token/consumed.ts'
 import { deletionCases } from './organization/deletions.ts'
 import { evictionCases } from './client/evictions.ts'
 import { grantListCases } from './token/grant-lists.ts'
+import { accessRuleCases } from './organization/access-rules.ts'
 import { groupCases } from './organization/groups.ts'
 import { providerGroupCases } from './organization/provider-groups.ts'
 import { identityCases } from './user/identities.ts'
@@ -103,6 +104,7 @@ export const CONTRACT: readonly Suite[] = [
   deletionCases,
   organizationCases,
   membershipCases,
+  accessRuleCases,
   groupCases,
   providerGroupCases,
   installationCases,

@@ -5,7 +5,7 @@ import { nameUser } from '../../../protocol/sign-in/account.ts'
 import { code, html, type Fragment, type Markup } from '../../../web/markup.ts'
 import { buttonsWithMore, formOf, mainAskLink } from '../../engine/buttons.ts'
 import type { ChosenRows, Form, Frame, Members } from '../../engine/form.ts'
-import { apisIcon, clientsIcon, providersIcon } from '../../icons.ts'
+import { apisIcon, clientsIcon, lockIcon, providersIcon } from '../../icons.ts'
 import { linkFor, linkTo } from '../../links.ts'
 import { table } from '../../list.ts'
 import { chip, id, name, section, thingHeading, time } from '../../parts.ts'
@@ -169,6 +169,7 @@ export function sourceOf(source: string): Fragment {
 
 /** What names a group, by its kind. */
 const NAMES_GROUP: Readonly<Record<Naming['kind'], NamesGroup>> = {
+  'access-rule': { noun: 'Access rule', icon: lockIcon, list: undefined },
   api: { noun: 'API', icon: apisIcon, list: 'apis' },
   client: { noun: 'Client', icon: clientsIcon, list: 'clients' },
   provider: { noun: 'Provider', icon: providersIcon, list: 'providers' },
@@ -177,8 +178,8 @@ const NAMES_GROUP: Readonly<Record<Naming['kind'], NamesGroup>> = {
 interface NamesGroup {
   readonly noun: string
   readonly icon: Markup
-  /** Where its page is. */
-  readonly list: Parameters<typeof linkTo>[0]
+  /** Where its page is. undefined: it has none. */
+  readonly list: Parameters<typeof linkTo>[0] | undefined
 }
 
 /** A role for one organization opens none of it. */
@@ -190,10 +191,11 @@ function naming(frame: Frame, all: readonly Naming[]): Markup {
   return html`<ul class="feed" role="list">
     ${all.map(({ kind, id: object }) => {
       const { noun, icon, list } = NAMES_GROUP[kind]
-      const [to, shown] = [linkTo(list, object), html`<bdi>${object}</bdi>`]
+      const shown = html`<bdi>${object}</bdi>`
+      const to = list === undefined ? undefined : linkTo(list, object)
       return html`<li data-row>
         ${icon}
-        <p>${noun} ${frame.mayOpen(to) ? html`<a href="${to}">${shown}</a>` : shown}</p>
+        <p>${noun} ${to !== undefined && frame.mayOpen(to) ? html`<a href="${to}">${shown}</a>` : shown}</p>
       </li>`
     })}
   </ul>`

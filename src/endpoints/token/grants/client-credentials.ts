@@ -5,13 +5,14 @@ import { invalidClient, invalidTarget, unauthorizedClient } from '../../../proto
 import type { Parameters } from '../../../base/message.ts'
 import type { Resource } from '../../../protocol/token/resource.ts'
 import { unacceptable } from '../../../base/validation.ts'
+import { hasNoRules, NEVER_MET } from '../../../tokens/access-rules.ts'
 import { issueClientToken } from '../issue-tokens.ts'
 import { scopeCatalogOf, describeUnknown, findResources, type ScopeCatalog } from '../scope-catalog.ts'
 import { decideScope } from '../scope-decision.ts'
 import { scopeError } from '../scope-refusal.ts'
 import { chooseTokenProfile, type TokenRequester } from '../token-profile.ts'
 import { findDelegation } from './delegation.ts'
-import { readResources, readScope } from './grant.ts'
+import { readResources, readScope, ruleScope } from './grant.ts'
 
 /**
  * Client Credentials Grant. RFC 6749 §4.4.
@@ -42,7 +43,13 @@ export async function clientCredentials(
   const decision = decideScope(catalog, { kind: 'machine', client, installed }, request)
   if (decision.kind === 'refused')
     throw scopeError(context, { clientId: client.id, userId, organizationId }, decision.refusal, form.get('scope'))
-  const { scope, resources } = decision
+  const { resources } = decision
+  const ruling =
+    userId === undefined || hasNoRules(context, organizationId)
+      ? undefined
+      : // A level that a rule demands is not met, because no user signed in.
+        await ruleScope(context, { ...decision, client, userId, organizationId }, NEVER_MET, form)
+  const { scope } = ruling ?? decision
   // A JWT is not stored. Introspection reads the client's record to decide whether it is active.
   const target = { scope, resources, organizationId, userId }
   const response = issueClientToken(context, client, target, {
@@ -50,10 +57,11 @@ export async function clientCredentials(
     now,
     network,
   })
-  if (client.usedAt !== undefined) return await response
-  const [used] = await Promise.all([context.store.useClient({ id: client.id, now }), response])
-  if (used === 'unknown') throw invalidClient('client_unknown', false)
-  return response
+  if (client.usedAt === undefined) {
+    const [used] = await Promise.all([context.store.useClient({ id: client.id, now }), response])
+    if (used === 'unknown') throw invalidClient('client_unknown', false)
+  }
+  return ruling === undefined ? await response : { ...(await response), leftOut: ruling.leftOut }
 }
 
 function chooseResources(catalog: ScopeCatalog, form: Parameters): readonly Resource[] {

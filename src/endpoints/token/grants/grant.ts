@@ -13,8 +13,18 @@ import {
 } from '../../../protocol/errors.ts'
 import type { Parameters } from '../../../base/message.ts'
 import { isOfApi, parseResources, type Resource } from '../../../protocol/token/resource.ts'
-import { isIdentityScope, narrow, NO_SCOPE, parseScope, type Scope } from '../../../protocol/token/scope.ts'
+import {
+  isIdentityScope,
+  isOpenid,
+  narrow,
+  NO_SCOPE,
+  parseScope,
+  subtract,
+  unite,
+  type Scope,
+} from '../../../protocol/token/scope.ts'
 import { unacceptable } from '../../../base/validation.ts'
+import { findRuling, recordRuling, type IsMet, type PersonalAccess, type Ruling } from '../../../tokens/access-rules.ts'
 import type { InvalidPrincipal, Principals } from '../../../tokens/invalid-principal.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
@@ -29,6 +39,7 @@ import {
   type ScopeRecipient,
 } from '../scope-catalog.ts'
 import { withoutShare } from '../scope-decision.ts'
+import { leftOutByRules, scopeError } from '../scope-refusal.ts'
 import type { TokenRequester } from '../token-profile.ts'
 
 /** Handles one grant type at the token endpoint. It receives an authenticated client and the key that it proved, and checks the parameters itself. */
@@ -129,6 +140,67 @@ export function scopeFor(
   if (withoutShare(catalog, own, resources).length > 0) throw invalidGrant('scope_gone')
   return own
 }
+
+/** What access rules leave of a token of a grant. */
+export interface Ruled<Granted> {
+  readonly scope: Scope
+  /** As its tokens show it: without `openid`, if that is left out. The stored grant keeps its scope. */
+  readonly grant: Granted
+  readonly leftOut: Scope
+}
+
+/**
+ * Applies the access rules to the scope of a token of a grant, as they are now; undefined: they take nothing. Called before a code or a refresh
+ * token is used up: when the rule goes, the same one works.
+ *
+ * @throws OAuthError invalid_grant
+ */
+export async function applyRules<Granted extends RuledGrant>(
+  context: Context,
+  client: AuthenticatedClient,
+  grant: Granted,
+  { scope, resources }: { readonly scope: Scope; readonly resources: readonly Resource[] },
+): Promise<Ruled<Granted> | undefined> {
+  const { userId, organizationId, stated, openid } = grant
+  const identity = openid === undefined ? NO_SCOPE : narrow(grant.scope, isIdentityScope)
+  const asked = { client, userId, organizationId, scope: unite(scope, identity), resources }
+  const ruling = await findRuling(context, asked, ({ level }) => level <= (stated?.level ?? 1))
+  if (ruling === undefined) return undefined
+  recordRuling(context, asked, ruling)
+  if (ruling.isNothing) throw invalidGrant('access_rule', userId)
+  const { leftOut } = ruling
+  if (leftOut === NO_SCOPE) return undefined
+  const left = { ...grant, scope: subtract(grant.scope, leftOut) }
+  return {
+    scope: subtract(scope, leftOut),
+    grant: isOpenid(identity) && !isOpenid(left.scope) ? { ...left, openid: undefined } : left,
+    leftOut,
+  }
+}
+
+/**
+ * Applies the access rules to a token without a grant of its own, as those of the grant's; undefined: they take nothing.
+ *
+ * @throws OAuthError invalid_scope
+ */
+export async function ruleScope(
+  context: Context,
+  access: PersonalAccess,
+  isMet: IsMet,
+  form: Parameters,
+): Promise<Ruling | undefined> {
+  const ruling = await findRuling(context, access, isMet)
+  if (ruling === undefined) return undefined
+  recordRuling(context, access, ruling)
+  const { client, userId, organizationId } = access
+  if (ruling.isNothing) {
+    const about = { clientId: client.id, userId, organizationId }
+    throw scopeError(context, about, leftOutByRules(ruling.leftOut, []), form.get('scope'))
+  }
+  return ruling.leftOut === NO_SCOPE ? undefined : ruling
+}
+
+type RuledGrant = Pick<GrantRecord, 'userId' | 'organizationId' | 'scope' | 'stated' | 'openid'>
 
 /**
  * Checks that `org_id` and `user_id`, if they are sent, are those of the grant (decision 0005). The error is the same for an

@@ -40,6 +40,7 @@ import {
   subtract,
   type Scope,
 } from '../../../protocol/token/scope.ts'
+import { findRuling, hasNoRules, NEVER_MET, recordRuling, type PersonalAccess } from '../../../tokens/access-rules.ts'
 import { findApplicationSubject } from '../../../users/application-subject.ts'
 import { isOfAnotherProvider, usableProviders } from '../../../users/provider-routing.ts'
 import { countFailure, countUnverified } from '../authenticate-client.ts'
@@ -95,6 +96,8 @@ export async function jwtBearer(context: Context, requester: TokenRequester, for
   const subject = await settleSubject(context, { provider, identity, client, named: form.get('user_id'), use })
   if (subject.kind === 'refused') throw refusal(context, requester, subject.reason, provider, subject.detail)
   const { userId, key, openedAt } = subject
+  const resources = [resource]
+  const left = await ruleSubject(context, requester, { userId, organizationId, scope, resources }, provider)
 
   const grant = {
     id: mintGrantId(openedAt, context.random),
@@ -103,7 +106,7 @@ export async function jwtBearer(context: Context, requester: TokenRequester, for
     organizationId,
     scope,
     ungrantedScope: NO_SCOPE,
-    resources: [resource],
+    resources,
     createdAt: openedAt,
     expiresAt: after(openedAt, profile.lifetime * 1000),
     revokedAt: undefined,
@@ -115,7 +118,7 @@ export async function jwtBearer(context: Context, requester: TokenRequester, for
     providerId: provider.id,
   }
   const applicationSubject = profile.applicationSubject ? await findApplicationSubject(context, userId) : undefined
-  const target = { scope, resources: [resource], applicationSubject }
+  const target = { scope: left, resources, applicationSubject }
   const at = { profile, generation: 0, at: openedAt, now: openedAt, refresh: undefined, nonce: undefined }
   const [issued, outcome] = await Promise.all([
     issueGrantToken(context, client, grant, target, at),
@@ -124,7 +127,26 @@ export async function jwtBearer(context: Context, requester: TokenRequester, for
   ])
   // The person removed the provider from the account meanwhile (threats.md JAG-15).
   if (outcome === 'unlinked') throw refusal(context, requester, 'subject_refused', provider, 'identity-removed')
-  return issued
+  return left === scope ? issued : { ...issued, leftOut: subtract(scope, left) }
+}
+
+/**
+ * The scope that access rules leave of what the subject would get, for whom a level that one demands is not met. Nothing is a refusal as every
+ * other of a subject.
+ */
+async function ruleSubject(
+  context: Context,
+  requester: TokenRequester,
+  asked: Omit<PersonalAccess, 'client'>,
+  provider: ProviderRecord,
+): Promise<Scope> {
+  if (hasNoRules(context, asked.organizationId)) return asked.scope
+  const access = { ...asked, client: requester.client }
+  const ruling = await findRuling(context, access, NEVER_MET)
+  if (ruling === undefined) return asked.scope
+  recordRuling(context, access, ruling)
+  if (ruling.isNothing) throw refusal(context, requester, 'subject_refused', provider, 'access-rule')
+  return ruling.scope
 }
 
 /** Verifies the signature and the claims. The claims first, so that an assertion for another server causes no request. */

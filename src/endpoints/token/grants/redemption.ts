@@ -13,6 +13,7 @@ import type { Parameters } from '../../../base/message.ts'
 import { expiryOf } from '../../../protocol/token/refresh-expiration.ts'
 import { webHost } from '../../../protocol/uri/redirect-uri.ts'
 import type { MintedCredential } from '../../../protocol/secrets.ts'
+import { hasNoRules } from '../../../tokens/access-rules.ts'
 import { findInvalidPrincipal } from '../../../tokens/invalid-principal.ts'
 import { findApplicationSubject } from '../../../users/application-subject.ts'
 import { consentableFrom } from '../../../clients/identity-change.ts'
@@ -21,7 +22,7 @@ import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { issueGrantToken } from '../issue-tokens.ts'
 import { scopeCatalogOf } from '../scope-catalog.ts'
 import { chooseTokenProfile, requireGrantKey, type TokenProfile, type TokenRequester } from '../token-profile.ts'
-import { checkOwner, narrowResources, principalsOf, requireLive, scopeFor } from './grant.ts'
+import { applyRules, checkOwner, narrowResources, principalsOf, requireLive, scopeFor } from './grant.ts'
 
 /** An authorization of the client that a user approved, and the time of the token request. */
 export interface Approved {
@@ -79,13 +80,17 @@ export async function redeemApproval(
     isFapi: followsFapi(client),
     now,
   })
-  const scope = scopeFor(catalog, client, grant, resources, approval.approvedAt)
+  const granted = { scope: scopeFor(catalog, client, grant, resources, approval.approvedAt), resources }
+  const ruled = hasNoRules(context, grant.organizationId)
+    ? undefined
+    : await applyRules(context, client, grant, granted)
+  const { scope } = ruled ?? granted
   const applicationSubject = profile.applicationSubject
     ? await findApplicationSubject(context, grant.userId)
     : undefined
   const target = { scope, resources, applicationSubject }
-  const issue = () =>
-    issueGrantToken(context, client, grant, target, {
+  const issueToken = () =>
+    issueGrantToken(context, client, ruled?.grant ?? grant, target, {
       profile,
       generation: 0,
       at: now,
@@ -93,6 +98,7 @@ export async function redeemApproval(
       refresh: refresh && { ...expiryOf(grant), token: refresh.token },
       nonce: authorization.openid?.nonce,
     })
+  const issue = ruled === undefined ? issueToken : async () => ({ ...(await issueToken()), leftOut: ruled.leftOut })
   // An opaque token is stored in the same turn, so that usually one batch commits both (threats.md CODE-12). If a crash separates
   // them, the code is spent without a token, and the client asks the user again. A replay stores none.
   const isStoredAtOnce = profile.format === 'opaque' && isInTime && !(await isRedeemed(context, authorization.id))

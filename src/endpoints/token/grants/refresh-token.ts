@@ -14,6 +14,7 @@ import { findEarlier, type CopyFault, type EarlierToken } from '../../../protoco
 import { sameText, type MintedCredential, type ParsedCredential } from '../../../protocol/secrets.ts'
 import type { Parameters } from '../../../base/message.ts'
 import { isIdentityScope, narrow, NO_SCOPE, scopeTokens, subtract, type Scope } from '../../../protocol/token/scope.ts'
+import { hasNoRules } from '../../../tokens/access-rules.ts'
 import { findInvalidPrincipal } from '../../../tokens/invalid-principal.ts'
 import { rareNoticesOf } from '../../../users/mails.ts'
 import { findApplicationSubject } from '../../../users/application-subject.ts'
@@ -22,9 +23,19 @@ import { idTokenAlgorithmOf } from '../../openid/id-token.ts'
 import { issueGrantToken, type TokenTarget } from '../issue-tokens.ts'
 import { scopeCatalogOf, findResource, type ScopeCatalog } from '../scope-catalog.ts'
 import { withoutShare } from '../scope-decision.ts'
-import { moreThanGranted, nothingRemains, scopeError } from '../scope-refusal.ts'
+import { leftOutByRules, moreThanGranted, nothingRemains, scopeError } from '../scope-refusal.ts'
 import { chooseTokenProfile, requireGrantKey, type TokenRequester } from '../token-profile.ts'
-import { checkKey, checkOwner, narrowResources, principalsOf, readScope, requireLive, scopeFor } from './grant.ts'
+import {
+  applyRules,
+  type Ruled,
+  checkKey,
+  checkOwner,
+  narrowResources,
+  principalsOf,
+  readScope,
+  requireLive,
+  scopeFor,
+} from './grant.ts'
 
 /**
  * Refreshing an Access Token. RFC 6749 §6, RFC 9700 §4.14.2. The steps of the rule are in
@@ -58,7 +69,9 @@ export async function refreshToken(
   requireDeclaredResources(catalog, grant)
   checkOwner(form, grant)
   const resources = narrowResources(catalog, grant, form)
-  const granted = { scope: scopeFor(catalog, client, grant, resources, grant.createdAt), resources }
+  const whole = { scope: scopeFor(catalog, client, grant, resources, grant.createdAt), resources }
+  const ruled = hasNoRules(context, grant.organizationId) ? undefined : await applyRules(context, client, grant, whole)
+  const granted = ruled === undefined ? whole : { scope: ruled.scope, resources, leftOut: ruled.leftOut }
   const scope = narrowScope(context, catalog, grant, granted, form)
   const profile = chooseTokenProfile(context, catalog, resources, requester)
   requireGrantKey(catalog, grant.resources, requester)
@@ -66,6 +79,7 @@ export async function refreshToken(
     ? await findApplicationSubject(context, grant.userId)
     : undefined
   const target = { scope, resources, applicationSubject }
+  const shown = ruled?.grant ?? grant
   if (grant.openid !== undefined) await context.keys.ensureIdTokenKey(idTokenAlgorithmOf(client))
 
   // FAPI 2.0 Security Profile §5.3.2.1: the client keeps its token, which works only with its keys. Nothing is written. A grant that is
@@ -75,7 +89,8 @@ export async function refreshToken(
   if (isFapi && isCurrent(grant, opened) && !canIdle(grant) && grant.family?.heldFor === undefined) {
     const refresh = { ...expiryOf(grant), token: undefined }
     const issue = { profile, generation: opened.generation, at: now, now, refresh, nonce: undefined }
-    return await issueGrantToken(context, client, grant, target, issue)
+    const issued = await issueGrantToken(context, client, shown, target, issue)
+    return ruled === undefined ? issued : { ...issued, leftOut: ruled.leftOut }
   }
   const { settings } = context
   const { lifetimes } = settings
@@ -85,8 +100,8 @@ export async function refreshToken(
   // The grant that was read is older than the outcome if another request of the turn rotated its token.
   const idleExpiryOf = (generation: number, rotatedAt: EpochMs) =>
     grant.family?.generation === generation ? grant.family.idleExpiresAt : idleExpiryAt(rotatedAt)
-  const issue = (newest: MintedCredential, generation: number, issuedAt: EpochMs, idleEnd: EpochMs) =>
-    issueGrantToken(context, client, grant, target, {
+  const issueToken = (newest: MintedCredential, generation: number, issuedAt: EpochMs, idleEnd: EpochMs) =>
+    issueGrantToken(context, client, shown, target, {
       profile,
       generation,
       at: issuedAt,
@@ -94,6 +109,10 @@ export async function refreshToken(
       refresh: { token: newest.token, expiresAt: grant.expiresAt, idleExpiresAt: idleEnd },
       nonce: undefined,
     })
+  const issue: typeof issueToken =
+    ruled === undefined
+      ? issueToken
+      : async (...newest) => ({ ...(await issueToken(...newest)), leftOut: ruled.leftOut })
   const issueNewest = async ({ generation, rotatedAt, liveHash }: EarlierToken): Promise<IssuedToken> => {
     const newest = at(generation, rotatedAt)
     // All tokens of a family have the random bits of the first one, so the newest of another family is never made here.
@@ -223,7 +242,11 @@ function narrowScope(
   context: Context,
   catalog: ScopeCatalog,
   grant: GrantRecord,
-  { scope: granted, resources }: Pick<TokenTarget, 'resources' | 'scope'>,
+  {
+    scope: granted,
+    resources,
+    leftOut = NO_SCOPE,
+  }: Pick<TokenTarget, 'resources' | 'scope'> & Partial<Pick<Ruled<never>, 'leftOut'>>,
   form: Parameters,
 ): Scope {
   const requested = readScope(form)
@@ -231,9 +254,11 @@ function narrowScope(
   // Identity scopes are never in a token for another API, and the client may repeat them (OpenID Connect Core 1.0 §12.1).
   const identity = scopeTokens(subtract(narrow(grant.scope, isIdentityScope), granted))
   const ignored = [...scopeTokens(grant.ungrantedScope), ...identity]
-  const scope = narrow(requested, (token) => !ignored.includes(token))
-  const unknown =
-    scope === NO_SCOPE ? narrow(requested, (token) => !identity.includes(token)) : subtract(scope, granted)
+  const open = leftOut === NO_SCOPE ? requested : subtract(requested, leftOut)
+  // The grant has what rules leave out, and the client may repeat it. Nothing else was asked for.
+  if (open === NO_SCOPE) throw scopeError(context, grant, leftOutByRules(leftOut, []), form.get('scope'))
+  const scope = narrow(open, (token) => !ignored.includes(token))
+  const unknown = scope === NO_SCOPE ? narrow(open, (token) => !identity.includes(token)) : subtract(scope, granted)
   const foreign = scopeTokens(unknown)
   const bare = withoutShare(catalog, scope, resources)
   if (foreign.length === 0 && bare.length === 0) return scope

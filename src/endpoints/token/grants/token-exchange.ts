@@ -7,13 +7,16 @@ import type { Parameters } from '../../../base/message.ts'
 import { missing, unacceptable } from '../../../base/validation.ts'
 import { loggable } from '../../../protocol/compared.ts'
 import { invalidRequest, invalidTarget } from '../../../protocol/errors.ts'
+import type { RequiredLevel } from '../../../protocol/access/rule.ts'
 import type { UserId } from '../../../protocol/ids.ts'
+import type { AuthenticationLevel } from '../../../protocol/sign-in/authentication.ts'
 import { knownAcrValues, levelOfAcr } from '../../../protocol/sign-in/acr.ts'
 import type { AccessTokenFacts, IssuedToken } from '../../../protocol/token/access-token.ts'
 import type { JwkThumbprint } from '../../../protocol/token/dpop-proof.ts'
 import { findNamed, isOfApi } from '../../../protocol/token/resource.ts'
 import { narrow, NO_SCOPE, scopeTokens, type Scope } from '../../../protocol/token/scope.ts'
-import { findInactiveReason, type End } from '../../../tokens/inactive-reason.ts'
+import { hasNoRules } from '../../../tokens/access-rules.ts'
+import { checkToken, type End } from '../../../tokens/inactive-reason.ts'
 import { findToken } from '../../../tokens/find-token.ts'
 import { findApplicationSubject } from '../../../users/application-subject.ts'
 import type { AuthenticatedApi } from '../authenticate-caller.ts'
@@ -22,7 +25,7 @@ import { declarationsOf, loadScopeCatalog, type ScopeCatalog } from '../scope-ca
 import { decideScope, declaringApis } from '../scope-decision.ts'
 import { ambiguousAudience, nothingRemains, scopeError, type ScopeReason } from '../scope-refusal.ts'
 import { chooseTokenProfile } from '../token-profile.ts'
-import { checkOwner, readResources, readScope } from './grant.ts'
+import { checkOwner, readResources, readScope, ruleScope } from './grant.ts'
 import { MAXIMA } from '../../../base/maxima.ts'
 
 /** RFC 8693 §3. */
@@ -66,8 +69,18 @@ export async function exchangeToken(
   const target = findTarget(context, catalog, subject, requested, form)
   const rule = target && findNamed(target.exchange, api.resource)
   if (target === undefined || rule === undefined) throw notAllowed(form, api, target)
-  const scope = await chooseScope(context, catalog, { client, subject, target, rule, requested, now }, form)
+  const chosen = await chooseScope(context, catalog, { client, subject, target, rule, requested, now }, form)
   const resources = [target.resource]
+  const { userId, organizationId } = subject
+  const ruling = hasNoRules(context, organizationId)
+    ? undefined
+    : await ruleScope(
+        context,
+        { client, userId, organizationId, scope: chosen, resources },
+        (required) => isStated(required, statedOf(subject), now),
+        form,
+      )
+  const scope = ruling?.scope ?? chosen
   const profile = chooseTokenProfile(context, catalog, resources, { client: undefined, key })
   const applicationSubject = profile.applicationSubject
     ? await findApplicationSubject(context, subject.userId)
@@ -78,7 +91,8 @@ export async function exchangeToken(
     { scope, resources, applicationSubject },
     { profile, now },
   )
-  return { ...issued, response: { ...issued.response, issued_token_type: ACCESS_TOKEN } }
+  const response = { ...issued.response, issued_token_type: ACCESS_TOKEN }
+  return ruling === undefined ? { ...issued, response } : { ...issued, response, leftOut: ruling.leftOut }
 }
 
 /** Returns `subject_token`. RFC 8693 §2.1. @throws OAuthError invalid_request */
@@ -126,9 +140,9 @@ async function findSubject(
     report('for-another')
     throw invalidRequest('subject_for_another')
   }
-  const end = await findInactiveReason(context, found, now)
-  if (end !== undefined) {
-    if (end !== 'expired') report(end)
+  const checked = await checkToken(context, found, now)
+  if (typeof checked === 'string') {
+    if (checked !== 'expired') report(checked)
     throw invalidRequest('subject_inactive', { user: userId })
   }
   if (userId === undefined) throw invalidRequest('subject_without_user')
@@ -228,12 +242,26 @@ async function recipientOf(
  * exchange: no authorization request was for the target.
  */
 function beyondAuthentication({ apis }: ScopeCatalog, { subject, target, rule, now }: ScopeQuestion): Scope {
-  const { acr, time } = subject.authentication ?? {}
+  const stepUps = findStepUps(apis, { scope: rule.scope, resources: [target.resource] })
+  return withheldScope(stepUps, { scope: rule.scope, createdAt: now }, statedOf(subject))
+}
+
+/** The authentication that a token states. */
+function statedOf({ authentication }: Subject): Stated {
+  const { acr, time } = authentication ?? {}
   const [known] = knownAcrValues([acr])
-  const stated = {
+  return {
     level: known === undefined ? 1 : levelOfAcr(known),
     at: time === undefined ? undefined : ((time * 1000) as EpochMs),
-  } as const
-  const stepUps = findStepUps(apis, { scope: rule.scope, resources: [target.resource] })
-  return withheldScope(stepUps, { scope: rule.scope, createdAt: now }, stated)
+  }
+}
+
+interface Stated {
+  readonly level: AuthenticationLevel
+  readonly at: EpochMs | undefined
+}
+
+/** Whether a stated authentication has a level, and is not older than an access rule demands. */
+function isStated({ level, maxAge }: RequiredLevel, stated: Stated, now: EpochMs): boolean {
+  return stated.level >= level && (maxAge === undefined || (stated.at ?? 0) >= now - maxAge * 1000)
 }

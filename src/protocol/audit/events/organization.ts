@@ -55,6 +55,24 @@ export const ORGANIZATION_EVENTS = {
     tone: 'caution',
     says: (event) => say`${event.by} removed ${event.user} from ${event.organization}`,
   },
+  'access-rule.created': {
+    icon: 'lock',
+    tone: 'caution',
+    says: (event) => say`${event.by} created the access rule ${event.detail('rule')}`,
+    details: '`rule`, `state`',
+  },
+  'access-rule.updated': {
+    icon: 'lock',
+    tone: 'caution',
+    says: (event) => say`${event.by} changed the access rule ${event.detail('rule')}`,
+    details: '`rule`, `state`; `changed`: the parts of the rule that are others',
+  },
+  'access-rule.deleted': {
+    icon: 'lock',
+    tone: 'caution',
+    says: (event) => say`${event.by} deleted the access rule ${event.detail('rule')}`,
+    details: '`rule`',
+  },
   'group.created': {
     icon: 'organization',
     tone: 'good',

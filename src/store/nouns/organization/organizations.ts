@@ -3,6 +3,7 @@ import type { OrganizationRecord } from '../../../ports/records/organization.ts'
 import type { AuditEventName } from '../../../protocol/audit/event-names.ts'
 import { isChosenId, type OrganizationId } from '../../../protocol/ids.ts'
 import { idOf, type NounOperations, when } from '../../noun.ts'
+import { organizationKey, rulesOfOrganization } from './access-rules.ts'
 import { endGroupsOf } from './groups.ts'
 import { endingLater } from './memberships.ts'
 import { setting, CREDENTIAL_OF_ORGANIZATION } from '../server/settings.ts'
@@ -14,6 +15,7 @@ import { bigint, table, text, disabling } from '../../table.ts'
 export const ORGANIZATIONS = table<OrganizationRecord>({
   id: text('organization_id'),
   name: text('name'),
+  accessRules: rulesOfOrganization,
   createdAt: bigint('created_at'),
   ...disabling,
 })
@@ -49,7 +51,8 @@ const operations = {
     event: when('created', aboutOrganization('organization.created')),
     *run(organization) {
       const { id, notBefore } = organization
-      if ((yield* rows(INSERT, ORGANIZATIONS.values(organization))).length === 0) return 'id-taken'
+      if ((yield* rows(INSERT, ORGANIZATIONS.values({ ...organization, accessRules: [] }))).length === 0)
+        return 'id-taken'
       if (!isChosenId(id)) return 'created'
       // A member, for example, may have been added while an earlier organization with the id was deleted.
       yield* endBelongings(id)
@@ -127,13 +130,6 @@ function* endBelongings(id: OrganizationId): Steps<void> {
   for (const statement of DELETE_BELONGINGS) yield* rows(statement, { id })
   yield* endGroupsOf(id)
   yield* leaveOrganization(id)
-}
-
-/**
- * The cache key of an organization. A user and an organization may have one chosen id. The key of no other record begins with a space.
- */
-export function organizationKey(id: OrganizationId): string {
-  return ` ${id}`
 }
 
 function keyOfInput(input: OrganizationId | { readonly id: OrganizationId }): string {

@@ -225,7 +225,7 @@ test('BAK-04: a backup that does not fit on the disk fails, and leaves the previ
   execute(
     place,
     `with recursive n (i) as (select 1 union all select i + 1 from n where i < 12000)
-     insert into organizations select 'gor_' || i, printf('%.*c', 300, 'x'), 1, null, 1 from n`,
+     insert into organizations (organization_id, name, created_at, not_before) select 'gor_' || i, printf('%.*c', 300, 'x'), 1, 1 from n`,
   )
   // The limit of the process for the size of a file, at which a write fails as on a full disk. It is 1 or 2 MiB.
   const limited = `ulimit -f 2048; exec "$0" "$@"`

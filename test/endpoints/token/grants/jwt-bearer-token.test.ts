@@ -9,7 +9,7 @@ import { thumbprintOf } from '../../../../src/protocol/token/dpop-proof.ts'
 import type { PublicJwk } from '../../../../src/protocol/client/keys.ts'
 import { declareApi, JWT_API, OPAQUE_API } from '../../../support/apis.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
-import { assertError } from '../../../support/error-answer.ts'
+import { assertError, lastLogged } from '../../../support/error-answer.ts'
 import { credentialsOf } from '../../../support/hosts/http-agent.ts'
 import { openAssertingServer, tokensOf } from '../../../support/provider/asserting.ts'
 import { perform } from '../../../support/tasks.ts'
@@ -122,4 +122,23 @@ test('an API with opaque tokens, with the subject of the application or without 
   assert.partialDeepStrictEqual((await introspect(server, opaque, token)).json(), { active: true, aud: OPAQUE_API })
   await assertRefused(() => present({ claims: { resource: apis[1] } }), 'assertion_resource', 'undeclared')
   await list({ assertion_apis: [JWT_API] })
+})
+
+test('ACS-02: a rule leaves a scope of the subject out, and a subject with nothing left is refused as any other', async () => {
+  const underRule = async (rule: object, work: () => Promise<unknown>) => {
+    await perform(server.context, 'access-rule.create', { rule_id: 'r', ...rule })
+    server.clock.advance(2000)
+    await work()
+    await perform(server.context, 'access-rule.delete', { rule_id: 'r' })
+    server.clock.advance(2000)
+  }
+  const scopeOf = async () => tokensOf(await present()).scope
+  assert.equal(await scopeOf(), 'read write')
+  await underRule({ scopes: [`${JWT_API}=write`] }, async () => assert.equal(await scopeOf(), 'read'))
+  for (const effect of [{}, { require: 'phr' }])
+    await underRule({ apis: [JWT_API], ...effect }, async () => {
+      assertError(await present(), 400, 'invalid_grant')
+      assert.equal(lastLogged(server)['reason'], 'subject_refused')
+    })
+  assert.equal(await scopeOf(), 'read write')
 })

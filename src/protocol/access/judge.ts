@@ -1,0 +1,151 @@
+import type { OrganizationId, UserId } from '../ids.ts'
+import { sameResource, type Resource } from '../token/resource.ts'
+import { isIdentityScope, scopeTokens, type Scope } from '../token/scope.ts'
+import type { ClientTerm } from '../client/policy.ts'
+import type { GroupId } from './group.ts'
+import type { AccessRule, AccessTerm, Condition, PersonTerm, RequiredLevel } from './rule.ts'
+
+/** What a token would give. */
+export interface JudgedAccess {
+  readonly scope: Scope
+  /** As declared. Empty: the token is for the issuer. */
+  readonly resources: readonly Resource[]
+}
+
+/** The person for whom it is, with what counts now. */
+export interface Person {
+  readonly userId: UserId
+  readonly groups: readonly GroupId[]
+  readonly organizationIds: readonly OrganizationId[]
+}
+
+/** A rule that concerns a client and an access, with the parts that it takes from the people whom it matches. */
+export interface Concern<Rule extends AccessRule = AccessRule> {
+  readonly rule: Rule
+  readonly parts: readonly Part[]
+}
+
+/** The parts of an access, and the rules that concern them. What is left is to compare people. */
+export interface Concerns<Rule extends AccessRule = AccessRule> {
+  /** Of the access. */
+  readonly resources: readonly Resource[]
+  readonly parts: readonly Part[]
+  readonly concerns: readonly Concern<Rule>[]
+}
+
+/**
+ * One scope at one API. Without a scope: an API of the token of which the access has no scope; or an access without scope and API, which counts as an
+ * identity scope. Without an API, a scope that no API declares.
+ */
+export interface Part {
+  readonly token: string | undefined
+  readonly resource: Resource | undefined
+  readonly isIdentity: boolean
+}
+
+/** What rules leave of an access. */
+export interface Judgment<Rule extends AccessRule = AccessRule> {
+  /** The scopes that are left out, with the first rule that takes each. */
+  readonly leftOut: ReadonlyMap<string, Rule>
+  /** Nothing is left, or nothing of an API: no token is issued. */
+  readonly isNothing: boolean
+  /** The rules that took something. */
+  readonly taking: readonly Rule[]
+  /** The rules in `report` that would have. */
+  readonly reporting: readonly Rule[]
+}
+
+interface Declared {
+  readonly resource: Resource
+  readonly scopes: readonly { readonly name: string }[]
+}
+
+/**
+ * Finds the rules that concern an access of a client, of any person. `client`: what rules call it (`ruledClient`). A token of several APIs gives a scope to each that declares it,
+ * so that the scope is taken if it is taken at one of them; so is one for the issuer.
+ */
+export function findConcerns<Rule extends AccessRule>(
+  rules: readonly Rule[],
+  client: readonly ClientTerm[],
+  access: JudgedAccess,
+  apis: readonly Declared[],
+): Concerns<Rule> {
+  const parts = partsOf(access, apis)
+  const concerns = rules
+    .filter(({ state, clients }) => state !== 'off' && holds(clients, (term) => client.includes(term)))
+    .map((rule) => ({ rule, parts: parts.filter((part) => holds(rule.access, (term) => isPart(term, part))) }))
+    .filter((concern) => concern.parts.length > 0)
+  return { resources: access.resources, parts, concerns }
+}
+
+/**
+ * Applies the rules to a person. Each rule only takes away, so their order does not matter. `isMet`: whether the authentication has a level; a
+ * rule that demands it takes nothing then.
+ */
+export function judge<Rule extends AccessRule>(
+  { parts, concerns, resources }: Concerns<Rule>,
+  person: Person,
+  isMet: (required: RequiredLevel) => boolean,
+): Judgment<Rule> {
+  const leftOut = new Map<string, Rule>()
+  const gone = new Set<Part>()
+  const taking: Rule[] = []
+  const reporting: Rule[] = []
+  for (const { rule, parts: taken } of concerns) {
+    if (!holds(rule.people, (term) => isPerson(term, person))) continue
+    if (rule.require !== undefined && isMet(rule.require)) continue
+    if (rule.state === 'report') reporting.push(rule)
+    if (rule.state !== 'on') continue
+    taking.push(rule)
+    for (const part of taken) {
+      gone.add(part)
+      if (part.token !== undefined && !leftOut.has(part.token)) leftOut.set(part.token, rule)
+    }
+  }
+  const isGone = (part: Part): boolean => gone.has(part) || (part.token !== undefined && leftOut.has(part.token))
+  const isBare = (own: readonly Part[]): boolean => own.every(isGone)
+  const isNothing =
+    resources.length === 0
+      ? isBare(parts)
+      : resources.some((resource) => isBare(parts.filter((part) => part.resource === resource)))
+  return { leftOut, isNothing, taking, reporting }
+}
+
+function partsOf({ scope, resources }: JudgedAccess, apis: readonly Declared[]): readonly Part[] {
+  const isOfIssuer = resources.length === 0
+  const audience = isOfIssuer ? apis : apis.filter(({ resource }) => resources.includes(resource))
+  const parts = scopeTokens(scope).flatMap((token): readonly Part[] => {
+    if (isIdentityScope(token)) return [{ token, resource: undefined, isIdentity: true }]
+    const declaring = audience.filter(({ scopes }) => scopes.some(({ name }) => name === token))
+    const at = declaring.length > 0 ? declaring.map(({ resource }) => resource) : isOfIssuer ? [undefined] : resources
+    return at.map((resource) => ({ token, resource, isIdentity: false }))
+  })
+  const bare = resources.filter((resource) => !parts.some((part) => part.resource === resource))
+  const others = isOfIssuer && parts.length === 0 ? [undefined] : bare
+  return [...parts, ...others.map((resource) => ({ token: undefined, resource, isIdentity: resource === undefined }))]
+}
+
+function holds<Term extends string>({ only, except }: Condition<Term>, matches: (term: Term) => boolean): boolean {
+  return (only.length === 0 || only.some(matches)) && !except.some(matches)
+}
+
+function isPart(term: AccessTerm, { token, resource, isIdentity }: Part): boolean {
+  if (term === 'sign-in') return isIdentity
+  const [named = '', name] = valueOf(term).split(' ')
+  return resource !== undefined && sameResource(named, resource) && (name === undefined || name === token)
+}
+
+function isPerson(term: PersonTerm, { userId, groups, organizationIds }: Person): boolean {
+  const value = valueOf(term)
+  if (term.startsWith('user:')) return value === userId
+  if (term.startsWith('group:')) return groups.includes(value as GroupId)
+  return value === ANY_ORGANIZATION ? organizationIds.length > 0 : organizationIds.includes(value as OrganizationId)
+}
+
+/** The person is an active member of an organization, whichever it is. */
+export const ANY_ORGANIZATION = 'any'
+
+/** What follows the kind of a term. */
+export function valueOf(term: string): string {
+  return term.slice(term.indexOf(':') + 1)
+}

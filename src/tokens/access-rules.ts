@@ -1,0 +1,192 @@
+import type { Context } from '../ports/context.ts'
+import type { ApiRecord } from '../ports/records/api.ts'
+import { openRecentlyUsed, type RecentlyUsed } from '../base/recently-used.ts'
+import { countingGroups } from '../protocol/access/belonging.ts'
+import { organizationOfGroup, type GroupId } from '../protocol/access/group.ts'
+import {
+  ANY_ORGANIZATION,
+  findConcerns,
+  judge,
+  valueOf,
+  type Concerns,
+  type JudgedAccess,
+  type Person,
+} from '../protocol/access/judge.ts'
+import type { AccessRule, RequiredLevel } from '../protocol/access/rule.ts'
+import { CONSOLE_CLIENT_ID } from '../protocol/client/console.ts'
+import type { Identified } from '../protocol/client/identifier.ts'
+import { ruledClient, type ClientOrigin, type ClientTerm } from '../protocol/client/policy.ts'
+import type { OrganizationId, UserId } from '../protocol/ids.ts'
+import { narrow, subtract, type Scope } from '../protocol/token/scope.ts'
+
+/** What a client gets, or would get, for a person. */
+export interface PersonalAccess extends JudgedAccess {
+  readonly client: ClientOrigin & Identified
+  readonly userId: UserId
+  /** For which it is. undefined: none. */
+  readonly organizationId: OrganizationId | undefined
+}
+
+/** What the access rules leave of an access of which they take something, or would. */
+export interface Ruling {
+  readonly scope: Scope
+  readonly leftOut: Scope
+  /** Nothing is left, or nothing of an API: no token is issued, and one that was is inactive. */
+  readonly isNothing: boolean
+  /** The rules that took something. */
+  readonly taking: readonly RulingRule[]
+  /** The rules in `report` that would have. */
+  readonly reporting: readonly RulingRule[]
+}
+
+/** A rule of the server, or of the organization for which the access is. */
+export interface RulingRule {
+  readonly rule: AccessRule
+  readonly isOfServer: boolean
+}
+
+/** Whether an authentication has a level that a rule demands. */
+export type IsMet = (required: RequiredLevel) => boolean
+
+/** No user authenticated. */
+export const NEVER_MET: IsMet = () => false
+/** A level counts from the next token on, as that of a scope. */
+export const ALWAYS_MET: IsMet = () => true
+
+/** Whether there surely is no rule, so that nothing is read and judged. Without it a server with rules costs what one without them does. */
+export function hasNoRules({ accessRules }: Context, organizationId: OrganizationId | undefined): boolean {
+  return organizationId === undefined && accessRules.peek()?.length === 0
+}
+
+/**
+ * Applies the access rules of the server, and those of the organization of an access, to a person: as they are now, and with the groups of now.
+ * undefined: no rule takes anything. What the person belongs to is read only if a rule concerns the client and the access. The console of
+ * this server is exempt, so that no rule locks out its author.
+ */
+export async function findRuling(context: Context, access: PersonalAccess, isMet: IsMet): Promise<Ruling | undefined> {
+  const { concerns, server } = await findOwnConcerns(context, access)
+  if (concerns.concerns.length === 0) return undefined
+  const person = await findPerson(context, access, concerns)
+  const { leftOut, isNothing, taking, reporting } = judge(concerns, person, isMet)
+  if (taking.length === 0 && reporting.length === 0) return undefined
+  const labelled = (rule: AccessRule): RulingRule => ({ rule, isOfServer: server.includes(rule) })
+  const scope = narrow(access.scope, (token) => !leftOut.has(token))
+  return {
+    scope,
+    leftOut: subtract(access.scope, scope),
+    isNothing,
+    taking: taking.map(labelled),
+    reporting: reporting.map(labelled),
+  }
+}
+
+/** Whether a rule demands a level for this access, of whichever person. */
+export async function demandsLevel(context: Context, access: Omit<PersonalAccess, 'userId'>): Promise<boolean> {
+  const { concerns } = await findOwnConcerns(context, access)
+  return concerns.concerns.some(({ rule }) => rule.require !== undefined)
+}
+
+/** Logs and counts what rules took, or would have taken. */
+export function recordRuling(
+  { record, countLeftOut }: Pick<Context, 'record' | 'countLeftOut'>,
+  { client, userId: user, organizationId: organization }: Pick<PersonalAccess, 'client' | 'userId' | 'organizationId'>,
+  { taking, reporting }: Ruling,
+): void {
+  const say = (event: 'access.left-out' | 'access.would-leave-out', rules: readonly RulingRule[]): void => {
+    for (const { rule, isOfServer } of rules) {
+      record({ event, rule: rule.id, client: client.id, user, organization })
+      // The rules of all organizations are too many for labels.
+      countLeftOut(isOfServer ? rule.id : '', rule.state)
+    }
+  }
+  say('access.left-out', taking)
+  say('access.would-leave-out', reporting)
+}
+
+async function findOwnConcerns(
+  { accessRules, apis, store }: Context,
+  access: Omit<PersonalAccess, 'userId'>,
+): Promise<{ readonly concerns: Concerns; readonly server: readonly AccessRule[] }> {
+  const server = accessRules.peek() ?? (await accessRules.read())
+  const { organizationId } = access
+  const organization = organizationId === undefined ? undefined : await store.findOrganization(organizationId)
+  const own = organization?.accessRules ?? []
+  const rules = access.client.id === CONSOLE_CLIENT_ID ? [] : own.length === 0 ? server : join(server, own)
+  if (rules.length === 0) return { concerns: NO_CONCERNS, server }
+  return { concerns: concernsOf(rules, access, await apis()), server }
+}
+
+const NO_CONCERNS: Concerns = { resources: [], parts: [], concerns: [] }
+
+type Rules = readonly AccessRule[]
+
+/** The rules of the server and of an organization as one list, which is the same object while both are. */
+function join(server: Rules, own: Rules): Rules {
+  const known = joined.get(own)
+  if (known?.server === server) return known.rules
+  const rules = [...server, ...own]
+  joined.set(own, { server, rules })
+  return rules
+}
+
+const joined = new WeakMap<Rules, { readonly server: Rules; readonly rules: Rules }>()
+
+/** Which rules concern a client and an access is found once for each, while neither the rules nor the APIs change. */
+function concernsOf(
+  rules: Rules,
+  { client, scope, resources }: Omit<PersonalAccess, 'userId'>,
+  apis: readonly ApiRecord[],
+): Concerns {
+  let known = compiled.get(rules)
+  if (known?.apis !== apis) {
+    known = { apis, concerns: openRecentlyUsed(CONCERNS) }
+    compiled.set(rules, known)
+  }
+  const terms = ruled.get(client) ?? ruledClient(client)
+  ruled.set(client, terms)
+  const key = `${terms.join(' ')}\n${scope}\n${resources.join(' ')}`
+  const found = known.concerns.get(key)
+  if (found !== undefined) return found
+  const made = findConcerns(rules, terms, { scope, resources }, apis)
+  known.concerns.set(key, made)
+  return made
+}
+
+/** By record, which is the same object until the client changes. */
+const ruled = new WeakMap<ClientOrigin, readonly ClientTerm[]>()
+/** At least so many are kept, and at most twice as many. */
+const CONCERNS = 1000
+const compiled = new WeakMap<
+  Rules,
+  { readonly apis: readonly ApiRecord[]; readonly concerns: RecentlyUsed<Concerns> }
+>()
+
+/** The person with those groups and organizations that count, of the ones that rules read. */
+async function findPerson(
+  { clock, providers, store }: Context,
+  { userId }: PersonalAccess,
+  { concerns }: Concerns,
+): Promise<Person> {
+  const terms = concerns.flatMap(({ rule: { people } }) => [...people.only, ...people.except])
+  const named = terms.filter((term) => !term.startsWith('user:'))
+  if (named.length === 0) return { userId, groups: [], organizationIds: [] }
+  const [belonging, known] = await Promise.all([store.findBelonging(userId), providers()])
+  const ids = new Set(named.map(organizationOf))
+  const wanted = ids.has(ANY_ORGANIZATION)
+    ? belonging.organizationIds
+    : belonging.organizationIds.filter((id) => ids.has(id))
+  const organizations = await Promise.all(wanted.map((id) => store.findOrganization(id)))
+  const organizationIds = organizations.flatMap((one) =>
+    one === undefined || one.disabledAt !== undefined ? [] : one.id,
+  )
+  const now = clock()
+  const groups = [undefined, ...organizationIds].flatMap((organizationId) =>
+    countingGroups(belonging, { now, providers: known, organizationId }),
+  )
+  return { userId, groups, organizationIds }
+}
+
+/** The organization that a term is about; undefined: it is about a group of the server. */
+function organizationOf(term: string): string | undefined {
+  return term.startsWith('group:') ? organizationOfGroup(valueOf(term) as GroupId) : valueOf(term)
+}

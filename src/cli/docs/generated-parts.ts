@@ -5,7 +5,7 @@ import { SECTIONS, type Family } from '../../metrics/families.ts'
 import { AUDIT_EVENT_TEXTS } from '../../protocol/audit/event-names.ts'
 import type { EventText } from '../../protocol/audit/events/event-text.ts'
 import { ANSWER_MEMBERS } from '../../protocol/token/introspection-answer.ts'
-import { REFUSALS, type Refusal } from '../../protocol/refusals.ts'
+import { listed, REFUSALS, type Refusal } from '../../protocol/refusals.ts'
 import { PROVIDER_TEMPLATES } from '../../protocol/sign-in/provider.ts'
 import { PROBLEM_TYPES } from '../../base/validation.ts'
 import { PROVIDER_OPTIONS } from '../commands/provider.ts'
@@ -98,12 +98,10 @@ function reasons(): string {
 }
 
 function answerMembers(): string {
-  const rows = Object.entries(ANSWER_MEMBERS).map(([member, { text, ofRefreshToken }]) => [
-    `\`${member}\``,
-    text,
-    ofRefreshToken === 'only' ? 'only there' : ofRefreshToken ? 'yes' : 'no',
-  ])
-  return table(['Member', 'Value', 'Also of a refresh token'], rows)
+  const members = Object.entries(ANSWER_MEMBERS)
+  const ofRefreshToken = members.filter(([, { ofRefreshToken: of }]) => of !== false).map(([member]) => `\`${member}\``)
+  const texts = Object.fromEntries(members.map(([member, { text }]) => [member, text]))
+  return `${meanings(texts)}\nA refresh token has ${listed(ofRefreshToken)}.\n`
 }
 
 /** A list; names that say it all are its first entry. */

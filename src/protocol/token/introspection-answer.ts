@@ -37,7 +37,7 @@ export interface RefreshTokenAnswer
 /** The answer about an active token. RFC 7662 §2.2. A member without a value is absent. */
 export type IntrospectionAnswer = TokenClaims | RefreshTokenAnswer
 
-/** What docs/introspection.md says about each member, and whether a refresh token has it, too, or only a refresh token. */
+/** What docs/introspection.md says about each member, if the name does not, and whether a refresh token has it, too, or only a refresh token. */
 export const ANSWER_MEMBERS: {
   readonly [Member in keyof Required<TokenClaims & RefreshTokenAnswer>]: {
     readonly ofRefreshToken: Member extends keyof RefreshExpiration
@@ -50,47 +50,47 @@ export const ANSWER_MEMBERS: {
 } = {
   active: { ofRefreshToken: true, text: '`true`' },
   token_type: { ofRefreshToken: false, text: '`Bearer`, or `DPoP` for a [bound token](sender-constrained.md)' },
-  iss: { ofRefreshToken: true, text: 'the issuer' },
-  aud: { ofRefreshToken: false, text: 'the API that the token is for, or a list of APIs; without an API, the issuer' },
-  sub: { ofRefreshToken: true, text: 'the id of the user, or the `client_id` if the client acts for itself' },
-  client_id: { ofRefreshToken: true, text: 'the client that the token was issued to' },
-  iat: { ofRefreshToken: true, text: 'when the token was issued' },
-  exp: { ofRefreshToken: true, text: 'when the token expires' },
+  iss: { ofRefreshToken: true, text: '' },
+  aud: { ofRefreshToken: false, text: 'the API, or a list of APIs; without an API, the issuer' },
+  sub: { ofRefreshToken: true, text: 'the user, or the `client_id` if the client acts for itself' },
+  client_id: { ofRefreshToken: true, text: '' },
+  iat: { ofRefreshToken: true, text: '' },
+  exp: { ofRefreshToken: true, text: '' },
   refresh_token_timeout: {
     ofRefreshToken: 'only',
-    text: 'the seconds after which the token expires unless it is used',
+    text: 'seconds after which the token expires unless it is used',
   },
   authorization_expires_in: {
     ofRefreshToken: 'only',
-    text: 'the seconds after which the user must allow the client again',
+    text: 'seconds after which the user must allow the client again',
   },
-  jti: { ofRefreshToken: false, text: 'the id of the token' },
-  scope: { ofRefreshToken: true, text: 'the scopes, separated by spaces; absent: none' },
+  jti: { ofRefreshToken: false, text: '' },
+  scope: { ofRefreshToken: true, text: 'separated by spaces; absent: none' },
   org_id: {
     ofRefreshToken: true,
-    text: 'the [organization](organizations.md) that the token belongs to; absent: none',
+    text: 'the [organization](organizations.md); absent: none',
   },
   act: {
     ofRefreshToken: false,
-    text: '`{"sub": …, "act": …}`: who acts for the user (RFC 8693 §4.1): the API that [exchanged](token-exchange.md) the token, or the client for a user who did not sign in; `act` in it: who acted before; absent otherwise',
+    text: '`{"sub": …, "act": …}`: who acts for the user (RFC 8693 §4.1): the API that [exchanged](token-exchange.md) the token, or the client for an absent user; `act` in it: who acted before',
   },
   application_subject: {
     ofRefreshToken: false,
-    text: 'the subject that your application has for the user, if each [API](apis.md) of the token wants it; only APIs see it',
+    text: 'the subject that your application has for the user, if each [API](apis.md) of the token wants it',
   },
   cnf: {
     ofRefreshToken: false,
-    text: '`{"jkt": …}`: the thumbprint of the key that the token is bound to (RFC 9449 §6.2); absent: a bearer token',
+    text: '`{"jkt": …}`: the key of a bound token (RFC 9449 §6.2)',
   },
   acr: {
     ofRefreshToken: false,
-    text: 'the [level](apis.md#step-up) of the authentication of the user; absent: nothing asks for it',
+    text: 'the [level](apis.md#step-up) of the authentication, if something asks for it',
   },
   groups: {
     ofRefreshToken: false,
-    text: 'the [groups](groups.md#in-apis) of the user now, for an API that reads them in this claim',
+    text: '[groups](groups.md#in-apis) of the user now, in the claim that the API reads',
   },
-  roles: { ofRefreshToken: false, text: 'the same' },
-  entitlements: { ofRefreshToken: false, text: 'the same' },
+  roles: { ofRefreshToken: false, text: 'as `groups`' },
+  entitlements: { ofRefreshToken: false, text: 'as `groups`' },
   auth_time: { ofRefreshToken: false, text: 'when the user authenticated, beside `acr`; absent: unknown' },
 }

@@ -24,7 +24,7 @@ const PAIR = z
 export const GROUP_WORDS = z
   .array(PAIR)
   .max(MAXIMA.groupWords.most)
-  .meta({ uniqueItems: true })
+  .meta({ uniqueItems: true, title: 'Groups and words' })
   .describe(
     'The groups that the claim may name, each with the word that it has there after a `=`: grafana-admins=Admin. Without a word it is the id. No group: all, by their ids.',
   )

@@ -88,28 +88,23 @@ function organizations({ organizations: all }: WholeUserDocument): Fragment {
 
 /** Each group with who says it, and until when. */
 function groupsIn(groups: readonly ListedGroupDocument[], frame: Frame): Fragment {
-  const protects = groups.some(
-    ({ protected: isProtected, sources }) => isProtected && sources?.some(({ counts }) => counts),
-  )
-  return html`${list(groups.map((group) => html`${groupLink(frame, group.group_id)} ${protection(group)} ${dotted(sayings(group, frame))}`))}
-  ${
-    protects
-      ? html`<p class="hint">
-          A member of a protected group counts as the holder of a role: “support”, “users” and other organizations
-          cannot change the account.
-        </p>`
-      : undefined
-  }`
+  const isReached = ({ protected: isProtected, sources }: ListedGroupDocument): boolean =>
+    isProtected && sources?.some(({ counts }) => counts) === true
+  const note = html`<p class="hint">
+    A member of a protected group counts as the holder of a role: “support”, “users” and other organizations cannot
+    change the account.
+  </p>`
+  return html`${list(groups.map((group) => groupItem(group, frame)))} ${groups.some(isReached) ? note : undefined}`
 }
 
-function sayings({ sources }: ListedGroupDocument, frame: Frame): readonly Markup[] {
-  return (sources ?? []).map(
-    (one) =>
-      html`<span class="muted"
-          >${sourceOf(one.source)}${one.expires_at === null ? undefined : html`, until ${time(one.expires_at, frame)}`}</span
-        >
-        ${one.counts ? undefined : stateOf(one, frame)}`,
-  )
+function groupItem(group: ListedGroupDocument, frame: Frame): Markup {
+  const said = (group.sources ?? []).map((one) => {
+    const until = one.expires_at === null ? undefined : html`, until ${time(one.expires_at, frame)}`
+    return html`${sourceOf(one.source)}${until} ${one.counts ? undefined : stateOf(one, frame)}`
+  })
+  return html`${groupLink(frame, group.group_id, group.name)} ${protection(group)}<span class="hint"
+      >${dotted(said)}</span
+    >`
 }
 
 /** The own role is changed by another person, or by the command line. */

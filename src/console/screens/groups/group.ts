@@ -201,8 +201,9 @@ function naming(frame: Frame, all: readonly Naming[]): Markup {
   </ul>`
 }
 
-/** The id of a group, which leads to its page. */
-export function groupLink(frame: Pick<Frame, 'mayOpen' | 'organization'>, object: string): Markup {
+/** The id of a group or what it is called, which leads to its page. */
+export function groupLink(frame: Pick<Frame, 'mayOpen' | 'organization'>, object: string, text?: string): Markup {
   const to = linkFor(frame, 'groups', object)
-  return to === undefined ? code(object) : html`<a href="${to}">${code(object)}</a>`
+  const shown = text === undefined ? code(object) : html`<span title="${object}">${name(text, object)}</span>`
+  return to === undefined ? shown : html`<a href="${to}">${shown}</a>`
 }

@@ -108,7 +108,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   group_id: async (stage, _, { organization_id }) => {
     const noun = organization_id === undefined ? 'group' : 'organization-group'
     const { group_id } = await run(stage, `${noun}.create`, {
-      group_id: `g-${(groups += 1)}`,
+      group_id: `made-${(groups += 1)}`,
       ...(organization_id !== undefined && { organization_id }),
     })
     return group_id

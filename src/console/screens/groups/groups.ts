@@ -25,6 +25,7 @@ export const GROUPS = screen<Answers>({
       kind: 'create',
       task: 'group.create',
       fields: ['group_id', 'name', 'protected'],
+      preset: () => ({ protected: false }),
       leadsTo: ({ group_id: object }) => linkTo('groups', String(object)),
     },
   ],

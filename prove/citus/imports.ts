@@ -23,6 +23,7 @@ export function anAccount(differing: Partial<Account['user']> = {}): Account {
     secondFactor: { userId, secret: aHash(), lastStep: 0, failures: 0, createdAt: since, usedAt: undefined },
     clientId: chosenClientId(userId),
     source: 'users',
+    groups: [],
     replaces: undefined,
   }
 }

@@ -2,6 +2,8 @@ import { hash } from 'node:crypto'
 import { EMAIL } from '../admin/fields.ts'
 import { changeProfile } from '../admin/user/user.ts'
 import type { EpochMs } from '../base/brand.ts'
+import type { GroupMemberRecord } from '../ports/records/group.ts'
+import { organizationOfGroup, parseGroupId } from '../protocol/access/group.ts'
 import { isObject } from '../base/json.ts'
 import { readForeignHash } from '../passwords/foreign-hash.ts'
 import type { Context } from '../ports/context.ts'
@@ -48,6 +50,8 @@ export interface PlannedUser {
   readonly notes: readonly ImportReason[]
   /** The providers whose identities are not taken, by their names there. */
   readonly dropped: readonly string[]
+  /** The groups that cannot have the user, by their names there. */
+  readonly droppedGroups: readonly string[]
 }
 
 /** NIST SP 800-63B-4 §3.1.4: at least 112 bits. RFC 4226 §4 R6: at least 128. */
@@ -69,6 +73,7 @@ export function planUser(place: UserPlace, record: ImportedUser, now: EpochMs): 
   const id = userIdOf(system, record.id)
   const given = identitiesOf(place, record, { id, now })
   const organizationIds = [...new Set([...(record.organizations as OrganizationId[]), ...place.organizations])]
+  const groups = groupsOf(record, { userId: id, organizationIds, now })
   const password = passwordOf(record, mayHavePassword(context.settings, providers, email), email)
   const account = { email, emailVerifiedAt: record.email_verified && email !== undefined ? now : undefined }
   const user = {
@@ -92,12 +97,14 @@ export function planUser(place: UserPlace, record: ImportedUser, now: EpochMs): 
         disabledAt: undefined,
         notBefore: now,
       })),
+      groups: groups.taken,
       clientId: chosenClientId(id),
       source: system,
     },
     appSecret,
     costs: password.costs,
     dropped: given.dropped,
+    droppedGroups: groups.dropped,
     notes: [
       ...(id === record.id ? [] : ['id_replaced' as const]),
       ...(isWeakened ? ['second_factor_lost' as const] : []),
@@ -176,6 +183,28 @@ function identitiesOf(
   })
   const byKey = new Map(taken.map((one) => [one.key, one]))
   return { identities: [...byKey.values()], dropped }
+}
+
+/** A group of an organization has only members of it. */
+function groupsOf(
+  { groups }: ImportedUser,
+  {
+    userId,
+    organizationIds,
+    now,
+  }: { readonly userId: UserId; readonly organizationIds: readonly OrganizationId[]; readonly now: EpochMs },
+): { readonly taken: readonly GroupMemberRecord[]; readonly dropped: readonly string[] } {
+  const read = [...new Set(groups)].map((text) => {
+    const groupId = parseGroupId(text)
+    const owner = groupId === undefined ? undefined : organizationOfGroup(groupId)
+    return owner === undefined || organizationIds.includes(owner) ? { text, groupId } : { text, groupId: undefined }
+  })
+  return {
+    taken: read.flatMap(({ groupId }) =>
+      groupId === undefined ? [] : [{ userId, groupId, source: 'operator', createdAt: now, expiresAt: undefined }],
+    ),
+    dropped: read.filter(({ groupId }) => groupId === undefined).map(({ text }) => text),
+  }
 }
 
 function findKey(

@@ -15,6 +15,7 @@ export const IMPORT_REASONS = {
   id_taken: 'A client here has the id of the user, or a user or an API has that of the client (RFC 9068 §5).',
   id_reserved: 'The id is like those that this server makes, or has characters that ids cannot have.',
   organization_unknown: 'The user belongs to an organization that neither the file nor this server has.',
+  group_not_possible: 'The server cannot have the group: its organization does not exist, or it would be one too many.',
   second_factor_lost:
     'The account had a second factor that is not moved: anything but one authenticator app of the usual kind. `detail` names its kind as the file does. Only `--without-second-factor` imports such a file.',
   client_not_possible: 'The server cannot have such a client; `detail` says why.',
@@ -35,6 +36,8 @@ export const IMPORT_REASONS = {
     'The user has no address, and so neither a password nor a link. Set one first: `grantor user set-email`, then `grantor user create-link`.',
   identity_dropped:
     'An identity was not taken: no `--provider` names its provider, its subject is malformed, or the provider gives each client another one.',
+  group_dropped:
+    'The user is not in a group: neither the file nor this server has it, its id cannot be one here, or the user is no member of its organization. `detail` names it.',
   not_openid: 'Skipped: the client speaks SAML or another protocol.',
   bearer_only: 'Skipped: the client only receives tokens, as an API does here.',
   part_of_system: 'Skipped: the record belongs to the other server itself, or to a client.',

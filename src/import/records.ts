@@ -2,8 +2,9 @@ import * as z from 'zod'
 import { NEW_METADATA } from '../admin/client/metadata.ts'
 import { RULES_INPUT } from '../admin/client/document.ts'
 import { CLIENT_MEMBERS } from '../protocol/client/members.ts'
-import { CHOSEN_CLIENT_ID, CHOSEN_ORGANIZATION_ID, NAME } from '../admin/fields.ts'
+import { CHOSEN_CLIENT_ID, CHOSEN_ORGANIZATION_ID, NAME, NEW_GROUP_ID } from '../admin/fields.ts'
 import { PROFILE_CHANGE } from '../admin/user/tasks.ts'
+import { MAXIMA } from '../base/maxima.ts'
 import { MEMBERSHIP_LIMIT } from '../ports/store.ts'
 import { EMAIL_LIMIT } from '../protocol/sign-in/email-address.ts'
 import type { ImportReason } from './reasons.ts'
@@ -16,6 +17,12 @@ const IMPORTED_ORGANIZATION = z.strictObject({
   id: CHOSEN_ORGANIZATION_ID,
   name: NAME.describe('The name, as the consent page shows it.'),
   disabled: z.boolean().default(false).describe('Whether no token may be issued for it.'),
+})
+
+const IMPORTED_GROUP = z.strictObject({
+  type: z.literal('group'),
+  id: NEW_GROUP_ID,
+  name: NAME.optional().describe('The name, for people. By default it is the id.'),
 })
 
 const IMPORTED_USER = z.strictObject({
@@ -66,6 +73,11 @@ const IMPORTED_USER = z.strictObject({
     .max(MEMBERSHIP_LIMIT)
     .default([])
     .describe('Ids of organizations, which come before.'),
+  groups: z
+    .array(z.string().max(255))
+    .max(MAXIMA.groupsOfUser.most)
+    .default([])
+    .describe('Ids of groups, which come before. One that cannot have the user is left out, and reported.'),
 })
 
 /** Longer than a link may be here, so that a logo in a `data:` URL is left out, and the client is taken. */
@@ -100,20 +112,29 @@ const IMPORTED_CLIENT = z.strictObject({
 })
 
 /** What each line of the neutral format is (docs/moving.md). The readers of other formats make the same records. */
-export const IMPORTED = { organization: IMPORTED_ORGANIZATION, user: IMPORTED_USER, client: IMPORTED_CLIENT } as const
+export const IMPORTED = {
+  organization: IMPORTED_ORGANIZATION,
+  group: IMPORTED_GROUP,
+  user: IMPORTED_USER,
+  client: IMPORTED_CLIENT,
+} as const
 
 export type ImportedKind = keyof typeof IMPORTED
 export type ImportedUser = z.output<typeof IMPORTED_USER>
 export type ImportedOrganization = z.output<typeof IMPORTED_ORGANIZATION>
+export type ImportedGroup = z.output<typeof IMPORTED_GROUP>
 export type ImportedClient = z.output<typeof IMPORTED_CLIENT>
 
 /** The JSON Schema of a line of the neutral format. */
 export function importSchema(): unknown {
   return {
     title: 'A line of a file for "grantor import users"',
-    ...(z.toJSONSchema(z.discriminatedUnion('type', [IMPORTED_ORGANIZATION, IMPORTED_USER, IMPORTED_CLIENT]), {
-      io: 'input',
-    }) as object),
+    ...(z.toJSONSchema(
+      z.discriminatedUnion('type', [IMPORTED_ORGANIZATION, IMPORTED_GROUP, IMPORTED_USER, IMPORTED_CLIENT]),
+      {
+        io: 'input',
+      },
+    ) as object),
   }
 }
 

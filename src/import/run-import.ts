@@ -4,20 +4,23 @@ import { noSuchProvider } from '../admin/provider/provider.ts'
 import { atTimeOfDatabase } from '../admin/run-task.ts'
 import type { TaskContext } from '../admin/task.ts'
 import { noteForeignHashes } from '../doctor/foreign-hashes.ts'
+import { type GroupId, organizationOfGroup } from '../protocol/access/group.ts'
 import type { OrganizationId } from '../protocol/ids.ts'
 import { APPLICATION } from '../protocol/sign-in/authentication.ts'
 import { importClient } from './import-client.ts'
 import { digestOf } from './input-file.ts'
 import { openPatience, patientStore, type Patience } from './patient-store.ts'
-import { factorMembersOf, losesFactor, planUser, type PlannedUser, type UserPlace } from './plan-user.ts'
+import { losesFactor, planUser, type PlannedUser, type UserPlace } from './plan-user.ts'
 import type { ImportReason } from './reasons.ts'
 import {
   IMPORTED,
   type ImportedClient,
+  type ImportedGroup,
   type ImportedOrganization,
   type ImportedUser,
   type SourceRecord,
 } from './records.ts'
+import { detailOf, factorsLostOf, loggable, membersOf } from './report-names.ts'
 import { openOutput, termOf, type OutputFile, type ReportLine } from './report.ts'
 import type { Source, SourceFiles } from './source.ts'
 import { storeUsers, type StoredUser } from './store-users.ts'
@@ -41,8 +44,6 @@ export interface ImportOptions extends Patience {
 
 /** Users that are submitted at a time, and share a commit. */
 const AT_ONCE = 100
-/** Of a URI in the report. */
-const URI_LIMIT = 256
 interface Import extends UserPlace {
   readonly context: TaskContext
   readonly options: ImportOptions
@@ -50,6 +51,7 @@ interface Import extends UserPlace {
   readonly report: OutputFile
   readonly keepSecret: ((clientId: string, secret: string) => void) | undefined
   readonly knownOrganizations: Set<string>
+  readonly knownGroups: Set<GroupId>
   /** The line of each id and each address. */
   readonly seen: Map<string, number>
   readonly batch: Waiting[]
@@ -91,6 +93,7 @@ export async function runImport(given: TaskContext, system: Source, options: Imp
         ? undefined
         : (id, secret) => secrets.write({ client_id: id, client_secret: secret }),
     knownOrganizations: new Set(place.organizations),
+    knownGroups: new Set(),
     seen: new Map(),
     batch: [],
     notedCosts: new Set(),
@@ -180,6 +183,7 @@ async function take(running: Import, record: SourceRecord): Promise<void> {
   if (read.data.type === 'user') return takeUser(running, record, read.data)
   await flush(running)
   if (read.data.type === 'organization') return takeOrganization(running, record, read.data)
+  if (read.data.type === 'group') return takeGroup(running, record, read.data)
   return takeClient(running, record, read.data)
 }
 
@@ -200,7 +204,7 @@ async function takeUser(running: Import, record: SourceRecord, user: ImportedUse
   for (const key of keys) seen.set(key, record.line)
   for (const { organizationId } of plan.account.memberships)
     if (!(await isKnown(running, organizationId))) return refuse(running, record, 'organization_unknown')
-  batch.push({ kind: 'planned', record, plan })
+  batch.push({ kind: 'planned', record, plan: await withKnownGroups(running, plan) })
   if (batch.length === AT_ONCE) await flush(running)
 }
 
@@ -231,6 +235,20 @@ async function flush(running: Import): Promise<void> {
   }
 }
 
+/** The plan without the groups that do not exist. */
+async function withKnownGroups({ context, knownGroups: known }: Import, plan: PlannedUser): Promise<PlannedUser> {
+  const unknown = new Set<GroupId>()
+  for (const { groupId } of plan.account.groups) {
+    if (known.has(groupId)) continue
+    if ((await context.store.findGroup(groupId)) === undefined) unknown.add(groupId)
+    else known.add(groupId)
+  }
+  const droppedGroups = [...plan.droppedGroups, ...unknown]
+  if (droppedGroups.length === 0) return plan
+  const groups = plan.account.groups.filter(({ groupId }) => !unknown.has(groupId))
+  return { ...plan, account: { ...plan.account, groups }, droppedGroups, notes: [...plan.notes, 'group_dropped'] }
+}
+
 function notedOf(
   { record, plan }: Extract<Waiting, { readonly kind: 'planned' }>,
   { outcome, differing }: StoredUser,
@@ -253,6 +271,7 @@ function notedOf(
         detail: detailOf([
           ...differing,
           ...new Set(plan.dropped.map((name) => `identity of ${termOf(name) ?? '…'}`)),
+          ...new Set(plan.droppedGroups.map((name) => `group ${termOf(name) ?? '…'}`)),
           ...(plan.notes.includes('second_factor_lost') ? factorsLostOf(record) : []),
         ]),
       }
@@ -291,6 +310,24 @@ async function takeOrganization(
       ]
   const outcome = differing.length > 0 ? 'differs' : created ? 'created' : 'same'
   note(running, record, { outcome, reasons: [], id, detail: detailOf(differing) })
+}
+
+async function takeGroup(running: Import, record: SourceRecord, { id, name = id }: ImportedGroup): Promise<void> {
+  const { context, options, knownGroups } = running
+  const organizationId = organizationOfGroup(id)
+  const known = await context.store.findGroup(id)
+  const made = { id, organizationId, name, isProtected: false, createdAt: context.clock() }
+  const isCreated = known === undefined && !options.isDryRun
+  const created = isCreated ? await context.store.createGroup(made) : undefined
+  const isOrphan = organizationId !== undefined && !(await isKnown(running, organizationId))
+  if (isOrphan || created === 'unknown' || created === 'too-many')
+    return note(running, record, { outcome: 'refused', reasons: ['group_not_possible'], detail: undefined })
+  knownGroups.add(id)
+  // Without an answer of the store it may have been created by this import.
+  const stored = created === 'id-taken' ? await context.store.findGroup(id) : known
+  const isOther = stored !== undefined && stored.name !== name
+  const outcome = isOther ? 'differs' : stored === undefined ? 'created' : 'same'
+  note(running, record, { outcome, reasons: [], id, detail: isOther ? 'name' : undefined })
 }
 
 async function takeClient(running: Import, record: SourceRecord, client: ImportedClient): Promise<void> {
@@ -344,48 +381,8 @@ function lineOf(
   }
 }
 
-/** The kinds of second factors that a user loses, by their names there. */
-function factorsLostOf({ lostFactors, value }: SourceRecord): readonly string[] {
-  const ofFile = lostFactors.length > 0 ? lostFactors : factorMembersOf(value)
-  return [...new Set(ofFile.map((one) => `factor ${one}`))]
-}
-
-function detailOf(names: readonly string[]): string | undefined {
-  return names.length === 0 ? undefined : names.join(', ')
-}
-
 /** Whether nothing but the form of the id speaks against a record. A user gets another id instead. */
 function hasOnlyBadId(issues: readonly z.core.$ZodIssue[], { kind, sourceId }: SourceRecord): boolean {
   const member = kind === 'client' ? 'client_id' : 'id'
   return kind !== 'user' && (sourceId ?? '') !== '' && issues.every(({ path }) => path[0] === member)
-}
-
-/** The names of members, and of a client also a value that is none of those that a member may have. No other text of the file. */
-function membersOf(issues: readonly z.core.$ZodIssue[], { kind, value }: SourceRecord): string {
-  const names = issues.flatMap((issue) => {
-    const place = issue.path.map(String)
-    if (issue.code === 'invalid_value' && kind === 'client') return [[nameOf(place), ...termIn(value, place)].join(' ')]
-    if (issue.code !== 'unrecognized_keys') return [nameOf(place)]
-    return issue.keys.map((key) => `${nameOf([...place, key])} (unknown)`)
-  })
-  return [...new Set(names)].slice(0, 5).join(', ')
-}
-
-/** The value at a place, if it may be shown. */
-function termIn(value: unknown, place: readonly string[]): readonly string[] {
-  const found = place.reduce<unknown>((inner, name) => (inner as Readonly<Record<string, unknown>>)[name], value)
-  const term = termOf(found)
-  return term === undefined ? [] : [term]
-}
-
-/** A member that no program would name so may be personal data. */
-function nameOf(place: readonly string[]): string {
-  const named = place.map((one) => (/^(?:[A-Za-z]{1,20}(?:_[A-Za-z]{1,20}){0,6}|\d{1,3})$/.test(one) ? one : '…'))
-  return named.join('.') || 'the line'
-}
-
-/** A URI of the file, which may be any text, in visible ASCII. */
-function loggable(uri: string): string {
-  const text = uri.replaceAll(/[^\x21-\x7e]/gu, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`)
-  return text.length > URI_LIMIT ? `${text.slice(0, URI_LIMIT)}…` : text
 }

@@ -3,6 +3,7 @@ import { foreignFormatOf } from '../passwords/passwords.ts'
 import type { Outcome } from '../ports/operations/index.ts'
 import type { UserImport } from '../ports/operations/user.ts'
 import type { SecondFactorRecord } from '../ports/records/second-factor.ts'
+import { isOfOperator } from '../protocol/access/belonging.ts'
 import type { UserRecord } from '../ports/records/user.ts'
 import { firstSignInOf } from '../protocol/sign-in/account.ts'
 import { differingMembers } from '../protocol/sign-in/imported-account.ts'
@@ -126,11 +127,18 @@ async function foresee(context: Needs, account: UserImport, { isUpdate }: StoreO
 
 /** What there is of an account, with the identities that the file names, also those of other users. */
 async function readAccount({ store }: Needs, { user: { id }, identities: named }: UserImport) {
-  const [user, memberships, secondFactor, ...found] = await Promise.all([
+  const [user, memberships, groups, secondFactor, ...found] = await Promise.all([
     store.findUser(id),
     store.listMemberships(id),
+    store.listGroupsOfUser(id),
     store.findSecondFactor(id),
     ...named.map(({ key }) => store.findIdentity(key)),
   ])
-  return { user, memberships, secondFactor, identities: found.filter((one) => one !== undefined) }
+  return {
+    user,
+    memberships,
+    groups: groups.filter(isOfOperator),
+    secondFactor,
+    identities: found.filter((one) => one !== undefined),
+  }
 }

@@ -33,7 +33,12 @@ const NAMES_MOST = 50
 const MADE_ID = /^(?:[A-Za-z0-9]+[-|:_.])*(?:\d+|[0-9a-f]{8}[0-9a-f-]*|[A-Za-z0-9_-]*\d[A-Za-z0-9_-]{15,})$/
 
 export function openTally(): Tally {
-  const kinds: Record<ImportedKind, Partial<Record<ImportOutcome, number>>> = { organization: {}, user: {}, client: {} }
+  const kinds: Record<ImportedKind, Partial<Record<ImportOutcome, number>>> = {
+    organization: {},
+    group: {},
+    user: {},
+    client: {},
+  }
   const reasons: Partial<Record<ImportReason, number>> = {}
   const dropped = new Map<string, number>()
   let namedIds = 0

@@ -31,7 +31,7 @@ const CASES: readonly Case[] = [
     name: 'keycloak',
     read(t, client) {
       const main = writeInput(t, JSON.stringify({ clients: [client] }))
-      return only(KEYCLOAK.read({ main, others: {} }))
+      return only(KEYCLOAK.read({ main, others: {}, switches: new Set() }))
     },
     usual: {
       clientId: 'board',
@@ -152,7 +152,7 @@ const CASES: readonly Case[] = [
     name: 'auth0',
     read(t, client) {
       const others = { clients: writeInput(t, JSON.stringify([client]), 'clients') }
-      return only(AUTH0.read({ main: writeInput(t, ''), others }))
+      return only(AUTH0.read({ main: writeInput(t, ''), switches: new Set(), others }))
     },
     usual: {
       client_id: 'board',
@@ -245,7 +245,7 @@ const CASES: readonly Case[] = [
   {
     name: 'hydra',
     read(t, client) {
-      return only(HYDRA.read({ main: writeInput(t, JSON.stringify([client])), others: {} }))
+      return only(HYDRA.read({ main: writeInput(t, JSON.stringify([client])), switches: new Set(), others: {} }))
     },
     usual: {
       client_id: 'board',

@@ -49,11 +49,16 @@ export async function importFile(
   t: Pick<TestContext, 'after'>,
   server: Pick<TestServer, 'context'>,
   main: string,
-  { source = NEUTRAL, others = {}, ...given }: Given & { readonly others?: Readonly<Record<string, string>> } = {},
+  {
+    source = NEUTRAL,
+    others = {},
+    switches = [],
+    ...given
+  }: Given & { readonly others?: Readonly<Record<string, string>>; readonly switches?: readonly string[] } = {},
 ): Promise<Imported> {
   const report = join(temporaryFolder(t), 'report')
   const counts = await runImport(asAdministrator(server.context, COMMAND_LINE), source, {
-    files: { main, others },
+    files: { main, others, switches: new Set(switches) },
     isDryRun: false,
     isUpdate: false,
     mayLoseFactors: false,

@@ -45,6 +45,7 @@ test('what is not taken on purpose is skipped with its reason, and what is no li
   )
   assert.deepEqual(counts.kinds, {
     organization: { created: 2, refused: 1 },
+    group: {},
     user: { skipped: 3, refused: 3 },
     client: { refused: 1 },
   })

@@ -57,7 +57,7 @@ test('a line becomes a user with the id, the hash, the app, the identities and t
     ]),
     { providers: new Map([['there', provider]]) },
   )
-  assert.deepEqual(counts.kinds, { organization: { created: 1 }, user: { created: 2 }, client: {} })
+  assert.deepEqual(counts.kinds, { organization: { created: 1 }, group: {}, user: { created: 2 }, client: {} })
   const user = await find('u-1')
   assert.partialDeepStrictEqual(user, {
     email: 'ada@acme.test',

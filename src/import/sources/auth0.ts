@@ -88,6 +88,7 @@ export const AUTH0: Source = {
   verb: 'auth0',
   summary: 'Import users, password hashes and clients of Auth0.',
   argument: ['users', 'a bulk export of the users, a JSON object on each line'],
+  switches: [],
   options: [
     ['hashes', 'the password hashes that the support of Auth0 gave, a JSON object on each line'],
     ['clients', 'the answer of GET /api/v2/clients, a JSON array'],

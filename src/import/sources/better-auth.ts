@@ -41,6 +41,7 @@ export const BETTER_AUTH: Source = {
   verb: 'better-auth',
   summary: 'Import users from the tables user and account of better-auth.',
   argument: ['ndjson', 'rows of user with their accounts, a JSON object on each line'],
+  switches: [],
   options: [],
   namesProvidersHere: false,
   paths: ({ main }) => [main],

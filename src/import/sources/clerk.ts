@@ -48,6 +48,7 @@ export const CLERK: Source = {
   verb: 'clerk',
   summary: 'Import users from the CSV file of the dashboard of Clerk.',
   argument: ['csv', 'the export of all users, with their password hashes'],
+  switches: [],
   options: [],
   unsaid: 'The file does not say who is banned, or has a second factor other than an authenticator app.',
   namesProvidersHere: false,

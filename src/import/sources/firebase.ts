@@ -39,6 +39,7 @@ export const FIREBASE: Source = {
   verb: 'firebase',
   summary: 'Import users from the file of "firebase auth:export".',
   argument: ['users', 'the file, which ends in .json'],
+  switches: [],
   options: [['params', 'the hash_config that the console of Firebase shows; a file that only you can read']],
   unsaid: 'An export of firebase-tools before 15.23 does not say who has a second factor.',
   namesProvidersHere: false,

@@ -62,6 +62,7 @@ export const HYDRA: Source = {
   verb: 'hydra',
   summary: 'Import clients of Ory Hydra.',
   argument: ['clients', 'a row of hydra_client on each line, or the answer of GET /admin/clients, without secrets'],
+  switches: [],
   options: [],
   namesProvidersHere: false,
   paths: ({ main }) => [main],

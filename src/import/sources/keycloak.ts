@@ -39,6 +39,7 @@ const USER: MemberTable = {
   federatedIdentities: 'read',
   federationLink: 'read',
   firstName: 'read',
+  groups: 'read',
   id: 'read',
   lastName: 'read',
   realmRoles: 'read',
@@ -54,6 +55,22 @@ const USER: MemberTable = {
   disableableCredentialTypes: 'harmless',
   // Each user manages the own account.
   clientRoles: { members: { account: 'harmless' } },
+}
+const GROUP: MemberTable = {
+  id: 'harmless',
+  name: 'read',
+  path: 'read',
+  parentId: 'harmless',
+  subGroups: 'read',
+  subGroupCount: 'harmless',
+  access: 'harmless',
+}
+const ROLE: MemberTable = {
+  id: 'harmless',
+  name: 'read',
+  description: 'harmless',
+  clientRole: 'harmless',
+  containerId: 'harmless',
 }
 /** The roles that each user has. */
 const DEFAULT_ROLES = /^(?:default-roles-.*|offline_access|uma_authorization)$/
@@ -71,15 +88,17 @@ const ID_ABSENT: Impossible = { reason: 'id_absent', detail: undefined }
 /** A realm as `kc.sh export` writes it: a file, or a folder with files of users. */
 export const KEYCLOAK: Source = {
   verb: 'keycloak',
-  summary: 'Import users, organizations and clients of a realm of Keycloak.',
+  summary: 'Import users, groups, organizations and clients of a realm of Keycloak.',
   argument: [
     'realm',
     'a file or folder of "kc.sh export --realm <realm>"; the export of its console lacks the secrets',
   ],
   options: [],
+  switches: [['roles', 'take the realm roles of users too, as groups: the role admin is the group role:admin']],
   namesProvidersHere: false,
   paths: ({ main }) => filesOf(main),
-  *read({ main }): Generator<SourceRecord> {
+  *read({ main, switches }): Generator<SourceRecord> {
+    const takesRoles = switches.has('roles')
     let members: ReadonlyMap<string, readonly string[]> = new Map()
     let line = 0
     for (const path of filesOf(main)) {
@@ -88,7 +107,12 @@ export const KEYCLOAK: Source = {
       const organizations = [...recordsIn(path, 'organizations', realm['organizations'] ?? [])]
       if (organizations.length > 0) members = membersOf(objectsOf(realm['organizations']))
       for (const { value } of organizations) yield organizationOf((line += 1), value)
-      for (const { value } of recordsIn(path, 'users', realm['users'] ?? [])) yield userOf((line += 1), value, members)
+      for (const { value } of recordsIn(path, 'groups', realm['groups'] ?? [])) yield* groupsOf((line += 1), value, '')
+      if (takesRoles)
+        for (const role of objectsOf(isObject(realm['roles']) ? realm['roles']['realm'] : []))
+          if (!DEFAULT_ROLES.test(String(role['name']))) yield roleOf((line += 1), role)
+      for (const { value } of recordsIn(path, 'users', realm['users'] ?? []))
+        yield userOf((line += 1), value, { members, takesRoles })
       // Accounts of which the realm has only what their directory does not.
       for (const { value } of recordsIn(path, 'federatedUsers', realm['federatedUsers'] ?? []))
         yield sourceRecord('user', (line += 1), value?.['id'], { skipped: 'user_elsewhere' })
@@ -138,10 +162,42 @@ function organizationOf(line: number, organization: JsonObject | undefined): Sou
   })
 }
 
+/** A group and those below it. */
+function* groupsOf(line: number, group: JsonObject | undefined, above: string): Generator<SourceRecord> {
+  if (!isAcceptable(group)) return yield sourceRecord('group', line, group?.['path'], {})
+  const { name, path = `${above}/${textOf(name)}` } = group
+  yield sourceRecord('group', line, path, {
+    dropped: lostMembers(group, GROUP).map((one) => `groups.${one}`),
+    value: { type: 'group', id: idOfPath(String(path)), name: String(path).slice(1) },
+  })
+  for (const inner of objectsOf(group['subGroups'])) yield* groupsOf(line, inner, String(path))
+}
+
+function roleOf(line: number, role: JsonObject): SourceRecord {
+  const { name } = role
+  return sourceRecord('group', line, name, {
+    dropped: lostMembers(role, ROLE).map((one) => `roles.${one}`),
+    value: { type: 'group', id: idOfRole(String(name)), name },
+  })
+}
+
+/**
+ * `/a/b` is `a:b`. A name with a `:` or a `/` keeps its `/`, so that it is no id: two groups there would be one here. For the same reason no
+ * group has the id of a role.
+ */
+function idOfPath(path: string): string {
+  const parts = path.replace(/^\//, '').split('/')
+  return path.includes(':') || path.includes('~/') || parts[0] === 'role' ? path : parts.join(':')
+}
+
+function idOfRole(name: string): string {
+  return `role:${name}`
+}
+
 function userOf(
   line: number,
   user: JsonObject | undefined,
-  members: ReadonlyMap<string, readonly string[]>,
+  { members, takesRoles }: { readonly members: ReadonlyMap<string, readonly string[]>; readonly takesRoles: boolean },
 ): SourceRecord {
   if (!isAcceptable(user)) return sourceRecord('user', line, user?.['id'], {})
   const { id, username, firstName, lastName } = user
@@ -158,6 +214,7 @@ function userOf(
     preferred_username: username,
   })
   const actions = textsOf(user['requiredActions'])
+  const roles = textsOf(user['realmRoles']).filter((one) => !DEFAULT_ROLES.test(one))
   // An administrator gave the password, and the user had to replace it at the next sign-in.
   const isTemporary = actions.includes(REPLACE_PASSWORD)
   const hash = passwordOf(objectsOf(user['credentials']))
@@ -175,7 +232,7 @@ function userOf(
     notes: hash !== undefined && isTemporary ? ['password_not_used'] : [],
     dropped: [
       ...taken.dropped,
-      ...(textsOf(user['realmRoles']).some((one) => !DEFAULT_ROLES.test(one)) ? ['realmRoles'] : []),
+      ...(roles.length > 0 && !takesRoles ? ['realmRoles'] : []),
       ...lostMembers(user, USER),
       ...actions.filter((one) => one !== REPLACE_PASSWORD).map((one) => `required action ${one}`),
     ],
@@ -196,6 +253,7 @@ function userOf(
         subject: one['userId'],
       })),
       organizations: members.get(String(username)) ?? [],
+      groups: [...textsOf(user['groups']).map(idOfPath), ...(takesRoles ? roles.map(idOfRole) : [])],
     },
   })
 }

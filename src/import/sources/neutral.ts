@@ -8,6 +8,7 @@ export const NEUTRAL: Source = {
   verb: 'users',
   summary: 'Import users, organizations and clients from the neutral format, a JSON object on each line.',
   argument: ['ndjson', 'the file; --schema prints what its lines are'],
+  switches: [],
   options: [],
   namesProvidersHere: true,
   paths: ({ main }) => [main],

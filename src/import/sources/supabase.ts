@@ -61,6 +61,7 @@ export const SUPABASE: Source = {
   verb: 'supabase',
   summary: 'Import users from the table auth.users of Supabase.',
   argument: ['ndjson', 'rows of auth.users with their identities and mfa_factors, a JSON object on each line'],
+  switches: [],
   options: [],
   namesProvidersHere: false,
   paths: ({ main }) => [main],

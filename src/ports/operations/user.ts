@@ -1,6 +1,7 @@
 import type { CausesMail } from './mail.ts'
 import type { Ordered } from './reach.ts'
 import type { RoleRecord } from '../records/role.ts'
+import type { GroupMemberRecord } from '../records/group.ts'
 import type { MembershipRecord } from '../records/organization.ts'
 import type { IdentityRecord } from '../records/provider.ts'
 import type { SecondFactorRecord } from '../records/second-factor.ts'
@@ -178,6 +179,7 @@ export interface UserImport {
   readonly user: UserRecord
   readonly identities: readonly IdentityRecord[]
   readonly memberships: readonly MembershipRecord[]
+  readonly groups: readonly GroupMemberRecord[]
   readonly secondFactor: SecondFactorRecord | undefined
   /** The record of the client that would have the id of the user as its own (RFC 9068 §5). undefined: none can. */
   readonly clientId: ClientId | undefined
@@ -185,7 +187,7 @@ export interface UserImport {
   readonly source: string
   /**
    * Allows to change an account that exists, if its password is still this one, and it was neither used nor disabled here. It then has what the import
-   * has, and keeps other identities and memberships. undefined: an account that exists stays as it is.
+   * has, and keeps other identities, memberships and groups. undefined: an account that exists stays as it is.
    */
   readonly replaces: { readonly passwordHash: string | undefined } | undefined
 }

@@ -51,6 +51,13 @@ export function countingGroups({ groups, organizationIds }: Belonging, given: Gr
   return [...new Set(counting.map(({ groupId }) => groupId))].toSorted()
 }
 
+/** Whether the operator says it, an administrator or an import. */
+export function isOfOperator(row: GroupMembership): boolean {
+  return OF_OPERATOR.has(row.source)
+}
+
+const OF_OPERATOR: ReadonlySet<MemberSource> = new Set(['operator'])
+
 const WITHOUT_PROVIDER: ReadonlySet<MemberSource> = new Set(['operator', 'application'])
 
 /** Whether a row counts, apart from the membership of the organization. */

@@ -14,6 +14,8 @@ interface Account {
   }
   readonly identities: readonly { readonly key: string }[]
   readonly memberships: readonly { readonly organizationId: string }[]
+  /** As the operator says it. */
+  readonly groups: readonly { readonly groupId: string }[]
   readonly secondFactor: { readonly secret: string } | undefined
 }
 
@@ -24,7 +26,7 @@ export function isAsImported(stored: Account, imported: Account): boolean {
 
 /**
  * The members that differ from what an import would make of an account, by their names in the neutral format of `src/import/records.ts`.
- * Further identities and memberships were added here.
+ * Further identities, memberships and groups were added here.
  */
 export function differingMembers(stored: Account, imported: Account): readonly string[] {
   const [before, after] = [statementOf(stored), statementOf(imported)]
@@ -35,6 +37,7 @@ export function differingMembers(stored: Account, imported: Account): readonly s
     ...(hasAll(stored.memberships, imported.memberships, ({ organizationId }) => organizationId)
       ? []
       : ['organizations']),
+    ...(hasAll(stored.groups, imported.groups, ({ groupId }) => groupId) ? [] : ['groups']),
   ]
 }
 

@@ -30,7 +30,7 @@ const PATIENCE_MS = 5 * 60_000
 /** What was imported, but not all of it. */
 const PARTLY = 3
 /** Plural, as the last lines have it. */
-const KINDS = { organization: 'Organizations', user: 'Users', client: 'Clients' } as const
+const KINDS = { organization: 'Organizations', group: 'Groups', user: 'Users', client: 'Clients' } as const
 
 /** `grantor import users`, `keycloak` and so on: a verb for each row of the table of sources. */
 export const SOURCE_VERBS: readonly AddVerb[] = SOURCES.map(sourceVerb)
@@ -41,6 +41,7 @@ function sourceVerb(system: Source): AddVerb {
     const command = withJson(noun.command(system.verb)).description(system.summary)
     command.argument(`[${argument}]`, meaning)
     for (const [name, text] of system.options) command.option(`--${name} <file>`, text)
+    for (const [name, text] of system.switches) command.option(`--${name}`, text)
     command
       .option('--dry-run', 'read and check everything, and write nothing but the report')
       .option('--report <file>', 'a new file: what became of each record, a JSON object on each line')
@@ -61,12 +62,15 @@ function sourceVerb(system: Source): AddVerb {
     command.action(async (main: string | undefined, options: ImportVerbOptions) => {
       if (options.schema === true) return terminal.printJson(importSchema())
       if (main === undefined) throw new UsageError(`The ${argument} is missing. See --help.`)
-      const all = command.opts<Readonly<Record<string, string | undefined>>>()
-      const named = system.options.flatMap(([name]) => (all[name] === undefined ? [] : [[name, all[name]] as const]))
+      const all = command.opts<Readonly<Record<string, string | true | undefined>>>()
+      const named = system.options.flatMap(([name]) =>
+        typeof all[name] === 'string' ? [[name, all[name]] as const] : [],
+      )
+      const switches = new Set(system.switches.map(([name]) => name).filter((name) => all[name] === true))
       const isDryRun = options.dryRun === true
       const counts = await withRuntime(terminal, isDryRun ? 'refuse' : 'create', (context) =>
         runImport(asAdministrator(context, COMMAND_LINE), system, {
-          files: { main, others: Object.fromEntries(named) },
+          files: { main, others: Object.fromEntries(named), switches },
           isDryRun,
           isUpdate: options.update === true,
           mayLoseFactors: options.withoutSecondFactor === true,

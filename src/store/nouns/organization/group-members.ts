@@ -10,8 +10,9 @@ import type { AuditEventName } from '../../../protocol/audit/event-names.ts'
 import type { OrganizationId, UserId } from '../../../protocol/ids.ts'
 import type { NounOperations } from '../../noun.ts'
 import type { Row } from '../../rows.ts'
-import { listOf, outcomeOf, rows, shared, type Steps } from '../../shared/statement.ts'
+import { listOf, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, table, text } from '../../table.ts'
+import { keepChanged } from '../../shared/sign-in/changed-here.ts'
 import { END_OPERATOR_LINK } from '../user/roles.ts'
 
 const membership = {
@@ -35,6 +36,7 @@ const SET_END = shared(
   `update group_members set expires_at = :expiresAt
    where ${OF_MEMBER} and expires_at is distinct from cast(:expiresAt as bigint) returning user_id`,
 )
+const DELETE = shared(`delete from group_members where ${OF_MEMBER} returning user_id`)
 const HAS = shared(`select user_id from group_members where ${OF_MEMBER}`)
 const INSERT = shared(
   `insert into group_members (${GROUP_MEMBERS.names}) select ${GROUP_MEMBERS.parameters}
@@ -81,7 +83,11 @@ const operations = {
     isShared: true,
     cache: ({ userId }) => belongingKey(userId),
     event: (member, outcome) => (outcome === 'removed' ? aboutMember('group.member-removed', member) : undefined),
-    run: outcomeOf(`delete from group_members where ${OF_MEMBER} returning user_id`, 'removed', 'unknown'),
+    *run(member) {
+      // An import would add the member again.
+      if ((yield* rows(HOLD_USER, member)).length === 1) yield* keepChanged(member.userId)
+      return (yield* rows(DELETE, member)).length === 1 ? 'removed' : 'unknown'
+    },
   },
   setGroupsOfSource: {
     keys: ({ userId, groups }) => [userId, ...groups],

@@ -5,6 +5,8 @@ import type { UserRecord } from '../../../ports/records/user.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { isAsImported } from '../../../protocol/sign-in/imported-account.ts'
 import type { NounOperations } from '../../noun.ts'
+import { isOfOperator } from '../../../protocol/access/belonging.ts'
+import { groupMembers } from '../organization/group-members.ts'
 import { memberships } from '../organization/memberships.ts'
 import { IDENTITIES } from './identity-proofs.ts'
 import { SECOND_FACTORS, secondFactors } from './second-factors.ts'
@@ -35,7 +37,7 @@ const DELETE_FACTOR = shared('delete from second_factors where user_id = :userId
 const HAS_ROLE = shared('select user_id from roles where user_id = :userId')
 
 /**
- * An account that was used here belongs to its user, and one that was disabled, changed, got another password or lost a membership or its app
+ * An account that was used here belongs to its user, and one that was disabled, changed, got another password or lost a membership, a group or its app
  * here to the operator, and one to which its user added an app, a passkey or an identity to the user. An import sets both times to its own, and a change one of them.
  */
 const UPDATE_USER = shared(
@@ -125,7 +127,7 @@ function* complete(account: UserImport, steps: ImportSteps): Steps<Outcome<'impo
 }
 
 function* compare(stored: UserRecord, account: UserImport, steps: ImportSteps): Steps<Outcome<'importUser'>> {
-  const { user, identities, memberships: wanted, replaces } = account
+  const { user, identities, memberships: wanted, groups: said, replaces } = account
   const owned: IdentityRecord[] = []
   for (const identity of identities) {
     const owner = yield* findOwner(identity, steps)
@@ -134,7 +136,9 @@ function* compare(stored: UserRecord, account: UserImport, steps: ImportSteps): 
   }
   const secondFactor = yield* secondFactors.reads.findSecondFactor(user.id)
   const known = wanted.length === 0 ? [] : yield* memberships.reads.listMemberships(user.id)
-  if (isAsImported({ user: stored, identities: owned, memberships: known, secondFactor }, account)) return 'same'
+  const groups = said.length === 0 ? [] : (yield* groupMembers.reads.listGroupsOfUser(user.id)).filter(isOfOperator)
+  const found = { user: stored, identities: owned, memberships: known, groups, secondFactor }
+  if (isAsImported(found, account)) return 'same'
   if (replaces === undefined || (yield* rows(HAS_ROLE, { userId: user.id })).length > 0) return 'differs'
   return yield* replace(stored, account, steps)
 }
@@ -168,7 +172,8 @@ function* addIdentity(identity: IdentityRecord): Steps<boolean> {
   return (yield* rows(INSERT_IDENTITY, IDENTITIES.values(identity))).length === 1
 }
 
-function* addOthers({ memberships: wanted, secondFactor }: UserImport): Steps<void> {
+function* addOthers({ memberships: wanted, groups, secondFactor }: UserImport): Steps<void> {
   for (const membership of wanted) yield* memberships.operations.addMember.run({ ...membership, mails: [] })
+  for (const member of groups) yield* groupMembers.operations.addGroupMember.run(member)
   if (secondFactor !== undefined) yield* rows(INSERT_FACTOR, SECOND_FACTORS.values(secondFactor))
 }

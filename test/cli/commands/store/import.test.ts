@@ -86,7 +86,7 @@ test('import users --schema prints what the example of the page meets', async ()
   const known = oneOf.map(({ properties }) => new Set(Object.keys(properties)))
   const page = readFileSync('docs/moving.md', 'utf8')
   const examples = page.match(/^\{"type":.*\}$/gm) ?? []
-  assert.equal(examples.length, 3)
+  assert.equal(examples.length, 4)
   for (const example of examples) {
     const names = Object.keys(JSON.parse(example) as object)
     assert.ok(

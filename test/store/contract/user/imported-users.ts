@@ -36,6 +36,7 @@ export function anImport(differing: Partial<UserImport['user']> = {}, id = `u-${
     user,
     identities: [anIdentity({ userId: id }), anIdentity({ userId: id })],
     memberships: [aMembership({ userId: id })],
+    groups: [],
     secondFactor: aSecondFactor({ userId: id }),
     clientId: chosenClientId(id),
     source: 'users',

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { writeTexts } from '../src/cli/docs/texts.ts'
 import { findCommit } from '../src/server/version.ts'
 import { billOfMaterials, type Described } from './cyclonedx.ts'
+import { bundleSources } from './bundle.ts'
 import { requireDevelopmentPackages } from './development-packages.ts'
 import { digestOfFile } from './folder.ts'
 import { API_TYPES_FILE, originOf, publishedManifest, type Manifest } from './manifest.ts'
@@ -14,7 +15,6 @@ const OUTPUT = 'dist'
 const PACKAGE = join(OUTPUT, 'package')
 /** Of the packed file, which each `npx grantor` downloads. */
 export const SIZE_LIMIT = 1_400_000
-const MIGRATIONS = 'store/migrations'
 const COMMAND = 'bin/grantor.js'
 /** The programs of a checkout that find and link its own Node.js are not published. */
 const PROGRAMS = [COMMAND, 'bin/this-node.js', 'bin/compile-cache.js']
@@ -33,13 +33,9 @@ export const COMPILER_ENVIRONMENT = { GOMAXPROCS: '1', GOGC: 'off', GOMEMLIMIT: 
  */
 export async function buildPackage(folder = PACKAGE): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
-  mkdirSync(join(folder, 'lib', MIGRATIONS), { recursive: true })
   writeTexts()
-  compile(join(folder, 'lib'))
-  keepPublicTypes(join(folder, 'lib'))
-  await removeComments(join(folder, 'lib'))
-  for (const file of globSync([`src/${MIGRATIONS}/*.sql`, 'src/passwords/*.txt']))
-    cpSync(file, join(folder, file.replace('src/', 'lib/')))
+  await bundleSources(join(folder, 'lib'))
+  writeFileSync(join(folder, 'lib', TYPES_FILE), publicTypes(join(folder, 'types')))
   for (const file of [...PROGRAMS, API_TYPES_FILE]) cpSync(file, join(folder, file))
   const checkout = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
   writePages(folder, checkout)
@@ -47,35 +43,18 @@ export async function buildPackage(folder = PACKAGE): Promise<void> {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
 }
 
-/** Several threads of the compiler would take twice the processor time. */
-function compile(folder: string): void {
-  const words = ['--project', 'tsconfig.build.json', '--singleThreaded', '--outDir', folder]
+/**
+ * Checks the sources with the options of a release, and returns the one file of the types that a program can import. Several threads of the compiler
+ * would take twice the processor time.
+ */
+function publicTypes(folder: string): string {
+  const words = ['--project', 'tsconfig.build.json', '--singleThreaded', '--emitDeclarationOnly', '--outDir', folder]
   const env = { ...process.env, ...COMPILER_ENVIRONMENT }
   const { status, stdout } = spawnSync('node_modules/.bin/tsc', words, { encoding: 'utf8', env })
   if (status !== 0) throw new Error(`The compiler does not accept the sources:\n${stdout}`)
-}
-
-/** Replaces the declarations of all sources by the one file of those that a program can import. */
-function keepPublicTypes(folder: string): void {
   const types = bundleTypes(folder)
-  for (const file of globSync(`${folder}/**/*.d.ts`)) rmSync(file)
-  writeFileSync(join(folder, TYPES_FILE), types)
-}
-
-/** Comments are for those who read the sources. They are a seventh of the package. */
-async function removeComments(folder: string): Promise<void> {
-  const { build } = await import('esbuild')
-  const files = globSync(`${folder}/**/*.js`).toSorted()
-  await build({
-    entryPoints: files,
-    outdir: folder,
-    outbase: folder,
-    allowOverwrite: true,
-    format: 'esm',
-    target: 'esnext',
-    legalComments: 'none',
-    tsconfigRaw: {},
-  })
+  rmSync(folder, { recursive: true })
+  return types
 }
 
 function writePages(folder: string, checkout: Manifest): void {

@@ -97,6 +97,8 @@ export async function bundle(): Promise<string> {
     ...Object.fromEntries(
       await Promise.all(THREADS.map(([source, module, name]) => inlineThread(source, module, name))),
     ),
+    // It has one file, whose lines name no source.
+    'files/stack.ts': 'export const nameSources = (stack) => stack',
     'server/version.ts': `export const VERSION = ${JSON.stringify(VERSION)}; export const optionalPackages = () => ${JSON.stringify(optionalPackages())}`,
   }
   const result = await build({

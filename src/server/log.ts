@@ -1,4 +1,5 @@
 import { fstatSync, write, writeSync } from 'node:fs'
+import { nameSources } from '../files/stack.ts'
 import { StoreUnavailable } from '../ports/store.ts'
 import type { EventFields } from '../protocol/audit/event-names.ts'
 
@@ -49,7 +50,7 @@ function describeCause(cause: unknown, depth = 1, isBug = !(cause instanceof Sto
   if (!(cause instanceof Error)) return { type: typeof cause }
   const { name, message } = cause
   // An unavailable store is not a bug, and while it lasts every request logs it.
-  const stack = isBug ? cause.stack : undefined
+  const stack = isBug && cause.stack !== undefined ? nameSources(cause.stack) : undefined
   return { type: name, message, stack, cause: describeCause(cause.cause, depth + 1, isBug) }
 }
 

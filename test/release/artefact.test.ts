@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { cpSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -30,6 +31,14 @@ test('the package is built with the options of a release, starts where nothing e
   assert.ok(statSync(packed).size <= SIZE_LIMIT, `The package has more than ${SIZE_LIMIT} bytes.`)
   const project = join(folder, 'project')
   assert.deepEqual(await walkPackage(project, packed, 'express'), [])
+
+  const bug = [
+    '--import',
+    'data:text/javascript,delete Map.groupBy',
+    join(project, 'node_modules/grantor/bin/grantor.js'),
+  ]
+  const { stderr } = spawnSync(process.execPath, [...bug, 'client', 'list'], { encoding: 'utf8' })
+  assert.match(stderr, /\n +at (\S+ \()?src\/\S+\.ts, file:\/\//, 'the stack of a bug names the source')
 
   cpSync('examples/library/express.js', join(project, 'express.js'))
   assert.match(await walkThrough(project, [process.execPath, 'express.js'], { path: '/auth', settleMs: 0 }), /^\d+ ms/)

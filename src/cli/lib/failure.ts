@@ -2,6 +2,7 @@ import { AdminError } from '../../admin/admin-error.ts'
 import { ConfigError } from '../../config/config.ts'
 import { explainDenial } from '../../files/guarded-file.ts'
 import { StoreClosed, StoreRefusesWrites, StoreUnavailable } from '../../ports/store.ts'
+import { nameSources } from '../../files/stack.ts'
 import { WRITE_FAULT_REMEDIES, WRITE_FAULT_TEXTS, type WriteFault } from '../../base/write-fault.ts'
 
 /** A command with wrong arguments or options. Exit code 2. */
@@ -59,7 +60,7 @@ export function describeFailure(cause: unknown): string {
   if ('syscall' in cause) return `A system call failed: ${cause.message}. Check DATABASE_URL and GRANTOR_HOST.`
   // The adapters throw plain errors whose messages are written for the operator.
   if (cause.name === 'Error' && code === undefined) return cause.message
-  return `This is a bug in Grantor; please report it with these lines.\n${cause.stack ?? cause.message}`
+  return `This is a bug in Grantor; please report it with these lines.\n${nameSources(cause.stack ?? cause.message)}`
 }
 
 function describeFault(fault: WriteFault): string {

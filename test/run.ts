@@ -5,12 +5,14 @@ import { join } from 'node:path'
 import { run } from 'node:test'
 import { inspect, parseArgs } from 'node:util'
 import { ALL_CASES } from './support/runner/cases.ts'
+import { bundleProgram } from './support/runner/bundled-program.ts'
 import { COMPILE_CACHE } from './support/runner/compile-cache.ts'
 import { longestFirst, rememberTimes } from './support/runner/group-times.ts'
 import { END_OF_FILE, groupsOf, UNCAUGHT, writeEntry } from './support/runner/groups.ts'
 import { openMemoryFolder } from './support/runner/memory-folder.ts'
 import { COMPILER_ENVIRONMENT } from '../release/build.ts'
 import { SHARED_CLUSTER, startPostgres } from '../tools/postgres/postgres.ts'
+import { BUNDLED_PROGRAM } from '../tools/process/command-line.ts'
 import { beginSession } from '../tools/process/session.ts'
 
 /**
@@ -81,6 +83,7 @@ beginSession()
 const cluster = await startPostgres({ settings: { max_connections: String(100 + 50 * availableParallelism()) } })
 process.env['NODE_COMPILE_CACHE'] = COMPILE_CACHE
 process.env[SHARED_CLUSTER] = cluster.adminUrl()
+process.env[BUNDLED_PROGRAM] = await bundleProgram()
 const groups = longestFirst(groupsOf(files))
 const entries = mkdtempSync(join(tmpdir(), 'grantor-test-'))
 const groupOf = new Map(groups.map((group) => [writeEntry(entries, group), group]))

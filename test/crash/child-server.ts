@@ -5,8 +5,7 @@ import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { COMPILE_CACHE } from '../support/runner/compile-cache.ts'
 import { freePort } from '../../tools/process/free-ports.ts'
-
-const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts')
+import { PROGRAM } from '../../tools/process/command-line.ts'
 
 /** A server in its own process, as an operator starts it. */
 export interface ChildServer {
@@ -32,7 +31,7 @@ export async function startChildServer(
     LOG_LEVEL: 'info',
     ...settings,
   }
-  const child = spawn(process.execPath, [MAIN, 'serve', '--json'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [PROGRAM, 'serve', '--json'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const kill = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const gone = once(child, 'exit')

@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { COMPILE_CACHE } from './runner/compile-cache.ts'
 import { freePort } from '../../tools/process/free-ports.ts'
+import { PROGRAM } from '../../tools/process/command-line.ts'
 import { openTestDatabase } from './store/postgres.ts'
 
 /** The real command line in processes of its own, over one temporary folder. */
 
-export const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+export const MAIN = PROGRAM
 
 export interface Finished {
   readonly code: number | null

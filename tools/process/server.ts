@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { moveSampler, startChild, stopChild, type Child } from './children.ts'
+import { PROGRAM } from './command-line.ts'
 import { hasStatus, send } from '../send.ts'
 
 /** A server process that is started as an operator starts it. It can be stopped and started again. */
@@ -53,7 +54,8 @@ const LOG_TAIL = 4000
 
 /** Prepares a server without starting it. */
 export function openServerProcess(options: ServerOptions): ServerProcess {
-  const { port, folder, checkout = HERE, script = 'src/cli/main.ts', workers = 1, profile, pollMs = POLL_MS } = options
+  const { port, folder, checkout = HERE, workers = 1, profile, pollMs = POLL_MS } = options
+  const { script = checkout === HERE ? PROGRAM : 'src/cli/main.ts' } = options
   const settings = knownSettings(checkout, {
     PORT: String(port),
     GRANTOR_ADMIN_PORT: 'off',

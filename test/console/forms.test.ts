@@ -252,6 +252,9 @@ test('lists are filtered as the API filters them, and the audit is saved by the 
 
 test('CON-12: a page reads at most four records for each row beside its lists, and twelve for itself', async () => {
   const { context } = stage.server
+  await perform(context, 'group.create', { group_id: 'dev' })
+  const { user_id } = await perform(context, 'user.create', { email: stage.anEmail() })
+  await perform(context, 'group.add-member', { group_id: 'dev', user_id })
   const { actingAs, store } = context
   let count = 0
   const counting = <Store extends object>(counted: Store): Store =>
@@ -267,7 +270,7 @@ test('CON-12: a page reads at most four records for each row beside its lists, a
     })
   Object.assign(context, { store: counting(store), actingAs: (actor: string) => counting(actingAs(actor, undefined)) })
   try {
-    for (const path of ['', '/clients', '/users', '/grants', '/audit']) {
+    for (const path of ['', '/clients', '/users', '/groups', '/groups/dev', '/grants', '/audit']) {
       count = 0
       const { body } = await browser.console.get(`/console${path}`)
       const rows = body.match(/ data-row/g)?.length ?? 0

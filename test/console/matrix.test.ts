@@ -157,7 +157,10 @@ async function makeObjects(path?: string, form?: Form): Promise<Readonly<Record<
 
 async function makeGroup(path: string | undefined): Promise<string> {
   const noun = path === undefined || path.includes('organization') ? 'organization-group' : 'group'
-  const own = { group_id: `made-${(groups += 1)}`, ...(noun === 'group' ? {} : { organization_id: mine.organization_id }) }
+  const own = {
+    group_id: `made-${(groups += 1)}`,
+    ...(noun === 'group' ? {} : { organization_id: mine.organization_id }),
+  }
   return String((await perform(stage.server.context, `${noun}.create`, own))['group_id'])
 }
 

@@ -121,6 +121,21 @@ test('a list of 50 long rows has at most 64 kB', () => {
         next: users.at(-1),
       },
     }),
+    members: bytesOf('/console/groups/{group_id}', {
+      group: { group_id: 'finance', organization_id: null, name: 'Finance', created_at: AT, named_by: [] },
+      list: {
+        members: rows((index) => ({
+          user_id: users[index],
+          email: 'bartholomew.featherstone@engineering.acme.test',
+          name: 'Bartholomew Featherstone',
+          source: 'provider:engineering-directory',
+          created_at: AT,
+          expires_at: '2027-11-28T03:00:00.000Z',
+          counts: true,
+        })),
+        next: `${users.at(-1) ?? ''} operator`,
+      },
+    }),
     credentials: bytesOf('/console/credentials', {
       list: {
         credentials: rows((index) => ({

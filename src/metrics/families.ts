@@ -261,7 +261,7 @@ const PROCESS = {
     type: 'gauge',
     labels: [],
     help: 'Mean delay of the event loop since the last scrape.',
-    more: 'A scrape by any scraper counts. No request is served during a delay.',
+    more: 'Since the last scrape by any scraper. No request is served during a delay.',
   },
   nodejs_eventloop_lag_p99_seconds: {
     type: 'gauge',

@@ -194,7 +194,7 @@ test('every metric of the table is in the first scrape and in docs/monitoring.md
   await countRows(server)
   const { families } = await scrape(server)
   assert.deepEqual([...families.keys()], Object.keys(FAMILIES))
-  const rows = [...readFileSync('docs/monitoring.md', 'utf8').matchAll(/^- `([a-z0-9_]+)` \((\w+)([^)]*)\): /gm)]
+  const rows = [...readFileSync('docs/monitoring.md', 'utf8').matchAll(/^- `([a-z0-9_]+)` \((\w+)([^)]*)\)(?=:|$)/gm)]
   const documented = rows.map(([, name, type, labels = '']) => ({
     name,
     type,

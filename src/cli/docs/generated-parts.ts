@@ -128,11 +128,13 @@ function events(): string {
   return `${list(explained)}\nThe names of these say when:\n\n${list(grouped)}`
 }
 
+/** Those of the process and of Node.js have the names of prom-client, which say what they are. */
 function metrics(families: Readonly<Record<string, Family>>): string {
   return list(
     Object.entries(families).map(([name, { type, labels, help, more }]) => {
       const kind = [type, ...labels.map((label) => `\`${label}\``)].join(', ')
-      return `\`${name}\` (${kind}): ${more === undefined ? help : `${help} ${more}`}`
+      const says = /^(?:process|nodejs)_/.test(name) ? (more ?? '') : more === undefined ? help : `${help} ${more}`
+      return says === '' ? `\`${name}\` (${kind})` : `\`${name}\` (${kind}): ${says}`
     }),
   )
 }

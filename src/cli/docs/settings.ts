@@ -58,11 +58,9 @@ const TEXTS = [
   '{ "en": { "signIn": "Log in", "continueTo": "to go on to {client}" }, "de": { "signIn": "Einloggen" } }',
   '```',
   '',
-  'The ids, and the texts that they replace, are in [`src/texts/en.json`](../src/texts/en.json). What you do not name stays as it is. A name in',
-  'braces is a slot, which the server fills; your text may leave out a slot and has no other ones. A text with `{count}` may have a form for each',
-  'plural category of the language, such as `account.recoveryLeft.one`. All texts are escaped, so they contain no HTML.',
-  '',
-  'The file is read at the start. The server does not start with an unknown language, id or slot, and names each.',
+  'The ids, and the texts that they replace, are in [`src/texts/en.json`](../src/texts/en.json). A name in braces is a slot, which the server fills. A text with',
+  '`{count}` may have a form for each plural category of the language, such as `account.recoveryLeft.one`. All texts are escaped, so they contain no HTML.',
+  'The server does not start with an unknown language, id or slot, and names each.',
   '',
 ]
 
@@ -79,20 +77,22 @@ export function settingsHelp(): string {
 /** The whole of docs/configuration.md. */
 export function settingsDocument(): string {
   const rows = listSettings().map(({ name, meaning, fallback }) =>
-    `- \`${name}\` (${codeUnlessWords(fallback)}): ${meaning}`.replaceAll('<', '&lt;'),
+    `- \`${name}\` (${codeUnlessWords(fallback)}): ${meaning}`
+      .replaceAll(/`[^`]*`|</g, (part) => (part === '<' ? '&lt;' : part))
+      .replaceAll(/docs\/([\w/-]+\.md)/g, '[$1]($1)'),
   )
   return [
     '# Configuration',
     '',
-    'Made by `npm run docs`; `grantor serve --help` prints the same. `grantor doctor` checks the settings and what depends on them.',
+    '`grantor serve --help` prints the same; `grantor doctor` checks the settings and what depends on them.',
     '',
     'Settings are environment variables, or `NAME=value` lines in the file that `GRANTOR_CONFIG` names; the environment',
     'has priority. Unset and empty mean the default. All errors are reported at once, and the server does not start with one.',
     '',
-    'In the file a line may begin with `export`, and one with `#` is a comment. A value may be in single, double or backward quotes, which',
-    'are not part of it; without them a `#` ends the value. In double quotes `\\n` is a line feed. Variables such as `$HOME` are not expanded.',
+    'In the file a line may begin with `export`, and one with `#` is a comment. A value may be in single, double or backward quotes; without them a `#`',
+    'ends the value. In double quotes `\\n` is a line feed. Variables such as `$HOME` are not expanded.',
     '',
-    'Each setting with its default in brackets, and in square brackets the range of a number:',
+    'Each setting with its default, and in square brackets the range of a number:',
     '',
     ...rows,
     '',

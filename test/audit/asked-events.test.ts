@@ -25,7 +25,7 @@ after(async () => {
 })
 
 const FAMILIES =
-  /^There is no such event\. Event names begin with: admin-credential\., admin\., api\., .*, sign-in\., token\., tokens\., user\.$/
+  /^There is no such event\. Event names begin with: access-rule\., admin-credential\., admin\., api\., .*, sign-in\., token\., tokens\., user\.$/
 const OF_CLIENTS =
   /^There is no such event\. The events of client\. are: client\.registered, client\.updated, .*\bclient\.tokens-revoked\b/
 const UNKNOWN: readonly (readonly [event: string, says: RegExp])[] = [

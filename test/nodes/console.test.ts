@@ -37,6 +37,10 @@ test('CON-10: on PostgreSQL each screen is shown by any node, searched, and a li
   const issuer = 'http://127.0.0.1:9'
   const own = { template: 'oidc', name: 'Idp', issuer, client_id: 'grantor', client_secret: 's3cr3t' }
   await perform(a.context, 'provider.create', { provider_id: 'idp', ...own })
+  const { group_id } = await perform<{ group_id: string }>(a.context, 'organization-group.create', {
+    organization_id: organization.id,
+    group_id: 'finance',
+  })
   const objects = {
     client_id,
     user_id,
@@ -44,6 +48,7 @@ test('CON-10: on PostgreSQL each screen is shown by any node, searched, and a li
     organization_id: organization.id,
     resource: 'https://builds.acme.test/mcp',
     provider_id: 'idp',
+    group_id,
   }
   const browser = new ConsoleBrowser(inTurns([a, b]))
   await browser.open()

@@ -5,6 +5,8 @@ export interface Usage {
   /** User and system time of all threads. */
   readonly cpuMs: number
   readonly residentBytes: number
+  /** Of these, what belongs to no file: the memory of its own, without the pages of the runtime that all of its processes share. */
+  readonly anonymousBytes: number
 }
 
 /** USER_HZ, which is always 100 in the interfaces of Linux (proc(5)). */
@@ -20,6 +22,7 @@ export function readTreeUsage(root: number): Usage | undefined {
     // Fields 16 and 17 of stat: the time of children that have ended.
     cpuMs: sum(({ cpuMs }) => cpuMs) + parseCpuMs(readFileSync(`/proc/${root}/stat`, 'utf8'), 16),
     residentBytes: sum(({ residentBytes }) => residentBytes),
+    anonymousBytes: sum(({ anonymousBytes }) => anonymousBytes),
   }
 }
 
@@ -52,10 +55,12 @@ export function listTree(root: number): readonly number[] {
 /** Returns undefined on a system without /proc. */
 export function readUsage(pid: number): Usage | undefined {
   try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
     return {
       // The first is rounded down, and the second lacks the threads that have ended.
       cpuMs: Math.max(parseCpuMs(readFileSync(`/proc/${pid}/stat`, 'utf8')), readThreadsMs(pid)),
-      residentBytes: parseResidentBytes(readFileSync(`/proc/${pid}/status`, 'utf8')),
+      residentBytes: parseBytes(status, 'VmRSS'),
+      anonymousBytes: parseBytes(status, 'RssAnon'),
     }
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
@@ -98,9 +103,9 @@ export function parseCpuMs(stat: string, field = 14): number {
 }
 
 /** VmRSS of /proc/<pid>/status. */
-export function parseResidentBytes(status: string): number {
-  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]
-  if (kilobytes === undefined) throw new Error('/proc/<pid>/status has no VmRSS.')
+export function parseBytes(status: string, member: 'VmRSS' | 'RssAnon'): number {
+  const kilobytes = new RegExp(`^${member}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]
+  if (kilobytes === undefined) throw new Error(`/proc/<pid>/status has no ${member}.`)
   return Number(kilobytes) * 1024
 }
 

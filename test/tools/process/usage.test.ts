@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseCores, parseCpuMs, parseResidentBytes, readUsage } from '../../../tools/process/usage.ts'
+import { parseCores, parseBytes, parseCpuMs, readUsage } from '../../../tools/process/usage.ts'
 
 const AFTER_NAME = 'S 1 4242 4242 0 -1 4194304 2000 0 3 0 150 25 7 9 20 0 12 0 777 1234567 8910 18446744073709551615'
 
@@ -14,11 +14,12 @@ test('proc(5): a command may have spaces and parentheses in its name', () => {
 
 test('a text that is not /proc/<pid>/stat is refused', () => {
   assert.throws(() => parseCpuMs('4242 (node) S 1'))
-  assert.throws(() => parseResidentBytes('Name:\tnode\n'))
+  assert.throws(() => parseBytes('Name:\tnode\n', 'VmRSS'))
 })
 
-test('resident memory is read in kilobytes', () => {
-  assert.equal(parseResidentBytes('VmSize:\t   9 kB\nVmRSS:\t    2048 kB\nRssAnon:\t 1 kB\n'), 2_097_152)
+test('resident and anonymous memory are read in kilobytes', () => {
+  assert.equal(parseBytes('VmSize:\t   9 kB\nVmRSS:\t    2048 kB\nRssAnon:\t 1 kB\n', 'VmRSS'), 2_097_152)
+  assert.equal(parseBytes('VmRSS:\t 2048 kB\nRssAnon:\t 1 kB\n', 'RssAnon'), 1024)
 })
 
 test('less than a tick of processor time is counted', () => {

@@ -1,5 +1,5 @@
 import { distinctTexts, type LocalizedText } from '../base/localized-text.ts'
-import type { ResourceView, ScopeView } from '../ports/pages/pages.ts'
+import type { ResourceView, ScopeView } from '../ports/pages/parts.ts'
 import type { ApiRecord, ApiScope } from '../ports/records/api.ts'
 import type { AuthorizationRecord } from '../ports/records/authorization.ts'
 import { NO_SCOPE, scopeTokens } from '../protocol/token/scope.ts'

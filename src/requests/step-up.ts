@@ -27,6 +27,17 @@ export function findStepUps(apis: readonly ApiRecord[], { scope, resources }: As
   return found
 }
 
+/** The same with what access rules demand of the user. */
+export function withDemands(
+  stepUps: StepUps,
+  demands: readonly (readonly [token: string, stepUp: ScopeStepUp])[],
+): StepUps {
+  if (demands.length === 0) return stepUps
+  const found = new Map(stepUps)
+  for (const [token, stepUp] of demands) found.set(token, strictest(stepUp, found.get(token)))
+  return found
+}
+
 function strictest(one: ScopeStepUp, another: ScopeStepUp | undefined): ScopeStepUp {
   if (another === undefined) return one
   const ages = [one.maxAge, another.maxAge].filter((age) => age !== undefined)

@@ -30,6 +30,7 @@ export interface TextSlots {
   readonly forgotHint: 'brand'
   readonly forgotAtProvider: 'provider'
   readonly stepUp: 'client'
+  readonly notAllowedHeading: 'client'
   readonly setUpThen: 'client'
   readonly setUpLead: 'client'
   readonly continueWith: 'provider'

@@ -31,6 +31,8 @@ export interface PersonalAccess extends JudgedAccess {
 export interface Ruling {
   readonly scope: Scope
   readonly leftOut: Scope
+  /** The sentence of the rule that takes a scope. Absent: it has none. */
+  readonly sentences: ReadonlyMap<string, string>
   /** Nothing is left, or nothing of an API: no token is issued, and one that was is inactive. */
   readonly isNothing: boolean
   /** The rules that took something. */
@@ -74,10 +76,24 @@ export async function findRuling(context: Context, access: PersonalAccess, isMet
   return {
     scope,
     leftOut: subtract(access.scope, scope),
+    sentences: new Map(
+      [...leftOut].flatMap(([token, { sentence }]) => (sentence === undefined ? [] : [[token, sentence]])),
+    ),
     isNothing,
     taking: taking.map(labelled),
     reporting: reporting.map(labelled),
   }
+}
+
+/** What the rules that are on demand of the authentication of a person, by scope; a scope of several rules is there several times. */
+export async function findDemands(
+  context: Context,
+  access: PersonalAccess,
+): Promise<readonly (readonly [token: string, required: RequiredLevel])[]> {
+  const { concerns } = await findOwnConcerns(context, access)
+  if (!concerns.concerns.some(({ rule }) => rule.require !== undefined)) return []
+  const person = await findPerson(context, access, concerns)
+  return judge(concerns, person, ALWAYS_MET).demands
 }
 
 /** Whether a rule demands a level for this access, of whichever person. */

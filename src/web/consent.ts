@@ -1,6 +1,7 @@
 import type { Language } from '../base/language.ts'
 import type { LocalizedText } from '../base/localized-text.ts'
-import type { ClientView, ConsentPage, ConsentProblem, ScopeView } from '../ports/pages/pages.ts'
+import type { ScopeView } from '../ports/pages/parts.ts'
+import type { ClientView, ConsentPage, ConsentProblem } from '../ports/pages/pages.ts'
 import { isIdentityScope } from '../protocol/token/scope.ts'
 import { accountDetail } from './account/frame.ts'
 import { clientName, describedBy, destination, trustLine } from './client.ts'
@@ -15,9 +16,10 @@ export function consentPage(view: View, page: ConsentPage): Markup {
   const { texts } = view
   const { device } = page
   return layout(view, {
-    title: device === undefined ? 'consentTitle' : 'device.title',
+    title: page.nothing !== undefined ? 'notForYou' : device === undefined ? 'consentTitle' : 'device.title',
     hasProblem: page.problem !== undefined,
-    main: html`${device === undefined ? head(view, page) : deviceHead(view, page, device)} ${permissions(view, page)}
+    main: html`${device === undefined || page.nothing !== undefined ? head(view, page) : deviceHead(view, page, device)}
+      ${permissions(view, page)}
       <dl class="facts">
         ${resources(view, page)} ${documentFact(view, page.client)} ${destinationFact(view, page.client)}
         <div>
@@ -29,15 +31,9 @@ export function consentPage(view: View, page: ConsentPage): Markup {
       </dl>
       ${page.client.destination.kind === 'this-computer' ? loopbackWarning(view, page.client) : undefined}
       <form method="post" action="${page.action}" id="${FORM}">
-        ${hiddenFields(page.hidden)} ${organizationField(view, page)} ${ownDeviceField(view, page)}
-        <div class="buttons">
-          <button class="button" type="submit" name="decision" value="deny" formnovalidate>
-            ${texts.show('deny')}
-          </button>
-          <button class="button main" type="submit" name="decision" value="allow">
-            ${texts.show(device === undefined ? 'allow' : 'device.connect')}
-          </button>
-        </div>
+        ${hiddenFields(page.hidden)}
+        ${page.nothing === undefined ? html`${organizationField(view, page)} ${ownDeviceField(view, page)}` : undefined}
+        <div class="buttons">${page.nothing === undefined ? decisions(view, page) : backToApp(view)}</div>
       </form>
       <p class="small muted after">
         ${texts.show('takeBack', { connectedApps: html`<a class="inline within" href="${page.appsUri}">${texts.show('account.pages.apps')}</a>` })}
@@ -45,8 +41,36 @@ export function consentPage(view: View, page: ConsentPage): Markup {
   })
 }
 
-function head(view: View, { client }: ConsentPage): Markup {
+function decisions({ texts }: View, { device }: ConsentPage): Markup {
+  return html`<button class="button" type="submit" name="decision" value="deny" formnovalidate>
+      ${texts.show('deny')}
+    </button>
+    <button class="button main" type="submit" name="decision" value="allow">
+      ${texts.show(device === undefined ? 'allow' : 'device.connect')}
+    </button>`
+}
+
+/** Nothing can be allowed: the client gets the error once the user has read why. */
+function backToApp({ texts }: View): Markup {
+  return html`<button class="button main" type="submit" name="decision" value="deny" formnovalidate>
+    ${texts.show('returnToApp')}
+  </button>`
+}
+
+function notAllowed(view: View, { client, nothing = [] }: ConsentPage): Markup {
   const { texts } = view
+  const said = nothing.map((sentence) => html`<p>${isolate(sentence)}</p>`)
+  return html`<h1>
+      ${texts.show('notAllowedHeading', { client: clientName(view, client, texts.show('namelessApp')) })}
+    </h1>
+    ${trustLine(view, client)} ${said}
+    <p class="small muted lead">${texts.show('notAllowedText')}</p>`
+}
+
+function head(view: View, page: ConsentPage): Markup {
+  const { client, nothing } = page
+  const { texts } = view
+  if (nothing !== undefined) return notAllowed(view, page)
   return html`<h1>${texts.show('consentHeading', { client: clientName(view, client, texts.show('namelessApp')) })}</h1>
     ${trustLine(view, client)}
     ${client.trust.level === 'verified' ? undefined : html`<p class="small muted lead">${texts.show('onlyIfStarted')}</p>`}`
@@ -64,7 +88,7 @@ function permissions({ texts, language }: View, { scopes, resources: apis, probl
           <ul class="scopes" role="list">
             ${scopes.map((scope) => html`<li>${permission({ texts, language }, scope)}</li> `)}
           </ul>
-          ${scopes.some(({ box }) => typeof box === 'object') ? leaveOut({ texts }, problem) : undefined}
+          ${scopes.some(({ box }) => typeof box === 'object' && box.kind === undefined) ? leaveOut({ texts }, problem) : undefined}
           ${setUpUri === undefined ? undefined : setUp({ texts }, setUpUri)}
         </section>`
   return [
@@ -83,6 +107,14 @@ function permission(view: Pick<View, 'texts' | 'language'>, { name, sentences, b
   if (box === 'withheld' || box === 'declined')
     return html`<span class="fixed withheld"
       >${stop}<span>${text}<span class="line small">${texts.show(`scopeNeedsStep.${box}`)}</span></span></span
+    >`
+  if (typeof box === 'object' && box.kind === 'ruled')
+    return html`<span class="fixed withheld"
+      >${stop}<span
+        >${text}<span class="line small"
+          >${texts.show('notForYou')} ${box.sentence === undefined ? undefined : isolate(box.sentence)}</span
+        ></span
+      ></span
     >`
   if (box === undefined) return html`<span class="fixed">${tick}${text}</span>`
   const checked = box.isChecked ? html` checked` : undefined

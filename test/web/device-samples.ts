@@ -15,6 +15,7 @@ const cli: ClientView = {
 
 const consent: ConsentPage = {
   kind: 'consent',
+  nothing: undefined,
   action: '/consent',
   hidden,
   client: cli,

@@ -23,6 +23,7 @@ export const languages: readonly Language[] = ['en', 'de', 'es', 'fr']
 
 const consent = {
   kind: 'consent',
+  nothing: undefined,
   action: '/consent',
   hidden,
   client: cursor,
@@ -125,6 +126,25 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ],
   ['consent with a document', { ...consent, client: described }],
   ['consent too little', { ...consent, problem: 'scope-missing' }],
+  [
+    'consent with a rule',
+    {
+      ...consent,
+      scopes: ['<b>"Finance"</b>', undefined].map((sentence) => ({
+        name: `pay-${sentence?.length}`,
+        sentences: ['Pay'],
+        box: { kind: 'ruled', sentence },
+      })),
+    },
+  ],
+  [
+    'consent without access',
+    {
+      ...consent,
+      nothing: ['Finance: <i>finance-it@acme.test</i>'],
+      scopes: [{ name: 'pay', sentences: ['Pay'], box: { kind: 'ruled', sentence: undefined } }],
+    },
+  ],
   ['consent bare', { ...consent, client: app, scopes: [], resources: [] }],
   [
     'consent without limits',

@@ -46,6 +46,7 @@ export function consentTo(
   const [uri = 'https://app.example'] = client.redirect_uris
   return {
     kind: 'consent',
+    nothing: undefined,
     action: NOWHERE,
     hidden: {},
     client: {

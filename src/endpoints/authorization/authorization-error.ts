@@ -93,6 +93,7 @@ function answerInFrame({ isInFrame, isSilent, redirectUri }: Trusted, fault: Fau
 
 /** The faults that depend on who is signed in. */
 const ABOUT_USER: ReadonlySet<AuthorizationFault> = new Set<AuthorizationFault>([
+  'access_rule',
   'authentication_too_weak',
   'authentication_unmet',
   'no_consent',

@@ -2,7 +2,8 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { DeviceView } from '../../ports/pages/device.ts'
-import type { OrganizationView, ResourceView, ScopeView } from '../../ports/pages/pages.ts'
+import type { ResourceView, ScopeView } from '../../ports/pages/parts.ts'
+import type { OrganizationView } from '../../ports/pages/pages.ts'
 import { describeAccess } from '../../clients/access-view.ts'
 import { destinationOf, findWaitingDevice, type WaitingDevice } from '../../requests/device.ts'
 import { secondsSince, type EpochMs } from '../../base/brand.ts'
@@ -14,6 +15,7 @@ import { errorPage, formRefusal } from '../error-page.ts'
 import { authorizationIn, findInteraction, findOpenInteraction, isCrossSite, type Interaction } from './interaction.ts'
 import { nextStep, takeStep, type Allowed, type ConsentAnswer, type Step, type UserAnswer } from './next-step.ts'
 import { WITHOUT, type OpenChoices } from './organization-choice.ts'
+import type { RuledRequest } from './rule-request.ts'
 import { boxOf, choosableScopes, readBoxes } from './scope-choice.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { findSignedIn, viewAccount, type SignedIn } from './session.ts'
@@ -108,7 +110,7 @@ async function reply(
 async function consentPage(
   context: Context,
   interaction: Interaction,
-  { signedIn, choices, withheld, problem, answer }: Extract<Step, { readonly kind: 'consent' }>,
+  { signedIn, choices, ruled, withheld, problem, answer }: Extract<Step, { readonly kind: 'consent' }>,
   declinesStepUp: boolean,
 ): Promise<Reply> {
   const { authorization, uiLocales } = interaction
@@ -123,7 +125,12 @@ async function consentPage(
   const declined = declinesStepUp
     ? { [DECLINED_FIELD]: context.secrets.digest('csrf', declineParts(interaction, signedIn)) }
     : {}
-  const { scopes, resources } = await describeTarget(context, authorization, { withheld, declinesStepUp, answer })
+  const { scopes, resources } = await describeTarget(context, authorization, {
+    ruled,
+    withheld,
+    declinesStepUp,
+    answer,
+  })
   const isAddable =
     withheld !== NO_SCOPE && !declinesStepUp && (await findAddableLevel(context, authorization, signedIn)) !== undefined
   return {
@@ -137,6 +144,7 @@ async function consentPage(
       hidden: { authorization: authorization.id, csrf: `${formToken}.${userToken}`, ...declined },
       client: viewClient(interaction, destinationOf(authorization), context.clock()),
       scopes,
+      nothing: ruled.nothing,
       setUpUri: isAddable
         ? pageAddress(context.issuer, PATHS.setUpFactor, { authorization: authorization.id, uiLocales })
         : undefined,
@@ -183,6 +191,7 @@ async function describeTarget(
   context: Context,
   authorization: AuthorizationRecord,
   given: {
+    readonly ruled: RuledRequest
     readonly withheld: Scope
     readonly declinesStepUp: boolean
     readonly answer: Allowed | undefined
@@ -195,7 +204,11 @@ async function describeTarget(
   const boxes = scopes.map(({ name, sentences }) => ({
     name,
     sentences,
-    box: missing.has(name) ? lack : boxFor(name, choosable, given.answer),
+    box: given.ruled.leftOut.has(name)
+      ? ({ kind: 'ruled', sentence: given.ruled.leftOut.get(name) } as const)
+      : missing.has(name)
+        ? lack
+        : boxFor(name, choosable, given.answer),
   }))
   return { scopes: boxes, resources }
 }

@@ -13,6 +13,7 @@ import { chooseOrganization, findChoices, type OpenChoices } from './organizatio
 import type { Subject } from './interaction.ts'
 import { loadScopeCatalog } from '../token/scope-catalog.ts'
 import { chooseScope } from './scope-choice.ts'
+import { ACCESS_RULE, ruleRequest, type RuledRequest } from './rule-request.ts'
 import { findRemembered } from './remembered-consent.ts'
 import { isForAnother, type SignedIn } from './session.ts'
 import { decideLevel, decideWithout, UNMET } from './step-up.ts'
@@ -31,6 +32,8 @@ export type Step =
       readonly kind: 'consent'
       readonly signedIn: SignedIn
       readonly choices: OpenChoices
+      /** What access rules leave of the request. */
+      readonly ruled: RuledRequest
       /** The scope that the user cannot give, because it requires a factor that the account does not have, or that the user does not use. */
       readonly withheld: Scope
       readonly problem: ConsentProblem | undefined
@@ -89,6 +92,7 @@ export type UserAnswer = ConsentAnswer & {
  *     higher level than the session has, the user is asked for a factor that the account has (`decideLevel`). Without one, and if the
  *     user continues without it, a scope that requires it is left out, and an essential `acr` ends the authorization. A user whose
  *     account has no factor can set one up: from the consent page, or at once where nothing would be left of the request.
+ *     Before that, what access rules take from the user is left out, which is no reason for a page. If nothing is left, a page says why.
  *  2. Denial. If the user pressed "deny", the authorization ends.
  *     It also ends if the operator has required pushed requests or PKCE of the client since, and the request lacks them.
  *  3. Organization. If the client named an organization, the user must be an active member of it; otherwise the authorization
@@ -121,21 +125,24 @@ export async function nextStep(
   signedIn: SignedIn | undefined,
   answer: UserAnswer,
 ): Promise<Step> {
-  const { authorization, rights } = subject
-  if (signedIn === undefined || isTooOld(authorization, signedIn)) return { kind: 'sign-in' }
-  if (await isForAnother(context, signedIn, authorization)) return { kind: 'sign-in' }
+  const { authorization: whole, rights } = subject
+  if (signedIn === undefined || isTooOld(whole, signedIn)) return { kind: 'sign-in' }
+  if (await isForAnother(context, signedIn, whole)) return { kind: 'sign-in' }
   const { session } = signedIn
   const userId = signedIn.user.id
-  if (isOtherUser(authorization, signedIn)) {
-    const isAsked = session.createdAt >= authorization.createdAt
+  if (isOtherUser(whole, signedIn)) {
+    const isAsked = session.createdAt >= whole.createdAt
     return isAsked ? { kind: 'deny', userId, fault: OTHER_USER } : { kind: 'sign-in' }
   }
   if (answer.kind === 'deny') return { kind: 'deny', userId, fault: undefined }
   const outdated = findOutdated(subject)
   if (outdated !== undefined) return { kind: 'deny', userId, fault: outdated }
+  const ruled = await ruleRequest(context, subject, userId, whole.organizationId)
+  if (ruled.nothing !== undefined) return nothingLeft(context, whole, signedIn, ruled, answer)
+  const { allowed: authorization } = ruled
   const decided =
     answer.declinesStepUp === true
-      ? await decideWithout(context, authorization, session.authentication)
+      ? await decideWithout(context, authorization, session.authentication, userId)
       : await decideLevel(context, authorization, signedIn)
   if (decided.kind === 'unmet' || (decided.kind === 'set-up' && answer.isSilent === true))
     return { kind: 'deny', userId, fault: UNMET }
@@ -153,26 +160,73 @@ export async function nextStep(
   if (choices.kind === 'not-a-member') return { kind: 'deny', userId, fault: NOT_A_MEMBER }
   if (answer.kind === 'allow') {
     if (isUnconfirmed(authorization, answer))
-      return { kind: 'consent', signedIn, choices, withheld, problem: 'device-unconfirmed', answer }
+      return { kind: 'consent', signedIn, choices, ruled, withheld, problem: 'device-unconfirmed', answer }
     const chosen = chooseOrganization(choices, answer.organization)
-    if (typeof chosen === 'string') return { kind: 'consent', signedIn, choices, withheld, problem: chosen, answer }
+    if (typeof chosen === 'string')
+      return { kind: 'consent', signedIn, choices, ruled, withheld, problem: chosen, answer }
     const allowed = chooseScope(await loadScopeCatalog(context), open, answer.isAllowed)
-    if (allowed === 'scope-missing') return { kind: 'consent', signedIn, choices, withheld, problem: allowed, answer }
+    if (allowed === 'scope-missing')
+      return { kind: 'consent', signedIn, choices, ruled, withheld, problem: allowed, answer }
     const { isRemembered } = answer
-    return { kind: 'approve', approver: { userId, ...chosen }, allowed, session, isRemembered }
+    return approveWithin(
+      context,
+      subject,
+      signedIn,
+      { approver: { userId, ...chosen }, allowed, session, isRemembered },
+      answer,
+    )
   }
   const mayUseEarlier = answer.kind === 'not-asked' && !authorization.mustConsent
   // Each time, as for a scope that the user left out. After "continue without" the user knows it.
   const isTold = withheld === NO_SCOPE || answer.declinesStepUp === true || answer.isSilent === true
   const earlier = mayUseEarlier && isTold ? await findRemembered(context, subject, open, userId, choices) : undefined
-  if (earlier !== undefined) return { kind: 'approve', approver: earlier, allowed: open, session, isRemembered: true }
+  if (earlier !== undefined)
+    return approveWithin(
+      context,
+      subject,
+      signedIn,
+      { approver: earlier, allowed: open, session, isRemembered: true },
+      answer,
+    )
   const isImplied =
     mayUseEarlier && rights.mayImplyConsent && (await isOwnAccess(context, { ...subject, authorization: open }))
   const chosen = isImplied ? chooseOrganization(choices, undefined) : undefined
   if (typeof chosen === 'object') {
-    return { kind: 'approve', approver: { userId, ...chosen }, allowed: open, session, isRemembered: false }
+    const approval = { approver: { userId, ...chosen }, allowed: open, session, isRemembered: false }
+    return approveWithin(context, subject, signedIn, approval, answer)
   }
-  return { kind: 'consent', signedIn, choices, withheld, problem: undefined, answer: undefined }
+  return { kind: 'consent', signedIn, choices, ruled, withheld, problem: undefined, answer: undefined }
+}
+
+/** The page that says why nothing is left. `prompt=none`: the client gets the error at once. */
+async function nothingLeft(
+  context: Context,
+  authorization: AuthorizationRecord,
+  signedIn: SignedIn,
+  ruled: RuledRequest,
+  { isSilent }: UserAnswer,
+): Promise<Step> {
+  const userId = signedIn.user.id
+  const choices = await findChoices(context, authorization, userId)
+  if (choices.kind === 'not-a-member') return { kind: 'deny', userId, fault: NOT_A_MEMBER }
+  if (isSilent === true) return { kind: 'deny', userId, fault: ACCESS_RULE }
+  return { kind: 'consent', signedIn, choices, ruled, withheld: NO_SCOPE, problem: undefined, answer: undefined }
+}
+
+/** Approves what the rules of the organization leave too, which the request did not name. */
+async function approveWithin(
+  context: Context,
+  { authorization, client }: Subject,
+  signedIn: SignedIn,
+  approval: Approval,
+  answer: UserAnswer,
+): Promise<Step> {
+  const { approver, allowed } = approval
+  const { organization, userId } = approver
+  if (organization === undefined || authorization.organizationId !== undefined) return { kind: 'approve', ...approval }
+  const ruled = await ruleRequest(context, { authorization: allowed, client }, userId, organization.id)
+  if (ruled.nothing !== undefined) return nothingLeft(context, authorization, signedIn, ruled, answer)
+  return { kind: 'approve', ...approval, allowed: ruled.allowed }
 }
 
 /**

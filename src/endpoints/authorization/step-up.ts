@@ -1,12 +1,19 @@
 import type { Context } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import { findLevelNeed, findStepUps, needsNewSignIn, withheldScope } from '../../requests/step-up.ts'
+import {
+  findLevelNeed,
+  findStepUps,
+  needsNewSignIn,
+  withDemands,
+  withheldScope,
+  type StepUps,
+} from '../../requests/step-up.ts'
 import { acrOf, meetsAcr, type StatedAuthentication } from '../../protocol/sign-in/acr.ts'
 import { levelOf, type Authentication, type AuthenticationLevel } from '../../protocol/sign-in/authentication.ts'
-import { interactionOfSession } from '../../protocol/ids.ts'
+import { interactionOfSession, type UserId } from '../../protocol/ids.ts'
 import { NO_SCOPE, type Scope } from '../../protocol/token/scope.ts'
 import { findApp } from '../second-factor/app.ts'
-import { demandsLevel, hasNoRules, type PersonalAccess } from '../../tokens/access-rules.ts'
+import { demandsLevel, findDemands, hasNoRules, type PersonalAccess } from '../../tokens/access-rules.ts'
 import { findFactors, hasFactor, mayAddPasskey } from '../../users/factors.ts'
 import { offersPasskeys } from '../../users/provider-routing.ts'
 import { loadScopeCatalog } from '../token/scope-catalog.ts'
@@ -40,7 +47,7 @@ export async function decideLevel(
   authorization: AuthorizationRecord,
   signedIn: SignedIn,
 ): Promise<LevelDecision> {
-  const stepUps = findStepUps(await context.apis(), authorization)
+  const stepUps = await findRequirements(context, authorization, signedIn.user.id)
   const { authentication: request } = authorization
   const { authentication } = signedIn.session
   const level = levelOf(authentication.methods)
@@ -51,9 +58,22 @@ export async function decideLevel(
   const need = findLevelNeed(stepUps, authorization, level, reach)
   if (!need.isUnmet && needsNewSignIn(stepUps, authorization, authentication, reach)) return { kind: 'sign-in' }
   if (!need.isUnmet && need.level !== undefined) return { kind: 'step-up', level: need.level }
-  const decided = await decideWithout(context, authorization, authentication)
+  const decided = await decideWithout(context, authorization, authentication, signedIn.user.id)
   const addable = decided.kind === 'unmet' ? await findAddableLevel(context, authorization, signedIn) : undefined
   return addable === undefined ? decided : { kind: 'set-up', level: addable }
+}
+
+/** What the scopes of a request require of the user: by their declarations, and by access rules. */
+export async function findRequirements(
+  context: Context,
+  authorization: AuthorizationRecord,
+  userId: UserId,
+): Promise<StepUps> {
+  const declared = findStepUps(await context.apis(), authorization)
+  const { clientId, organizationId, scope, resources } = authorization
+  const client = hasNoRules(context, organizationId) ? undefined : await context.store.findClient(clientId)
+  if (client === undefined) return declared
+  return withDemands(declared, await findDemands(context, { client, userId, organizationId, scope, resources }))
 }
 
 /**
@@ -70,7 +90,8 @@ export async function findAddableLevel(
   if (context.settings.delegate !== undefined || level > 1) return undefined
   if (hasFactor((await findFactors(context, user)).counting)) return undefined
   const most = (await mayAddPasskey(context, user)) ? 3 : 2
-  const need = findLevelNeed(findStepUps(await context.apis(), authorization), authorization, level, most)
+  const stepUps = await findRequirements(context, authorization, user.id)
+  const need = findLevelNeed(stepUps, authorization, level, most)
   return need.isUnmet ? undefined : need.level
 }
 
@@ -79,12 +100,13 @@ export async function decideWithout(
   context: Context,
   authorization: AuthorizationRecord,
   authentication: Pick<Authentication, 'methods' | 'at'>,
+  userId: UserId,
 ): Promise<Exclude<LevelDecision, { readonly kind: 'step-up' | 'set-up' | 'sign-in' }>> {
   const { authentication: request } = authorization
   const level = levelOf(authentication.methods)
   if (request?.isEssential === true && !meetsAcr(request, level)) return { kind: 'unmet' }
   const stated = { level, at: authentication.at }
-  const withheld = withheldScope(findStepUps(await context.apis(), authorization), authorization, stated)
+  const withheld = withheldScope(await findRequirements(context, authorization, userId), authorization, stated)
   const tokens = new Set(withheld.split(' '))
   const allowed = chooseScope(await loadScopeCatalog(context), authorization, (token) => !tokens.has(token))
   return allowed === 'scope-missing' ? { kind: 'unmet' } : { kind: 'enough', allowed, withheld }

@@ -202,7 +202,7 @@ async function leavesOpen(
   const choices = await findChoices(context, target.authorization, user.id)
   if (choices.kind === 'not-a-member') return false
   if (typeof chooseOrganization(choices, consent.organization) === 'string') return true
-  const decided = await decideWithout(context, target.authorization, authentication)
+  const decided = await decideWithout(context, target.authorization, authentication, user.id)
   if (decided.kind === 'unmet') return false
   return chooseScope(await loadScopeCatalog(context), decided.allowed, consent.isAllowed) === 'scope-missing'
 }

@@ -13,6 +13,8 @@ import type {
   ProductView,
   RedirectDestination,
   ProviderMark,
+  ResourceView,
+  ScopeView,
 } from './parts.ts'
 import type { ClientTrust } from '../../protocol/client/policy.ts'
 import type { TextChanges } from '../../texts/texts.ts'
@@ -52,25 +54,6 @@ export interface ClientView<To extends Destination = Destination> {
   /** The host of the client's metadata document, in its ASCII form, with a port where one is named; undefined: it registered. */
   readonly documentHost: string | undefined
   readonly destination: To
-}
-
-/** One permission: the scope's name, and a sentence for the user of each API that declares it. Identity scopes have none. */
-export interface ScopeView {
-  readonly name: string
-  readonly sentences: readonly LocalizedText[]
-  /**
-   * The field with which the user can leave the permission out. undefined: it goes with the consent. `withheld`: the client does not get
-   * it, because it requires a factor that the account does not have; `declined`: one that the user did not use.
-   */
-  readonly box: { readonly name: string; readonly isChecked: boolean } | 'withheld' | 'declined' | undefined
-}
-
-/** An API: its identifier, and its name if the operator gave one. */
-export interface ResourceView {
-  readonly name: LocalizedText | undefined
-  readonly identifier: string
-  /** Whether scopes limit what a token can do at the API. If not, the API alone decides. */
-  readonly isLimited: boolean
 }
 
 /** Forms to sign in, one for each offer, all with the same hidden fields. */
@@ -262,6 +245,8 @@ export interface ConsentPage {
   readonly hidden: HiddenFields
   readonly client: ClientView
   readonly scopes: readonly ScopeView[]
+  /** Access rules leave nothing for the user: their sentences. undefined: something is left. */
+  readonly nothing: readonly string[] | undefined
   /** Where the user sets up the second factor for which a scope is withheld. undefined: none is, or the account has a factor. */
   readonly setUpUri: string | undefined
   /** The APIs that the token will be for. Empty: Grantor itself. */

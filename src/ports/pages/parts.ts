@@ -72,3 +72,28 @@ export interface DeveloperNotes {
   /** The refused redirect URI, as `describeSentUri` returns it. */
   readonly redirectUri?: string
 }
+
+/** One permission: the scope's name, and a sentence for the user of each API that declares it. Identity scopes have none. */
+export interface ScopeView {
+  readonly name: string
+  readonly sentences: readonly LocalizedText[]
+  /**
+   * The field with which the user can leave the permission out. undefined: it goes with the consent. `withheld`: the client does not get
+   * it, because it requires a factor that the account does not have; `declined`: one that the user did not use; `ruled`: an access rule takes
+   * it, which may say why.
+   */
+  readonly box:
+    | { readonly kind?: never; readonly name: string; readonly isChecked: boolean }
+    | { readonly kind: 'ruled'; readonly sentence: string | undefined }
+    | 'withheld'
+    | 'declined'
+    | undefined
+}
+
+/** An API: its identifier, and its name if the operator gave one. */
+export interface ResourceView {
+  readonly name: LocalizedText | undefined
+  readonly identifier: string
+  /** Whether scopes limit what a token can do at the API. If not, the API alone decides. */
+  readonly isLimited: boolean
+}

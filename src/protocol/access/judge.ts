@@ -49,6 +49,8 @@ export interface Judgment<Rule extends AccessRule = AccessRule> {
   readonly leftOut: ReadonlyMap<string, Rule>
   /** Nothing is left, or nothing of an API: no token is issued. */
   readonly isNothing: boolean
+  /** The levels that rules demand for scopes, also those that are met. */
+  readonly demands: readonly (readonly [token: string, required: RequiredLevel])[]
   /** The rules that took something. */
   readonly taking: readonly Rule[]
   /** The rules in `report` that would have. */
@@ -91,9 +93,13 @@ export function judge<Rule extends AccessRule>(
   const gone = new Set<Part>()
   const taking: Rule[] = []
   const reporting: Rule[] = []
+  const demands: (readonly [token: string, required: RequiredLevel])[] = []
   for (const { rule, parts: taken } of concerns) {
     if (!holds(rule.people, (term) => isPerson(term, person))) continue
-    if (rule.require !== undefined && isMet(rule.require)) continue
+    const { require } = rule
+    if (require !== undefined && rule.state === 'on')
+      for (const { token } of taken) if (token !== undefined) demands.push([token, require])
+    if (require !== undefined && isMet(require)) continue
     if (rule.state === 'report') reporting.push(rule)
     if (rule.state !== 'on') continue
     taking.push(rule)
@@ -108,7 +114,7 @@ export function judge<Rule extends AccessRule>(
     resources.length === 0
       ? isBare(parts)
       : resources.some((resource) => isBare(parts.filter((part) => part.resource === resource)))
-  return { leftOut, isNothing, taking, reporting }
+  return { leftOut, isNothing, demands, taking, reporting }
 }
 
 function partsOf({ scope, resources }: JudgedAccess, apis: readonly Declared[]): readonly Part[] {

@@ -64,6 +64,7 @@ export const AUTHORIZATION_FAULTS = {
   organization_malformed: 'The org_id is not the id of an organization.',
   organization_of_others: 'The user does not belong to the organization of org_id.',
   rejected_by_application: 'The application that signs users in rejected the request.',
+  access_rule: 'The user does not get what the request asks for.',
   no_session: 'The request has prompt=none, and the user would see a page, such as the sign-in.',
   no_consent: 'The request has prompt=none, and the user has not consented to it before.',
   nonce_malformed: `The nonce has more than ${MAXIMA.nonce.most} characters, or other than printable ASCII characters.`,

@@ -3,10 +3,10 @@ import type { Reply } from '../../../ports/message.ts'
 import type { SecondStepProblem, StepUpView } from '../../../ports/pages/pages.ts'
 import { describeAccess } from '../../../clients/access-view.ts'
 import { destinationOf } from '../../../requests/device.ts'
-import { findStepUps, withheldScope } from '../../../requests/step-up.ts'
+import { withheldScope } from '../../../requests/step-up.ts'
 import { scopeTokens } from '../../../protocol/token/scope.ts'
 import { formTarget, viewClient } from '../../authorization/client-view.ts'
-import { decideWithout } from '../../authorization/step-up.ts'
+import { decideWithout, findRequirements } from '../../authorization/step-up.ts'
 import { PATHS, pageAddress } from '../../paths.ts'
 import { levelOf } from '../../../protocol/sign-in/authentication.ts'
 import type { Enrolment } from '../../second-factor/enrolment.ts'
@@ -74,9 +74,10 @@ async function viewStepUp(
 ): Promise<StepUpView | undefined> {
   if (target.purpose === 'account') return undefined
   const { authorization, uiLocales } = target
-  const { kind } = await decideWithout(context, authorization, authentication)
+  const { id: userId } = authentication.user
+  const { kind } = await decideWithout(context, authorization, authentication, userId)
   const apis = await context.apis()
-  const stepUps = findStepUps(apis, authorization)
+  const stepUps = await findRequirements(context, authorization, userId)
   const own = { level: levelOf(authentication.methods), at: authentication.at }
   const unmet = new Set(scopeTokens(withheldScope(stepUps, authorization, own)))
   const isNeeded = (name: string): boolean => unmet.has(name) && (stepUps.get(name)?.level ?? 1) <= level

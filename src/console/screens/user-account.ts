@@ -86,15 +86,14 @@ function organizations({ organizations: all }: WholeUserDocument): Fragment {
   )
 }
 
-/** Each group with who says it, and until when. */
+/** Each group with who says it, and until when. What ended protects the account too, until it is swept. */
 function groupsIn(groups: readonly ListedGroupDocument[], frame: Frame): Fragment {
-  const isReached = ({ protected: isProtected, sources }: ListedGroupDocument): boolean =>
-    isProtected && sources?.some(({ counts }) => counts) === true
   const note = html`<p class="hint">
     A member of a protected group counts as the holder of a role: “support”, “users” and other organizations cannot
     change the account.
   </p>`
-  return html`${list(groups.map((group) => groupItem(group, frame)))} ${groups.some(isReached) ? note : undefined}`
+  return html`${list(groups.map((group) => groupItem(group, frame)))}
+  ${groups.some((group) => group.protected) ? note : undefined}`
 }
 
 function groupItem(group: ListedGroupDocument, frame: Frame): Markup {

@@ -122,7 +122,7 @@ export function recordRuling(
 async function findOwnConcerns(
   { accessRules, apis, store }: Context,
   access: Omit<PersonalAccess, 'userId'>,
-): Promise<{ readonly concerns: Concerns; readonly server: readonly AccessRule[] }> {
+): Promise<{ readonly concerns: OwnConcerns; readonly server: readonly AccessRule[] }> {
   const server = accessRules.peek() ?? (await accessRules.read())
   const { organizationId } = access
   const organization = organizationId === undefined ? undefined : await store.findOrganization(organizationId)
@@ -132,7 +132,21 @@ async function findOwnConcerns(
   return { concerns: concernsOf(rules, access, await apis()), server }
 }
 
-const NO_CONCERNS: Concerns = { resources: [], parts: [], concerns: [] }
+/** The rules that concern an access, with what they read of people: groups, and organizations with those that have such a group. */
+interface OwnConcerns extends Concerns {
+  readonly groups: ReadonlySet<string>
+  readonly organizations: ReadonlySet<string>
+}
+
+const NO_CONCERNS = withNames({ resources: [], parts: [], concerns: [] })
+
+function withNames(concerns: Concerns): OwnConcerns {
+  const terms = concerns.concerns.flatMap(({ rule: { people } }) => [...people.only, ...people.except])
+  const ofKind = (kind: string) => terms.filter((term) => term.startsWith(kind)).map(valueOf)
+  const groups = ofKind('group:')
+  const owners = groups.flatMap((id) => organizationOfGroup(id as GroupId) ?? [])
+  return { ...concerns, groups: new Set(groups), organizations: new Set([...ofKind('organization:'), ...owners]) }
+}
 
 type Rules = readonly AccessRule[]
 
@@ -152,7 +166,7 @@ function concernsOf(
   rules: Rules,
   { client, scope, resources }: Omit<PersonalAccess, 'userId'>,
   apis: readonly ApiRecord[],
-): Concerns {
+): OwnConcerns {
   let known = compiled.get(rules)
   if (known?.apis !== apis) {
     known = { apis, concerns: openRecentlyUsed(CONCERNS) }
@@ -163,7 +177,7 @@ function concernsOf(
   const key = `${terms.join(' ')}\n${scope}\n${resources.join(' ')}`
   const found = known.concerns.get(key)
   if (found !== undefined) return found
-  const made = findConcerns(rules, terms, { scope, resources }, apis)
+  const made = withNames(findConcerns(rules, terms, { scope, resources }, apis))
   known.concerns.set(key, made)
   return made
 }
@@ -174,35 +188,26 @@ const ruled = new WeakMap<ClientOrigin, readonly ClientTerm[]>()
 const CONCERNS = 1000
 const compiled = new WeakMap<
   Rules,
-  { readonly apis: readonly ApiRecord[]; readonly concerns: RecentlyUsed<Concerns> }
+  { readonly apis: readonly ApiRecord[]; readonly concerns: RecentlyUsed<OwnConcerns> }
 >()
 
 /** The person with those groups and organizations that count, of the ones that rules read. */
 async function findPerson(
   { clock, providers, store }: Context,
   { userId }: PersonalAccess,
-  { concerns }: Concerns,
+  { groups, organizations }: OwnConcerns,
 ): Promise<Person> {
-  const terms = concerns.flatMap(({ rule: { people } }) => [...people.only, ...people.except])
-  const named = terms.filter((term) => !term.startsWith('user:'))
-  if (named.length === 0) return { userId, groups: [], organizationIds: [] }
+  if (groups.size + organizations.size === 0) return { userId, groups: [], organizationIds: [] }
   const [belonging, known] = await Promise.all([store.findBelonging(userId), providers()])
-  const ids = new Set(named.map(organizationOf))
-  const wanted = ids.has(ANY_ORGANIZATION)
-    ? belonging.organizationIds
-    : belonging.organizationIds.filter((id) => ids.has(id))
-  const organizations = await Promise.all(wanted.map((id) => store.findOrganization(id)))
-  const organizationIds = organizations.flatMap((one) =>
-    one === undefined || one.disabledAt !== undefined ? [] : one.id,
-  )
+  const own = belonging.organizationIds
+  const wanted = organizations.has(ANY_ORGANIZATION) ? own : own.filter((id) => organizations.has(id))
+  const found = wanted.length === 0 ? [] : await Promise.all(wanted.map((id) => store.findOrganization(id)))
+  const organizationIds = found.flatMap((one) => (one === undefined || one.disabledAt !== undefined ? [] : one.id))
+  const named = { ...belonging, groups: belonging.groups.filter(({ groupId }) => groups.has(groupId)) }
+  if (named.groups.length === 0) return { userId, groups: [], organizationIds }
   const now = clock()
-  const groups = [undefined, ...organizationIds].flatMap((organizationId) =>
-    countingGroups(belonging, { now, providers: known, organizationId }),
+  const counting = [undefined, ...organizationIds].flatMap((organizationId) =>
+    countingGroups(named, { now, providers: known, organizationId }),
   )
-  return { userId, groups, organizationIds }
-}
-
-/** The organization that a term is about; undefined: it is about a group of the server. */
-function organizationOf(term: string): string | undefined {
-  return term.startsWith('group:') ? organizationOfGroup(valueOf(term) as GroupId) : valueOf(term)
+  return { userId, groups: counting, organizationIds }
 }

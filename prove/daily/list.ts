@@ -35,6 +35,7 @@ export const BY_HAND: Readonly<Record<string, string>> = {
   delegate: 'needs Go, and the registries of PyPI and Go',
   disk: 'needs root and a loop device',
   flood: 'at least 17 minutes, because at most 6,000 of its 100,000 registrations a minute are stored',
+  groups: 'needs Go and Python, their registries, and 9 GB for Open WebUI',
   install: 'needs root, three versions of npm, and its registry for each of nine installations',
   'long-tests': 'a release runs it itself, as it does npm test',
   proxies: 'needs HAProxy, Caddy, nginx and Prometheus',

@@ -21,9 +21,14 @@ export async function prepareFolder(
 }
 
 /** Runs a program until it ends. @throws Error if it is not installed, or with its output if it fails */
-export async function runProgram(command: string, rest: readonly string[], folder: string): Promise<void> {
+export async function runProgram(
+  command: string,
+  rest: readonly string[],
+  folder: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<void> {
   try {
-    await run(command, rest, { cwd: folder, maxBuffer: 64 * 1024 * 1024 })
+    await run(command, rest, { cwd: folder, maxBuffer: 64 * 1024 * 1024, env: { ...process.env, ...environment } })
   } catch (cause) {
     const { code, stdout = '', stderr = '' } = cause as { code?: unknown; stdout?: string; stderr?: string }
     if (code === 'ENOENT') throw new Error(`This proof needs ${command}, which is not installed.`, { cause })

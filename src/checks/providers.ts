@@ -1,6 +1,7 @@
 import type { ProviderRecord } from '../ports/records/provider.ts'
 import type { Context } from '../ports/context.ts'
 import type { ProviderFinding } from '../ports/provider-sign-in.ts'
+import { namesGroup } from '../protocol/access/provider-groups.ts'
 import type { ProviderId } from '../protocol/sign-in/authentication.ts'
 import { providerRedirectUri, type ProviderSettings } from '../protocol/sign-in/provider.ts'
 import type { ClientInspection } from '../ports/inspection.ts'
@@ -35,7 +36,7 @@ const NAMED = 20
  */
 export function checkProviders(
   probed: readonly ProbedProvider[],
-  known: Pick<ClientInspection, 'providers' | 'listed' | 'apis'> | undefined,
+  known: Pick<ClientInspection, 'providers' | 'missingGroups' | 'listed' | 'apis'> | undefined,
   { issuer, settings }: Pick<Context, 'issuer' | 'settings'>,
 ): readonly Finding[] {
   const usable = probed.filter(({ findings }) => findings.every(({ isOk }) => isOk))
@@ -50,6 +51,7 @@ export function checkProviders(
     ]),
     ...(known === undefined || settings.delegate !== undefined ? [] : known.providers.flatMap(checkRequired)),
     ...(known === undefined ? [] : known.providers.flatMap((provider) => checkLists(provider, known))),
+    ...(known === undefined ? [] : known.providers.flatMap((provider) => checkGroups(provider, known))),
   ]
 }
 
@@ -63,6 +65,22 @@ function checkAnswers({ id, settings: { name }, findings }: ProbedProvider, issu
   return faults.map(({ check, detail }) =>
     failed(CHECK, `Users cannot sign in at ${name} (${id}): ${detail}`, remedyOf(check, id, issuer)),
   )
+}
+
+/** No user can get into a group that does not exist. A later one with its id would get the persons of the provider. */
+function checkGroups(
+  { id, settings }: Pick<ProviderRecord, 'id' | 'settings'>,
+  { missingGroups }: Pick<ClientInspection, 'missingGroups'>,
+): readonly Finding[] {
+  const missing = missingGroups.filter((group) => namesGroup(settings.groups, group))
+  if (missing.length === 0) return []
+  return [
+    warning(
+      CHECK,
+      `${settings.name} (${id}) names groups that do not exist: ${missing.join(', ')}.`,
+      `Create them, or name the others alone: grantor provider update ${forShell(id)} --group <value>=<group>`,
+    ),
+  ]
 }
 
 /** A provider that an earlier release accepted may have an organization and neither domains nor the declaration. */

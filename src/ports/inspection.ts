@@ -1,6 +1,7 @@
 import type { EpochMs } from '../base/brand.ts'
 import type { KnownTime } from '../base/clock.ts'
 import type { DomainRule } from '../protocol/client/domain-rule.ts'
+import type { GroupId } from '../protocol/access/group.ts'
 import type { KeyId, UserId } from '../protocol/ids.ts'
 import type { StorePlace } from '../base/store-place.ts'
 import type { ApiRecord } from './records/api.ts'
@@ -130,6 +131,8 @@ export interface ClientInspection {
   readonly delegateUntil: EpochMs | undefined
   /** The providers at which users sign in. */
   readonly providers: readonly ProviderRecord[]
+  /** The groups that the lists of providers name and that do not exist. */
+  readonly missingGroups: readonly GroupId[]
   /** The clients that the providers list for their assertions, and that of the console, if they exist. */
   readonly listed: readonly ClientRecord[]
   readonly apis: readonly ApiRecord[]

@@ -1,5 +1,8 @@
 import type { ClientInspection } from '../../ports/inspection.ts'
+import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import type { GroupId } from '../../protocol/access/group.ts'
+import { groupsIn } from '../../protocol/access/provider-groups.ts'
 import { SLOW } from '../../protocol/client/authentication.ts'
 import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import { CHOSEN_PREFIX } from '../../protocol/client/identifier.ts'
@@ -24,6 +27,7 @@ const DELEGATE_UNTIL = shared(
   `select max(expires_at) as until from admin_credentials where access = 'delegate' and revoked_at is null`,
 )
 const LIST_THESE = shared(`select * from clients where client_id = any(string_to_array(:ids, ' '))`)
+const GROUPS_OF = shared(`select group_id from user_groups where group_id = any(string_to_array(:ids, ' '))`)
 const NEXT_MAIL = shared('select min(due_at) as due_at from mails')
 const IS_CHOSEN = `client_id > '${CHOSEN_PREFIX}' and client_id < '${CHOSEN_PREFIX}~'`
 const CHOSEN = shared(`select chosen_id from clients where ${IS_CHOSEN} order by client_id limit :limit`)
@@ -49,6 +53,7 @@ export function* inspectClients(): Steps<ClientInspection> {
     delegateUntil: (credentials?.['until'] ?? undefined) as EpochMs | undefined,
     providers: known,
     listed,
+    missingGroups: yield* findMissingGroups(known),
     apis: yield* apis.reads.listApis(),
     roles: yield* inspectRoles(),
     consoleDisabledAt: listed.find(({ id }) => id === CONSOLE_CLIENT_ID)?.disabledAt,
@@ -58,6 +63,13 @@ export function* inspectClients(): Steps<ClientInspection> {
     importedHashes: yield* findImportedHashes(),
     passwordFormats: yield* settings.reads.findPasswordFormats(),
   }
+}
+
+/** What a race of the deletion of a group with a change of a provider left. */
+function* findMissingGroups(known: readonly ProviderRecord[]): Steps<readonly GroupId[]> {
+  const named = [...new Set(known.flatMap(({ settings: { groups } }) => groupsIn(groups)))]
+  const found = new Set((yield* rows(GROUPS_OF, { ids: listOf(named) })).map((row) => row['group_id']))
+  return named.filter((id) => !found.has(id))
 }
 
 /** The users who have the id of a client. */

@@ -54,6 +54,18 @@ test('UP-22: doctor reports an organization of which a provider without domains 
   assert.equal((await findingsAbout('provider')).length, 1)
 })
 
+test('doctor reports a group that a provider names and that does not exist', async () => {
+  for (const group_id of ['dev', 'gone']) await perform(server.context, 'group.create', { group_id })
+  const groups = ['8f3c=dev', '9a11=gone']
+  await perform(server.context, 'provider.update', { provider_id: 'idp', group_claim: 'groups', groups })
+  assert.equal((await findingsAbout('provider')).length, 1)
+  // As a deletion leaves it that was at the same time.
+  execute(server, "delete from user_groups where group_id = 'gone'")
+  const [, found] = await findingsAbout('provider')
+  assert.deepEqual(found, ['warning', 'Acme ID (idp) names groups that do not exist: gone.'])
+  await perform(server.context, 'provider.update', { provider_id: 'idp', group_claim: null })
+})
+
 test('doctor names a secret that the provider refuses, with the command that replaces it, and never shows it', async () => {
   const wrong = 'the-wrong-secret'
   await updateProvider(server.context, IDP, { settings: {}, clientSecret: wrong })

@@ -103,7 +103,8 @@ function settings(provider: Members): readonly (readonly [label: string, what: F
 
 function valueOf(value: unknown): Fragment {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  const texts = Array.isArray(value) ? value.map(String) : typeof value === 'string' ? [value] : []
+  const isText = typeof value === 'string' || typeof value === 'number'
+  const texts = Array.isArray(value) ? value.map(String) : isText ? [String(value)] : []
   if (texts.length === 0) return html`<span class="muted">none</span>`
   return html`<ul>
     ${texts.map((text) => html`<li>${code(text)}</li>`)}

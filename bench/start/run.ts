@@ -84,10 +84,10 @@ async function measure(size: number): Promise<readonly Starts[]> {
   }))
 }
 
-async function startOnce(script: string, settings: Readonly<Record<string, string>>): Promise<Started> {
+async function startOnce(program: string, settings: Readonly<Record<string, string>>): Promise<Started> {
   const [port = 0, adminPort = 0] = await freePorts(2)
   const ofStart = { ...settings, GRANTOR_ADMIN_PORT: String(adminPort) }
-  const server = openServerProcess({ folder, port, settings: ofStart, script, pollMs: POLL_READY_MS })
+  const server = openServerProcess({ folder, port, settings: ofStart, script: program, pollMs: POLL_READY_MS })
   const startedAt = performance.now()
   await server.start()
   const readyMs = performance.now() - startedAt

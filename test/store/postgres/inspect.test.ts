@@ -225,7 +225,7 @@ function unusableAddresses(
     [
       'tables of another role',
       as('stranger'),
-      /may not read and change admin_.*, memberships.*grant select.* to "stranger"/,
+      /may not read and change .*admin_.*, memberships.*grant select.* to "stranger"/,
     ],
     ['no right to create tables', as('stranger', server.url('postgres')), /may not create tables.*grantor migrate/],
     ['too many connections', as('crowded'), /refused: too many connections.*Raise/],

@@ -6,7 +6,7 @@ import { iso, ISO_OR_NULL } from '../base/iso.ts'
 
 /**
  * Members of the answer of a task that revokes access. A revocation reaches an API that introspects at once, and an API with
- * local verification when the JWTs expire (docs/introspection.md).
+ * local verification when the JWTs expire (docs/tokens.md).
  */
 export const JWT_ACCEPTANCE = {
   jwt_accepted_until: ISO_OR_NULL.describe(

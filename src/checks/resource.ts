@@ -221,7 +221,7 @@ function checkBinding(
     warning(
       CHECK,
       `${declared.resource} is declared with --binding dpop, but ${missing.join(', and ')}.`,
-      'Add it, and let the API check proofs: docs/sender-constrained.md.',
+      'Add it, and let the API check proofs: docs/tokens.md#bound-tokens.',
     ),
   ]
 }

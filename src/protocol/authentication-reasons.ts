@@ -48,7 +48,7 @@ export const TOKEN_REASONS = {
   access_token_missing: 'userinfo without `Authorization: Bearer …` or `DPoP …`, and without `access_token` in a form',
   access_token_wrong: 'not of this server, expired, or revoked',
   access_token_bound:
-    'the token is bound, and came without `Authorization: DPoP …` and a proof ([sender-constrained.md](sender-constrained.md))',
+    'the token is bound, and came without `Authorization: DPoP …` and a proof ([bound tokens](tokens.md#bound-tokens))',
   access_token_not_bound: '`Authorization: DPoP …` with a bearer token. Send `Bearer`',
   access_token_for_another:
     'the token is for an API. Request one with the issuer as its only `resource` ([openid.md](openid.md))',

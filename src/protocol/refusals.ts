@@ -37,9 +37,8 @@ export const REFUSALS = {
         '`user_id` is not the user of the grant, or not a member that the client may act for ([organizations](organizations.md))',
       organization_mismatch: '`org_id` is not the organization of the grant, or has not installed the client',
       proof_missing:
-        'no header `DPoP`, which the client registered or an API requires ([sender-constrained.md](sender-constrained.md))',
-      subject_inactive:
-        '`subject_token` is not an active access token of this server ([token-exchange.md](token-exchange.md))',
+        'no header `DPoP`, which the client registered or an API requires ([bound tokens](tokens.md#bound-tokens))',
+      subject_inactive: '`subject_token` is not an active access token of this server ([exchange](tokens.md#exchange))',
       subject_for_another: '`subject_token` is for another API than the caller, or for several',
       subject_without_user: 'the client of `subject_token` acts for itself. Use client credentials',
       token_type_unsupported: 'the type is not that of an access token (RFC 8693 §3)',
@@ -262,9 +261,9 @@ export const REFUSALS = {
       tokens_differ:
         'the APIs need tokens of different formats or algorithms: name one `resource` ([apis.md](apis.md))',
       exchange_not_allowed:
-        'the API does not list the caller: `grantor api update --exchange-from` ([token-exchange.md](token-exchange.md))',
+        'the API does not list the caller: `grantor api update --exchange-from` ([exchange](tokens.md#exchange))',
       binding_differs:
-        'one API accepts only bearer tokens, another one or the client only bound ones ([sender-constrained.md](sender-constrained.md))',
+        'one API accepts only bearer tokens, another one or the client only bound ones ([bound tokens](tokens.md#bound-tokens))',
     },
   },
   invalid_redirect_uri: {

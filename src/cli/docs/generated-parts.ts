@@ -26,7 +26,7 @@ export function generatedParts(): readonly GeneratedPart[] {
     { page: 'docs/errors.md', name: 'remedies', text: remedies() },
     { page: 'docs/errors.md', name: 'problem types', text: meanings(PROBLEM_TYPES) },
     { page: 'docs/reasons.md', name: 'reasons', text: reasons() },
-    { page: 'docs/introspection.md', name: 'members of an answer', text: answerMembers() },
+    { page: 'docs/tokens.md', name: 'members of an answer', text: answerMembers() },
     { page: 'docs/audit.md', name: 'events', text: events() },
     { page: 'docs/providers.md', name: 'settings', text: providerSettings() },
     ...Object.entries(SECTIONS).map(([name, families]) => ({

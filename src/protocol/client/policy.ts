@@ -45,7 +45,7 @@ export interface ClientRules {
   readonly pkce: 'required' | 'nonce' | 'optional'
   /** Where the client finds the claims that its scope requests: always at the userinfo endpoint, and with `id-token` there too. */
   readonly claims: 'userinfo' | 'id-token'
-  /** `fapi2`: the requirements of the FAPI 2.0 Security Profile for clients hold (docs/sender-constrained.md). */
+  /** `fapi2`: the requirements of the FAPI 2.0 Security Profile for clients hold (docs/tokens.md#fapi-20). */
   readonly profile: 'standard' | 'fapi2'
   /** What its earlier refresh tokens get. Absent: `ownCopiesOf` says. */
   readonly copies?: CopiesRule

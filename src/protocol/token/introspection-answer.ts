@@ -37,7 +37,7 @@ export interface RefreshTokenAnswer
 /** The answer about an active token. RFC 7662 §2.2. A member without a value is absent. */
 export type IntrospectionAnswer = TokenClaims | RefreshTokenAnswer
 
-/** What docs/introspection.md says about each member, if the name does not, and whether a refresh token has it, too, or only a refresh token. */
+/** What docs/tokens.md says about each member, if the name does not, and whether a refresh token has it, too, or only a refresh token. */
 export const ANSWER_MEMBERS: {
   readonly [Member in keyof Required<TokenClaims & RefreshTokenAnswer>]: {
     readonly ofRefreshToken: Member extends keyof RefreshExpiration
@@ -49,7 +49,7 @@ export const ANSWER_MEMBERS: {
   }
 } = {
   active: { ofRefreshToken: true, text: '`true`' },
-  token_type: { ofRefreshToken: false, text: '`Bearer`, or `DPoP` for a [bound token](sender-constrained.md)' },
+  token_type: { ofRefreshToken: false, text: '`Bearer`, or `DPoP` for a [bound token](#bound-tokens)' },
   iss: { ofRefreshToken: true, text: '' },
   aud: { ofRefreshToken: false, text: 'the API, or a list of APIs; without an API, the issuer' },
   sub: { ofRefreshToken: true, text: 'the user, or the `client_id` if the client acts for itself' },
@@ -72,7 +72,7 @@ export const ANSWER_MEMBERS: {
   },
   act: {
     ofRefreshToken: false,
-    text: '`{"sub": …, "act": …}`: who acts for the user (RFC 8693 §4.1): the API that [exchanged](token-exchange.md) the token, or the client for an absent user; `act` in it: who acted before',
+    text: '`{"sub": …, "act": …}`: who acts for the user (RFC 8693 §4.1): the API that [exchanged](#exchange) the token, or the client for an absent user; `act` in it: who acted before',
   },
   application_subject: {
     ofRefreshToken: false,

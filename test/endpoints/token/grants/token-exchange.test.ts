@@ -120,7 +120,7 @@ test('TX-03: act nests, at most four APIs act, and the end of the grant ends the
     tokens.push((await exchanged(api, tokens.at(-1) ?? '', { resource })).access_token)
   const [, first = '', , third = '', fourth = ''] = tokens
   assert.deepEqual((await claimsFor(b, first))['act'], { sub: A })
-  // docs/token-exchange.md: with rules in both directions it comes back with the scope of the rule.
+  // docs/tokens.md: with rules in both directions it comes back with the scope of the rule.
   assert.equal((await claimsFor(a, subject))['scope'], 'a:read')
   assert.match(String((await claimsFor(a, tokens[2] ?? ''))['scope']), /a:read a:status/)
   const inspected = await perform(server.context, 'token.inspect', { token: fourth })

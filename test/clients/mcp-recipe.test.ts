@@ -22,10 +22,10 @@ import { codeOf, linkOf } from './mcp-walk.ts'
 import { openPerson } from '../../tools/person.ts'
 import { anApiDeclaration } from '../support/records.ts'
 
-/** The server of docs/mcp.md and its two ways to check a token. */
-const [SERVER = '', BY_INTROSPECTION = '', LOCALLY = ''] = [
-  ...readFileSync('docs/mcp.md', 'utf8').matchAll(/^```js\n([\s\S]*?)^```$/gm),
-].map(([, code]) => code ?? '')
+/** The MCP server of docs/mcp.md and its two ways to check a token. */
+const FOLDER = new URL('../../examples/resource-servers/mcp-node/', import.meta.url)
+const SERVER = readFileSync(new URL('server.js', FOLDER), 'utf8')
+const [BY_INTROSPECTION, LOCALLY] = ['introspection.js', 'local-verification.js'] as const
 
 interface Recipe {
   readonly server: TestServer
@@ -39,7 +39,7 @@ interface Mistake {
   readonly secret?: string
 }
 
-/** Runs the unchanged code of the page in a process of its own. */
+/** Runs the program in a process of its own, with one of the two ways. */
 async function followRecipe(
   t: TestContext,
   verify: string,
@@ -60,7 +60,8 @@ async function followRecipe(
   )
   const { id, secret } = await createApiCredentials(server.context, resource)
   server.clock.advance(2000)
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', `${SERVER}\n${verify}`], {
+  const program = SERVER.replace('./introspection.js', String(new URL(verify, FOLDER)))
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     env: {
       ...process.env,
       ISSUER: mistake.issuer ?? server.origin,

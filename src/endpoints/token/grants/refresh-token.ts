@@ -177,7 +177,7 @@ export async function refreshToken(
 
 /**
  * How long the previous token is repeated. The answer to what was committed while commits failed was lost, and its client can repeat the
- * request only when they succeed again: the window begins then (decision 0053).
+ * request only when they succeed again: the window begins then.
  */
 function retryWindow(retryMs: number, outage: Outage | undefined): number {
   return outage === undefined || outage.endedMsAgo >= retryMs ? retryMs : outage.beganMsAgo + retryMs

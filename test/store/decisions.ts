@@ -50,7 +50,7 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
     'all links, copies, group_id',
   ],
   deleteGroup: [
-    'a row that an addition wrote at the same moment is of no group, and ends with the next one of that id',
+    'a row that an addition writes at the same moment may stay: it names a group that does not exist until it ends or a group of that id is created',
     'all group_members, copies',
   ],
   beginEra: [

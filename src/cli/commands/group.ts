@@ -18,11 +18,7 @@ export const GROUP_VERBS: readonly AddVerb[] = verbsOf(
       headings: ['ID', 'NAME', 'PROTECTED', 'CREATED (UTC)', 'SAID BY', 'UNTIL (UTC)'],
       cells: ({ group_id, name, protected: isProtected, created_at, sources }) => {
         const own = [group_id, name, isProtected ? 'yes' : 'no', formatTime(created_at)]
-        return (sources ?? [undefined]).map((said) => [
-          ...own,
-          said?.source ?? '–',
-          said === undefined ? '–' : untilOf(said),
-        ])
+        return sources === null ? [own] : sources.map((said) => [...own, said.source, untilOf(said)])
       },
       empty: 'There are no groups, or none that match. Create one: grantor group create <id>',
     }),

@@ -370,7 +370,7 @@ export interface ListVerb<Row, Options extends object> extends Omit<
   readonly rows: string
   /** The heading of a time names the zone: `CREATED (UTC)`. */
   readonly headings: readonly string[]
-  /** The lines of one row. */
+  /** The lines of one row. The last headings are left out where no line has their cells. */
   readonly cells: (row: Row, names: Names) => readonly (readonly string[])[]
   /** The line for an empty list. */
   readonly empty: string
@@ -391,7 +391,8 @@ export function listVerb<Row, Options extends object = object>(list: ListVerb<Ro
       const cells = rows.flatMap((row) => list.cells(row, names))
       const next = answer['next'] as string | null
       const none = next === null ? list.empty : NONE_SO_FAR
-      const lines = rows.length === 0 ? [none] : columns(list.headings, cells, paint)
+      const shown = list.headings.slice(0, Math.max(...cells.map(({ length }) => length)))
+      const lines = rows.length === 0 ? [none] : columns(shown, cells, paint)
       return [...lines, ...nextPage(next)]
     },
   })

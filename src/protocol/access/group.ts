@@ -1,6 +1,6 @@
 import type { Brand } from '../../base/brand.ts'
 import { CHOSEN_FORM, isChosenId, ORDERED, type OrganizationId, parseOrganizationId } from '../ids.ts'
-import type { ProviderId } from '../sign-in/authentication.ts'
+import { APPLICATION, type ProviderId } from '../sign-in/authentication.ts'
 
 /** A group of users: `finance` of the server, `acme/finance` of an organization. No other id has a `/`. */
 export type GroupId = Brand<string, 'GroupId'>
@@ -35,6 +35,11 @@ export function ownIdOf(id: GroupId): string {
  * rows.
  */
 export type MemberSource = 'operator' | 'application' | `provider:${ProviderId}`
+
+/** The source of what is said at the sign-in with an identity. */
+export function sourceOfIdentity(id: ProviderId): MemberSource {
+  return id === APPLICATION ? 'application' : sourceOfProvider(id)
+}
 
 export function sourceOfProvider(id: ProviderId): MemberSource {
   return `provider:${id}`

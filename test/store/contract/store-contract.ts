@@ -18,6 +18,7 @@ import { evictionCases } from './client/evictions.ts'
 import { grantListCases } from './token/grant-lists.ts'
 import { accessRuleCases } from './organization/access-rules.ts'
 import { groupCases } from './organization/groups.ts'
+import { identityGroupCases } from './organization/identity-groups.ts'
 import { providerGroupCases } from './organization/provider-groups.ts'
 import { identityCases } from './user/identities.ts'
 import { figureCases } from './server/figures.ts'
@@ -106,6 +107,7 @@ export const CONTRACT: readonly Suite[] = [
   membershipCases,
   accessRuleCases,
   groupCases,
+  identityGroupCases,
   providerGroupCases,
   installationCases,
   grantListCases,

@@ -5,8 +5,14 @@ import type { Page } from '../../../ports/store.ts'
 import { MAXIMA } from '../../../base/maxima.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { Belonging, GroupMembership } from '../../../protocol/access/belonging.ts'
-import { type GroupId, type MemberSource, organizationOfGroup } from '../../../protocol/access/group.ts'
+import {
+  type GroupId,
+  type MemberSource,
+  organizationOfGroup,
+  sourceOfIdentity,
+} from '../../../protocol/access/group.ts'
 import type { AuditEventName } from '../../../protocol/audit/event-names.ts'
+import type { ProviderId } from '../../../protocol/sign-in/authentication.ts'
 import type { OrganizationId, UserId } from '../../../protocol/ids.ts'
 import type { NounOperations } from '../../noun.ts'
 import type { Row } from '../../rows.ts'
@@ -47,6 +53,9 @@ const LIST_OF_SOURCE = shared('select * from group_members where user_id = :user
 const DELETE_SOME = shared(
   `delete from group_members
    where user_id = :userId and source = :source and group_id = any(string_to_array(:ids, ' '))`,
+)
+const LEAVE_SOURCES = shared(
+  `delete from group_members where user_id = :userId and source = any(string_to_array(:sources, ' '))`,
 )
 const MOVE_END = shared('update group_members set expires_at = :expiresAt where user_id = :userId and source = :source')
 const LIST_OF_USER = shared('select * from group_members where user_id = :userId order by group_id, source')
@@ -139,6 +148,12 @@ export function* replaceGroups(said: SourceGroups): Steps<GroupChanges> {
   if (hasMoved || (kept.length > 0 && added.length > 0)) yield* rows(MOVE_END, said)
   const removed = counting.filter(({ groupId }) => !wanted.has(groupId)).map(({ groupId }) => groupId)
   return { added, removed }
+}
+
+/** Removes what was said at sign-ins with identities that were removed. The row of the user is locked. */
+export function* leaveGroupsOfIdentities(userId: UserId, removed: readonly Row[]): Steps<void> {
+  const sources = new Set(removed.map((row) => sourceOfIdentity(row['provider_id'] as ProviderId)))
+  if (sources.size > 0) yield* rows(LEAVE_SOURCES, { userId, sources: listOf([...sources]) })
 }
 
 /** Returns the groups that were added, in the order of the members. */

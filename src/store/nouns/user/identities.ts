@@ -6,6 +6,7 @@ import type { EpochMs } from '../../../base/brand.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { APPLICATION } from '../../../protocol/sign-in/authentication.ts'
 import { type NounOperations, when } from '../../noun.ts'
+import { belongingKey, leaveGroupsOfIdentities } from '../organization/group-members.ts'
 import { IDENTITIES, endProof, identityLinked } from './identity-proofs.ts'
 import { acceptLink } from './links.ts'
 import { isProviderEnabled, isRequiredElsewhere } from './providers.ts'
@@ -28,7 +29,7 @@ const USE = shared(
   `update identities set used_at = :now, email = :email where identity_key = :key and user_id = :userId
    returning identity_key`,
 )
-const DELETE = shared('delete from identities where identity_key = :key and user_id = :userId returning identity_key')
+const DELETE = shared('delete from identities where identity_key = :key and user_id = :userId returning provider_id')
 /** All identities of the user at a provider end together, as its sessions do: a grant does not name the one it came by. */
 const REVOKE_ASSERTED = shared(
   `update grants set revoked_at = :now
@@ -110,7 +111,7 @@ const operations = {
   },
   unlinkIdentity: {
     keys: ({ key, userId }) => [userId, key],
-    cache: 'kept',
+    cache: ({ userId }) => belongingKey(userId),
     event: when('unlinked', ({ userId, providerId }) => ({
       event: 'identity.unlinked',
       userId,
@@ -125,7 +126,9 @@ const operations = {
       const hasOwn = hasPassword || (passkeysCount && (yield* hasPasskeys(userId)))
       if (!hasOwn && (yield* rows(OTHER_METHOD, { userId, key })).length === 0) return 'last'
       if (!(yield* keepsFactor(userId, factors, key))) return 'last'
-      if ((yield* rows(DELETE, { key, userId })).length === 0) return 'unknown'
+      const removed = yield* rows(DELETE, { key, userId })
+      if (removed.length === 0) return 'unknown'
+      yield* leaveGroupsOfIdentities(userId, removed)
       yield* evictFromProvider(userId, providerId, session)
       // After the identity is removed: `openGrant` happens before, or does not find it.
       yield* rows(REVOKE_ASSERTED, { userId, providerId, now })

@@ -5,6 +5,7 @@ import type { SecretHash } from '../../../protocol/secrets.ts'
 import type { ProviderId } from '../../../protocol/sign-in/authentication.ts'
 import type { IdentityKey } from '../../../protocol/sign-in/provider-identity.ts'
 import { type NounOperations, when } from '../../noun.ts'
+import { belongingKey, leaveGroupsOfIdentities } from '../organization/group-members.ts'
 import { endHits } from '../server/hits.ts'
 import { isRequiredElsewhere } from './providers.ts'
 import { markPrepared } from './roles.ts'
@@ -75,7 +76,7 @@ const USE = shared(
 )
 /** `:kept`: between spaces. */
 const IS_OTHER = `user_id = :userId and :kept not like '% ' || identity_key || ' %'`
-const REMOVE_OTHERS = shared(`delete from identities where ${eachOf('identities', IS_OTHER)}`)
+const REMOVE_OTHERS = shared(`delete from identities where ${eachOf('identities', IS_OTHER)} returning provider_id`)
 const REMOVE_PASSKEYS = shared(
   `delete from passkeys where user_id = :userId and :kept not like '% ' || passkey_id || ' %'`,
 )
@@ -119,7 +120,7 @@ const operations = {
   },
   useLink: {
     keys: ({ userId }) => [userId],
-    cache: ({ userId }) => userId,
+    cache: ({ userId }) => [userId, belongingKey(userId)],
     event: when('used', ({ userId, origin }) => ({
       event: 'link.used',
       userId,
@@ -181,7 +182,7 @@ export function* acceptLink(
   if (link['mailed'] === 1) yield* verifyEmail(use)
   yield* evictAll(userId, use.now, use.browserHash)
   const kept = ` ${[...keep, ...strong].join(' ')} `
-  yield* rows(REMOVE_OTHERS, { userId, kept })
+  yield* leaveGroupsOfIdentities(userId, yield* rows(REMOVE_OTHERS, { userId, kept }))
   if (!isDemanded) yield* rows(REMOVE_PASSKEYS, { userId, kept })
   return true
 }

@@ -4,6 +4,7 @@ import type { PasskeyRecord } from '../../../ports/records/passkey.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { PASSKEY_LIMIT, type PasskeyId } from '../../../protocol/sign-in/passkey.ts'
 import { type NounOperations, when } from '../../noun.ts'
+import { belongingKey } from '../organization/group-members.ts'
 import { acceptLink } from './links.ts'
 import { holdFirstFactor } from './second-factors.ts'
 import type { Row } from '../../rows.ts'
@@ -71,7 +72,7 @@ const operations = {
   addPasskey: {
     keys: ({ passkey }) => [passkey.userId],
     // With a link the not-before time of the user changes.
-    cache: ({ passkey: { userId } }) => userId,
+    cache: ({ passkey: { userId } }) => [userId, belongingKey(userId)],
     event: when('added', ({ passkey: { userId, id }, reason }) => ({
       event: 'passkey.added',
       userId,

@@ -31,7 +31,8 @@ export async function askQuestions(
   let answered = 0
   for (const [question, ...wanted] of questions) {
     await tab.locator('dialog input').fill(question)
-    const message = tab.locator('dialog .pagefind-ui__message', { hasText: `for ${question}` })
+    // Before the count the message is "Searching for …".
+    const message = tab.locator('dialog .pagefind-ui__message', { hasText: new RegExp(`results? for ${question}`) })
     await message.waitFor()
     const count = Number.parseInt((await message.textContent()) ?? '', 10) || 0
     const links = tab.locator('dialog .pagefind-ui__result-inner > .pagefind-ui__result-title a')

@@ -1108,6 +1108,8 @@ export interface GrantorTasks {
     readonly name?: string
     /** Whether administrators with less than write access, and those of other organizations, cannot change the accounts of the members. Only administrators of the server set it. */
     readonly protected?: boolean
+    /** Do so in a protected group although an administrator for a trial, or with less than write access, prepared the account of a member, and may be able to sign in to it. */
+    readonly confirmed?: boolean
   }) => Promise<Group>
   /** Change the name of a group, or whether it is protected. What is not given stays. Members that are absent do not change. */
   readonly 'organization-group.update': (input: {
@@ -1119,6 +1121,8 @@ export interface GrantorTasks {
     readonly name?: string
     /** Whether administrators with less than write access, and those of other organizations, cannot change the accounts of the members. Only administrators of the server set it. */
     readonly protected?: boolean
+    /** Do so in a protected group although an administrator for a trial, or with less than write access, prepared the account of a member, and may be able to sign in to it. */
+    readonly confirmed?: boolean
   }) => Promise<Group>
   /** Delete a group that nothing names. Its members are in it no longer. */
   readonly 'group.delete': (input: {
@@ -1170,6 +1174,8 @@ export interface GrantorTasks {
   readonly 'group.add-member': (input: {
     /** The id of the group; of a group of an organization with that of the organization before it, as in acme/finance. */
     readonly group_id: string
+    /** Do so in a protected group although an administrator for a trial, or with less than write access, prepared the account of a member, and may be able to sign in to it. */
+    readonly confirmed?: boolean
     /** The id of the user, if no address is given. */
     readonly user_id?: string
     /** The address of the user, if no id is given. */
@@ -1183,6 +1189,8 @@ export interface GrantorTasks {
     readonly organization_id: string
     /** The id of the group; of a group of an organization with that of the organization before it, as in acme/finance. */
     readonly group_id: string
+    /** Do so in a protected group although an administrator for a trial, or with less than write access, prepared the account of a member, and may be able to sign in to it. */
+    readonly confirmed?: boolean
     /** The id of the user, if no address is given. */
     readonly user_id?: string
     /** The address of the user, if no id is given. */

@@ -121,7 +121,7 @@ async function foresee(context: Needs, account: UserImport, { isUpdate }: StoreO
   if (stored === undefined) return only('created')
   const differing = differingMembers({ user: stored, ...others }, account)
   if (differing.length === 0) return only('same')
-  const isUpdated = isUpdate && (await store.findRole(user.id)) === undefined && mayReplace(stored, account)
+  const isUpdated = isUpdate && !(await store.isHolder(user.id)) && mayReplace(stored, account)
   return { outcome: isUpdated ? 'updated' : 'differs', differing }
 }
 

@@ -1,7 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { PasskeyRecord } from '../ports/records/passkey.ts'
 import type { IdentityRecord, ProviderRecord } from '../ports/records/provider.ts'
-import type { RoleRecord } from '../ports/records/role.ts'
 import type { SecondFactorRecord } from '../ports/records/second-factor.ts'
 import type { UserRecord } from '../ports/records/user.ts'
 import type { IdentityKey } from '../protocol/sign-in/provider-identity.ts'
@@ -103,16 +102,16 @@ export function openApp({ encryption }: Context, { userId, secret }: SecondFacto
 
 /**
  * When a sign-in with one factor is followed by the second step. `always`: with GRANTOR_SECOND_FACTOR=required, and for an account with an
- * app, also a void one, which is replaced then. `if-counting`: an account with a role confirms with a factor that it has, because the
- * console refuses one factor: neither the mailbox nor the password alone must lead there (threats.md ACC-20). The role may be one that
- * does not count now.
+ * app, also a void one, which is replaced then. `if-counting`: an account with a role, or in a protected group, confirms with a factor that it
+ * has, because the console refuses one factor: neither the mailbox nor the password alone must lead there (threats.md ACC-20). The role may be
+ * one that does not count now.
  */
 export function factorNeedOf(
   { secondFactor }: Pick<Context['settings'], 'secondFactor'>,
-  { app, role }: { readonly app: SecondFactorRecord | undefined; readonly role: RoleRecord | undefined },
+  { app, isHolder }: { readonly app: SecondFactorRecord | undefined; readonly isHolder: boolean },
 ): FactorNeed {
   if (secondFactor === 'required' || app !== undefined) return 'always'
-  return role === undefined ? 'never' : 'if-counting'
+  return isHolder ? 'if-counting' : 'never'
 }
 
 export type FactorNeed = 'always' | 'if-counting' | 'never'
@@ -122,6 +121,6 @@ export async function findFactorNeed(
   { settings, store }: Context,
   { id }: Pick<UserRecord, 'id'>,
 ): Promise<FactorNeed> {
-  const [app, role] = await Promise.all([store.findSecondFactor(id), store.findRole(id)])
-  return factorNeedOf(settings, { app, role })
+  const [app, isHolder] = await Promise.all([store.findSecondFactor(id), store.isHolder(id)])
+  return factorNeedOf(settings, { app, isHolder })
 }

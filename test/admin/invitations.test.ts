@@ -185,12 +185,18 @@ test('CON-38: a person whose account was in use before becomes a member by an in
   assert.deepEqual([await store.findUser(userId), await store.listLinks(userId)], [before, []])
 })
 
-test('CON-38: the answer to an invitation does not say that an account has a role', async (t) => {
+test('CON-38: the answer to an invitation does not say that an account has a role, or is in a protected group', async (t) => {
   const { stage, order } = await openOffice(t)
   const holder = await stage.makeUser()
   await perform(stage.server.context, 'role.set', { user_id: holder.id, access: 'read' })
-  const refused = await order('member.invite', { email: holder.email })
-  assert.deepEqual([refused.statusCode, /role|console/.test(refused.body)], [409, false], refused.body)
+  const member = await stage.makeUser()
+  await perform(stage.server.context, 'group.create', { group_id: 'cluster-admins', protected: true })
+  await perform(stage.server.context, 'group.add-member', { group_id: 'cluster-admins', user_id: member.id })
+  for (const { id: userId, email } of [holder, member]) {
+    const refused = await order('member.invite', { email })
+    assert.deepEqual([refused.statusCode, /role|console|group/.test(refused.body)], [409, false], refused.body)
+    assert.deepEqual(await stage.server.context.store.listMemberships(userId), [])
+  }
 })
 
 test('an organization invites at most 200 people in an hour', async (t) => {

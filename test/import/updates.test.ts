@@ -22,15 +22,15 @@ const { store } = context
 
 const find = (id: string) => store.findUser(id as UserId)
 
-test('IMP-07: --update leaves an account alone that was used, disabled, changed or given another password here', async (t) => {
-  const ids = ['t-1', 't-2', 't-3', 't-4']
+test('IMP-07: --update leaves an account alone that was used, disabled, changed or guarded here', async (t) => {
+  const ids = ['t-1', 't-2', 't-3', 't-4', 't-5']
   const line = (name: string) =>
     writeRecords(
       t,
       ids.map((id) => aUserLine(id, { name, password_hash: BCRYPT })),
     )
   await importFile(t, server, line('Ada'))
-  const [used, disabled, set, moved] = ids as [UserId, UserId, UserId, UserId]
+  const [used, disabled, set, moved, guarded] = ids as [UserId, UserId, UserId, UserId, UserId]
   const now = context.clock()
   await store.disableUser({ id: disabled, now })
   await store.setPassword({
@@ -43,13 +43,15 @@ test('IMP-07: --update leaves an account alone that was used, disabled, changed 
   await store.setEmail({ id: moved, ...address, now: (now + 1) as EpochMs, mails: [] })
   await store.startSession(aSessionStart({ session: aSession({ userId: used, createdAt: now }), passwordHash: BCRYPT }))
   assert.notEqual(firstSignInOf((await find(used)) ?? { firstSignedInAt: undefined }), undefined)
+  await perform(context, 'group.create', { group_id: 'cluster-admins', protected: true })
+  await perform(context, 'group.add-member', { group_id: 'cluster-admins', user_id: guarded })
   const before = await Promise.all(ids.map(find))
   for (const isDryRun of [true, false]) {
     const result = await importFile(t, server, line('Grace'), { isUpdate: true, isDryRun })
-    assert.deepEqual(outcomesOf(result), ['differs', 'differs', 'differs', 'differs'])
+    assert.deepEqual(outcomesOf(result), ['differs', 'differs', 'differs', 'differs', 'differs'])
     assert.deepEqual(
       result.report.map(({ detail }) => detail),
-      ['name', 'name, disabled', 'name, password_hash', 'email, email_verified, name'],
+      ['name', 'name, disabled', 'name, password_hash', 'email, email_verified, name', 'name'],
     )
   }
   assert.deepEqual(await Promise.all(ids.map(find)), before)

@@ -46,8 +46,8 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
     'all group_members, all user_groups, copies, group_id',
   ],
   updateGroup: [
-    'a member who is added at the same moment keeps at most a link, which ends with its day',
-    'all links, copies, group_id',
+    'it locks the members; one who is added at the same moment keeps at most a link, which ends with its day, or a prepared account',
+    'all links, all users, copies, group_id',
   ],
   deleteGroup: [
     'a row that an addition writes at the same moment may stay: it names a group that does not exist until it ends or a group of that id is created',

@@ -6,7 +6,6 @@ import type { GroupMemberRecord, GroupRecord } from '../../ports/records/group.t
 import type { UserRecord } from '../../ports/records/user.ts'
 import { type GroupId, organizationOfGroup, ownIdOf } from '../../protocol/access/group.ts'
 import type { OrganizationId, UserId } from '../../protocol/ids.ts'
-import { nameUser } from '../../protocol/sign-in/account.ts'
 import { type AdminError, conflict, noSuchOrganization, unknown } from '../admin-error.ts'
 import {
   EMAIL,
@@ -20,11 +19,9 @@ import {
   UNTIL,
   USER_ID,
 } from '../fields.ts'
-import { noSuchMember } from '../organization/member.ts'
 import { requireOrganization } from '../organization/organization.ts'
 import { hasText, listPage, textPage } from '../page.ts'
 import { type Access, defineTask, type Manner, type Task, type TaskContext } from '../task.ts'
-import { requireRecipient } from '../user/user.ts'
 import {
   GROUP,
   GROUP_DOCUMENT,
@@ -39,6 +36,8 @@ import {
   sayings,
   SOURCE,
 } from './group.ts'
+import { addMember, findRecipient } from './member.ts'
+import { CONFIRMED, preparedMember, requireProtector, requireServer } from './protection.ts'
 
 /** A task on groups: below `/admin/v1/groups` for all of them, and below the path of an organization for its own. */
 interface GroupTask<Input extends z.ZodObject, Output extends z.ZodObject> extends Manner {
@@ -163,7 +162,7 @@ export const GROUP_TASKS: readonly Task[] = [
     input: z.object({ group_id: NEW_GROUP_ID, name: GROUP_NAME.optional(), protected: PROTECTED.optional() }),
     output: GROUP_DOCUMENT,
     async run(context, { group_id: given, name, protected: isProtected = false }, within) {
-      if (isProtected) requireServer(context)
+      if (isProtected) requireProtector(context)
       const id = idWithin(given, within)
       if (id === undefined) throw conflict(`A group of the organization ${within ?? ''} has no id of another one.`)
       const organizationId = organizationOfGroup(id)
@@ -206,18 +205,21 @@ export const GROUP_TASKS: readonly Task[] = [
     undo: 'update',
     needsRecentSignIn: true,
     summary: 'Change the name of a group, or whether it is protected. What is not given stays.',
-    input: ONE.extend({ name: GROUP_NAME.optional(), protected: PROTECTED.optional() }),
+    input: ONE.extend({ name: GROUP_NAME.optional(), protected: PROTECTED.optional(), confirmed: CONFIRMED }),
     output: GROUP_DOCUMENT,
-    async run(context, { group_id: given, name, protected: isProtected }, organizationId) {
+    async run(context, { group_id: given, name, protected: isProtected, confirmed: isConfirmed }, organizationId) {
       const previous = await requireGroup(context, given, organizationId)
       if (isProtected !== undefined) requireServer(context)
       const { id } = previous
       const next = { name: name ?? previous.name, isProtected: isProtected ?? previous.isProtected }
-      switch (await context.store.updateGroup({ id, ...next, previous })) {
+      if (next.isProtected !== previous.isProtected) requireProtector(context)
+      switch (await context.store.updateGroup({ id, ...next, previous, isConfirmed })) {
         case 'changed':
           return GROUP.show({ ...previous, ...next })
         case 'conflict':
           throw conflict(`The group ${id} was changed or deleted at the same time. Try again.`)
+        case 'prepared':
+          throw preparedMember(id)
         case 'too-many-protected':
           throw tooManyProtected()
       }
@@ -232,7 +234,9 @@ export const GROUP_TASKS: readonly Task[] = [
     input: ONE,
     output: z.object({ group_id: z.string(), deleted: z.literal(true) }),
     async run(context, { group_id: given }, organizationId) {
-      const { id } = await requireGroup(context, given, organizationId)
+      const { id, isProtected } = await requireGroup(context, given, organizationId)
+      // A new group with the id would not be protected.
+      if (isProtected) requireProtector(context)
       const naming = await listNaming(context, id)
       if (naming.length > 0) throw namedBy(id, naming)
       if ((await context.store.deleteGroup({ id })) === 'unknown') throw noSuchGroup(id, organizationId)
@@ -276,6 +280,7 @@ export const GROUP_TASKS: readonly Task[] = [
     needsRecentSignIn: true,
     summary: 'Add a user to a group, or change the end. A group of an organization has only its active members.',
     input: ONE.extend({
+      confirmed: CONFIRMED,
       user_id: USER_ID.optional().describe('The id of the user, if no address is given.'),
       email: EMAIL.optional().describe('The address of the user, if no id is given.'),
       until: UNTIL.optional().describe(
@@ -284,7 +289,7 @@ export const GROUP_TASKS: readonly Task[] = [
     }),
     exactlyOneOf: ['user_id', 'email'],
     output: MEMBER,
-    async run(context, { group_id: given, user_id: userId, email, until: expiresAt }, organizationId) {
+    async run(context, { group_id: given, user_id: userId, email, until: expiresAt, confirmed }, organizationId) {
       const group = await requireGroup(context, given, organizationId)
       const now = context.clock()
       if (expiresAt !== undefined && expiresAt <= now) throw conflict(`The end ${iso(expiresAt)} has passed.`)
@@ -296,7 +301,7 @@ export const GROUP_TASKS: readonly Task[] = [
         createdAt: now,
         expiresAt,
       }
-      await add(context, member, user)
+      await addMember(context, { ...member, isConfirmed: confirmed }, user)
       const say = await sayings(context)
       return describeMember(member, user, say(member))
     },
@@ -346,51 +351,12 @@ async function groupsOf(
     .map((group) => ({ ...GROUP.show(group), sources: (byGroup.get(group.id) ?? []).map(say) }))
 }
 
-/** An administrator of one organization learns of no account that is not a member (threats.md CON-08). */
-async function findRecipient(
-  context: TaskContext,
-  who: string,
-  organizationId: OrganizationId | undefined,
-): Promise<UserRecord> {
-  if (organizationId === undefined) return requireRecipient(context, who)
-  const userId = who.includes('@') ? (await context.store.findUserByEmail(who))?.id : undefined
-  const key = { organizationId, userId: userId ?? (who as UserId) }
-  if ((await context.store.findMembership(key)) === undefined)
-    throw noSuchMember({ organizationId, userId: who as UserId })
-  return requireRecipient(context, who)
-}
-
-async function add({ store }: TaskContext, member: GroupMemberRecord, user: UserRecord): Promise<void> {
-  const { groupId } = member
-  switch (await store.addGroupMember(member)) {
-    case 'added':
-    case 'changed':
-      return
-    case 'member-already':
-      throw conflict(`${nameUser(user)} is already in the group ${groupId}.`)
-    case 'not-member':
-      throw conflict(
-        `${nameUser(user)} is no active member of the organization that has the group ${groupId}, so the user cannot be in it.`,
-      )
-    case 'too-many':
-      throw conflict(`${nameUser(user)} is in ${MAXIMA.groupsOfUser.most} groups, which is the maximum.`)
-    case 'unknown':
-      throw unknown(`The group ${groupId} or the user was deleted at the same time.`)
-  }
-}
-
 function describeMember(
   { groupId, userId }: GroupMemberRecord,
   user: UserRecord | undefined,
   said: z.output<typeof SAYING>,
 ): GroupMemberDocument {
   return { group_id: groupId, user_id: userId, email: user?.email ?? null, name: user?.name ?? null, ...said }
-}
-
-/** @throws AdminError for an administrator of one organization */
-function requireServer({ administrator }: TaskContext): void {
-  if (administrator.organizationId !== undefined)
-    throw conflict('Only an administrator of the server says whether a group is protected.')
 }
 
 function tooManyProtected(): AdminError {

@@ -76,7 +76,7 @@ function forMember(verb: string, task: Task | undefined): Task {
 
 /**
  * @throws AdminError when the server sends no mail or none to such an address, too many people were invited lately, the person is a member
- * already, or the account is disabled, has a role, or may be of another person than the address
+ * already, or the account is disabled, has a role, is in a protected group, or may be of another person than the address
  */
 async function invite(
   context: TaskContext,
@@ -92,9 +92,8 @@ async function invite(
   if (count > INVITATIONS)
     throw conflict(`${INVITATIONS} people were invited to ${organization.name} within an hour. Continue in an hour.`)
   const known = await store.findUserByEmail(email)
-  const role = known && (await store.findRole(known.id))
-  const isRefused = known !== undefined && (known.disabledAt !== undefined || role !== undefined)
-  // Which it is, and who has a role, is not said. What sendLink would refuse is refused before an account is made.
+  const isRefused = known !== undefined && (known.disabledAt !== undefined || (await store.isHolder(known.id)))
+  // Which it is, and who has a role or is in a protected group, is not said. What sendLink would refuse is refused before an account is made.
   if (isRefused || !isMailAddress(email) || (known !== undefined && (await isAddressDoubtful(context, known))))
     throw conflict(`${email} cannot be invited: ask an administrator of the server.`)
   const user = known ?? (await createUser(context, { email, name, password: undefined }))

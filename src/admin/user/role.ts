@@ -178,8 +178,8 @@ export const ROLE_TASKS: readonly Task[] = [
   }),
 ]
 
-/** The error for a first role that lasts, of an account that was prepared by an administrator with bounds, perhaps to sign in to it (threats.md CON-37). */
-function preparedAccount(userId: UserId): AdminError {
+/** The error for a first role that lasts, or protected group, of an account that was prepared by an administrator with bounds, perhaps to sign in to it (threats.md CON-37). */
+export function preparedAccount(userId: UserId): AdminError {
   return conflictIn(
     'confirmed',
     `An administrator for a trial, or with less than write access, created this account, set its password or its address, or made a link for it, and may be able to sign in to it. Who did: grantor audit list --user ${forShell(userId)}. Create another account, or be sure of this one and confirm (--yes).`,

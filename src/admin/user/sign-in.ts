@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Context } from '../../ports/context.ts'
+import { isHolder } from '../../ports/operations/reach.ts'
 import type { HitCount } from '../../ports/operations/server.ts'
 import type { AccountRecord } from '../../ports/records/account.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
@@ -179,7 +180,7 @@ function secondStepOf(
 ): SignInDocument['second_step'] {
   if (context.settings.delegate !== undefined) return null
   const { counting, usable } = factorsOf(context, account, providers)
-  const need = factorNeedOf(context.settings, account)
+  const need = factorNeedOf(context.settings, { ...account, isHolder: isHolder(account) })
   if (!hasFactor(counting)) return need === 'always' ? ['set-up'] : null
   if (need === 'never') return null
   const elsewhere = usable.app === undefined ? usable.identities.map(({ providerId }) => providerId) : []

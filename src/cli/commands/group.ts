@@ -24,7 +24,7 @@ export const GROUP_VERBS: readonly AddVerb[] = verbsOf(
     }),
     taskVerb({ task: 'group.create', within: 'organization-group.create', subjects: [GROUP] }),
     taskVerb({ task: 'group.show', within: 'organization-group.show' }),
-    taskVerb({ task: 'group.update', within: 'organization-group.update' }),
+    taskVerb({ task: 'group.update', within: 'organization-group.update', members: { confirmed: 'yes' } }),
     taskVerb({ task: 'group.delete', within: 'organization-group.delete' }),
     listVerb<GroupMemberDocument>({
       task: 'group.list-members',
@@ -49,6 +49,7 @@ export const GROUP_VERBS: readonly AddVerb[] = verbsOf(
       task: 'group.add-member',
       within: 'organization-group.add-member',
       subjects: [GROUP, NEW_MEMBER],
+      members: { confirmed: 'yes' },
     }),
     taskVerb({
       task: 'group.remove-member',

@@ -1,5 +1,7 @@
 import type { Context } from '../../ports/context.ts'
+import type { RoleRecord } from '../../ports/records/role.ts'
 import type { Store } from '../../ports/store.ts'
+import type { UserId } from '../../protocol/ids.ts'
 
 /** What changes no record of a form, by the names that the store gives it: its reads, its counters and what it says of its commits. */
 export const READ = /^(?:find|list|has|is|count|knows|walk|check|doubts|last)[A-Z]/
@@ -37,13 +39,21 @@ export function frozenContext(context: Context): Context {
         },
       ]
     })
-    // A role is shown in a list, too.
+    // A role is shown in a list, and with all that an account has, too.
+    const noteRole = (userId: UserId, role: RoleRecord | undefined): void => {
+      found.set(JSON.stringify(['findRole', userId]), Promise.resolve(role))
+    }
     const listRoles: Store['listRoles'] = async (page) => {
       const roles = await store.listRoles(page)
-      for (const role of roles) found.set(JSON.stringify(['findRole', role.userId]), Promise.resolve(role))
+      for (const role of roles) noteRole(role.userId, role)
       return roles
     }
-    return { ...(Object.fromEntries(calls) as Store), listRoles }
+    const listAccounts: Store['listAccounts'] = async (userIds) => {
+      const accounts = await store.listAccounts(userIds)
+      for (const { userId, role } of accounts) noteRole(userId, role)
+      return accounts
+    }
+    return { ...(Object.fromEntries(calls) as Store), listAccounts, listRoles }
   }
   return { ...context, actingAs: (...asked) => frozen(context.actingAs(...asked)) }
 }

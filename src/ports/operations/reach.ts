@@ -14,8 +14,8 @@ export interface Ordered {
 /** Which accounts an administrator may touch. */
 export interface Reach {
   /**
-   * The role of the administrator counts only while the issuer is a loopback address, so an account whose role counts elsewhere too is out of
-   * reach (threats.md CON-19). What may let the administrator sign in to an account is kept in its row (threats.md CON-37).
+   * The role of the administrator counts only while the issuer is a loopback address, so an account whose role counts elsewhere too, or that is in a
+   * protected group, is out of reach (threats.md CON-19). What may let the administrator sign in to an account is kept in its row (threats.md CON-37).
    */
   readonly isTrial: boolean
   /** The administrator has less than write access, so each account with a role or in a protected group is out of reach (threats.md CON-38). */
@@ -48,12 +48,21 @@ export interface Standing {
   readonly protectedGroups: readonly GroupId[]
 }
 
+/**
+ * Whether an account has a role or is in a protected group, whether or not that counts now. Both are the same to whatever guards the accounts of
+ * administrators: the reach of others, the second step, links and imports (threats.md GRP-06).
+ */
+export function isHolder({ role, protectedGroups }: Pick<Standing, 'role' | 'protectedGroups'>): boolean {
+  return role !== undefined || protectedGroups.length > 0
+}
+
 /** What of an account is in reach. The store decides by it with each change, and pages offer nothing else. */
-export function reachedOf(reach: Reach | undefined, { role, memberships, protectedGroups }: Standing): Reached {
+export function reachedOf(reach: Reach | undefined, standing: Standing): Reached {
   if (reach === undefined) return 'account'
+  const { role, memberships, protectedGroups } = standing
   const { isBelowWrite, isTrial, organizationId } = reach
-  if ((role !== undefined || protectedGroups.length > 0) && isBelowWrite) return 'nothing'
-  if (role !== undefined && isTrial && !role.isLoopbackOnly) return 'membership'
+  if (isBelowWrite && isHolder(standing)) return 'nothing'
+  if (isTrial && (role?.isLoopbackOnly === false || protectedGroups.length > 0)) return 'membership'
   if (organizationId === undefined) return 'account'
   const [only, another] = memberships
   const isOwn = only?.organizationId === organizationId && another === undefined && only.isJoinedUnused

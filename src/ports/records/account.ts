@@ -43,6 +43,8 @@ export interface UserListPage {
 export interface AccountReads {
   /** The users of a list, newest first. */
   readonly listUsersIn: (page: UserListPage) => Promise<UserSlice>
+  /** Whether the user has a role or is in a protected group, as `isHolder` of reach.ts has it. */
+  readonly isHolder: (userId: UserId) => Promise<boolean>
   /** What these users have, in their order, in as many statements for a thousand users as for one. */
   readonly listAccounts: (userIds: readonly UserId[]) => Promise<readonly AccountRecord[]>
 }

@@ -19,6 +19,7 @@ import { grantListCases } from './token/grant-lists.ts'
 import { accessRuleCases } from './organization/access-rules.ts'
 import { groupCases } from './organization/groups.ts'
 import { identityGroupCases } from './organization/identity-groups.ts'
+import { protectedGroupCases } from './organization/protected-groups.ts'
 import { providerGroupCases } from './organization/provider-groups.ts'
 import { identityCases } from './user/identities.ts'
 import { figureCases } from './server/figures.ts'
@@ -108,6 +109,7 @@ export const CONTRACT: readonly Suite[] = [
   accessRuleCases,
   groupCases,
   identityGroupCases,
+  protectedGroupCases,
   providerGroupCases,
   installationCases,
   grantListCases,

@@ -26,7 +26,7 @@ const ROWS: ChosenRows = {
 }
 
 /** A group of any owner, for a role for the server, which says whether it is protected. */
-export const GROUP = groupScreen('group', '/console/groups/{group_id}', ['name', 'protected'])
+export const GROUP = groupScreen('group', '/console/groups/{group_id}', ['name', 'protected', 'confirmed'])
 
 export const ORGANIZATION_GROUP = groupScreen(
   'organization-group',
@@ -58,7 +58,7 @@ function groupScreen(noun: Noun, path: string, changed: readonly string[]): AnyS
 
 function formsOf(noun: Noun, changed: readonly string[]): readonly Form[] {
   return [
-    { kind: 'create', task: `${noun}.add-member`, fields: ['email', 'user_id', 'until'] },
+    { kind: 'create', task: `${noun}.add-member`, fields: ['email', 'user_id', 'until', 'confirmed'] },
     { kind: 'edit', task: `${noun}.update`, fields: changed, filled: (answers) => inAnswers(answers).group },
     { kind: 'change', task: `${noun}.remove-member`, rows: ROWS },
     {

@@ -1,4 +1,5 @@
 import type { GroupChanges, SourceGroups } from '../../../ports/operations/group.ts'
+import type { Input } from '../../../ports/operations/index.ts'
 import type { AuditEvent } from '../../../ports/records/audit.ts'
 import type { GroupMemberRecord } from '../../../ports/records/group.ts'
 import type { Page } from '../../../ports/store.ts'
@@ -19,7 +20,7 @@ import type { Row } from '../../rows.ts'
 import { listOf, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, table, text } from '../../table.ts'
 import { keepChanged } from '../../shared/sign-in/changed-here.ts'
-import { END_OPERATOR_LINK } from '../user/roles.ts'
+import { END_OPERATOR_LINK, isPrepared } from '../user/roles.ts'
 
 const membership = {
   groupId: text<GroupId>('group_id'),
@@ -69,6 +70,8 @@ const MOVE_MS = 60 * 60 * 1000
 
 const operations = {
   addGroupMember: {
+    account: ({ userId }) => userId,
+    touches: 'membership',
     keys: ({ userId, groupId }) => [userId, groupId],
     isShared: true,
     cache: ({ userId }) => belongingKey(userId),
@@ -82,20 +85,25 @@ const operations = {
       const [group] = yield* rows(HOLD_GROUP, member)
       if (group === undefined) return 'unknown'
       if (!(yield* mayBeIn(member))) return 'not-member'
+      // A member is as hard to reach as a holder of a role, so only who could give the role adds one (threats.md GRP-06).
+      if (isProtected(group) && member.reach !== undefined) return 'bounded'
       if ((yield* rows(SET_END, member)).length === 1) return 'changed'
       if ((yield* rows(HAS, member)).length === 1) return 'member-already'
-      return (yield* insert(member, group)) ? 'added' : 'too-many'
+      return yield* insert(member, group)
     },
   },
   removeGroupMember: {
     keys: ({ userId, groupId }) => [userId, groupId],
     isShared: true,
-    cache: ({ userId }) => belongingKey(userId),
+    // An import may no longer change the account.
+    cache: ({ userId }) => [belongingKey(userId), userId],
     event: (member, outcome) => (outcome === 'removed' ? aboutMember('group.member-removed', member) : undefined),
     *run(member) {
+      yield* rows(HOLD_USER, member)
+      if ((yield* rows(DELETE, member)).length === 0) return 'unknown'
       // An import would add the member again.
-      if ((yield* rows(HOLD_USER, member)).length === 1) yield* keepChanged(member.userId)
-      return (yield* rows(DELETE, member)).length === 1 ? 'removed' : 'unknown'
+      yield* keepChanged(member.userId)
+      return 'removed'
     },
   },
   setGroupsOfSource: {
@@ -167,9 +175,14 @@ function* addAll(members: readonly GroupMemberRecord[]): Steps<readonly GroupId[
   const added: GroupId[] = []
   for (const member of members) {
     const group = held.get(member.groupId)
-    if (group !== undefined && (yield* mayBeIn(member)) && (yield* insert(member, group))) added.push(member.groupId)
+    if (group !== undefined && (yield* mayBeIn(member)) && (yield* insert(member, group)) === 'added')
+      added.push(member.groupId)
   }
   return added
+}
+
+function isProtected(group: Row): boolean {
+  return group['protected'] === 1
 }
 
 /** Whether the organization that has the group has the user as an active member. */
@@ -178,12 +191,14 @@ function* mayBeIn({ userId, groupId }: Pick<GroupMemberRecord, 'userId' | 'group
   return organizationId === undefined || (yield* rows(HOLD_MEMBERSHIP, { userId, organizationId })).length === 1
 }
 
-/** Returns whether the user had room for the row. */
-function* insert(member: GroupMemberRecord, group: Row): Steps<boolean> {
+/** Adds a row that the user, whose row is locked, does not have. */
+function* insert(member: Input<'addGroupMember'>, group: Row): Steps<'added' | 'prepared' | 'too-many'> {
+  const isSure = !isProtected(group) || member.isConfirmed === true
+  if (!isSure && (yield* isPrepared(member.userId))) return 'prepared'
   const values = { ...GROUP_MEMBERS.values(member), limit: MAXIMA.groupsOfUser.most }
-  if ((yield* rows(INSERT, values)).length === 0) return false
-  if (group['protected'] === 1) yield* rows(END_OPERATOR_LINK, member)
-  return true
+  if ((yield* rows(INSERT, values)).length === 0) return 'too-many'
+  if (isProtected(group)) yield* rows(END_OPERATOR_LINK, member)
+  return 'added'
 }
 
 /** What a user belongs to, from the rows of the user's groups and, without a source, of the organizations whose active member the user is. */

@@ -44,10 +44,13 @@ const COUNT_PROTECTED = shared(
 )
 const PROTECT = shared('insert into protected_groups (group_id) values (:id) on conflict (group_id) do nothing')
 const UNPROTECT = shared('delete from protected_groups where group_id = :id')
+/** Changes nothing, and locks the row. */
+const HOLD_GROUP = shared('update user_groups set name = name where group_id = :id returning group_id')
+const MEMBERS = 'user_id in (select user_id from group_members where group_id = :id)'
+/** The same for the members: an order about one of them comes before the protection, which then ends its link, or finds it. */
+const HOLD_MEMBERS = shared(`update users set password_hash = password_hash where ${MEMBERS} returning trial_prepared`)
 /** As with a role (threats.md LNK-07). */
-const END_LINKS = shared(
-  `delete from links where origin = 'operator' and user_id in (select user_id from group_members where group_id = :id)`,
-)
+const END_LINKS = shared(`delete from links where origin = 'operator' and ${MEMBERS}`)
 /** The ids of an organization's groups begin with its id and "/", which "0" follows. */
 const OF_ORGANIZATION = 'group_id > :from and group_id < :to'
 const DELETE_OF_ORGANIZATION = [
@@ -85,9 +88,10 @@ const operations = {
         ...(isProtected !== previous.isProtected && { protected: isProtected }),
       }),
     ),
-    *run({ id, previous, ...next }) {
+    *run({ id, previous, isConfirmed, ...next }) {
       const isNew = next.isProtected && !previous.isProtected
       if (isNew && !(yield* mayProtect(id))) return 'too-many-protected'
+      if (isNew && !(yield* holdMembers(id)) && isConfirmed !== true) return 'prepared'
       const values = { id, ...CHANGES.values(next), ...previousValues(CHANGES, previous) }
       if ((yield* rows(UPDATE, values)).length === 0) return 'conflict'
       yield* rows(next.isProtected ? PROTECT : UNPROTECT, { id })
@@ -131,6 +135,15 @@ function* isFull(organizationId: OrganizationId | undefined): Steps<boolean> {
 function* mayProtect(id: GroupId): Steps<boolean> {
   const limit = MAXIMA.protectedGroups.most
   return Number((yield* rows(COUNT_PROTECTED, { id, limit }))[0]?.['known']) < limit
+}
+
+/**
+ * Locks a group and its members, and returns whether none of them is prepared. An addition locks the user before the group, and so does this; those who
+ * were added before the group was locked follow.
+ */
+function* holdMembers(id: GroupId): Steps<boolean> {
+  for (const hold of [HOLD_MEMBERS, HOLD_GROUP]) yield* rows(hold, { id })
+  return (yield* rows(HOLD_MEMBERS, { id })).every((user) => user['trial_prepared'] === null)
 }
 
 /** The groups of an organization end, with their members. */

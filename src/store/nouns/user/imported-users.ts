@@ -9,6 +9,7 @@ import { isOfOperator } from '../../../protocol/access/belonging.ts'
 import { groupMembers } from '../organization/group-members.ts'
 import { memberships } from '../organization/memberships.ts'
 import { IDENTITIES } from './identity-proofs.ts'
+import { roles } from './roles.ts'
 import { SECOND_FACTORS, secondFactors } from './second-factors.ts'
 import { USERS } from './users.ts'
 import type { Row } from '../../rows.ts'
@@ -34,7 +35,6 @@ const INSERT_FACTOR = shared(
   `insert into second_factors (${SECOND_FACTORS.names}) values (${SECOND_FACTORS.parameters})`,
 )
 const DELETE_FACTOR = shared('delete from second_factors where user_id = :userId')
-const HAS_ROLE = shared('select user_id from roles where user_id = :userId')
 
 /**
  * An account that was used here belongs to its user, and one that was disabled, changed, got another password or lost a membership, a group or its app
@@ -139,7 +139,7 @@ function* compare(stored: UserRecord, account: UserImport, steps: ImportSteps): 
   const groups = said.length === 0 ? [] : (yield* groupMembers.reads.listGroupsOfUser(user.id)).filter(isOfOperator)
   const found = { user: stored, identities: owned, memberships: known, groups, secondFactor }
   if (isAsImported(found, account)) return 'same'
-  if (replaces === undefined || (yield* rows(HAS_ROLE, { userId: user.id })).length > 0) return 'differs'
+  if (replaces === undefined || (yield* roles.reads.isHolder(user.id))) return 'differs'
   return yield* replace(stored, account, steps)
 }
 

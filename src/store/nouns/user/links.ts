@@ -8,7 +8,7 @@ import { type NounOperations, when } from '../../noun.ts'
 import { belongingKey, leaveGroupsOfIdentities } from '../organization/group-members.ts'
 import { endHits } from '../server/hits.ts'
 import { isRequiredElsewhere } from './providers.ts'
-import { markPrepared } from './roles.ts'
+import { markPrepared, roles } from './roles.ts'
 import { meetBrowser } from './sessions.ts'
 import type { Row } from '../../rows.ts'
 import { evictAll } from '../../shared/evictions.ts'
@@ -49,7 +49,6 @@ const FIND_OTHER_ROLE = shared(
 const FIND_SENT = shared(
   'select user_id from links where user_id = :userId and origin = :origin and mailed = 1 and created_at > :unlessSentSince',
 )
-const FIND_ROLE = shared('select user_id from roles where user_id = :userId')
 const LIST = shared('select * from links where user_id = :userId order by origin')
 const REMOVE = shared('delete from links where user_id = :userId')
 const FIND_LINK = shared(
@@ -171,7 +170,7 @@ export function* acceptLink(
   const [found] = yield* rows(FIND_LINK, use)
   if (found !== undefined && !(yield* isMakerThere(found))) return false
   const hasApp = yield* hasSecondFactor(userId)
-  const isNeeded = hasApp || isSecondStepRequired || (yield* rows(FIND_ROLE, { userId })).length > 0
+  const isNeeded = hasApp || isSecondStepRequired || (yield* roles.reads.isHolder(userId))
   const isDemanded = found?.['mailed'] === 1 && isNeeded
   const hasOwn = hasApp || (yield* hasPasskeys(userId))
   const strong = isDemanded && !hasOwn ? (yield* listStrongIdentities(userId)).filter((key) => key !== adds) : []

@@ -1,6 +1,6 @@
 import type { RoleInspection } from '../../../ports/inspection.ts'
 import type { Ordered, Reach, Standing } from '../../../ports/operations/reach.ts'
-import { isReached, OUT_OF_REACH, reachedOf, type Touched } from '../../../ports/operations/reach.ts'
+import { isHolder, isReached, OUT_OF_REACH, reachedOf, type Touched } from '../../../ports/operations/reach.ts'
 import type { RoleRecord } from '../../../ports/records/role.ts'
 import type { Page } from '../../../ports/store.ts'
 import type { GroupId } from '../../../protocol/access/group.ts'
@@ -22,7 +22,7 @@ export const ROLES = table<RoleRecord>({
 const INSPECTED = 100
 const ROLE = without(ROLES, 'user_id')
 /** Changes nothing, and locks the row: a user who is deleted at the same time keeps no role. */
-const HOLD = shared('update users set password_hash = password_hash where user_id = :userId returning trial_prepared')
+const HOLD = shared('update users set password_hash = password_hash where user_id = :userId returning user_id')
 const SET = shared(
   `insert into roles (${ROLES.names}) values (${ROLES.parameters})
    on conflict (user_id) do update set ${assignments(ROLE)}`,
@@ -47,6 +47,7 @@ const LIST_ORGANIZATIONS = shared(
 const LIST_PROTECTED = shared(
   `select p.group_id from group_members as m join protected_groups as p on p.group_id = m.group_id where m.user_id = :userId`,
 )
+const FIND_PREPARED = shared('select user_id from users where user_id = :userId and trial_prepared is not null')
 const MARK_PREPARED = shared('update users set trial_prepared = 1 where user_id = :userId')
 const LIST = shared('select * from roles where user_id < :before order by user_id desc limit :limit')
 
@@ -63,11 +64,10 @@ const operations = {
       details: { access, loopback_only: isLoopbackOnly },
     })),
     *run(role) {
-      const [user] = yield* rows(HOLD, role)
-      if (user === undefined) return 'unknown'
+      if ((yield* rows(HOLD, role)).length === 0) return 'unknown'
       if (!(yield* isStill(role.userId, role.previous))) return 'conflict'
-      const asks = user['trial_prepared'] !== null && !role.isLoopbackOnly && role.isConfirmed !== true
-      if (asks && (yield* rows(FIND_LASTING, role)).length === 0) return 'prepared'
+      const isSure = role.isLoopbackOnly || role.isConfirmed === true
+      if (!isSure && (yield* isPrepared(role.userId))) return 'prepared'
       yield* rows(SET, ROLES.values(role))
       yield* rows(END_OPERATOR_LINK, role)
       return 'changed'
@@ -86,6 +86,9 @@ const operations = {
 
 const reads = {
   findRole: findBy(ROLES, FIND),
+  *isHolder(userId: UserId): Steps<boolean> {
+    return isHolder(yield* findHolding(userId))
+  },
   *listRoles({ before, limit }: Page<UserId>): Steps<readonly RoleRecord[]> {
     return (yield* rows(LIST, { before: before ?? '~', limit })).map(ROLES.read)
   },
@@ -130,10 +133,15 @@ export function withinReach<In, Out>(
 function* isInReach(reach: Reach, userId: UserId | undefined, touched: Touched): Steps<boolean> {
   if (userId === undefined) return false
   yield* rows(HOLD, { userId })
-  const role = yield* reads.findRole(userId)
   const memberships = (yield* rows(LIST_ORGANIZATIONS, { userId })).map(readJoined)
+  return isReached(reachedOf(reach, { ...(yield* findHolding(userId)), memberships }), touched)
+}
+
+/** What `isHolder` asks for. */
+function* findHolding(userId: UserId): Steps<Pick<Standing, 'role' | 'protectedGroups'>> {
+  const role = yield* reads.findRole(userId)
   const protectedGroups = (yield* rows(LIST_PROTECTED, { userId })).map((row) => row['group_id'] as GroupId)
-  return isReached(reachedOf(reach, { role, memberships, protectedGroups }), touched)
+  return { role, protectedGroups }
 }
 
 /**
@@ -142,6 +150,15 @@ function* isInReach(reach: Reach, userId: UserId | undefined, touched: Touched):
  */
 export function* markPrepared({ reach }: Ordered, userId: UserId): Steps<void> {
   if (reach !== undefined) yield* rows(MARK_PREPARED, { userId })
+}
+
+/**
+ * Whether an administrator who could not give a role may be able to sign in to the account, whose row is locked. An account with a role that lasts, or
+ * in a protected group, was confirmed with that.
+ */
+export function* isPrepared(userId: UserId): Steps<boolean> {
+  if ((yield* rows(FIND_PREPARED, { userId })).length === 0) return false
+  return (yield* rows(FIND_LASTING, { userId })).length + (yield* rows(LIST_PROTECTED, { userId })).length === 0
 }
 
 /** The newest users with a role, and whether their accounts have a second factor. */

@@ -7,9 +7,11 @@ import type { LinkRecord } from '../../../../src/ports/records/user.ts'
 import { mintAuthorizationId, mintClientId } from '../../../../src/protocol/ids.ts'
 import { anIdentity, aProvider, aStrongProvider } from '../../../support/provider/provider-records.ts'
 import { aMail, aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
+import { aGroupMember } from '../organization/groups.ts'
 import { aRole } from './roles.ts'
 import { hitCounts, perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
 import {
+  aGroup,
   aHash,
   aLink,
   aSession,
@@ -206,6 +208,8 @@ export const linkFactorCases: Suite = (check) => {
     check(
       `ACC-17, ACC-20: a link that is ${isMailed ? 'mailed' : 'handed over'} leaves the second factors of the account, and adds none, as the table says`,
       async ({ first, second }) => {
+        const guarded = aGroup({ isProtected: true })
+        await perform(first, 'createGroup', guarded)
         for (const [factors, rule, whenMailed] of FACTORS) {
           const isSecondStepRequired = rule === 'required'
           const handedOver = { ...REPLACES, countsAsFactor: !factors.includes('app') }
@@ -229,6 +233,7 @@ export const linkFactorCases: Suite = (check) => {
             if (factors.includes('identity'))
               await perform(first, 'linkIdentity', { identity: strong, reason: own, now: at(1) })
             if (rule === 'a role') await perform(first, 'setRole', aRole(user))
+            if (rule === 'a protected group') await perform(first, 'addGroupMember', aGroupMember(userId, guarded))
             const link = aLink({ userId, isMailed })
             await perform(first, 'createLink', { ...link, roleSince: rule === 'a role' ? NOW : undefined })
             const use = { ...useOf(link), isSecondStepRequired }
@@ -270,7 +275,7 @@ const KEEPS = { keepsFactors: true, countsAsFactor: false }
 /** What a link that is mailed does to an account, by its second factors and by what asks for them. */
 const FACTORS: readonly (readonly [
   factors: readonly ('app' | 'passkey' | 'identity')[],
-  rule: 'optional' | 'required' | 'a role',
+  rule: 'optional' | 'required' | 'a role' | 'a protected group',
   whenMailed: typeof KEEPS,
 ])[] = [
   [[], 'optional', REPLACES],
@@ -279,6 +284,7 @@ const FACTORS: readonly (readonly [
   [['passkey'], 'optional', REPLACES],
   [['passkey'], 'required', KEEPS],
   [['passkey'], 'a role', KEEPS],
+  [['passkey'], 'a protected group', KEEPS],
   [['identity'], 'optional', REPLACES],
   [['identity'], 'required', KEEPS],
   [['identity'], 'a role', KEEPS],

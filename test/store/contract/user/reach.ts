@@ -55,6 +55,7 @@ const ORDERS = {
   removePasskey: ({ user: { id: userId } }) => ({ userId, id: KEY, by: { kind: 'operator' } }),
   endSession: ({ user: { id: userId }, session: { id } }) => ({ id, about: { userId }, now: at(1), codesSince: NOW }),
   endOtherSessions: ({ user: { id: userId } }) => ({ userId, keep: undefined, now: at(1), codesSince: NOW }),
+  addGroupMember: ({ user: { id: userId } }) => aGroupMember(userId, aGroup()),
   addMember: ({ user: { id: userId } }) => aMembership({ userId, organizationId: OWN }),
   disableMember: ({ user: { id: userId } }) => ({ userId, organizationId: OWN, now: at(1) }),
   enableMember: ({ user: { id: userId } }) => ({ userId, organizationId: OWN, now: at(1) }),
@@ -100,7 +101,7 @@ function mayTouch(reach: Reach, { role, organizations, wasInUse, group }: Accoun
   if (isMembership) return true
   if (reach.organizationId !== undefined)
     return role === 'none' && wasInUse === undefined && organizations.join() === OWN && group !== 'server'
-  return !(reach.isTrial && role === 'lasting')
+  return !(reach.isTrial && (role === 'lasting' || group !== undefined))
 }
 
 function aRole({ id: userId }: UserRecord, differing: Partial<RoleRecord> = {}): RoleRecord {

@@ -37,7 +37,7 @@ export type UpstreamGroups =
   | { readonly kind: 'said'; readonly values: readonly string[] }
   /** The operator named no claim. */
   | { readonly kind: 'unasked' }
-  /** The API of the provider that has them did not answer. */
+  /** The API of the provider that has them did not answer, or the person has more than are read (threats.md GRP-04). */
   | { readonly kind: 'unknown' }
 
 /** Why a sign-in at a provider does not go on. */

@@ -49,17 +49,17 @@ export async function readGithubTeams(
   configuration: Configuration,
   accessToken: string,
   signal: AbortSignal,
-): Promise<readonly string[] | undefined> {
+): Promise<readonly string[] | 'too-many' | undefined> {
   const read = apiOf(library, configuration, accessToken)
   const teams: string[] = []
-  for (let page = 1; teams.length < MAXIMA.providerGroupValues.most; page += 1) {
+  for (let page = 1; teams.length <= MAXIMA.providerGroupValues.most; page += 1) {
     signal.throwIfAborted()
     const found = await read(`/user/teams?per_page=${TEAMS_OF_PAGE}&page=${page}`)
     if (!Array.isArray(found)) return undefined
     teams.push(...found.map(teamOf))
-    if (found.length < TEAMS_OF_PAGE) break
+    if (found.length < TEAMS_OF_PAGE) return teams.length > MAXIMA.providerGroupValues.most ? 'too-many' : teams
   }
-  return teams
+  return 'too-many'
 }
 
 function teamOf(team: unknown): string {

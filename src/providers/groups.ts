@@ -51,12 +51,12 @@ export async function findGroups(
     const asked = valuesIn(groups).filter((value) => OBJECT_ID.test(value))
     return saying(await askGraph(library, configuration, { graphHost, accessToken, asked, signal }))
   }
-  return { kind: 'said', values: values ?? readGroupValues(userinfo, groupClaim) ?? [] }
+  return saying(values ?? readGroupValues(userinfo, groupClaim) ?? [])
 }
 
 /** undefined: the API refused. */
-function saying(values: readonly string[] | undefined): UpstreamGroups {
-  return values === undefined ? { kind: 'unknown' } : { kind: 'said', values }
+function saying(values: readonly string[] | 'too-many' | undefined): UpstreamGroups {
+  return values === undefined || values === 'too-many' ? { kind: 'unknown' } : { kind: 'said', values }
 }
 
 interface Question {

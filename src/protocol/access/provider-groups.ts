@@ -48,16 +48,17 @@ function valueOf(text: string): string {
 }
 
 /**
- * Reads the values of a claim: a list of texts, or one text. The name is that of a member, or a path: `realm_access.roles`. A list that is too
- * long is read up to its maximum, and other types and longer texts have no value. undefined: the claim is absent.
+ * Reads the values of a claim: a list of texts, or one text. The name is that of a member, or a path: `realm_access.roles`. Other types and longer
+ * texts have no value. `too-many`: a part of the list would take the person out of a group that the provider says. undefined: the claim is absent.
  */
 export function readGroupValues(
   claims: Readonly<Record<string, unknown>>,
   name: string,
-): readonly string[] | undefined {
+): readonly string[] | 'too-many' | undefined {
   const found = findMember(claims, name)
   if (found === undefined) return undefined
-  const values: readonly unknown[] = Array.isArray(found) ? found.slice(0, MAXIMA.providerGroupValues.most) : [found]
+  const values: readonly unknown[] = Array.isArray(found) ? found : [found]
+  if (values.length > MAXIMA.providerGroupValues.most) return 'too-many'
   return values.filter((one) => typeof one === 'string' && one.length <= MAXIMA.providerGroupValue.most) as string[]
 }
 

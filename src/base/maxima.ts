@@ -117,7 +117,11 @@ export const MAXIMA = {
   providerList: { most: 100, unit: 'entries', of: 'Domains, and private hosts, of a provider' },
   providerGroups: { most: 200, unit: 'entries', of: 'Values of the groups claim of a provider, each with a group' },
   providerGroupValue: { most: 256, unit: 'characters', of: 'Such a value. Longer ones mean no group' },
-  providerGroupValues: { most: 1000, unit: 'entries', of: 'Values of the groups claim of a provider. With more, what it said before stays' },
+  providerGroupValues: {
+    most: 1000,
+    unit: 'entries',
+    of: 'Values of the groups claim of a provider. With more, what it said before stays',
+  },
   assertionList: { most: 20, unit: 'entries', of: 'Clients, and APIs, of the identity assertions of a provider' },
   password: { most: 1024, unit: 'bytes', of: 'Password' },
   profile: { most: 8192, unit: 'bytes', of: 'Profile of a user, as it is stored' },
@@ -131,7 +135,11 @@ export const MAXIMA = {
   accessRule: { most: 8192, unit: 'bytes', of: 'Access rule, as it is stored, or all rules of an organization' },
   accessRulesOfOrganization: { most: 20, unit: 'entries', of: 'Access rules of an organization' },
   accessTerms: { most: 50, unit: 'entries', of: 'Clients, kinds of access, or people of an access rule' },
-  groupsOfUser: { most: 200, unit: 'entries', of: 'Groups of a user, of each source' },
+  groupsOfUser: {
+    most: 200,
+    unit: 'entries',
+    of: 'Groups of a user of the server, or of an organization, of each source',
+  },
   groupsOfAnswer: {
     most: 100,
     unit: 'entries',

@@ -3,7 +3,7 @@ import { foreignFormatOf } from '../passwords/passwords.ts'
 import type { Outcome } from '../ports/operations/index.ts'
 import type { UserImport } from '../ports/operations/user.ts'
 import type { SecondFactorRecord } from '../ports/records/second-factor.ts'
-import { isOfOperator } from '../protocol/access/belonging.ts'
+import { hasRoom, isOfOperator } from '../protocol/access/belonging.ts'
 import type { UserRecord } from '../ports/records/user.ts'
 import { firstSignInOf } from '../protocol/sign-in/account.ts'
 import { differingMembers } from '../protocol/sign-in/imported-account.ts'
@@ -121,6 +121,9 @@ async function foresee(context: Needs, account: UserImport, { isUpdate }: StoreO
   if (stored === undefined) return only('created')
   const differing = differingMembers({ user: stored, ...others }, account)
   if (differing.length === 0) return only('same')
+  const known = new Set(others.groups.map(({ groupId }) => groupId))
+  const joined = account.groups.filter(({ groupId }) => !known.has(groupId))
+  if (!hasRoom(others.ofAllSources, joined)) return { outcome: 'differs', differing }
   const isUpdated = isUpdate && !(await store.isHolder(user.id)) && mayReplace(stored, account)
   return { outcome: isUpdated ? 'updated' : 'differs', differing }
 }
@@ -138,6 +141,7 @@ async function readAccount({ store }: Needs, { user: { id }, identities: named }
     user,
     memberships,
     groups: groups.filter(isOfOperator),
+    ofAllSources: groups,
     secondFactor,
     identities: found.filter((one) => one !== undefined),
   }

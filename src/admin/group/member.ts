@@ -2,6 +2,7 @@ import { MAXIMA } from '../../base/maxima.ts'
 import type { GroupChange } from '../../ports/operations/group.ts'
 import type { GroupMemberRecord } from '../../ports/records/group.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
+import { organizationOfGroup } from '../../protocol/access/group.ts'
 import type { OrganizationId, UserId } from '../../protocol/ids.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { conflict, unknown } from '../admin-error.ts'
@@ -47,7 +48,9 @@ export async function addMember(
         `${nameUser(user)} is no active member of the organization that has the group ${groupId}, so the user cannot be in it.`,
       )
     case 'too-many':
-      throw conflict(`${nameUser(user)} is in ${MAXIMA.groupsOfUser.most} groups, which is the maximum.`)
+      throw conflict(
+        `${nameUser(user)} is in ${MAXIMA.groupsOfUser.most} groups of ${organizationOfGroup(groupId) ?? 'the server'}, which is the maximum.`,
+      )
     case 'unknown':
       throw unknown(`The group ${groupId} or the user was deleted at the same time.`)
   }

@@ -1,3 +1,4 @@
+import { MAXIMA } from '../../base/maxima.ts'
 import { normalizeEmail, type EmailAddress } from '../../protocol/sign-in/email-address.ts'
 import { type GroupId, organizationOfGroup } from '../../protocol/access/group.ts'
 import type { EpochMs } from '../../base/brand.ts'
@@ -8,7 +9,7 @@ import type { UserRecord } from '../../ports/records/user.ts'
 import { newUser } from '../../users/new-user.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import { subjectKey, type AcceptedSignIn } from '../../protocol/sign-in/interaction.ts'
-import { unknown } from '../admin-error.ts'
+import { conflict, unknown } from '../admin-error.ts'
 
 /** What the application says about a person. */
 type SubjectProfile = Pick<AcceptedSignIn, 'subject' | 'email' | 'isEmailVerified' | 'name' | 'groups'>
@@ -60,11 +61,16 @@ async function create(context: Context, profile: SubjectProfile): Promise<void> 
   if (created !== undefined) await setGroups(context, created.userId, profile)
 }
 
-/** Replaces what the application says about the groups of the user, if it says anything. */
+/** Replaces what the application says about the groups of the user, if it says anything. @throws AdminError when the user has no room for all */
 async function setGroups({ store, clock }: Context, userId: UserId, { groups }: SubjectProfile): Promise<void> {
   if (groups === undefined) return
   const ever = { expiresAt: undefined, since: 0 as EpochMs }
-  await store.setGroupsOfSource({ userId, source: 'application', groups, ...ever, now: clock() })
+  const outcome = await store.setGroupsOfSource({ userId, source: 'application', groups, ...ever, now: clock() })
+  if (outcome.kind === 'too-many') {
+    throw conflict(
+      `With these groups the person would be in more than ${MAXIMA.groupsOfUser.most} groups of the server or of an organization, which is the maximum.`,
+    )
+  }
 }
 
 /** The groups that the application names and in which the person cannot be. */

@@ -13,6 +13,7 @@ import { endOf, findReplaceable, type SignedIn } from '../authorization/session.
 import { noticesOf } from '../../users/mails.ts'
 import { findCovered } from './changing-session.ts'
 import { secondStepPage } from './second-step/page.ts'
+import { reportFailure } from './provider/depart.ts'
 import { mayGoOn, mintWaiting, type FirstStep } from './second-step/waiting.ts'
 import { needsSecondStep } from './second-step/ways.ts'
 import { continueWith, type SignInTarget } from './target.ts'
@@ -146,6 +147,7 @@ async function startSession(
   if (started.kind !== 'started') {
     return { kind: 'refused', reason: started.kind === 'user-changed' ? 'changed' : 'repeated' }
   }
+  if (started.groups === 'too-many' && providerId !== undefined) reportFailure(context, { id: providerId }, 'groups')
   // The cookie of the previous session is overwritten, so its user could no longer sign out of it.
   if (previous !== undefined && !isSameUser) await context.store.endSession(endOf(context, previous))
   return { signedIn: { session: { ...session, rootId: started.rootId }, user }, credential }

@@ -19,8 +19,9 @@ export interface GroupOperations {
   deleteGroup: [deletion: { readonly id: GroupId }, outcome: 'deleted' | 'unknown']
   /**
    * Adds a user to a group, or replaces the end. `unknown`: there is no such group or user; `not-member`: the group is that of an organization in
-   * which the user has no active membership; `too-many`: the user has the most rows. Of a protected group the link that an operator handed over
-   * ends, as with a role; `bounded`: the administrator has bounds, and adds no one to a protected group; `prepared`: as for updateGroup.
+   * which the user has no active membership; `too-many`: the user has the most rows of the server, or of this organization. Of a protected
+   * group the link that an operator handed over ends, as with a role; `bounded`: the administrator has bounds, and adds no one to a protected
+   * group; `prepared`: as for updateGroup.
    */
   addGroupMember: [
     member: GroupMemberRecord & Ordered & Pick<GroupChange, 'isConfirmed'>,
@@ -29,8 +30,9 @@ export interface GroupOperations {
   /** Removes what one source says. Other sources may still say it. */
   removeGroupMember: [member: Pick<GroupMemberRecord, 'userId' | 'groupId' | 'source'>, outcome: 'removed' | 'unknown']
   /**
-   * Replaces all that a source says about a user. A protected group that the user would be in for the first time, although the account is prepared, a group that does not exist, or in whose organization the user has no active membership, is
-   * left out, and the last ones beyond the most rows of a user. Without a difference only the end moves, at most once an hour.
+   * Replaces all that a source says about a user. A group that does not exist, or in whose organization the user has no active membership, is
+   * left out, as is a protected group that the user would be in for the first time although the account is prepared. `too-many`: the user has
+   * no room for all others, and nothing changes. Without a difference only the end moves, at most once an hour.
    */
   setGroupsOfSource: [said: SourceGroups, outcome: SourceGroupsOutcome]
 }
@@ -49,7 +51,9 @@ export interface SourceGroups extends Pick<GroupMemberRecord, 'userId' | 'source
 }
 
 /** `unknown`: there is no such user. */
-export type SourceGroupsOutcome = { readonly kind: 'unknown' } | ({ readonly kind: 'replaced' } & GroupChanges)
+export type SourceGroupsOutcome =
+  | { readonly kind: 'unknown' | 'too-many' }
+  | ({ readonly kind: 'replaced' } & GroupChanges)
 
 export interface GroupChanges {
   readonly added: readonly GroupId[]

@@ -45,8 +45,8 @@ export interface SessionOperations {
           readonly kind: 'started'
           readonly rootId: SessionId
           readonly isLinked: boolean
-          /** What changed, if the sign-in says groups. */
-          readonly groups?: GroupChanges
+          /** What changed, if the sign-in says groups. `too-many`: nothing, as with `setGroupsOfSource`. */
+          readonly groups?: GroupChanges | 'too-many'
         }
       | { readonly kind: 'user-changed' | 'interaction-used' },
   ]

@@ -1,3 +1,4 @@
+import { MAXIMA } from '../../base/maxima.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { OrganizationId, UserId } from '../ids.ts'
 import type { ProviderId } from '../sign-in/authentication.ts'
@@ -70,4 +71,11 @@ export function isCounting(
   const provider = providers.find(({ id }) => sourceOfProvider(id) === row.source)
   if (provider === undefined || provider.disabledAt !== undefined || provider.createdAt > row.createdAt) return false
   return namesGroup(provider.settings.groups, row.groupId)
+}
+
+/** Whether a user with the stored rows has room for others: each organization, and the server, has its own maximum. */
+export function hasRoom(stored: readonly GroupMembership[], added: readonly GroupMembership[]): boolean {
+  const placeOf = ({ groupId }: GroupMembership): OrganizationId | undefined => organizationOfGroup(groupId)
+  const places = Map.groupBy([...stored, ...added], placeOf)
+  return added.every((row) => (places.get(placeOf(row)) ?? []).length <= MAXIMA.groupsOfUser.most)
 }

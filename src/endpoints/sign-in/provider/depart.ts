@@ -69,6 +69,6 @@ export async function findAddress(
 }
 
 /** Reports a failure that the operator may want to look into. */
-export function reportFailure({ report }: Context, { id }: ProviderRecord, reason: string): void {
+export function reportFailure({ report }: Context, { id }: Pick<ProviderRecord, 'id'>, reason: string): void {
   report({ event: 'provider.failed', details: { provider: id, reason } })
 }

@@ -5,7 +5,7 @@ import type { GroupMemberRecord } from '../../../ports/records/group.ts'
 import type { Page } from '../../../ports/store.ts'
 import { MAXIMA } from '../../../base/maxima.ts'
 import type { EpochMs } from '../../../base/brand.ts'
-import type { Belonging, GroupMembership } from '../../../protocol/access/belonging.ts'
+import { type Belonging, type GroupMembership, hasRoom } from '../../../protocol/access/belonging.ts'
 import {
   type GroupId,
   type MemberSource,
@@ -21,6 +21,7 @@ import { listOf, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, table, text } from '../../table.ts'
 import { keepChanged } from '../../shared/sign-in/changed-here.ts'
 import { END_OPERATOR_LINK, isPrepared } from '../user/roles.ts'
+import { rangeOf } from './groups.ts'
 
 const membership = {
   groupId: text<GroupId>('group_id'),
@@ -47,10 +48,11 @@ const DELETE = shared(`delete from group_members where ${OF_MEMBER} returning us
 const HAS = shared(`select user_id from group_members where ${OF_MEMBER}`)
 const INSERT = shared(
   `insert into group_members (${GROUP_MEMBERS.names}) select ${GROUP_MEMBERS.parameters}
-   where (select count(*) from (select 1 from group_members where user_id = :user_id limit :limit) as known) < :limit
+   where (select count(*) from (select 1 from group_members where user_id = :user_id
+     and case when cast(:from as text) is null then group_id not like '%/%' else group_id > :from and group_id < :to end
+     limit :limit) as known) < :limit
    on conflict (user_id, group_id, source) do nothing returning user_id`,
 )
-const LIST_OF_SOURCE = shared('select * from group_members where user_id = :userId and source = :source')
 const DELETE_SOME = shared(
   `delete from group_members
    where user_id = :userId and source = :source and group_id = any(string_to_array(:ids, ' '))`,
@@ -111,11 +113,12 @@ const operations = {
     isShared: true,
     cache: ({ userId }) => belongingKey(userId),
     event(said, outcome) {
-      return outcome.kind === 'unknown' ? undefined : aboutChanges(said, outcome)
+      return outcome.kind === 'replaced' ? aboutChanges(said, outcome) : undefined
     },
     *run(said) {
       if ((yield* rows(HOLD_USER, said)).length === 0) return { kind: 'unknown' }
-      return { kind: 'replaced', ...(yield* replaceGroups(said)) }
+      const changes = yield* replaceGroups(said)
+      return changes === 'too-many' ? { kind: 'too-many' } : { kind: 'replaced', ...changes }
     },
   },
 } satisfies NounOperations
@@ -137,25 +140,40 @@ const reads = {
 
 export const groupMembers = { operations, reads }
 
-/** Replaces all that a source says about a user, whose row is locked. */
-export function* replaceGroups(said: SourceGroups): Steps<GroupChanges> {
+/**
+ * Replaces all that a source says about a user, whose row is locked. `too-many`: the user has no room for all of it, so nothing changes. A part
+ * would take the user out of the groups that an access rule excludes.
+ */
+export function* replaceGroups(said: SourceGroups): Steps<GroupChanges | 'too-many'> {
   const { userId, source, expiresAt, since, now } = said
-  const stored = (yield* rows(LIST_OF_SOURCE, said)).map(GROUP_MEMBERS.read)
+  const all = (yield* rows(LIST_OF_USER, said)).map(GROUP_MEMBERS.read)
+  const stored = all.filter((row) => row.source === source)
   const counting = stored.filter((row) => row.createdAt >= since && (row.expiresAt ?? now + 1) > now)
   const wanted = new Set(said.groups)
   const kept = counting.filter(({ groupId }) => wanted.has(groupId))
-  const ended = stored.filter((row) => !kept.includes(row)).map(({ groupId }) => groupId)
-  if (ended.length > 0) yield* rows(DELETE_SOME, { userId, source, ids: listOf(ended) })
   const known = new Set(kept.map(({ groupId }) => groupId))
-  const added = yield* addAll(
+  const joining = yield* holdJoining(
     [...wanted]
       .filter((groupId) => !known.has(groupId))
       .map((groupId) => ({ userId, groupId, source, createdAt: now, expiresAt })),
   )
+  const added = joining.map(({ member }) => member)
+  const ended = stored.filter((row) => !kept.includes(row))
+  if (
+    !hasRoom(
+      all.filter((row) => !ended.includes(row)),
+      added,
+    )
+  )
+    return 'too-many'
+  if (ended.length > 0) {
+    yield* rows(DELETE_SOME, { userId, source, ids: listOf(ended.map(({ groupId }) => groupId)) })
+  }
+  for (const { member, group } of joining) yield* insert(member, group)
   const hasMoved = kept.some((row) => Math.abs((row.expiresAt ?? 0) - (expiresAt ?? 0)) >= MOVE_MS)
   if (hasMoved || (kept.length > 0 && added.length > 0)) yield* rows(MOVE_END, said)
   const removed = counting.filter(({ groupId }) => !wanted.has(groupId)).map(({ groupId }) => groupId)
-  return { added, removed }
+  return { added: added.map(({ groupId }) => groupId), removed }
 }
 
 /** Removes what was said at sign-ins with identities that were removed. The row of the user is locked. */
@@ -164,21 +182,23 @@ export function* leaveGroupsOfIdentities(userId: UserId, removed: readonly Row[]
   if (sources.size > 0) yield* rows(LEAVE_SOURCES, { userId, sources: listOf([...sources]) })
 }
 
-/** Returns the groups that were added, in the order of the members. */
-function* addAll(members: readonly GroupMemberRecord[]): Steps<readonly GroupId[]> {
+/** Locks the groups, and returns the members that may be in theirs, in the given order. */
+function* holdJoining(
+  members: readonly GroupMemberRecord[],
+): Steps<readonly { readonly member: GroupMemberRecord; readonly group: Row }[]> {
   const held = new Map<GroupId, Row>()
   // In one order, so that no two transactions wait for each other.
   for (const { groupId } of members.toSorted((one, other) => (one.groupId < other.groupId ? -1 : 1))) {
     const [group] = yield* rows(HOLD_GROUP, { groupId })
     if (group !== undefined) held.set(groupId, group)
   }
-  const added: GroupId[] = []
+  const joining: { readonly member: GroupMemberRecord; readonly group: Row }[] = []
   for (const member of members) {
     const group = held.get(member.groupId)
-    if (group !== undefined && (yield* mayBeIn(member)) && (yield* insert(member, group)) === 'added')
-      added.push(member.groupId)
+    if (group === undefined || !(yield* mayBeIn(member))) continue
+    if (!isProtected(group) || !(yield* isPrepared(member.userId))) joining.push({ member, group })
   }
-  return added
+  return joining
 }
 
 function isProtected(group: Row): boolean {
@@ -191,11 +211,13 @@ function* mayBeIn({ userId, groupId }: Pick<GroupMemberRecord, 'userId' | 'group
   return organizationId === undefined || (yield* rows(HOLD_MEMBERSHIP, { userId, organizationId })).length === 1
 }
 
-/** Adds a row that the user, whose row is locked, does not have. */
+/** Adds a row that the user, whose row is locked, does not have, if there is room among those of its organization, or of the server. */
 function* insert(member: Input<'addGroupMember'>, group: Row): Steps<'added' | 'prepared' | 'too-many'> {
   const isSure = !isProtected(group) || member.isConfirmed === true
   if (!isSure && (yield* isPrepared(member.userId))) return 'prepared'
-  const values = { ...GROUP_MEMBERS.values(member), limit: MAXIMA.groupsOfUser.most }
+  const organizationId = organizationOfGroup(member.groupId)
+  const place = organizationId === undefined ? { from: undefined, to: undefined } : rangeOf(organizationId)
+  const values = { ...GROUP_MEMBERS.values(member), ...place, limit: MAXIMA.groupsOfUser.most }
   if ((yield* rows(INSERT, values)).length === 0) return 'too-many'
   if (isProtected(group)) yield* rows(END_OPERATOR_LINK, member)
   return 'added'

@@ -162,7 +162,8 @@ export function* leaveGroupsOf({
   yield* rows(LEAVE_GROUPS, { userId, ...rangeOf(organizationId) })
 }
 
-function rangeOf(organizationId: OrganizationId): { readonly from: string; readonly to: string } {
+/** Between which ids those of the groups of an organization are. */
+export function rangeOf(organizationId: OrganizationId): { readonly from: string; readonly to: string } {
   return { from: `${organizationId}/`, to: `${organizationId}0` }
 }
 

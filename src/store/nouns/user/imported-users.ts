@@ -5,7 +5,7 @@ import type { UserRecord } from '../../../ports/records/user.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { isAsImported } from '../../../protocol/sign-in/imported-account.ts'
 import type { NounOperations } from '../../noun.ts'
-import { isOfOperator } from '../../../protocol/access/belonging.ts'
+import { hasRoom, isOfOperator } from '../../../protocol/access/belonging.ts'
 import { groupMembers } from '../organization/group-members.ts'
 import { memberships } from '../organization/memberships.ts'
 import { IDENTITIES } from './identity-proofs.ts'
@@ -136,9 +136,12 @@ function* compare(stored: UserRecord, account: UserImport, steps: ImportSteps): 
   }
   const secondFactor = yield* secondFactors.reads.findSecondFactor(user.id)
   const known = wanted.length === 0 ? [] : yield* memberships.reads.listMemberships(user.id)
-  const groups = said.length === 0 ? [] : (yield* groupMembers.reads.listGroupsOfUser(user.id)).filter(isOfOperator)
+  const all = said.length === 0 ? [] : yield* groupMembers.reads.listGroupsOfUser(user.id)
+  const groups = all.filter(isOfOperator)
   const found = { user: stored, identities: owned, memberships: known, groups, secondFactor }
   if (isAsImported(found, account)) return 'same'
+  const joined = said.filter((row) => !groups.some(({ groupId }) => groupId === row.groupId))
+  if (!hasRoom(all, joined)) return 'differs'
   if (replaces === undefined || (yield* roles.reads.isHolder(user.id))) return 'differs'
   return yield* replace(stored, account, steps)
 }

@@ -137,7 +137,7 @@ const operations = {
       return [
         ...(isLinked && link !== undefined ? [identityLinked(link.identity, 'proof')] : []),
         started,
-        ...(groups !== undefined && providerId !== undefined
+        ...(groups !== undefined && groups !== 'too-many' && providerId !== undefined
           ? aboutChanges({ userId, source: sourceOfProvider(providerId) }, groups)
           : []),
       ]

@@ -133,19 +133,22 @@ export const groupCases: Suite = (check) => {
     assert.deepEqual(await groupsOf(stores.first, userId), [])
   })
 
-  check('a user has a maximum of rows', async (stores) => {
+  check('a user has a maximum of rows of each place, and of what goes beyond it nothing is stored', async (stores) => {
     const { first } = stores
-    const { userId } = await aWorld(stores)
+    const { userId, own } = await aWorld(stores)
     const groups = times(MAXIMA.groupsOfUser.most + 1, () => aGroup())
     await performAll(first, 'createGroup', groups)
     const said = { userId, source: PROVIDER, expiresAt: undefined, since: NOW, now: NOW }
-    const outcome = await perform(first, 'setGroupsOfSource', { ...said, groups: groups.map(({ id }) => id) })
-    const added = groups.slice(0, -1).map(({ id }) => id)
-    assert.deepEqual(outcome, { kind: 'replaced', added, removed: [] })
-    assert.equal(
-      await perform(first, 'addGroupMember', aGroupMember(userId, groups.at(-1) ?? assert.fail())),
-      'too-many',
-    )
+    const set = (ids: readonly GroupRecord['id'][]) => perform(first, 'setGroupsOfSource', { ...said, groups: ids })
+    const all = groups.map(({ id }) => id)
+    assert.deepEqual(await set(all.slice(0, 1)), { kind: 'replaced', added: all.slice(0, 1), removed: [] })
+    assert.deepEqual(await set(all), { kind: 'too-many' })
+    assert.deepEqual(await groupsOf(first, userId), all.slice(0, 1))
+    assert.deepEqual(await set(all.slice(1)), { kind: 'replaced', added: all.slice(1), removed: all.slice(0, 1) })
+    const [group = assert.fail()] = groups
+    const more = [aGroupMember(userId, group), aGroupMember(userId, own)]
+    assert.deepEqual(await performAll(first, 'addGroupMember', more), ['too-many', 'added'])
+    assert.deepEqual(await set([own.id, ...all.slice(1)]), { kind: 'replaced', added: [own.id], removed: [] })
   })
 
   check('setGroupsOfSource replaces what the source said, and nothing else', async (stores) => {

@@ -2719,9 +2719,10 @@ export interface Membership {
 }
 
 export interface NamesGroup {
-  readonly kind: 'access-rule' | 'api' | 'client' | 'provider'
-  /** The identifier of the API, or the id of the rule, the client or the provider. */
-  readonly id: string
+  /** `server`: a record of the server, which administrators of one organization do not see. */
+  readonly kind: 'access-rule' | 'api' | 'client' | 'provider' | 'server'
+  /** The identifier of the API, or the id of the rule, the client or the provider; null: of `server`. */
+  readonly id: string | null
 }
 
 export interface NewAdminCredential extends AdminCredential {

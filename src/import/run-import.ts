@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { AdminError, noSuchOrganization } from '../admin/admin-error.ts'
+import { listNaming } from '../admin/group/group.ts'
 import { noSuchProvider } from '../admin/provider/provider.ts'
 import { atTimeOfDatabase } from '../admin/run-task.ts'
 import type { TaskContext } from '../admin/task.ts'
@@ -317,10 +318,11 @@ async function takeGroup(running: Import, record: SourceRecord, { id, name = id 
   const organizationId = organizationOfGroup(id)
   const known = await context.store.findGroup(id)
   const made = { id, organizationId, name, isProtected: false, createdAt: context.clock() }
-  const isCreated = known === undefined && !options.isDryRun
+  const isNamed = known === undefined && (await listNaming(context, id)).length > 0
+  const isCreated = known === undefined && !isNamed && !options.isDryRun
   const created = isCreated ? await context.store.createGroup(made) : undefined
   const isOrphan = organizationId !== undefined && !(await isKnown(running, organizationId))
-  if (isOrphan || created === 'unknown' || created === 'too-many')
+  if (isNamed || isOrphan || created === 'unknown' || created === 'too-many')
     return note(running, record, { outcome: 'refused', reasons: ['group_not_possible'], detail: undefined })
   knownGroups.add(id)
   // Without an answer of the store it may have been created by this import.

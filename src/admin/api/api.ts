@@ -1,7 +1,7 @@
 import type { LocalizedText } from '../../base/localized-text.ts'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ApiRecord, ApiScope, ApiTokens, ExchangeRule } from '../../ports/records/api.ts'
-import { type GroupClaim, groupsOfClaim } from '../../protocol/access/group-claim.ts'
+import type { GroupClaim } from '../../protocol/access/group-claim.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { mintApiCredentialId, type ApiCredentialId } from '../../protocol/ids.ts'
 import { apisWithScope } from '../../clients/declared-scopes.ts'
@@ -17,7 +17,7 @@ import {
 } from '../../protocol/token/resource.ts'
 import { isIdentityScope, lengthOf, NO_SCOPE, scopeTokens } from '../../protocol/token/scope.ts'
 import { AdminError, conflict, conflictIn, unknown } from '../admin-error.ts'
-import { requireGroups } from '../group/group-claim.ts'
+import { requireClaimGroups } from '../group/group-claim.ts'
 import { introduceAlgorithm } from '../key/key.ts'
 import { forShell } from '../../base/shell.ts'
 import { MAXIMA } from '../../base/maxima.ts'
@@ -68,7 +68,7 @@ export async function createApi(context: Context, declaration: ApiDeclaration): 
   refuseIssuer(declaration.resource, context)
   checkScopes(declaration)
   checkTokens(declaration.tokens)
-  if (declaration.groups !== undefined) await requireGroups(context, groupsOfClaim(declaration.groups), [])
+  if (declaration.groups !== undefined) await requireClaimGroups(context, declaration.groups, undefined)
   const exchange = changeExchange({ ...declaration, exchange: [] }, declaration.exchange)
   const made = { scopesSince: new Map(), credentials: undefined, createdAt: clock() }
   const api: ApiRecord = { ...declaration, groups: declaration.groups, exchange, ...made }
@@ -117,7 +117,7 @@ export async function updateApi(
   checkScopes({ resource: before.resource, scopes })
   checkTokens(tokens)
   const claim = groups === undefined ? before.groups : groups.claim
-  if (claim !== undefined) await requireGroups(context, groupsOfClaim(claim), groupsOfClaim(before.groups))
+  if (claim !== undefined) await requireClaimGroups(context, claim, before.groups)
   const changed: ApiRecord = {
     ...before,
     name: name === undefined ? before.name : name === '' ? undefined : name,

@@ -1,4 +1,3 @@
-import { groupsOfClaim } from '../../protocol/access/group-claim.ts'
 import type { Context } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { makeClientPolicy } from '../../clients/evaluate-client.ts'
@@ -11,7 +10,7 @@ import { hasFapiKey, isFapiAlgorithm, PROOF_ALGORITHMS } from '../../protocol/to
 import { DEVICE_CODE } from '../../protocol/token/grant-types.ts'
 import { isOpenid } from '../../protocol/token/scope.ts'
 import { conflict } from '../admin-error.ts'
-import { requireGroups } from '../group/group-claim.ts'
+import { requireClaimGroups } from '../group/group-claim.ts'
 
 /**
  * The policy must allow the client, and each rule must have an effect: a rule without one is a mistake of the administrator. `previous`:
@@ -38,7 +37,7 @@ export async function requirePossible(context: Context, client: ClientRecord, pr
     throw conflict('A client of the profile fapi2 keeps its refresh token, so a rule for copies has no effect.')
   }
   const { groupClaim: claim } = rules
-  if (claim !== undefined) await requireGroups(context, groupsOfClaim(claim), groupsOfClaim(previous?.rules.groupClaim))
+  if (claim !== undefined) await requireClaimGroups(context, claim, previous?.rules.groupClaim)
   if (rules.consent === 'asked') return
   if (metadata.scope === undefined) {
     throw conflict('Implied consent covers the registered scope only, and this client has none. Give its scope.')

@@ -6,10 +6,11 @@ import {
   GROUP_CLAIM_NAMES,
   GROUP_WORD_FORM,
   type GroupClaim,
+  groupsOfClaim,
   groupWordText,
   parseGroupWord,
 } from '../../protocol/access/group-claim.ts'
-import type { GroupId } from '../../protocol/access/group.ts'
+import { type GroupId, parseGroupId } from '../../protocol/access/group.ts'
 import { conflict } from '../admin-error.ts'
 
 const GROUP_CLAIMS = ['off', ...GROUP_CLAIM_NAMES] as const
@@ -63,6 +64,29 @@ export function groupClaimFrom(
   const repeated = ids.find((id, index) => ids.indexOf(id) < index)
   if (repeated !== undefined) throw conflict(`The group ${repeated} is named twice.`)
   return { name, words: words ?? before?.words ?? [] }
+}
+
+/**
+ * Checks the groups that a claim names and did not before. `a=b` is the word b of the group a, although an id may have a `=` too: where there is
+ * also a group a=b, the text could mean either.
+ *
+ * @throws AdminError that names a group that does not exist, or such a text
+ */
+export async function requireClaimGroups(
+  context: Pick<Context, 'store'>,
+  claim: GroupClaim,
+  before: GroupClaim | undefined,
+): Promise<void> {
+  await requireGroups(context, groupsOfClaim(claim), groupsOfClaim(before))
+  const known = new Set(before?.words.map(groupWordText))
+  for (const { group, word } of claim.words) {
+    const text = groupWordText({ group, word })
+    const other = known.has(text) || word === group ? undefined : parseGroupId(text)
+    if (other !== undefined && (await context.store.findGroup(other)) !== undefined)
+      throw conflict(
+        `${text} could be the group ${other}, or the word ${word} of the group ${group}. Give the group ${other} a word too, which follows the last "=", or choose another word for ${group}.`,
+      )
+  }
 }
 
 /** Checks that the groups exist which were not named before. @throws AdminError that names one that does not */

@@ -6,6 +6,7 @@ import type { GroupMemberRecord, GroupRecord } from '../../ports/records/group.t
 import { isCounting } from '../../protocol/access/belonging.ts'
 import { type GroupId, groupIdOf, type MemberSource, organizationOfGroup } from '../../protocol/access/group.ts'
 import { type GroupClaim, groupsOfClaim } from '../../protocol/access/group-claim.ts'
+import type { AccessRule } from '../../protocol/access/rule.ts'
 import { namesGroup } from '../../protocol/access/provider-groups.ts'
 import { listedIdOf } from '../../protocol/client/identifier.ts'
 import type { ClientId, OrganizationId } from '../../protocol/ids.ts'
@@ -82,15 +83,26 @@ const READERS_AT_ONCE = 500
 /** A record that names a group. */
 export const NAMING = z
   .object({
-    kind: z.enum(['access-rule', 'api', 'client', 'provider']),
-    id: z.string().describe('The identifier of the API, or the id of the rule, the client or the provider.'),
+    kind: z
+      .enum(['access-rule', 'api', 'client', 'provider', 'server'])
+      .describe('`server`: a record of the server, which administrators of one organization do not see.'),
+    id: z
+      .string()
+      .nullable()
+      .describe('The identifier of the API, or the id of the rule, the client or the provider; null: of `server`.'),
   })
   .meta({ id: 'NamesGroup' })
 
 export type Naming = z.output<typeof NAMING>
 
-/** What names a group: while something does, it cannot be deleted. */
-export async function listNaming({ store }: TaskContext, id: GroupId): Promise<readonly Naming[]> {
+/**
+ * What names a group. While something does, it is not deleted; nor is it created, because a group with the id of an earlier one would get
+ * what its words mean. An administrator of one organization learns no id of a record of the server (threats.md CON-08).
+ */
+export async function listNaming(
+  { store, administrator }: Pick<TaskContext, 'store' | 'administrator'>,
+  id: GroupId,
+): Promise<readonly Naming[]> {
   const names = (claim: GroupClaim | undefined) => groupsOfClaim(claim).includes(id)
   const apis = (await store.listApis()).filter(({ groups }) => names(groups))
   const providers = (await store.listProviders()).filter(({ settings }) => namesGroup(settings.groups, id))
@@ -101,21 +113,23 @@ export async function listNaming({ store }: TaskContext, id: GroupId): Promise<r
     if (page.length < READERS_AT_ONCE) break
     before = page.at(-1)?.id
   }
-  return [
-    ...(await listRules(store, id)).map(({ id: rule }) => ({ kind: 'access-rule' as const, id: rule })),
+  const owner = organizationOfGroup(id)
+  const rulesOfOwner = owner === undefined ? [] : ((await store.findOrganization(owner))?.accessRules ?? [])
+  const ofServer = [
+    ...rulesNaming(await store.listAccessRules(), id),
     ...apis.map(({ resource }) => ({ kind: 'api' as const, id: resource })),
     ...clients.map((client) => ({ kind: 'client' as const, id: listedIdOf(client) })),
     ...providers.map((provider) => ({ kind: 'provider' as const, id: provider.id })),
   ]
+  const seen =
+    administrator.organizationId === undefined ? ofServer : ofServer.map(() => ({ kind: 'server' as const, id: null }))
+  return [...rulesNaming(rulesOfOwner, id), ...seen]
 }
 
-/** The access rules that name a group: of the server, and of the organization that has it. */
-async function listRules({ listAccessRules, findOrganization }: TaskContext['store'], id: GroupId) {
-  const owner = organizationOfGroup(id)
-  const own = owner === undefined ? [] : ((await findOrganization(owner))?.accessRules ?? [])
-  return [...(await listAccessRules()), ...own].filter(({ people: { only, except } }) =>
-    [...only, ...except].includes(`group:${id}`),
-  )
+function rulesNaming(rules: readonly AccessRule[], id: GroupId): readonly Naming[] {
+  return rules
+    .filter(({ people: { only, except } }) => [...only, ...except].includes(`group:${id}`))
+    .map((rule) => ({ kind: 'access-rule', id: rule.id }))
 }
 
 /**
@@ -155,9 +169,31 @@ const NAMED = { 'access-rule': 'access rule', api: 'API', client: 'client', prov
 /** The error for a group that something names. */
 export function namedBy(id: GroupId, naming: readonly Naming[]): AdminError {
   const [first] = naming
-  const what = first === undefined ? '' : `${NAMED[first.kind]} ${first.id}`
+  if (first === undefined || first.kind === 'server') {
+    return conflict(
+      `${naming.length === 1 ? 'A record' : `${naming.length} records`} of the server ${naming.length === 1 ? 'names' : 'name'} the group ${id}. Only an administrator of the server can remove it there.`,
+    )
+  }
   const others = naming.length > 1 ? `, and ${naming.length - 1} more` : ''
   return conflict(
-    `The ${what} names the group ${id}${others}. Remove it there first. To see what does: grantor group show ${forShell(id)}`,
+    `The ${NAMED[first.kind]} ${first.id} names the group ${id}${others}. Remove it there first. To see what does: grantor group show ${forShell(id)}`,
+  )
+}
+
+/** @throws AdminError while something names the group */
+export async function refuseNamed(context: TaskContext, id: GroupId): Promise<void> {
+  const naming = await listNaming(context, id)
+  if (naming.length > 0) throw namedBy(id, naming)
+}
+
+/** @throws AdminError when there is no such group, and something still names its id */
+export async function refuseNamedBefore(context: TaskContext, id: GroupId): Promise<void> {
+  const naming = (await context.store.findGroup(id)) === undefined ? await listNaming(context, id) : []
+  const [first] = naming
+  if (first === undefined) return
+  const what = first.kind === 'server' ? 'A record of the server' : `The ${NAMED[first.kind]} ${first.id}`
+  const others = naming.length > 1 ? `, and ${naming.length - 1} more` : ''
+  throw conflict(
+    `${what} still names an earlier group ${id}${others}. Remove it there first, or choose another id, so that this group does not get its rights.`,
   )
 }

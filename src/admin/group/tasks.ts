@@ -28,9 +28,10 @@ import {
   idWithin,
   listNaming,
   MEMBER_ROW,
-  namedBy,
   NAMING,
   noSuchGroup,
+  refuseNamed,
+  refuseNamedBefore,
   requireGroup,
   SAYING,
   sayings,
@@ -165,6 +166,7 @@ export const GROUP_TASKS: readonly Task[] = [
       if (isProtected) requireProtector(context)
       const id = idWithin(given, within)
       if (id === undefined) throw conflict(`A group of the organization ${within ?? ''} has no id of another one.`)
+      await refuseNamedBefore(context, id)
       const organizationId = organizationOfGroup(id)
       const createdAt = context.clock()
       const group: GroupRecord = { id, organizationId, name: name ?? ownIdOf(id), isProtected, createdAt }
@@ -237,8 +239,7 @@ export const GROUP_TASKS: readonly Task[] = [
       const { id, isProtected } = await requireGroup(context, given, organizationId)
       // A new group with the id would not be protected.
       if (isProtected) requireProtector(context)
-      const naming = await listNaming(context, id)
-      if (naming.length > 0) throw namedBy(id, naming)
+      await refuseNamed(context, id)
       if ((await context.store.deleteGroup({ id })) === 'unknown') throw noSuchGroup(id, organizationId)
       return { group_id: id, deleted: true as const }
     },

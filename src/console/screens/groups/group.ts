@@ -173,6 +173,7 @@ const NAMES_GROUP: Readonly<Record<Naming['kind'], NamesGroup>> = {
   api: { noun: 'API', icon: apisIcon, list: 'apis' },
   client: { noun: 'Client', icon: clientsIcon, list: 'clients' },
   provider: { noun: 'Provider', icon: providersIcon, list: 'providers' },
+  server: { noun: 'A record of the server', icon: lockIcon, list: undefined },
 }
 
 interface NamesGroup {
@@ -191,8 +192,8 @@ function naming(frame: Frame, all: readonly Naming[]): Markup {
   return html`<ul class="feed" role="list">
     ${all.map(({ kind, id: object }) => {
       const { noun, icon, list } = NAMES_GROUP[kind]
-      const shown = html`<bdi>${object}</bdi>`
-      const to = list === undefined ? undefined : linkTo(list, object)
+      const shown = object === null ? undefined : html`<bdi>${object}</bdi>`
+      const to = list === undefined || object === null ? undefined : linkTo(list, object)
       return html`<li data-row>
         ${icon}
         <p>${noun} ${to !== undefined && frame.mayOpen(to) ? html`<a href="${to}">${shown}</a>` : shown}</p>

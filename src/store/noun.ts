@@ -3,6 +3,7 @@ import type { Touched } from '../ports/operations/reach.ts'
 import type { Input, OperationName, Outcome } from '../ports/operations/index.ts'
 import type { CausesMail } from '../ports/operations/mail.ts'
 import type { AuditEvent } from '../ports/records/audit.ts'
+import { type GroupClaim, groupWordText } from '../protocol/access/group-claim.ts'
 import type { UserId } from '../protocol/ids.ts'
 import type { Steps } from './shared/statement.ts'
 
@@ -99,6 +100,20 @@ export function when<In, Out>(
   eventOf: (input: In) => AuditEvent,
 ): (input: In, actual: Out) => AuditEvent | undefined {
   return (input, actual) => (actual === outcome ? eventOf(input) : undefined)
+}
+
+/** The same of the groups that a claim names, with their words. */
+export function differencesOfWords(
+  before: GroupClaim | undefined,
+  now: GroupClaim | undefined,
+): Readonly<Record<string, string>> {
+  const [old, next] = [before, now].map((claim) => (claim?.words ?? []).map((pair) => asOneWord(groupWordText(pair))))
+  return differences('group_words', old ?? [], next ?? [])
+}
+
+/** A text without spaces, for `differences`. */
+export function asOneWord(text: string): string {
+  return text.replaceAll(/[%\s]/gu, encodeURIComponent)
 }
 
 /** Names in `details` what a list has more and less than before, separated by spaces. Nothing of a list that did not change. */

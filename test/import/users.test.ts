@@ -268,15 +268,22 @@ test('with GRANTOR_PASSWORDS=off, and at a domain that requires a provider, no h
   }
 })
 
-test('the audit has each user once, and that the import ended', async (t) => {
-  const file = writeRecords(t, [aUserLine('e-1'), aUserLine('e-2')])
+test('the audit has each user once with the groups, and that the import ended', async (t) => {
+  const file = writeRecords(t, [
+    { type: 'group', id: 'team' },
+    aUserLine('e-1'),
+    aUserLine('e-2', { groups: ['team'] }),
+  ])
   const { counts } = await importFile(t, server, file)
   await importFile(t, server, file)
   const events = eventsOf(await listLinks(store, 0 as EpochMs))
   const own = events.filter(({ event, userId }) => event === 'user.imported' && userId?.startsWith('e-'))
   assert.deepEqual(
     own.map(({ userId, actor, details }) => [userId, actor, details]),
-    ['e-1', 'e-2'].map((id) => [id, 'command-line', { source: 'users' }]),
+    [
+      ['e-1', 'command-line', { source: 'users' }],
+      ['e-2', 'command-line', { source: 'users', groups_added: 'team' }],
+    ],
   )
   const finished = events.filter(
     ({ event, details }) => event === 'import.finished' && details?.['sha256'] === counts.sha256,
@@ -284,8 +291,8 @@ test('the audit has each user once, and that the import ended', async (t) => {
   assert.deepEqual(
     finished.map(({ details }) => [details?.['created'], details?.['same']]),
     [
-      [2, 0],
-      [0, 2],
+      [3, 0],
+      [0, 3],
     ],
   )
 })

@@ -35,7 +35,7 @@ export const CLIENT_EVENTS = {
     icon: 'client',
     tone: 'good',
     says: (event) => say`${event.by} created ${event.client}`,
-    details: '`chosen_id`: the operator chose the `client_id`; `source`: the imported system',
+    details: '`chosen_id`: the operator chose the `client_id`; `source`: the imported system; `group_words_added`',
   },
   'client.adopted': {
     icon: 'client',
@@ -46,7 +46,7 @@ export const CLIENT_EVENTS = {
     icon: 'client',
     tone: 'plain',
     says: (event) => say`${event.by} set the rules of ${event.client}`,
-    details: 'the rules',
+    details: 'the rules; `group_words_added`, `group_words_removed`',
   },
   'client.registration-token-created': {
     icon: 'key',

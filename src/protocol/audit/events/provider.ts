@@ -7,14 +7,14 @@ export const PROVIDER_EVENTS = {
     icon: 'provider',
     tone: 'good',
     says: (event) => say`${event.by} connected the provider ${event.detail('provider')}`,
-    details: '`provider`, `client_id`',
+    details: '`provider`, `client_id`, `groups_added`',
   },
   'provider.updated': {
     icon: 'provider',
     tone: 'plain',
     says: (event) => say`${event.by} changed the provider ${event.detail('provider')}`,
     details:
-      '`provider`, `client_id`; `assertion_clients_added`, `assertion_clients_removed`, `assertion_apis_added`, `assertion_apis_removed`',
+      '`provider`, `client_id`; `assertion_clients_added`, `assertion_clients_removed`, `assertion_apis_added`, `assertion_apis_removed`; `group_claim`, `groups_added`, `groups_removed`',
   },
   'provider.disabled': {
     icon: 'provider',

@@ -71,13 +71,14 @@ export const SERVER_EVENTS = {
     icon: 'api',
     tone: 'good',
     says: (event) => say`${event.by} declared the API ${event.detail('resource')}`,
-    details: '`resource`',
+    details: '`resource`; `groups`, `group_words_added`',
   },
   'api.updated': {
     icon: 'api',
     tone: 'plain',
     says: (event) => say`${event.by} changed the API ${event.detail('resource')}`,
-    details: '`resource`; `exchange_from_added`, `exchange_from_removed`, `exchange_from_changed`: APIs',
+    details:
+      '`resource`; `exchange_from_added`, `exchange_from_removed`, `exchange_from_changed`: APIs; `groups`, `group_words_added`, `group_words_removed`',
   },
   'api.credentials-set': {
     icon: 'key',

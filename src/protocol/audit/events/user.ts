@@ -12,14 +12,14 @@ export const USER_EVENTS = {
     icon: 'user',
     tone: 'plain',
     says: (event) => say`${event.user} was imported${event.optional(', as an account of ', 'source')}`,
-    details: '`source`: the system',
+    details: '`source`: the system; `groups_added`',
   },
   'user.import-updated': {
     icon: 'user',
     tone: 'plain',
     says: (event) => say`${event.user} was changed by an import${event.optional(' of accounts of ', 'source')}`,
     when: 'An import with `--update` changed an unused account. Earlier grants end.',
-    details: '`source`: the system',
+    details: '`source`: the system; `groups_added`',
   },
   'user.password-changed': {
     icon: 'key',

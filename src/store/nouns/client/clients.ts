@@ -8,7 +8,7 @@ import { type ClientRules, DEFAULT_RULES } from '../../../protocol/client/policy
 import type { AuditEvent } from '../../../ports/records/audit.ts'
 import type { AuditEventName } from '../../../protocol/audit/event-names.ts'
 import type { ClientId } from '../../../protocol/ids.ts'
-import { idOf, type NounOperations, when } from '../../noun.ts'
+import { differencesOfWords, idOf, type NounOperations, when } from '../../noun.ts'
 import { endLaterOfClient } from '../token/not-before.ts'
 import type { Value, Row } from '../../rows.ts'
 import { change, idKey, listOf, outcomeOf, rows, shared, type Steps } from '../../shared/statement.ts'
@@ -160,11 +160,12 @@ const operations = {
     keys: idKey,
     // A chosen id may be that of a client that was deleted.
     cache: idOf,
-    event: when('created', ({ id, chosenId, about }) => ({
-      event: 'client.created',
-      clientId: id,
-      ...(chosenId === undefined ? {} : { details: { chosen_id: chosenId, ...about?.details } }),
-    })),
+    event: when('created', ({ id, chosenId, rules, about }) => {
+      const words = differencesOfWords(undefined, rules.groupClaim)
+      const own = { ...(chosenId !== undefined && { chosen_id: chosenId }), ...words }
+      const details = Object.keys(own).length > 0 && { details: { ...own, ...about?.details } }
+      return { event: 'client.created', clientId: id, ...details }
+    }),
     *run(client) {
       return (yield* add(client, HELD_FOR_EVER)) ? 'created' : 'id-taken'
     },
@@ -225,7 +226,11 @@ const operations = {
   setClientRules: {
     keys: idKey,
     cache: idOf,
-    event: when('changed', ({ id, rules }) => ({ event: 'client.rules-set', clientId: id, details: detailsOf(rules) })),
+    event: when('changed', ({ id, rules, previous }) => ({
+      event: 'client.rules-set',
+      clientId: id,
+      details: { ...detailsOf(rules), ...differencesOfWords(previous.rules.groupClaim, rules.groupClaim) },
+    })),
     *run({ id, previous, rules }) {
       const texts = { rules: JSON.stringify(rules), ...textsOf(previous) }
       return (yield* rows(SET_RULES, { id, ...texts })).length === 1 ? 'changed' : 'conflict'

@@ -6,7 +6,7 @@ import type { EpochMs } from '../../../base/brand.ts'
 import type { LocalizedText } from '../../../base/localized-text.ts'
 import type { AuditEventName } from '../../../protocol/audit/event-names.ts'
 import { canonicalResource, sameResource } from '../../../protocol/token/resource.ts'
-import { differences, type NounOperations, when } from '../../noun.ts'
+import { differences, differencesOfWords, type NounOperations, when } from '../../noun.ts'
 import { DECLARING, ISSUER, setting, findSetting } from './settings.ts'
 import { outcomeOf, rows, shared, type Steps } from '../../shared/statement.ts'
 import {
@@ -105,7 +105,10 @@ const operations = {
   declareApi: {
     keys: ({ resource }) => apiKey(resource),
     cache: 'kept',
-    event: when('declared', aboutApi('api.created')),
+    event: when('declared', (api) => {
+      const { event, details } = aboutApi('api.created')(api)
+      return { event, details: { ...details, ...aboutGroups(undefined, api.groups) } }
+    }),
     *run(api) {
       // Declarations wait for each other, so that the next statement sees a concurrent insert.
       yield* setting(DECLARING, api.resource)
@@ -183,10 +186,16 @@ function aboutUpdate({ previous, api }: Input<'updateApi'>): AuditEvent {
     event,
     details: {
       ...details,
+      ...aboutGroups(previous.groups, api.groups),
       ...differences('exchange_from', [...(before?.keys() ?? [])], [...(now?.keys() ?? [])]),
       ...(changed.length > 0 && { exchange_from_changed: changed.map(({ resource }) => resource).join(' ') }),
     },
   }
+}
+
+/** `groups`: the claim, if it is another one. */
+function aboutGroups(before: GroupClaim | undefined, now: GroupClaim | undefined): Readonly<Record<string, string>> {
+  return { ...(before?.name !== now?.name && { groups: now?.name ?? 'off' }), ...differencesOfWords(before, now) }
 }
 
 function aboutApi(event: AuditEventName) {

@@ -4,7 +4,7 @@ import type { IdentityRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { isAsImported } from '../../../protocol/sign-in/imported-account.ts'
-import type { NounOperations } from '../../noun.ts'
+import { differences, type NounOperations } from '../../noun.ts'
 import { hasRoom, isOfOperator } from '../../../protocol/access/belonging.ts'
 import { groupMembers } from '../organization/group-members.ts'
 import { memberships } from '../organization/memberships.ts'
@@ -72,9 +72,17 @@ const operations = {
     takesTurns: true,
     // It may add memberships.
     cache: 'cleared',
-    event: ({ user: { id: userId }, source }, outcome) => {
-      if (outcome === 'created') return { event: 'user.imported', userId, details: { source } }
-      return outcome === 'updated' ? { event: 'user.import-updated', userId, details: { source } } : undefined
+    event: ({ user: { id: userId }, groups, source }, outcome) => {
+      const details = {
+        source,
+        ...differences(
+          'groups',
+          [],
+          groups.map(({ groupId }) => groupId),
+        ),
+      }
+      if (outcome === 'created') return { event: 'user.imported', userId, details }
+      return outcome === 'updated' ? { event: 'user.import-updated', userId, details } : undefined
     },
     run: (account) => importUser(account, ON_ONE_MACHINE),
   },

@@ -9,7 +9,7 @@ import { groupsIn } from '../../../protocol/access/provider-groups.ts'
 import type { ProviderId } from '../../../protocol/sign-in/authentication.ts'
 import { domainOf } from '../../../protocol/sign-in/email-address.ts'
 import { PROVIDER_TEMPLATES, type ProviderSettings, isListed } from '../../../protocol/sign-in/provider.ts'
-import { differences, idOf, type NounOperations, when } from '../../noun.ts'
+import { asOneWord, differences, idOf, type NounOperations, when } from '../../noun.ts'
 import { DECLARING_PROVIDER, setting } from '../server/settings.ts'
 import { change, findBy, type Forget, forgetNothing, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, json, table, text, isUnchanged, previousValues } from '../../table.ts'
@@ -213,6 +213,9 @@ function aboutSettings(event: AuditEventName) {
       client_id: settings.clientId,
       ...differences('assertion_clients', previous?.assertionClients ?? [], settings.assertionClients),
       ...differences('assertion_apis', previous?.assertionApis ?? [], settings.assertionApis),
+      ...(previous !== undefined &&
+        previous.groupClaim !== settings.groupClaim && { group_claim: settings.groupClaim ?? '' }),
+      ...differences('groups', (previous?.groups ?? []).map(asOneWord), settings.groups.map(asOneWord)),
     },
   })
 }

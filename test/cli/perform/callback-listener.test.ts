@@ -2,18 +2,29 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openCallbackListener } from '../../../src/cli/perform/callback-listener.ts'
 
-test('the listener keeps a timer until the redirect comes or the listener is closed', async () => {
-  const before = countTimers()
+/** No other timer has it. Other files of the process may leave some that end meanwhile. */
+const LIMIT_MS = 61_234
+
+test('the listener keeps a timer until the redirect comes or the listener is closed', async (t) => {
+  const set = t.mock.method(globalThis, 'setTimeout')
+  const cleared = t.mock.method(globalThis, 'clearTimeout')
+  const countTimers = (): number => {
+    const timers = set.mock.calls.filter(({ arguments: [, ms] }) => ms === LIMIT_MS).map(({ result }) => result)
+    const ended = new Set<unknown>(cleared.mock.calls.map(({ arguments: [timer] }) => timer))
+    return timers.filter((timer) => timer?.hasRef() === true && !ended.has(timer)).length
+  }
   const answered = await openCallbackListener()
-  const answer = answered.answer(60_000)
-  assert.equal(countTimers(), before + 1)
+  const answer = answered.answer(LIMIT_MS)
+  assert.equal(countTimers(), 1)
   await (await fetch(`${answered.redirectUri}?code=a`)).text()
   assert.equal((await answer).get('code'), 'a')
   answered.close()
+  assert.equal(countTimers(), 0)
   const closed = await openCallbackListener()
-  void closed.answer(60_000)
+  void closed.answer(LIMIT_MS)
+  assert.equal(countTimers(), 1)
   closed.close()
-  assert.equal(countTimers(), before)
+  assert.equal(countTimers(), 0)
 })
 
 test('the page of a redirect says whether access was allowed, and has nothing of the redirect', async () => {
@@ -32,7 +43,3 @@ test('the page of a redirect says whether access was allowed, and has nothing of
     listener.close()
   }
 })
-
-function countTimers(): number {
-  return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
-}

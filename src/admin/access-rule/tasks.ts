@@ -13,7 +13,7 @@ import { parseClientIdentifier } from '../../protocol/client/identifier.ts'
 import { CHOSEN_ID_FORM, isChosenId, type OrganizationId } from '../../protocol/ids.ts'
 import { type AdminError, conflict, unknown } from '../admin-error.ts'
 import { LIMIT, NAME, NEXT, ORGANIZATION_ID } from '../fields.ts'
-import { findJwtAcceptance, JWT_ACCEPTANCE } from '../jwt-acceptance.ts'
+import { describeJwtAcceptance, findJwtAcceptance, JWT_ACCEPTANCE } from '../jwt-acceptance.ts'
 import { requireOrganization } from '../organization/organization.ts'
 import { pageOf } from '../page.ts'
 import { type Access, defineTask, type Task, type TaskContext } from '../task.ts'
@@ -317,7 +317,11 @@ async function changed(
   rule: AccessRuleRecord,
   { organizationId }: Place,
 ): Promise<z.output<typeof CHANGED_RULE>> {
-  const acceptance = await findJwtAcceptance(context, { endedAt: context.clock(), resources: undefined })
+  // Another state takes nothing, so no API accepts too much.
+  const acceptance =
+    rule.state === 'on'
+      ? await findJwtAcceptance(context, { endedAt: context.clock(), resources: undefined })
+      : describeJwtAcceptance(context, undefined)
   return { ...describe(rule, organizationId), notice: await findNotice(context, rule), ...acceptance }
 }
 

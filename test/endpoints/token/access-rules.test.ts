@@ -235,6 +235,16 @@ test('the rules of an organization hold for its grants alone, and for the groups
   await assert.rejects(perform(context, 'organization-access-rule.create', foreign), /There is no group/)
 })
 
+test('a change of a rule says until when JWTs are accepted that it takes; one that takes nothing says null', async () => {
+  const rule = { rule_id: 'said', sign_in: true, groups: ['finance'], state: 'report' }
+  const until = async (task: string, members: Members): Promise<boolean> =>
+    (await perform<{ jwt_accepted_until: string | null }>(context, task, members)).jwt_accepted_until !== null
+  assert.equal(await until('access-rule.create', rule), false)
+  for (const state of ['on', 'off'])
+    assert.equal(await until('access-rule.update', { rule_id: 'said', state }), state === 'on', state)
+  await perform(context, 'access-rule.delete', { rule_id: 'said' })
+})
+
 test('a rule of the server counts organizations and their groups, also without one in the grant', async () => {
   const personal = await tokensFor({ scope: SCOPE })
   const member = { organization_id: acme, group_id: 'ops', user_id: ada }

@@ -2,15 +2,15 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { Plugin } from 'esbuild'
 
-/** What is started or imported: the command line, the library, and the threads. */
-const ENTRIES = [
-  'cli/main.ts',
-  'library/grantor.ts',
-  'store/sqlite/file/checkpoint-worker.js',
-  'passkeys/verifier-worker.js',
-  'passwords/bcrypt-worker.js',
-  'keys/signer-worker.js',
+/** The sources of threads below `src/`, each with the module that has its address and the name that the module exports. */
+export const THREADS = [
+  ['store/sqlite/file/checkpoint-worker.js', 'sqlite/file/checkpoint-thread.ts', 'CHECKPOINT_THREAD'],
+  ['passkeys/verifier-worker.js', 'passkeys/verifier-thread.ts', 'VERIFIER_THREAD'],
+  ['passwords/bcrypt-worker.js', 'passwords/bcrypt-thread.ts', 'BCRYPT_THREAD'],
+  ['keys/signer-worker.js', 'keys/signer-thread.ts', 'SIGNER_THREAD'],
 ] as const
+/** What is started or imported: the command line, the library, and the threads. */
+const ENTRIES = ['cli/main.ts', 'library/grantor.ts', ...THREADS.map(([source]) => source)]
 /** What the sources read beside them. */
 const READ_BESIDE = ['store/migrations/*.sql', 'passwords/*.txt'] as const
 const SOURCES = 'src'

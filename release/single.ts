@@ -8,6 +8,7 @@ import { writeTexts } from '../src/cli/docs/texts.ts'
 import { readCommonPasswords } from '../src/passwords/common-passwords.ts'
 import { readMigrationFiles } from '../src/store/migration-files.ts'
 import { optionalPackages, VERSION } from '../src/server/version.ts'
+import { THREADS } from './bundle.ts'
 import { requireDevelopmentPackages } from './development-packages.ts'
 import { faultsOfNode } from './node.ts'
 
@@ -22,13 +23,6 @@ const ARCHITECTURES = ['x64', 'arm64'] as const
 const OUTPUT = 'dist'
 const MAIN = 'main.mjs'
 const CONFIG = 'single.json'
-/** The sources of threads, each with the module that has its address and the name that the module exports. */
-const THREADS = [
-  ['src/store/sqlite/file/checkpoint-worker.js', 'sqlite/file/checkpoint-thread.ts', 'CHECKPOINT_THREAD'],
-  ['src/passkeys/verifier-worker.js', 'passkeys/verifier-thread.ts', 'VERIFIER_THREAD'],
-  ['src/passwords/bcrypt-worker.js', 'passwords/bcrypt-thread.ts', 'BCRYPT_THREAD'],
-  ['src/keys/signer-worker.js', 'keys/signer-thread.ts', 'SIGNER_THREAD'],
-] as const
 const COMMON = {
   bundle: true,
   platform: 'node',
@@ -95,7 +89,7 @@ export async function bundle(): Promise<string> {
     'passwords/common-passwords.ts': `export const readCommonPasswords = () => ${JSON.stringify(readCommonPasswords())}`,
     'store/migration-files.ts': `export const readMigrationFiles = () => ${JSON.stringify(readMigrationFiles())}`,
     ...Object.fromEntries(
-      await Promise.all(THREADS.map(([source, module, name]) => inlineThread(source, module, name))),
+      await Promise.all(THREADS.map(([source, module, name]) => inlineThread(`src/${source}`, module, name))),
     ),
     // It has one file, whose lines name no source.
     'files/stack.ts': 'export const nameSources = (stack) => stack',

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 /** The sources, or in the published package the folder of the files that were made of them (release/bundle.ts). */
 const FOLDER = import.meta.url.replace(/[^/]+\/[^/]+$/, '')
 const PLACE = /file:\/\/[^\s)]+\.js:\d+:\d+/g
+/** By place, because an error may be logged for each of many requests. There are no more than places in the code. */
+const names = new Map<string, string | undefined>()
 /** The line that begins what was made of a source. */
 const SOURCE = /^\/\/ (src\/\S+)$/
 
@@ -11,7 +13,8 @@ const SOURCE = /^\/\/ (src\/\S+)$/
 export function nameSources(stack: string): string {
   return stack.replaceAll(PLACE, (place) => {
     const [, file = '', line = ''] = /^(.+):(\d+):\d+$/.exec(place) ?? []
-    const name = file.startsWith(FOLDER) ? nameAt(fileURLToPath(file), Number(line)) : undefined
+    if (!names.has(place) && file.startsWith(FOLDER)) names.set(place, nameAt(fileURLToPath(file), Number(line)))
+    const name = names.get(place)
     return name === undefined ? place : `${name}, ${place}`
   })
 }

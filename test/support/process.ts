@@ -11,8 +11,6 @@ import { openTestDatabase } from './store/postgres.ts'
 
 /** The real command line in processes of its own, over one temporary folder. */
 
-export const MAIN = PROGRAM
-
 export interface Finished {
   readonly code: number | null
   readonly stdout: string
@@ -75,7 +73,7 @@ async function end(child: ChildProcess): Promise<void> {
 
 /** Runs one command to its end. */
 export async function run(place: Place, words: readonly string[], options: RunOptions = {}): Promise<Finished> {
-  const child = start(place, [MAIN, ...words], options)
+  const child = start(place, [PROGRAM, ...words], options)
   child.stdin?.on('error', () => undefined).end(options.input ?? '')
   return finish(child)
 }
@@ -99,7 +97,7 @@ export async function serve(
     readonly flags?: readonly string[]
   } = {},
 ): Promise<RunningServer> {
-  const [file, ...words] = options.command ?? [process.execPath, MAIN]
+  const [file, ...words] = options.command ?? [process.execPath, PROGRAM]
   const child = start(place, [...words, 'serve', ...(options.flags ?? [])], options, file)
   let stdout = ''
   const exited = finish(child)

@@ -14,7 +14,7 @@ import { obtainTokens, registerClient, requestToken, type RegisteredClient } fro
 import { makeClientKey } from '../../../tools/client-assertion.ts'
 import { command, commandJson, openServerForCommands } from '../../support/command.ts'
 import { authentication } from '../../support/key-clients.ts'
-import { MAIN } from '../../support/process.ts'
+import { PROGRAM } from '../../../tools/process/command-line.ts'
 import { aClient, HOUR } from '../../support/records.ts'
 import { temporaryFolder } from '../../support/server.ts'
 import { openWebHost } from '../../support/hosts/web-host.ts'
@@ -241,7 +241,7 @@ test('client purge ends at Ctrl-C with the number that it deleted, and where it 
     return numberIn(/^([0-9,]+) clients would be deleted\./, stdout)
   }
   const all = await found()
-  const child = spawn(process.execPath, [MAIN, 'client', 'purge', '--host', 'app.example', '--yes'])
+  const child = spawn(process.execPath, [PROGRAM, 'client', 'purge', '--host', 'app.example', '--yes'])
   let [stdout, stderr] = ['', '']
   child.stdout.on('data', (chunk: Buffer) => void (stdout += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => {

@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { runHere, runJsonHere, serveHere } from '../../support/command.ts'
-import { MAIN, openPlace, run } from '../../support/process.ts'
+import { openPlace, run } from '../../support/process.ts'
+import { PROGRAM } from '../../../tools/process/command-line.ts'
 
 const PERFORM = ['perform', 'authorization-code']
 const EMAIL = ['--email', 'ada@acme.test']
@@ -108,7 +109,7 @@ test('without credentials perform prints the address to open, and reports when n
 test('RFC 9700 §4.4: a response with another state is rejected', async (t) => {
   const place = await openPlace(t)
   await serveHere(t, place)
-  const child = spawn(process.execPath, [MAIN, ...PERFORM], { cwd: place.folder, env: place.environment })
+  const child = spawn(process.execPath, [PROGRAM, ...PERFORM], { cwd: place.folder, env: place.environment })
   let [stdout, stderr] = ['', '']
   child.stderr.on('data', (chunk: Buffer) => void (stderr += chunk.toString()))
   child.stdout.on('data', (chunk: Buffer) => {

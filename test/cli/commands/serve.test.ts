@@ -8,7 +8,8 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { runHere, runJsonHere } from '../../support/command.ts'
 import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
-import { MAIN, openPlace, run, serve, withDatabase, type Place } from '../../support/process.ts'
+import { openPlace, run, serve, withDatabase, type Place } from '../../support/process.ts'
+import { PROGRAM } from '../../../tools/process/command-line.ts'
 import { execute } from '../../../tools/postgres/postgres.ts'
 
 interface Ready {
@@ -100,7 +101,7 @@ test('without a terminal serve prints only JSON lines, creates no demo, and logs
 })
 
 const TERMINAL = `data:text/javascript,${encodeURIComponent("Object.defineProperty(process.stdout, 'isTTY', { value: true })")}`
-const ON_TERMINAL = [process.execPath, '--import', TERMINAL, MAIN] as const
+const ON_TERMINAL = [process.execPath, '--import', TERMINAL, PROGRAM] as const
 
 test('the first start on a terminal creates a user whose address is verified, prints the password, and creates nothing else', async (t) => {
   const place = await openPlace(t)

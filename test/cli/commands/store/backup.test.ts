@@ -14,7 +14,8 @@ import { runHere, runJsonHere } from '../../../support/command.ts'
 import { obtainTokens, refresh, registerClient, requestToken, type RegisteredClient } from '../../../../tools/flow.ts'
 import { openMigratedDatabase } from '../../../support/store/migrated-database.ts'
 import { openTestDatabase } from '../../../support/store/postgres.ts'
-import { MAIN, openPlace, serve, type Place } from '../../../support/process.ts'
+import { openPlace, serve, type Place } from '../../../support/process.ts'
+import { PROGRAM } from '../../../../tools/process/command-line.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../../../support/server.ts'
 import { execute } from '../../../support/store/dump.ts'
 import { isActive } from '../../../support/token-questions.ts'
@@ -229,7 +230,7 @@ test('BAK-04: a backup that does not fit on the disk fails, and leaves the previ
   )
   // The limit of the process for the size of a file, at which a write fails as on a full disk. It is 1 or 2 MiB.
   const limited = `ulimit -f 2048; exec "$0" "$@"`
-  const { status, stderr } = spawnSync('sh', ['-c', limited, process.execPath, MAIN, 'backup', '--to', file], {
+  const { status, stderr } = spawnSync('sh', ['-c', limited, process.execPath, PROGRAM, 'backup', '--to', file], {
     env: place.environment,
   })
   assert.equal(status, 1)

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import type { UserId } from '../../../../src/protocol/ids.ts'
 import { command, openServerForCommands } from '../../../support/command.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
-import { MAIN } from '../../../support/process.ts'
+import { PROGRAM } from '../../../../tools/process/command-line.ts'
 import { temporaryFolder } from '../../../support/server.ts'
 import { aUserLine, readReport, writeInput, writeRecords } from '../../../import/importing.ts'
 
@@ -111,7 +111,7 @@ test('IMP-06: after kill -9 in the middle there are whole users only, and a seco
       resolve()
     })
   })
-  const child = spawn(process.execPath, [MAIN, 'import', 'users', file, '--report', report], { stdio: 'ignore' })
+  const child = spawn(process.execPath, [PROGRAM, 'import', 'users', file, '--report', report], { stdio: 'ignore' })
   const ended = once(child, 'exit')
   await Promise.race([isWritten, ended])
   child.kill('SIGKILL')

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, constants, fsyncSync, lstatSync, openSync, rmSync } from 'node:fs'
+import { closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync, rmSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 
 /** A file that is still being written. It gets its name when its content is on disk. */
 export interface Draft {
@@ -30,6 +31,13 @@ export function completeName(name: string, suffix: string): string | undefined {
 export function removeOlder(path: string, changedBefore: number): void {
   const status = lstatSync(path, { throwIfNoEntry: false })
   if (status?.isFile() === true && status.mtimeMs < changedBefore) rmSync(path, { force: true })
+}
+
+/** Creates a folder that only its owner can enter, and those above it that do not exist, and puts their names on disk. */
+export function makeFolder(path: string): void {
+  const first = mkdirSync(path, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  for (let made = resolve(path); made.length >= resolve(first).length; made = dirname(made)) syncFolder(dirname(made))
 }
 
 /** Puts the names of files in a folder on disk, so that renamed files survive a loss of power. */

@@ -7,7 +7,6 @@ import {
   fsyncSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readFileSync,
   readdirSync,
@@ -16,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { completeName, createDraft, removeOlder, syncFolder } from '../files/durable-file.ts'
+import { completeName, createDraft, makeFolder, removeOlder, syncFolder } from '../files/durable-file.ts'
 import { explained } from '../files/guarded-file.ts'
 import { checkSecretFile } from '../base/secret-file.ts'
 
@@ -38,7 +37,7 @@ export function previousSecretPath(path: string): string {
  * Throws when other users can read the file or own it, or when the file has no valid secret.
  */
 export function readRootSecret(path: string): string {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path))
   writeRootSecret(path, inventSecret())
   removeDrafts(path, Date.now() - DRAFT_MS)
   return readSecretFile(path)

@@ -1,6 +1,7 @@
-import { accessSync, constants, mkdirSync, rmSync, statSync } from 'node:fs'
+import { accessSync, constants, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../config/config.ts'
+import { makeFolder } from '../files/durable-file.ts'
 import { explainDenial } from '../files/guarded-file.ts'
 import { writeRootSecret } from '../keys/root-secret.ts'
 import type { Context } from '../ports/context.ts'
@@ -169,7 +170,7 @@ async function withSnapshot<T>({ database }: Config, work: (snapshot: Snapshot) 
 
 /** Returns the folder that `to` names; undefined if it names a file. A name that ends in a slash is a folder that is created. */
 function folderOf(to: string): string | undefined {
-  if (to.endsWith('/')) mkdirSync(to, { recursive: true, mode: 0o700 })
+  if (to.endsWith('/')) makeFolder(to)
   return statSync(to, { throwIfNoEntry: false })?.isDirectory() === true ? to : undefined
 }
 

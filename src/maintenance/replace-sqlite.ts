@@ -1,7 +1,7 @@
-import { existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { syncFolder } from '../files/durable-file.ts'
+import { makeFolder, syncFolder } from '../files/durable-file.ts'
 import type { Slice } from '../store/backup/tables.ts'
 import { securePath } from '../store/sqlite/file/database-file.ts'
 import { isBusy } from '../store/sqlite/database.ts'
@@ -34,7 +34,7 @@ export async function replaceSqlite(
   path: string,
   { replace, fill, requireUnchanged }: Replacement,
 ): Promise<string | undefined> {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path))
   const lock = takeServerLock(path)
   const draft = `${path}.restoring`
   try {

@@ -1,6 +1,7 @@
-import { accessSync, closeSync, constants, lstatSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, lstatSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StoreUnavailable } from '../../../ports/store.ts'
+import { makeFolder, syncFolder } from '../../../files/durable-file.ts'
 import { explained } from '../../../files/guarded-file.ts'
 import { checkSecretFile } from '../../../base/secret-file.ts'
 
@@ -16,7 +17,7 @@ const COMPANIONS = ['-wal', '-shm', '-journal']
  */
 export function securePath(path: string): Error | undefined {
   const folder = dirname(path)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   const folderMode = statSync(folder).mode
   if ((folderMode & 0o022) !== 0 && (folderMode & 0o1000) === 0) {
     throw new Error(`Other users may write to ${folder}. Run: chmod go-w ${folder}`)
@@ -31,6 +32,18 @@ function makeFile(path: string): void {
     closeSync(openSync(path, 'wx', 0o600))
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
+    return
+  }
+  keepFolder(dirname(path))
+}
+
+/** Another process may have made the folder of a new database, and its name may not be on disk yet. */
+function keepFolder(folder: string): void {
+  try {
+    syncFolder(dirname(folder))
+  } catch (cause) {
+    // A folder that this process cannot read is not one that it made.
+    if ((cause as NodeJS.ErrnoException).code !== 'EACCES') throw cause
   }
 }
 

@@ -1,3 +1,4 @@
+import { VERSION } from '../src/server/version.ts'
 import { describeMachine, readMachine, today } from '../tools/machine.ts'
 import { programName } from '../tools/programs.ts'
 
@@ -36,6 +37,8 @@ export interface ProofRun {
   readonly found: string
   readonly violations: number
   readonly seconds?: number
+  /** With the commit. */
+  readonly version?: string
 }
 
 /** Prints the report of a campaign, with the line by which it is kept, and sets the exit code. */
@@ -51,6 +54,7 @@ export function printReport(setup: string, lines: readonly string[], { violation
     found: lines.map((line) => line.trim()).join('; '),
     violations: violations.length,
     seconds: Math.round(seconds),
+    version: VERSION,
   }
   const [, name = ''] = programName(program).split(' ')
   const ends = [`violations: ${violations.length}`, `seconds: ${seconds.toFixed(1)}`]

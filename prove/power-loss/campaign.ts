@@ -2,7 +2,7 @@ import inject from 'light-my-request'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent } from 'node:http'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EpochMs } from '../../src/base/brand.ts'
 import { readConfig } from '../../src/config/config.ts'
@@ -10,34 +10,45 @@ import { openPlatform } from '../../src/server/platform.ts'
 import { openServer } from '../../src/server/server.ts'
 import { EMAIL, PASSWORD, type RequestTarget } from '../../tools/flow.ts'
 import { freePorts } from '../../tools/process/free-ports.ts'
+import { PROGRAM } from '../../tools/process/command-line.ts'
 import { openServerProcess } from '../../tools/process/server.ts'
 import { openRemoteServer } from '../../tools/remote-server.ts'
+import { faultsOfBackups, openBackups, type MadeBackup } from './backups.ts'
 import { openDisk } from './disk.ts'
 import { faultOf, openLoad, type Thing } from './ledger.ts'
 import { readRecords, type FileRecord } from './records.ts'
 
-/** A run of a server: what it did to its files, and what its clients know. */
+/** A run of a server: what processes did to their files, and what its clients and the operator know. */
 export interface Run {
   readonly records: readonly FileRecord[]
   readonly things: readonly Thing[]
+  readonly backups: readonly MadeBackup[]
+  /** When the first start was complete. */
+  readonly readyNs: bigint
   readonly settings: Readonly<Record<string, string>>
   /** The wall clock, less the monotonic one. */
   readonly offsetMs: number
 }
 
+/** Where the database and the secret are, on the disk. The first start makes the folder. */
+export const DATA = 'data'
 const ANSWER_LIMIT_MS = 10_000
 const SHORTLY_NS = 500_000
 /** Of the things that changed last before a loss, and of all others. */
 const CHECKED = { last: 12, others: 6 } as const
 
-/** Runs a server on a new SQLite file under load, with the recorder in it. */
+/**
+ * Starts two servers at once where nothing is yet, of which one gets the new SQLite file, and runs it under load and beside backups, with
+ * the recorder in each process.
+ */
 export async function record(folder: string, recorder: string, seconds: number): Promise<Run> {
-  const data = join(folder, 'data')
+  const root = join(folder, 'disk')
   const output = join(folder, 'records')
-  mkdirSync(data)
-  const [port = 0] = await freePorts(1)
+  mkdirSync(root)
+  const ports = await freePorts(2)
+  const [port = 0] = ports
   const settings = {
-    DATABASE_URL: `sqlite:${join(data, 'grantor.db')}`,
+    DATABASE_URL: `sqlite:${join(root, DATA, 'grantor.db')}`,
     // The secret is a file beside the database.
     GRANTOR_SECRET: '',
     GRANTOR_ISSUER: `http://localhost:${port}`,
@@ -47,39 +58,53 @@ export async function record(folder: string, recorder: string, seconds: number):
     GRANTOR_REFRESH_RETRY: '300',
     GRANTOR_DRAIN_SECONDS: '0',
   }
-  const recorded = { LD_PRELOAD: recorder, RECORD_FOLDER: data, RECORD_FILE: output, UV_USE_IO_URING: '0' }
-  const words = ['src/cli/main.ts', 'user', 'create', '--email', EMAIL, '--password', PASSWORD]
-  execFileSync(process.execPath, words, { env: { PATH: process.env['PATH'], ...settings, ...recorded }, stdio: 'pipe' })
-  const server = openServerProcess({ port, folder, settings: { ...settings, ...recorded } })
+  const recorded = { LD_PRELOAD: recorder, RECORD_FOLDER: root, RECORD_FILE: output, UV_USE_IO_URING: '0' }
+  const environment = { PATH: process.env['PATH'], ...settings, ...recorded }
+  const servers = ports.map((own) => openServerProcess({ port: own, folder, settings: { ...settings, ...recorded } }))
   const agent = new Agent({ keepAlive: true })
   try {
-    await server.start()
-    const load = await openLoad(openRemoteServer({ port, agent, limitMs: ANSWER_LIMIT_MS, host: `localhost:${port}` }))
+    const starts = await Promise.allSettled(servers.map((one) => one.start()))
+    const readyNs = process.hrtime.bigint()
+    const server = servers[starts.findIndex(({ status }) => status === 'fulfilled')]
+    const refused = servers.find((one) => one !== server)?.readLog() ?? ''
+    if (server === undefined || !refused.includes(' is in use by process '))
+      throw new Error(`Of two first starts at once one must be refused:\n${refused}`)
+    const words = [PROGRAM, 'user', 'create', '--email', EMAIL, '--password', PASSWORD]
+    execFileSync(process.execPath, words, { env: environment, stdio: 'pipe' })
+    const target = { port: server.port, agent, limitMs: ANSWER_LIMIT_MS, host: `localhost:${port}` }
+    const load = await openLoad(openRemoteServer(target))
+    const backups = openBackups(root, environment)
     await delay(seconds * 1000)
     await load.end()
+    await backups.end()
     await server.stop()
     const offsetMs = Date.now() - Number(process.hrtime.bigint()) / 1e6
-    return { records: readRecords(output, data), things: load.things, settings, offsetMs }
+    const records = readRecords(output, root)
+    return { records, things: load.things, backups: backups.made, readyNs, settings, offsetMs }
   } finally {
-    server.kill()
+    for (const one of servers) one.kill()
     agent.destroy()
   }
 }
 
-/** Half of the losses are shortly after an answer, and the others at any time from the first start on. */
-export function cutTimes({ records, things }: Run, count: number, random: () => number): readonly bigint[] {
+/** Of eight losses four are shortly after an answer, one after a backup, two during the first start, and one at any time. */
+export function cutTimes(run: Run, count: number, random: () => number): readonly bigint[] {
+  const { records, things, backups, readyNs } = run
   const answers = things.flatMap(({ steps }) => steps.flatMap(({ ackNs }) => (ackNs === undefined ? [] : [ackNs])))
+  const saved = backups.map(({ ackNs }) => ackNs)
   const [first, last] = [records[0]?.atNs ?? 0n, records.at(-1)?.atNs ?? 0n]
   const within = (ns: number): bigint => BigInt(Math.floor(random() * ns))
   return Array.from({ length: count }, (_, index) => {
-    const answer = index % 2 === 0 ? answers[Math.floor(random() * answers.length)] : undefined
-    return answer === undefined ? first + within(Number(last - first)) : answer + within(SHORTLY_NS)
+    const after = index % 2 === 0 ? answers : index % 8 === 1 ? saved : []
+    const answer = after[Math.floor(random() * after.length)]
+    if (answer !== undefined) return answer + within(SHORTLY_NS)
+    return first + within(Number((index % 4 === 3 ? readyNs : last) - first))
   })
 }
 
 /** Builds the disk at each of these times, opens a server on it, and compares it with what its clients knew then. */
 export async function cutAll(
-  { records, things, settings, offsetMs }: Run,
+  { records, things, backups, settings, offsetMs }: Run,
   cuts: readonly bigint[],
   folder: string,
   random: () => number,
@@ -94,9 +119,13 @@ export async function cutAll(
     }
     const place = join(folder, 'cut')
     rmSync(place, { recursive: true, force: true })
-    mkdirSync(place)
-    for (const [name, content] of disk.cut(random)) writeFileSync(join(place, name), content, { mode: 0o600 })
-    const own = { ...settings, DATABASE_URL: `sqlite:${join(place, 'grantor.db')}` }
+    const files = disk.cut(random)
+    for (const [name, content] of files) {
+      mkdirSync(join(place, dirname(name)), { recursive: true, mode: 0o700 })
+      writeFileSync(join(place, name), content, { mode: 0o600 })
+    }
+    faults.push(...faultsOfBackups(backups, files, atNs))
+    const own = { ...settings, DATABASE_URL: `sqlite:${join(place, DATA, 'grantor.db')}` }
     const nowMs = Number(atNs) / 1e6 + offsetMs
     for (const fault of await faultsAfter(own, nowMs, chosen(things, atNs, random), atNs)) faults.push(fault)
   }

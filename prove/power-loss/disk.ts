@@ -1,3 +1,4 @@
+import { basename, dirname, join } from 'node:path'
 import type { FileRecord } from './records.ts'
 
 /** What a file has on the disk, and what was done to it since the last sync, in order. */
@@ -11,10 +12,19 @@ type Change =
   | { readonly kind: 'write'; readonly number: number; readonly offset: number; readonly data: Buffer }
   | { readonly kind: 'truncate'; readonly number: number; readonly size: number }
 
-/** A change of the names in the folder. */
+/** What is named on a disk. A folder has its names as processes see them, and as they are on the disk. */
+type Entry = File | Folder
+type Names = Map<string, Entry>
+interface Folder {
+  readonly names: Names
+  readonly kept: Names
+}
+
+/** A change of the names in a folder. */
 interface Naming {
   readonly number: number
-  readonly apply: (names: Map<string, File>) => void
+  readonly folder: Folder
+  readonly apply: (names: Names) => void
 }
 
 /** From 0 to 1. */
@@ -28,38 +38,48 @@ const IN_MEMORY = /-shm$/
 
 /**
  * A disk that keeps what was synced, and nothing else for certain. A sync keeps what was written to its file before it began, and what was
- * named in its folder, and has done so when it ends. What a folder names is only safe by a sync of the folder; of what is not, a loss of
+ * named in its folder, and has done so when it ends. What a folder names is only safe by a sync of this folder; of what is not, a loss of
  * power keeps the first ones, as file systems with a log do.
  */
 export function openDisk() {
-  const files = new Map<number, File>()
-  /** What the process sees, and what is on the disk. */
-  const names = new Map<string, File>()
-  const kept = new Map<string, File>()
+  const root: Folder = { names: new Map(), kept: new Map() }
+  const inodes = new Map<number, Entry>()
   let namings: Naming[] = []
-  let folder: number | undefined
   /** The records at which the syncs of an inode began that have not ended. */
   const begun = new Map<number, number[]>()
 
-  function name(number: number, apply: Naming['apply']): void {
-    apply(names)
-    namings.push({ number, apply })
+  function folderOf(path: string): Folder {
+    const folder = entryAt(dirname(path))
+    if (folder === undefined || isFile(folder)) throw new Error(`No record makes the folder of ${path}.`)
+    return folder
+  }
+
+  function entryAt(path: string): Entry | undefined {
+    if (path === '' || path === '.') return root
+    return folderOf(path).names.get(basename(path))
+  }
+
+  function name(number: number, folder: Folder, apply: Naming['apply']): void {
+    apply(folder.names)
+    namings.push({ number, folder, apply })
   }
 
   function change(inode: number, one: Change): void {
-    files.get(inode)?.pending.push(one)
+    const file = inodes.get(inode)
+    if (file !== undefined && isFile(file)) file.pending.push(one)
   }
 
   function sync(inode: number, before: number): void {
-    if (inode === folder) {
-      for (const one of namings) if (one.number < before) one.apply(kept)
-      namings = namings.filter((one) => one.number >= before)
+    const entry = inodes.get(inode)
+    if (entry === undefined) return
+    if (!isFile(entry)) {
+      const isSynced = (one: Naming): boolean => one.folder === entry && one.number < before
+      for (const one of namings.filter(isSynced)) one.apply(entry.kept)
+      namings = namings.filter((one) => !isSynced(one))
       return
     }
-    const file = files.get(inode)
-    if (file === undefined) return
-    for (const one of file.pending) if (one.number < before) file.content = applied(file.content, one)
-    file.pending = file.pending.filter((one) => one.number >= before)
+    for (const one of entry.pending) if (one.number < before) entry.content = applied(entry.content, one)
+    entry.pending = entry.pending.filter((one) => one.number >= before)
   }
 
   return {
@@ -67,17 +87,21 @@ export function openDisk() {
     apply(record: FileRecord, number: number): void {
       switch (record.kind) {
         case 'open': {
-          if (record.name === '') folder = record.inode
-          if (record.name === '' || IN_MEMORY.test(record.name)) return
-          const known = files.get(record.inode)
-          if (known !== undefined && names.get(record.name) === known) {
+          if (IN_MEMORY.test(record.name)) return
+          const known = entryAt(record.name)
+          if (known !== undefined && (!isFile(known) || inodes.get(record.inode) === known)) {
+            inodes.set(record.inode, known)
             if (record.empties) change(record.inode, { kind: 'truncate', number, size: 0 })
             return
           }
           // An inode of a file that has no name any longer is used again.
           const file: File = { content: Buffer.alloc(0), pending: [] }
-          files.set(record.inode, file)
-          return name(number, (of) => void of.set(record.name, file))
+          inodes.set(record.inode, file)
+          return name(number, folderOf(record.name), (of) => void of.set(basename(record.name), file))
+        }
+        case 'mkdir': {
+          const made: Folder = { names: new Map(), kept: new Map() }
+          return name(number, folderOf(record.name), (of) => void of.set(basename(record.name), made))
         }
         case 'write':
           return change(record.inode, { kind: 'write', number, offset: record.offset, data: record.data })
@@ -92,30 +116,44 @@ export function openDisk() {
           return sync(record.inode, first)
         }
         case 'rename':
-          return name(number, (of) => {
-            const file = of.get(record.name)
-            of.delete(record.name)
-            if (file !== undefined) of.set(record.other, file)
+        case 'link': {
+          const folder = folderOf(record.name)
+          if (folderOf(record.other) !== folder) throw new Error(`${record.other} is in another folder.`)
+          return name(number, folder, (of) => {
+            const file = of.get(basename(record.name))
+            if (record.kind === 'rename') of.delete(basename(record.name))
+            if (file !== undefined) of.set(basename(record.other), file)
           })
-        case 'link':
-          return name(number, (of) => {
-            const file = of.get(record.name)
-            if (file !== undefined) of.set(record.other, file)
-          })
+        }
         case 'unlink':
-          return name(number, (of) => void of.delete(record.name))
+          return name(number, folderOf(record.name), (of) => void of.delete(basename(record.name)))
       }
     },
 
-    /** The files after a loss of power now. */
-    cut(random: Random): ReadonlyMap<string, Buffer> {
-      const left = new Map(kept)
-      for (const one of namings.slice(0, Math.floor(random() * (namings.length + 1)))) one.apply(left)
-      // Of some losses nothing else is kept, and of some all.
-      const share = [0, 0.5, 1][Math.floor(random() * 3)] ?? 0
-      return new Map([...left].map(([path, file]) => [path, tornContent(file, share, random)]))
-    },
+    /** The files after a loss of power now, by their paths. */
+    cut: (random: Random): ReadonlyMap<string, Buffer> => filesLeft(root, namings, random),
   }
+}
+
+function filesLeft(root: Folder, namings: readonly Naming[], random: Random): ReadonlyMap<string, Buffer> {
+  const left = new Map<Folder, Names>()
+  const leftOf = (folder: Folder): Names => {
+    const names = left.get(folder) ?? new Map(folder.kept)
+    left.set(folder, names)
+    return names
+  }
+  for (const { folder, apply } of namings.slice(0, Math.floor(random() * (namings.length + 1)))) apply(leftOf(folder))
+  // Of some losses nothing else is kept, and of some all.
+  const share = [0, 0.5, 1][Math.floor(random() * 3)] ?? 0
+  const filesOf = (folder: Folder, path: string): readonly (readonly [string, Buffer])[] =>
+    [...leftOf(folder)].flatMap(([own, entry]) =>
+      isFile(entry) ? [[join(path, own), tornContent(entry, share, random)] as const] : filesOf(entry, join(path, own)),
+    )
+  return new Map(filesOf(root, ''))
+}
+
+function isFile(entry: Entry): entry is File {
+  return 'content' in entry
 }
 
 function applied(content: Buffer, change: Change): Buffer {

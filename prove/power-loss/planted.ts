@@ -1,10 +1,14 @@
-import type { Run } from './campaign.ts'
+import { BACKUPS } from './backups.ts'
+import { DATA, type Run } from './campaign.ts'
 import type { FileRecord } from './records.ts'
 
 /** Defects of a server, each as what would be recorded of a server that has it. */
 export const PLANTED: Readonly<Record<string, (run: Run) => Run>> = {
-  'synchronous = off': (run) => withoutSyncs(run, (name) => /^grantor\.db(-wal|-journal)?$/.test(name)),
-  'no sync of the folder': (run) => withoutSyncs(run, (name) => name === ''),
+  'synchronous = off': (run) => withoutSyncs(run, (name) => /^data\/grantor\.db(-wal|-journal)?$/.test(name)),
+  'no sync of the data folder': (run) => withoutSyncs(run, (name) => name === DATA),
+  'no sync of the folder above': (run) => withoutSyncs(run, (name) => name === ''),
+  'no sync of the content of a backup': (run) => withoutSyncs(run, (name) => name.startsWith(`${BACKUPS}/`)),
+  'no sync of the folder of the backups': (run) => withoutSyncs(run, (name) => name === BACKUPS),
   'an answer before the sync of its commit': answeringEarly,
 }
 

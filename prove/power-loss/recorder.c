@@ -2,7 +2,7 @@
 // build what a disk has at any time. A call that would not be recorded ends the process.
 //
 //   RECORD_FOLDER  the folder, without a slash at its end
-//   RECORD_FILE    where the records go: see replay.ts
+//   RECORD_FILE    where the records go: see records.ts. Several processes may have one file.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -12,13 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { OPEN = 1, WRITE, TRUNCATE, BEGIN_SYNC, END_SYNC, RENAME, UNLINK, LINK };
+enum { OPEN = 1, WRITE, TRUNCATE, BEGIN_SYNC, END_SYNC, RENAME, UNLINK, LINK, MKDIR };
 #define FILES 4096
 
 struct record {
@@ -53,13 +54,27 @@ static void keep(uint32_t operation, uint64_t inode, int64_t offset, const char 
   if (length) put(data, length);
 }
 
+// What happens between begin and end is one event of all threads of all processes, so that the records have its order.
+static void begin(void) {
+  pthread_mutex_lock(&lock);
+  while (output >= 0 && syscall(SYS_flock, output, LOCK_EX)) continue;
+}
+
+static void end(void) {
+  if (output >= 0) syscall(SYS_flock, output, LOCK_UN);
+  pthread_mutex_unlock(&lock);
+}
+
+static void open_output(void) {
+  folder = getenv("RECORD_FOLDER");
+  const char *file = getenv("RECORD_FILE");
+  output = folder && file ? syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -2;
+  if (output == -1) abort();
+}
+
 static int is_inside(const char *path) {
-  if (output == -1) {
-    folder = getenv("RECORD_FOLDER");
-    const char *file = getenv("RECORD_FILE");
-    output = folder && file ? syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -2;
-    if (output == -1) abort();
-  }
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, open_output);
   if (output == -2 || !path) return 0;
   size_t length = strlen(folder);
   return !strncmp(path, folder, length) && (path[length] == '/' || path[length] == 0);
@@ -91,9 +106,9 @@ static int note_open(int file, int flags, const char *path) {
       va_end(rest); \
     } \
     if (!is_inside(path)) return real arguments; \
-    pthread_mutex_lock(&lock); \
+    begin(); \
     int file = note_open(real arguments, flags, path); \
-    pthread_mutex_unlock(&lock); \
+    end(); \
     return file; \
   }
 OPENER(open, (const char *path, int flags, ...), (path, flags, mode))
@@ -104,9 +119,9 @@ OPENER(openat64, (int at, const char *path, int flags, ...), (at, path, flags, m
 int close(int file) {
   REAL(close);
   if (inode_of(file)) {
-    pthread_mutex_lock(&lock);
+    begin();
     inodes[file] = 0;
-    pthread_mutex_unlock(&lock);
+    end();
   }
   return real(file);
 }
@@ -116,11 +131,11 @@ int close(int file) {
     REAL(name); \
     uint64_t inode = inode_of(file); \
     if (!inode) return real arguments; \
-    pthread_mutex_lock(&lock); \
+    begin(); \
     int64_t start = place; \
     ssize_t written = real arguments; \
     if (written > 0) keep(WRITE, inode, start, NULL, NULL, bytes, written); \
-    pthread_mutex_unlock(&lock); \
+    end(); \
     return written; \
   }
 static int64_t place_of(int file) {
@@ -147,10 +162,10 @@ REFUSED(pwritev64, (int file, const struct iovec *parts, int count, off64_t offs
     REAL(name); \
     uint64_t inode = inode_of(file); \
     if (!inode) return real(file, size); \
-    pthread_mutex_lock(&lock); \
+    begin(); \
     int result = real(file, size); \
     if (!result) keep(TRUNCATE, inode, size, NULL, NULL, NULL, 0); \
-    pthread_mutex_unlock(&lock); \
+    end(); \
     return result; \
   }
 TRUNCATER(ftruncate, off_t)
@@ -162,13 +177,13 @@ TRUNCATER(ftruncate64, off64_t)
     REAL(name); \
     uint64_t inode = inode_of(file); \
     if (!inode) return real(file); \
-    pthread_mutex_lock(&lock); \
+    begin(); \
     keep(BEGIN_SYNC, inode, 0, NULL, NULL, NULL, 0); \
-    pthread_mutex_unlock(&lock); \
+    end(); \
     int result = real(file); \
-    pthread_mutex_lock(&lock); \
+    begin(); \
     if (!result) keep(END_SYNC, inode, 0, NULL, NULL, NULL, 0); \
-    pthread_mutex_unlock(&lock); \
+    end(); \
     return result; \
   }
 SYNCER(fsync)
@@ -178,12 +193,23 @@ SYNCER(fdatasync)
   int name parameters { \
     REAL(name); \
     if (!is_inside(one)) return real arguments; \
-    pthread_mutex_lock(&lock); \
+    begin(); \
     int result = real arguments; \
     if (!result) keep(operation, 0, 0, one, two, NULL, 0); \
-    pthread_mutex_unlock(&lock); \
+    end(); \
     return result; \
   }
 NAMER(rename, RENAME, (const char *path, const char *other), (path, other), path, other)
 NAMER(link, LINK, (const char *path, const char *other), (path, other), path, other)
 NAMER(unlink, UNLINK, (const char *path), (path), path, NULL)
+NAMER(rmdir, UNLINK, (const char *path), (path), path, NULL)
+
+int mkdir(const char *path, mode_t mode) {
+  REAL(mkdir);
+  if (!is_inside(path)) return real(path, mode);
+  begin();
+  int result = real(path, mode);
+  if (!result) keep(MKDIR, 0, 0, path, NULL, NULL, 0);
+  end();
+  return result;
+}

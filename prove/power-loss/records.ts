@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { relative } from 'node:path'
 
-/** What a server did to a file of the folder, or to the names in it, as recorder.c writes it. */
+/** What a process did to a file below the folder, or to the names there, as recorder.c writes it. */
 export type Recorded =
   | { readonly kind: 'open'; readonly inode: number; readonly name: string; readonly empties: boolean }
   | { readonly kind: 'write'; readonly inode: number; readonly offset: number; readonly data: Buffer }
   | { readonly kind: 'truncate'; readonly inode: number; readonly size: number }
   | { readonly kind: 'begin-sync' | 'end-sync'; readonly inode: number }
   | { readonly kind: 'rename' | 'link'; readonly name: string; readonly other: string }
-  | { readonly kind: 'unlink'; readonly name: string }
+  | { readonly kind: 'unlink' | 'mkdir'; readonly name: string }
 
 export type FileRecord = Recorded & {
   /** Of the monotonic clock, which is that of `process.hrtime`. */
@@ -16,11 +16,11 @@ export type FileRecord = Recorded & {
 }
 
 const HEADER_BYTES = 40
-const KINDS = ['', 'open', 'write', 'truncate', 'begin-sync', 'end-sync', 'rename', 'unlink', 'link'] as const
+const KINDS = ['', 'open', 'write', 'truncate', 'begin-sync', 'end-sync', 'rename', 'unlink', 'link', 'mkdir'] as const
 /** fcntl.h of Linux. */
 const O_TRUNC = 0o1000
 
-/** Reads the records of recorder.c. The names are those in the folder; the folder itself has the name ''. */
+/** Reads the records of recorder.c. The names are paths in the folder; the folder itself has the name ''. */
 export function readRecords(path: string, folder: string): readonly FileRecord[] {
   const bytes = readFileSync(path)
   const records: FileRecord[] = []
@@ -33,10 +33,7 @@ export function readRecords(path: string, folder: string): readonly FileRecord[]
     const offset = Number(bytes.readBigInt64LE(at + 32))
     at += HEADER_BYTES
     const take = (length = 0): Buffer => bytes.subarray(at, (at += length))
-    const nameOf = (length = 0): string => {
-      const text = take(length).toString()
-      return text === folder ? '' : basename(text)
-    }
+    const nameOf = (length = 0): string => (length === 0 ? '' : relative(folder, take(length).toString()))
     const [name, other] = [nameOf(pathLength), nameOf(otherLength)]
     const data = take(dataLength)
     const kind = KINDS[operation ?? 0]
@@ -59,6 +56,7 @@ export function readRecords(path: string, folder: string): readonly FileRecord[]
         records.push({ kind, atNs, name, other })
         break
       case 'unlink':
+      case 'mkdir':
         records.push({ kind, atNs, name })
         break
       default:

@@ -17,7 +17,7 @@ const options = readOptions({
   runs: whole('servers that are recorded', 4, [1, 1000]),
   seconds: whole('seconds that each of them is under load', 5, [1, 600]),
   cuts: whole('losses of power in each run', 250, [1, 100_000]),
-  planted: whole('losses of power in the first run with each planted defect', 60, [0, 10_000]),
+  planted: whole('losses of power in the first run with each planted defect', 20, [0, 10_000]),
   seed: whole('where the random numbers begin', 1, [0, 2 ** 31]),
 })
 beginSession()
@@ -29,7 +29,7 @@ execFileSync(process.env['CC'] ?? 'cc', ['-O2', '-fPIC', '-shared', '-o', record
   stdio: 'inherit',
 })
 const random = seededRandom(options.seed)
-const sums = { records: 0, syncs: 0, acknowledged: 0 }
+const sums = { records: 0, syncs: 0, acknowledged: 0, backups: 0 }
 const lines: string[] = []
 for (let index = 0; index < options.runs; index += 1) {
   const place = join(folder, String(index))
@@ -39,6 +39,7 @@ for (let index = 0; index < options.runs; index += 1) {
   sums.records += run.records.length
   sums.syncs += run.records.filter(({ kind }) => kind === 'end-sync').length
   sums.acknowledged += run.things.flatMap(({ steps }) => steps).filter(({ ackNs }) => ackNs !== undefined).length
+  sums.backups += run.backups.length
   findings.progress(`run ${index + 1}: ${options.cuts} losses of power`)
   for (const fault of await cutAll(run, cutTimes(run, options.cuts, random), place, random))
     findings.report(`run ${index + 1}: ${fault}`)
@@ -53,6 +54,9 @@ for (let index = 0; index < options.runs; index += 1) {
 }
 printReport(
   `${options.runs * options.cuts} losses of power of ${options.runs} servers on SQLite`,
-  [`${sums.records} records, ${sums.syncs} syncs, ${sums.acknowledged} acknowledged steps`, ...lines],
+  [
+    `${sums.records} records, ${sums.syncs} syncs, ${sums.acknowledged} acknowledged steps, ${sums.backups} backups`,
+    ...lines,
+  ],
   findings,
 )

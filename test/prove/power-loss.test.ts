@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { test } from 'node:test'
+import { faultsOfBackups } from '../../prove/power-loss/backups.ts'
 import { openDisk } from '../../prove/power-loss/disk.ts'
 import { faultOf, type Thing } from '../../prove/power-loss/ledger.ts'
 import type { Recorded } from '../../prove/power-loss/records.ts'
@@ -77,4 +79,37 @@ test('after a loss of power a thing has the last state that was acknowledged, or
           ? undefined
           : `A client is ${state}, and was acknowledged as ${atNs < 40n ? 'made' : 'renamed'}`,
       )
+})
+
+test('a loss of power leaves a folder that was made, and what is in it, by a sync of the folder above', () => {
+  const [DATA, SECRET] = [4, 5]
+  const made: readonly Recorded[] = [
+    { kind: 'mkdir', name: 'data' },
+    { kind: 'open', inode: DATA, name: 'data', empties: false },
+    { kind: 'open', inode: SECRET, name: 'data/secret', empties: false },
+    write(SECRET, 'new'),
+    begin(SECRET),
+    end(SECRET),
+    begin(DATA),
+    end(DATA),
+  ]
+  assert.deepEqual(left(made)[0], {})
+  assert.deepEqual(left([...made, begin(FOLDER), end(FOLDER)])[0], { file: '', 'data/secret': 'new' })
+})
+
+test('after a loss of power the backups that the command kept are there, and each is whole', () => {
+  const content = 'first\n'
+  const whole = Buffer.from(`${content}{"end":{"sha256":"${createHash('sha256').update(content).digest('hex')}"}}\n`)
+  const made = [1n, 3n, 5n].map((at) => ({ name: `backups/${at}.backup`, sentNs: at, ackNs: at + 1n }))
+  const faults = (names: readonly bigint[], bytes: Buffer, atNs: bigint): number =>
+    faultsOfBackups(made, new Map(names.map((at) => [`backups/${at}.backup`, bytes])), atNs).length
+  for (const [names, bytes, atNs, expected] of [
+    [[], whole, 1n, 0],
+    [[], whole, 2n, 1],
+    [[1n], whole, 4n, 1],
+    [[3n], whole, 5n, 0],
+    [[1n, 3n, 5n], whole, 6n, 0],
+    [[3n, 5n], whole.subarray(0, -9), 6n, 2],
+  ] as const)
+    assert.equal(faults(names, bytes, atNs), expected, `${names.join()} at ${atNs}`)
 })

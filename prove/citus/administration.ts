@@ -6,6 +6,7 @@ import type { OrganizationRecord } from '../../src/ports/records/organization.ts
 import type { RoleRecord } from '../../src/ports/records/role.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import { after, type EpochMs } from '../../src/base/brand.ts'
+import type { GroupId } from '../../src/protocol/access/group.ts'
 import { mintOrderedId, type AdminCredentialId, type OrganizationId, type UserId } from '../../src/protocol/ids.ts'
 import type { Scope } from '../../src/protocol/token/scope.ts'
 import { atOnce, type Nodes, type Race } from './at-once.ts'
@@ -64,6 +65,19 @@ export const ADMINISTRATION_RACES: Readonly<Record<string, Race>> = {
       async (store, { id: organizationId }) =>
         (await store.findInstallation({ clientId: CLIENT_ID, organizationId })) !== undefined,
     ),
+  async 'members of a group and its deletion'({ one, other }) {
+    const id = aHash() as string as GroupId
+    const group = { id, organizationId: undefined, name: 'Group', isProtected: false, createdAt: now() }
+    await perform(one, 'createGroup', group)
+    const users = [await aUser(one), await aUser(one)]
+    const add = (store: StoreDriver) => async () => {
+      const member = { groupId: id, source: 'operator', createdAt: now(), expiresAt: undefined } as const
+      for (const { id: userId } of users) await perform(store, 'addGroupMember', { ...member, userId })
+    }
+    await atOnce(add(one), () => perform(other, 'deleteGroup', group))
+    const left = await other.listGroupMembers({ groupId: id, before: undefined, limit: 1 })
+    return left.length === 0 ? undefined : 'a deleted group has a member'
+  },
   async 'two merges of figures, of which one is repeated'({ one, other }) {
     const first = someFigures()
     const second = someFigures(first.beganAt)

@@ -45,14 +45,8 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
     'its insert waits for the row of the same key, and a maximum is exceeded only by groups that are created at the same moment',
     'all group_members, all user_groups, copies, group_id',
   ],
-  updateGroup: [
-    'it locks the members; one who is added at the same moment keeps at most a link, which ends with its day, or a prepared account',
-    'all links, all users, copies, group_id',
-  ],
-  deleteGroup: [
-    'a row that an addition writes at the same moment may stay: it names a group that does not exist until it ends or a group of that id is created',
-    'all group_members, copies',
-  ],
+  updateGroup: [MARKED, 'all links, all users, copies, group_id, user_id'],
+  deleteGroup: [MARKED, 'all group_members, copies, user_id'],
   beginEra: [
     NOT_BEFORE,
     'all authorizations, all consents, all devices, all email_codes, all grants, all identity_proofs, all initial_tokens, all interactions, all links, all logout_notices, all mails, all pushed_requests, all roles, all sessions',

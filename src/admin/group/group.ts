@@ -155,7 +155,7 @@ export function idWithin(given: GroupId, organizationId: OrganizationId | undefi
   return organizationId === undefined || owner === organizationId ? given : undefined
 }
 
-export function noSuchGroup(id: string, organizationId: OrganizationId | undefined): AdminError {
+function noSuchGroup(id: string, organizationId: OrganizationId | undefined): AdminError {
   const missing = `There is no group ${id}.`
   return unknown(
     organizationId === undefined

@@ -29,7 +29,6 @@ import {
   listNaming,
   MEMBER_ROW,
   NAMING,
-  noSuchGroup,
   refuseNamed,
   refuseNamedBefore,
   requireGroup,
@@ -219,7 +218,7 @@ export const GROUP_TASKS: readonly Task[] = [
         case 'changed':
           return GROUP.show({ ...previous, ...next })
         case 'conflict':
-          throw conflict(`The group ${id} was changed or deleted at the same time. Try again.`)
+          throw changedMeanwhile(id)
         case 'prepared':
           throw preparedMember(id)
         case 'too-many-protected':
@@ -240,7 +239,7 @@ export const GROUP_TASKS: readonly Task[] = [
       // A new group with the id would not be protected.
       if (isProtected) requireProtector(context)
       await refuseNamed(context, id)
-      if ((await context.store.deleteGroup({ id })) === 'unknown') throw noSuchGroup(id, organizationId)
+      if ((await context.store.deleteGroup({ id, isProtected })) === 'conflict') throw changedMeanwhile(id)
       return { group_id: id, deleted: true as const }
     },
   }),
@@ -358,6 +357,10 @@ function describeMember(
   said: z.output<typeof SAYING>,
 ): GroupMemberDocument {
   return { group_id: groupId, user_id: userId, email: user?.email ?? null, name: user?.name ?? null, ...said }
+}
+
+function changedMeanwhile(id: GroupId): AdminError {
+  return conflict(`The group ${id} was changed or deleted at the same time. Try again.`)
 }
 
 function tooManyProtected(): AdminError {

@@ -15,8 +15,8 @@ export interface GroupOperations {
    * `prepared`: an administrator with bounds may be able to sign in to the account of a member, and that is not confirmed (threats.md GRP-06).
    */
   updateGroup: [change: GroupChange, outcome: 'changed' | 'conflict' | 'prepared' | 'too-many-protected']
-  /** Deletes the group, and removes its members. */
-  deleteGroup: [deletion: { readonly id: GroupId }, outcome: 'deleted' | 'unknown']
+  /** Deletes the group if it is still protected, or not, as `isProtected` says, and removes its members. */
+  deleteGroup: [deletion: Pick<GroupRecord, 'id' | 'isProtected'>, outcome: 'deleted' | 'conflict']
   /**
    * Adds a user to a group, or replaces the end. `unknown`: there is no such group or user; `not-member`: the group is that of an organization in
    * which the user has no active membership; `too-many`: the user has the most rows of the server, or of this organization. Of a protected

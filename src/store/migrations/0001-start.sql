@@ -371,7 +371,8 @@ create table user_groups (
   organization_id text /*postgres collate "C"*/, -- null: a group of the server
   name text not null,
   protected bigint not null, -- 0 or 1
-  created_at bigint not null
+  created_at bigint not null,
+  joined text -- on Citus: the user and the source of the row that was added last; null: none was
 ) /*sqlite without rowid*/;
 
 create index user_groups_of_organization on user_groups (organization_id, group_id);

@@ -48,6 +48,7 @@ const IMPORTS: readonly Deed[] = [
 const GROUPS = [
   { writers: WRITERS, deciders: DECIDERS },
   { writers: ['import an account'], deciders: IMPORTS },
+  { writers: ['join the group'], deciders: ['protect the group', 'delete the group'] },
 ] satisfies readonly { readonly writers: readonly Deed[]; readonly deciders: readonly Deed[] }[]
 /** What goes wrong without the statements of src/store/postgres/settle.ts. */
 const WITHOUT_SETTLING: readonly string[] = [
@@ -68,6 +69,8 @@ const WITHOUT_SETTLING: readonly string[] = [
   'change the address, then delete the user, email is late',
   'import an account, then import the account again, identity_key is late',
   'import an account, then import the newer account, email is late',
+  'join the group, then protect the group, user_id is late',
+  'join the group, then delete the group, user_id is late',
 ]
 
 /** The part of the writer that is `late` becomes visible while the decider runs. */
@@ -93,6 +96,16 @@ const orders = await runInOrders()
 test('STO-19: while a part of a commit is not visible yet, a decision is made as before that commit or as after it', async () => {
   assert.ok(cases.length > 50, 'too few cases')
   assert.deepEqual(await findFaults(settling, cases), [])
+})
+
+test('GRP-03: a deleted group has no members, also if a row was not visible when another member was added', async () => {
+  const user = aTornUser()
+  await createTornUsers(store, [user])
+  const { operations } = user
+  const deletion = [operations['let another join the group'], operations['delete the group']]
+  const outcomes = await settling.runTorn(operations['join the group'], 'user_id', ...deletion)
+  assert.deepEqual(outcomes, ['added', 'added', 'deleted'])
+  assert.doesNotMatch(await describeTornUser(client, user, {}), /^member /m)
 })
 
 test('planted: without waiting for the other machines, decisions miss what was just committed', async () => {

@@ -1,5 +1,6 @@
 import { normalizeEmail, type EmailAddress } from '../../../src/protocol/sign-in/email-address.ts'
 import { anImport, changed } from '../contract/user/imported-users.ts'
+import { aGroupMember } from '../contract/organization/groups.ts'
 import { anEmailCode } from '../contract/user/email-codes.ts'
 import type pg from 'pg'
 import { coversAll } from '../../../src/endpoints/sign-in/changing-session.ts'
@@ -11,6 +12,7 @@ import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { anIdentity, aProvider } from '../../support/provider/provider-records.ts'
 import {
   aGrant,
+  aGroup,
   aHash,
   aLink,
   anApproval,
@@ -51,6 +53,7 @@ export function aTornUser() {
     IdentityRecord,
   ]
   const reset = aLink({ userId: user.id })
+  const group = aGroup()
   const [first, second] = times(2, () => identityOf(bare.id)) as [IdentityRecord, IdentityRecord]
   const openid = {
     nonce: undefined,
@@ -123,6 +126,7 @@ export function aTornUser() {
       ...[one, other].map((identity) => link(identity, { kind: 'session', session: coversAll(kept) })),
       aDeed('createEmailCode', { ...code, session: coversAll(kept), mails: [] }),
       aDeed('createLink', reset),
+      aDeed('createGroup', group),
     ],
     operations: {
       'redeem the code': aDeed('redeemCode', aRedemption(approval, { grant })),
@@ -187,6 +191,10 @@ export function aTornUser() {
         user: { ...another.user, email: imported.user.email },
       }),
       'import another with its identity': aDeed('importUser', { ...another, identities: [copy] }),
+      'join the group': aDeed('addGroupMember', aGroupMember(user.id, group)),
+      'let another join the group': aDeed('addGroupMember', aGroupMember(bare.id, group)),
+      'protect the group': aDeed('updateGroup', { ...group, isProtected: true, previous: group }),
+      'delete the group': aDeed('deleteGroup', group),
       'disable the user': aDeed('disableUser', { id: user.id, now: at(5) }),
       'delete the user': aDeed('deleteUser', { id: user.id }),
     } satisfies Readonly<Record<string, Operation>>,
@@ -263,6 +271,8 @@ const STATE = [
   ],
   ['grants', `'grant ' || grant_id || case when revoked_at is null then '' else ' revoked' end`],
   ['identities', `'identity ' || identity_key`],
+  ['group_members', `'member ' || user_id`],
+  ['links', `'link ' || origin`],
   ['consents', `'consent ' || scope`],
   ['logout_notices', `'notice ' || root_id || coalesce(' due ' || due_at, '')`],
 ]

@@ -32,8 +32,9 @@ const HANDLERS = {
   ...distributedUserHandlers,
 } as Partial<Handlers>
 
-/** The statements that wait for other parts (src/store/postgres/settle.ts). */
-const SETTLING = /^insert into (sessions|identities|emails|grants) .* values \(\$1, ''|set status = status/s
+/** The statements that wait for other parts (src/store/postgres/settle.ts, nouns/organization/joined.ts). */
+const SETTLING =
+  /^insert into (sessions|identities|emails|grants) .* values \(\$1, ''|^insert into group_members .* 0, 0\)|set status = status/s
 const HOLDING = 'update users set password_hash = password_hash where user_id = $1 returning email, email_verified_at'
 const NOT_HOLDING = { name: 'not-holding', text: 'select email from users where user_id = $1' }
 
@@ -42,8 +43,8 @@ export interface Tearing {
   readonly partsOf: (operation: Operation) => Promise<readonly Part[]>
   /** Runs the operations one after the other, and returns their outcomes. */
   readonly runInOrder: (first: Operation, second: Operation) => Promise<readonly unknown[]>
-  /** Runs the first operation, and then the second while all parts of the first but one are visible. */
-  readonly runTorn: (first: Operation, late: Part, second: Operation) => Promise<readonly unknown[]>
+  /** Runs the first operation, and then the others while all parts of the first but one are visible. */
+  readonly runTorn: (first: Operation, late: Part, ...others: readonly Operation[]) => Promise<readonly unknown[]>
 }
 
 /** Opens the sessions. `isSettling`: false plants the fault that no statement waits for other parts. */
@@ -100,6 +101,12 @@ export async function openTearing(
     }
   }
 
+  async function runEach(operations: readonly Operation[]): Promise<readonly unknown[]> {
+    const outcomes: unknown[] = []
+    for (const operation of operations) outcomes.push(await runWhole(operation))
+    return outcomes
+  }
+
   /** Begins a transaction for each part that the operation needs, and adds its session to `begun`. */
   async function runInParts(operation: Operation, begun: Map<Part, Promise<pg.Client>>): Promise<unknown> {
     const begin = async (part: Part): Promise<pg.Client> => {
@@ -132,18 +139,18 @@ export async function openTearing(
       await whole.query('rollback')
       return [...touched]
     },
-    runInOrder: async (first, second) => [await runWhole(first), await runWhole(second)],
-    async runTorn(first, late, second) {
+    runInOrder: (first, second) => runEach([first, second]),
+    async runTorn(first, late, ...others) {
       const begun = new Map<Part, Promise<pg.Client>>()
       const commit = async (part: Part): Promise<unknown> => (await begun.get(part))?.query('commit')
       const outcome = await runInParts(first, begun)
       await Promise.all([...begun.keys()].filter((part) => part !== late).map(commit))
-      const following = runWhole(second)
+      const following = runEach(others)
       // It ends by itself if it needs nothing of the late part.
       const end = following.then(() => true)
       while (!(await Promise.race([end, isWaiting()])));
       await commit(late)
-      return [outcome, await following]
+      return [outcome, ...(await following)]
     },
   }
 }

@@ -22,6 +22,7 @@ import { bigint, table, text } from '../../table.ts'
 import { keepChanged } from '../../shared/sign-in/changed-here.ts'
 import { END_OPERATOR_LINK, isPrepared } from '../user/roles.ts'
 import { rangeOf } from './groups.ts'
+import { awaitJoined, nameJoined } from './joined.ts'
 
 const membership = {
   groupId: text<GroupId>('group_id'),
@@ -34,7 +35,9 @@ const GROUP_MEMBERS = table<GroupMemberRecord>({ userId: text('user_id'), ...mem
 
 /** These change nothing, and lock a row: a user or a group that is deleted at the same time, or a membership, keeps nothing. */
 const HOLD_USER = shared('update users set password_hash = password_hash where user_id = :userId returning user_id')
-const HOLD_GROUP = shared('update user_groups set name = name where group_id = :groupId returning protected')
+const HOLD_GROUP = shared(
+  'update user_groups set name = name where group_id = :groupId returning protected /*citus , joined*/',
+)
 const HOLD_MEMBERSHIP = shared(
   `update memberships set created_at = created_at
    where user_id = :userId and organization_id = :organizationId and disabled_at is null returning user_id`,
@@ -84,7 +87,7 @@ const operations = {
     },
     *run(member) {
       if ((yield* rows(HOLD_USER, member)).length === 0) return 'unknown'
-      const [group] = yield* rows(HOLD_GROUP, member)
+      const group = yield* holdGroup(member.groupId)
       if (group === undefined) return 'unknown'
       if (!(yield* mayBeIn(member))) return 'not-member'
       // A member is as hard to reach as a holder of a role, so only who could give the role adds one (threats.md GRP-06).
@@ -189,7 +192,7 @@ function* holdJoining(
   const held = new Map<GroupId, Row>()
   // In one order, so that no two transactions wait for each other.
   for (const { groupId } of members.toSorted((one, other) => (one.groupId < other.groupId ? -1 : 1))) {
-    const [group] = yield* rows(HOLD_GROUP, { groupId })
+    const group = yield* holdGroup(groupId)
     if (group !== undefined) held.set(groupId, group)
   }
   const joining: { readonly member: GroupMemberRecord; readonly group: Row }[] = []
@@ -199,6 +202,13 @@ function* holdJoining(
     if (!isProtected(group) || !(yield* isPrepared(member.userId))) joining.push({ member, group })
   }
   return joining
+}
+
+/** Locks a group, and returns its row. */
+function* holdGroup(groupId: GroupId): Steps<Row | undefined> {
+  const [group] = yield* rows(HOLD_GROUP, { groupId })
+  yield* awaitJoined(groupId, group)
+  return group
 }
 
 function isProtected(group: Row): boolean {
@@ -219,6 +229,7 @@ function* insert(member: Input<'addGroupMember'>, group: Row): Steps<'added' | '
   const place = organizationId === undefined ? { from: undefined, to: undefined } : rangeOf(organizationId)
   const values = { ...GROUP_MEMBERS.values(member), ...place, limit: MAXIMA.groupsOfUser.most }
   if ((yield* rows(INSERT, values)).length === 0) return 'too-many'
+  yield* nameJoined(member, group)
   if (isProtected(group)) yield* rows(END_OPERATOR_LINK, member)
   return 'added'
 }

@@ -6,6 +6,7 @@ import type { AuditEventName } from '../../../protocol/audit/event-names.ts'
 import type { OrganizationId } from '../../../protocol/ids.ts'
 import { type NounOperations, when } from '../../noun.ts'
 import { findBy, idKey, listPage, lookFor, newestOf, rows, shared, type Steps } from '../../shared/statement.ts'
+import { awaitJoined } from './joined.ts'
 import { assignments, bigint, flag, isUnchanged, previousValues, table, text } from '../../table.ts'
 
 const changeable = { name: text<string>('name'), isProtected: flag('protected') } as const
@@ -36,7 +37,9 @@ const INSERT = shared(
 const UPDATE = shared(
   `update user_groups set ${assignments(CHANGES)} where group_id = :id and ${isUnchanged(CHANGES)} returning group_id`,
 )
-const DELETE = shared('delete from user_groups where group_id = :id returning group_id')
+const DELETE = shared(
+  'delete from user_groups where group_id = :id and protected = :isProtected returning group_id /*citus , joined*/',
+)
 const DELETE_MEMBERS = shared(`delete from group_members where ${lookFor('group_members', 'group_id = :id')}`)
 const FIND = shared('select * from user_groups where group_id = :id')
 const COUNT_PROTECTED = shared(
@@ -45,7 +48,9 @@ const COUNT_PROTECTED = shared(
 const PROTECT = shared('insert into protected_groups (group_id) values (:id) on conflict (group_id) do nothing')
 const UNPROTECT = shared('delete from protected_groups where group_id = :id')
 /** Changes nothing, and locks the row. */
-const HOLD_GROUP = shared('update user_groups set name = name where group_id = :id returning group_id')
+const HOLD_GROUP = shared(
+  'update user_groups set name = name where group_id = :id returning group_id /*citus , joined*/',
+)
 const MEMBERS = 'user_id in (select user_id from group_members where group_id = :id)'
 /** The same for the members: an order about one of them comes before the protection, which then ends its link, or finds it. */
 const HOLD_MEMBERS = shared(`update users set password_hash = password_hash where ${MEMBERS} returning trial_prepared`)
@@ -103,11 +108,13 @@ const operations = {
     keys: idKey,
     cache: 'cleared',
     event: when('deleted', ({ id }) => aboutGroup('group.deleted', id, {})),
-    *run({ id }) {
-      const deleted = yield* rows(DELETE, { id })
+    *run({ id, isProtected }) {
+      const [group] = yield* rows(DELETE, { id, isProtected })
+      if (group === undefined) return 'conflict'
+      yield* awaitJoined(id, group)
       yield* rows(UNPROTECT, { id })
       yield* rows(DELETE_MEMBERS, { id })
-      return deleted.length === 1 ? 'deleted' : 'unknown'
+      return 'deleted'
     },
   },
 } satisfies NounOperations
@@ -142,7 +149,8 @@ function* mayProtect(id: GroupId): Steps<boolean> {
  * were added before the group was locked follow.
  */
 function* holdMembers(id: GroupId): Steps<boolean> {
-  for (const hold of [HOLD_MEMBERS, HOLD_GROUP]) yield* rows(hold, { id })
+  yield* rows(HOLD_MEMBERS, { id })
+  yield* awaitJoined(id, (yield* rows(HOLD_GROUP, { id }))[0])
   return (yield* rows(HOLD_MEMBERS, { id })).every((user) => user['trial_prepared'] === null)
 }
 

@@ -1,5 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { ApiRecord } from '../ports/records/api.ts'
+import type { GrantRecord } from '../ports/records/grant.ts'
 import { openRecentlyUsed, type RecentlyUsed } from '../base/recently-used.ts'
 import { countingGroups } from '../protocol/access/belonging.ts'
 import { organizationOfGroup, type GroupId } from '../protocol/access/group.ts'
@@ -17,7 +18,7 @@ import { CONSOLE_CLIENT_ID } from '../protocol/client/console.ts'
 import type { Identified } from '../protocol/client/identifier.ts'
 import { ruledClient, type ClientOrigin, type ClientTerm } from '../protocol/client/policy.ts'
 import type { OrganizationId, UserId } from '../protocol/ids.ts'
-import { narrow, subtract, type Scope } from '../protocol/token/scope.ts'
+import { isIdentityScope, narrow, NO_SCOPE, subtract, unite, type Scope } from '../protocol/token/scope.ts'
 
 /** What a client gets, or would get, for a person. */
 export interface PersonalAccess extends JudgedAccess {
@@ -68,7 +69,7 @@ export function hasNoRules({ accessRules }: Context, organizationId: Organizatio
 export async function findRuling(context: Context, access: PersonalAccess, isMet: IsMet): Promise<Ruling | undefined> {
   const { concerns, server } = await findOwnConcerns(context, access)
   if (concerns.concerns.length === 0) return undefined
-  const person = await findPerson(context, access, concerns)
+  const person = await findPerson(context, access.userId, concerns)
   const { leftOut, isNothing, taking, reporting } = judge(concerns, person, isMet)
   if (taking.length === 0 && reporting.length === 0) return undefined
   const labelled = (rule: AccessRule): RulingRule => ({ rule, isOfServer: server.includes(rule) })
@@ -85,6 +86,24 @@ export async function findRuling(context: Context, access: PersonalAccess, isMet
   }
 }
 
+/** What of a grant access rules read. */
+export type RuledGrant = Pick<GrantRecord, 'userId' | 'organizationId' | 'scope' | 'stated' | 'openid'>
+
+/**
+ * Applies the access rules to a token of a grant, with the scope `scope` (`scopeOfGrant`). `asked`: the access that they judge, which has the
+ * identity scopes of the grant too, because an ID token comes with the token. A level counts as the grant states it.
+ */
+export async function findGrantRuling(
+  context: Context,
+  client: PersonalAccess['client'],
+  { userId, organizationId, scope: granted, stated, openid }: RuledGrant,
+  { scope, resources }: JudgedAccess,
+): Promise<{ readonly asked: PersonalAccess; readonly ruling: Ruling | undefined }> {
+  const identity = openid === undefined ? NO_SCOPE : narrow(granted, isIdentityScope)
+  const asked = { client, userId, organizationId, scope: unite(scope, identity), resources }
+  return { asked, ruling: await findRuling(context, asked, ({ level }) => level <= (stated?.level ?? 1)) }
+}
+
 /** What the rules that are on demand of the authentication of a person, by scope; a scope of several rules is there several times. */
 export async function findDemands(
   context: Context,
@@ -92,7 +111,7 @@ export async function findDemands(
 ): Promise<readonly (readonly [token: string, required: RequiredLevel])[]> {
   const { concerns } = await findOwnConcerns(context, access)
   if (!concerns.concerns.some(({ rule }) => rule.require !== undefined)) return []
-  const person = await findPerson(context, access, concerns)
+  const person = await findPerson(context, access.userId, concerns)
   return judge(concerns, person, ALWAYS_MET).demands
 }
 
@@ -192,10 +211,10 @@ const compiled = new WeakMap<
 >()
 
 /** The person with those groups and organizations that count, of the ones that rules read. */
-async function findPerson(
+export async function findPerson(
   { clock, providers, store }: Context,
-  { userId }: PersonalAccess,
-  { groups, organizations }: OwnConcerns,
+  userId: UserId,
+  { groups, organizations }: Pick<OwnConcerns, 'groups' | 'organizations'>,
 ): Promise<Person> {
   if (groups.size + organizations.size === 0) return { userId, groups: [], organizationIds: [] }
   const [belonging, known] = await Promise.all([store.findBelonging(userId), providers()])

@@ -3,6 +3,8 @@ import type { PasskeyRecord } from '../ports/records/passkey.ts'
 import type { IdentityRecord, ProviderRecord } from '../ports/records/provider.ts'
 import type { SecondFactorRecord } from '../ports/records/second-factor.ts'
 import type { UserRecord } from '../ports/records/user.ts'
+import type { UserId } from '../protocol/ids.ts'
+import type { AuthenticationLevel } from '../protocol/sign-in/authentication.ts'
 import type { IdentityKey } from '../protocol/sign-in/provider-identity.ts'
 import type { PasskeyId } from '../protocol/sign-in/passkey.ts'
 import { secretName } from '../protocol/sign-in/totp.ts'
@@ -76,6 +78,18 @@ export async function findFactors(
 /** Whether there is any. */
 export function hasFactor({ app, passkeys, identities }: Factors): boolean {
   return app !== undefined || passkeys.length + identities.length > 0
+}
+
+/** The highest level that a user who signs in here can reach with a factor of the account; `level`: what a session has already. */
+export async function findReachableLevel(
+  context: Context,
+  userId: UserId,
+  level: AuthenticationLevel,
+): Promise<AuthenticationLevel> {
+  const { store } = context
+  if (offersPasskeys(context) && (await store.listPasskeys(userId)).length > 0) return 3
+  const app = await store.findSecondFactor(userId)
+  return app === undefined || openApp(context, app) === undefined ? level : 2
 }
 
 /**

@@ -11,7 +11,7 @@ import { isPrivateUse, type RedirectUri } from '../../protocol/uri/redirect-uri.
 import { formTarget, viewClient } from './client-view.ts'
 import { hasAllowedHost } from './remembered-consent.ts'
 import { respond, returnPath, type ResponseTarget } from './response.ts'
-import { reportScope, type ScopeRefusal } from '../token/scope-refusal.ts'
+import { reportScope, type ScopeRefusal } from '../../requests/scope-refusal.ts'
 
 /** A request whose client and redirect URI have been checked, so errors may be sent there. RFC 6749 §4.1.2.1. */
 export interface Trusted extends AllowedClient, ResponseTarget {

@@ -22,8 +22,8 @@ import {
   loadScopeCatalog,
   withoutIssuer,
   type ScopeCatalog,
-} from '../token/scope-catalog.ts'
-import { decideScope } from '../token/scope-decision.ts'
+} from '../../requests/scope-catalog.ts'
+import { decideScope } from '../../requests/scope-decision.ts'
 import type { Fault } from './authorization-error.ts'
 
 /** What an authorization request asks for, without what depends on the user. */

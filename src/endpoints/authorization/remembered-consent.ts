@@ -10,7 +10,7 @@ import type { UserId } from '../../protocol/ids.ts'
 import { redirectHost, webHost } from '../../protocol/uri/redirect-uri.ts'
 import { resourcesKey } from '../../protocol/token/resource.ts'
 import { isWithin } from '../../protocol/token/scope.ts'
-import { loadScopeCatalog, sharedScopesSince } from '../token/scope-catalog.ts'
+import { loadScopeCatalog, sharedScopesSince } from '../../requests/scope-catalog.ts'
 import type { OpenChoices, OwnOrganization } from './organization-choice.ts'
 
 type Asked = Pick<AuthorizationRecord, 'redirectUri' | 'resources' | 'scope'>

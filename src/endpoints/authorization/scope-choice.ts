@@ -1,8 +1,8 @@
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { Parameters } from '../../base/message.ts'
 import { narrow, scopeTokens, subtract, unite } from '../../protocol/token/scope.ts'
-import type { ScopeCatalog } from '../token/scope-catalog.ts'
-import { withoutShare } from '../token/scope-decision.ts'
+import type { ScopeCatalog } from '../../requests/scope-catalog.ts'
+import { withoutShare } from '../../requests/scope-decision.ts'
 
 /** With more, the form would have more fields than the server reads. */
 const CHOICE_LIMIT = 50

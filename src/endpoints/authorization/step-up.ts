@@ -12,11 +12,9 @@ import { acrOf, meetsAcr, type StatedAuthentication } from '../../protocol/sign-
 import { levelOf, type Authentication, type AuthenticationLevel } from '../../protocol/sign-in/authentication.ts'
 import { interactionOfSession, type UserId } from '../../protocol/ids.ts'
 import { NO_SCOPE, type Scope } from '../../protocol/token/scope.ts'
-import { findApp } from '../second-factor/app.ts'
 import { demandsLevel, findDemands, hasNoRules, type PersonalAccess } from '../../tokens/access-rules.ts'
-import { findFactors, hasFactor, mayAddPasskey } from '../../users/factors.ts'
-import { offersPasskeys } from '../../users/provider-routing.ts'
-import { loadScopeCatalog } from '../token/scope-catalog.ts'
+import { findFactors, findReachableLevel, hasFactor, mayAddPasskey } from '../../users/factors.ts'
+import { loadScopeCatalog } from '../../requests/scope-catalog.ts'
 import type { Fault } from './authorization-error.ts'
 import type { Interaction } from './interaction.ts'
 import { chooseScope } from './scope-choice.ts'
@@ -132,8 +130,7 @@ async function findReach(
     const interaction = await context.store.findInteraction(interactionOfSession(session.id))
     return interaction?.target === id ? level : 2
   }
-  if (offersPasskeys(context) && (await context.store.listPasskeys(user.id)).length > 0) return 3
-  return (await findApp(context, user.id))?.kind === 'on' ? 2 : level
+  return findReachableLevel(context, user.id, level)
 }
 
 /**

@@ -18,7 +18,7 @@ import { refuseQuery, refuseRepeated } from '../form.ts'
 import { PATHS } from '../paths.ts'
 import { asClient, authenticateClient, type AuthenticatedClient } from '../token/authenticate-client.ts'
 import { organizationMismatch, readResources, readScope } from '../token/grants/grant.ts'
-import { loadScopeCatalog } from '../token/scope-catalog.ts'
+import { loadScopeCatalog } from '../../requests/scope-catalog.ts'
 
 /** Seconds within which a user types the code and answers. */
 const LIFETIME = 600

@@ -27,7 +27,7 @@ import { chooseOrganization, findChoices, WITHOUT } from '../authorization/organ
 import { chooseScope } from '../authorization/scope-choice.ts'
 import { errorPage } from '../error-page.ts'
 import { decideWithout } from '../authorization/step-up.ts'
-import { loadScopeCatalog } from '../token/scope-catalog.ts'
+import { loadScopeCatalog } from '../../requests/scope-catalog.ts'
 import { finishSignIn, type DelegatedSession } from './finish-sign-in.ts'
 import { signInProblem } from './page.ts'
 import type { FirstStep } from './second-step/waiting.ts'

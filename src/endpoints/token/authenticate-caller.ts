@@ -4,7 +4,7 @@ import type { ApiRecord } from '../../ports/records/api.ts'
 import { readCredentials } from '../../protocol/client/authentication.ts'
 import { invalidClient } from '../../protocol/errors.ts'
 import { matchesCredential } from '../../protocol/secrets.ts'
-import { loadScopeCatalog } from './scope-catalog.ts'
+import { loadScopeCatalog } from '../../requests/scope-catalog.ts'
 import { authenticateClient, countFailure, type AuthenticatedClient } from './authenticate-client.ts'
 
 declare const proven: unique symbol

@@ -30,8 +30,8 @@ import { findGroupsForToken, reportGroupsLeftOut } from '../../users/group-claim
 import { issueIdToken } from '../openid/id-token.ts'
 import type { AuthenticatedApi } from './authenticate-caller.ts'
 import type { AuthenticatedClient } from './authenticate-client.ts'
-import { givesIdentity } from './scope-catalog.ts'
-import { tokenTooLong } from './scope-refusal.ts'
+import { givesIdentity } from '../../requests/scope-catalog.ts'
+import { tokenTooLong } from '../../requests/scope-refusal.ts'
 import { callerOf, takeRowBudget } from './stored-tokens.ts'
 import type { TokenProfile } from './token-profile.ts'
 

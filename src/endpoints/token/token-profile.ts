@@ -9,7 +9,7 @@ import { findNamed, type Resource } from '../../protocol/token/resource.ts'
 import { unacceptable } from '../../base/validation.ts'
 import type { AuthenticatedClient } from './authenticate-client.ts'
 import { requiresProof } from './proof.ts'
-import { findApi, findResource, type ScopeCatalog } from './scope-catalog.ts'
+import { findApi, findResource, type ScopeCatalog } from '../../requests/scope-catalog.ts'
 
 /** The format, the lifetime and the signature of an access token. */
 export interface TokenProfile {

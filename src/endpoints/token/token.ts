@@ -21,7 +21,7 @@ import { PATHS } from '../paths.ts'
 import { GRANTS } from './grants/index.ts'
 import { exchangeToken } from './grants/token-exchange.ts'
 import { readProof, requiresProof, verifyProof } from './proof.ts'
-import { findApi, loadScopeCatalog } from './scope-catalog.ts'
+import { findApi, loadScopeCatalog } from '../../requests/scope-catalog.ts'
 
 /**
  * Token endpoint. RFC 6749 §3.2; the specification, "Create OAuth token".

@@ -17,7 +17,7 @@ import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
 import { GROUP_CLAIM_NAMES } from '../../protocol/access/group-claim.ts'
 import { USER_CLAIMS } from '../../protocol/openid/user-claims.ts'
-import { ADVERTISED_IDENTITY_SCOPES, advertisedScopes, scopeCatalogOf } from '../token/scope-catalog.ts'
+import { ADVERTISED_IDENTITY_SCOPES, advertisedScopes, scopeCatalogOf } from '../../requests/scope-catalog.ts'
 
 /** Seconds that the document may be cached. Short, so that clients soon find a newly declared scope. */
 const MAX_AGE_SECONDS = 300

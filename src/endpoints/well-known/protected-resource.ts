@@ -4,7 +4,7 @@ import type { ApiRecord } from '../../ports/records/api.ts'
 import { invalidRequest, OAuthError } from '../../protocol/errors.ts'
 import { PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
 import { missing, unacceptable } from '../../base/validation.ts'
-import { advertisedScopes, findApi, scopeCatalogOf } from '../token/scope-catalog.ts'
+import { advertisedScopes, findApi, scopeCatalogOf } from '../../requests/scope-catalog.ts'
 
 /** Seconds that the document may be cached, as for the server metadata. */
 const MAX_AGE_SECONDS = 300

@@ -13,33 +13,23 @@ import {
 } from '../../../protocol/errors.ts'
 import type { Parameters } from '../../../base/message.ts'
 import { isOfApi, parseResources, type Resource } from '../../../protocol/token/resource.ts'
-import {
-  isIdentityScope,
-  isOpenid,
-  narrow,
-  NO_SCOPE,
-  parseScope,
-  subtract,
-  unite,
-  type Scope,
-} from '../../../protocol/token/scope.ts'
+import { isOpenid, NO_SCOPE, parseScope, subtract, type Scope } from '../../../protocol/token/scope.ts'
 import { unacceptable } from '../../../base/validation.ts'
-import { findRuling, recordRuling, type IsMet, type PersonalAccess, type Ruling } from '../../../tokens/access-rules.ts'
+import { scopeOfGrant, type GrantedScope } from '../../../requests/grant-scope.ts'
+import {
+  findGrantRuling,
+  findRuling,
+  recordRuling,
+  type IsMet,
+  type PersonalAccess,
+  type RuledGrant,
+  type Ruling,
+} from '../../../tokens/access-rules.ts'
 import type { InvalidPrincipal, Principals } from '../../../tokens/invalid-principal.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
-import {
-  audienceOf,
-  declarationsOf,
-  declaredSince,
-  givenBy,
-  givesIdentity,
-  withoutIssuer,
-  type ScopeCatalog,
-  type ScopeRecipient,
-} from '../scope-catalog.ts'
-import { withoutShare } from '../scope-decision.ts'
-import { leftOutByRules, scopeError } from '../scope-refusal.ts'
+import { withoutIssuer, type ScopeCatalog, type ScopeRecipient } from '../../../requests/scope-catalog.ts'
+import { leftOutByRules, scopeError } from '../../../requests/scope-refusal.ts'
 import type { TokenRequester } from '../token-profile.ts'
 
 /** Handles one grant type at the token endpoint. It receives an authenticated client and the key that it proved, and checks the parameters itself. */
@@ -103,42 +93,20 @@ export function narrowResources(
 }
 
 /**
- * Returns the scope of a token for some APIs of a grant. RFC 8707 §2.2. It is the scope of the grant without:
- *
- *  1. scopes that none of these APIs declares, if the token is for fewer APIs than the grant. Identity scopes are in tokens for the
- *     issuer alone, because any other API could present its tokens at the userinfo endpoint;
- *  2. scopes that an API now gives only to approved clients, if this client is not approved. The API may have declared the scope
- *     after the consent, or the operator may have withdrawn the approval;
- *  3. scopes that require a level that the authentication of the grant does not have. The API may have required it after the consent;
- *  4. scopes that one of these APIs declared after the consent, if the grant is for several APIs. The user allowed the scope for
- *     another API.
- *
- * If an API has scopes and none of them remains, the user must consent again.
+ * Returns the scope of a token for some APIs of a grant (`scopeOfGrant`). If an API has scopes and none of them remains, the user must consent again.
  *
  * @throws OAuthError invalid_grant
  */
 export function scopeFor(
   catalog: ScopeCatalog,
   client: ScopeRecipient['client'],
-  { scope, resources: granted, stated }: Pick<GrantRecord, 'scope' | 'resources' | 'stated'>,
+  grant: GrantedScope,
   resources: readonly Resource[],
   allowedAt: EpochMs,
 ): Scope {
-  const isWhole = resources.length === granted.length
-  const audience = resources.length === 0 ? 'issuer' : 'apis'
-  const recipient: ScopeRecipient = { kind: 'user', client }
-  const apis = audienceOf(catalog, resources)
-  const own = narrow(scope, (token) => {
-    if (isIdentityScope(token)) return audience === 'issuer' && givesIdentity(client, token)
-    const declared = declarationsOf(apis, token)
-    if (audience === 'issuer' && !isWhole) return false
-    if (declared.length === 0) return isWhole || catalog.isOpen
-    if (granted.length > 1 && declaredSince(catalog, token, resources) > allowedAt) return false
-    if (declared.some(({ stepUp }) => stepUp !== undefined && stepUp.level > (stated?.level ?? 1))) return false
-    return givenBy(declared, recipient, audience).length > 0
-  })
-  if (withoutShare(catalog, own, resources).length > 0) throw invalidGrant('scope_gone')
-  return own
+  const scope = scopeOfGrant(catalog, client, grant, resources, allowedAt)
+  if (scope === undefined) throw invalidGrant('scope_gone')
+  return scope
 }
 
 /** What access rules leave of a token of a grant. */
@@ -161,19 +129,16 @@ export async function applyRules<Granted extends RuledGrant>(
   grant: Granted,
   { scope, resources }: { readonly scope: Scope; readonly resources: readonly Resource[] },
 ): Promise<Ruled<Granted> | undefined> {
-  const { userId, organizationId, stated, openid } = grant
-  const identity = openid === undefined ? NO_SCOPE : narrow(grant.scope, isIdentityScope)
-  const asked = { client, userId, organizationId, scope: unite(scope, identity), resources }
-  const ruling = await findRuling(context, asked, ({ level }) => level <= (stated?.level ?? 1))
+  const { asked, ruling } = await findGrantRuling(context, client, grant, { scope, resources })
   if (ruling === undefined) return undefined
   recordRuling(context, asked, ruling)
-  if (ruling.isNothing) throw invalidGrant('access_rule', userId)
+  if (ruling.isNothing) throw invalidGrant('access_rule', grant.userId)
   const { leftOut } = ruling
   if (leftOut === NO_SCOPE) return undefined
   const left = { ...grant, scope: subtract(grant.scope, leftOut) }
   return {
     scope: subtract(scope, leftOut),
-    grant: isOpenid(identity) && !isOpenid(left.scope) ? { ...left, openid: undefined } : left,
+    grant: isOpenid(grant.scope) && !isOpenid(left.scope) ? { ...left, openid: undefined } : left,
     leftOut,
   }
 }
@@ -199,8 +164,6 @@ export async function ruleScope(
   }
   return ruling.leftOut === NO_SCOPE ? undefined : ruling
 }
-
-type RuledGrant = Pick<GrantRecord, 'userId' | 'organizationId' | 'scope' | 'stated' | 'openid'>
 
 /**
  * Checks that `org_id` and `user_id`, if they are sent, are those of the grant (decision 0005). The error is the same for an

@@ -20,7 +20,7 @@ import { consentableFrom } from '../../../clients/identity-change.ts'
 import { idTokenAlgorithmOf } from '../../openid/id-token.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { issueGrantToken } from '../issue-tokens.ts'
-import { scopeCatalogOf } from '../scope-catalog.ts'
+import { scopeCatalogOf } from '../../../requests/scope-catalog.ts'
 import { chooseTokenProfile, requireGrantKey, type TokenProfile, type TokenRequester } from '../token-profile.ts'
 import { applyRules, checkOwner, narrowResources, principalsOf, requireLive, scopeFor } from './grant.ts'
 

@@ -21,9 +21,9 @@ import { findApplicationSubject } from '../../../users/application-subject.ts'
 import { missing } from '../../../base/validation.ts'
 import { idTokenAlgorithmOf } from '../../openid/id-token.ts'
 import { issueGrantToken, type TokenTarget } from '../issue-tokens.ts'
-import { scopeCatalogOf, findResource, type ScopeCatalog } from '../scope-catalog.ts'
-import { withoutShare } from '../scope-decision.ts'
-import { leftOutByRules, moreThanGranted, nothingRemains, scopeError } from '../scope-refusal.ts'
+import { scopeCatalogOf, findResource, type ScopeCatalog } from '../../../requests/scope-catalog.ts'
+import { withoutShare } from '../../../requests/scope-decision.ts'
+import { leftOutByRules, moreThanGranted, nothingRemains, scopeError } from '../../../requests/scope-refusal.ts'
 import { chooseTokenProfile, requireGrantKey, type TokenRequester } from '../token-profile.ts'
 import {
   applyRules,

@@ -1,8 +1,8 @@
-import { MAXIMA } from '../../base/maxima.ts'
-import type { ApiRecord, ApiScope } from '../../ports/records/api.ts'
-import type { ClientRecord } from '../../ports/records/client.ts'
-import { apisWithScope } from '../../clients/declared-scopes.ts'
-import type { Resource } from '../../protocol/token/resource.ts'
+import { MAXIMA } from '../base/maxima.ts'
+import type { ApiRecord, ApiScope } from '../ports/records/api.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
+import { apisWithScope } from '../clients/declared-scopes.ts'
+import type { Resource } from '../protocol/token/resource.ts'
 import {
   isIdentityScope,
   lengthOf,
@@ -11,7 +11,7 @@ import {
   scopeOf,
   scopeTokens,
   type Scope,
-} from '../../protocol/token/scope.ts'
+} from '../protocol/token/scope.ts'
 import {
   audienceOf,
   declarationsOf,
@@ -72,8 +72,23 @@ export function decideScope(catalog: ScopeCatalog, requester: Requester, request
   const resources = chooseAudience(catalog, requested, request.resources)
   if (resources === undefined) return refused(ambiguousAudience(declaringApis(catalog, requested).map(identifierOf)))
 
+  const { scope, withheld } = narrowScope(catalog, requester, { scope: requested, resources })
+  const bare = withoutShare(catalog, scope, resources)
+  if (bare.length > 0 || (requested !== undefined && scope === NO_SCOPE)) return refused(nothingRemains(withheld, bare))
+  const unlimited = requester.kind === 'machine' ? withoutScopes(catalog, resources) : []
+  if (unlimited.length > 0) return refused(consentNeeded(unlimited))
+  if (!fitsToken(scope, resources)) return refused(tooMuchForToken())
+  const ungranted = requested === undefined || withheld.size === 0 ? NO_SCOPE : scopeOf(withheld.keys())
+  return { kind: 'granted', scope, resources, ungranted }
+}
+
+/** The scope of a request for an audience without what the client does not get, and why it does not get each of the others. */
+export function narrowScope(
+  catalog: ScopeCatalog,
+  requester: Requester,
+  { scope: requested, resources }: ScopeRequest,
+): { readonly scope: Scope; readonly withheld: ReadonlyMap<string, ScopeReason> } {
   const apis = audienceOf(catalog, resources)
-  const audience = resources.length === 0 ? [] : apis
   const start = requested ?? requester.client.metadata.scope
   const from = start === undefined ? 'default' : requested === undefined ? 'registered' : 'requested'
   const limits: Limits = {
@@ -85,20 +100,14 @@ export function decideScope(catalog: ScopeCatalog, requester: Requester, request
   }
   const withheld = new Map<string, ScopeReason>()
   // If a machine registered no scope, all scopes of these APIs are tried, and each is refused with a reason.
-  const scope = narrow(start === undefined || start === NO_SCOPE ? everyScope(audience) : start, (token) => {
+  const all = (): Scope => everyScope(resources.length === 0 ? [] : apis)
+  const scope = narrow(start === undefined || start === NO_SCOPE ? all() : start, (token) => {
     const isOpen = catalog.isOpen && !isIdentityScope(token)
     const reason = isOpen ? whyLimited(limits, token, []) : whyNot(limits, declarationsOf(apis, token), token)
     if (reason !== undefined) withheld.set(token, reason)
     return reason === undefined
   })
-
-  const bare = withoutShare(catalog, scope, resources)
-  if (bare.length > 0 || (requested !== undefined && scope === NO_SCOPE)) return refused(nothingRemains(withheld, bare))
-  const unlimited = requester.kind === 'machine' ? audience.filter(({ scopes }) => scopes.length === 0) : []
-  if (unlimited.length > 0) return refused(consentNeeded(unlimited.map(identifierOf)))
-  if (!fitsToken(scope, resources)) return refused(tooMuchForToken())
-  const ungranted = requested === undefined || withheld.size === 0 ? NO_SCOPE : scopeOf(withheld.keys())
-  return { kind: 'granted', scope, resources, ungranted }
+  return { scope, withheld }
 }
 
 /**
@@ -110,6 +119,14 @@ function fitsToken(scope: Scope, resources: readonly Resource[]): boolean {
   let length = lengthOf(resources)
   for (const token of tokens) if (!isIdentityScope(token)) length += token.length + 1
   return tokens.length <= MAXIMA.scopesOfRequest.most && length <= MAXIMA.tokenTexts.most
+}
+
+/** The APIs of an audience that have no scopes. */
+function withoutScopes(catalog: ScopeCatalog, resources: readonly Resource[]): readonly Resource[] {
+  if (resources.length === 0) return resources
+  return audienceOf(catalog, resources)
+    .filter(({ scopes }) => scopes.length === 0)
+    .map(identifierOf)
 }
 
 /**

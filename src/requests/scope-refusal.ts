@@ -1,9 +1,9 @@
-import type { Context } from '../../ports/context.ts'
-import { AUTHORIZATION_FAULTS } from '../../protocol/authorization/request.ts'
-import { invalidScope, type OAuthError, type Reason } from '../../protocol/errors.ts'
-import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
-import { NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
-import { unacceptable } from '../../base/validation.ts'
+import type { Context } from '../ports/context.ts'
+import { AUTHORIZATION_FAULTS } from '../protocol/authorization/request.ts'
+import { invalidScope, type OAuthError, type Reason } from '../protocol/errors.ts'
+import type { ClientId, OrganizationId, UserId } from '../protocol/ids.ts'
+import { NO_SCOPE, scopeTokens, type Scope } from '../protocol/token/scope.ts'
+import { unacceptable } from '../base/validation.ts'
 
 /** Why a client does not get a scope, as docs/apis.md lists it. */
 const REASONS = {

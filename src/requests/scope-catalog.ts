@@ -1,12 +1,12 @@
-import type { Context } from '../../ports/context.ts'
-import type { ApiRecord, ApiScope } from '../../ports/records/api.ts'
-import type { ClientRecord } from '../../ports/records/client.ts'
-import { apisWithScope, findScopes } from '../../clients/declared-scopes.ts'
-import { acceptsAnyScope } from '../../clients/registration-policy.ts'
-import type { EpochMs } from '../../base/brand.ts'
-import { groupClaimOf } from '../../protocol/client/policy.ts'
-import { describeSentUri } from '../../protocol/uri/canonical-uri.ts'
-import { findNamed, namesIssuer, type Resource } from '../../protocol/token/resource.ts'
+import type { Context } from '../ports/context.ts'
+import type { ApiRecord, ApiScope } from '../ports/records/api.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
+import { apisWithScope, findScopes } from '../clients/declared-scopes.ts'
+import { acceptsAnyScope } from '../clients/registration-policy.ts'
+import type { EpochMs } from '../base/brand.ts'
+import { groupClaimOf } from '../protocol/client/policy.ts'
+import { describeSentUri } from '../protocol/uri/canonical-uri.ts'
+import { findNamed, namesIssuer, type Resource } from '../protocol/token/resource.ts'
 import {
   IDENTITY_SCOPES,
   isIdentityScope,
@@ -14,7 +14,7 @@ import {
   isWithin,
   type IdentityScope,
   type Scope,
-} from '../../protocol/token/scope.ts'
+} from '../protocol/token/scope.ts'
 
 /**
  * The scopes and resources that clients may request: those of the declared APIs (decision 0006). If the issuer is a loopback

@@ -1440,6 +1440,30 @@ export interface GrantorTasks {
     readonly rule_id: string
     readonly deleted: true
   }>
+  /** Explain which scopes a client can get for a user, and why not the others. */
+  readonly 'access.explain': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
+    readonly client_id: string
+    /** Only this API. By default all that have scopes, at most 50. */
+    readonly resource?: string
+    /** Only these scopes. By default all of the APIs, and openid, profile and email. */
+    readonly scope?: string
+  }) => Promise<AccessExplanation>
+  /** Explain which scopes a client can get for a user in an organization, and why not the others. */
+  readonly 'organization-access.explain': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
+    readonly client_id: string
+    /** Only this API. By default all that have scopes, at most 50. */
+    readonly resource?: string
+    /** Only these scopes. By default all of the APIs, and openid, profile and email. */
+    readonly scope?: string
+    /** The id of the organization. */
+    readonly organization_id: string
+  }) => Promise<AccessExplanation>
   /** List the declared APIs and their scopes. */
   readonly 'api.list': (input?: {
     /** At most this many rows, up to 1000. */
@@ -2020,6 +2044,19 @@ export interface AcceptedInteraction {
   readonly user_id: string | null
 }
 
+export interface AccessExplanation {
+  readonly client_id: string
+  readonly user_id: string
+  readonly organization_id: string | null
+  readonly ways: readonly ExplainedWay[]
+  /** There are more APIs than are explained here. Name one. */
+  readonly more_apis: boolean
+  /** The groups of the user, and those that ended in the last 30 days. */
+  readonly groups: readonly PersonGroup[]
+  /** The newest 20 grants of the user for the client. */
+  readonly grants: readonly ExplainedGrant[]
+}
+
 export interface AccessRule {
   readonly rule_id: string
   /** The organization that has the rule; null: the server has it. */
@@ -2430,6 +2467,54 @@ export interface EndedUser extends User {
   readonly jwt_accepted_for_seconds: number
 }
 
+export interface ExplainedApi {
+  /** The identifier of the API; null: the identity scopes, such as openid. */
+  readonly resource: string | null
+  /** Whether a token is issued: something is left, and something of the API. */
+  readonly gives: boolean
+  /** Why there is no token, where no scope says it; null otherwise. */
+  readonly why: string | null
+  readonly scopes: readonly ExplainedScope[]
+}
+
+export interface ExplainedGrant {
+  readonly grant_id: string
+  readonly organization_id: string | null
+  readonly created_at: string
+  readonly resources: readonly string[]
+  readonly scope: string
+  /** The scope of its next token for the same APIs; null: it gets none. */
+  readonly next_scope: string | null
+  /** Why it gets no further token; null: it gets one. */
+  readonly reason: 'expired' | 'not-yet-valid' | 'revoked' | 'held' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | 'access-rule' | 'scope-gone' | 'no-refresh-token' | null
+}
+
+export interface ExplainedScope {
+  readonly scope: string
+  readonly gives: boolean
+  /** Whether it is given only to a request that names it. */
+  readonly on_request: boolean
+  /** Why it is not given. level: the account cannot reach the level. obstacle: nothing is given. null: it is given. */
+  readonly reason: 'not_declared' | 'not_approved' | 'not_registered' | 'not_installed' | 'access_rule' | 'level' | 'obstacle' | null
+  /** The same in sentences. Where it is given: the level that it needs, or null. */
+  readonly why: string | null
+}
+
+export interface ExplainedWay {
+  /** sign-in: the user allows it; for-member: the client acts for the user, who does not sign in. */
+  readonly way: 'sign-in' | 'for-member'
+  /** The highest level that the account can reach; null: no user signs in, or the account is not in your reach. */
+  readonly reach: '1fa' | '2fa' | 'phr' | null
+  /** Why nothing is given; empty: it depends on the scope. */
+  readonly obstacles: readonly {
+    readonly kind: 'client' | 'client-blocked' | 'user' | 'organization' | 'not-a-member' | 'membership' | 'grant-type' | 'installation'
+    readonly why: string
+  }[]
+  readonly apis: readonly ExplainedApi[]
+  /** The access rules that match the user, the client and these scopes. */
+  readonly rules: readonly MatchingAccessRule[]
+}
+
 export interface Figures {
   /** From when the figures are complete: later than asked if there are too many rows. */
   readonly since: string
@@ -2697,6 +2782,24 @@ export interface ListedUser extends User {
   readonly reach: 'account' | 'membership' | 'nothing'
 }
 
+export interface MatchingAccessRule {
+  /** null: a rule of the server, which administrators of one organization do not see. */
+  readonly rule_id: string | null
+  /** The organization that has the rule; null: the server has it. */
+  readonly organization_id: string | null
+  /** What the rule does, as one sentence. */
+  readonly reads: string | null
+  /** The level at which it gives the scopes; none: it takes them. */
+  readonly require: 'none' | '2fa' | 'phr'
+  readonly state: 'on' | 'report' | 'off'
+  /** What the pages say to the person. */
+  readonly sentence: string | null
+  /** The scopes about which it is; an empty one: an API without scopes, or a request without scope. */
+  readonly scopes: readonly string[]
+  /** Why the person is among those for whom the rule is. */
+  readonly because: readonly string[]
+}
+
 export interface Member {
   readonly organization_id: string
   readonly user_id: string
@@ -2772,6 +2875,20 @@ export interface Passkey {
   readonly added_at: string
   /** null: no sign-in has used it. */
   readonly used_at: string | null
+}
+
+export interface PersonGroup {
+  readonly group_id: string
+  /** Who says it: `operator`, `application` or `provider:<id>`; of an ended membership, who said it. */
+  readonly source: string
+  /** null: it is no longer known. */
+  readonly created_at: string | null
+  /** The end; null: there is none, or it is not known. */
+  readonly expires_at: string | null
+  /** When it was removed; null: it was not. */
+  readonly ended_at: string | null
+  /** Whether the person is in the group now, because of this. */
+  readonly counts: boolean
 }
 
 export interface Provider {

@@ -8,6 +8,7 @@ import { DELEGATE_TASKS } from './delegate.ts'
 import { DOMAIN_TASKS } from './domain.ts'
 import { FIGURE_TASKS } from './figures.ts'
 import { GRANT_TASKS } from './grant.ts'
+import { ACCESS_TASKS } from './access/tasks.ts'
 import { ACCESS_RULE_TASKS } from './access-rule/tasks.ts'
 import { GROUP_TASKS } from './group/tasks.ts'
 import { INITIAL_TOKEN_TASKS } from './client/initial-token.ts'
@@ -41,6 +42,7 @@ export const TASKS: readonly Task[] = [
   ...INSTALLATION_TASKS,
   ...GROUP_TASKS,
   ...ACCESS_RULE_TASKS,
+  ...ACCESS_TASKS,
   ...API_TASKS,
   ...GRANT_TASKS,
   ...SESSION_TASKS,

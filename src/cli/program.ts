@@ -55,6 +55,11 @@ export const NOUNS: readonly Noun[] = [
     async () => (await import('./commands/access/access-rule.ts')).ACCESS_RULE_VERBS,
   ],
   [
+    'access',
+    'What clients can get for users, and why not more.',
+    async () => (await import('./commands/access/access.ts')).ACCESS_VERBS,
+  ],
+  [
     'api',
     'APIs for which tokens are issued, and their scopes.',
     async () => (await import('./commands/api.ts')).API_VERBS,

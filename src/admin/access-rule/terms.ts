@@ -248,8 +248,12 @@ export function sayRule(rule: AccessRule): string {
     require === undefined ? 'is not given' : `needs ${require.level === 3 ? 'phr' : '2fa'}${ageOf(require.maxAge)}`
   const what = said(access, 'everything', (term) => (term === 'sign-in' ? 'sign-in' : valueOf(term).replace(' ', '=')))
   const where = said(clients, 'all clients', (term) => (term.startsWith('client:') ? valueOf(term) : term))
-  const who = said(people, 'everyone', (term) => (term.startsWith('group:') ? valueOf(term) : term.replace(':', ' ')))
-  return `For ${who}, ${what} ${level} at ${where}.`
+  return `For ${sayPeople(people)}, ${what} ${level} at ${where}.`
+}
+
+/** The people of a rule, as words of a sentence. */
+export function sayPeople(people: AccessRule['people']): string {
+  return said(people, 'everyone', (term) => (term.startsWith('group:') ? valueOf(term) : term.replace(':', ' ')))
 }
 
 function said<Term extends string>(

@@ -154,6 +154,8 @@ const USER_FILTER: Subject = {
   ...USER_OR_MEMBER,
   meaning: 'only of this user: the e-mail address, the id, or the id at your application',
 }
+/** The user about whose access a question is. */
+export const EXPLAINED_USER: Subject = { ...USER_OR_MEMBER, meaning: USER_WORDS.meaning }
 const CLIENT_FILTER: Subject = { ...NEW_CLIENT, meaning: 'only of this client: the client_id, or the name' }
 const ORGANIZATION_FILTER: Subject = {
   ...ORGANIZATION,

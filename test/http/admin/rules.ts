@@ -334,6 +334,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'organization-access-rule.show': inOrganization(people(AN_OWN_RULE)),
   'organization-access-rule.update': inOrganization(writes(and(AN_OWN_RULE, AN_OWN_CHANGE))),
   'organization-access-rule.delete': inOrganization(writes(AN_OWN_RULE)),
+  'access.explain': people(and(A_USER, A_CLIENT)),
+  'organization-access.explain': inOrganization(people(partsOf('organization_id', 'user_id', 'client_id'))),
   'api.list': reads(NOTHING),
   'api.show': reads(AN_API),
   'api.create': writes(({ aResource }) => ({ resource: aResource() }), 201),

@@ -182,7 +182,6 @@ const NOTHING: Input<'sweepExpired'> = {
   unusedClients: 1_000_000,
   evictedBefore: NEVER,
   authorizationsBefore: NEVER,
-  grantsBefore: NEVER,
   evidenceBefore: NEVER,
   initialTokensBefore: NEVER,
   logoutNoticesBefore: NEVER,
@@ -190,8 +189,6 @@ const NOTHING: Input<'sweepExpired'> = {
   figuresBefore: { '5m': NEVER, '1h': NEVER, '1d': NEVER },
   figuresLeftBefore: NEVER,
   authorizationsAfter: '',
-  grantsAfter: '',
-  consentsAfter: '',
   removedTo: {},
 }
 

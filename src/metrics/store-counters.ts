@@ -1,6 +1,6 @@
 import type { BatchReport, QueueDepth, StoreObserver } from '../ports/observers.ts'
 import type { Operation, OperationName, Outcome } from '../ports/operations/index.ts'
-import type { SweepPlace, Swept } from '../ports/operations/server.ts'
+import type { SweepPlace, Swept, SweptSlice } from '../ports/operations/server.ts'
 import type { OperationResult } from '../ports/store.ts'
 import { APPLICATION, type Authentication } from '../protocol/sign-in/authentication.ts'
 import { HASH_FORMATS } from '../protocol/sign-in/password-formats.ts'
@@ -66,8 +66,6 @@ type NotRemoved = 'authorizationsExamined' | 'logoutNoticesEnded'
 /** The members of a sweep's outcome that are numbers of removed rows. */
 const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | NotRemoved>]: true } = {
   authorizations: true,
-  grants: true,
-  consents: true,
   sessions: true,
   links: true,
   emailCodes: true,
@@ -92,6 +90,11 @@ const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | NotRemo
 const SWEPT_KINDS = Object.keys(SWEPT) as readonly (keyof typeof SWEPT)[]
 /** Each is deleted by an operation of its own. */
 const IDLE_CLIENTS = 'idleClients'
+/** The operations that examine the rows of a table, with what they remove. */
+const EXAMINED: { readonly [Name in OperationName as Outcome<Name> extends SweptSlice ? Name : never]: string } = {
+  sweepGrants: 'grants',
+  sweepConsents: 'consents',
+}
 
 export interface StoreCounters {
   readonly observer: Omit<StoreObserver, 'mark'>
@@ -109,7 +112,7 @@ export function openStoreCounters(): StoreCounters {
   const sizes = newHistogram(SIZES)
   const waits = newHistogram(SECONDS)
   let depth: () => QueueDepth = () => ({ waiting: 0, inFlight: 0 })
-  for (const kind of [...SWEPT_KINDS, IDLE_CLIENTS]) swept.at(kind)
+  for (const kind of [...SWEPT_KINDS, ...Object.values(EXAMINED), IDLE_CLIENTS]) swept.at(kind)
   for (const [name, outcomes] of Object.entries(STARTS_AT_ZERO))
     for (const [outcome, startsAtZero] of Object.entries(outcomes)) if (startsAtZero) operations.at(name, outcome)
   for (const method of ['password', 'passkey', 'provider', 'application']) signIns.at(method)
@@ -121,6 +124,8 @@ export function openStoreCounters(): StoreCounters {
     const outcome = outcomeOf(name, result)
     operations.at(name, outcome).value += 1
     if (name === 'sweepExpired' && result?.kind === 'done') countSwept(result.outcome as Swept)
+    if (name in EXAMINED && result?.kind === 'done')
+      swept.at(EXAMINED[name as keyof typeof EXAMINED]).value += (result.outcome as SweptSlice).removed
     if (name === 'purgeClient' && outcome === 'deleted' && input.filter.idleAt !== undefined)
       swept.at(IDLE_CLIENTS).value += 1
     if (name === 'startSession' && outcome === 'started') signIns.at(methodOf(input.session.authentication)).value += 1

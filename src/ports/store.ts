@@ -48,7 +48,6 @@ import type { AdminCredentialRecord } from './records/admin.ts'
 import type { InitialTokenRecord } from './records/initial-token.ts'
 import type { InteractionRecord } from './records/interaction.ts'
 import type { FigurePage, FigureRecord } from './records/figures.ts'
-import type { RowCountsRecord } from './records/row-counts.ts'
 import type { AuditLinkRecord } from './records/audit.ts'
 import type { KeyRecord, SigningAlgorithm, StoredMasterKey } from './records/key.ts'
 import { MAXIMA } from '../base/maxima.ts'
@@ -258,8 +257,6 @@ export interface Reads extends AccountReads, AccessRuleReads, GroupReads, UserSe
   readonly findClockNotes: () => Promise<ClockNotes>
   /** The time of the snapshot in the last backup; undefined if none was made. */
   readonly findLastBackup: () => Promise<EpochMs | undefined>
-  /** What is counted of large tables (`replaceSetting`); undefined: nothing yet. */
-  readonly findRowCounts: () => Promise<RowCountsRecord | undefined>
   /** A round trip to the database. Returns the database's time, or undefined where it has no clock of its own. */
   readonly ping: () => Promise<EpochMs | undefined>
 }

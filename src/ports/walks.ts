@@ -2,6 +2,8 @@ import type { EpochMs } from '../base/brand.ts'
 import type { ClientId } from '../protocol/ids.ts'
 import type { ClientFilter } from './operations/client.ts'
 import type { ClientRecord } from './records/client.ts'
+import type { RowCountsRecord } from './records/row-counts.ts'
+import type { SweepRoundsRecord } from './records/sweep-rounds.ts'
 
 /** A slice of a table in the order of its ids, whose rows are counted by state. Reading it blocks no writer. */
 export interface Walk {
@@ -38,11 +40,15 @@ export interface WalkedUsers {
   readonly indexed: number
 }
 
-/** What counts rows by state, slice by slice. */
+/** What counts rows by state, slice by slice, and what the store remembers of work on all rows of a table (`replaceSetting`). */
 export interface WalkReads {
   readonly walkGrants: (walk: Walk) => Promise<WalkedGrants>
   readonly walkClients: (walk: Walk) => Promise<WalkedClients>
   readonly walkUsers: (walk: Walk) => Promise<WalkedUsers>
+  /** undefined: nothing is counted yet. */
+  readonly findRowCounts: () => Promise<RowCountsRecord | undefined>
+  /** undefined: no round has begun. */
+  readonly findSweepRounds: () => Promise<SweepRoundsRecord | undefined>
 }
 
 /** The next `size` clients, `after` exclusive. */

@@ -111,7 +111,7 @@ export async function openNode(
     background = [
       context.clockCheck.start(),
       ...(isShared ? [startHolding(lease)] : []),
-      startSweeping(context, logger, isHolder),
+      startSweeping({ ...context, monotonic }, logger, isHolder),
       startIndexing(context, { answered: telemetry.metrics.answered, monotonic }, logger, isHolder),
       startCounting({ ...context, monotonic }, logger, isHolder),
       writeWatch.start(),

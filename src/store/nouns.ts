@@ -38,6 +38,7 @@ import { allRows } from './nouns/server/all-rows.ts'
 import { apis } from './nouns/server/apis.ts'
 import { appliedSets } from './nouns/server/applied-sets.ts'
 import { audit } from './nouns/server/audit.ts'
+import { examinedRows } from './nouns/server/examined-rows.ts'
 import { expiredRows } from './nouns/server/expired-rows.ts'
 import { figures } from './nouns/server/figures.ts'
 import { hits } from './nouns/server/hits.ts'
@@ -87,6 +88,7 @@ const NOUNS = {
   apis,
   appliedSets,
   audit,
+  examinedRows,
   expiredRows,
   figures,
   hits,

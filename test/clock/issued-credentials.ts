@@ -16,6 +16,7 @@ import {
 } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
 import type { TestServer } from '../support/server.ts'
+import { sweepRound } from '../support/store/sweep-round.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -57,11 +58,11 @@ export async function sweepAll({ context }: TestServer): Promise<number> {
   let [place, isMore] = [SWEEP_START, true]
   while (isMore) {
     const swept = await sweep(context, place)
-    const { authorizationsAfter, authorizationsExamined, grantsAfter, consentsAfter, removedTo, ...counts } = swept
-    const removed = Object.values(counts).reduce((sum, one) => sum + one, 0)
+    const { authorizationsAfter, authorizationsExamined, removedTo, ...counts } = swept
+    const removed = Object.values(counts).reduce((sum, one) => sum + one, await sweepRound(context))
     count += removed
     isMore = removed + authorizationsExamined > 0
-    place = { authorizationsAfter, grantsAfter, consentsAfter, removedTo }
+    place = { authorizationsAfter, removedTo }
   }
   return count
 }

@@ -63,6 +63,8 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
   revokeClientTokens: [NOT_BEFORE, 'all authorizations, all grants'],
   revokeOrganizationTokens: [NOT_BEFORE, 'all authorizations, all consents, all grants'],
   sweepExpired: ['what is not visible yet has not expired, or is removed by the next sweep', undefined],
+  sweepGrants: ['what is not visible yet has not expired, or is removed by the next round', 'user_id'],
+  sweepConsents: ['a client that is not visible yet has no consents, and asking again is safe', 'client_id, user_id'],
 }
 
 /** The statements of one operation that was committed without others, in their order. */

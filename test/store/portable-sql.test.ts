@@ -93,7 +93,7 @@ test('every table of the schema is listed as distributed or copied, and is swept
     'Add the table to SHARD_KEYS or COPIED_TABLES in src/store/postgres/distribution.ts, then run: npm run docs',
   )
   const sweeps = [...listSource('sqlite'), ...listSource('postgres')].filter(({ file }) =>
-    file.endsWith('/expired-rows.ts'),
+    /\/(expired|examined)-rows\.ts$/.test(file),
   )
   const source = readFileSync('src/store/nouns/server/expired-rows.ts', 'utf8')
   const isSwept = (table: string) =>

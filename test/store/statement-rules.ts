@@ -94,7 +94,7 @@ export const KEYLESS: readonly Exception[] = [
     file: /\/user-rows\.ts$/,
     text: /^select 1 from /,
   },
-  { why: 'sweeps go by time, in slices, over all shards', file: /\/expired-rows\.ts$/ },
+  { why: 'sweeps go by time or by key, in slices, over all shards', file: /\/(expired|examined)-rows\.ts$/ },
   { why: 'metrics and searches walk over all shards, in slices', file: /\/all-rows\.ts$/ },
   { why: 'the audit is read by time, in slices; its chains are found once a minute', file: /\/audit\.ts$/ },
   {

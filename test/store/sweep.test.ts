@@ -22,6 +22,7 @@ import { createOrganization, install } from '../support/organizations.ts'
 import { createDeviceClient, DEVICES_ON } from '../support/sign-in/devices.ts'
 import { openTestServer, STRICT, type TestServer } from '../support/server.ts'
 import { selectAll } from '../support/store/dump.ts'
+import { sweepRound } from '../support/store/sweep-round.ts'
 import { perform } from '../support/tasks.ts'
 
 const HOUR = 3_600_000
@@ -160,10 +161,9 @@ test('every row of a deleted client is removed in the end', async (t) => {
     assert.equal(selectAll(server, `select client_id from ${table}`)[0]?.['client_id'], kept.client_id)
 })
 
-async function sweepAll(server: TestServer): Promise<void> {
-  let place: Parameters<typeof sweep>[1] = SWEEP_START
-  do place = await sweep(server.context, place)
-  while (place.grantsAfter !== '' || place.consentsAfter !== '')
+async function sweepAll({ context }: TestServer): Promise<void> {
+  await sweep(context, SWEEP_START)
+  await sweepRound(context)
 }
 
 function countOf(server: TestServer, table: string): number {

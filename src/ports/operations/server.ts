@@ -3,7 +3,7 @@ import type { AuditEvent } from '../records/audit.ts'
 import type { FigureKey, FigureRecord, FigureSpan } from '../records/figures.ts'
 import type { ClockNote } from '../../base/clock.ts'
 import type { AdminCredentialRecord } from '../records/admin.ts'
-import type { AdminCredentialId, AuthorizationId, GrantId } from '../../protocol/ids.ts'
+import type { AdminCredentialId, AuthorizationId } from '../../protocol/ids.ts'
 import type { KeyRecord } from '../records/key.ts'
 
 /** The operations on what the server keeps for itself, and its administrators, each as `[input, outcome]`. The rules of index.ts apply. */
@@ -14,8 +14,12 @@ export interface ServerOperations {
   forgiveHit: [hit: Hit, outcome: 'forgiven']
   /** Adds an event to the audit that belongs to no other operation. */
   recordEvent: [event: AuditEvent, outcome: 'recorded']
-  /** Removes what has expired, at most `limit` rows of each kind. Returns how many rows of each. */
+  /** Removes what has expired and an index finds, at most `limit` rows of each kind. Returns how many rows of each. */
   sweepExpired: [sweep: Sweep, outcome: Swept]
+  /** Examines a slice of the grants, and removes those that are over. */
+  sweepGrants: [slice: GrantSlice, outcome: SweptSlice]
+  /** Examines a slice of the consents, and removes those whose client does not exist. */
+  sweepConsents: [slice: SweepSlice, outcome: SweptSlice]
   /** Replaces this node's record of the time (`findClockNotes`). */
   noteClock: [note: ClockNote, outcome: 'noted']
   /** Records that the operator confirmed the clock, which shows `now`. A later confirmation replaces an earlier one. */
@@ -117,16 +121,10 @@ export interface HitCount {
   readonly windowEndsAt: EpochMs
 }
 
-/**
- * Where each table's last slice ended. Rows that have to be examined, because no index finds what to delete, are examined in
- * slices in the order of their keys. '' at first, and after the end of the table.
- */
+/** Where the last slice ended. */
 export interface SweepPlace {
-  /** This one remains at the end of the table: an expired authorization is examined once, because it no longer changes. */
+  /** '' at first. It remains at the end of the table: an expired authorization is examined once, because it no longer changes. */
   readonly authorizationsAfter: AuthorizationId | ''
-  readonly grantsAfter: GrantId | ''
-  /** The ids of a user and a client, with a space between them. */
-  readonly consentsAfter: string
   /**
    * How far each kind of rows was removed that an index finds, by kind; absent: from the oldest on. Rows that come later with an earlier time
    * are removed after the next beginning.
@@ -147,8 +145,6 @@ export interface Sweep extends SweepPlace {
   readonly evictedBefore: EpochMs
   /** Authorizations from before this time are removed if their code has expired and was not redeemed. */
   readonly authorizationsBefore: EpochMs
-  /** Codes of authorizations from before this time have expired, so that the grants of these codes may be removed. */
-  readonly grantsBefore: EpochMs
   /**
    * Authorizations from before this time are removed if their code was redeemed. Until then a replay of the code is
    * detected.
@@ -170,9 +166,6 @@ export interface Swept extends SweepPlace {
   readonly authorizations: number
   /** How many were examined. If this equals the limit, there are more. */
   readonly authorizationsExamined: number
-  readonly grants: number
-  /** Consents to clients that no longer exist. */
-  readonly consents: number
   readonly sessions: number
   readonly links: number
   readonly emailCodes: number
@@ -196,11 +189,31 @@ export interface Swept extends SweepPlace {
   readonly figures: number
 }
 
+/** A slice of a table that is examined in the order of its key (records/sweep-rounds.ts). */
+export interface SweepSlice {
+  /** Where the previous slice ended; '' at first. */
+  readonly after: string
+  readonly limit: number
+}
+
+export interface GrantSlice extends SweepSlice {
+  readonly now: EpochMs
+  /** Codes of authorizations from before this time have expired, so that the grants of these codes may be removed. */
+  readonly before: EpochMs
+}
+
+export interface SweptSlice {
+  readonly removed: number
+  readonly examined: number
+  /** Where the next slice starts; '' if this one reached the end. */
+  readonly next: string
+}
+
 /**
  * A setting of the store that is replaced. `last-backup`: milliseconds. `went-back`: the era whose store went back (`StorePlace`).
- * `row-counts`: a `RowCountsRecord` as JSON.
+ * `row-counts`: a `RowCountsRecord` as JSON. `sweep-rounds`: a `SweepRoundsRecord`.
  */
 export interface StoredSetting {
-  readonly name: 'issuer' | 'last-backup' | 'row-counts' | 'went-back'
+  readonly name: 'issuer' | 'last-backup' | 'row-counts' | 'sweep-rounds' | 'went-back'
   readonly value: string
 }

@@ -1,7 +1,6 @@
 import type { Context, Settings, StoreNeeds } from '../../ports/context.ts'
 import type { Sweep, SweepPlace, Swept } from '../../ports/operations/server.ts'
 import { FIGURE_SPAN_NAMES, FIGURE_SPANS, FIGURES_LEFT_MS, type FigureSpan } from '../../ports/records/figures.ts'
-import { oldestCode } from '../../tokens/revocation-cutoff.ts'
 import { chainStart } from '../../protocol/audit/audit-link.ts'
 import { YOUNG_CLIENT_MS } from '../../protocol/client/policy.ts'
 import type { ClientId } from '../../protocol/ids.ts'
@@ -25,8 +24,6 @@ const NEVER = 0 as EpochMs
 const NOTHING = {
   authorizations: 0,
   authorizationsExamined: 0,
-  grants: 0,
-  consents: 0,
   sessions: 0,
   links: 0,
   emailCodes: 0,
@@ -52,14 +49,14 @@ const NOTHING = {
 type Needs = Pick<Context, 'clockCheck' | 'settings'> & StoreNeeds<'sweepExpired'>
 
 /** The start of a round of slices. */
-export const SWEEP_START: SweepPlace = { authorizationsAfter: '', grantsAfter: '', consentsAfter: '', removedTo: {} }
+export const SWEEP_START: SweepPlace = { authorizationsAfter: '', removedTo: {} }
 
 /**
  * Removes a slice of expired rows. It is called repeatedly; `place` is the result of the previous call. Nothing is removed
  * while the clock of this node differs (threats.md STO-13).
  */
 export async function sweep({ clockCheck, settings, store }: Needs, place: SweepPlace): Promise<Swept> {
-  const { authorizationsAfter, grantsAfter, consentsAfter, removedTo } = place
+  const { authorizationsAfter, removedTo } = place
   const { unusedClient } = settings.lifetimes
   const now = clockCheck.deletionTime()
   if (now === undefined) return { ...NOTHING, ...place }
@@ -67,15 +64,12 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
     now,
     limit: SLICE,
     authorizationsAfter,
-    grantsAfter,
-    consentsAfter,
     removedTo,
     revocationsBefore: after(now, -REVOCATION_MARGIN_MS),
     unusedSince: after(now, -unusedClient * 1000),
     unusedClients: settings.unusedClients,
     evictedBefore: after(now, -YOUNG_CLIENT_MS),
     authorizationsBefore: oldestAuthorization(settings, now),
-    grantsBefore: oldestCode(settings, now),
     evidenceBefore: after(now, -EVIDENCE_MS),
     initialTokensBefore: after(now, -INITIAL_TOKEN_MS),
     logoutNoticesBefore: after(now, -LOGOUT_NOTICE_MS),
@@ -124,8 +118,7 @@ function oldestAuthorization({ lifetimes: { authorization, code } }: Settings, n
 
 /**
  * Whether the slice of a kind was full, so that more expired rows probably follow. Rows that are added by the thousand, such as
- * opaque tokens, must be removed as fast. Grants and consents are examined one by one: when a quarter of the slice was
- * expired, as among the oldest rows, the next slice follows at once, otherwise later.
+ * opaque tokens, must be removed as fast.
  */
 export function isWholeSlice(swept: Swept): boolean {
   const { authorizations, authorizationsExamined, sessions, clients, hits, auditLinks } = swept
@@ -147,7 +140,7 @@ export function isWholeSlice(swept: Swept): boolean {
     auditLinks,
     swept.figures,
   )
-  return found >= SLICE || Math.max(swept.grants, swept.consents) >= SLICE / 4
+  return found >= SLICE
 }
 
 /** Before when the spans of figures that are no longer kept began. */

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { startRounds, type Rounder } from './sweep-rounds.ts'
 import { isIdleSlice, isWholeSlice, sweep, sweepIdleClients, SWEEP_START } from './sweep.ts'
 import { asAdministrator, SERVER } from '../../admin/administrators.ts'
 import { respellAddresses } from '../../users/spelling.ts'
@@ -15,7 +16,12 @@ const PAUSE_MS = 20
 const INTERVALS_TO_START = 60
 
 /** Removes expired rows and rewrites addresses at intervals, on the node that holds the lease. Returns the function that stops this. */
-export function startSweeping(context: Context, logger: Log, isHolder: () => boolean): () => void {
+export function startSweeping(
+  context: Context & Pick<Rounder, 'monotonic'>,
+  logger: Log,
+  isHolder: () => boolean,
+): () => void {
+  const stopRounds = startRounds(context, logger, isHolder)
   let place: SweepPlace = SWEEP_START
   let intervals = 0
   let clientsAfter: ClientId | undefined
@@ -71,5 +77,6 @@ export function startSweeping(context: Context, logger: Log, isHolder: () => boo
   return () => {
     end.abort()
     clearInterval(timer)
+    stopRounds()
   }
 }

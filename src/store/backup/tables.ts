@@ -115,7 +115,7 @@ const UNMOVED_SETTINGS: readonly string[] = [
   RESTORING,
 ]
 /** Settings that belong to keys that a restored store does not have, and those that the restore sets. */
-const OMITTED_SETTINGS = /^(first-key|last-backup$|not-before$|row-counts$)/
+const OMITTED_SETTINGS = /^(first-key|last-backup$|not-before$|row-counts$|sweep-rounds$)/
 
 /** The time of the backup and that of the restore, in milliseconds. */
 export interface RestoreTimes {

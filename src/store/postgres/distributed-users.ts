@@ -2,6 +2,7 @@ import type { Input, OperationName, Outcome } from '../../ports/operations/index
 import type { UserId } from '../../protocol/ids.ts'
 import { deleteProvider, providers } from '../nouns/user/providers.ts'
 import { startSession, sessions } from '../nouns/user/sessions.ts'
+import { examinedRows, sweepGrants } from '../nouns/server/examined-rows.ts'
 import { sweepExpired, expiredRows } from '../nouns/server/expired-rows.ts'
 import { mailed } from '../nouns/user/mails.ts'
 import { withinReach } from '../nouns/user/roles.ts'
@@ -83,6 +84,7 @@ export const distributedUserHandlers = {
     return outcome
   }),
   sweepExpired: distributed(expiredRows.operations.sweepExpired, (sweep) => sweepExpired(sweep, forget)),
+  sweepGrants: distributed(examinedRows.operations.sweepGrants, (slice) => sweepGrants(slice, forget)),
   deleteProvider: distributed(providers.operations.deleteProvider, (deletion) => deleteProvider(deletion, forget)),
 } satisfies Partial<Handlers>
 

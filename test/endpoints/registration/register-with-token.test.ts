@@ -252,14 +252,11 @@ test('a template keeps unused clients, or lets them be swept', async (t) => {
     unusedSince: later,
     limit: 10,
     authorizationsAfter: '',
-    grantsAfter: '',
-    consentsAfter: '',
     removedTo: {},
   } as const
   const never = {
     revocationsBefore: 0,
     authorizationsBefore: 0,
-    grantsBefore: 0,
     evidenceBefore: 0,
     initialTokensBefore: 0,
     logoutNoticesBefore: 0,

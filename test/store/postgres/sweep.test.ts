@@ -5,7 +5,7 @@ import { openQuery, type Query } from '../../../src/store/postgres/connection/qu
 import { distributedUserHandlers } from '../../../src/store/postgres/distributed-users.ts'
 import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { openSession } from '../../support/store/postgres.ts'
-import { aSweep } from '../contract/server/sweep.ts'
+import { aGrantSlice, aSweep } from '../contract/server/sweep.ts'
 
 test('where Citus distributes the tables, a sweep that finds nothing changes nothing on any shard', async (t) => {
   const client = await openSession(t, await openMigratedDatabase(t))
@@ -19,6 +19,7 @@ test('where Citus distributes the tables, a sweep that finds nothing changes not
     { isDistributed: true },
   )
   await distributedUserHandlers.sweepExpired.run(recording, [aSweep()])
+  await distributedUserHandlers.sweepGrants.run(recording, [aGrantSlice()])
   assert.ok(texts.length > 15)
   assert.deepEqual(
     texts.filter((text) => !text.startsWith('select')),

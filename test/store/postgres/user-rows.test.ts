@@ -15,7 +15,7 @@ import { openSession, openTestDatabase } from '../../support/store/postgres.ts'
 import { openTestChains } from '../contract/chains.ts'
 import { perform } from '../contract/harness.ts'
 import { at, HOUR } from '../../support/records.ts'
-import { aSweep } from '../contract/server/sweep.ts'
+import { aGrantSlice, aSweep } from '../contract/server/sweep.ts'
 import { aTornUser, createTornUsers, PROVIDER } from './torn-user.ts'
 
 type Run = (query: Query, inputs: readonly unknown[]) => Promise<readonly unknown[]>
@@ -103,11 +103,8 @@ test('every row of a user has a name until it is removed', async () => {
   await client.query(
     'update sessions set expires_at = 0; update authorizations set expires_at = 0; update grants set expires_at = 0',
   )
-  await perform(
-    store,
-    'sweepExpired',
-    aSweep({ authorizationsBefore: at(HOUR), grantsBefore: at(HOUR), limit: 10_000 }),
-  )
+  await perform(store, 'sweepExpired', aSweep({ authorizationsBefore: at(HOUR), limit: 10_000 }))
+  await perform(store, 'sweepGrants', aGrantSlice({ before: at(HOUR), limit: 10_000 }))
   await perform(store, 'deleteProvider', { id: PROVIDER.id, now: at(6) })
   // The identities of imported accounts are at another provider.
   const { rows: left } = await client.query(

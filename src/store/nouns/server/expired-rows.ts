@@ -1,7 +1,7 @@
 import type { Sweep, Swept } from '../../../ports/operations/server.ts'
 import { FIGURE_SPAN_NAMES, type FigureSpan } from '../../../ports/records/figures.ts'
 import type { EpochMs } from '../../../base/brand.ts'
-import type { AuthorizationId, ClientId, GrantId, UserId } from '../../../protocol/ids.ts'
+import type { AuthorizationId } from '../../../protocol/ids.ts'
 import type { NounOperations } from '../../noun.ts'
 import { endRemoved } from '../client/clients.ts'
 import { findEvicted } from '../client/registration-counts.ts'
@@ -11,7 +11,6 @@ import { notBefore } from '../token/not-before.ts'
 import { idBefore, type Row } from '../../rows.ts'
 import {
   forgetNothing,
-  listOf,
   lookFor,
   rows,
   shared,
@@ -89,11 +88,6 @@ const LEFT_FIGURES = shared(
   `select began_at, figure_id, span from figures where began_at < :before and node not in ('', '${MERGED}')
    order by began_at, figure_id limit :limit`,
 )
-const GRANT_SLICE = shared('select grant_id from grants where grant_id > :after order by grant_id limit :limit')
-/** A grant is kept while its code may be valid: the code could be redeemed again without it. */
-const IS_OVER = `grant_id > :after and grant_id <= :last and grant_id < :before and (expires_at < :now or idle_expires_at < :now)`
-const GRANTS = shared(`delete from grants where ${lookFor('grants', IS_OVER)} returning grant_id, user_id`)
-
 const IS_UNUSED = `used_at is null and held_until < :heldUntil and coalesce(pending_until, 0) < :now
   and (disabled_at is null or document_url is null)`
 const IS_SWEPT = `client_id > :after and client_id < :before and ${IS_UNUSED}`
@@ -103,18 +97,7 @@ const CLIENTS = shared(
      select client_id from clients where ${lookFor('clients', IS_SWEPT)} order by client_id limit :limit))
    returning client_id, shared_key`,
 )
-const CONSENT_SLICE = shared(
-  `select user_id, client_id from consents where (user_id, client_id) > (:afterUser, :afterClient)
-   order by user_id, client_id limit :limit`,
-)
-const KNOWN_CLIENTS = shared(`select client_id from clients where client_id = any(string_to_array(:ids, ' '))`)
-/** None of the clients exists, so it removes no consent of another one. */
-const CONSENTS = shared(
-  `delete from consents where user_id = any(string_to_array(:users, ' ')) and client_id = any(string_to_array(:clients, ' '))
-   returning user_id`,
-)
-
-/** What has expired, of all tables. */
+/** What has expired and an index finds, of all tables. What none finds: examined-rows.ts. */
 const operations = {
   sweepExpired: {
     keys: () => ['sweep'],
@@ -161,7 +144,7 @@ function removal(
 
 /** Removes what has expired, at most `limit` rows of each kind. `forget`: runs with the removed rows of users. */
 export function* sweepExpired(sweep: Sweep, forget: Forget): Steps<Swept> {
-  const { limit, authorizationsAfter, grantsAfter } = sweep
+  const { limit, authorizationsAfter } = sweep
   const removedTo: Record<string, string | number> = {}
   function* remove(kind: string, { statement, by, before }: Removal): Steps<readonly Row[]> {
     const first = before(sweep)
@@ -171,7 +154,6 @@ export function* sweepExpired(sweep: Sweep, forget: Forget): Steps<Swept> {
     return removed
   }
   const waited = yield* sweepUnredeemed(sweep, forget, authorizationsAfter, idBefore(sweep.authorizationsBefore, ''))
-  const slice = yield* sweepGrants(sweep, forget, grantsAfter)
   const sessions = yield* remove('sessions', SESSIONS)
   yield* forget('sessions', sessions)
   let figures = 0
@@ -181,12 +163,9 @@ export function* sweepExpired(sweep: Sweep, forget: Forget): Steps<Swept> {
   for (const [kind, row] of Object.entries(EXPIRED)) counts[kind] = (yield* remove(kind, row)).length
   return {
     ...(counts as Readonly<Record<keyof typeof EXPIRED, number>>),
-    ...(yield* sweepConsents(sweep)),
     clients: yield* sweepClients(sweep, removedTo),
     authorizationsAfter: waited.next,
     authorizationsExamined: waited.examined,
-    grantsAfter: slice.next,
-    grants: slice.removed,
     authorizations: waited.removed + (yield* remove('evidence', EVIDENCE)).length,
     sessions: sessions.length,
     logoutNoticesEnded: (yield* rows(END_LOGOUT_NOTICES, { before: yield* notBefore.reads.findNotBefore(), limit }))
@@ -217,21 +196,6 @@ function* sweepClients(sweep: Sweep, removedTo: Record<string, string | number>)
   return removed.length
 }
 
-/** Consents whose client does not exist. A slice starts after a user and a client, and the next one at '' if this one reached the end. */
-function* sweepConsents({ consentsAfter, limit }: Sweep): Steps<Pick<Swept, 'consents' | 'consentsAfter'>> {
-  const [afterUser = '', afterClient = ''] = consentsAfter.split(' ')
-  const slice = yield* rows(CONSENT_SLICE, { afterUser, afterClient, limit })
-  const last = slice.length < limit ? undefined : slice.at(-1)
-  const next = last === undefined ? '' : `${last['user_id']} ${last['client_id']}`
-  const ids = listOf([...new Set(slice.map((row) => row['client_id'] as ClientId))])
-  const known = new Set((slice.length === 0 ? [] : yield* rows(KNOWN_CLIENTS, { ids })).map((row) => row['client_id']))
-  const gone = slice.filter((row) => !known.has(row['client_id'] ?? ''))
-  if (gone.length === 0) return { consents: 0, consentsAfter: next }
-  const users = listOf(gone.map((row) => row['user_id'] as UserId))
-  const clients = listOf(gone.map((row) => row['client_id'] as ClientId))
-  return { consents: (yield* rows(CONSENTS, { users, clients })).length, consentsAfter: next }
-}
-
 function* sweepUnredeemed({ now, limit }: Sweep, forget: Forget, after: AuthorizationId | '', before: string) {
   const slice = yield* rows(AUTHORIZATION_SLICE, { after, before, limit })
   const next = (slice.at(-1)?.['authorization_id'] ?? after) as AuthorizationId | ''
@@ -240,18 +204,6 @@ function* sweepUnredeemed({ now, limit }: Sweep, forget: Forget, after: Authoriz
   const removed = slice.length === 0 ? [] : yield* rows(UNREDEEMED, expired)
   yield* forget('authorizations', removed)
   return { removed: removed.length, examined: slice.length, next }
-}
-
-function* sweepGrants({ now, limit, grantsBefore }: Sweep, forget: Forget, after: GrantId | '') {
-  const slice = yield* rows(GRANT_SLICE, { after, limit })
-  const last = slice.at(-1)?.['grant_id'] as GrantId | undefined
-  if (last === undefined) return { removed: 0, next: '' as const }
-  const removed = yield* rows(GRANTS, { after, last, now, before: idBefore(grantsBefore, '') })
-  yield* forget('grants', removed)
-  return {
-    removed: removed.length,
-    next: slice.length < limit ? ('' as const) : last,
-  }
 }
 
 /** Merges the figures that killed processes left. */

@@ -1,6 +1,7 @@
 import type { StoredSetting } from '../../../ports/operations/server.ts'
 import type { StoredMasterKey, SigningAlgorithm } from '../../../ports/records/key.ts'
 import type { RowCountsRecord } from '../../../ports/records/row-counts.ts'
+import type { SweepRoundsRecord } from '../../../ports/records/sweep-rounds.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { ClockNote, ClockNotes } from '../../../base/clock.ts'
 import type { NounOperations } from '../../noun.ts'
@@ -36,6 +37,9 @@ export const LAST_BACKUP = 'last-backup' satisfies StoredSetting['name']
 
 /** Name of the row of `settings` with what is counted of large tables. A backup does not have it. */
 const ROW_COUNTS = 'row-counts' satisfies StoredSetting['name']
+
+/** Name of the row of `settings` with where the rounds of the sweep are. A backup does not have it. */
+const SWEEP_ROUNDS = 'sweep-rounds' satisfies StoredSetting['name']
 
 /** Name of the row of `settings` with the formats of password hashes that other systems have made (`ForeignFormats`). */
 const PASSWORD_FORMATS = 'password-formats'
@@ -114,6 +118,7 @@ const operations = {
         case 'went-back':
           return { event: 'server.went-back' }
         case 'row-counts':
+        case 'sweep-rounds':
           return undefined
       }
     },
@@ -149,6 +154,10 @@ const reads = {
   *findRowCounts(): Steps<RowCountsRecord | undefined> {
     const value = yield* findSetting(ROW_COUNTS)
     return value === undefined ? undefined : (JSON.parse(value) as RowCountsRecord)
+  },
+  *findSweepRounds(): Steps<SweepRoundsRecord | undefined> {
+    const value = yield* findSetting(SWEEP_ROUNDS)
+    return value === undefined ? undefined : (JSON.parse(value) as SweepRoundsRecord)
   },
   *findPasswordFormats(): Steps<string | undefined> {
     return yield* findSetting(PASSWORD_FORMATS)

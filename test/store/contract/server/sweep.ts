@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { AuthorizationId } from '../../../../src/protocol/ids.ts'
-import type { Sweep, Swept } from '../../../../src/ports/operations/server.ts'
+import type { GrantSlice, Sweep, Swept, SweptSlice } from '../../../../src/ports/operations/server.ts'
 import type { GrantRecord } from '../../../../src/ports/records/grant.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
 import type { EpochMs } from '../../../../src/base/brand.ts'
@@ -34,11 +34,7 @@ const EVER = 0 as EpochMs
 const NOTHING: Swept = {
   authorizationsAfter: '',
   authorizationsExamined: 0,
-  grantsAfter: '',
-  consentsAfter: '',
   removedTo: {},
-  grants: 0,
-  consents: 0,
   clients: 0,
   authorizations: 0,
   sessions: 0,
@@ -236,7 +232,7 @@ export const sweepCases: Suite = (check) => {
       const bare = aGrant({ family: undefined }, at(-1))
       for (const grant of [kept, revoked, expired, idle, bare]) await keep(stores.first, grant)
       await perform(first, 'rotateRefreshToken', aRotation(revoked, { presentedHash: aHash() }))
-      assert.equal((await perform(first, 'sweepExpired', aSweep({ grantsBefore: NOW }))).grants, 2)
+      assert.equal((await perform(first, 'sweepGrants', aGrantSlice())).removed, 2)
       for (const grant of [kept, revoked, bare]) assert.ok(await first.findGrant(grant.id))
       for (const grant of [expired, idle]) assert.equal(await first.findGrant(grant.id), undefined)
     },
@@ -248,10 +244,10 @@ export const sweepCases: Suite = (check) => {
       const { approval } = await approved(first)
       const short = aRedemption(approval, { grant: aGrant({ expiresAt: at(2), family: undefined }) })
       assert.equal(await perform(first, 'redeemCode', short), 'redeemed')
-      const sweep = aSweep({ now: at(5), authorizationsBefore: at(5) })
-      assert.equal((await perform(first, 'sweepExpired', { ...sweep, grantsBefore: NOW })).grants, 0)
+      const slice = aGrantSlice({ now: at(5) })
+      assert.equal((await perform(first, 'sweepGrants', slice)).removed, 0)
       assert.equal(await perform(first, 'redeemCode', { ...short, now: at(6) }), 'replayed')
-      assert.equal((await perform(first, 'sweepExpired', { ...sweep, grantsBefore: at(5) })).grants, 1)
+      assert.equal((await perform(first, 'sweepGrants', { ...slice, before: at(5) })).removed, 1)
     },
   )
 
@@ -272,18 +268,18 @@ export const sweepCases: Suite = (check) => {
   check('grants are examined slice by slice, each once in a round', async ({ first }) => {
     const grants = times(5, (index) => aGrant(index % 2 === 0 ? { expiresAt: at(-1) } : {}, at(-100 + index)))
     for (const grant of grants) await keep(first, grant)
-    const removed: number[] = []
-    let grantsAfter: Sweep['grantsAfter'] = ''
+    const seen: (readonly [removed: number, examined: number])[] = []
+    let after = ''
     do {
-      const swept: Swept = await perform(
-        first,
-        'sweepExpired',
-        aSweep({ limit: 2, grantsAfter, grantsBefore: at(HOUR) }),
-      )
-      removed.push(swept.grants)
-      grantsAfter = swept.grantsAfter
-    } while (grantsAfter !== '' && removed.length < 10)
-    assert.deepEqual(removed, [1, 1, 1])
+      const swept: SweptSlice = await perform(first, 'sweepGrants', aGrantSlice({ limit: 2, after, before: at(HOUR) }))
+      seen.push([swept.removed, swept.examined])
+      after = swept.next
+    } while (after !== '' && seen.length < 10)
+    assert.deepEqual(seen, [
+      [1, 2],
+      [1, 2],
+      [1, 1],
+    ])
   })
 }
 
@@ -297,7 +293,6 @@ export function aSweep(differing: Partial<Sweep> = {}): Sweep {
     unusedClients: 1000,
     evictedBefore: NOW,
     authorizationsBefore: longAgo,
-    grantsBefore: longAgo,
     evidenceBefore: longAgo,
     initialTokensBefore: longAgo,
     logoutNoticesBefore: longAgo,
@@ -305,22 +300,24 @@ export function aSweep(differing: Partial<Sweep> = {}): Sweep {
     figuresBefore: { '5m': longAgo, '1h': longAgo, '1d': longAgo },
     figuresLeftBefore: longAgo,
     authorizationsAfter: '',
-    grantsAfter: '',
-    consentsAfter: '',
     removedTo: {},
     ...differing,
   }
 }
 
+export function aGrantSlice(differing: Partial<GrantSlice> = {}): GrantSlice {
+  return { after: '', limit: 100, now: NOW, before: NOW, ...differing }
+}
+
 /** Sweeps one whole round. */
 async function sweepConsents(store: StoreDriver, limit: number): Promise<{ slices: number; consents: number }> {
-  let [slices, consents, consentsAfter] = [0, 0, '']
+  let [slices, consents, after] = [0, 0, '']
   do {
-    const swept: Swept = await perform(store, 'sweepExpired', aSweep({ limit, consentsAfter }))
-    consentsAfter = swept.consentsAfter
-    consents += swept.consents
+    const swept: SweptSlice = await perform(store, 'sweepConsents', { after, limit })
+    after = swept.next
+    consents += swept.removed
     slices += 1
-  } while (consentsAfter !== '' && slices < 20)
+  } while (after !== '' && slices < 20)
   return { slices, consents }
 }
 

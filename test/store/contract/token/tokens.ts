@@ -6,7 +6,7 @@ import { APPLICATION } from '../../../../src/protocol/sign-in/authentication.ts'
 import type { Scope } from '../../../../src/protocol/token/scope.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
 import { approved } from './authorizations.ts'
-import { aSweep } from '../server/sweep.ts'
+import { aGrantSlice, aSweep } from '../server/sweep.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
 import { anIdentity } from '../../../support/provider/provider-records.ts'
 import {
@@ -191,11 +191,8 @@ export const tokenCases: Suite = (check) => {
     const { authorization, approval } = await approved(first)
     const redemption = aRedemption(approval)
     await perform(first, 'redeemCode', redemption)
-    await perform(
-      second,
-      'sweepExpired',
-      aSweep({ now: at(HOUR), authorizationsBefore: at(HOUR), grantsBefore: at(HOUR) }),
-    )
+    await perform(second, 'sweepExpired', aSweep({ now: at(HOUR), authorizationsBefore: at(HOUR) }))
+    await perform(second, 'sweepGrants', aGrantSlice({ now: at(HOUR), before: at(HOUR) }))
     const { userId } = approval
     const removal = {
       userId,
@@ -213,11 +210,13 @@ export const tokenCases: Suite = (check) => {
   check('a sweep beside a redemption leaves the code redeemed with its evidence, or removes it', async (stores) => {
     const { first, second } = stores
     const codes = await Promise.all(times(20, () => approved(first)))
-    const sweep = aSweep({ now: at(HOUR), authorizationsBefore: at(HOUR), grantsBefore: at(HOUR) })
+    const sweep = aSweep({ now: at(HOUR), authorizationsBefore: at(HOUR) })
+    const slice = aGrantSlice({ now: at(HOUR), before: at(HOUR) })
     const redemptions = codes.map(({ approval }) => aRedemption(approval))
     const [outcomes] = await Promise.all([
       race(stores, 'redeemCode', redemptions),
       perform(second, 'sweepExpired', sweep),
+      perform(second, 'sweepGrants', slice),
     ])
     const again = await performAll(first, 'redeemCode', redemptions)
     const pairs = outcomes.map((outcome, index) => `${outcome}, then ${again[index]}`)

@@ -11,7 +11,7 @@ export interface GrantorSettings {
   readonly registration?: 'open' | 'token' | 'closed'
   /** Which new clients with a metadata document are accepted: open, of every domain; trusted, of trusted domains; off, none (docs/clients.md). */
   readonly clientDocuments?: 'open' | 'trusted' | 'off'
-  /** Whether a device without a browser gets tokens by a code that a user types, for clients that have the grant: on or off (docs/devices.md). */
+  /** Whether devices without a browser get tokens by a code that a user types: on or off (docs/devices.md). */
   readonly deviceGrant?: 'on' | 'off'
   /** Registrations per minute and network. */
   readonly registrationRate?: number
@@ -45,7 +45,7 @@ export interface GrantorSettings {
   readonly pushedLifetime?: number
   /** Seconds after which a client that never got a token is removed. */
   readonly unusedClientLifetime?: number
-  /** Seconds after its last token after which a client that registered itself is removed, at least twice GRANTOR_REFRESH_IDLE_LIFETIME; 0: it is kept. */
+  /** Seconds without a token after which a client that registered itself is removed, at least twice GRANTOR_REFRESH_IDLE_LIFETIME; 0: never. */
   readonly idleClientLifetime?: number
   /** Whether users can have passwords and sign in with them, on or off. Default: on, or off with GRANTOR_DELEGATE_URL. */
   readonly passwords?: 'on' | 'off'
@@ -69,13 +69,13 @@ export interface GrantorSettings {
   readonly signingAlgorithm?: 'ES256' | 'EdDSA' | 'RS256'
   /** Seconds that audit events are kept, in whole hours; 0 keeps all. */
   readonly auditRetention?: number
-  /** Private-use redirect URIs without a dot in the scheme that are allowed beside those of known apps: schemes, or patterns up to the query, where * matches characters other than / and ., and ** any; separated by commas. The entry none takes the known apps away. Default: those of known apps (docs/real-clients.md). */
+  /** Private-use redirect URIs without a dot in the scheme that are allowed beside those of known apps: schemes, or patterns up to the query, where * matches all but / and ., and ** any; separated by commas. none: not even the known apps. Default: those of known apps (docs/real-clients.md). */
   readonly redirectSchemes?: readonly string[]
   /** Whether errors of authorization requests of unverified clients are sent by redirect, without a page. */
   readonly redirectErrors?: boolean
-  /** Whether log lines of pages, of issued tokens and of refusals have the caller's network: the IPv4 address, or the /64 of the IPv6 address. */
+  /** Whether log lines of pages, issued tokens and refusals have the caller's IPv4 address, or /64 of IPv6. */
   readonly logNetworks?: boolean
-  /** Whether the server may send requests to other hosts (documents and keys of clients, providers, logout notices), on or off. */
+  /** Whether the server may send requests to other hosts (documents and keys of clients, providers, logout notices). */
   readonly outbound?: 'on' | 'off'
   /** All ports of other hosts that the server may send these requests to, separated by commas: a list without 443 closes it. */
   readonly outboundPorts?: readonly string[]

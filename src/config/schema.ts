@@ -60,7 +60,7 @@ const ROWS = {
   GRANTOR_TRUST_PROXY: setting(
     'trustedProxies',
     list.default([]),
-    'Networks of the reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted, in CIDR notation, separated by commas. No caller is in them: it could claim any address.',
+    'Networks of the reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted, in CIDR notation, separated by commas. A caller in them could claim any address.',
   ),
   LOG_LEVEL: computed(
     z.enum(['debug', 'info', 'warn', 'error', 'silent']).optional(),
@@ -82,7 +82,7 @@ const ROWS = {
   ),
   GRANTOR_DEVICE_GRANT: computed(
     z.enum(['on', 'off']).default('off'),
-    'Whether a device without a browser gets tokens by a code that a user types, for clients that have the grant: on or off (docs/devices.md).',
+    'Whether devices without a browser get tokens by a code that a user types: on or off (docs/devices.md).',
   ),
   GRANTOR_REGISTRATION_RATE: setting(
     'rates.registration',
@@ -167,7 +167,7 @@ const ROWS = {
   GRANTOR_IDLE_CLIENT_LIFETIME: setting(
     'settings.lifetimes.idleClient',
     whole(0, 3650 * DAY).default(0),
-    'Seconds after its last token after which a client that registered itself is removed, at least twice GRANTOR_REFRESH_IDLE_LIFETIME; 0: it is kept.',
+    'Seconds without a token after which a client that registered itself is removed, at least twice GRANTOR_REFRESH_IDLE_LIFETIME; 0: never.',
   ),
   GRANTOR_PASSWORDS: computed(
     z.enum(['on', 'off']).optional(),
@@ -215,7 +215,7 @@ const ROWS = {
   ),
   GRANTOR_REDIRECT_SCHEMES: computed(
     list.default([]).transform(withKnownApps),
-    'Private-use redirect URIs without a dot in the scheme that are allowed beside those of known apps: schemes, or patterns up to the query, where * matches characters other than / and ., and ** any; separated by commas. The entry none takes the known apps away. Default: those of known apps (docs/real-clients.md).',
+    'Private-use redirect URIs without a dot in the scheme that are allowed beside those of known apps: schemes, or patterns up to the query, where * matches all but / and ., and ** any; separated by commas. none: not even the known apps. Default: those of known apps (docs/real-clients.md).',
   ),
   GRANTOR_REDIRECT_ERRORS: setting(
     'settings.redirectErrors',
@@ -225,11 +225,11 @@ const ROWS = {
   GRANTOR_LOG_NETWORKS: setting(
     'settings.logNetworks',
     z.stringbool().default(false),
-    "Whether log lines of pages, of issued tokens and of refusals have the caller's network: the IPv4 address, or the /64 of the IPv6 address.",
+    "Whether log lines of pages, issued tokens and refusals have the caller's IPv4 address, or /64 of IPv6.",
   ),
   GRANTOR_OUTBOUND: computed(
     z.enum(['on', 'off']).default('on'),
-    'Whether the server may send requests to other hosts (documents and keys of clients, providers, logout notices), on or off.',
+    'Whether the server may send requests to other hosts (documents and keys of clients, providers, logout notices).',
   ),
   GRANTOR_OUTBOUND_PORTS: computed(
     list.default(['443']),
@@ -246,7 +246,7 @@ const ROWS = {
   ),
   GRANTOR_LOGO: computed(
     z.string().optional(),
-    'File with the logo on the pages: a PNG image or an SVG document of at most 64 KB, 32 pixels high before the name, on light and dark pages: a symbol, because a word mark would double the name. Default: the first letter of the name.',
+    'File with the logo on the pages, a symbol before the name: PNG or SVG of at most 64 KB, 32 pixels high, on light and dark pages. Default: the first letter of the name.',
   ),
   GRANTOR_TEXTS: computed(
     z.string().optional(),
@@ -262,7 +262,7 @@ const ROWS = {
   GRANTOR_PRODUCT_URL: setting(
     'branding.productUri',
     link,
-    'Address of your product, where users go on after an invitation, a reset or an error, unless a client says where: https, or http on loopback as the issuer.',
+    'Address of your product, where users go on after an invitation, a reset or an error, unless a client says where.',
   ),
   ...TRACE_ROWS,
   GRANTOR_CONFIG: computed(

@@ -3,20 +3,19 @@ import type { Command } from 'commander'
 const INTRODUCTION = [
   '# Commands',
   '',
-  '`grantor <command> --help` says more; the lists leave out `grantor`, and the options that a command does not require.',
+  '`grantor <command> --help` says more. The lists leave out `grantor`, the noun in their heading, and the options that a command does not require:',
+  '`disable <client>` below *client* is `grantor client disable <client>`.',
   '',
-  'Commands work on the store that `DATABASE_URL` names, with or without a running server, and need no credentials. The audit has their changes with the actor',
+  'Commands work on the store that `DATABASE_URL` names, with or without a running server, and need no credentials. In the audit they are',
   '`command-line`. Only `serve`, `migrate`, `apply`, `user create`, `org create`, `api create` and `admin create` create a store that does not exist.',
   '',
-  '`--json` prints one JSON document; times in tables are UTC. The exit code is 0; 1 after a failure; 2 after a',
-  'usage error; 3 when `audit verify` found a fault, `migrate status` a missing migration, or `apply --plan` a difference. An error in the input',
-  'names the option or the argument: `--client: …` or `<client>: …`.',
+  '`--json` prints one JSON document; times in tables are UTC. The exit code is 1 after a failure, 2 after a usage error, 3 when',
+  '`audit verify` found a fault, `migrate status` a missing migration, or `apply --plan` a difference.',
   '',
   '## At a running server',
   '',
   'With `--server <url>`, a command without a ✗ uses the administration of a running server (`GRANTOR_ADMIN_PORT`, by default',
-  '`PORT` + 1). The token comes from the environment, or from the file that `GRANTOR_ADMIN_TOKEN_FILE` names',
-  '([rules](configuration.md#secrets-in-files)):',
+  '`PORT` + 1), with a token of the environment or of the file `GRANTOR_ADMIN_TOKEN_FILE` ([rules](configuration.md#secrets-in-files)):',
   '',
   '```sh',
   'grantor admin create --name "Ada at her laptop" --access read   # beside the server; prints the token once',
@@ -24,15 +23,13 @@ const INTRODUCTION = [
   'grantor client list --server http://localhost:3001',
   '```',
   '',
-  'Use `https` or a tunnel: `http` to another machine needs `--insecure-http`. Redirects are not followed. [Credentials of one',
-  'organization](administration.md#credentials-of-one-organization) may use the commands about it. When a change gets no response, the command reports that it may',
-  'have been applied.',
+  'Use `https` or a tunnel: `http` to another machine needs `--insecure-http`. [Credentials of one',
+  'organization](administration.md#credentials-of-one-organization) may use the commands about it.',
   '',
   '## Subjects of commands',
   '',
-  'The subject is an argument or an option: `grantor client show gci_…` is `grantor client show --id gci_…`. A user is given by e-mail',
-  'address or id, a client or an organization by id or by name, which must match exactly one record, byte for byte. With more than 1,000 records, from credentials of one',
-  'organization, and in `perform authorization-code`, only ids count. A client can register under any name, so check the id before you give a client rights.',
+  'A user is given by e-mail address or id, a client or an organization by id or by name, which must match exactly one record. With more than 1,000 records,',
+  'from credentials of one organization, and in `perform authorization-code`, only ids count. A client can register under any name, so check the id before you give it rights.',
   '',
   'Tables show addresses and names, and after a name the last six characters of its id; `--json` has the ids, and their names in `names`.',
   'The `used_at` of a client is when it first got a token, `last_used_at` when it last got one, to the minute. The `ended_by` of an',
@@ -79,20 +76,21 @@ function saysItAll(command: Command): boolean {
 }
 
 function section(title: string, commands: readonly Command[]): readonly string[] {
+  const usage = (command: Command): string => markedUsageOf(title, command)
   const plain = commands.filter(saysItAll)
   const explained = commands.filter((command) => !plain.includes(command))
   return [
     '',
     `## ${title}`,
     '',
-    ...(plain.length === 0 ? [] : [`- ${plain.map(markedUsageOf).join(', ')}`]),
-    ...explained.map((command) => `- ${markedUsageOf(command)}: ${summaryOf(command)}`),
+    ...(plain.length === 0 ? [] : [`- ${plain.map(usage).join(', ')}`]),
+    ...explained.map((command) => `- ${usage(command)}: ${summaryOf(command)}`),
   ]
 }
 
-function markedUsageOf(command: Command): string {
+function markedUsageOf(noun: string, command: Command): string {
   const isTask = command.options.some((option) => option.attributeName() === 'server')
-  return `\`${usageOf(command)}\`${isTask ? '' : ' ✗'}`
+  return `\`${usageOf(command).replace(`${noun} `, '')}\`${isTask ? '' : ' ✗'}`
 }
 
 function usageOf(command: Command): string {

@@ -70,9 +70,10 @@ function providerSettings(): string {
     const usual = valueText(oidc[name])
     const named = Object.entries(others).map(([template, values]) => [template, valueText(values[name])] as const)
     const differing = named.filter(([, value]) => value !== usual).map(([template, value]) => `${template}: ${value}`)
-    return [[`\`${option.long}\``, [usual, ...differing].join('; '), option.description]]
+    const usually = [usual, ...differing].filter((text) => text !== '–').join('; ')
+    return [`\`${option.long}\`${usually === '' ? '' : ` (${usually})`}: ${option.description}`]
   })
-  return table(['Option', 'Default', 'Meaning'], settings)
+  return list(settings)
 }
 
 function valueText(value: string | number | readonly string[] | boolean | undefined): string {
@@ -81,13 +82,11 @@ function valueText(value: string | number | readonly string[] | boolean | undefi
 }
 
 function remedies(): string {
-  return table(
-    ['`error`', 'Status', 'What to do'],
-    Object.entries<Refusal>(REFUSALS).map(([code, { status, otherStatus, remedy }]) => [
-      `\`${code}\``,
-      [status, otherStatus].filter((part) => part !== undefined).join(', '),
-      remedy,
-    ]),
+  return list(
+    Object.entries<Refusal>(REFUSALS).map(([code, { status, otherStatus, remedy }]) => {
+      const statuses = [status, otherStatus].filter((part) => part !== undefined).join(', ')
+      return `\`${code}\` (${statuses}): ${remedy}`
+    }),
   )
 }
 
@@ -141,9 +140,4 @@ function metrics(families: Readonly<Record<string, Family>>): string {
 
 function list(items: readonly string[]): string {
   return [...items.map((item) => `- ${item}`), ''].join('\n')
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line), ''].join('\n')
 }

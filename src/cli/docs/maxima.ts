@@ -7,9 +7,19 @@ export function maximaDocument(): string {
     '',
     'Sizes and counts. Rates, and what callers can make the server store, are in [faults.md](faults.md#what-callers-can-make-the-server-store).',
     '',
-    ...Object.values<Maximum>(MAXIMA).map((row) => `- ${row.of}: ${amountOf(row)}`),
+    ...[...Map.groupBy(Object.values<Maximum>(MAXIMA), nounOf)].map(
+      ([noun, rows]) => `- **${noun}**: ${rows.map(lineOf).join('; ')}`,
+    ),
     '',
   ].join('\n')
+}
+
+function nounOf({ of }: Maximum): string {
+  return of.split(': ')[0] ?? ''
+}
+
+function lineOf(row: Maximum): string {
+  return `${row.of.slice(nounOf(row).length + 2)}: ${amountOf(row)}`
 }
 
 function amountOf({ most, unit }: Maximum): string {

@@ -130,7 +130,7 @@ export const TOKEN_EVENTS = {
     icon: 'token',
     tone: 'plain',
     says: (event) => say`${event.client} got ${tokensOf(event)} in a minute`,
-    when: 'The tokens that a client got in one minute (see below).',
+    when: 'The tokens that a client got in one minute; single ones are no event.',
     details: '`minute`, and a count for each grant type',
   },
 } as const satisfies Readonly<Record<string, EventText>>

@@ -79,7 +79,7 @@ export const USER_EVENTS = {
     icon: 'user',
     tone: 'good',
     says: (event) => say`${event.user} got an account at the first sign-in${event.optional(' with ', 'provider')}`,
-    when: 'A person without an account signed in at a provider, and got one.',
+    when: 'A sign-in at a provider made an account.',
     details: '`provider`',
   },
   'session.started': {
@@ -109,7 +109,7 @@ export const USER_EVENTS = {
     tone: 'good',
     says: (event) => say`${event.user} set up an authenticator app`,
     when: 'An authenticator app was set up. The other sessions end.',
-    details: '`reason`: `session` (on the account page) or `sign-in` (because every sign-in needs two factors)',
+    details: '`reason`: `session` (on the account page) or `sign-in` (which needs two factors)',
   },
   'second-factor.disabled': {
     icon: 'key',
@@ -137,7 +137,7 @@ export const USER_EVENTS = {
     tone: 'bad',
     says: (event) =>
       say`The counter of a passkey of ${event.user} went back: another device may have a copy of the key`,
-    when: 'The signature counter did not rise: another device may have a copy of the key. The sign-in went on.',
+    when: 'The signature counter did not rise: a copy of the key may exist. The sign-in went on.',
     details: '`passkey`: its id; `eligible`, if it changed',
   },
   'passkey.backup-changed': {
@@ -201,7 +201,7 @@ export const USER_EVENTS = {
       event.isOwn
         ? say`A person asked for a link, which was mailed to ${event.user}`
         : say`${event.by} ${event.detail('sent') === 'true' ? 'mailed a link to' : 'created a link for'} ${event.user}`,
-    when: 'By an administrator, or because the user asked for it.',
+    when: 'By an administrator or the user.',
     details: '`purpose`: `invitation` or `reset`; `sent`: whether it was mailed',
   },
   'link.used': {
@@ -217,13 +217,13 @@ export const USER_EVENTS = {
     says: (event) => say`${event.user} connected an account at ${event.detail('provider')}`,
     when: 'An account at a provider was connected.',
     details:
-      '`provider`; `reason`: `session` (the user added it), `link` (with a link; ends the password too), `proof` (after a sign-in to the account), `address` (`--link`), `unused` (never used account)',
+      '`provider`; `reason`: `session` (the user added it), `link` (ends the password too), `proof` (after a sign-in), `address` (`--link`), `unused`',
   },
   'identity.unlinked': {
     icon: 'provider',
     tone: 'caution',
     says: (event) => say`${event.user} removed an account at ${event.detail('provider')}`,
-    when: 'The user removed it. The other sessions that started at its provider end, and the grants of its assertions.',
+    when: 'By the user. The other sessions that started at its provider end, and the grants of its assertions.',
     details: '`provider`',
   },
   'interaction.answered': {

@@ -8,8 +8,8 @@ test('postgres: statements are planned once, and on Citus with their parameters,
   assert.equal(sessionSettings(true)['plan_cache_mode'], 'force_custom_plan')
 })
 
-test('docs/scaling.md gives a role every setting of a session', () => {
-  const page = readFileSync('docs/scaling.md', 'utf8')
+test('deploy/pgbouncer/role.sql gives a role every setting of a session', () => {
+  const page = readFileSync('deploy/pgbouncer/role.sql', 'utf8')
   const settings = [...page.matchAll(/alter role grantor set (\w+) = '(.+)';/g)].map(([, ...pair]) => pair)
   assert.deepEqual(Object.fromEntries(settings), SESSION_SETTINGS)
 })

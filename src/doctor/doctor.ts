@@ -1,6 +1,7 @@
 import { checkAdmin } from '../checks/admin.ts'
 import { checkClients } from '../checks/clients.ts'
 import { checkDelegate } from '../checks/delegate.ts'
+import { checkGroups } from '../checks/groups.ts'
 import { checkIssuer } from '../checks/issuer.ts'
 import { checkReadiness } from '../checks/readiness.ts'
 import { checkRoles } from '../checks/roles.ts'
@@ -14,6 +15,7 @@ export function diagnose(examination: Examination): readonly Finding[] {
   return [
     ...checkStore(examination),
     ...checkClients(examination),
+    ...checkGroups(examination),
     ...checkAdmin(examination),
     ...(examination.store.clients === undefined ? [] : checkRoles(examination.choices, examination.store.clients)),
     ...(examination.store.clients === undefined ? [] : checkSpellings(examination.store.clients)),

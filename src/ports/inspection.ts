@@ -131,7 +131,11 @@ export interface ClientInspection {
   readonly delegateUntil: EpochMs | undefined
   /** The providers at which users sign in. */
   readonly providers: readonly ProviderRecord[]
-  /** The groups that the lists of providers name and that do not exist. */
+  /** The newest clients that read groups. */
+  readonly groupReaders: readonly ClientRecord[]
+  /** The first groups of the server, one more than a token may have. */
+  readonly serverGroups: readonly GroupId[]
+  /** The groups that providers, APIs and these clients name, and that do not exist. */
   readonly missingGroups: readonly GroupId[]
   /** The clients that the providers list for their assertions, and that of the console, if they exist. */
   readonly listed: readonly ClientRecord[]

@@ -12,11 +12,12 @@ import {
 import { parseClientIdentifier } from '../../protocol/client/identifier.ts'
 import { CHOSEN_ID_FORM, isChosenId, type OrganizationId } from '../../protocol/ids.ts'
 import { type AdminError, conflict, unknown } from '../admin-error.ts'
-import { LIMIT, NAME, NEXT, ORGANIZATION_ID } from '../fields.ts'
+import { LIMIT, NAME, NEXT } from '../fields.ts'
 import { describeJwtAcceptance, findJwtAcceptance, JWT_ACCEPTANCE } from '../jwt-acceptance.ts'
+import { bothTasks } from '../organization/both-tasks.ts'
 import { requireOrganization } from '../organization/organization.ts'
 import { pageOf } from '../page.ts'
-import { type Access, defineTask, type Task, type TaskContext } from '../task.ts'
+import type { Task, TaskContext } from '../task.ts'
 import { OWN_TERMS, readTerms, type RuleTerms, sayRule, SERVER_TERMS, SHOWN_TERMS, showTerms } from './terms.ts'
 
 const NOT_AN_ID = {
@@ -147,64 +148,13 @@ function sizeOf(rule: AccessRule): number {
   return Buffer.byteLength(ruleText(rule))
 }
 
-interface RuleTask<Input extends z.ZodObject, Own extends z.ZodObject, Output extends z.ZodObject> {
-  readonly verb: string
-  readonly method: Task['method']
-  readonly path: string
-  readonly access: Access
-  readonly summary: string
-  readonly creates?: true
-  readonly undo?: true
-  readonly input: Input
-  /** The input for an organization, without the id of that. */
-  readonly own: Own
-  readonly output: Output
-  readonly run: (context: TaskContext, input: z.output<Input>, place: Place) => Promise<z.output<Output>>
-}
-
-/** A task on rules: below `/admin/v1/access-rules` for those of the server, and below the path of an organization for its own. */
-function both<Input extends z.ZodObject, Own extends z.ZodObject, Output extends z.ZodObject>({
-  verb,
-  path,
-  input,
-  own,
-  run,
-  undo,
-  ...task
-}: RuleTask<Input, Own, Output>): readonly Task[] {
-  const manner = (noun: string) => (undo === undefined ? {} : { undo: `${noun}.${verb}` })
-  return [
-    defineTask({
-      ...task,
-      ...manner('access-rule'),
-      name: `access-rule.${verb}`,
-      path: `/admin/v1/access-rules${path}`,
-      input,
-      run: (context, given) => run(context, given, placeOf(context, undefined)),
-    }),
-    defineTask({
-      ...task,
-      ...manner('organization-access-rule'),
-      name: `organization-access-rule.${verb}`,
-      path: `/admin/v1/organizations/{organization_id}/access-rules${path}`,
-      extent: 'organization',
-      input: z.object({ organization_id: ORGANIZATION_ID, ...own.shape }),
-      async run(context, given) {
-        const { organization_id: organizationId, ...members } = given as { readonly organization_id: OrganizationId }
-        await requireOrganization(context, organizationId)
-        return run(context, members as z.output<Input>, placeOf(context, organizationId))
-      },
-    }),
-  ]
-}
-
 const ONE = z.object({ rule_id: RULE_ID })
 const LIST_INPUT = z.object({ limit: LIMIT, before: RULE_ID.optional().describe('Continue after this rule.') })
 const ANY = { only: [], except: [] }
 const NOTHING_NAMED: RuleTerms = { clients: ANY, access: ANY, people: ANY }
 
 export const ACCESS_RULE_TASKS: readonly Task[] = [
-  ...both({
+  ...bothTasks('access-rule', {
     verb: 'list',
     method: 'GET',
     path: '',
@@ -213,12 +163,12 @@ export const ACCESS_RULE_TASKS: readonly Task[] = [
     input: LIST_INPUT,
     own: LIST_INPUT,
     output: z.object({ access_rules: z.array(RULE), next: NEXT }),
-    async run(_, page, { list, organizationId }) {
-      const { rows, next } = pageOf(await list(), ({ id }) => id, page)
+    async run(context, page, organizationId) {
+      const { rows, next } = pageOf(await placeOf(context, organizationId).list(), ({ id }) => id, page)
       return { access_rules: rows.map((rule) => describe(rule, organizationId)), next }
     },
   }),
-  ...both({
+  ...bothTasks('access-rule', {
     verb: 'create',
     method: 'POST',
     path: '',
@@ -228,7 +178,8 @@ export const ACCESS_RULE_TASKS: readonly Task[] = [
     input: ONE.extend({ ...SERVER_TERMS, ...EFFECT }),
     own: ONE.extend({ ...OWN_TERMS, ...EFFECT }),
     output: CHANGED_RULE,
-    async run(context, { rule_id: id, ...given }, place) {
+    async run(context, { rule_id: id, ...given }, organizationId) {
+      const place = placeOf(context, organizationId)
       const now = context.clock()
       const before = { ...NOTHING_NAMED, require: undefined, state: 'on', sentence: undefined } as const
       const rule = { ...(await readRule(context, given, { id, ...before }, place)), createdAt: now, updatedAt: now }
@@ -236,7 +187,7 @@ export const ACCESS_RULE_TASKS: readonly Task[] = [
       return changed(context, rule, place)
     },
   }),
-  ...both({
+  ...bothTasks('access-rule', {
     verb: 'show',
     method: 'GET',
     path: '/{rule_id}',
@@ -245,19 +196,21 @@ export const ACCESS_RULE_TASKS: readonly Task[] = [
     input: ONE,
     own: ONE,
     output: RULE,
-    run: async (_, { rule_id: id }, place) => describe(await requireRule(place, id), place.organizationId),
+    run: async (context, { rule_id: id }, organizationId) =>
+      describe(await requireRule(placeOf(context, organizationId), id), organizationId),
   }),
-  ...both({
+  ...bothTasks('access-rule', {
     verb: 'update',
     method: 'PATCH',
     path: '/{rule_id}',
     access: 'write',
-    undo: true,
+    undo: 'update',
     summary: 'Change an access rule. A list that is given replaces the one that the rule has; what is not given stays.',
     input: ONE.extend({ ...SERVER_TERMS, ...EFFECT }),
     own: ONE.extend({ ...OWN_TERMS, ...EFFECT }),
     output: CHANGED_RULE,
-    async run(context, { rule_id: id, ...given }, place) {
+    async run(context, { rule_id: id, ...given }, organizationId) {
+      const place = placeOf(context, organizationId)
       const previous = await requireRule(place, id)
       const { createdAt } = previous
       const rule = { ...(await readRule(context, given, previous, place)), createdAt, updatedAt: context.clock() }
@@ -265,7 +218,7 @@ export const ACCESS_RULE_TASKS: readonly Task[] = [
       return changed(context, rule, place)
     },
   }),
-  ...both({
+  ...bothTasks('access-rule', {
     verb: 'delete',
     method: 'DELETE',
     path: '/{rule_id}',
@@ -274,7 +227,8 @@ export const ACCESS_RULE_TASKS: readonly Task[] = [
     input: ONE,
     own: ONE,
     output: z.object({ rule_id: z.string(), deleted: z.literal(true) }),
-    async run(_, { rule_id: id }, place) {
+    async run(context, { rule_id: id }, organizationId) {
+      const place = placeOf(context, organizationId)
       await place.remove(await requireRule(place, id))
       return { rule_id: id, deleted: true as const }
     },

@@ -168,15 +168,10 @@ const NAMED = { 'access-rule': 'access rule', api: 'API', client: 'client', prov
 
 /** The error for a group that something names. */
 export function namedBy(id: GroupId, naming: readonly Naming[]): AdminError {
-  const [first] = naming
-  if (first === undefined || first.kind === 'server') {
-    return conflict(
-      `${naming.length === 1 ? 'A record' : `${naming.length} records`} of the server ${naming.length === 1 ? 'names' : 'name'} the group ${id}. Only an administrator of the server can remove it there.`,
-    )
-  }
-  const others = naming.length > 1 ? `, and ${naming.length - 1} more` : ''
   return conflict(
-    `The ${NAMED[first.kind]} ${first.id} names the group ${id}${others}. Remove it there first. To see what does: grantor group show ${forShell(id)}`,
+    isOfServer(naming)
+      ? `${sayNaming(naming, `the group ${id}`)} Only an administrator of the server can remove it there.`
+      : `${sayNaming(naming, `the group ${id}`)} Remove it there first. To see what does: grantor group show ${forShell(id)}`,
   )
 }
 
@@ -189,11 +184,22 @@ export async function refuseNamed(context: TaskContext, id: GroupId): Promise<vo
 /** @throws AdminError when there is no such group, and something still names its id */
 export async function refuseNamedBefore(context: TaskContext, id: GroupId): Promise<void> {
   const naming = (await context.store.findGroup(id)) === undefined ? await listNaming(context, id) : []
-  const [first] = naming
-  if (first === undefined) return
-  const what = first.kind === 'server' ? 'A record of the server' : `The ${NAMED[first.kind]} ${first.id}`
-  const others = naming.length > 1 ? `, and ${naming.length - 1} more` : ''
+  if (naming.length === 0) return
+  const remedy = isOfServer(naming) ? 'Choose another id' : 'Remove it there first, or choose another id'
   throw conflict(
-    `${what} still names an earlier group ${id}${others}. Remove it there first, or choose another id, so that this group does not get its rights.`,
+    `${sayNaming(naming, `an earlier group ${id}`)} ${remedy}, so that this group does not get its rights.`,
   )
+}
+
+/** Whether the administrator sees no record that names the group. */
+function isOfServer([first]: readonly Naming[]): boolean {
+  return first?.kind === 'server'
+}
+
+function sayNaming(naming: readonly Naming[], what: string): string {
+  const [first] = naming
+  const others = naming.length > 1 ? `, and ${naming.length - 1} more` : ''
+  const name =
+    first === undefined || first.kind === 'server' ? 'A record of the server' : `The ${NAMED[first.kind]} ${first.id}`
+  return `${name} names ${what}${others}.`
 }

@@ -7,21 +7,10 @@ import type { UserRecord } from '../../ports/records/user.ts'
 import { type GroupId, organizationOfGroup, ownIdOf } from '../../protocol/access/group.ts'
 import type { OrganizationId, UserId } from '../../protocol/ids.ts'
 import { type AdminError, conflict, noSuchOrganization, unknown } from '../admin-error.ts'
-import {
-  EMAIL,
-  GROUP_ID,
-  LIMIT,
-  NAME,
-  NEW_GROUP_ID,
-  NEXT,
-  ORGANIZATION_ID,
-  pageStart,
-  UNTIL,
-  USER_ID,
-} from '../fields.ts'
-import { requireOrganization } from '../organization/organization.ts'
+import { EMAIL, GROUP_ID, LIMIT, NAME, NEW_GROUP_ID, NEXT, pageStart, UNTIL, USER_ID } from '../fields.ts'
+import { bothTasks } from '../organization/both-tasks.ts'
 import { hasText, listPage, textPage } from '../page.ts'
-import { type Access, defineTask, type Manner, type Task, type TaskContext } from '../task.ts'
+import type { Task, TaskContext } from '../task.ts'
 import {
   GROUP,
   GROUP_DOCUMENT,
@@ -39,61 +28,10 @@ import {
 import { addMember, findRecipient } from './member.ts'
 import { CONFIRMED, preparedMember, requireProtector, requireServer } from './protection.ts'
 
-/** A task on groups: below `/admin/v1/groups` for all of them, and below the path of an organization for its own. */
-interface GroupTask<Input extends z.ZodObject, Output extends z.ZodObject> extends Manner {
-  readonly verb: string
-  readonly method: Task['method']
-  /** After the path of the groups. */
-  readonly path: string
-  readonly access: Access
-  readonly summary: string
-  readonly creates?: true
-  /** The verb that takes it back. */
-  readonly undo?: string
-  readonly gives?: true
-  readonly exactlyOneOf?: readonly string[]
-  readonly input: Input
-  readonly output: Output
-  /** `organizationId`: of the path; undefined: the administrator may see all groups. */
-  readonly run: (
-    context: TaskContext,
-    input: z.output<Input>,
-    organizationId: OrganizationId | undefined,
-  ) => Promise<z.output<Output>>
-}
-
-function both<Input extends z.ZodObject, Output extends z.ZodObject>({
-  verb,
-  path,
-  input,
-  run,
-  undo,
-  ...task
-}: GroupTask<Input, Output>): readonly Task[] {
-  const undone = (noun: string) => (undo === undefined ? {} : { undo: `${noun}.${undo}` })
-  return [
-    defineTask({
-      ...task,
-      ...undone('group'),
-      name: `group.${verb}`,
-      path: `/admin/v1/groups${path}`,
-      input,
-      run: (context, given) => run(context, given, undefined),
-    }),
-    defineTask({
-      ...task,
-      ...undone('organization-group'),
-      name: `organization-group.${verb}`,
-      path: `/admin/v1/organizations/{organization_id}/groups${path}`,
-      extent: 'organization',
-      input: z.object({ organization_id: ORGANIZATION_ID, ...input.shape }),
-      async run(context, given) {
-        const { organization_id: organizationId, ...own } = given as { readonly organization_id: OrganizationId }
-        await requireOrganization(context, organizationId)
-        return run(context, own as z.output<Input>, organizationId)
-      },
-    }),
-  ]
+function both<Input extends z.ZodObject, Output extends z.ZodObject>(
+  task: Omit<Parameters<typeof bothTasks<Input, Input, Output>>[1], 'own'>,
+): readonly Task[] {
+  return bothTasks('group', { ...task, own: task.input })
 }
 
 const ONE = z.object({ group_id: GROUP_ID })

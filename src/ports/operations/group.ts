@@ -58,4 +58,6 @@ export type SourceGroupsOutcome =
 export interface GroupChanges {
   readonly added: readonly GroupId[]
   readonly removed: readonly GroupId[]
+  /** The protected groups that a prepared account was left out of. Absent: none. */
+  readonly leftOut?: readonly GroupId[]
 }

@@ -1,7 +1,9 @@
 import type { ClientInspection } from '../../ports/inspection.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import { MAXIMA } from '../../base/maxima.ts'
 import type { GroupId } from '../../protocol/access/group.ts'
+import { groupsOfClaim } from '../../protocol/access/group-claim.ts'
 import { groupsIn } from '../../protocol/access/provider-groups.ts'
 import { SLOW } from '../../protocol/client/authentication.ts'
 import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
@@ -23,11 +25,16 @@ import { grants } from '../nouns/token/grants.ts'
 const INSPECTED = 1000
 /** Chosen ids that the doctor examines. */
 const CHOSEN_INSPECTED = 10_000
+/** Groups that something names, of which the doctor looks whether they exist. */
+const GROUPS_INSPECTED = 10_000
 const DELEGATE_UNTIL = shared(
   `select max(expires_at) as until from admin_credentials where access = 'delegate' and revoked_at is null`,
 )
 const LIST_THESE = shared(`select * from clients where client_id = any(string_to_array(:ids, ' '))`)
 const GROUPS_OF = shared(`select group_id from user_groups where group_id = any(string_to_array(:ids, ' '))`)
+const SERVER_GROUPS = shared(
+  'select group_id from user_groups where organization_id is null order by group_id limit :limit',
+)
 const NEXT_MAIL = shared('select min(due_at) as due_at from mails')
 const IS_CHOSEN = `client_id > '${CHOSEN_PREFIX}' and client_id < '${CHOSEN_PREFIX}~'`
 const CHOSEN = shared(`select chosen_id from clients where ${IS_CHOSEN} order by client_id limit :limit`)
@@ -53,8 +60,7 @@ export function* inspectClients(): Steps<ClientInspection> {
     delegateUntil: (credentials?.['until'] ?? undefined) as EpochMs | undefined,
     providers: known,
     listed,
-    missingGroups: yield* findMissingGroups(known),
-    apis: yield* apis.reads.listApis(),
+    ...(yield* inspectGroups(known)),
     roles: yield* inspectRoles(),
     consoleDisabledAt: listed.find(({ id }) => id === CONSOLE_CLIENT_ID)?.disabledAt,
     mailDueAt: (mail?.['due_at'] ?? undefined) as EpochMs | undefined,
@@ -65,11 +71,23 @@ export function* inspectClients(): Steps<ClientInspection> {
   }
 }
 
-/** What a race of the deletion of a group with a change of a provider left. */
-function* findMissingGroups(known: readonly ProviderRecord[]): Steps<readonly GroupId[]> {
-  const named = [...new Set(known.flatMap(({ settings: { groups } }) => groupsIn(groups)))]
+/** What reads groups, and what a race of the deletion of a group with a change of what names it left. */
+function* inspectGroups(
+  known: readonly ProviderRecord[],
+): Steps<Pick<ClientInspection, 'apis' | 'groupReaders' | 'missingGroups' | 'serverGroups'>> {
+  const all = yield* apis.reads.listApis()
+  const groupReaders = yield* clients.reads.listGroupReaders({ before: undefined, limit: INSPECTED })
+  const claims = [...all.map(({ groups }) => groups), ...groupReaders.map(({ rules }) => rules.groupClaim)]
+  const ids = [...known.flatMap(({ settings: { groups } }) => groupsIn(groups)), ...claims.flatMap(groupsOfClaim)]
+  const named = [...new Set(ids)].slice(0, GROUPS_INSPECTED)
   const found = new Set((yield* rows(GROUPS_OF, { ids: listOf(named) })).map((row) => row['group_id']))
-  return named.filter((id) => !found.has(id))
+  const first = yield* rows(SERVER_GROUPS, { limit: MAXIMA.groupsOfToken.most + 1 })
+  return {
+    apis: all,
+    groupReaders,
+    missingGroups: named.filter((id) => !found.has(id)),
+    serverGroups: first.map((row) => row['group_id'] as GroupId),
+  }
 }
 
 /** The users who have the id of a client. */

@@ -66,6 +66,25 @@ test('doctor reports a group that a provider names and that does not exist', asy
   await perform(server.context, 'provider.update', { provider_id: 'idp', group_claim: null })
 })
 
+test('doctor reports what reads a group that does not exist, and claims for which a token has no room', async () => {
+  const run = (name: string, input: Readonly<Record<string, unknown>>) => perform(server.context, name, input)
+  await run('group.create', { group_id: 'lost' })
+  const own = { client_name: 'App', redirect_uris: ['https://app.example/cb'] }
+  await run('client.create', { ...own, client_id: 'app', rules: { groups: 'groups', group_words: ['dev', 'lost'] } })
+  await run('client.create', { ...own, client_id: 'all', rules: { groups: 'groups' } })
+  await run('api.create', { resource: 'https://api.example', groups: 'roles', group_words: ['lost=pays'] })
+  assert.deepEqual(await findingsAbout('groups'), [])
+  execute(server, "delete from user_groups where group_id = 'lost'")
+  const missing = ['The client app', 'The API https://api.example'].map((name) => [
+    'warning',
+    `${name} reads groups that do not exist: lost.`,
+  ])
+  assert.deepEqual(await findingsAbout('groups'), missing)
+  for (let index = 0; index < 100; index++) await run('group.create', { group_id: `g${index}` })
+  const [, full] = await findingsAbout('groups')
+  assert.match(String(full), /^warning,The client all reads all groups, and a token has no room for all of these: /)
+})
+
 test('doctor names a secret that the provider refuses, with the command that replaces it, and never shows it', async () => {
   const wrong = 'the-wrong-secret'
   await updateProvider(server.context, IDP, { settings: {}, clientSecret: wrong })

@@ -109,6 +109,13 @@ export const ORGANIZATION_EVENTS = {
     says: (event) => say`${event.by} removed ${event.user} from the group ${event.detail('group')}`,
     details: '`group`, `source`',
   },
+  'group.member-left-out': {
+    icon: 'organization',
+    tone: 'caution',
+    says: (event) =>
+      say`${event.user} was left out of the protected group ${event.detail('group')}, because an administrator may be able to sign in to the account`,
+    details: '`group`, `source`',
+  },
   'installation.added': {
     icon: 'client',
     tone: 'good',

@@ -7,7 +7,7 @@ export const PROVIDER_EVENTS = {
     icon: 'provider',
     tone: 'good',
     says: (event) => say`${event.by} connected the provider ${event.detail('provider')}`,
-    details: '`provider`, `client_id`, `groups_added`',
+    details: '`provider`, `client_id`, `group_claim`, `groups_added`',
   },
   'provider.updated': {
     icon: 'provider',

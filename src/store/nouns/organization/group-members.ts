@@ -155,7 +155,7 @@ export function* replaceGroups(said: SourceGroups): Steps<GroupChanges | 'too-ma
   const wanted = new Set(said.groups)
   const kept = counting.filter(({ groupId }) => wanted.has(groupId))
   const known = new Set(kept.map(({ groupId }) => groupId))
-  const joining = yield* holdJoining(
+  const { joining, leftOut } = yield* holdJoining(
     [...wanted]
       .filter((groupId) => !known.has(groupId))
       .map((groupId) => ({ userId, groupId, source, createdAt: now, expiresAt })),
@@ -176,7 +176,7 @@ export function* replaceGroups(said: SourceGroups): Steps<GroupChanges | 'too-ma
   const hasMoved = kept.some((row) => Math.abs((row.expiresAt ?? 0) - (expiresAt ?? 0)) >= MOVE_MS)
   if (hasMoved || (kept.length > 0 && added.length > 0)) yield* rows(MOVE_END, said)
   const removed = counting.filter(({ groupId }) => !wanted.has(groupId)).map(({ groupId }) => groupId)
-  return { added: added.map(({ groupId }) => groupId), removed }
+  return { added: added.map(({ groupId }) => groupId), removed, ...(leftOut.length > 0 && { leftOut }) }
 }
 
 /** Removes what was said at sign-ins with identities that were removed. The row of the user is locked. */
@@ -185,10 +185,11 @@ export function* leaveGroupsOfIdentities(userId: UserId, removed: readonly Row[]
   if (sources.size > 0) yield* rows(LEAVE_SOURCES, { userId, sources: listOf([...sources]) })
 }
 
-/** Locks the groups, and returns the members that may be in theirs, in the given order. */
-function* holdJoining(
-  members: readonly GroupMemberRecord[],
-): Steps<readonly { readonly member: GroupMemberRecord; readonly group: Row }[]> {
+/** Locks the groups, and returns the members that may be in theirs, in the given order. `leftOut`: the protected groups of prepared accounts. */
+function* holdJoining(members: readonly GroupMemberRecord[]): Steps<{
+  readonly joining: readonly { readonly member: GroupMemberRecord; readonly group: Row }[]
+  readonly leftOut: readonly GroupId[]
+}> {
   const held = new Map<GroupId, Row>()
   // In one order, so that no two transactions wait for each other.
   for (const { groupId } of members.toSorted((one, other) => (one.groupId < other.groupId ? -1 : 1))) {
@@ -196,12 +197,14 @@ function* holdJoining(
     if (group !== undefined) held.set(groupId, group)
   }
   const joining: { readonly member: GroupMemberRecord; readonly group: Row }[] = []
+  const leftOut: GroupId[] = []
   for (const member of members) {
     const group = held.get(member.groupId)
     if (group === undefined || !(yield* mayBeIn(member))) continue
-    if (!isProtected(group) || !(yield* isPrepared(member.userId))) joining.push({ member, group })
+    if (isProtected(group) && (yield* isPrepared(member.userId))) leftOut.push(member.groupId)
+    else joining.push({ member, group })
   }
-  return joining
+  return { joining, leftOut }
 }
 
 /** Locks a group, and returns its row. */
@@ -255,10 +258,14 @@ export function belongingKey(userId: UserId): string {
 /** The events of a change of what a source says about a user. */
 export function aboutChanges(
   said: Pick<SourceGroups, 'userId' | 'source'>,
-  { added, removed }: GroupChanges,
+  { added, removed, leftOut = [] }: GroupChanges,
 ): readonly AuditEvent[] {
   const about = (name: AuditEventName) => (groupId: GroupId) => aboutMember(name, { ...said, groupId })
-  return [...added.map(about('group.member-added')), ...removed.map(about('group.member-removed'))]
+  return [
+    ...added.map(about('group.member-added')),
+    ...removed.map(about('group.member-removed')),
+    ...leftOut.map(about('group.member-left-out')),
+  ]
 }
 
 function aboutMember(

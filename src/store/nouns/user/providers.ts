@@ -213,8 +213,7 @@ function aboutSettings(event: AuditEventName) {
       client_id: settings.clientId,
       ...differences('assertion_clients', previous?.assertionClients ?? [], settings.assertionClients),
       ...differences('assertion_apis', previous?.assertionApis ?? [], settings.assertionApis),
-      ...(previous !== undefined &&
-        previous.groupClaim !== settings.groupClaim && { group_claim: settings.groupClaim ?? '' }),
+      ...(previous?.groupClaim !== settings.groupClaim && { group_claim: settings.groupClaim ?? '' }),
       ...differences('groups', (previous?.groups ?? []).map(asOneWord), settings.groups.map(asOneWord)),
     },
   })
